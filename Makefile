@@ -1,0 +1,66 @@
+# `make help` lists what there is.  Every target sets up what it needs.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+OUT ?= build
+EXAMPLE ?= tagged-json
+PYTEST := $(BIN)/python -m pytest
+
+.PHONY: help setup test slow lint format types golden golden-check bench coverage fuzz demo check dist clean
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(READY)  ## create .venv and install tplc with its development tools
+
+$(READY): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "pip>=22"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	@touch $@
+
+test: $(READY)  ## all tests (ARGS="-k word" to choose)
+	$(PYTEST) $(ARGS)
+
+lint: $(READY)  ## style: ruff check and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: $(READY)  ## let ruff repair what it can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+types: $(READY)  ## mypy --strict
+	$(BIN)/mypy
+
+golden: $(READY)  ## rewrite expected files from what the code does now (read the diff!)
+	$(PYTEST) --update $(ARGS)
+
+golden-check: $(READY)  ## fail when a committed expected file or example is out of date
+	@if [ -f tests/test_examples.py ]; then $(PYTEST) -q tests/test_examples.py; else echo "no examples yet"; fi
+
+bench: $(READY)  ## time and memory of parsers, grammars and the compiler
+	@if [ -d bench ]; then $(BIN)/python -m bench $(ARGS); else echo "no benchmarks yet"; fi
+
+coverage: $(READY)  ## which lines the tests reach
+	$(BIN)/coverage run -m pytest -q $(ARGS)
+	$(BIN)/coverage report
+
+fuzz: $(READY)  ## random and mutated outputs through every example's parser
+	@if [ -d fuzz ]; then $(BIN)/python -m fuzz $(ARGS); else echo "no fuzzers yet"; fi
+
+demo: $(READY)  ## compile an example template, then parse a model output with what came out
+	@mkdir -p $(OUT)
+	$(BIN)/tplc compile examples/$(EXAMPLE)/template.jinja -o $(OUT)/parser.py
+	$(BIN)/python $(OUT)/parser.py < examples/$(EXAMPLE)/output.txt
+
+check: lint types test golden-check  ## everything a change must pass
+
+dist: $(READY)  ## wheel and source archive in dist/
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+
+clean:  ## remove what the targets above made (not .venv)
+	rm -rf $(OUT) dist .mypy_cache .ruff_cache .pytest_cache .coverage .hypothesis

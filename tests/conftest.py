@@ -1,0 +1,48 @@
+"""Options and fixtures for all tests.
+
+`pytest --update` rewrites expected files instead of comparing.  Modules under tests/ import one another as
+`from tests.name import …`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SHARED = Path(os.environ.get("TPLC_SHARED", ROOT.parent / "shared"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update", action="store_true", help="rewrite expected files from the present results")
+
+
+@pytest.fixture(scope="session")
+def update(request: pytest.FixtureRequest) -> bool:
+    return bool(request.config.getoption("--update"))
+
+
+@pytest.fixture
+def golden(update: bool) -> Callable[[Path, str], None]:
+    """`golden(path, actual)`: the file holds exactly this text (with --update: it does from now on)."""
+
+    def compare(path: Path, actual: str) -> None:
+        if update:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(actual, encoding="utf-8", newline="")
+            return
+        assert path.is_file(), f"{path} is missing: run pytest --update, then read the diff"
+        assert actual == path.read_bytes().decode("utf-8")
+
+    return compare
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder with collected templates and outputs, which is no part of this project."""
+    if not SHARED.is_dir():
+        pytest.skip(f"no folder {SHARED.name} beside the project")
+    return SHARED
