@@ -9,7 +9,7 @@ OUT ?= build
 EXAMPLE ?= tagged-json
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: help setup test slow lint format types golden golden-check bench coverage fuzz demo check dist clean
+.PHONY: help setup test slow lint format types golden golden-check examples bench coverage lines random fuzz demo check dist clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,9 +45,18 @@ golden-check: $(READY)  ## fail when a committed expected file or example is out
 bench: $(READY)  ## time and memory of parsers, grammars and the compiler
 	@if [ -d bench ]; then $(BIN)/python -m bench $(ARGS); else echo "no benchmarks yet"; fi
 
-coverage: $(READY)  ## which lines the tests reach
+coverage: $(READY)  ## compile the templates in ../shared, run the outputs there, write docs/coverage.md
+	$(BIN)/python -m tests.coverage_report $(ARGS)
+
+lines: $(READY)  ## which lines the tests reach
 	$(BIN)/coverage run -m pytest -q $(ARGS)
 	$(BIN)/coverage report
+
+examples: $(READY)  ## write examples/*/out anew from the templates
+	$(PYTEST) -q --update tests/test_examples.py $(ARGS)
+
+random: $(READY)  ## 500 chat templates of random design (ARGS="--count 50 --first 0")
+	$(BIN)/python -m tests.property.report_random $(ARGS)
 
 fuzz: $(READY)  ## random and mutated outputs through every example's parser
 	@if [ -d fuzz ]; then $(BIN)/python -m fuzz $(ARGS); else echo "no fuzzers yet"; fi
@@ -55,7 +64,7 @@ fuzz: $(READY)  ## random and mutated outputs through every example's parser
 demo: $(READY)  ## compile an example template, then parse a model output with what came out
 	@mkdir -p $(OUT)
 	$(BIN)/tplc compile examples/$(EXAMPLE)/template.jinja -o $(OUT)/parser.py
-	$(BIN)/python $(OUT)/parser.py < examples/$(EXAMPLE)/output.txt
+	$(BIN)/python $(OUT)/parser.py < examples/$(EXAMPLE)/outputs/call.txt
 
 check: lint types test golden-check  ## everything a change must pass
 
