@@ -1,0 +1,171 @@
+"""What can go wrong, as data that formats itself once.
+
+    TemplateSyntaxError("chat.jinja", 2, 4, "{% fi x %}", "Encountered unknown tag 'fi'.")
+    →
+    chat.jinja:2:4: Encountered unknown tag 'fi'.
+        {% fi x %}
+           ^
+
+`exit_code` is the command line's: 1 when a template or an artifact is not right, 2 for wrong usage or input that
+cannot be read.
+"""
+
+from __future__ import annotations
+
+_LONGEST_LINE = 160
+
+
+class TplcError(Exception):
+    """Anything tplc reports to its user."""
+
+    exit_code = 1
+
+
+class SourceError(TplcError):
+    """Input that cannot be read: what, why, and what to do about it."""
+
+    exit_code = 2
+
+    def __init__(self, source: str, problem: str, hint: str = "") -> None:
+        super().__init__(source, problem, hint)
+        self.source = source
+        self.problem = problem
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.source}: {self.problem}" + (f"\n    {self.hint}" if self.hint else "")
+
+
+class UsageError(TplcError):
+    """Options that do not go together, or a value that is none of those expected."""
+
+    exit_code = 2
+
+
+class TemplateError(TplcError):
+    """Something the template did; `line` is None where Jinja does not tell it."""
+
+    def __init__(self, name: str, line: int | None, message: str) -> None:
+        super().__init__(name, line, message)
+        self.name = name
+        self.line = line
+        self.message = message
+
+    def __str__(self) -> str:
+        place = self.name if self.line is None else f"{self.name}:{self.line}"
+        return f"{place}: {self.message}"
+
+
+class TemplateSyntaxError(TemplateError):
+    """The template is not Jinja.  `column` counts from 1; None where Jinja gives the line only."""
+
+    def __init__(self, name: str, line: int, column: int | None, source_line: str, message: str) -> None:
+        super().__init__(name, line, message)
+        self.args = (name, line, column, source_line, message)
+        self.column = column
+        self.source_line = source_line
+
+    def __str__(self) -> str:
+        place = f"{self.name}:{self.line}" + (f":{self.column}" if self.column else "")
+        text, caret = _excerpt(self.source_line, self.column)
+        lines = [f"{place}: {self.message}"]
+        if text.strip():
+            lines.append(f"    {text}")
+            if caret is not None:
+                lines.append(f"    {' ' * caret}^")
+        return "\n".join(lines)
+
+
+class TemplateRaised(TemplateError):
+    """The template refused the conversation: it called `raise_exception(message)`."""
+
+    def __str__(self) -> str:
+        place = self.name if self.line is None else f"{self.name}:{self.line}"
+        return f"{place}: the template refused: {self.message}"
+
+
+class RenderFailed(TemplateError):
+    """Any other exception in the template; `type_name` is the exception's."""
+
+    def __init__(self, name: str, line: int | None, type_name: str, message: str) -> None:
+        super().__init__(name, line, message)
+        self.args = (name, line, type_name, message)
+        self.type_name = type_name
+
+    def __str__(self) -> str:
+        place = self.name if self.line is None else f"{self.name}:{self.line}"
+        return f"{place}: {self.type_name}: {self.message}" if self.message else f"{place}: {self.type_name}"
+
+
+class LimitExceeded(TemplateError):
+    """The template took more than it may.  `limit` is the name of a field of `Limits`, or what the sandbox bounds."""
+
+    def __init__(self, name: str, limit: str, value: str, line: int | None = None) -> None:
+        super().__init__(name, line, f"limit exceeded: {limit} ({value})")
+        self.args = (name, limit, value, line)
+        self.limit = limit
+        self.value = value
+
+
+class UnsupportedTemplate(TemplateError):
+    """A template whose format is understood to be beyond what the IR can say; `message` is the reason."""
+
+    def __init__(self, name: str, reason: str, line: int | None = None) -> None:
+        super().__init__(name, line, reason)
+        self.args = (name, reason, line)
+        self.reason = reason
+
+
+class VerificationFailed(TplcError):
+    """What the template renders does not come back from what was generated."""
+
+    def __init__(self, name: str, failed: int, messages: int, failures: tuple[str, ...] = ()) -> None:
+        super().__init__(name, failed, messages, failures)
+        self.name = name
+        self.failed = failed
+        self.messages = messages
+        self.failures = failures
+
+    def __str__(self) -> str:
+        head = f"{self.name}: {self.failed} of {self.messages} messages did not come back as they were"
+        return "\n".join([head, *(f"    {failure}" for failure in self.failures)])
+
+
+class BadIR(TplcError):
+    """IR text that is not an IR, or of a version that is not read here; `path` is the member's ("tools.call[2]")."""
+
+    exit_code = 2
+
+    def __init__(self, path: str, expected: str, got: str | None = None) -> None:
+        super().__init__(path, expected, got)
+        self.path = path
+        self.expected = expected
+        self.got = got
+
+    def __str__(self) -> str:
+        return f"{self.path or 'IR'}: expected {self.expected}" + (f", got {self.got}" if self.got is not None else "")
+
+
+class BadMessage(TplcError):
+    """A message that is not one, or that the template has no way to write."""
+
+    exit_code = 2
+
+    def __init__(self, path: str, problem: str) -> None:
+        super().__init__(path, problem)
+        self.path = path
+        self.problem = problem
+
+    def __str__(self) -> str:
+        return f"message: {self.path} {self.problem}"
+
+
+def _excerpt(line: str, column: int | None) -> tuple[str, int | None]:
+    """The part of a source line worth showing, and where the caret stands under it."""
+    shown = line.rstrip().expandtabs(1)
+    at = None if column is None else column - 1
+    start = len(shown) - len(shown.lstrip())
+    if len(shown) - start > _LONGEST_LINE and at is not None:
+        start = max(start, at - _LONGEST_LINE // 2)
+    text = shown[start : start + _LONGEST_LINE]
+    return text, None if at is None or at < start else at - start

@@ -1,0 +1,372 @@
+"""The nodes of the IR: everything a backend needs to know about a template's format.
+
+A turn is what the assistant writes, after the header that the prompt ends with:
+
+    <|start|>assistant | <think>R</think> C <calls> <call>{"name": N, "arguments": A}</call> </calls> <|end|>
+    header               reasoning        content  section ..call.. section end                       turn end
+
+A `Layout` is a sequence of literal text and slots.  The white space a template writes belongs to the literal text, so
+the concatenation of a layout is exactly what the template renders (`ir/write.py` does that).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Union
+
+IR_VERSION = 1
+
+Json = Union[None, bool, int, float, str, "list[Json]", "dict[str, Json]"]
+
+SlotKind = Literal["name", "id", "index", "arguments", "key", "type", "value"]
+ReasoningMode = Literal["none", "tag_based", "delimiter", "forced_open", "forced_closed", "tools_only"]
+ContentMode = Literal["plain", "always_wrapped", "wrapped_with_reasoning"]
+ToolFormat = Literal["none", "json_native", "tag_with_json", "tag_with_tagged", "keyword_arguments"]
+IdPosition = Literal["none", "pre_func_name", "between_func_and_args", "post_args"]
+ContentPlace = Literal["before", "after", "none"]
+Escape = Literal["json", "python", "none"]
+JsonType = Literal["string", "integer", "number", "boolean", "null", "array", "object"]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Literal text that the template writes."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A place where a value goes."""
+
+    kind: SlotKind
+
+
+Layout = tuple[Text | Slot, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where the format was learned.  `name` is a base name, never a path."""
+
+    name: str
+    sha256: str
+    size: int
+    tplc_version: str
+    special_tokens: tuple[tuple[str, str], ...] = ()
+    examples_sha256: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What the template was seen to do with a conversation."""
+
+    tools: bool = False
+    tool_calls: bool = False
+    parallel_calls: bool = False
+    system_role: bool = False
+    reasoning: bool = False
+    object_arguments: bool = False
+    string_arguments: bool = False
+    null_content: bool = False
+    list_content: bool = False
+    content_with_calls: bool = False
+    needs_tool_result: bool = False
+    refusals: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationPrompt:
+    """One prompt the model continues, and the context (variables of the template) that gives it.
+
+    `text` is all that the template appends; `text == turn.header + head`.  `head` is the part of the turn that is
+    already written, and it is parsed as if the model had written it: an opened or closed reasoning block, ….
+    """
+
+    context: tuple[tuple[str, Json], ...]
+    text: str
+    head: str
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """`header` opens every assistant turn (and may be repeated between the parts of one turn).
+
+    `anchors` are the texts after which an assistant turn starts in a prompt: the header where there is one, else what
+    closes the message before it.  The last occurrence of any of them in a prompt is where the turn starts.
+    `ends` are the texts that end a turn, the most usual first; their cores (without outer white space) are the stop
+    strings.  `prompts[0]` is the default generation prompt.
+    """
+
+    header: str
+    anchors: tuple[str, ...]
+    prompts: tuple[GenerationPrompt, ...]
+    ends: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reasoning:
+    """`start` and `end` around the reasoning text.
+
+    tag_based      start text end, written by the model when it reasons
+    delimiter      the model writes text and `end`; `start` is "" (no render or prompt shows one)
+    forced_open    the default generation prompt holds `start`, the model goes on with text and `end`
+    forced_closed  the default generation prompt holds `start` and `end`; another context opens it, or the model may
+    tools_only     tag_based, shown only on turns with calls
+
+    `key` is how a message carries it for this template: a message key (`reasoning_content`), or `content:KIND` for a
+    content part {"type": KIND, KIND: text}; "" when no message carries it (it shows only in prompts or is stripped).
+    """
+
+    mode: ReasoningMode = "none"
+    start: str = ""
+    end: str = ""
+    key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """`start` and `end` are "" for plain content.
+
+    `with_calls`: where the render of one message with calls has its content; "none" when the template drops it.
+    """
+
+    mode: ContentMode = "plain"
+    start: str = ""
+    end: str = ""
+    with_calls: ContentPlace = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class StringStyle:
+    """How text is quoted.  `escape`: "json" (\\n, \\", \\uXXXX), "python" (repr), "none" (nothing is escaped).
+
+    `ascii`: characters beyond ASCII are written as escapes.
+    """
+
+    open: str
+    close: str
+    escape: Escape
+    ascii: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ValueStyle:
+    """How one JSON value is written.  JSON itself is `JSON_STYLE`; Python literals are another point in this space.
+
+    `strings` are the quotings in use, the usual one first; empty: strings are written raw.  `true`, `false`, `null`
+    are words.  `null` None: a pair whose value is null is left out.  `colon`, `list_separator` and
+    `object_separator` hold their white space.
+    """
+
+    strings: tuple[StringStyle, ...]
+    true: str
+    false: str
+    null: str | None
+    list_open: str
+    list_separator: str
+    list_close: str
+    object_open: str
+    key_open: str
+    key_close: str
+    colon: str
+    object_separator: str
+    object_close: str
+
+
+@dataclass(frozen=True, slots=True)
+class Elements:
+    """Nested values written as elements: an object is its pairs in the pair layout of the arguments, a list is its
+    items, each between `item_open` and `item_close`."""
+
+    item_open: str
+    item_close: str
+
+
+@dataclass(frozen=True, slots=True)
+class TypeWord:
+    """The word that the `type` slot of a pair holds for values of one JSON type."""
+
+    type: JsonType
+    word: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How argument values are written.
+
+    `top` is the style of a whole argument value in pair arguments; what stands inside a top-level list is written in
+    `in_list`, inside a top-level object in `in_object`.  Object arguments as a whole are written in `in_object` (and
+    `top` equals it).  `wrap` quotes a raw string that could not stand bare (as CDATA does).  `indent` is the number
+    of spaces a level, for pretty-printed values; None for one line.
+    """
+
+    top: ValueStyle
+    in_list: ValueStyle
+    in_object: ValueStyle
+    elements: Elements | None = None
+    wrap: StringStyle | None = None
+    types: tuple[TypeWord, ...] = ()
+    indent: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectArguments:
+    """The arguments are one value of the dialect, an object: {"city": "Paris"}, {city:<|"|>Paris<|"|>}."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairArguments:
+    """The arguments are pairs: start pair (separator pair)* end; `empty` is written when there are none.
+
+    `pair` has the slots key and value once or more, and type where a type word accompanies the value.  A key that
+    occurs again after the value is repeated (closing tags).
+    """
+
+    start: str
+    pair: Layout
+    separator: str
+    end: str
+    empty: str
+
+
+Arguments = ObjectArguments | PairArguments
+
+
+@dataclass(frozen=True, slots=True)
+class JsonFields:
+    """A call that is one object of the dialect: `prefix` object `suffix` is the whole call.
+
+    `name`, `arguments`, `id` and `index` are paths of keys in the object (("function", "name")); None when absent.
+    With `name_is_key` the object has one key, the name, and its value is the arguments (name and arguments are ()).
+    `constants` are further members with fixed text, as (path, JSON text) pairs.
+    """
+
+    prefix: str
+    suffix: str
+    name: tuple[str, ...]
+    arguments: tuple[str, ...]
+    id: tuple[str, ...] | None = None
+    index: tuple[str, ...] | None = None
+    name_is_key: bool = False
+    constants: tuple[tuple[tuple[str, ...], str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CallId:
+    """Where a call's id stands, and its text as a layout: (Slot id) for an id of the caller's, or a composed one such
+    as functions.NAME:INDEX.  In the call layout the same items stand in a row.  `pattern` is the shape a template
+    demands of ids (a regular expression), when it demands one."""
+
+    position: IdPosition = "none"
+    layout: Layout = ()
+    pattern: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """section_start call (separator call)* section_end, each call in the layout `call`.
+
+    `call` holds the slots name (once or more), arguments (once), id, index; a slot's later occurrences repeat the
+    first.  `index_base` is the first call's index.  `json` is set for the format json_native only.
+    """
+
+    format: ToolFormat = "none"
+    section_start: str = ""
+    separator: str = ""
+    section_end: str = ""
+    call: Layout = ()
+    json: JsonFields | None = None
+    arguments: Arguments | None = None
+    dialect: Dialect | None = None
+    call_id: CallId = CallId()
+    index_base: int = 0
+    parallel: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """A declared way in which real output may differ from what the template renders.
+
+    `kind` names a general tolerance (see GENERAL_TOLERANCES), or is "variant": then `text` stands for `marker` (a
+    marker of this IR, or a named role such as reasoning.start), for `reason`, as `source` says.
+    """
+
+    kind: str
+    enabled: bool = True
+    marker: str = ""
+    text: str = ""
+    reason: str = ""
+    source: str = ""
+
+
+GENERAL_TOLERANCES = (
+    "whitespace",  # any white space around and inside markers where the template writes some or none
+    "missing_closers",  # closers left out at the end of the turn
+    "omitted_openers",  # a section or call opener left out before a distinctive inner opener
+    "argument_order",  # arguments, and members of a call object, in any order
+    "content_anywhere",  # content between and after calls
+    "call_ends_reasoning",  # a call opener at the start of a line ends an open reasoning block
+    "repeated_reasoning",  # more than one reasoning block
+    "python_literals",  # True, False, None and single quotes where the dialect has JSON, and the other way round
+    "stray_closers",  # a closer of a block that is not open is dropped
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Ambiguity:
+    """Two different messages with one render; `kind` says what cannot be told apart."""
+
+    kind: str
+    first: str
+    second: str
+    render: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What was rendered and what came back.  `not_shown` lists what the template cannot show."""
+
+    verified: bool = False
+    messages: int = 0
+    passed: int = 0
+    chunkings: int = 0
+    seed: int = 0
+    not_shown: tuple[str, ...] = ()
+    ambiguities: tuple[Ambiguity, ...] = ()
+    failures: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateIR:
+    """The format of one template's assistant turns.  Complete: a backend needs nothing else."""
+
+    provenance: Provenance
+    capabilities: Capabilities
+    turn: Turn
+    reasoning: Reasoning
+    content: Content
+    tools: Tools
+    preserved_tokens: tuple[str, ...] = ()
+    triggers: tuple[str, ...] = ()
+    tolerances: tuple[Tolerance, ...] = ()
+    verification: Verification = Verification()
+    version: int = IR_VERSION
+
+
+JSON_STRING = StringStyle('"', '"', "json")
+JSON_STYLE = ValueStyle(
+    strings=(JSON_STRING,),
+    true="true",
+    false="false",
+    null="null",
+    list_open="[",
+    list_separator=", ",
+    list_close="]",
+    object_open="{",
+    key_open='"',
+    key_close='"',
+    colon=": ",
+    object_separator=", ",
+    object_close="}",
+)

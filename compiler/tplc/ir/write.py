@@ -1,0 +1,309 @@
+"""The text of a message as the template would write it: the inverse of parsing.
+
+    {"content": "Hi", "tool_calls": [{"function": {"name": "f", "arguments": {"a": 1}}}]}
+    →  Hi<calls><call>{"name": "f", "arguments": {"a": 1}}</call></calls><end>
+
+The order is reasoning, content, calls, end of turn (content after the calls where the template has it there); a
+format without reasoning drops it.
+
+White space that neighbours share is written once: of a marker's leading white space, the longest beginning that the
+text before it ends with is left out, provided that text was written by the template too (a marker or the header).
+White space of a value is never touched.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tplc.errors import BadMessage
+from tplc.ir.nodes import (
+    CallId,
+    Dialect,
+    JsonType,
+    Layout,
+    ObjectArguments,
+    PairArguments,
+    StringStyle,
+    TemplateIR,
+    Text,
+    Tools,
+    ValueStyle,
+)
+
+
+def write_message(ir: TemplateIR, message: Mapping[str, Any], *, head: str = "") -> str:
+    """The turn's text after the header; `head`, what the prompt holds of it already, is cut off where it fits."""
+    writer = _Writer(ir.turn.header)
+    reasoning = (message.get("reasoning_content") or "") if ir.reasoning.mode != "none" else ""
+    content = message.get("content") or ""
+    calls = message.get("tool_calls") or ()
+    if reasoning:
+        writer.marker(ir.reasoning.start)
+        writer.value(reasoning)
+        writer.marker(ir.reasoning.end)
+    if ir.content.with_calls == "after" and calls:
+        _write_calls(writer, ir.tools, calls)
+        _write_content(writer, ir, content, reasoning)
+    else:
+        _write_content(writer, ir, content, reasoning)
+        if calls:
+            _write_calls(writer, ir.tools, calls)
+    if ir.turn.ends:
+        writer.marker(ir.turn.ends[0])
+    return writer.text.removeprefix(head)
+
+
+class _Writer:
+    """Text, and whether its end was written by the template."""
+
+    def __init__(self, header: str) -> None:
+        self.text = ""
+        self._header = header
+        self._marker_ends_it = True
+
+    def marker(self, marker: str) -> None:
+        if not marker:
+            return
+        if not self.text and self._header and marker.startswith(self._header):
+            # A part that opens with the header, as the first of the turn: the prompt ends with the header already.
+            marker = marker.removeprefix(self._header)
+        elif self._marker_ends_it:
+            before = self.text or self._header
+            space = marker[: len(marker) - len(marker.lstrip())]
+            shared = next((n for n in range(len(space), 0, -1) if before.endswith(space[:n])), 0)
+            marker = marker[shared:]
+        self.text += marker
+        self._marker_ends_it = True
+
+    def value(self, value: str) -> None:
+        if value:
+            self.text += value
+            self._marker_ends_it = False
+
+
+def _write_content(writer: _Writer, ir: TemplateIR, content: str, reasoning: str) -> None:
+    if not content:
+        return
+    wrapped = ir.content.mode == "always_wrapped" or (ir.content.mode == "wrapped_with_reasoning" and bool(reasoning))
+    if wrapped:
+        writer.marker(ir.content.start)
+    writer.value(content)
+    if wrapped:
+        writer.marker(ir.content.end)
+
+
+def _write_calls(writer: _Writer, tools: Tools, calls: Sequence[Mapping[str, Any]]) -> None:
+    if tools.format == "none":
+        raise BadMessage("tool_calls", "this template does not write tool calls")
+    writer.marker(tools.section_start)
+    for index, call in enumerate(calls):
+        if index:
+            writer.marker(tools.separator)
+        _write_call(writer, tools, call, index)
+    writer.marker(tools.section_end)
+
+
+def _write_call(writer: _Writer, tools: Tools, call: Mapping[str, Any], index: int) -> None:
+    slots = {
+        "name": _name_text(tools, call["function"]["name"]),
+        "arguments": write_arguments(tools, _arguments_of(call, index), base=_indentation(tools)),
+        "id": call.get("id") or _made_up_id(tools.call_id, index),
+        "index": str(tools.index_base + index),
+    }
+    for item in tools.call:
+        if isinstance(item, Text):
+            writer.marker(item.text)
+        else:
+            writer.value(slots[item.kind])
+
+
+def _arguments_of(call: Mapping[str, Any], index: int) -> Mapping[str, Any]:
+    arguments = call["function"].get("arguments")
+    path = f"tool_calls[{index}].function.arguments"
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments or "{}")
+        except json.JSONDecodeError as error:
+            raise BadMessage(path, f"is not JSON: {error}") from error
+    if arguments is None:
+        return {}
+    if not isinstance(arguments, Mapping):
+        raise BadMessage(path, "is not a JSON object")
+    return arguments
+
+
+def _name_text(tools: Tools, name: str) -> str:
+    # Inside a JSON call the name is part of a string, so it is written as one.
+    if tools.format == "json_native" and tools.dialect is not None and tools.dialect.in_object.strings:
+        return _escaped(name, tools.dialect.in_object.strings[0])
+    return name
+
+
+def _made_up_id(call_id: CallId, index: int) -> str:
+    return "" if call_id.position == "none" else f"call{index:05}"
+
+
+def _indentation(tools: Tools) -> int:
+    """The depth of the line that the arguments start on: pretty-printed values go on from there."""
+    before = ""
+    for item in tools.call:
+        if not isinstance(item, Text):
+            if item.kind == "arguments":
+                break
+            before += "x"
+        else:
+            before += item.text
+    line = before.rpartition("\n")[2]
+    return len(line) - len(line.lstrip(" "))
+
+
+# Arguments
+
+
+def write_arguments(tools: Tools, arguments: Mapping[str, Any], *, base: int = 0) -> str:
+    assert tools.dialect is not None and tools.arguments is not None
+    if isinstance(tools.arguments, ObjectArguments):
+        return write_value(tools.dialect, arguments, tools.dialect.in_object, base=base)
+    return _write_pairs(tools.dialect, tools.arguments, arguments)
+
+
+def _write_pairs(dialect: Dialect, pairs: PairArguments, arguments: Mapping[str, Any]) -> str:
+    kept = {key: value for key, value in arguments.items() if not _left_out(dialect.top, value)}
+    if not kept:
+        return pairs.empty
+    body = pairs.separator.join(_write_pair(dialect, pairs, key, value) for key, value in kept.items())
+    return pairs.start + body + pairs.end
+
+
+def _write_pair(dialect: Dialect, pairs: PairArguments, key: str, value: object) -> str:
+    slots = {"key": key, "type": type_word(dialect, value), "value": _write_top(dialect, pairs, value)}
+    return _fill(pairs.pair, slots)
+
+
+def _write_top(dialect: Dialect, pairs: PairArguments, value: object) -> str:
+    if isinstance(value, str) and dialect.wrap is not None and _needs_wrap(value, pairs.pair):
+        return _quoted(value, dialect.wrap)
+    return write_value(dialect, value, dialect.top, pairs=pairs)
+
+
+def _needs_wrap(text: str, pair: Layout) -> bool:
+    """A raw string can't stand bare beside the first character of a marker, over lines, or with outer white space."""
+    openers = {item.text.strip()[:1] for item in pair if isinstance(item, Text) and item.text.strip()}
+    return text != text.strip() or "\n" in text or "&" in text or any(opener in text for opener in openers)
+
+
+def _fill(layout: Layout, slots: Mapping[str, str]) -> str:
+    return "".join(item.text if isinstance(item, Text) else slots[item.kind] for item in layout)
+
+
+def type_word(dialect: Dialect, value: object) -> str:
+    words = {word.type: word.word for word in dialect.types}
+    kind = json_type(value)
+    return words.get(kind, words.get("number", "") if kind == "integer" else "")
+
+
+def json_type(value: object) -> JsonType:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int):
+        return "integer"
+    if isinstance(value, float):
+        return "number"
+    if isinstance(value, str):
+        return "string"
+    return "object" if isinstance(value, Mapping) else "array"
+
+
+# Values
+
+
+def write_value(
+    dialect: Dialect,
+    value: object,
+    style: ValueStyle,
+    *,
+    pairs: PairArguments | None = None,
+    base: int = 0,
+    nested: bool = False,
+) -> str:
+    """One value in `style`; what stands inside a list or an object follows the dialect.
+
+    `pairs` is the layout of nested elements, `base` the indentation of the line that the value starts on.
+    """
+    deeper = base + (dialect.indent or 0)
+    if isinstance(value, Mapping):
+        if dialect.elements is not None and pairs is not None:
+            return "".join(
+                _write_pair(dialect, pairs, key, item) for key, item in value.items() if not _left_out(style, item)
+            )
+        inner = style if nested else dialect.in_object
+        members = [
+            _key(key, style) + style.colon + write_value(dialect, item, inner, base=deeper, nested=True)
+            for key, item in value.items()
+            if not _left_out(inner, item)
+        ]
+        separators = style.object_open, style.object_separator, style.object_close
+        return _enclosed(members, *separators, indent=dialect.indent, base=base)
+    if isinstance(value, list | tuple):
+        if dialect.elements is not None and pairs is not None:
+            opened, closed = dialect.elements.item_open, dialect.elements.item_close
+            return "".join(opened + write_value(dialect, item, style, pairs=pairs) + closed for item in value)
+        inner = style if nested else dialect.in_list
+        items = [write_value(dialect, item, inner, base=deeper, nested=True) for item in value]
+        separators = style.list_open, style.list_separator, style.list_close
+        return _enclosed(items, *separators, indent=dialect.indent, base=base)
+    return _write_scalar(value, style)
+
+
+def _enclosed(items: list[str], opened: str, separator: str, closed: str, *, indent: int | None, base: int) -> str:
+    if indent is None or not items:
+        return opened + separator.join(items) + closed
+    line = "\n" + " " * (base + indent)
+    return opened + line + (separator.rstrip() + line).join(items) + "\n" + " " * base + closed
+
+
+def _write_scalar(value: object, style: ValueStyle) -> str:
+    if value is None:
+        return style.null or ""
+    if isinstance(value, bool):
+        return style.true if value else style.false
+    if isinstance(value, str):
+        return _quoted(value, _quoting(value, style)) if style.strings else value
+    return json.dumps(value)
+
+
+def _quoting(text: str, style: ValueStyle) -> StringStyle:
+    """The usual quoting, or the other one where the usual quote stands in the text (as Python's repr chooses)."""
+    usual, *others = style.strings
+    if usual.close in text:
+        return next((other for other in others if other.close not in text), usual)
+    return usual
+
+
+def _key(key: str, style: ValueStyle) -> str:
+    quoting = next((string for string in style.strings if string.open == style.key_open), None)
+    if quoting is None:
+        return style.key_open + key + style.key_close
+    return _quoted(key, _quoting(key, style))
+
+
+def _left_out(style: ValueStyle, value: object) -> bool:
+    return value is None and style.null is None
+
+
+def _quoted(text: str, style: StringStyle) -> str:
+    return style.open + _escaped(text, style) + style.close
+
+
+def _escaped(text: str, style: StringStyle) -> str:
+    if style.escape == "none":
+        return text
+    if style.escape == "json":
+        return json.dumps(text, ensure_ascii=style.ascii)[1:-1]
+    # A double quote in front makes repr choose single quotes, so only those are escaped; the style's are what counts.
+    body = (ascii if style.ascii else repr)('"' + text)[2:-1].replace("\\'", "'")
+    return body.replace(style.close, "\\" + style.close)
