@@ -1,0 +1,151 @@
+"""Learn a template's format from renders.
+
+    renders of probes  →  TemplateIR
+
+The questions, each in a file of its own: what conversation the template takes (`conversation`), where a turn starts and
+ends (`turn`), what is around reasoning and content (`reasoning`), how calls (`calls`), arguments (`arguments`) and
+values (`dialect`) are written.  All of them work by alignment (`align`) of sentinels (`probe`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import replace
+
+from tplc.ir.nodes import (
+    GENERAL_TOLERANCES,
+    Capabilities,
+    Content,
+    JsonFields,
+    Provenance,
+    Slot,
+    TemplateIR,
+    Text,
+    Tolerance,
+    Tools,
+    Turn,
+)
+from tplc.learn.align import pieces
+from tplc.learn.calls import CallFacts, learn_calls
+from tplc.learn.candidates import candidates
+from tplc.learn.conversation import CallProbe, base_dress, call_dress
+from tplc.learn.probe import CONTENT, SYSTEM, Dress, Prober, Refused, assistant, sentinel_call
+from tplc.learn.reasoning import ReasoningFacts, learn_reasoning
+from tplc.learn.turn import TurnFacts, contexts_that_matter, learn_ends, learn_turn
+from tplc.render import Renderer
+
+
+def learn(
+    renderer: Renderer,
+    *,
+    name: str,
+    source: str,
+    special_tokens: Mapping[str, str] | None = None,
+    version: str = "0.1.0",
+) -> TemplateIR:
+    """The format of a template's assistant turns, unverified.
+
+    Raises UnsupportedTemplate when no conversation shows an assistant's turn, and LimitExceeded from the renderer.
+    """
+    prober = Prober(renderer)
+    found = candidates(source)
+    base = base_dress(prober, found, name)
+    contexts = contexts_that_matter(prober, base, found)
+    turn = learn_turn(prober, base, contexts)
+    probe = call_dress(prober, base, contexts)
+    reasoning = learn_reasoning(prober, turn, base, contexts, probe.dress if probe else None, found)
+    turn = reasoning.turn
+    ends = learn_ends(prober, base, turn)
+    calls = learn_calls(prober, turn, reasoning, probe, ends) if probe else None
+    if calls is not None:
+        turn, ends = calls.turn, (*ends, *(end for end in calls.ends if end not in ends))
+    return TemplateIR(
+        provenance=Provenance(
+            name=name,
+            sha256=hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest(),
+            size=len(source.encode("utf-8", "surrogatepass")),
+            tplc_version=version,
+            special_tokens=tuple(sorted((special_tokens or {}).items())),
+        ),
+        capabilities=_capabilities(prober, base, probe, reasoning, calls),
+        turn=Turn(turn.header, turn.anchors, turn.prompts, ends),
+        reasoning=reasoning.reasoning,
+        content=_content(prober, base, turn, reasoning, calls),
+        tools=calls.tools if calls else Tools(),
+        preserved_tokens=_preserved(turn, reasoning, calls, ends),
+        triggers=_triggers(calls),
+        tolerances=tuple(Tolerance(kind) for kind in GENERAL_TOLERANCES),
+    )
+
+
+def _content(
+    prober: Prober, base: Dress, turn: TurnFacts, reasoning: ReasoningFacts, calls: CallFacts | None
+) -> Content:
+    start = reasoning.content_start
+    if calls is not None and calls.turn.header != reasoning.turn.header:
+        start = reasoning.turn.header[len(calls.turn.header) :] + start
+    return Content(
+        mode="always_wrapped" if start.strip() and reasoning.content_mode == "plain" else reasoning.content_mode,
+        start=start,
+        end="",
+        with_calls=calls.content if calls else "none",
+    )
+
+
+def _capabilities(
+    prober: Prober, base: Dress, probe: CallProbe | None, reasoning: ReasoningFacts, calls: CallFacts | None
+) -> Capabilities:
+    system = prober.tail([], replace(base, system=True))
+    whole = prober.render([{"role": "system", "content": SYSTEM}, {"role": "user", "content": CONTENT}], base)
+    plain = prober.tail([assistant(base, content=CONTENT)], base)
+    parts = prober.tail([assistant(replace(base, parts=True), content=CONTENT)], replace(base, parts=not base.parts))
+    dress = probe.dress if probe else base
+    with_tools = prober.render([{"role": "user", "content": CONTENT}], dress, calls=[sentinel_call(0)])
+    refusals = list(probe.refusals) if probe else []
+    if calls is not None:
+        refusals += [f"{kind} arguments" for kind in calls.refused]
+    return Capabilities(
+        tools=not isinstance(with_tools, Refused) and "zqname0x" in with_tools,
+        tool_calls=probe is not None,
+        parallel_calls=probe is not None and probe.parallel,
+        system_role=not isinstance(system, Refused) and not isinstance(whole, Refused) and SYSTEM in whole,
+        reasoning=reasoning.reasoning.mode != "none",
+        object_arguments=probe is not None and dress.arguments == "object",
+        string_arguments=probe is not None and dress.arguments == "text",
+        null_content=probe is not None and dress.content == "null",
+        list_content=base.parts and not isinstance(parts, str) and not isinstance(plain, Refused),
+        content_with_calls=calls is not None and calls.content != "none",
+        needs_tool_result=probe is not None and dress.follow in ("tool", "tool_user"),
+        refusals=tuple(refusals),
+    )
+
+
+def _preserved(
+    turn: TurnFacts, reasoning: ReasoningFacts, calls: CallFacts | None, ends: tuple[str, ...]
+) -> tuple[str, ...]:
+    """The bracketed marks among the markers: tokenisers must not strip them from output."""
+    texts = [reasoning.reasoning.start, reasoning.reasoning.end, reasoning.content_start, *ends]
+    if calls is not None:
+        tools = calls.tools
+        texts += [tools.section_start, tools.section_end, *(i.text for i in tools.call if isinstance(i, Text))]
+    marks = {piece for text in texts for piece in pieces(text) if _is_mark(piece)}
+    return tuple(sorted(marks))
+
+
+def _is_mark(piece: str) -> bool:
+    return len(piece) > 2 and not piece[0].isalnum() and not piece[-1].isalnum() and any(ch.isalnum() for ch in piece)
+
+
+def _triggers(calls: CallFacts | None) -> tuple[str, ...]:
+    if calls is None:
+        return ()
+    tools = calls.tools
+    opening = tools.section_start.strip()
+    if not opening:
+        first = tools.call[0] if tools.call else Slot("name")
+        opening = first.text.strip() if isinstance(first, Text) else ""
+    return (opening,) if opening else ()
+
+
+__all__ = ["JsonFields", "learn"]

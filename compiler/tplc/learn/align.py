@@ -1,0 +1,144 @@
+"""Alignment: the text operations that all questions asked of a template share.
+
+    repetition("<c><d>", "</d>, <d>", "</d></c>")  →  start "<c>", open "<d>", close "</d>", separator ", ", end "</c>"
+
+Nothing here knows a shape of markers.  `tidy_*` only move a cut between two markers to a place that reads well: not
+inside a word, not inside a bracketed token; any cut would render the same text.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+
+_OPEN = "<"
+_CLOSE = ">"
+
+
+def common_prefix(*texts: str) -> str:
+    low, high = min(texts), max(texts)
+    for i, ch in enumerate(low):
+        if high[i] != ch:
+            return low[:i]
+    return low
+
+
+def common_suffix(*texts: str) -> str:
+    return common_prefix(*(t[::-1] for t in texts))[::-1]
+
+
+def _opens(ch: str) -> bool:
+    return ch == _OPEN or unicodedata.category(ch) == "Ps"
+
+
+def _closes(ch: str) -> bool:
+    return ch == _CLOSE or unicodedata.category(ch) == "Pe"
+
+
+def token_spans(text: str) -> list[tuple[int, int]]:
+    """Spans of bracketed tokens: an opening bracket up to the next closing one, with no white space at its start and
+    no other opening bracket between (`<|a b|>`, `[X]`, `【k】`)."""
+    spans = []
+    start = -1
+    for i, ch in enumerate(text):
+        if _opens(ch):
+            start = i
+        elif _closes(ch) and start >= 0:
+            if i - start > 1 and not text[start + 1].isspace():
+                spans.append((start, i + 1))
+            start = -1
+    return spans
+
+
+def reads_well(text: str, at: int) -> bool:
+    """Whether `text` can be cut at `at`: not within a word, not within a bracketed token."""
+    if at <= 0 or at >= len(text):
+        return True
+    left, right = text[at - 1], text[at]
+    if left.isalnum() and right.isalnum():
+        return False
+    if left == right and not left.isspace() and not _opens(left) and not _closes(left):
+        return False
+    return not any(start < at < end for start, end in token_spans(text))
+
+
+def cut_left(text: str, at: int) -> int:
+    """The last good cut at or before `at`."""
+    while not reads_well(text, at):
+        at -= 1
+    return at
+
+
+def cut_right(text: str, at: int) -> int:
+    """The first good cut at or after `at`."""
+    while not reads_well(text, at):
+        at += 1
+    return at
+
+
+@dataclass(frozen=True, slots=True)
+class Repetition:
+    """start open ITEM close (separator open ITEM close)* end"""
+
+    start: str
+    open: str
+    close: str
+    separator: str
+    end: str
+
+
+def repetition(pre: str, mid: str, post: str) -> Repetition:
+    """Split what stands before, between and after repeated items.
+
+    `pre` is the text before the first slot of the first item, `mid` that between two items, `post` that after the last.
+    The opening is the longest common suffix of `pre` and `mid`, the closing the longest common prefix of `mid` and
+    `post`, each drawn back to a cut that reads well; white space between them belongs to the separator.  Where both
+    claim the same text it is cut once: at white space where there is some, else at the first place that reads well.
+    """
+    close_end = cut_left(mid, len(common_prefix(mid, post)))
+    close_end = min(close_end, cut_left(post, close_end)) if post else close_end
+    while close_end and not (reads_well(mid, close_end) and reads_well(post, close_end)):
+        close_end -= 1
+    shared = len(common_suffix(pre, mid))
+    open_len = shared
+    while open_len and not (reads_well(mid, len(mid) - open_len) and reads_well(pre, len(pre) - open_len)):
+        open_len -= 1
+    if open_len + close_end > len(mid):
+        close_end, open_len = _share(mid, close_end, open_len)
+    opening, closing = mid[len(mid) - open_len :], mid[:close_end]
+    # white space at the outer edges stands between items
+    opening_core = opening.lstrip() if opening.strip() else opening
+    closing_core = closing.rstrip() if closing.strip() else closing
+    separator = mid[len(closing_core) : len(mid) - len(opening_core)]
+    return Repetition(
+        start=pre[: len(pre) - len(opening_core)],
+        open=opening_core,
+        close=closing_core,
+        separator=separator,
+        end=post[len(closing_core) :],
+    )
+
+
+def _share(mid: str, close_end: int, open_len: int) -> tuple[int, int]:
+    """Resolve an overlap: one cut in the contested range, at white space where there is some, else the first that
+    reads well."""
+    low, high = len(mid) - open_len, close_end
+    spaces = [i for i in range(low, high + 1) if 0 < i < len(mid) and mid[i].isspace() and not mid[i - 1].isspace()]
+    good = [i for i in range(low, high + 1) if reads_well(mid, i)]
+    cut = spaces[-1] if spaces else (good[0] if good else high)
+    return cut, len(mid) - cut
+
+
+def pieces(text: str) -> list[str]:
+    """A marker cut at white space and between bracketed tokens: "<a>\\n<b=" → ["<a>", "<b="]."""
+    out: list[str] = []
+    for word in text.split():
+        start = 0
+        for begin, end in token_spans(word):
+            for at in (begin, end):
+                if start < at and (at == end or _closes(word[at - 1])):
+                    out.append(word[start:at])
+                    start = at
+        if start < len(word):
+            out.append(word[start:])
+    return out

@@ -1,0 +1,339 @@
+"""How are the arguments of a call written?
+
+{"k": "v"} → `<p k>v</p>`, two of them → `<p k>v</p>,<p l>w</p>`, none → ``
+→  pairs: `<p ` key `>` value `</p>`, separator `,`
+{"k": "v"} → `{'k': 'v'}` and a nested object looks the same
+→  an object of the dialect
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tplc.ir.nodes import (
+    JSON_STYLE,
+    Arguments,
+    Dialect,
+    Elements,
+    Json,
+    JsonType,
+    Layout,
+    ObjectArguments,
+    PairArguments,
+    Slot,
+    StringStyle,
+    Text,
+    TypeWord,
+    ValueStyle,
+)
+from tplc.learn.align import Repetition, common_prefix, common_suffix, cut_left, cut_right, repetition
+from tplc.learn.dialect import Position, in_list, in_object, indent_of, learn_style, learn_wrap, on_one_line
+from tplc.learn.probe import (
+    Call,
+    Dress,
+    Prober,
+    Refused,
+    assistant,
+    id_of,
+    key_of,
+    name_of,
+    sentinel_call,
+    value_of,
+)
+from tplc.learn.turn import TurnFacts
+
+# stand for the sentinels of one kind wherever they are repeated in closing markers
+NAME, ID, KEY, INDEX = "zqname0token0x", "zqid0token0x", "zqkey0token0x", "zqindex0token0x"
+_TOKENS = {NAME: "name", ID: "id", KEY: "key", INDEX: "index"}
+_INT = 7431
+
+
+@dataclass(frozen=True, slots=True)
+class ValuePlace:
+    """What stands around one argument's value: after its key (`lead`, and around a type word), and to the turn's end.
+
+    `key_at` counts the key's occurrences before the value.  `quote` is what the text of a string is put between.
+    """
+
+    key_at: int
+    lead: str
+    type_close: str
+    typed: bool
+    rest: str
+    quote: tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentFacts:
+    """`before` and `after` are what the layout of the call keeps of the text around the arguments; `opened` and
+    `closed` stand around a single (key value) inside them."""
+
+    arguments: Arguments
+    dialect: Dialect
+    opened: str
+    closed: str
+    refused: tuple[str, ...]
+
+
+def call_turn(prober: Prober, turn: TurnFacts, dress: Dress, calls: Sequence[Call]) -> str | Refused:
+    """The text of a turn that holds these calls and nothing else."""
+    tail = prober.tail([assistant(dress, calls=calls)], dress, calls=calls)
+    return tail if isinstance(tail, Refused) else turn.turn_text(tail)
+
+
+def with_value(value: Json) -> Call:
+    return Call(name_of(0), ((key_of(0), value),))
+
+
+def learn_place(prober: Prober, turn: TurnFacts, dress: Dress) -> ValuePlace:
+    """Where a value stands, from a text and a number in one place."""
+    sentinel = value_of(0, 0)
+    string = call_turn(prober, turn, dress, [with_value(sentinel)])
+    number = call_turn(prober, turn, dress, [with_value(_INT)])
+    assert not isinstance(string, Refused)  # call_dress saw it render
+    at = string.index(sentinel)
+    key_at = string.count(key_of(0), 0, at)
+    before = string[string.rindex(key_of(0), 0, at) + len(key_of(0)) : at]
+    after = string[at + len(sentinel) :]
+    if isinstance(number, Refused) or str(_INT) not in number or key_of(0) not in number:
+        return ValuePlace(key_at, before, "", False, after, ("", ""))
+    number_at = number.index(str(_INT))
+    number_before = number[number.rindex(key_of(0), 0, number_at) + len(key_of(0)) : number_at]
+    number_after = number[number_at + len(str(_INT)) :]
+    rest = common_suffix(after, number_after)
+    lead = common_prefix(before, number_before)
+    quoted, bare = before[len(lead) :], number_before[len(lead) :]
+    shared = common_suffix(quoted, bare)
+    if bare and quoted and shared:
+        lead_end = len(lead)
+        while lead_end and lead[lead_end - 1].isalnum():
+            lead_end -= 1
+        shared = shared.lstrip("".join(ch for ch in shared if ch.isalnum())) if shared[0].isalnum() else shared
+        return ValuePlace(key_at, lead[:lead_end], shared, True, rest, ("", after[: len(after) - len(rest)]))
+    return ValuePlace(key_at, lead, "", False, rest, (quoted, after[: len(after) - len(rest)]))
+
+
+def place_text(text: str, place: ValuePlace) -> tuple[str, str] | None:
+    """(type word, value text) of the only argument in a call's turn; None when the pair is not there."""
+    at = -1
+    for _ in range(place.key_at):
+        at = text.find(key_of(0), at + 1)
+        if at < 0:
+            return None
+    inner = text[at + len(key_of(0)) :]
+    if not inner.startswith(place.lead):
+        return None
+    if len(inner) < len(place.lead) + len(place.rest) or not inner.endswith(place.rest):
+        return None
+    inner = inner[len(place.lead) : len(inner) - len(place.rest)]
+    if not place.typed:
+        return "", inner
+    word, found, value = inner.partition(place.type_close)
+    return (word, value) if found else None
+
+
+def learn_arguments(prober: Prober, turn: TurnFacts, dress: Dress) -> ArgumentFacts:
+    place = learn_place(prober, turn, dress)
+
+    def position(value: Json) -> str | None:
+        text = call_turn(prober, turn, dress, [with_value(value)])
+        found = None if isinstance(text, Refused) else place_text(text, place)
+        return None if found is None else found[1]
+
+    top = learn_style(position)
+    styles = _nested_styles(position, top)
+    texts = [call_turn(prober, turn, dress, [sentinel_call(0, count)]) for count in range(4)]
+    pairs = _repeated_pairs(texts, dress)
+    if pairs is None or _is_object(pairs, place, top, position):
+        style = _object_style(top, pairs, place)
+        in_lists, in_objects, indent = styles
+        dialect = Dialect(top=style, in_list=in_lists, in_object=style, indent=indent)
+        opened = style.object_open + style.key_open
+        return ArgumentFacts(ObjectArguments(), dialect, opened, style.object_close, _refused(prober, turn, dress))
+    layout = _pair_layout(pairs, place)
+    elements = _elements(position, layout, pairs)
+    in_lists, in_objects, indent = styles
+    dialect = Dialect(
+        top=top,
+        in_list=in_lists,
+        in_object=in_objects,
+        elements=elements,
+        wrap=None if top.strings else learn_wrap(position),
+        types=_type_words(prober, turn, dress, place),
+        indent=indent,
+    )
+    start, end, empty = _around(texts[0], pairs, dress, name_first=_name_first(texts))
+    close = pairs.close.removeprefix(place.quote[1])
+    arguments = PairArguments(start=start, pair=layout, separator=pairs.separator, end=end, empty=empty)
+    return ArgumentFacts(arguments, dialect, start + pairs.open, close + end, _refused(prober, turn, dress))
+
+
+def _nested_styles(position: Position, top: ValueStyle) -> tuple[ValueStyle, ValueStyle, int | None]:
+    nested_list, nested_object = learn_style(in_list(position)), learn_style(in_object(position))
+    if position([1]) is None:
+        nested_list = JSON_STYLE
+    if position({"zqka0x": 1}) is None:
+        nested_object = JSON_STYLE
+    return on_one_line(nested_list), on_one_line(nested_object), indent_of(top)
+
+
+def _refused(prober: Prober, turn: TurnFacts, dress: Dress) -> tuple[str, ...]:
+    values: tuple[tuple[str, Json], ...] = (
+        ("integer", 7), ("number", 7.5), ("boolean", True), ("null", None), ("array", [1]), ("object", {"zqka0x": 1})
+    )  # fmt: skip
+    return tuple(
+        kind for kind, value in values if isinstance(call_turn(prober, turn, dress, [with_value(value)]), Refused)
+    )
+
+
+def _is_object(pairs: Repetition, place: ValuePlace, style: ValueStyle, position: Position) -> bool:
+    """Whether the arguments look as an object does that is a value itself, white space apart."""
+    if position({"zqka0x": 71001, "zqkb0x": 71002}) is None:
+        return pairs.start.rstrip().endswith("{") and place.lead.split() == ['":'] and place.quote[0].strip() == '"'
+    before = _squeeze(pairs.start + pairs.open)
+    between = _squeeze(pairs.close.removeprefix(place.quote[1]) + pairs.separator + pairs.open)
+    after = _squeeze((pairs.close + pairs.end).removeprefix(place.quote[1]))
+    return (
+        before.endswith(_squeeze(style.object_open + style.key_open))
+        and _squeeze(place.lead) == _squeeze(style.key_close + style.colon)
+        and between == _squeeze(style.object_separator + style.key_open)
+        and after.startswith(_squeeze(style.object_close))
+        and bool(_squeeze(style.object_open))
+        and KEY not in pairs.close + pairs.separator + pairs.end
+        and not place.typed
+    )
+
+
+def _squeeze(text: str) -> str:
+    return "".join(text.split())
+
+
+def _object_style(top: ValueStyle, pairs: Repetition | None, place: ValuePlace) -> ValueStyle:
+    """The style of the arguments themselves: the spacing of their own separators where they show it."""
+    style = on_one_line(top)
+    if place.quote != ("", "") and not style.strings:
+        return ValueStyle(**{**_fields(style), "strings": (StringStyle(*place.quote, "json"),)})  # type: ignore[arg-type]
+    return style
+
+
+def _fields(style: ValueStyle) -> dict[str, object]:
+    return {name: getattr(style, name) for name in ValueStyle.__slots__}
+
+
+def generalise(text: str, dress: Dress) -> str:
+    """The text with sentinels of a kind alike."""
+    for i in range(4):
+        text = text.replace(key_of(i), KEY).replace(name_of(i), NAME)
+        identifier = id_of(i, dress)
+        if identifier:
+            text = text.replace(identifier, ID)
+    return text
+
+
+def _repeated_pairs(texts: Sequence[str | Refused], dress: Dress) -> Repetition | None:
+    """Split the call of two arguments around its pairs; None when it has none of its own (refused)."""
+    for count in (3, 2):
+        text = texts[count]
+        if isinstance(text, Refused) or value_of(0, 1) not in text or key_of(1) not in text:
+            continue
+        first_value, second_value = value_of(0, count - 2), value_of(0, count - 1)
+        at_key = text.index(key_of(0))
+        slot_end = max((text.rindex(s, 0, at_key) + len(s) for s in _outer(dress) if s in text[:at_key]), default=0)
+        pre = text[slot_end:at_key]
+        mid = text[text.index(first_value) + len(first_value) : _key_index(text, first_value, count - 1)]
+        post = text[text.index(second_value) + len(second_value) :]
+        stop = min((post.index(s) for s in _outer(dress) if s in post), default=len(post))
+        return repetition(generalise(pre, dress), generalise(mid, dress), generalise(post[:stop], dress))
+    return None
+
+
+def _name_first(texts: Sequence[str | Refused]) -> bool:
+    """Whether the name stands before the arguments."""
+    text = texts[1]
+    return isinstance(text, Refused) or text.index(name_of(0)) < text.index(key_of(0))
+
+
+def _key_index(text: str, value: str, argument: int) -> int:
+    return text.index(key_of(argument), text.index(value))
+
+
+def _outer(dress: Dress) -> list[str]:
+    identifier = id_of(0, dress)
+    return [name_of(0), *([identifier] if identifier else [])]
+
+
+def _pair_layout(pairs: Repetition, place: ValuePlace) -> Layout:
+    items: list[Text | Slot] = [*text_items(pairs.open), Slot("key"), *text_items(place.lead)]
+    if place.typed:
+        items += [Slot("type"), *text_items(place.type_close)]
+    items += [Slot("value"), *text_items(pairs.close.removeprefix(place.quote[1]))]
+    return tuple(items)
+
+
+def text_items(text: str) -> list[Text | Slot]:
+    """Literal text with the stand-ins of repeated slots in it."""
+    parts = re.split("(" + "|".join(_TOKENS) + ")", text)
+    return [Slot(_TOKENS[part]) if part in _TOKENS else Text(part) for part in parts if part]  # type: ignore[arg-type]
+
+
+def _elements(position: Position, layout: Layout, pairs: Repetition) -> Elements | None:
+    """Whether a nested object is written as pairs of the same layout; then how a list's items are."""
+    text = position({"zqka0x": 71001, "zqkb0x": 71002})
+    if text is None or len(layout) < 3:
+        return None
+
+    def pair(key: str, value: str) -> str:
+        filled = {"key": key, "value": value, "type": ""}
+        return "".join(item.text if isinstance(item, Text) else filled.get(item.kind, "") for item in layout)
+
+    one, two = pair("zqka0x", "71001"), pair("zqkb0x", "71002")
+    if one not in text or two not in text:
+        return None
+    items = position([71001, 71002])
+    if items is None or "71001" not in items or "71002" not in items:
+        return None
+    before = items[: items.index("71001")]
+    middle = items[items.index("71001") + 5 : items.index("71002")]
+    after = items[items.index("71002") + 5 :]
+    split = repetition(before, middle, after)
+    return Elements(split.open, split.close)
+
+
+def _type_words(prober: Prober, turn: TurnFacts, dress: Dress, place: ValuePlace) -> tuple[TypeWord, ...]:
+    if not place.typed:
+        return ()
+    samples: tuple[tuple[JsonType, Json], ...] = (
+        ("string", "zqs0x"), ("integer", 7), ("number", 7.5), ("boolean", True), ("null", None), ("array", [1]),
+        ("object", {"zqka0x": 1}),
+    )  # fmt: skip
+    words = []
+    for kind, sample in samples:
+        text = call_turn(prober, turn, dress, [with_value(sample)])
+        found = None if isinstance(text, Refused) else place_text(text, place)
+        if found is not None:
+            words.append(TypeWord(kind, found[0]))
+    return tuple(words)
+
+
+def _beside_slots(text: str, *, after: bool) -> str:
+    """What follows the last name or id in a call without arguments, or what precedes the first."""
+    slots = [match.span() for match in re.finditer(f"{NAME}|{ID}", text)]
+    if not slots:
+        return text
+    return text[slots[-1][1] :] if after else text[: slots[0][0]]
+
+
+def _around(none: str | Refused, pairs: Repetition, dress: Dress, *, name_first: bool) -> tuple[str, str, str]:
+    """start, end and empty of the arguments.  What the call writes with and without arguments alike is the call's."""
+    if isinstance(none, Refused) or name_of(0) not in none:
+        return "", "", ""
+    text = generalise(none, dress)
+    pre, post = pairs.start, pairs.end
+    bare = _beside_slots(text, after=name_first)
+    kept = cut_left(pre, len(common_prefix(bare, pre)))
+    rest = bare[kept:]
+    tail = common_suffix(rest, post)
+    closing = post[: cut_right(post, len(post) - len(tail))]
+    return pre[kept:], closing, rest[: len(rest) - (len(post) - len(closing))] if len(post) > len(closing) else rest

@@ -1,0 +1,91 @@
+"""Candidates to probe with, read from the template's syntax tree.
+
+    {% if thinking_mode == "on" and m.plan is defined %}{{ m.content.split("</r>")[-1] }}
+    →  variables {"thinking_mode": ["on"]}, keys ["plan", "content"], constants ["on", "</r>"]
+
+They decide nothing by themselves: a candidate counts when a render shows its effect.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from jinja2 import TemplateError, meta, nodes
+from jinja2.ext import Extension
+from jinja2.parser import Parser
+from jinja2.sandbox import SandboxedEnvironment
+
+from tplc.ir.nodes import Json
+
+# what a caller of `apply_chat_template` sets, the tokenizer's special tokens under their standard names, and functions
+# of the environment: never candidates
+_GIVEN = frozenset(
+    "messages tools documents add_generation_prompt continue_final_message raise_exception strftime_now tojson range "
+    "namespace dict lipsum cycler joiner loop bos_token eos_token unk_token pad_token sep_token cls_token "
+    "mask_token".split()
+)
+
+
+class _Generation(Extension):
+    """{% generation %} … {% endgeneration %}, read as its body."""
+
+    tags = {"generation"}  # noqa: RUF012 - Jinja declares it so
+
+    def parse(self, parser: Parser) -> nodes.Node | list[nodes.Node]:
+        next(parser.stream)
+        return parser.parse_statements(("name:endgeneration",), drop_needle=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """`variables`: undeclared variables and the constants they are compared with.  `keys`: names read from something.
+    `constants`: the string constants, in order of appearance."""
+
+    variables: tuple[tuple[str, tuple[Json, ...]], ...]
+    keys: tuple[str, ...]
+    constants: tuple[str, ...]
+
+
+def candidates(source: str) -> Candidates:
+    environment = SandboxedEnvironment(
+        trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols", _Generation]
+    )
+    try:
+        tree = environment.parse(source)
+    except (TemplateError, RecursionError):  # the renderer has reported it already, or its parser has more tags
+        return Candidates((), (), ())
+    names = sorted(meta.find_undeclared_variables(tree) - _GIVEN)
+    # a variable with a default (`set x = x or …`) is declared by Jinja's count, yet a caller may set it
+    for node in tree.find_all(nodes.Test):
+        if node.name in ("defined", "undefined") and isinstance(node.node, nodes.Name) and node.node.name not in names:
+            if node.node.name not in _GIVEN:
+                names.append(node.node.name)
+    compared: dict[str, list[Json]] = {name: [] for name in names}
+    for compare in tree.find_all(nodes.Compare):
+        if isinstance(compare.expr, nodes.Name) and compare.expr.name in compared:
+            for operand in compare.ops:
+                for const in operand.find_all(nodes.Const):
+                    if isinstance(const.value, (str, bool, int)) and const.value not in compared[compare.expr.name]:
+                        compared[compare.expr.name].append(const.value)
+    return Candidates(
+        variables=tuple((name, tuple(compared[name])) for name in names),
+        keys=tuple(_keys(tree)),
+        constants=tuple(dict.fromkeys(n.value for n in tree.find_all(nodes.Const) if isinstance(n.value, str))),
+    )
+
+
+def _keys(tree: nodes.Template) -> list[str]:
+    """Names read by attribute, by item, by `.get(…)` or tested with `in`."""
+    keys: dict[str, None] = {}
+    for node in tree.find_all((nodes.Getattr, nodes.Getitem, nodes.Call, nodes.Compare)):
+        if isinstance(node, nodes.Getattr):
+            keys[node.attr] = None
+        elif isinstance(node, nodes.Getitem) and isinstance(node.arg, nodes.Const) and isinstance(node.arg.value, str):
+            keys[node.arg.value] = None
+        elif isinstance(node, nodes.Call) and node.args and isinstance(node.args[0], nodes.Const):
+            if isinstance(node.args[0].value, str):
+                keys[node.args[0].value] = None
+        elif isinstance(node, nodes.Compare) and isinstance(node.expr, nodes.Const):
+            if isinstance(node.expr.value, str) and node.ops and node.ops[0].op == "in":
+                keys[node.expr.value] = None
+    return [key for key in keys if key.isidentifier()]

@@ -1,0 +1,157 @@
+"""How must a conversation look for this template to render it, and to show calls?
+
+every dress refuses but the one with list content           →  Dress(parts=True)
+calls show only beside a following tool result, as objects  →  Dress(follow="tool", arguments="object")
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import product
+
+from tplc.errors import UnsupportedTemplate
+from tplc.ir.nodes import Json
+from tplc.learn.candidates import Candidates
+from tplc.learn.probe import (
+    CONTENT,
+    Call,
+    Dress,
+    Follow,
+    Prober,
+    Refused,
+    assistant,
+    key_of,
+    name_of,
+    sentinel_call,
+    value_of,
+)
+
+# what an undeclared variable may have to be before anything renders
+_FILLERS: tuple[Json, ...] = ("", "2025-01-02", [], {}, True, 1)
+
+
+def base_dress(prober: Prober, found: Candidates, name: str) -> Dress:
+    """The first dress in which a user message and an answer to it show; failing that, in which one renders at all (some
+    templates write calls and nothing else)."""
+    reasons: list[str] = []
+    silent: Dress | None = None
+    for dress in _base_dresses(found):
+        tail = prober.tail([assistant(dress, content=CONTENT)], dress)
+        if isinstance(tail, Refused):
+            reasons.append(tail.reason)
+        elif CONTENT in tail:
+            return dress
+        elif silent is None:
+            silent = dress
+    if silent is not None and call_dress(prober, silent, ()) is not None:
+        return silent
+    reason = f": {reasons[0]}" if reasons else ""
+    raise UnsupportedTemplate(
+        name,
+        "no conversation of a user and an assistant shows the assistant's text, whatever the form of the messages"
+        + reason,
+    )
+
+
+def _base_dresses(found: Candidates) -> Iterator[Dress]:
+    plain = Dress()
+    tool_forms: tuple[Tools, ...] = ("none", "full")
+    followers: tuple[Follow, ...] = ("none", "user")
+    shapes = [
+        replace(plain, parts=parts, system=system, follow=follow, tools=tools)
+        for tools, system, follow, parts in product(tool_forms, (False, True), followers, (False, True))
+    ]
+    yield from shapes
+    names = [name for name, _ in found.variables]
+    for filler in _FILLERS:
+        yield plain.with_context(**dict.fromkeys(names, filler))
+    for name in names:
+        for filler in _FILLERS:
+            yield plain.with_context(**{name: filler})
+
+
+@dataclass(frozen=True, slots=True)
+class CallProbe:
+    """The dress in which calls show best, and what was refused on the way."""
+
+    dress: Dress
+    parallel: bool
+    refusals: tuple[str, ...]
+
+
+def call_dress(prober: Prober, base: Dress, contexts: tuple[Dress, ...]) -> CallProbe | None:
+    """The dress that shows the name, keys and values of a call, undamaged; None when none does."""
+    best: tuple[int, Dress] | None = None
+    for context in (base, *contexts):
+        for dress in _call_dresses(context):
+            score = _call_score(prober, dress)
+            if score > (best[0] if best else 0):
+                best = (score, dress)
+            if score == _PERFECT:
+                break
+        if best is not None and best[0] == _PERFECT:
+            break
+    if best is None:
+        return None
+    dress = _quiet(prober, best[1])
+    two = [sentinel_call(0), sentinel_call(1)]
+    tail = prober.tail([assistant(dress, calls=two)], dress, calls=two)
+    refusals = ("parallel calls: " + tail.reason,) if isinstance(tail, Refused) else ()
+    parallel = not isinstance(tail, Refused) and name_of(1) in tail and name_of(0) in tail
+    return CallProbe(dress, parallel, refusals)
+
+
+def _quiet(prober: Prober, dress: Dress) -> Dress:
+    """The form of absent content that leaves the least behind (a template may print None)."""
+    call = sentinel_call(0)
+    sizes = []
+    for order, content in enumerate(("null", "empty", "absent")):
+        form = replace(dress, content=content)  # type: ignore[arg-type]
+        tail = prober.tail([assistant(form, calls=[call])], form, calls=[call])
+        if not isinstance(tail, Refused) and name_of(0) in tail and value_of(0, 0) in tail:
+            sizes.append((len(tail), order, form))
+    return min(sizes, key=lambda size: size[:2])[2] if sizes else dress
+
+
+def _call_dresses(base: Dress) -> Iterator[Dress]:
+    for follow, arguments, content, tools, ids in product(
+        ("none", "tool", "tool_user", "user"),
+        ("object", "text"),
+        ("null", "empty", "absent"),
+        ("full", "bare", "none"),
+        ("nine", "long", "none"),
+    ):
+        yield replace(base, follow=follow, arguments=arguments, content=content, tools=tools, ids=ids)  # type: ignore[arg-type]
+
+
+_PERFECT = 4
+
+
+def _call_score(prober: Prober, dress: Dress) -> int:
+    """0: the call does not show.  2: name, key and value do.  3: and text arguments are not encoded twice.
+    4: and the value stands as it does for an object with a value of another type."""
+    call = Call(name_of(0), ((key_of(0), value_of(0, 0)), (key_of(1), 7431)))
+    tail = prober.tail([assistant(dress, calls=[call])], dress, calls=[call])
+    if isinstance(tail, Refused):
+        # a template may know text values only
+        call = sentinel_call(0)
+        tail = prober.tail([assistant(dress, calls=[call])], dress, calls=[call])
+        if isinstance(tail, Refused):
+            return 0
+    if any(part not in tail for part in (name_of(0), key_of(0), value_of(0, 0))):
+        return 0
+    if _shredded(tail):
+        return 0
+    if json.dumps(f'"{value_of(0, 0)}"')[1:-1] in tail or f'\\"{key_of(0)}\\"' in tail:
+        return 1  # encoded twice
+    if dress.arguments == "text" and f'"{key_of(0)}": "{value_of(0, 0)}"' in tail:
+        # text went through as it was: shows no dialect of the template's own, yet nothing is damaged
+        return 3
+    return _PERFECT
+
+
+def _shredded(tail: str) -> bool:
+    """Whether an iteration over text took the arguments for a mapping: then the key stands apart from its quotes."""
+    return key_of(0) not in tail

@@ -1,0 +1,245 @@
+"""Rendering probes: conversations whose every value is a sentinel.
+
+    Prober(renderer).tail([assistant]) → "<|end|><|assistant|>zqcontent0x<|end|>"
+
+A tail is what the template writes after the last user message.  A refusal (the template raises) is an observation like
+any other.  Every render is remembered, so questions may be asked as often as wanted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from tplc.errors import RenderFailed, TemplateRaised
+from tplc.ir.nodes import Json
+from tplc.render import Renderer
+
+Message = dict[str, Json]
+Follow = Literal["none", "user", "tool", "tool_user"]
+Tools = Literal["full", "bare", "none"]
+
+USER = "zquser0x"
+NEXT_USER = "zquser1x"
+TOOL_RESULT = "zqtoolresult0x"
+SYSTEM = "zqsystem0x"
+CONTENT = "zqcontent0x"
+REASONING = "zqreason0x"
+
+
+def name_of(call: int) -> str:
+    return f"zqname{call}x"
+
+
+def key_of(argument: int) -> str:
+    return f"zqkey{argument}x"
+
+
+def value_of(call: int, argument: int) -> str:
+    return f"zqvalue{call}n{argument}x"
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The template raised; `reason` is its message."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dress:
+    """How a template wants its conversations: what stays the same from probe to probe.
+
+    `context` are variables, as sorted pairs; `arguments` the form of arguments; `content` what a message with calls and
+    no text has for content ("absent": no such key); `ids` a pattern of ids; `follow` what comes after the turn.
+    """
+
+    context: tuple[tuple[str, Json], ...] = ()
+    system: bool = False
+    parts: bool = False
+    tools: Tools = "full"
+    arguments: Literal["object", "text"] = "object"
+    content: Literal["null", "empty", "absent"] = "null"
+    ids: Literal["nine", "long", "none"] = "nine"
+    follow: Follow = "none"
+    nested: bool = True
+
+    def with_context(self, **values: Json) -> Dress:
+        return replace(self, context=tuple(sorted({**dict(self.context), **values}.items())))
+
+
+def id_of(call: int, dress: Dress) -> str | None:
+    return {"nine": f"zqid{call}wxyz", "long": f"call_zqid{call}wxyz0123456789", "none": None}[dress.ids]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a probe: a name and arguments as (key, value) pairs."""
+
+    name: str
+    arguments: tuple[tuple[str, Json], ...]
+
+
+def sentinel_call(call: int, count: int = 1) -> Call:
+    return Call(name_of(call), tuple((key_of(i), value_of(call, i)) for i in range(count)))
+
+
+@dataclass(slots=True)
+class Prober:
+    """Renders probes through one renderer and remembers the results."""
+
+    renderer: Renderer
+    _seen: dict[str, str | Refused] = field(default_factory=dict)
+
+    def render(
+        self, messages: Sequence[Message], dress: Dress, *, generation: bool = False, calls: Sequence[Call] = ()
+    ) -> str | Refused:
+        tools = tool_list(dress, calls)
+        variables = dict(dress.context)
+        key = json.dumps([list(messages), tools, generation, variables])
+        if key not in self._seen:
+            try:
+                self._seen[key] = self.renderer.render(
+                    list(messages), tools=tools, add_generation_prompt=generation, **variables
+                )
+            except (TemplateRaised, RenderFailed) as error:
+                self._seen[key] = Refused(str(error))
+        return self._seen[key]
+
+    def tail(
+        self,
+        turn: Sequence[Message],
+        dress: Dress,
+        *,
+        generation: bool = False,
+        calls: Sequence[Call] = (),
+    ) -> str | Refused:
+        """What the render of [user, *turn, *follow] holds after the user's text; `turn` may be empty.  With a
+        following message the tail ends before that message's text."""
+        messages = [*opening(dress), *turn]
+        if turn:
+            messages += following(dress, calls)
+        rendered = self.render(messages, dress, generation=generation, calls=calls)
+        if isinstance(rendered, Refused):
+            return rendered
+        at = rendered.rfind(USER)
+        if at < 0:
+            return Refused("the user's message is not in the render")
+        tail = rendered[at + len(USER) :]
+        for stop in (TOOL_RESULT, NEXT_USER):
+            if turn and dress.follow != "none" and stop in tail:
+                return tail[: tail.index(stop)]
+        return tail
+
+
+def text_content(text: str, dress: Dress) -> Json:
+    return [{"type": "text", "text": text}] if dress.parts else text
+
+
+def opening(dress: Dress) -> list[Message]:
+    system: list[Message] = [{"role": "system", "content": text_content(SYSTEM, dress)}] if dress.system else []
+    return [*system, {"role": "user", "content": text_content(USER, dress)}]
+
+
+def following(dress: Dress, calls: Sequence[Call]) -> list[Message]:
+    messages: list[Message] = []
+    if dress.follow in ("tool", "tool_user"):
+        for i, call in enumerate(calls):
+            result: Message = {"role": "tool", "name": call.name, "content": text_content(TOOL_RESULT, dress)}
+            if dress.ids != "none":
+                result["tool_call_id"] = id_of(i, dress)
+            messages.append(result)
+    if dress.follow in ("user", "tool_user"):
+        messages.append({"role": "user", "content": text_content(NEXT_USER, dress)})
+    return messages
+
+
+def assistant(
+    dress: Dress,
+    *,
+    content: str | None = None,
+    reasoning: tuple[str, str] | None = None,
+    calls: Sequence[Call] = (),
+) -> Message:
+    """An assistant message.  `reasoning` is (key, text); the key `content:KIND` makes a content part."""
+    message: Message = {"role": "assistant"}
+    if content is not None:
+        message["content"] = text_content(content, dress)
+    elif dress.content != "absent":
+        message["content"] = None if dress.content == "null" else text_content("", dress)
+    if reasoning is not None:
+        set_reasoning(message, *reasoning)
+    if calls:
+        message["tool_calls"] = [tool_call(i, call, dress) for i, call in enumerate(calls)]
+    return message
+
+
+def set_reasoning(message: Message, key: str, text: str) -> None:
+    """Put reasoning into a message, under a key or as a content part (`content:KIND`) before the text."""
+    place, _, kind = key.partition(":")
+    if not kind:
+        message[place] = text
+        return
+    content = message.get("content")
+    parts: list[Json] = [{"type": kind, kind: text}]
+    if isinstance(content, str) and content:
+        parts.append({"type": "text", "text": content})
+    elif isinstance(content, list):
+        parts += content
+    message["content"] = parts
+
+
+def tool_call(position: int, call: Call, dress: Dress) -> Json:
+    arguments: Json = dict(call.arguments)
+    if dress.arguments == "text":
+        arguments = json.dumps(arguments, ensure_ascii=False)
+    made: dict[str, Json] = {"type": "function", "function": {"name": call.name, "arguments": arguments}}
+    identifier = id_of(position, dress)
+    return made if identifier is None else {"id": identifier, **made}
+
+
+def tool_list(dress: Dress, calls: Sequence[Call]) -> list[dict[str, Json]] | None:
+    """Tools that fit the calls: one for each name, with every key as a string or any-typed property."""
+    if dress.tools == "none":
+        return None
+    tools: dict[str, dict[str, Json]] = {}
+    for call in calls or (Call("zqtool0x", ((key_of(0), ""),)),):
+        properties: dict[str, Json] = {
+            key: {**schema_of(value), "description": "An argument."} for key, value in call.arguments
+        }
+        parameters: dict[str, Json] = {"type": "object", "properties": properties, "required": list(properties)}
+        if dress.tools == "full":
+            parameters["additionalProperties"] = False
+        tools[call.name] = {
+            "type": "function",
+            "function": {"name": call.name, "description": "A function.", "parameters": parameters},
+        }
+    return list(tools.values())
+
+
+def schema_of(value: Json) -> dict[str, Json]:
+    """A schema as tool authors write it: objects with properties, lists with items."""
+    schema: dict[str, Json] = {"type": json_type(value)}
+    if isinstance(value, dict):
+        schema["properties"] = {key: schema_of(member) for key, member in value.items()}
+        schema["additionalProperties"] = True
+    elif isinstance(value, list):
+        schema["items"] = schema_of(value[0]) if value else {"type": "string"}
+    return schema
+
+
+def json_type(value: Json) -> str:
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int):
+        return "integer"
+    if isinstance(value, float):
+        return "number"
+    # a null argument still needs a schema that templates can print: those that walk schemas know no "null"
+    return "array" if isinstance(value, list) else "object" if isinstance(value, dict) else "string"
+
+
+def variables_of(context: Mapping[str, Json]) -> tuple[tuple[str, Json], ...]:
+    return tuple(sorted(context.items()))

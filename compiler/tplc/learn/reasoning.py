@@ -1,0 +1,313 @@
+"""Where does reasoning stand, and what opens and closes it?
+
+{"reasoning_content": R, "content": C}  →  "<r>zqreason0x</r>zqcontent0x"
+{"content": C}                          →  "<r></r>zqcontent0x"
+→  start "<r>", end "</r>", and the same markers, empty, lead a turn without reasoning
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from tplc.ir.nodes import ContentMode, Reasoning, ReasoningMode
+from tplc.learn.align import common_prefix, cut_left, pieces
+from tplc.learn.candidates import Candidates
+from tplc.learn.probe import (
+    CONTENT,
+    REASONING,
+    Call,
+    Dress,
+    Prober,
+    Refused,
+    assistant,
+    name_of,
+    sentinel_call,
+)
+from tplc.learn.turn import TurnFacts, user_header
+
+# the names in use for reasoning; the syntax tree adds what else the template reads
+_KEYS = ("reasoning_content", "reasoning", "thinking", "content:thinking", "content:reasoning")
+_CONTROL = "zqcontrol0x"
+_NOT_KEYS = frozenset(
+    "role content tool_calls function name arguments id type parameters properties description required items text "
+    "function_call tool_call_id refusal strip lstrip rstrip split get keys values upper lower startswith endswith "
+    "append pop replace index0 index first last previtem nextitem length join".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One render that shows reasoning: the dress, the key, what stands before it in the turn, after it up to the next
+    part (content or the first call's name), and what that part is."""
+
+    dress: Dress
+    key: str
+    before: str
+    after: str
+    then: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningFacts:
+    """`blank` is what leads a turn without reasoning (an empty or closed block); `dress` shows reasoning.
+    `turn` has a shorter header than before where the header was found to hold the opening."""
+
+    turn: TurnFacts
+    reasoning: Reasoning
+    content_start: str
+    content_mode: ContentMode
+    blank: str
+    dress: Dress | None
+
+    def without_blank(self, text: str) -> str:
+        """A turn's text without the empty reasoning that leads it."""
+        if self.blank and text.startswith(self.blank):
+            return text[len(self.blank) :]
+        start, end = self.reasoning.start.strip(), self.reasoning.end.strip()
+        if start and end:
+            empty = re.match(rf"\s*{re.escape(start)}\s*{re.escape(end)}", text)
+            if empty:
+                trailing = self.reasoning.end[len(self.reasoning.end.rstrip()) :]
+                return text[empty.end() + len(common_prefix(text[empty.end() :], trailing)) :]
+        return text
+
+
+def learn_reasoning(
+    prober: Prober, turn: TurnFacts, base: Dress, contexts: Sequence[Dress], calls: Dress | None, found: Candidates
+) -> ReasoningFacts:
+    lead = _lead(prober, turn, base)
+    shown = _first_shown(prober, turn, base, contexts, calls, found)
+    if shown:
+        start, end = _markers(shown, turn, lead)
+        key = shown[0].key
+        only_calls = all(s.then == name_of(0) for s in shown)
+        dress: Dress | None = shown[0].dress
+    else:
+        start, end = _stripped(prober, turn, base, found)
+        if not end:
+            start, end = _from_prompts(turn)
+        key, only_calls, dress = "", False, None
+    if not end and not start:
+        return ReasoningFacts(turn, Reasoning(), *_content(shown, lead, "", turn), blank="", dress=None)
+    if not start.strip():
+        size = _opener_in_header(prober, base, turn.header)
+        if size < len(turn.header):
+            start = turn.header[size:] + start
+            lead = turn.header[size:] + lead
+            turn = turn.with_header_until(size)
+    blank = _blank(lead, start, end)
+    mode = _mode(turn, start, end, only_calls)
+    content_start, content_mode = _content(shown, lead[len(blank) :], end, turn)
+    return ReasoningFacts(turn, Reasoning(mode, start, end, key), content_start, content_mode, blank, dress)
+
+
+def _lead(prober: Prober, turn: TurnFacts, dress: Dress) -> str:
+    tail = prober.tail([assistant(dress, content=CONTENT)], dress)
+    assert not isinstance(tail, Refused)
+    text = turn.turn_text(tail)
+    return text[: text.index(CONTENT)] if CONTENT in text else ""
+
+
+def _first_shown(
+    prober: Prober, turn: TurnFacts, base: Dress, contexts: Sequence[Dress], calls: Dress | None, found: Candidates
+) -> list[Shown]:
+    """Renders of the first key that shows reasoning: with content, and with calls."""
+    keys = [*_KEYS, *(key for key in found.keys if key not in _NOT_KEYS and key not in _KEYS)]
+    for key in keys:
+        for context in (base, *contexts):
+            shown = list(_show(prober, turn, context, calls, key))
+            if shown:
+                return shown
+    return []
+
+
+def _printed_whole(prober: Prober, dress: Dress, key: str, calls: Sequence[Call]) -> bool:
+    """Whether a content part shows only because the template prints parts it does not know: so would any kind."""
+    if not key.startswith("content:"):
+        return False
+    content = None if calls else CONTENT
+    message = assistant(dress, content=content, reasoning=("content:" + _CONTROL, REASONING), calls=calls)
+    tail = prober.tail([message], dress, calls=calls)
+    return not isinstance(tail, Refused) and REASONING in tail
+
+
+def _show(prober: Prober, turn: TurnFacts, context: Dress, calls: Dress | None, key: str) -> Iterator[Shown]:
+    if _printed_whole(prober, context, key, ()):
+        return
+    tail = prober.tail([assistant(context, content=CONTENT, reasoning=(key, REASONING))], context)
+    yield from _split(turn, context, key, tail, CONTENT)
+    if calls is not None:
+        dress = replace(calls, context=tuple(sorted({**dict(calls.context), **dict(context.context)}.items())))
+        one: list[Call] = [sentinel_call(0)]
+        if _printed_whole(prober, dress, key, one):
+            return
+        tail = prober.tail([assistant(dress, reasoning=(key, REASONING), calls=one)], dress, calls=one)
+        yield from _split(turn, dress, key, tail, name_of(0))
+
+
+def _split(turn: TurnFacts, dress: Dress, key: str, tail: str | Refused, then: str) -> Iterator[Shown]:
+    if isinstance(tail, Refused) or tail.count(REASONING) != 1 or _CONTROL in tail:
+        return
+    text = turn.turn_text(tail)
+    if REASONING not in text:
+        return
+    before, _, after = text.partition(REASONING)
+    if then not in after:
+        return
+    yield Shown(dress, key, before, after[: after.index(then)], then)
+
+
+def _markers(shown: Sequence[Shown], turn: TurnFacts, lead: str) -> tuple[str, str]:
+    """start and end of reasoning: what stands before it; what follows it whatever comes next, less what opens content
+    and less a repeated header."""
+    start = shown[0].before
+    after = [s.after for s in shown]
+    header = turn.header.strip()
+    for i, text in enumerate(after):
+        if header and header in text:
+            after[i] = text[: text.index(header)]
+    end = after[0]
+    if len(after) > 1:
+        end = common_prefix(*after)
+        while end and any(cut_left(text, len(end)) != len(end) for text in after):
+            end = end[:-1]
+        # white space between reasoning and a call may be the call's own
+        if end.strip() and after[0].strip() == end.strip():
+            end = after[0]
+    elif shown[0].then == CONTENT and lead and end.endswith(lead) and end != lead:
+        end = end[: len(end) - len(lead)]
+    elif shown[0].then != CONTENT:
+        first = _closing_piece(end, start)
+        end = end[:first] if first else end
+    return start, end
+
+
+def _closing_piece(after: str, start: str) -> int:
+    """Reasoning is shown before calls only: the end is the first piece of what follows; the rest opens the call."""
+    found = pieces(after)
+    if len(found) < 2:
+        return len(after) if found and not start else (after.index(found[0]) + len(found[0]) if found else 0)
+    return after.index(found[0]) + len(found[0])
+
+
+def _opener_in_header(prober: Prober, base: Dress, header: str) -> int:
+    """Where the header ends and an opening that every turn and prompt write begins: the last piece of the header, when
+    it is a mark (not a role's word) and the user's header does not end in it too."""
+    found = pieces(header)
+    if len(found) < 2 or found[-1].isalnum() or user_header(prober, base).rstrip().endswith(found[-1]):
+        return len(header)
+    return header.rindex(found[-1])
+
+
+def _blank(lead: str, start: str, end: str) -> str:
+    """The part of a plain turn's lead that closes (or opens and closes) reasoning without any."""
+    core = end.strip()
+    if start.strip() and lead.strip() == start.strip():
+        return lead  # opened, and left open: the text after it is content all the same
+    if not core or core not in lead:
+        return ""
+    at = lead.rindex(core) + len(core)
+    tail = end[len(end.rstrip()) :]
+    return lead[: at + len(common_prefix(lead[at:], tail))]
+
+
+def _mode(turn: TurnFacts, start: str, end: str, only_calls: bool) -> ReasoningMode:
+    head = turn.prompts[0].head if turn.prompts else ""
+    if not start.strip():
+        return "delimiter"
+    if end.strip() and end.strip() in head:
+        return "forced_closed"
+    if start.strip() and head.strip().startswith(start.strip()[: len(head.strip())] or "\0") and head.strip():
+        return "forced_open"
+    return "tools_only" if only_calls else "tag_based"
+
+
+def _content(shown: Sequence[Shown], lead: str, end: str, turn: TurnFacts) -> tuple[str, ContentMode]:
+    """What opens content: the lead of a plain turn (always), or what stands between reasoning and content."""
+    if lead.strip():
+        return lead, "always_wrapped"
+    for s in shown:
+        if s.then == CONTENT:
+            rest = s.after[len(end) :] if s.after.startswith(end) else ""
+            header = turn.header.strip()
+            if header and header in rest:
+                rest = rest[rest.index(header) + len(header) :]
+            if rest.strip():
+                return rest, "wrapped_with_reasoning"
+    return lead, "plain"
+
+
+def _stripped(prober: Prober, turn: TurnFacts, base: Dress, found: Candidates) -> tuple[str, str]:
+    """Reasoning that the template only strips from old turns: a constant of its own, put between two texts, makes the
+    first vanish.  A text of no meaning, put there for control, does not."""
+    marks = [
+        c for c in found.constants if len(c.strip()) >= 3 and any(not ch.isalnum() and not ch.isspace() for ch in c)
+    ]
+    for dress in (base, replace(base, follow="user")):
+        if _kept(prober, dress, _CONTROL) != (True, True):
+            continue
+        for constant in sorted(marks, key=len):
+            if _kept(prober, dress, constant) == (False, True):
+                return _start_for(prober, turn, dress, constant, found), constant
+        for constant in sorted(marks, key=len):
+            end = _rewritten(prober, dress, constant)
+            if end:
+                return _start_for(prober, turn, dress, end, found), end
+    return "", ""
+
+
+def _kept(prober: Prober, base: Dress, between: str) -> tuple[bool, bool]:
+    content = f"{REASONING}{between}{CONTENT}"
+    tail = prober.tail([assistant(base, content=content)], base)
+    if isinstance(tail, Refused):
+        return False, False
+    return REASONING in tail, CONTENT in tail and between in (tail if between == _CONTROL else between)
+
+
+def _rewritten(prober: Prober, base: Dress, constant: str) -> str:
+    """What stands between two texts with `constant` between them, when the template writes white space of its own
+    around it: then it knows it as a closing marker."""
+    tail = prober.tail([assistant(base, content=f"{REASONING}{constant}{CONTENT}")], base)
+    if isinstance(tail, Refused) or REASONING not in tail or CONTENT not in tail:
+        return ""
+    between = tail[tail.index(REASONING) + len(REASONING) : tail.index(CONTENT)] if REASONING in tail else ""
+    return between if between != constant and between.strip() == constant.strip() else ""
+
+
+def _start_for(prober: Prober, turn: TurnFacts, base: Dress, end: str, found: Candidates) -> str:
+    """The opening that goes with a stripped `end`: what a prompt leaves open, else a constant of the template that
+    vanishes with the text after it, while what stands before it stays."""
+    for prompt in turn.prompts:
+        head = prompt.head
+        if head.strip() and end.strip() not in head:
+            return head
+        if head.strip() and end.strip() in head and head.index(end.strip()):
+            return head[: head.index(end.strip())].rstrip() or ""
+    for constant in found.constants:
+        if constant == end or len(constant.strip()) < 3:
+            continue
+        content = f"zqbefore0x{constant}{REASONING}{end}{CONTENT}"
+        tail = prober.tail([assistant(base, content=content)], base)
+        if not isinstance(tail, Refused) and constant not in tail and REASONING not in tail and "zqbefore0x" in tail:
+            return constant
+    return ""
+
+
+def _from_prompts(turn: TurnFacts) -> tuple[str, str]:
+    """Markers seen in generation prompts only: one prompt opens a block that another opens and closes."""
+    heads = [prompt.head for prompt in turn.prompts if prompt.head.strip()]
+    for opened in sorted(heads, key=len):
+        for closed in heads:
+            if closed != opened and closed.rstrip().startswith(opened.rstrip()):
+                return opened, closed[len(opened.rstrip()) :]
+    for head in heads:
+        parts = pieces(head)
+        if len(parts) == 2:
+            at = head.index(parts[1], head.index(parts[0]) + len(parts[0]))
+            first = head.index(parts[0]) + len(parts[0])
+            between = head[first:at]
+            half = len(between) // 2
+            return head[:first] + between[:half], between[half:] + head[at:]
+    return "", ""

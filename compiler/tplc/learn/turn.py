@@ -1,0 +1,238 @@
+"""Where does a turn start, what does the prompt already write of it, what ends it?
+
+tail of [user]                      "<|end|>"
+… with a generation prompt          "<|end|><|bot|><r></r>"
+… answered                          "<|end|><|bot|>zqcontent0x<|end|>"
+→  header "<|bot|>", head "<r></r>", end "<|end|>"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from tplc.ir.nodes import GenerationPrompt, Json
+from tplc.learn.align import common_prefix, common_suffix, cut_left, cut_right
+from tplc.learn.candidates import Candidates
+from tplc.learn.probe import CONTENT, USER, Dress, Prober, Refused, assistant, opening
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFacts:
+    """`asked` is the tail of a conversation that ends with the user; `header` and `prompts` as in `ir.Turn`."""
+
+    asked: str
+    header: str
+    anchors: tuple[str, ...]
+    prompts: tuple[GenerationPrompt, ...]
+    appended: bool
+
+    def turn_text(self, tail: str) -> str:
+        """The turn in the tail of an answered conversation: what follows the header."""
+        if self.appended:
+            anchor = self.anchors[0] if self.anchors else ""
+            return tail[len(anchor) :] if tail.startswith(anchor) else tail[cut_common(tail, self.asked) :]
+        tail = tail[len(self.asked) :] if tail.startswith(self.asked) else tail[cut_common(tail, self.asked) :]
+        stripped = tail.lstrip()
+        if self.header and tail.startswith(self.header):
+            return tail[len(self.header) :]
+        if self.header.strip() and stripped.startswith(self.header.lstrip()):
+            return stripped[len(self.header.lstrip()) :]
+        return tail
+
+    def with_header_until(self, size: int) -> TurnFacts:
+        """The same turn with a header cut at `size`: the rest is the head of every prompt."""
+        rest = self.header[size:]
+        header = self.header[:size]
+        prompts = tuple(GenerationPrompt(p.context, p.text, rest + p.head) for p in self.prompts)
+        return replace(self, header=header, anchors=(header,) if header else self.anchors, prompts=prompts)
+
+
+def cut_common(text: str, other: str) -> int:
+    """Where `text` stops being the same as `other`, drawn back to a cut that reads well."""
+    return cut_left(text, len(common_prefix(text, other)))
+
+
+def contexts_that_matter(prober: Prober, base: Dress, found: Candidates) -> tuple[Dress, ...]:
+    """The settings of undeclared variables that change the generation prompt or a plain answer: one dress for each
+    distinct effect, in a stable order."""
+    effects = {_effect(prober, base)}
+    dresses: list[Dress] = []
+    for name, constants in found.variables:
+        if _is_data(prober, base, name):
+            continue
+        for value in (True, False, *(c for c in constants if not isinstance(c, bool))):
+            dress = base.with_context(**{name: value})
+            effect = _effect(prober, dress)
+            if effect is not None and effect not in effects:
+                effects.add(effect)
+                dresses.append(dress)
+    return tuple(dresses)
+
+
+def _is_data(prober: Prober, base: Dress, name: str) -> bool:
+    """Whether the variable's own text is written out: then it is data (a date, a system prompt), not a switch."""
+    control = "zqcontrol0x"
+    dress = base.with_context(**{name: control})
+    renders = (prober.tail([], dress, generation=True), prober.tail([assistant(dress, content=CONTENT)], dress))
+    return any(not isinstance(text, Refused) and control in text for text in renders)
+
+
+def _effect(prober: Prober, dress: Dress) -> tuple[str, str] | None:
+    prompt = prober.tail([], dress, generation=True)
+    answer = prober.tail([assistant(dress, content=CONTENT)], dress)
+    if isinstance(prompt, Refused) or isinstance(answer, Refused):
+        return None
+    return prompt, answer
+
+
+def learn_turn(prober: Prober, base: Dress, contexts: Sequence[Dress]) -> TurnFacts:
+    asked = prober.tail([], base)
+    asked = "" if isinstance(asked, Refused) else asked
+    answered = prober.tail([assistant(base, content=CONTENT)], base)
+    assert not isinstance(answered, Refused)  # base_dress saw it render
+    lead = answered[: answered.index(CONTENT)] if CONTENT in answered else _contentless_lead(prober, base, answered)
+    prompts: list[tuple[Dress, str]] = []
+    for dress in (base, *contexts):
+        text = _generation_prompt(prober, dress)
+        if text is not None and (dress is base or text not in [seen for _, seen in prompts]):
+            prompts.append((dress, text))
+    texts = [text for _, text in prompts]
+    if not any(texts):
+        return _appended(prober, base, contexts, asked, lead)
+    plain = lead[len(asked) :] if lead.startswith(asked) else lead[cut_common(lead, asked) :]
+    past = prober.tail([assistant(base, content=CONTENT)], replace(base, follow="user"))
+    old = [plain]
+    if not isinstance(past, Refused) and CONTENT in past and past.startswith(asked):
+        old.append(past[len(asked) : past.index(CONTENT)])
+    header = _header(texts, old)
+    return TurnFacts(
+        asked,
+        header=header,
+        anchors=(header,) if header else tuple(dict.fromkeys(text for text in texts if text)),
+        prompts=tuple(
+            GenerationPrompt(_added(base, dress), text, text[text.index(header) + len(header) :] if header else "")
+            for dress, text in prompts
+            if header in text
+        ),
+        appended=False,
+    )
+
+
+def _contentless_lead(prober: Prober, base: Dress, answered: str) -> str:
+    """A template that drops content: the turn opens as its prompt does."""
+    prompt = prober.tail([], base, generation=True)
+    return "" if isinstance(prompt, Refused) else answered[: cut_common(answered, prompt)]
+
+
+def _appended(prober: Prober, base: Dress, contexts: Sequence[Dress], asked: str, lead: str) -> TurnFacts:
+    """The prompt is the same with and without a generation prompt: there is none, or one that is always there.  The
+    turn begins where the answered conversation does; what a prompt holds beyond that is its head."""
+    anchor = asked if lead.startswith(asked) else asked[: cut_common(asked, lead)]
+    prompts: list[GenerationPrompt] = []
+    for dress in (base, *contexts):
+        tail = prober.tail([], dress)
+        if not isinstance(tail, Refused) and tail.startswith(anchor):
+            head = tail[len(anchor) :]
+            if dress is base or head not in [prompt.head for prompt in prompts]:
+                prompts.append(GenerationPrompt(_added(base, dress), head, head))
+    return TurnFacts(
+        asked, header="", anchors=(anchor,) if anchor.strip() else (), prompts=tuple(prompts), appended=True
+    )
+
+
+def _added(base: Dress, dress: Dress) -> tuple[tuple[str, Json], ...]:
+    return tuple(pair for pair in dress.context if pair not in base.context)
+
+
+def _generation_prompt(prober: Prober, dress: Dress) -> str | None:
+    without = prober.tail([], dress)
+    prompt = prober.tail([], dress, generation=True)
+    if isinstance(prompt, Refused):
+        return None
+    if isinstance(without, Refused):
+        return None
+    if prompt.startswith(without):
+        return prompt[len(without) :]
+    return prompt[cut_left(prompt, len(common_prefix(prompt, without))) :]
+
+
+def _header(prompts: Sequence[str], leads: Sequence[str]) -> str:
+    """The longest text that opens every prompt and every answered turn, cut where it reads well."""
+    whole = [text for text in prompts if text]
+    # a lead that shares nothing with the prompts (an odd history) has no say
+    close = [lead for lead in leads if common_prefix(lead.lstrip(), whole[0].lstrip())]
+    starts = [*whole, *close]
+    shared = common_prefix(*(text.lstrip() for text in starts))
+    cut = len(shared)
+    while cut and any(cut_left(text.lstrip(), cut) != cut for text in starts):
+        cut -= 1
+    if not shared[:cut].strip():
+        return _overlap(whole[0], leads[0])
+    # white space before the header belongs to it when every prompt writes the same
+    space = common_suffix(*(text[: len(text) - len(text.lstrip())] for text in starts))
+    return space + shared[:cut]
+
+
+def _overlap(prompt: str, lead: str) -> str:
+    """The header when the answered turn shows only its end (what stands before was taken for the question's end)."""
+    for size in range(min(len(prompt), len(lead)), 0, -1):
+        if prompt.endswith(lead[:size]) and cut_left(lead, size) == size and lead[:size].strip():
+            return lead[:size]
+    return prompt
+
+
+def learn_ends(prober: Prober, base: Dress, turn: TurnFacts) -> tuple[str, ...]:
+    """The texts that end a turn: after plain content at the end of a conversation, and before a user message.  Where
+    nothing ends a turn, the next message's header does."""
+    ends: list[str] = []
+    last = _after(prober, replace(base, follow="none"), CONTENT)
+    next_user = _after(prober, replace(base, follow="user"), CONTENT)
+    before_user = user_header(prober, base)
+    if last is None:
+        last = ""
+    if next_user is not None:
+        shared = common_prefix(last, next_user)
+        if len(shared) < len(last):
+            last = _without_appended(last, next_user, turn, before_user)
+    if last.strip():
+        ends.append(last)
+    if next_user is not None and next_user.strip() and not (last.strip() and next_user.startswith(last.rstrip())):
+        own = next_user[: _header_at(next_user, before_user)]
+        if not own.strip() and not last.strip():
+            own = next_user.rstrip() or next_user
+        if own.strip() and own not in ends:
+            ends.append(own)
+    return tuple(ends)
+
+
+def _after(prober: Prober, dress: Dress, sentinel: str) -> str | None:
+    tail = prober.tail([assistant(dress, content=CONTENT)], dress)
+    if isinstance(tail, Refused) or sentinel not in tail:
+        return None
+    return tail[tail.rindex(sentinel) + len(sentinel) :]
+
+
+def user_header(prober: Prober, base: Dress) -> str:
+    """What stands before the first user message; its end is the user's header."""
+    rendered = prober.render(opening(base), base)
+    return "" if isinstance(rendered, Refused) or USER not in rendered else rendered[: rendered.index(USER)]
+
+
+def _header_at(text: str, before_user: str) -> int:
+    """Where in `text`, which ends with the user's header, that header begins."""
+    shared = common_suffix(text, before_user)
+    return cut_right(text, len(text) - len(shared)) if len(shared) < len(text) else 0
+
+
+def _without_appended(last: str, next_user: str, turn: TurnFacts, before_user: str) -> str:
+    """`last` without what the template always appends (a generation prompt, a final instruction)."""
+    shared = last[: cut_left(last, len(common_prefix(last, next_user)))]
+    opening = turn.prompts[0].text if turn.prompts else ""
+    for size in range(min(len(opening), len(shared)), 0, -1):
+        if shared.endswith(opening[:size]) and cut_left(opening, size) == size:
+            return shared[: len(shared) - size]
+    at = _header_at(next_user, before_user)
+    if 0 < at < len(shared):
+        return shared[:at]
+    return shared or last
