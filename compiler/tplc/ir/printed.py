@@ -39,7 +39,7 @@ def printed(ir: TemplateIR) -> str:
 
 def lines(ir: TemplateIR) -> Iterator[str]:
     source = ir.provenance
-    yield f"ir {ir.version} of {quoted(source.name)} (sha256 {source.sha256[:12]}, {source.size} characters)"
+    yield f"ir {ir.version} of {quoted(source.name)} (sha256 {source.sha256[:12]}, {source.size} bytes)"
     if source.examples_sha256:
         yield f"examples = sha256 {source.examples_sha256[:12]}"
     for name, token in sorted(source.special_tokens):

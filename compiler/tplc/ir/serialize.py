@@ -78,7 +78,8 @@ def _encode(value: Any, kind: Any) -> Any:
 
 
 def _encode_node(node: Any) -> dict[str, Any]:
-    return {name: _encode(getattr(node, name), kind) for name, kind in _fields(type(node)).items()}
+    node_type: Any = type(node)
+    return {name: _encode(getattr(node, name), kind) for name, kind in _fields(node_type).items()}
 
 
 # Decoding: every function takes the JSON value, the type it should have, and the path that an error names.

@@ -1,0 +1,6 @@
+"""The proof that an artifact inverts its template."""
+
+from tplc.verify.artifact import Artifact, load_artifact
+from tplc.verify.verify import verify
+
+__all__ = ["Artifact", "load_artifact", "verify"]

@@ -1,0 +1,232 @@
+"""The messages of a round trip: what a template may be asked to show, in every shape and with every kind of value.
+
+    battery(ir)  →  Case("one call: string with quotes", "lookup it", {"content": None, "tool_calls": [...]}), …
+
+Arguments are objects here; how a template wants to be given them is `conversation.py`'s business.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tplc.ir.nodes import Json, Slot, TemplateIR, Text
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    name: str
+    arguments: tuple[tuple[str, Json], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Which parts a message has."""
+
+    reasoning: bool
+    content: bool
+    calls: int
+
+    def __str__(self) -> str:
+        calls = {0: "", 1: "one call", 2: "two calls", 3: "three calls"}.get(self.calls, f"{self.calls} calls")
+        parts = ["reasoning" * self.reasoning, "content" * self.content, calls]
+        return " and ".join(part for part in parts if part)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    title: str
+    reasoning: str = ""
+    content: str = ""
+    calls: tuple[Call, ...] = ()
+
+    @property
+    def shape(self) -> Shape:
+        return Shape(bool(self.reasoning), bool(self.content), len(self.calls))
+
+
+CONTENT = "The answer is here."
+REASONING = "First I look at the question."
+SHAPES = tuple(
+    Shape(reasoning, content, calls)
+    for calls in (0, 1, 2, 3)
+    for reasoning in (False, True)
+    for content in (False, True)
+    if reasoning or content or calls
+)
+
+_CONTENTS = (
+    ("several paragraphs", "Dear reader,\n\nfirst this:\n\n- one\n- two\n\nthen that."),
+    ("non-ASCII text", "Grüße aus Tromsø, 世界 🎉"),
+    ("markup and code", "Use <b>bold</b> & \"quotes\" like this:\n```json\n{\"a\": [1, 2]}\n```\nand `x < y`."),
+    ("a number", "42"),
+    ("brackets", "See [1] (and {2}) or <3>: f(x) = [x]."),
+    ("a long text", "All work and no play makes a dull answer. " * 40 + "The end."),
+)  # fmt: skip
+_REASONINGS = (
+    ("several lines", "Hmm.\n\nOne thing,\nthen another <b>thing</b>: {\"a\": 1}."),
+    ("non-ASCII text", "Überlegen … 考える 🤔"),
+)  # fmt: skip
+_STRINGS: tuple[tuple[str, str], ...] = (
+    ("a word", "Oslo"),
+    ("words", "San Francisco, CA (USA)"),
+    ("no text", ""),
+    ("outer white space", "  both ends  "),
+    ("lines", "first\nsecond\n\nfourth"),
+    ("a last newline", "print(1)\n"),
+    ("double quotes", 'say "hi" to them'),
+    ("single quotes", "it's 'fine'"),
+    ("both quotes", '"it\'s"'),
+    ("backslashes", "C:\\new\\table\\u0041 \\"),
+    ("tabs", "a\tb\r\nc"),
+    ("markup", '<b class="x">bold</b> & <br/>'),
+    ("non-ASCII", "Grüße, 世界 🎉"),
+    ("code", "def f(x):\n    return {\"a\": [x, 'b']}\n"),
+    ("a number in it", "42"),
+    ("a negative exponent in it", "-1.5e3"),
+    ("leading zeros in it", "007"),
+    ("true in it", "true"),
+    ("False in it", "False"),
+    ("null in it", "null"),
+    ("None in it", "None"),
+    ("an object in it", '{"a": 1}'),
+    ("a list in it", "[1, 2]"),
+    ("separators", "a, b=c: d; e"),
+    ("brackets", "}{][)("),
+    ("a long text", "lorem ipsum dolor sit amet " * 60 + "."),
+)
+_OTHERS: tuple[tuple[str, Json], ...] = (
+    ("zero", 0),
+    ("an integer", 42),
+    ("a negative integer", -7),
+    ("a large integer", 12345678901234567890),
+    ("a float", 3.5),
+    ("a large float", 1e21),
+    ("a small float", -1.5e-07),
+    ("true", True),
+    ("false", False),
+    ("null", None),
+    ("an empty list", []),
+    ("an empty object", {}),
+    ("a list of integers", [1, 2, 3]),
+    ("a list of strings", ["a", "b c", 'd "e"', "it's"]),
+    ("a list of everything", ["x", 1, 2.5, True, None, [], {}]),
+    ("nested lists", [[1, [2]], [["three"]]]),
+    ("an object of strings", {"city": "Oslo", "note": "line\nbreak"}),
+    ("an object of everything", {"s": "x", "i": 1, "f": 2.5, "t": True, "n": None, "l": [], "o": {}}),
+    ("nested objects", {"a": {"b": {"c": "deep"}}}),
+    ("objects in a list", [{"id": 1, "tags": ["x", "y"]}, {"id": 2, "tags": []}]),
+    ("lists in an object", {"names": ["Ana", "Bo"], "counts": [1, 2], "on": [True, False]}),
+)
+
+
+def battery(ir: TemplateIR) -> Iterator[Case]:
+    yield from _shapes()
+    for title, text in _CONTENTS:
+        yield Case(f"content: {title}", content=text)
+    for title, text in _REASONINGS:
+        yield Case(f"reasoning: {title}", reasoning=text, content=CONTENT)
+    for title, text in _STRINGS:
+        yield _value_case(f"string: {title}", text)
+    for title, value in _OTHERS:
+        yield _value_case(f"value: {title}", value)
+    for marker in markers(ir):
+        yield _value_case(f"string: the marker {marker!r} in it", f"before {marker} after")
+    yield Case("no arguments between others", calls=(_call("first"), Call("second", ()), _call("third")))
+    mixed: tuple[tuple[str, Json], ...] = (("s", "x"), ("n", 1), ("b", False), ("l", ["y"]), ("o", {"k": "v"}))
+    yield Case("arguments of every type", calls=(Call("mixed", mixed),))
+
+
+def _shapes() -> Iterator[Case]:
+    for shape in SHAPES:
+        yield Case(
+            str(shape),
+            REASONING if shape.reasoning else "",
+            CONTENT if shape.content else "",
+            tuple(_call(f"call_{index}") for index in range(shape.calls)),
+        )
+    yield Case("no arguments", calls=(Call("now", ()),))
+
+
+def _call(name: str) -> Call:
+    return Call(name, (("city", "Oslo"), ("days", 3)))
+
+
+def _value_case(title: str, value: Json) -> Case:
+    return Case(title, calls=(Call("store", (("before", "x"), ("value", value), ("after", "y"))),))
+
+
+def markers(ir: TemplateIR) -> tuple[str, ...]:
+    """The texts that mean something in this format, without outer white space."""
+    call = [item.text for item in ir.tools.call if isinstance(item, Text)]
+    tools = ir.tools
+    texts = [ir.reasoning.start, ir.reasoning.end, tools.section_start, tools.section_end, *call, *ir.turn.ends]
+    return tuple(sorted({text.strip() for text in texts if text.strip()}))
+
+
+def random_cases(seed: int, count: int, shapes: Sequence[Shape]) -> Iterator[Case]:
+    rng = random.Random(seed)
+    for number in range(count):
+        shape = rng.choice(shapes)
+        yield Case(
+            f"random message {number}",
+            _sentence(rng) if shape.reasoning else "",
+            _sentence(rng) if shape.content else "",
+            tuple(_random_call(rng, index) for index in range(shape.calls)),
+        )
+
+
+_WORDS = (
+    "rain",
+    "Tromsø",
+    "42",
+    "it's",
+    '"so"',
+    "a<b",
+    "x & y",
+    "{k}",
+    "[1]",
+    "end.",
+    "true",
+    "\\n",
+    "名前",
+    "a=b",
+    "—",
+)
+
+
+def _sentence(rng: random.Random) -> str:
+    # Sentences start and end with a letter: outer white space and lone punctuation have cases of their own.
+    middle = rng.choices(_WORDS, k=rng.randint(1, 6))
+    return "So " + rng.choice((" ", " ", "\n", "\n\n")).join(middle) + " then"
+
+
+def _random_call(rng: random.Random, index: int) -> Call:
+    keys = rng.sample(("city", "days", "note", "flag", "items", "options"), rng.randint(0, 4))
+    return Call(f"tool_{index}", tuple((key, _random_value(rng, 2)) for key in keys))
+
+
+def _random_value(rng: random.Random, depth: int) -> Json:
+    kinds = ["string", "string", "integer", "number", "boolean", "null"] + ["array", "object"] * (depth > 0)
+    kind = rng.choice(kinds)
+    if kind == "string":
+        return _sentence(rng)
+    if kind == "integer":
+        return rng.randint(-1000, 1000)
+    if kind == "number":
+        return rng.randint(-1000, 1000) + 0.5
+    if kind == "array":
+        return [_random_value(rng, depth - 1) for _ in range(rng.randint(0, 3))]
+    if kind == "object":
+        return {key: _random_value(rng, depth - 1) for key in rng.sample(("a", "b", "c"), rng.randint(0, 3))}
+    return rng.choice((True, False)) if kind == "boolean" else None
+
+
+def id_of(ir: TemplateIR, call: Call, index: int) -> str:
+    """An id in the shape the template demands: nine alphanumerics where it demands none."""
+    layout = ir.tools.call_id.layout
+    if layout and Slot("id") not in layout:
+        slots = {"name": call.name, "index": str(ir.tools.index_base + index)}
+        return "".join(item.text if isinstance(item, Text) else slots[item.kind] for item in layout)
+    return f"callid{index:03}"

@@ -1,0 +1,163 @@
+"""What a parser made of a turn, against the message that was rendered.
+
+Case(calls=(Call("f", (("a", 42),)),))  against  a call of f with {"a": "42"}
+→  Difference("call 1, argument a", 42, "42")
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tplc.ir.nodes import Json, TemplateIR
+from tplc.ir.write import json_type, write_arguments
+from tplc.verify.battery import Call, Case, id_of
+
+_ABSENT = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """`where` in the message, and what was `expected` and `got` there, as text."""
+
+    where: str
+    expected: str
+    got: str
+    kind: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: expected {self.expected}, got {self.got}"
+
+
+def difference(ir: TemplateIR, case: Case, message: Mapping[str, Any]) -> Difference | None:
+    """The first difference; None when the message came back."""
+    for name, expected in (("reasoning_content", case.reasoning), ("content", case.content)):
+        got = message.get(name) or ""
+        if got != expected:
+            return _difference(name, expected, got)
+    calls = message.get("tool_calls") or []
+    if len(calls) != len(case.calls):
+        return Difference("tool_calls", f"{len(case.calls)} calls", f"{len(calls)} calls", "number of calls")
+    for index, (call, got) in enumerate(zip(case.calls, calls, strict=True)):
+        found = _call_difference(ir, call, got, index)
+        if found is not None:
+            return found
+    return None
+
+
+def _call_difference(ir: TemplateIR, call: Call, got: Mapping[str, Any], index: int) -> Difference | None:
+    where = f"call {index + 1}"
+    if got["function"]["name"] != call.name:
+        return _difference(f"{where}, name", call.name, got["function"]["name"])
+    if ir.tools.call_id.position != "none" and got.get("id") != id_of(ir, call, index):
+        return _difference(f"{where}, id", id_of(ir, call, index), got.get("id"))
+    try:
+        arguments = json.loads(got["function"]["arguments"])
+    except json.JSONDecodeError:
+        arguments = None
+    if not isinstance(arguments, dict):
+        return _difference(f"{where}, arguments", dict(call.arguments), got["function"]["arguments"])
+    expected = dict(call.arguments)
+    for key in [*expected, *(key for key in arguments if key not in expected)]:
+        wanted, found = expected.get(key, _ABSENT), arguments.get(key, _ABSENT)
+        if wanted is _ABSENT or found is _ABSENT or not same(wanted, found):
+            return _difference(f"{where}, argument {key}", wanted, found)
+    return None
+
+
+def same(first: object, second: object) -> bool:
+    """Equal as JSON values: 1 is 1.0, and is not true."""
+    if json_type(first) in ("integer", "number") and json_type(second) in ("integer", "number"):
+        return first == second
+    if json_type(first) != json_type(second):
+        return False
+    if isinstance(first, dict) and isinstance(second, dict):
+        return first.keys() == second.keys() and all(same(first[key], second[key]) for key in first)
+    if isinstance(first, list) and isinstance(second, list):
+        return len(first) == len(second) and all(map(same, first, second))
+    return first == second
+
+
+def _difference(where: str, expected: object, got: object) -> Difference:
+    return Difference(where, _shown(expected), _shown(got), _kind(expected, got))
+
+
+def _kind(first: object, second: object) -> str:
+    """What can't be told apart, if these two have one render."""
+    if first is _ABSENT or second is _ABSENT:
+        return " or ".join(sorted({_type(first), _type(second)}))
+    if isinstance(first, str) and isinstance(second, str):
+        return "outer white space" if first.strip() == second.strip() else "text"
+    if isinstance(first, dict) and isinstance(second, dict):
+        for key in [*first, *(key for key in second if key not in first)]:
+            if not same(first.get(key, _ABSENT), second.get(key, _ABSENT)):
+                return _kind(first.get(key, _ABSENT), second.get(key, _ABSENT))
+    if isinstance(first, list) and isinstance(second, list):
+        for one, other in zip(first, second, strict=False):
+            if not same(one, other):
+                return _kind(one, other)
+        return "length of a list"
+    return " or ".join(sorted({_type(first), _type(second)}))
+
+
+def _type(value: object) -> str:
+    return "absent" if value is _ABSENT else json_type(value)
+
+
+def _shown(value: object) -> str:
+    text = "nothing" if value is _ABSENT else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 200 else text[:160] + "…" + text[-30:]
+
+
+def as_case(title: str, message: Mapping[str, Any]) -> Case | None:
+    """What came back as a case that can be rendered again; None when its arguments are no object."""
+    calls: list[Call] = []
+    for got in message.get("tool_calls") or []:
+        try:
+            arguments = json.loads(got["function"]["arguments"])
+        except json.JSONDecodeError:
+            return None
+        if not isinstance(arguments, dict):
+            return None
+        calls.append(Call(got["function"]["name"], tuple(arguments.items())))
+    return Case(title, message.get("reasoning_content") or "", message.get("content") or "", tuple(calls))
+
+
+def as_told(ir: TemplateIR, case: Case, untyped: Case) -> bool:
+    """Whether two cases have the same calls but for types that the dialect does not tell."""
+    if (case.reasoning, case.content, len(case.calls)) != (untyped.reasoning, untyped.content, len(untyped.calls)):
+        return False
+    return all(
+        one.name == other.name and _text(ir, one) == _text(ir, other)
+        for one, other in zip(case.calls, untyped.calls, strict=True)
+    )
+
+
+def _text(ir: TemplateIR, call: Call) -> str:
+    return write_arguments(ir.tools, dict(call.arguments))
+
+
+def fits(case: Case, tools: Sequence[Mapping[str, Json]]) -> bool:
+    """Whether the calls of a case have arguments of the types that the tools' schemas ask for."""
+    functions: list[Any] = [tool["function"] for tool in tools]
+    asked = {function["name"]: function["parameters"] for function in functions}
+    return all(
+        call.name in asked and _fits(dict(call.arguments), {"type": "object", **asked[call.name]})
+        for call in case.calls
+    )
+
+
+def _fits(value: Json, schema: Mapping[str, Any]) -> bool:
+    if "anyOf" in schema:
+        return any(_fits(value, option) for option in schema["anyOf"])
+    kind = json_type(value)
+    if schema.get("type", kind) != kind and not (schema["type"] == "number" and kind == "integer"):
+        return False
+    if isinstance(value, dict):
+        known = schema.get("properties", {})
+        return all(key in known and _fits(item, known[key]) for key, item in value.items())
+    if isinstance(value, list):
+        return all(_fits(item, schema["items"]) for item in value) if "items" in schema else not value
+    return True

@@ -1,0 +1,106 @@
+"""Cutting the assistant's turn out of a render.
+
+    asked     "…<|user|>zquestion1z<|end|>"
+    prompt    "…<|user|>zquestion1z<|end|><|bot|><r>"
+    full      "…<|user|>zquestion1z<|end|><|bot|>Hi<|end|><|bot|><r>"      (it appends a prompt whatever is said)
+    →  turn "Hi<|end|>", given the header "<|bot|>" and the trailing "<|bot|><r>"
+
+Only what stands after the user's text is compared: what stands before it may change with the conversation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import takewhile
+
+from tplc.ir.nodes import Turn
+from tplc.verify.conversation import NEXT_QUESTION, QUESTION, TOOL_RESULT
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What the renders of one setting and context have around a turn.
+
+    `asked` and `prompt` are whole renders of the conversation that ends with the user, without and with a generation
+    prompt; `trailing` is what follows a turn, the same whatever the message.
+    """
+
+    turn: Turn
+    asked: str
+    prompt: str
+    trailing: str = ""
+
+    def turn_text(self, full: str) -> str | None:
+        """The turn in a full render; None when it cannot be told where it starts."""
+        text = self.with_trailing(full)
+        if text is None:
+            return None
+        if self.trailing and text.endswith(self.trailing):
+            return text[: len(text) - len(self.trailing)]
+        return text
+
+    def with_trailing(self, full: str) -> str | None:
+        start = self._start(_after_question(full))
+        return None if start is None else _before_next(_after_question(full)[start:])
+
+    def _start(self, tail: str) -> int | None:
+        """Where the turn starts in what follows the user's text."""
+        asked, header = _after_question(self.asked), self.turn.header
+        if header and tail.startswith(asked) and tail.startswith(header, len(asked)):
+            return len(asked) + len(header)
+        # The template always appends a prompt: the turn starts where its header ends.
+        for anchor in self.turn.anchors:
+            at = asked.rfind(anchor)
+            if at >= 0 and tail.startswith(asked[: at + len(anchor)]):
+                return at + len(anchor)
+        if tail.startswith(asked):
+            return len(asked) if not header else None
+        shared = _shared(asked, tail)
+        # What closes the user's message may be left out, or differ, when an answer follows.
+        at = tail.find(header, max(0, shared - len(header))) if header else shared
+        return None if at < 0 else at + len(header)
+
+    def head(self) -> str:
+        """What the generation prompt holds of the turn."""
+        start = self._start(_after_question(self.prompt))
+        return "" if start is None else _after_question(self.prompt)[start:]
+
+    def bare_prompt(self) -> str:
+        """The prompt without the part of the turn that it holds."""
+        if len(self.prompt) > len(self.asked):
+            return self.prompt[: len(self.prompt) - len(self.head())]
+        return self.asked + self.turn.header if not self.asked.endswith(self.turn.header) else self.asked
+
+
+def trailing_of(frame: Frame, full: str, last: str) -> str:
+    """What follows the turn in a render whose last part ends with the text `last`."""
+    text = frame.with_trailing(full)
+    if text is None or last not in text:
+        return ""
+    rest = text[text.rindex(last) + len(last) :]
+    found = [(rest.index(end), -len(end)) for end in frame.turn.ends if end in rest]
+    if found:
+        at, size = min(found)
+        return rest[at - size :]
+    prompt = _after_question(frame.prompt).removeprefix(_after_question(frame.asked))
+    if prompt and rest.endswith(prompt):
+        return prompt
+    return _common_suffix(rest, frame.asked[: frame.asked.rindex(QUESTION)]) if NEXT_QUESTION in full else ""
+
+
+def _common_suffix(first: str, second: str) -> str:
+    return first[len(first) - _shared(first[::-1], second[::-1]) :]
+
+
+def _shared(first: str, second: str) -> int:
+    """How many characters two texts have in common at their start."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
+
+
+def _after_question(render: str) -> str:
+    return render[render.rindex(QUESTION) + len(QUESTION) :]
+
+
+def _before_next(text: str) -> str:
+    ends = [text.index(mark) for mark in (TOOL_RESULT, NEXT_QUESTION) if mark in text]
+    return text[: min(ends)] if ends else text

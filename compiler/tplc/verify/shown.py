@@ -1,0 +1,185 @@
+"""What a template shows of a message, shape by shape.
+
+    content and two calls  →  Shown(setting, frame, trailing), or the reason why not: "content is dropped"
+
+Every part is a word that can be found again; a part whose word does not occur in the turn is not shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from tplc.errors import RenderFailed, TemplateRaised
+from tplc.ir.nodes import Json, TemplateIR
+from tplc.render import Renderer
+from tplc.verify.battery import Call, Case, Shape
+from tplc.verify.conversation import QUESTION, Follow, Message, Setting, conversation, offered_tools, opening, settings
+from tplc.verify.cut import Frame, trailing_of
+
+Context = tuple[tuple[str, Json], ...]
+_REASONING, _CONTENT = "zreasonz", "zcontentz"
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """How to render a shape so that all of it shows."""
+
+    setting: Setting
+    frame: Frame
+
+
+@dataclass(frozen=True, slots=True)
+class NotShown:
+    """`parts` are those that are dropped; `refusal` is the template's own reason, if it raised."""
+
+    parts: tuple[str, ...]
+    refusal: str = ""
+
+
+class Stage:
+    """Renders cases of one IR in one context, and remembers what a setting has around its turns."""
+
+    def __init__(self, ir: TemplateIR, renderer: Renderer, context: Context, calls: Sequence[Call]) -> None:
+        self._ir = ir
+        self._renderer = renderer
+        self._context = dict(context)
+        self._tools = offered_tools([*calls, *_words(Shape(False, False, 3)).calls])
+        self._frames: dict[Setting, Frame | None] = {}
+
+    def render(self, case: Case, setting: Setting) -> str:
+        """The whole render; raises TemplateRaised or RenderFailed when the template refuses the case."""
+        return self._render(conversation(self._ir, case, setting), setting, prompt=False)
+
+    def frame(self, setting: Setting) -> Frame | None:
+        """None when this setting does not render at all."""
+        key = Setting(parts=setting.parts, system=setting.system, tools=setting.tools)
+        if key not in self._frames:
+            self._frames[key] = self._new_frame(key)
+        return self._frames[key]
+
+    def _new_frame(self, setting: Setting) -> Frame | None:
+        messages = opening(setting)
+        try:
+            asked = self._render(messages, setting, prompt=False)
+            prompt = self._render(messages, setting, prompt=True)
+        except (TemplateRaised, RenderFailed):
+            return None
+        return Frame(self._ir.turn, asked, prompt) if QUESTION in asked and QUESTION in prompt else None
+
+    def _render(self, messages: list[Message], setting: Setting, *, prompt: bool) -> str:
+        tools = self._tools if setting.tools else None
+        return self._renderer.render(messages, tools=tools, add_generation_prompt=prompt, **self._context)
+
+
+def shown(stage: Stage, shape: Shape, tried: Sequence[Setting]) -> Shown | NotShown:
+    """The first of the settings in which all of the shape shows, else what the best of them leaves out."""
+    best: NotShown | None = None
+    for setting in tried:
+        found = _shown_in(stage, _words(shape), setting)
+        if isinstance(found, Shown):
+            return found
+        if best is None or (bool(found.refusal), len(found.parts)) < (bool(best.refusal), len(best.parts)):
+            best = found
+    return best or NotShown(("everything",))
+
+
+def usual_settings(ir: TemplateIR, stage: Stage) -> tuple[Setting, ...]:
+    """The settings worth trying for every shape: those in which content or a call shows, before any follower."""
+    likely = tuple(settings(ir))
+    found: list[Setting] = []
+    for shape in (Shape(False, True, 0), Shape(False, False, 1)):
+        tried = likely if ir.tools.format != "none" or not shape.calls else likely[:12]
+        result = shown(stage, shape, list(_distinct(tried, shape)))
+        if isinstance(result, Shown):
+            found.append(result.setting)
+    follows: tuple[Follow, ...] = ("none", "tool", "user", "tool user")
+    variants = [replace(setting, follow=follow) for follow in follows for setting in reversed(found)]
+    return tuple(dict.fromkeys([*reversed(found), *variants]))
+
+
+def _distinct(tried: Sequence[Setting], shape: Shape) -> Iterator[Setting]:
+    """Without calls, the form of arguments and of missing content makes no difference."""
+    seen = set()
+    for setting in tried:
+        key = setting if shape.calls else replace(setting, arguments="object", empty_content="null")
+        if key not in seen:
+            seen.add(key)
+            yield setting
+
+
+def _shown_in(stage: Stage, words: Case, setting: Setting) -> Shown | NotShown:
+    frame = stage.frame(setting)
+    if frame is None:
+        return NotShown(("everything",), "the conversation does not render")
+    try:
+        full = stage.render(words, setting)
+    except (TemplateRaised, RenderFailed) as error:
+        return NotShown(_part_names(words), error.message)
+    turn = frame.with_trailing(full) if QUESTION in full else None
+    if turn is None:
+        return NotShown(_part_names(words), "the turn does not follow the question")
+    missing = [name for name, word in _parts(words) if word not in turn]
+    if missing:
+        return NotShown(tuple(dict.fromkeys(missing)))
+    last = max((word for _, word in _parts(words)), key=turn.rindex)
+    return Shown(setting, replace(frame, trailing=trailing_of(frame, full, last)))
+
+
+def _words(shape: Shape) -> Case:
+    calls = tuple(Call(f"zname{n}z", ((f"zkey{n}z", f"zvalue{n}z"),)) for n in range(shape.calls))
+    return Case("words", _REASONING if shape.reasoning else "", _CONTENT if shape.content else "", calls)
+
+
+def _parts(words: Case) -> Iterator[tuple[str, str]]:
+    if words.reasoning:
+        yield "reasoning", words.reasoning
+    if words.content:
+        yield "content", words.content
+    for number, call in enumerate(words.calls):
+        part = "calls" if not number else "further calls"
+        yield part, call.name
+        for key, value in call.arguments:
+            yield part, key
+            yield part, str(value)
+
+
+def _part_names(words: Case) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for name, _ in _parts(words)))
+
+
+def summary(results: dict[Shape, Shown | NotShown]) -> tuple[str, ...]:
+    """What does not show, in few words: "reasoning", "content beside calls", "two calls (refused: …)"."""
+    lines: dict[str, None] = {}
+    never = [
+        part for part, has in _PARTS.items() if not any(has(s) for s, r in results.items() if isinstance(r, Shown))
+    ]
+    for shape, result in results.items():
+        if isinstance(result, Shown):
+            continue
+        reason = f" (refused: {result.refusal})" if result.refusal else ""
+        absent = [part for part in never if _PARTS[part](shape)]
+        if absent:
+            lines[", ".join(absent) + reason * (len(_present(shape)) == 1)] = None
+        else:
+            lines[f"{_dropped(shape, result)}{reason}"] = None
+    return tuple(lines)
+
+
+_PARTS: dict[str, Callable[[Shape], bool]] = {
+    "reasoning": lambda shape: shape.reasoning,
+    "content": lambda shape: shape.content,
+    "calls": lambda shape: shape.calls > 0,
+    "more than one call": lambda shape: shape.calls > 1,
+}
+
+
+def _present(shape: Shape) -> list[str]:
+    return [part for part, has in _PARTS.items() if has(shape)]
+
+
+def _dropped(shape: Shape, result: NotShown) -> str:
+    if result.refusal:
+        return str(shape)
+    beside = [part for part in _present(shape) if part not in result.parts and part != "more than one call"]
+    return f"{' and '.join(result.parts)} beside {' and '.join(beside)}" if beside else str(shape)

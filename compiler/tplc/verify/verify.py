@@ -1,0 +1,281 @@
+"""The round trip: render many messages, parse each with the artifact, compare.
+
+    message → template → "<bot>Hi<call>f…</call><eos>" → artifact → message'    equal?
+
+A message that the template does not show is not counted.  A message that comes back as another one with the very same
+render is an ambiguity of the format; one that comes back as anything else is a failure.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tplc.errors import RenderFailed, TemplateRaised
+from tplc.ir.nodes import Ambiguity, Json, TemplateIR, Verification
+from tplc.render import Renderer
+from tplc.verify.artifact import Artifact, load_artifact
+from tplc.verify.battery import SHAPES, Case, battery, random_cases
+from tplc.verify.compare import Difference, as_case, as_told, difference, fits
+from tplc.verify.conversation import fitting_tools
+from tplc.verify.cut import Frame
+from tplc.verify.shown import Context, Shown, Stage, shown, summary, usual_settings
+
+RANDOM_MESSAGES = 20
+MOST_FAILURES = 20
+_LONGEST_TEXT = 400
+# What a broken parser may raise: it promises to raise nothing, so each of these is a failure to report.
+_RAISED = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    NameError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """The text that the model would have written, and the prompt before it (None: the parser's default)."""
+
+    text: str
+    prompt: str | None
+    tools: Sequence[Mapping[str, Json]] | None
+
+
+@dataclass(slots=True)
+class _Tally:
+    messages: int = 0
+    passed: int = 0
+    chunkings: int = 0
+    not_shown: dict[str, None] = field(default_factory=dict)
+    ambiguities: dict[str, Ambiguity] = field(default_factory=dict)
+    failures: list[str] = field(default_factory=list)
+
+
+def verify(
+    ir: TemplateIR, artifact: Artifact | str, renderer: Renderer, *, seed: int = 0, thorough: bool = False
+) -> Verification:
+    """`artifact` is a generated parser, or its text.  `thorough`: ten times the random messages, and every message
+    also one character at a time."""
+    parser = load_artifact(artifact) if isinstance(artifact, str) else artifact
+    trip = _RoundTrip(ir, parser, renderer, seed, thorough)
+    contexts = tuple(dict.fromkeys(json.dumps(dict(prompt.context)) for prompt in ir.turn.prompts))
+    for number, context in enumerate(contexts):
+        trip.run(tuple(json.loads(context).items()), first=number == 0)
+    tally = trip.tally
+    return Verification(
+        verified=bool(tally.messages) and not tally.failures,
+        messages=tally.messages,
+        passed=tally.passed,
+        chunkings=tally.chunkings,
+        seed=seed,
+        not_shown=tuple(tally.not_shown),
+        ambiguities=tuple(tally.ambiguities.values()),
+        failures=tuple(tally.failures[:MOST_FAILURES]),
+    )
+
+
+class _RoundTrip:
+    def __init__(self, ir: TemplateIR, parser: Artifact, renderer: Renderer, seed: int, thorough: bool) -> None:
+        self.ir = ir
+        self.parser = parser
+        self.renderer = renderer
+        self.tally = _Tally()
+        self._seed = seed
+        self._thorough = thorough
+        self._rng = random.Random(seed)
+        self._renders: dict[str, Case] = {}
+
+    def run(self, context: Context, *, first: bool) -> None:
+        count = RANDOM_MESSAGES * (10 if self._thorough else 1)
+        cases = list(battery(self.ir))
+        named = [call for case in [*cases, *random_cases(self._seed, count, SHAPES)] for call in case.calls]
+        stage = Stage(self.ir, self.renderer, context, named)
+        tried = usual_settings(self.ir, stage)
+        results = {shape: shown(stage, shape, tried) for shape in SHAPES}
+        self.tally.not_shown.update(dict.fromkeys(_in_context(summary(results), context, first=first)))
+        shapes = [shape for shape in SHAPES if isinstance(results[shape], Shown)]
+        if shapes:
+            cases += random_cases(self._seed, count, shapes)
+        for case in cases:
+            result = results[case.shape]
+            if isinstance(result, Shown):
+                self._check(case, stage, result, context, first=first)
+
+    def _check(self, case: Case, stage: Stage, place: Shown, context: Context, *, first: bool) -> None:
+        try:
+            full = stage.render(case, place.setting)
+        except (TemplateRaised, RenderFailed) as error:
+            self.tally.not_shown[f"{case.title} (refused: {error.message})"] = None
+            return
+        turn = place.frame.turn_text(full)
+        if turn is None:
+            self.tally.messages += 1
+            self._fail(case, context, full, "the turn does not follow the header that was learned")
+            return
+        if first:
+            self._note_render(case, turn)
+        problem = self._trip(case, stage, place, turn, first=first)
+        if problem is None:
+            self.tally.messages += 1
+            self.tally.passed += 1
+        elif isinstance(problem, Ambiguity):
+            self.tally.ambiguities.setdefault(problem.kind, problem)
+        else:
+            self.tally.messages += 1
+            self._fail(case, context, turn, problem)
+
+    def _trip(self, case: Case, stage: Stage, place: Shown, turn: str, *, first: bool) -> str | Ambiguity | None:
+        """None when the case came back from every way of feeding it; else the first problem."""
+        tools = fitting_tools(case)
+        feed = feed_of(place.frame, turn, tools)
+        try:
+            message = self._parse(feed)
+            found = difference(self.ir, case, message)
+            if found is not None:
+                return self._explain(case, stage, place, turn, message, found)
+            problem = self._check_streams(case, feed, message)
+            if problem is None and first and feed.prompt == place.frame.prompt:
+                problem = self._check_default_prompt(case, feed)
+            if problem is None and first and case.calls:
+                problem = self._check_untyped(case, feed)
+        except _RAISED as error:
+            return f"the parser raised {type(error).__name__}: {error}"
+        return problem
+
+    def _parse(self, feed: Feed) -> Mapping[str, Any]:
+        return self.parser.parse(feed.text, tools=feed.tools, prompt=feed.prompt)
+
+    def _explain(
+        self, case: Case, stage: Stage, place: Shown, turn: str, message: Mapping[str, Any], found: Difference
+    ) -> str | Ambiguity:
+        """A wrong message with the same render as the right one is the format's fault, unless the schemas told."""
+        other = as_case(case.title, message)
+        if other is not None and fits(other, fitting_tools(case)):
+            try:
+                same_render = place.frame.turn_text(stage.render(other, place.setting)) == turn
+            except (TemplateRaised, RenderFailed):
+                same_render = False
+            if same_render:
+                return Ambiguity(found.kind, found.expected, found.got, _excerpt(turn))
+        return str(found)
+
+    def _note_render(self, case: Case, turn: str) -> None:
+        """Two cases of the battery with one render: schemas may tell them apart, the text does not."""
+        other = self._renders.setdefault(turn, case)
+        if other != case:
+            found = difference(self.ir, other, _as_message(case))
+            if found is not None:
+                ambiguity = Ambiguity(found.kind, found.expected, found.got, _excerpt(turn))
+                self.tally.ambiguities.setdefault(found.kind, ambiguity)
+
+    def _check_streams(self, case: Case, feed: Feed, whole: Mapping[str, Any]) -> str | None:
+        if self.parser.stream is None:
+            return None
+        for sizes in self._chunkings(case, len(feed.text)):
+            self.tally.chunkings += 1
+            stream = self.parser.stream(tools=feed.tools, prompt=feed.prompt)
+            deltas: list[Mapping[str, Any]] = []
+            for chunk in _chunks(feed.text, sizes):
+                deltas += stream.feed(chunk)
+            deltas += stream.finish()
+            if _essence(stream.message) != _essence(whole):
+                return (
+                    f"in chunks of {_sizes(sizes)} it came back as {_shown(stream.message)}, whole as {_shown(whole)}"
+                )
+            if _essence(accumulated(deltas)) != _essence(whole):
+                return (
+                    f"in chunks of {_sizes(sizes)} the deltas make {_shown(accumulated(deltas))}, not {_shown(whole)}"
+                )
+        return None
+
+    def _chunkings(self, case: Case, size: int) -> Iterator[list[int]]:
+        yield [self._rng.choice((1, 2, 3, 5, 8, 13, 40)) for _ in range(size)]
+        if self._thorough or case.title == str(case.shape):
+            yield [1] * size
+
+    def _check_default_prompt(self, case: Case, feed: Feed) -> str | None:
+        found = difference(self.ir, case, self._parse(replace(feed, prompt=None)))
+        return None if found is None else f"without a prompt: {found}"
+
+    def _check_untyped(self, case: Case, feed: Feed) -> str | None:
+        message = self._parse(replace(feed, tools=None))
+        found = difference(self.ir, case, message)
+        if found is None:
+            return None
+        other = as_case(case.title, message)
+        return None if other is not None and as_told(self.ir, case, other) else f"without tools: {found}"
+
+    def _fail(self, case: Case, context: Context, text: str, problem: str) -> None:
+        place = f" with {json.dumps(dict(context), ensure_ascii=False)}" if context else ""
+        self.tally.failures.append(f"{case.title}{place}: {problem}; rendered {_shown(text)}")
+
+
+def feed_of(frame: Frame, turn: str, tools: Sequence[Mapping[str, Json]] | None) -> Feed:
+    """The prompt's head and the rest of the turn; a turn that does not go on from the head is fed from its header."""
+    head = frame.head()
+    if turn.startswith(head):
+        return Feed(turn[len(head) :], frame.prompt, tools)
+    return Feed(turn, frame.bare_prompt(), tools)
+
+
+def accumulated(deltas: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The message that a client makes of deltas."""
+    message: dict[str, Any] = {"content": "", "reasoning_content": "", "tool_calls": []}
+    for delta in deltas:
+        for name in ("content", "reasoning_content"):
+            message[name] += delta.get(name) or ""
+        for part in delta.get("tool_calls") or ():
+            calls = message["tool_calls"]
+            while len(calls) <= part["index"]:
+                calls.append({"id": None, "function": {"name": "", "arguments": ""}})
+            call = calls[part["index"]]
+            call["id"] = part.get("id") or call["id"]
+            for name, text in part.get("function", {}).items():
+                call["function"][name] += text
+    return message
+
+
+def _essence(message: Mapping[str, Any]) -> tuple[str, str, list[tuple[str | None, str, str]]]:
+    calls = [
+        (call.get("id"), call["function"]["name"], call["function"]["arguments"])
+        for call in message.get("tool_calls") or []
+    ]
+    return message.get("content") or "", message.get("reasoning_content") or "", calls
+
+
+def _as_message(case: Case) -> dict[str, Any]:
+    calls = [{"function": {"name": call.name, "arguments": json.dumps(dict(call.arguments))}} for call in case.calls]
+    return {"content": case.content, "reasoning_content": case.reasoning, "tool_calls": calls}
+
+
+def _chunks(text: str, sizes: Sequence[int]) -> Iterator[str]:
+    at = 0
+    for size in sizes:
+        if at >= len(text):
+            return
+        yield text[at : at + size]
+        at += size
+
+
+def _in_context(lines: Sequence[str], context: Context, *, first: bool) -> list[str]:
+    return list(lines) if first else [f"{line} (with {json.dumps(dict(context))})" for line in lines]
+
+
+def _sizes(sizes: Sequence[int]) -> str:
+    return "one character" if set(sizes) == {1} else f"{', '.join(map(str, sizes[:12]))}, …"
+
+
+def _shown(value: object) -> str:
+    return _excerpt(json.dumps(value, ensure_ascii=False))
+
+
+def _excerpt(text: str) -> str:
+    return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT // 2] + " … " + text[-_LONGEST_TEXT // 2 :]
