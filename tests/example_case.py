@@ -1,11 +1,11 @@
 """The examples of this repository, as tests read them.
 
-    examples/tagged-json/
-        template.jinja      the chat template
-        conversation.json   messages, tools, special tokens, and the variables to render it with
-        outputs/call.txt    what a model wrote after the prompt
-        outputs/call.json   the message that it means, and the variables its prompt was rendered with
-        out/                what the compiler makes of the template (`make examples` writes it)
+examples/tagged-json/
+    template.jinja      the chat template
+    conversation.json   messages, tools, special tokens, and the variables to render it with
+    outputs/call.txt    what a model wrote after the prompt
+    outputs/call.json   the message that it means, and the variables its prompt was rendered with
+    out/                what the compiler makes of the template (`make examples` writes it)
 """
 
 from __future__ import annotations
