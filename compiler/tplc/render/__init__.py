@@ -1,0 +1,10 @@
+"""Rendering an untrusted template: a sandbox, in a worker process, within limits.
+
+with Renderer("{{ messages[0].content }}") as renderer:
+    renderer.render([{"role": "user", "content": "hi"}])  →  "hi"
+"""
+
+from tplc.render.limits import Limits
+from tplc.render.renderer import Renderer
+
+__all__ = ["Limits", "Renderer"]

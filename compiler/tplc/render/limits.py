@@ -1,0 +1,23 @@
+"""What one template may take.  The worker enforces these with the operating system's own limits where it has them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Defaults are many times what the largest real template needs.
+
+    `render_seconds` is the processor time of one render (and of compiling the template); `wall_seconds` is the clock's,
+    for a worker that hangs without working.  `cpu_seconds` is for all renders of one worker together.
+    """
+
+    render_seconds: float = 1.5
+    wall_seconds: float = 20.0
+    cpu_seconds: int = 300
+    memory_mb: int = 256
+    output_chars: int = 2_000_000
+    source_chars: int = 1_000_000
+    range_items: int = 100_000
+    number_bits: int = 10_000

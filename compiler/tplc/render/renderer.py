@@ -1,0 +1,249 @@
+"""The parent's side of the worker: it starts, asks, waits, and ends it.
+
+    renderer.render([{"role": "user", "content": "hi"}], add_generation_prompt=True)  →  "…"
+
+Only JSON comes back, whatever the template does, and no worker outlives its renderer.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+import weakref
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from threading import Timer
+from types import TracebackType
+from typing import cast
+
+import jinja2
+import markupsafe
+
+from tplc.errors import LimitExceeded, RenderFailed, TemplateError, TemplateRaised, TemplateSyntaxError, TplcError
+from tplc.ir.nodes import Json
+from tplc.render.limits import Limits
+from tplc.render.sandbox import SPECIAL_TOKENS
+
+_RENDER = Path(__file__).resolve().parent
+_LIBRARIES = sorted({str(Path(module.__path__[0]).resolve().parent) for module in (jinja2, markupsafe)})
+
+# Isolated mode reads neither the environment nor the user's site; the two packages above the worker are made empty, for
+# importing the real ones takes longer than everything else together.
+_START = """
+import sys, types
+for name, path in zip(("tplc", "tplc.render"), sys.argv[1:3]):
+    sys.modules[name] = types.ModuleType(name)
+    sys.modules[name].__path__ = [path]
+sys.path += sys.argv[3:]
+from tplc.render.worker import main
+main()
+"""
+_KEPT_ENVIRONMENT = ("SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+_POSIX = os.name == "posix"
+_CHUNK = 1 << 16
+
+
+class Renderer:
+    """One template, rendered as often as wanted, by one worker process."""
+
+    def __init__(
+        self,
+        source: str,
+        *,
+        name: str = "template",
+        special_tokens: Mapping[str, str] | None = None,
+        limits: Limits = Limits(),  # noqa: B008 - frozen
+    ) -> None:
+        self.source = source
+        self.name = name
+        self.limits = limits
+        self.special_tokens: dict[str, str] = dict.fromkeys(SPECIAL_TOKENS, "") | dict(special_tokens or {})
+        self.count = 0
+        self._worker: Worker | None = None
+        self._closed = False
+        if len(source) > limits.source_chars:
+            raise LimitExceeded(name, "source_chars", str(limits.source_chars))
+        self._start()
+
+    def render(
+        self,
+        messages: list[dict[str, Json]],
+        *,
+        tools: list[dict[str, Json]] | None = None,
+        add_generation_prompt: bool = False,
+        **variables: Json,
+    ) -> str:
+        # `documents` is always defined, as apply_chat_template has it.
+        given: dict[str, object] = {"documents": None, **self.special_tokens, **variables}
+        given |= {"messages": messages, "tools": tools, "add_generation_prompt": add_generation_prompt}
+        if self._closed:
+            raise TplcError(f"{self.name}: the renderer is closed")
+        worker = self._worker or self._start()
+        self.count += 1
+        return self._result(worker.ask(given))
+
+    def close(self) -> None:
+        self._closed = True
+        self._drop()
+
+    def __enter__(self) -> Renderer:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def _start(self) -> Worker:
+        self._worker = Worker(self.name, self.limits)
+        self._result(self._worker.ask({"source": self.source, "limits": asdict(self.limits)}))
+        return self._worker
+
+    def _drop(self) -> None:
+        if self._worker is not None:
+            self._worker.close()
+            self._worker = None
+
+    def _result(self, answer: dict[str, Json] | TemplateError) -> str:
+        if isinstance(answer, dict):
+            [(kind, content)] = answer.items()
+            if kind == "ok":
+                return cast(str, content)
+            answer = self._error(kind, cast("dict[str, Json]", content))
+        if isinstance(answer, (LimitExceeded, TemplateSyntaxError)) or self._worker is None or not self._worker.alive:
+            self._drop()
+        raise answer
+
+    def _error(self, kind: str, told: dict[str, Json]) -> TemplateError:
+        line = cast("int | None", told["line"])
+        if kind == "raised":
+            return TemplateRaised(self.name, line, str(told["message"]))
+        if kind == "syntax":
+            column = cast("int | None", told["column"])
+            return TemplateSyntaxError(self.name, line or 1, column, str(told["text"]), str(told["message"]))
+        if kind == "limit":
+            limit = str(told["limit"])
+            value = getattr(self.limits, limit) if hasattr(self.limits, limit) else told["value"]
+            return LimitExceeded(self.name, limit, str(value), line)
+        return RenderFailed(self.name, line, str(told["type"]), str(told["message"]))
+
+
+class Worker:
+    """The process, and the pipes to it."""
+
+    def __init__(self, name: str, limits: Limits) -> None:
+        self.name = name
+        self.limits = limits
+        self.process = subprocess.Popen(
+            [
+                *(sys.executable, "-I", "-S", "-X", "utf8", "-c", _START),
+                *(str(_RENDER.parent), str(_RENDER), *_LIBRARIES),
+            ],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            bufsize=0,
+            env={key: os.environ[key] for key in _KEPT_ENVIRONMENT if key in os.environ},
+            # A group of its own: it is killed as a whole, and the terminal's interrupt is for the parent alone.
+            start_new_session=True,
+        )
+        self.alive = True
+        self._finalizer = weakref.finalize(self, _end, self.process, os.getpid())
+
+    def ask(self, question: Mapping[str, object]) -> dict[str, Json] | TemplateError:
+        line = json.dumps(question).encode("ascii") + b"\n"
+        try:
+            _write(self.process, line)
+            answer = _read_line(self.process, self.limits.wall_seconds)
+        except BrokenPipeError:
+            answer = b""
+        except TimeoutError:
+            self.close()
+            return LimitExceeded(self.name, "wall_seconds", str(self.limits.wall_seconds))
+        except BaseException:
+            # An interrupt in between: an answer that comes later must not be taken for the next one's.
+            self.close()
+            raise
+        if answer.endswith(b"\n"):
+            return cast("dict[str, Json]", json.loads(answer))
+        self.close(dying=True)
+        return self._death()
+
+    def close(self, *, dying: bool = False) -> None:
+        if dying:
+            # Its pipes are closed, so it is about to be gone; how it went is worth knowing.
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(timeout=2)
+        self.alive = False
+        self._finalizer()
+
+    def _death(self) -> TemplateError:
+        code = self.process.returncode
+        if _POSIX and code == -signal.SIGPROF:
+            return LimitExceeded(self.name, "render_seconds", str(self.limits.render_seconds))
+        if _POSIX and code in (-signal.SIGXCPU, -signal.SIGKILL):
+            # The hard limit kills; the kernel kills as well when the machine has no memory left.
+            return LimitExceeded(self.name, "cpu_seconds", str(self.limits.cpu_seconds))
+        how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+        return RenderFailed(self.name, None, "WorkerDied", f"the process that renders ended with {how}")
+
+
+def _write(process: subprocess.Popen[bytes], data: bytes) -> None:
+    assert process.stdin is not None
+    view = memoryview(data)
+    while view:
+        view = view[process.stdin.write(view) :]
+
+
+def _read_line(process: subprocess.Popen[bytes], seconds: float) -> bytes:
+    """Up to the newline, or to the end of the pipe.  The worker says one line for each it is told."""
+    if not _POSIX:
+        return _read_line_guarded(process, seconds)
+    assert process.stdout is not None
+    descriptor = process.stdout.fileno()
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN | select.POLLHUP)
+    deadline = time.monotonic() + seconds
+    pieces: list[bytes] = []
+    while not (pieces and pieces[-1].endswith(b"\n")):
+        if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
+            raise TimeoutError
+        piece = os.read(descriptor, _CHUNK)
+        if not piece:
+            break
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+def _read_line_guarded(process: subprocess.Popen[bytes], seconds: float) -> bytes:
+    """Where a pipe cannot be waited for with a time limit."""
+    assert process.stdout is not None
+    timer = Timer(seconds, process.kill)
+    timer.start()
+    try:
+        line = process.stdout.readline()
+    finally:
+        timer.cancel()
+    if not line and timer.finished.is_set() and process.poll() is not None:
+        raise TimeoutError
+    return line
+
+
+def _end(process: subprocess.Popen[bytes], owner: int) -> None:
+    """Kill the group and reap the process; also when it is long gone.  A forked copy of the owner leaves it alone."""
+    if os.getpid() != owner:
+        return
+    if process.poll() is None:
+        if _POSIX:
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            pipe.close()
+    process.wait()

@@ -1,0 +1,176 @@
+"""The process that renders: JSON lines in, JSON lines out, nothing else.
+
+    {"source": "{{ x }}", "limits": {…}}  →  {"ok": ""}
+    {"x": "hi"}                           →  {"ok": "hi"}
+                                             {"raised": {"line": 3, "message": "…"}}, {"failed": …}, {"limit": …}
+
+The parent sets no trust in it, and it has nothing to give away: once the first line is read it can open no file and no
+socket, write no file, start no process.  It is stopped by the operating system when it works too long.
+"""
+
+from __future__ import annotations
+
+import codecs
+import importlib
+import json
+import random
+import signal
+import sys
+from collections.abc import Mapping
+from contextlib import contextmanager, suppress
+from types import ModuleType, TracebackType
+from typing import TYPE_CHECKING
+
+from jinja2 import Environment, Template
+from jinja2.exceptions import TemplateSyntaxError
+
+from tplc.render.limits import Limits
+from tplc.render.locate import locate, source_line
+from tplc.render.sandbox import OverLimit, Refused, make_environment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+resource: ModuleType | None
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None
+
+_MB = 1024 * 1024
+
+# Jinja would import these in the middle of a template, when no file can be opened any more.
+_IMPORTED_LATE = ("jinja2.constants", "jinja2.debug", "pprint")
+_CODECS_LOADED_LATE = ("ascii", "unicode-escape")
+
+_LONGEST_MESSAGE = 2000
+
+
+def main() -> None:
+    requests = sys.stdin.buffer
+    answers = sys.stdout.buffer
+    setup = json.loads(requests.readline())
+    limits = Limits(**setup["limits"])
+    _load_what_is_late()
+    _lock_in(limits)
+    environment = make_environment(limits)
+    template: Template | None = None
+    answer, template = _compile(environment, setup["source"], limits)
+    answers.write(answer)
+    answers.flush()
+    if template is None:
+        return
+    for count, line in enumerate(requests):
+        # Another seed for each render: what depends on chance differs between two renders, and yet never between runs.
+        random.seed(count)
+        answers.write(_render(template, line, limits))
+        answers.flush()
+
+
+def _load_what_is_late() -> None:
+    for module in _IMPORTED_LATE:
+        importlib.import_module(module)
+    for codec in _CODECS_LOADED_LATE:
+        codecs.lookup(codec)
+
+
+def _lock_in(limits: Limits) -> None:
+    if resource is None:
+        return
+    _lower(resource.RLIMIT_CPU, limits.cpu_seconds)
+    _lower(resource.RLIMIT_AS, limits.memory_mb * _MB)
+    _lower(resource.RLIMIT_FSIZE, 0)
+    _lower(resource.RLIMIT_CORE, 0)
+    # No descriptor beyond the standard three: no file, no socket, no pipe.
+    _lower(resource.RLIMIT_NOFILE, 3)
+    _lower(resource.RLIMIT_NPROC, 0)
+
+
+def _lower(which: int, value: int) -> None:
+    assert resource is not None
+    _, hard = resource.getrlimit(which)
+    if hard == resource.RLIM_INFINITY or value < hard:
+        hard = value
+    # Some platforms know a limit and do not let it be set.
+    with suppress(ValueError, OSError):
+        resource.setrlimit(which, (min(value, hard), hard))
+
+
+@contextmanager
+def _bounded_time(limits: Limits) -> Iterator[None]:
+    """The signal's default action ends the process, also in the middle of one long operation."""
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+    signal.setitimer(signal.ITIMER_PROF, limits.render_seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def _compile(environment: Environment, source: str, limits: Limits) -> tuple[bytes, Template | None]:
+    try:
+        with _bounded_time(limits):
+            return _answer("ok", ""), environment.from_string(source)
+    except TemplateSyntaxError as error:
+        with _bounded_time(limits):
+            column = locate(environment, source, error)
+        text = source_line(source, error.lineno)
+        return _answer("syntax", {"line": error.lineno, "column": column, "text": text, "message": error.message}), None
+    except SyntaxError as error:  # Python's, for what Jinja made of it
+        return _answer("limit", {"limit": "nesting", "value": error.msg, "line": None}), None
+    except Exception as error:  # noqa: BLE001 - a stranger's template may raise anything
+        return _failure(error), None
+
+
+def _render(template: Template, line: bytes, limits: Limits) -> bytes:
+    try:
+        with _bounded_time(limits):
+            return _answer("ok", _joined(template, json.loads(line), limits))
+    except Exception as error:  # noqa: BLE001 - a stranger's template may raise anything
+        return _failure(error)
+
+
+def _joined(template: Template, variables: Mapping[str, object], limits: Limits) -> str:
+    pieces: list[str] = []
+    left = limits.output_chars
+    for piece in template.root_render_func(template.new_context(dict(variables))):
+        left -= len(piece)
+        if left < 0:
+            raise OverLimit("output_chars", limits.output_chars)
+        pieces.append(piece)
+    return "".join(pieces)
+
+
+def _failure(error: Exception) -> bytes:
+    line = _template_line(error.__traceback__)
+    if isinstance(error, Refused):
+        return _answer("raised", {"line": line, "message": _message(error)})
+    if isinstance(error, OverLimit):
+        return _answer("limit", {"limit": error.limit, "value": error.value, "line": line})
+    if isinstance(error, MemoryError):
+        return _answer("limit", {"limit": "memory_mb", "value": "", "line": line})
+    if isinstance(error, RecursionError):
+        return _answer("limit", {"limit": "recursion", "value": str(sys.getrecursionlimit()), "line": line})
+    return _answer("failed", {"line": line, "type": type(error).__name__, "message": _message(error)})
+
+
+def _message(error: Exception) -> str:
+    text = str(error)
+    return text if len(text) <= _LONGEST_MESSAGE else text[:_LONGEST_MESSAGE] + "…"
+
+
+def _template_line(trace: TracebackType | None) -> int | None:
+    """Of the innermost frame that runs the template."""
+    line = None
+    while trace is not None:
+        template = trace.tb_frame.f_globals.get("__jinja_template__")
+        if template is not None:
+            line = template.get_corresponding_lineno(trace.tb_lineno)
+        trace = trace.tb_next
+    return line
+
+
+def _answer(kind: str, content: object) -> bytes:
+    return json.dumps({kind: content}).encode("ascii") + b"\n"
