@@ -21,6 +21,7 @@ from tplc.learn.probe import (
     Follow,
     Prober,
     Refused,
+    Tools,
     assistant,
     key_of,
     name_of,
