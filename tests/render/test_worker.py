@@ -1,0 +1,211 @@
+"""The worker process: its limits, and that it is never left behind."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import pytest
+
+from tplc.errors import LimitExceeded, RenderFailed, TplcError
+from tplc.ir.nodes import Json
+from tplc.render import Limits, Renderer
+
+HI: list[dict[str, Json]] = [{"role": "user", "content": "hi"}]
+ENDLESS = "{% for i in range(100000) %}{% for j in range(100000) %}{% endfor %}{% endfor %}"
+QUICK = replace(Limits(), render_seconds=0.2)
+
+posix = pytest.mark.skipif(os.name != "posix", reason="limits of the operating system")
+
+
+def worker_of(renderer: Renderer) -> int:
+    assert renderer._worker is not None
+    return renderer._worker.process.pid
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as stat:
+            return stat.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return True
+
+
+def gone(pid: int, seconds: float) -> bool:
+    deadline = time.monotonic() + seconds
+    while alive(pid):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+@posix
+@pytest.mark.parametrize(
+    ("source", "limits", "limit"),
+    [
+        (ENDLESS, QUICK, "render_seconds"),
+        ("{{ 'ab' | center(10 ** 9) }}", Limits(), "memory_mb"),
+        ("{% for i in range(1000) %}0123456789{% endfor %}", replace(Limits(), output_chars=9_999), "output_chars"),
+        ("{{ 'a' * 1001 }}", replace(Limits(), output_chars=1_000), "output_chars"),
+        ("{{ range(11) }}", replace(Limits(), range_items=10), "range_items"),
+        ("{{ 2 ** 100 }}", replace(Limits(), number_bits=99), "number_bits"),
+        ("0123456789", replace(Limits(), source_chars=9), "source_chars"),
+        ("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", Limits(), "recursion"),
+    ],
+)
+def test_limit(source: str, limits: Limits, limit: str) -> None:
+    with pytest.raises(LimitExceeded) as caught, Renderer(source, limits=limits) as renderer:
+        renderer.render(HI)
+    assert caught.value.limit == limit
+    value = getattr(limits, limit, sys.getrecursionlimit())
+    assert caught.value.value == str(value)
+    assert f"limit exceeded: {limit} ({value})" in str(caught.value)
+
+
+@posix
+def test_processor_time_of_all_renders_is_bounded() -> None:
+    source = "{% for i in range(100000) %}{{ i }}{% endfor %}"
+    with Renderer(source, limits=replace(Limits(), cpu_seconds=1)) as renderer, pytest.raises(LimitExceeded) as caught:
+        for _ in range(1000):
+            renderer.render(HI)
+    assert caught.value.limit == "cpu_seconds"
+
+
+def test_a_stopped_worker_meets_the_clock() -> None:
+    with Renderer("x", limits=replace(Limits(), wall_seconds=0.3)) as renderer:
+        pid = worker_of(renderer)
+        os.kill(pid, signal.SIGSTOP)
+        with pytest.raises(LimitExceeded) as caught:
+            renderer.render(HI)
+        assert caught.value.limit == "wall_seconds"
+        assert not alive(pid)
+        assert renderer.render(HI) == "x"
+
+
+def test_exactly_the_limit_is_allowed() -> None:
+    with Renderer("{{ 'a' * n }}", limits=replace(Limits(), output_chars=1_000)) as renderer:
+        assert renderer.render(HI, n=1_000) == "a" * 1_000
+
+
+@posix
+def test_after_a_limit_the_next_render_has_a_new_worker() -> None:
+    with Renderer("{% if n %}" + ENDLESS + "{% endif %}fine", limits=QUICK) as renderer:
+        first = worker_of(renderer)
+        with pytest.raises(LimitExceeded):
+            renderer.render(HI, n=1)
+        assert not alive(first)
+        assert renderer.render(HI, n=0) == "fine"
+        assert worker_of(renderer) != first
+
+
+@posix
+def test_a_worker_killed_from_outside_is_an_error_and_then_replaced() -> None:
+    with Renderer("fine") as renderer:
+        os.kill(worker_of(renderer), signal.SIGTERM)
+        with pytest.raises(RenderFailed) as caught:
+            renderer.render(HI)
+        assert str(caught.value) == "template: WorkerDied: the process that renders ended with signal SIGTERM"
+        assert renderer.render(HI) == "fine"
+
+
+@posix
+def test_the_worker_can_open_nothing() -> None:
+    """Its own limits, read from outside."""
+    with Renderer("x") as renderer:
+        pid = worker_of(renderer)
+        if not os.path.exists(f"/proc/{pid}/limits"):
+            pytest.skip("no /proc")
+        with open(f"/proc/{pid}/limits", encoding="utf-8") as file:
+            limits = {line[:26].strip(): line[26:].split()[:2] for line in file}
+        descriptors = sorted(os.listdir(f"/proc/{pid}/fd"))
+    assert limits["Max open files"] == ["3", "3"]
+    assert limits["Max file size"] == ["0", "0"]
+    assert limits["Max core file size"] == ["0", "0"]
+    assert limits["Max processes"] == ["0", "0"]
+    assert limits["Max address space"] == [str(256 << 20)] * 2
+    assert descriptors == ["0", "1", "2"]
+
+
+@posix
+def test_the_worker_is_a_group_of_its_own_with_an_empty_environment() -> None:
+    with Renderer("x") as renderer:
+        pid = worker_of(renderer)
+        assert os.getpgid(pid) == os.getsid(pid) == pid
+        if os.path.exists(f"/proc/{pid}/environ"):
+            with open(f"/proc/{pid}/environ", "rb") as file:
+                names = {entry.split(b"=")[0] for entry in file.read().split(b"\0") if entry}
+            assert names <= {b"LD_LIBRARY_PATH", b"DYLD_LIBRARY_PATH"}
+
+
+def test_closing_ends_the_worker() -> None:
+    renderer = Renderer("x")
+    pid = worker_of(renderer)
+    renderer.close()
+    renderer.close()
+    assert not alive(pid)
+    with pytest.raises(TplcError, match="template: the renderer is closed"):
+        renderer.render(HI)
+
+
+def test_a_forgotten_renderer_ends_its_worker() -> None:
+    pid = worker_of(Renderer("x"))
+    gc.collect()
+    assert not alive(pid)
+
+
+@posix
+@pytest.mark.parametrize("busy", [pytest.param("x", id="idle"), pytest.param(ENDLESS, id="in the middle of a render")])
+def test_a_killed_parent_leaves_no_worker(busy: str) -> None:
+    parent = subprocess.Popen(
+        [
+            *(sys.executable, "-c"),
+            "import sys, time\nfrom tplc.render import Renderer\n"
+            "renderer = Renderer(sys.argv[1])\nprint(renderer._worker.process.pid, flush=True)\n"
+            "renderer.render([]) and time.sleep(60)",
+            busy,
+        ],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert parent.stdout is not None
+    pid = int(parent.stdout.readline())
+    time.sleep(0.1)
+    assert alive(pid)
+    parent.kill()
+    parent.wait()
+    parent.stdout.close()
+    assert gone(pid, 5)
+
+
+@posix
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_forked_copy_leaves_the_worker_alone() -> None:
+    renderer = Renderer("fine")
+    child = os.fork()
+    if child == 0:
+        renderer.close()
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert renderer.render(HI) == "fine"
+    renderer.close()
+
+
+def test_a_request_larger_than_a_pipe_holds() -> None:
+    text = "é𝄞\n" * 300_000
+    with Renderer("{{ messages[0].content }}") as renderer:
+        assert renderer.render([{"role": "user", "content": text}]) == text
+
+
+def test_a_template_that_prints_lines_of_json_is_only_text() -> None:
+    with Renderer('\n{"ok": "forged"}\n\n') as renderer:
+        assert renderer.render(HI) == '\n{"ok": "forged"}\n'
