@@ -187,6 +187,8 @@ def _pair_value(kind: Any) -> Any:
 
 
 def _item_kinds(kind: Any, count: int) -> tuple[Any, ...]:
+    if get_origin(kind) in (Union, UnionType):
+        kind = next(member for member in get_args(kind) if member is not type(None))
     args = get_args(kind)
     return (args[0],) * count if args[-1] is Ellipsis else args
 

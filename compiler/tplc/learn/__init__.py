@@ -17,7 +17,7 @@ from tplc.ir.nodes import (
     GENERAL_TOLERANCES,
     Capabilities,
     Content,
-    JsonFields,
+    PairArguments,
     Provenance,
     Slot,
     TemplateIR,
@@ -26,7 +26,7 @@ from tplc.ir.nodes import (
     Tools,
     Turn,
 )
-from tplc.learn.align import pieces
+from tplc.learn.align import pieces, token_spans
 from tplc.learn.calls import CallFacts, learn_calls
 from tplc.learn.candidates import candidates
 from tplc.learn.conversation import CallProbe, base_dress, call_dress
@@ -129,12 +129,16 @@ def _preserved(
     if calls is not None:
         tools = calls.tools
         texts += [tools.section_start, tools.section_end, *(i.text for i in tools.call if isinstance(i, Text))]
+        if isinstance(tools.arguments, PairArguments):
+            texts += [i.text for i in tools.arguments.pair if isinstance(i, Text)]
+        if tools.dialect is not None:
+            texts += [mark for string in tools.dialect.in_object.strings for mark in (string.open, string.close)]
     marks = {piece for text in texts for piece in pieces(text) if _is_mark(piece)}
     return tuple(sorted(marks))
 
 
 def _is_mark(piece: str) -> bool:
-    return len(piece) > 2 and not piece[0].isalnum() and not piece[-1].isalnum() and any(ch.isalnum() for ch in piece)
+    return token_spans(piece) == [(0, len(piece))]
 
 
 def _triggers(calls: CallFacts | None) -> tuple[str, ...]:
@@ -148,4 +152,4 @@ def _triggers(calls: CallFacts | None) -> tuple[str, ...]:
     return (opening,) if opening else ()
 
 
-__all__ = ["JsonFields", "learn"]
+__all__ = ["learn"]
