@@ -212,7 +212,7 @@ class Dialect:
 
 @dataclass(frozen=True, slots=True)
 class ObjectArguments:
-    """The arguments are one value of the dialect, an object: {"city": "Paris"}, {city:<|"|>Paris<|"|>}."""
+    """The arguments are one value of the dialect, an object: {"city": "Paris"}, {city:~Paris~}."""
 
 
 @dataclass(frozen=True, slots=True)
