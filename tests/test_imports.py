@@ -1,0 +1,94 @@
+"""Who imports whom: the stages of the compiler in order, and the runtime alone with the standard library.
+
+cli → driver → sources | render | learn | verify | backends → ir → errors
+                                    learn, verify → render
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+# What each stage may import, itself apart.
+ALLOWED = {
+    "errors": set(),
+    "ir": {"errors"},
+    "schemas": {"errors", "ir"},
+    "sources": {"errors", "ir"},
+    "render": {"errors", "ir"},
+    "learn": {"errors", "ir", "render"},
+    "verify": {"errors", "ir", "render"},
+    "backends": {"errors", "ir"},
+    "driver": {"errors", "ir", "sources", "render", "learn", "verify", "backends"},
+    "cli": {"errors", "ir", "sources", "render", "learn", "verify", "backends", "driver"},
+    "__main__": {"cli"},
+    "__init__": {"errors", "ir", "driver"},
+}
+# Data, not code: who checks something against a schema may load it.
+OPEN = {"schemas", "version"}
+JINJA = ("render/", "learn/candidates.py")
+
+
+def modules(package: str) -> Iterator[tuple[str, Path]]:
+    for path in sorted((ROOT / package).rglob("*.py")):
+        yield path.relative_to(ROOT / package).as_posix(), path
+
+
+def imports(source: str, package: tuple[str, ...]) -> set[str]:
+    """The full names of what a module imports; `package` is where it lives, for relative imports."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = list(package[: len(package) - node.level + 1]) if node.level else []
+            name = ".".join([*base, *(node.module or "").split(".")]).strip(".")
+            found |= {f"{name}.{alias.name}" for alias in node.names}
+    return found
+
+
+def stage(relative: str) -> str:
+    return relative.partition("/")[0].removesuffix(".py")
+
+
+@pytest.mark.parametrize("relative", [relative for relative, _ in modules("compiler/tplc")])
+def test_compiler_imports_point_one_way(relative: str) -> None:
+    source = (ROOT / "compiler/tplc" / relative).read_text(encoding="utf-8")
+    package = ("tplc", *Path(relative).parent.parts)
+    own = stage(relative)
+    used = {name.split(".")[1] for name in imports(source, package) if name.startswith("tplc.") and name.count(".")}
+    assert used - {own} - ALLOWED[own] - OPEN == set()
+
+
+@pytest.mark.parametrize("relative", [r for r, _ in modules("compiler/tplc/backends") if "/" in r])
+def test_backends_do_not_import_one_another(relative: str) -> None:
+    backend = stage(relative)
+    source = (ROOT / "compiler/tplc/backends" / relative).read_text(encoding="utf-8")
+    names = imports(source, ("tplc", "backends", *Path(relative).parent.parts))
+    others = {path.name for path in (ROOT / "compiler/tplc/backends").iterdir() if path.is_dir()} - {backend}
+    assert [name for name in names if name.startswith("tplc.backends.") and name.split(".")[2] in others] == []
+
+
+@pytest.mark.parametrize("relative", [relative for relative, _ in modules("compiler/tplc")])
+def test_jinja_is_imported_where_templates_are_rendered_or_read(relative: str) -> None:
+    source = (ROOT / "compiler/tplc" / relative).read_text(encoding="utf-8")
+    if not relative.startswith(JINJA):
+        assert [name for name in imports(source, ()) if name.split(".")[0] == "jinja2"] == []
+
+
+@pytest.mark.parametrize("relative", [relative for relative, _ in modules("runtime/tplc_runtime")])
+def test_runtime_imports_the_standard_library_only(relative: str) -> None:
+    source = (ROOT / "runtime/tplc_runtime" / relative).read_text(encoding="utf-8")
+    roots = {name.split(".")[0] for name in imports(source, ("tplc_runtime", *Path(relative).parent.parts))}
+    assert roots - set(sys.stdlib_module_names) - {"tplc_runtime"} == set()
+
+
+def test_relative_imports_are_resolved() -> None:
+    source = "from . import a\nfrom ..b import c\nimport d.e\nfrom f import g\n"
+    assert imports(source, ("tplc", "learn")) == {"tplc.learn.a", "tplc.b.c", "d.e", "f.g"}
