@@ -2,8 +2,8 @@
 
 A turn is what the assistant writes, after the header that the prompt ends with:
 
-    <|start|>assistant | <think>R</think> C <calls> <call>{"name": N, "arguments": A}</call> </calls> <|end|>
-    header               reasoning        content  section ..call.. section end                       turn end
+    <turn>assistant | <reason>R</reason> C <calls> <call>{"name": N, "arguments": A}</call> </calls> </turn>
+    header            reasoning      content  section ..call.. section end                      turn end
 
 A `Layout` is a sequence of literal text and slots.  The white space a template writes belongs to the literal text, so
 the concatenation of a layout is exactly what the template renders (`ir/write.py` does that).
