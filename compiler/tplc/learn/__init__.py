@@ -26,7 +26,7 @@ from tplc.ir.nodes import (
     Tools,
     Turn,
 )
-from tplc.learn.align import pieces, token_spans
+from tplc.learn.align import common_suffix, cut_right, pieces, token_spans
 from tplc.learn.calls import CallFacts, learn_calls
 from tplc.learn.candidates import candidates
 from tplc.learn.conversation import CallProbe, base_dress, call_dress
@@ -53,13 +53,15 @@ def learn(
     base = base_dress(prober, found, name)
     contexts = contexts_that_matter(prober, base, found)
     turn = learn_turn(prober, base, contexts)
-    probe = call_dress(prober, base, contexts)
+    probe = call_dress(prober, base, contexts, found)
     reasoning = learn_reasoning(prober, turn, base, contexts, probe.dress if probe else None, found)
     turn = reasoning.turn
     ends = learn_ends(prober, base, turn)
     calls = learn_calls(prober, turn, reasoning, probe, ends) if probe else None
+    content_end = ""
     if calls is not None:
-        turn, ends = calls.turn, (*ends, *(end for end in calls.ends if end not in ends))
+        turn = calls.turn
+        content_end, ends, calls = _closings(reasoning, calls, ends)
     return TemplateIR(
         provenance=Provenance(
             name=name,
@@ -71,7 +73,7 @@ def learn(
         capabilities=_capabilities(prober, base, probe, reasoning, calls),
         turn=Turn(turn.header, turn.anchors, turn.prompts, ends),
         reasoning=reasoning.reasoning,
-        content=_content(prober, base, turn, reasoning, calls),
+        content=_content(reasoning, calls, content_end),
         tools=calls.tools if calls else Tools(),
         preserved_tokens=_preserved(turn, reasoning, calls, ends),
         triggers=_triggers(calls),
@@ -79,16 +81,31 @@ def learn(
     )
 
 
-def _content(
-    prober: Prober, base: Dress, turn: TurnFacts, reasoning: ReasoningFacts, calls: CallFacts | None
-) -> Content:
+def _closings(
+    reasoning: ReasoningFacts, calls: CallFacts, ends: tuple[str, ...]
+) -> tuple[str, tuple[str, ...], CallFacts]:
+    """Split the end of wrapped content from the end of the turn: the latter is what calls end with as well."""
+    ends = (*ends, *(end for end in calls.ends if end not in ends))
+    closing = calls.tools.section_end
+    if not reasoning.content_start.strip() or not ends:
+        return "", ends, calls
+    shared = common_suffix(ends[0], closing)
+    shared = closing[cut_right(closing, len(closing) - len(shared)) :]
+    own = ends[0][: len(ends[0]) - len(shared)]
+    if not shared.strip() or not own.strip() or shared == closing:
+        return "", ends, calls
+    tools = replace(calls.tools, section_end=closing[: len(closing) - len(shared)])
+    return own, (shared, *ends[1:]), replace(calls, tools=tools)
+
+
+def _content(reasoning: ReasoningFacts, calls: CallFacts | None, end: str) -> Content:
     start = reasoning.content_start
     if calls is not None and calls.turn.header != reasoning.turn.header:
         start = reasoning.turn.header[len(calls.turn.header) :] + start
     return Content(
         mode="always_wrapped" if start.strip() and reasoning.content_mode == "plain" else reasoning.content_mode,
         start=start,
-        end="",
+        end=end,
         with_calls=calls.content if calls else "none",
     )
 

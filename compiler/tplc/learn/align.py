@@ -37,16 +37,26 @@ def _closes(ch: str) -> bool:
 
 def token_spans(text: str) -> list[tuple[int, int]]:
     """Spans of bracketed tokens: an opening bracket up to the next closing one, with no white space at its start and
-    no other opening bracket between (`<|a b|>`, `[X]`, `【k】`)."""
+    no other opening bracket between (`<|a b|>`, `[X]`, `【k】`); brackets may be doubled (`[[x]]`)."""
     spans = []
     start = -1
-    for i, ch in enumerate(text):
+    i = 0
+    while i < len(text):
+        ch = text[i]
         if _opens(ch):
-            start = i
+            start = i if i == 0 or text[i - 1] != ch or start < 0 else start
         elif _closes(ch) and start >= 0:
-            if i - start > 1 and not text[start + 1].isspace():
-                spans.append((start, i + 1))
+            depth = 1
+            while text[start + depth : start + depth + 1] == text[start] and depth < len(text):
+                depth += 1
+            end = i + 1
+            while end < i + depth and text[end : end + 1] == ch:
+                end += 1
+            if i - start > depth and not text[start + depth].isspace():
+                spans.append((start, end))
             start = -1
+            i = end - 1
+        i += 1
     return spans
 
 
@@ -56,8 +66,6 @@ def reads_well(text: str, at: int) -> bool:
         return True
     left, right = text[at - 1], text[at]
     if left.isalnum() and right.isalnum():
-        return False
-    if left == right and not left.isspace() and not _opens(left) and not _closes(left):
         return False
     return not any(start < at < end for start, end in token_spans(text))
 

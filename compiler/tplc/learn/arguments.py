@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tplc.ir.nodes import (
     JSON_STYLE,
@@ -155,6 +155,8 @@ def learn_arguments(prober: Prober, turn: TurnFacts, dress: Dress) -> ArgumentFa
     layout = _pair_layout(pairs, place)
     elements = _elements(position, layout, pairs)
     in_lists, in_objects, indent = styles
+    if elements is not None:
+        top = in_lists = in_objects = _elements_only(top)
     dialect = Dialect(
         top=top,
         in_list=in_lists,
@@ -214,12 +216,8 @@ def _object_style(top: ValueStyle, pairs: Repetition | None, place: ValuePlace) 
     """The style of the arguments themselves: the spacing of their own separators where they show it."""
     style = on_one_line(top)
     if place.quote != ("", "") and not style.strings:
-        return ValueStyle(**{**_fields(style), "strings": (StringStyle(*place.quote, "json"),)})  # type: ignore[arg-type]
+        return replace(style, strings=(StringStyle(*place.quote, "json"),))
     return style
-
-
-def _fields(style: ValueStyle) -> dict[str, object]:
-    return {name: getattr(style, name) for name in ValueStyle.__slots__}
 
 
 def generalise(text: str, dress: Dress) -> str:
@@ -299,6 +297,22 @@ def _elements(position: Position, layout: Layout, pairs: Repetition) -> Elements
     after = items[items.index("71002") + 5 :]
     split = repetition(before, middle, after)
     return Elements(split.open, split.close)
+
+
+def _elements_only(style: ValueStyle) -> ValueStyle:
+    """Nested values have no delimiters of their own."""
+    return replace(
+        style,
+        list_open="",
+        list_separator="",
+        list_close="",
+        object_open="",
+        key_open="",
+        key_close="",
+        colon="",
+        object_separator="",
+        object_close="",
+    )
 
 
 def _type_words(prober: Prober, turn: TurnFacts, dress: Dress, place: ValuePlace) -> tuple[TypeWord, ...]:

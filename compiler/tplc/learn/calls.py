@@ -112,7 +112,8 @@ def learn_calls(
         turn_end, split = split.end, replace(split, end="")
     layout = _layout(split, marked.kinds, inner[0])
     json_fields = _json_fields(layout, arguments)
-    layout, call_id = _call_id(layout, json_fields, dress)
+    layout, call_id = _call_id(layout, json_fields)
+    call_id = replace(call_id, pattern=_id_pattern(prober, turn, dress))
     place, gap = _content_place(prober, turn, dress, facts)
     section_start = split.start
     if place == "before":
@@ -431,7 +432,7 @@ def _fields_of(value: dict[str, object], prefix: str, suffix: str) -> JsonFields
 # -- ids --------------------------------------------------------------------------------------------------------------
 
 
-def _call_id(layout: Layout, fields: JsonFields | None, dress: Dress) -> tuple[Layout, CallId]:
+def _call_id(layout: Layout, fields: JsonFields | None) -> tuple[Layout, CallId]:
     kinds = [item.kind for item in layout if isinstance(item, Slot)]
     if "id" in kinds:
         return layout, CallId(_position(layout, Slot("id")), (Slot("id"),))
@@ -448,6 +449,13 @@ def _call_id(layout: Layout, fields: JsonFields | None, dress: Dress) -> tuple[L
     new = (*before, *word, *after)
     position = _position(tuple(new), Slot("index")) if Slot("name") not in word else "pre_func_name"
     return tuple(new), CallId(position, tuple(word))
+
+
+def _id_pattern(prober: Prober, turn: TurnFacts, dress: Dress) -> str | None:
+    """The shape a template demands of ids: it refuses others."""
+    call = probe_call(0)
+    taken = [isinstance(call_turn(prober, turn, replace(dress, ids=size), [call]), str) for size in (9, 24, dress.ids)]
+    return f"[a-zA-Z0-9]{{{dress.ids}}}" if dress.ids and taken[2] and not all(taken) else None
 
 
 _Items = list["Text | Slot"]

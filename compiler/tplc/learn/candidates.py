@@ -39,11 +39,12 @@ class _Generation(Extension):
 @dataclass(frozen=True, slots=True)
 class Candidates:
     """`variables`: undeclared variables and the constants they are compared with.  `keys`: names read from something.
-    `constants`: the string constants, in order of appearance."""
+    `constants`: the string constants, in order of appearance.  `sizes`: numbers that could be a demanded length."""
 
     variables: tuple[tuple[str, tuple[Json, ...]], ...]
     keys: tuple[str, ...]
     constants: tuple[str, ...]
+    sizes: tuple[int, ...]
 
 
 def candidates(source: str) -> Candidates:
@@ -53,7 +54,7 @@ def candidates(source: str) -> Candidates:
     try:
         tree = environment.parse(source)
     except (TemplateError, RecursionError):  # the renderer has reported it already, or its parser has more tags
-        return Candidates((), (), ())
+        return Candidates((), (), (), ())
     names = sorted(meta.find_undeclared_variables(tree) - _GIVEN)
     # a variable with a default (`set x = x or …`) is declared by Jinja's count, yet a caller may set it
     for node in tree.find_all(nodes.Test):
@@ -61,17 +62,43 @@ def candidates(source: str) -> Candidates:
             if node.node.name not in _GIVEN:
                 names.append(node.node.name)
     compared: dict[str, list[Json]] = {name: [] for name in names}
+    aliases = _aliases(tree, names)
     for compare in tree.find_all(nodes.Compare):
-        if isinstance(compare.expr, nodes.Name) and compare.expr.name in compared:
+        for name in aliases.get(compare.expr.name, ()) if isinstance(compare.expr, nodes.Name) else ():
             for operand in compare.ops:
                 for const in operand.find_all(nodes.Const):
-                    if isinstance(const.value, (str, bool, int)) and const.value not in compared[compare.expr.name]:
-                        compared[compare.expr.name].append(const.value)
+                    if isinstance(const.value, (str, bool, int)) and const.value not in compared[name]:
+                        compared[name].append(const.value)
     return Candidates(
         variables=tuple((name, tuple(compared[name])) for name in names),
         keys=tuple(_keys(tree)),
         constants=tuple(dict.fromkeys(n.value for n in tree.find_all(nodes.Const) if isinstance(n.value, str))),
+        sizes=tuple(_sizes(tree)),
     )
+
+
+def _aliases(tree: nodes.Template, names: list[str]) -> dict[str, list[str]]:
+    """Which undeclared variables a name stands for: itself, and those it is set from."""
+    aliases = {name: [name] for name in names}
+    for assign in tree.find_all(nodes.Assign):
+        if isinstance(assign.target, nodes.Name):
+            sources = [n.name for n in assign.node.find_all(nodes.Name) if n.name in names]
+            if isinstance(assign.node, nodes.Name) and assign.node.name in names:
+                sources.append(assign.node.name)
+            known = aliases.setdefault(assign.target.name, [])
+            known += [name for name in sources if name not in known]
+    return aliases
+
+
+def _sizes(tree: nodes.Template) -> list[int]:
+    compared = {
+        const.value
+        for compare in tree.find_all(nodes.Compare)
+        for operand in compare.ops
+        for const in operand.find_all(nodes.Const)
+        if isinstance(const.value, int) and not isinstance(const.value, bool) and 6 <= const.value <= 64
+    }
+    return sorted(compared - {9, 24})
 
 
 def _keys(tree: nodes.Template) -> list[str]:

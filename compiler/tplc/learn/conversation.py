@@ -46,7 +46,7 @@ def base_dress(prober: Prober, found: Candidates, name: str) -> Dress:
             return dress
         elif silent is None:
             silent = dress
-    if silent is not None and call_dress(prober, silent, ()) is not None:
+    if silent is not None and call_dress(prober, silent, (), found) is not None:
         return silent
     reason = f": {reasons[0]}" if reasons else ""
     raise UnsupportedTemplate(
@@ -82,11 +82,11 @@ class CallProbe:
     refusals: tuple[str, ...]
 
 
-def call_dress(prober: Prober, base: Dress, contexts: tuple[Dress, ...]) -> CallProbe | None:
+def call_dress(prober: Prober, base: Dress, contexts: tuple[Dress, ...], found: Candidates) -> CallProbe | None:
     """The dress that shows the name, keys and values of a call, undamaged; None when none does."""
     best: tuple[int, Dress] | None = None
     for context in (base, *contexts):
-        for dress in _call_dresses(context):
+        for dress in _call_dresses(context, found):
             score = _call_score(prober, dress)
             if score > (best[0] if best else 0):
                 best = (score, dress)
@@ -116,13 +116,13 @@ def _quiet(prober: Prober, dress: Dress) -> Dress:
     return min(sizes, key=lambda size: size[:2])[2] if sizes else dress
 
 
-def _call_dresses(base: Dress) -> Iterator[Dress]:
+def _call_dresses(base: Dress, found: Candidates) -> Iterator[Dress]:
     for follow, arguments, content, tools, ids in product(
         ("none", "tool", "tool_user", "user"),
         ("object", "text"),
         ("null", "empty", "absent"),
         ("full", "bare", "none"),
-        ("nine", "long", "none"),
+        (9, 24, 0, *found.sizes),
     ):
         yield replace(base, follow=follow, arguments=arguments, content=content, tools=tools, ids=ids)  # type: ignore[arg-type]
 

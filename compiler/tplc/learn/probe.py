@@ -29,6 +29,10 @@ CONTENT = "zqcontent0x"
 REASONING = "zqreason0x"
 
 
+# the names in use for reasoning in a message; `content:KIND` is a content part of that type
+REASONING_KEYS = ("reasoning_content", "reasoning", "thinking", "content:thinking", "content:reasoning")
+
+
 def name_of(call: int) -> str:
     return f"zqname{call}x"
 
@@ -53,7 +57,8 @@ class Dress:
     """How a template wants its conversations: what stays the same from probe to probe.
 
     `context` are variables, as sorted pairs; `arguments` the form of arguments; `content` what a message with calls and
-    no text has for content ("absent": no such key); `ids` a pattern of ids; `follow` what comes after the turn.
+    no text has for content ("absent": no such key); `ids` the length of ids (0: none); `follow` what comes after the
+    turn.
     """
 
     context: tuple[tuple[str, Json], ...] = ()
@@ -62,16 +67,16 @@ class Dress:
     tools: Tools = "full"
     arguments: Literal["object", "text"] = "object"
     content: Literal["null", "empty", "absent"] = "null"
-    ids: Literal["nine", "long", "none"] = "nine"
+    ids: int = 9
     follow: Follow = "none"
-    nested: bool = True
 
     def with_context(self, **values: Json) -> Dress:
         return replace(self, context=tuple(sorted({**dict(self.context), **values}.items())))
 
 
 def id_of(call: int, dress: Dress) -> str | None:
-    return {"nine": f"zqid{call}wxyz", "long": f"call_zqid{call}wxyz0123456789", "none": None}[dress.ids]
+    """A call's id: `dress.ids` letters and digits; None for no id."""
+    return f"zqid{call}".ljust(dress.ids, "w") if dress.ids else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +153,7 @@ def following(dress: Dress, calls: Sequence[Call]) -> list[Message]:
     if dress.follow in ("tool", "tool_user"):
         for i, call in enumerate(calls):
             result: Message = {"role": "tool", "name": call.name, "content": text_content(TOOL_RESULT, dress)}
-            if dress.ids != "none":
+            if dress.ids:
                 result["tool_call_id"] = id_of(i, dress)
             messages.append(result)
     if dress.follow in ("user", "tool_user"):

@@ -17,6 +17,7 @@ from tplc.learn.candidates import Candidates
 from tplc.learn.probe import (
     CONTENT,
     REASONING,
+    REASONING_KEYS,
     Call,
     Dress,
     Prober,
@@ -27,9 +28,8 @@ from tplc.learn.probe import (
 )
 from tplc.learn.turn import TurnFacts, user_header
 
-# the names in use for reasoning; the syntax tree adds what else the template reads
-_KEYS = ("reasoning_content", "reasoning", "thinking", "content:thinking", "content:reasoning")
 _CONTROL = "zqcontrol0x"
+# keys of messages and names of methods that cannot carry reasoning
 _NOT_KEYS = frozenset(
     "role content tool_calls function name arguments id type parameters properties description required items text "
     "function_call tool_call_id refusal strip lstrip rstrip split get keys values upper lower startswith endswith "
@@ -114,7 +114,7 @@ def _first_shown(
     prober: Prober, turn: TurnFacts, base: Dress, contexts: Sequence[Dress], calls: Dress | None, found: Candidates
 ) -> list[Shown]:
     """Renders of the first key that shows reasoning: with content, and with calls."""
-    keys = [*_KEYS, *(key for key in found.keys if key not in _NOT_KEYS and key not in _KEYS)]
+    keys = [*REASONING_KEYS, *(key for key in found.keys if key not in _NOT_KEYS and key not in REASONING_KEYS)]
     for key in keys:
         for context in (base, *contexts):
             shown = list(_show(prober, turn, context, calls, key))

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from tplc.ir.nodes import GenerationPrompt, Json
 from tplc.learn.align import common_prefix, common_suffix, cut_left, cut_right
 from tplc.learn.candidates import Candidates
-from tplc.learn.probe import CONTENT, USER, Dress, Prober, Refused, assistant, opening
+from tplc.learn.probe import CONTENT, REASONING, REASONING_KEYS, USER, Dress, Prober, Refused, assistant, opening
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,18 +105,31 @@ def learn_turn(prober: Prober, base: Dress, contexts: Sequence[Dress]) -> TurnFa
     old = [plain]
     if not isinstance(past, Refused) and CONTENT in past and past.startswith(asked):
         old.append(past[len(asked) : past.index(CONTENT)])
+    old += _reasoning_leads(prober, base, asked)
     header = _header(texts, old)
     return TurnFacts(
         asked,
         header=header,
-        anchors=(header,) if header else tuple(dict.fromkeys(text for text in texts if text)),
+        anchors=(header,) if header else (asked,),
         prompts=tuple(
-            GenerationPrompt(_added(base, dress), text, text[text.index(header) + len(header) :] if header else "")
+            GenerationPrompt(_added(base, dress), text, text[text.index(header) + len(header) :] if header else text)
             for dress, text in prompts
             if header in text
         ),
         appended=False,
     )
+
+
+def _reasoning_leads(prober: Prober, base: Dress, asked: str) -> list[str]:
+    """What stands between the question and the reasoning of an answer, under the usual keys."""
+    leads = []
+    for key in REASONING_KEYS:
+        tail = prober.tail([assistant(base, content=CONTENT, reasoning=(key, REASONING))], base)
+        if not isinstance(tail, Refused) and REASONING in tail and tail.startswith(asked):
+            lead = tail[len(asked) : tail.index(REASONING)]
+            if CONTENT not in lead:
+                leads.append(lead)
+    return leads
 
 
 def _contentless_lead(prober: Prober, base: Dress, answered: str) -> str:
@@ -168,7 +181,8 @@ def _header(prompts: Sequence[str], leads: Sequence[str]) -> str:
     while cut and any(cut_left(text.lstrip(), cut) != cut for text in starts):
         cut -= 1
     if not shared[:cut].strip():
-        return _overlap(whole[0], leads[0])
+        # where the prompts are how answered turns begin, the header stands before them
+        return "" if any(leads[0].startswith(text) for text in whole) else _overlap(whole[0], leads[0])
     # white space before the header belongs to it when every prompt writes the same
     space = common_suffix(*(text[: len(text) - len(text.lstrip())] for text in starts))
     return space + shared[:cut]
