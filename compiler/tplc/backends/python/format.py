@@ -1,0 +1,433 @@
+r"""What the generated parser looks for in each state, worked out of the IR.
+
+    tools.call = "<call>" name "\n" arguments "</call>"
+    →  openers: "<call>"; the name ends at "\n"; closers: "</call>"
+
+Only texts of the IR go in and come out: nothing here knows any format.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from tplc.ir.nodes import (
+    Layout,
+    ObjectArguments,
+    PairArguments,
+    Slot,
+    TemplateIR,
+    Text,
+    Tools,
+    ValueStyle,
+)
+
+_OPENING = "<[{(«"
+_CLOSING = ">]})»"
+_SYNTAX = "[]{}(),:\"'=`; \t\n\r"
+KEY_SHAPE = r"[^\s=:,(){}\[\]]{1,64}"
+
+
+@dataclass(frozen=True, slots=True)
+class SlotEnd:
+    """A slot of a header: the texts that end it (consumed), those that come next (not consumed), the line's end."""
+
+    kind: str
+    suffixes: tuple[str, ...]
+    nexts: tuple[str, ...] = ()
+    line: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StyleFacts:
+    strings: tuple[tuple[str, str, str], ...]
+    words: tuple[tuple[str, str], ...]
+    signs: tuple[str, ...]
+    bare_keys: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PairFacts:
+    opens: tuple[str, ...]  # what opens a pair; empty when pairs begin with their key
+    slots: tuple[SlotEnd, ...]
+    between: tuple[tuple[str, tuple[str, ...]], ...]
+    value_ends: tuple[str, ...]
+    value_guess: tuple[str, str] | None
+    value_close: tuple[str, str] | None
+    quoted: bool
+    follow: str
+    types: tuple[tuple[str, tuple[str, ...]], ...]
+    wrap: tuple[str, str] | None
+    items: tuple[str, str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class CallFacts:
+    """`openers` end where the first slot begins; `distinct`: nothing else looks like them."""
+
+    openers: tuple[str, ...]
+    inner: tuple[str, ...]
+    distinct: bool
+    separators: tuple[str, ...]
+    closers: tuple[str, ...]
+    header: tuple[SlotEnd, ...] = ()
+    tail: tuple[str, SlotEnd] | None = None
+    call_id: tuple[str, ...] | None = None  # texts and "{slot}"s
+    fields: tuple[tuple[tuple[str, ...], str], ...] = ()
+    name_is_key: bool = False
+    object_open: str = "{"
+    pairs: PairFacts | None = None
+    styles: tuple[StyleFacts, StyleFacts, StyleFacts] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FormatFacts:
+    reasoning_starts: tuple[str, ...]
+    reasoning_ends: tuple[str, ...]
+    delimiter: bool
+    content_starts: tuple[str, ...]
+    content_ends: tuple[str, ...]
+    content_space: str  # white space that the template writes before the content
+    ends: tuple[str, ...]
+    headers: tuple[str, ...]
+    stray: tuple[str, ...]
+    call_ends_reasoning: bool
+    repeated_reasoning: bool
+    calls: CallFacts | None
+
+
+def format_facts(ir: TemplateIR) -> FormatFacts:
+    return _Analysis(ir).facts()
+
+
+class _Analysis:
+    def __init__(self, ir: TemplateIR) -> None:
+        self.ir = ir
+        self.off = {tolerance.kind for tolerance in ir.tolerances if not tolerance.enabled}
+        roles = {
+            "reasoning.start": ir.reasoning.start,
+            "reasoning.end": ir.reasoning.end,
+            "content.start": ir.content.start,
+            "content.end": ir.content.end,
+            "turn.header": ir.turn.header,
+            "tools.section_start": ir.tools.section_start,
+            "tools.section_end": ir.tools.section_end,
+            "tools.separator": ir.tools.separator,
+        }
+        self.variants: dict[str, list[str]] = {}
+        for tolerance in ir.tolerances:
+            if tolerance.kind == "variant" and tolerance.enabled:
+                marker = roles.get(tolerance.marker, tolerance.marker)
+                self.variants.setdefault(marker.strip(), []).append(tolerance.text)
+
+    def on(self, tolerance: str) -> bool:
+        return tolerance not in self.off
+
+    def texts(self, marker: str) -> tuple[str, ...]:
+        """A marker and its declared variants."""
+        return _unique([marker, *self.variants.get(marker.strip(), ())])
+
+    def facts(self) -> FormatFacts:
+        ir = self.ir
+        calls = self.calls() if ir.tools.format != "none" else None
+        mode = ir.reasoning.mode
+        content_space = ir.content.start if not ir.content.start.strip() else ""
+        trailing = ir.content.end if not ir.content.end.strip() else ""
+        ends = _unique(trailing + end for end in ir.turn.ends if end.strip())
+        reasoning_ends = self.texts(ir.reasoning.end) if mode != "none" else ()
+        stray: list[str] = []
+        if self.on("stray_closers"):
+            stray += reasoning_ends
+            stray += [closer for closer in (calls.closers if calls else ()) if _telling(closer)]
+        return FormatFacts(
+            reasoning_starts=self.texts(ir.reasoning.start) if mode != "none" else (),
+            reasoning_ends=reasoning_ends,
+            delimiter=mode == "delimiter",
+            content_starts=self.texts(ir.content.start) if ir.content.start.strip() else (),
+            content_ends=self.texts(ir.content.end) if ir.content.end.strip() else (),
+            content_space=content_space,
+            ends=ends,
+            headers=_unique(
+                piece
+                for header in self.texts(ir.turn.header)
+                for piece in [header, *_suffixes(header)]
+                if header.strip()
+            ),
+            stray=_unique(stray),
+            call_ends_reasoning=self.on("call_ends_reasoning"),
+            repeated_reasoning=self.on("repeated_reasoning"),
+            calls=calls,
+        )
+
+    # Calls
+
+    def calls(self) -> CallFacts:
+        tools = self.ir.tools
+        return self.json_calls(tools) if tools.json is not None else self.layout_calls(tools)
+
+    def openers(self, section: str, first: str) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
+        """What opens a call from outside the section, and inside it; and whether the former is distinctive."""
+        inner = self.texts(first) if first else ()
+        sections = self.texts(section) if section else ("",)
+        openers = [start + text for start in sections for text in (inner or ("",))]
+        if self.on("omitted_openers"):
+            openers += [suffix for opener in openers for suffix in _suffixes(opener)]
+            openers += [text for text in inner if _telling(text)]
+        openers = [opener for opener in openers if opener.strip()]
+        return _unique(openers), inner, any(_telling_opener(opener) for opener in openers)
+
+    def json_calls(self, tools: Tools) -> CallFacts:
+        assert tools.json is not None and tools.dialect is not None
+        fields = tools.json
+        style = tools.dialect.in_object
+        opened = style.object_open.strip() or "{"
+        openers, inner, distinct = self.openers(tools.section_start, fields.prefix + opened)
+        known = [(fields.name, "name"), (fields.arguments, "arguments"), (fields.id, "id"), (fields.index, "index")]
+        return CallFacts(
+            openers=openers,
+            inner=inner,
+            distinct=distinct,
+            separators=_cored(self.texts(tools.separator)),
+            closers=self.closers(fields.suffix, tools.section_end),
+            fields=tuple((path, role) for path, role in known if path),
+            name_is_key=fields.name_is_key,
+            object_open=opened,
+            styles=self.styles(tools),
+        )
+
+    def layout_calls(self, tools: Tools) -> CallFacts:
+        assert tools.dialect is not None and tools.arguments is not None
+        layout = _merged(tools.call)
+        first = layout[0].text if isinstance(layout[0], Text) else ""
+        openers, inner, distinct = self.openers(tools.section_start, first)
+        at = next(i for i, item in enumerate(layout) if item == Slot("arguments"))
+        before, after = layout[bool(first) : at], layout[at + 1 :]
+        pairs = tools.arguments if isinstance(tools.arguments, PairArguments) else None
+        closing, tail = self.after_arguments(after)
+        closers = self.closers(*closing, tools.section_end)
+        pair_facts = self.pairs(tools, pairs, closers, openers) if pairs is not None else None
+        return CallFacts(
+            openers=openers,
+            inner=inner,
+            distinct=distinct,
+            separators=_cored(self.texts(tools.separator)),
+            closers=closers,
+            header=self.header(before, tools, pairs, pair_facts, closers),
+            tail=tail,
+            call_id=_id_layout(tools, before),
+            pairs=pair_facts,
+            styles=self.styles(tools),
+            object_open=tools.dialect.in_object.object_open.strip() or "{",
+        )
+
+    def header(
+        self,
+        layout: Layout,
+        tools: Tools,
+        pairs: PairArguments | None,
+        pair_facts: PairFacts | None,
+        closers: Sequence[str],
+    ) -> tuple[SlotEnd, ...]:
+        """The slots before the arguments; the last of them may also end where the arguments begin."""
+        assert tools.dialect is not None
+        slots: list[SlotEnd] = []
+        items = list(layout)
+        for i, item in enumerate(items):
+            if isinstance(item, Text):
+                continue
+            follower = items[i + 1] if i + 1 < len(items) else None
+            suffix = follower.text if isinstance(follower, Text) else ""
+            last = not any(isinstance(later, Slot) for later in items[i + 1 :])
+            if suffix.strip() or not last:
+                slots.append(SlotEnd(item.kind, self.texts(suffix)))
+            elif pairs is None:
+                slots.append(SlotEnd(item.kind, (), (tools.dialect.in_object.object_open,)))
+            else:
+                start = _cored([pairs.start])
+                nexts = [*(pair_facts.opens if pair_facts else ()), pairs.end, pairs.empty, *closers]
+                slots.append(SlotEnd(item.kind, start, _cored(nexts), line=True))
+        return tuple(slots)
+
+    def after_arguments(self, layout: Layout) -> tuple[list[str], tuple[str, SlotEnd] | None]:
+        """The closing texts of a call, and the id where it stands after the arguments."""
+        closing: list[str] = []
+        for i, item in enumerate(layout):
+            if isinstance(item, Text):
+                closing.append(item.text)
+            elif item.kind == "id":
+                before = closing.pop() if closing else ""
+                end = layout[i + 1] if i + 1 < len(layout) else Text("")
+                text = end.text if isinstance(end, Text) else ""
+                return [*closing, text], (before, SlotEnd("id", (text,)))
+        return closing, None
+
+    def closers(self, *texts: str) -> tuple[str, ...]:
+        pieces = [piece for text in texts for variant in self.texts(text) for piece in [variant, *_pieces(variant)]]
+        pieces += [part for piece in pieces for part in re.split(f"(?<=[{re.escape(_CLOSING)}])", piece)]
+        return _cored(pieces)
+
+    # Arguments
+
+    def pairs(
+        self, tools: Tools, pairs: PairArguments, closers: tuple[str, ...], openers: tuple[str, ...]
+    ) -> PairFacts:
+        assert tools.dialect is not None
+        dialect = tools.dialect
+        layout = _merged(pairs.pair)
+        at = next(i for i, item in enumerate(layout) if item == Slot("value"))
+        before, after = list(layout[:at]), list(layout[at + 1 :])
+        opened = before.pop(0).text if isinstance(before[0], Text) else ""
+        slots = []
+        for i, item in enumerate(before):
+            if isinstance(item, Slot):
+                follower = before[i + 1] if i + 1 < len(before) else None
+                slots.append(SlotEnd(item.kind, self.texts(follower.text if isinstance(follower, Text) else "")))
+        close = after[0].text if after and isinstance(after[0], Text) else ""
+        repeats = len(after) > 1 and after[1] == Slot("key")
+        rest = after[2].text if len(after) > 2 and isinstance(after[2], Text) else ""
+        key_end = slots[-1].suffixes[0].strip() if slots else ""
+        follow = self.follow(tools, pairs, closers, opened, key_end)
+        core = close.strip()
+        guess = None
+        if not repeats and not _telling(close):
+            firsts = sorted({text.strip()[0] for text in (core, pairs.separator, pairs.end, *closers) if text.strip()})
+            start = r"\s*[" + re.escape("".join(firsts)) + r"][^\n]{0,96}\Z|\s{1,64}\Z"
+            guess = ((re.escape(core) if core else "") + follow, start)
+            guess = (f"(?={guess[0]})", start)
+        between = [
+            ("pair", _cored([opened])),
+            ("end", _cored([pairs.end])),
+            ("value_end", _cored([core, *_pieces(close)] if not repeats else [])),
+            ("separator", _cored([pairs.separator])),
+            ("start", _cored([pairs.start, *_pieces(pairs.start), pairs.empty])),
+            ("next", _unique([*closers, *_cored([tools.separator]), *openers, *_cored(self.ir.turn.ends)])),
+        ]
+        return PairFacts(
+            opens=_cored([opened]),
+            slots=tuple(slots),
+            between=tuple((kind, texts) for kind, texts in between if texts),
+            value_ends=self.texts(close) if guess is None else (),
+            value_guess=guess,
+            value_close=(close, rest) if repeats else None,
+            quoted=bool(dialect.top.strings),
+            follow=follow if dialect.top.strings else "",
+            types=_type_words(tools),
+            wrap=(dialect.wrap.open, dialect.wrap.close) if dialect.wrap else None,
+            items=(dialect.elements.item_open, dialect.elements.item_close) if dialect.elements else None,
+        )
+
+    def follow(self, tools: Tools, pairs: PairArguments, closers: tuple[str, ...], opened: str, key_end: str) -> str:
+        """What may follow a value, as a pattern."""
+        separator = re.escape(pairs.separator.strip())
+        pair = rf"{separator}\s*{re.escape(opened.strip())}\s*{KEY_SHAPE}\s*{re.escape(key_end)}"
+        ends = _cored([pairs.end, *closers])
+        after = _cored([tools.separator, *closers, *self.ir.turn.ends])
+        following = "|".join([*map(re.escape, after), r"\Z"])
+        closing = "|".join(rf"{re.escape(end)}\s*(?:{following})" for end in ends)
+        return r"\s*(?:" + "|".join(part for part in (pair, closing, r"\Z") if part) + ")"
+
+    def styles(self, tools: Tools) -> tuple[StyleFacts, StyleFacts, StyleFacts]:
+        assert tools.dialect is not None
+        dialect = tools.dialect
+        if isinstance(tools.arguments, ObjectArguments) or tools.json is not None:
+            style = self.style(dialect.in_object)
+            return style, style, style
+        return self.style(dialect.top), self.style(dialect.in_list), self.style(dialect.in_object)
+
+    def style(self, style: ValueStyle) -> StyleFacts:
+        strings = [(string.open, string.close, string.escape) for string in style.strings]
+        words = [(style.true, "true"), (style.false, "false"), (style.null or "", "null")]
+        if self.on("python_literals"):
+            if strings:
+                strings += [('"', '"', "json"), ("'", "'", "python")]
+            words += [("True", "true"), ("False", "false"), ("None", "null")]
+            words += [("true", "true"), ("false", "false"), ("null", "null")]
+        known: dict[str, tuple[str, str, str]] = {}
+        for string in strings:
+            known.setdefault(string[0], string)
+        given = (
+            style.list_open,
+            style.list_separator,
+            style.list_close,
+            style.object_open,
+            style.colon,
+            style.object_separator,
+            style.object_close,
+        )
+        signs = tuple(sign.strip() or usual for sign, usual in zip(given, "[,]{:,}", strict=True))
+        word_map = {word: literal for word, literal in reversed(words) if word}
+        return StyleFacts(tuple(known.values()), tuple(sorted(word_map.items())), signs, not style.key_open)
+
+
+def _type_words(tools: Tools) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    assert tools.dialect is not None
+    words: dict[str, list[str]] = {}
+    for word in tools.dialect.types:
+        words.setdefault(word.word, []).append(word.type)
+    return tuple((word, tuple(types)) for word, types in words.items())
+
+
+def _id_layout(tools: Tools, header: Layout) -> tuple[str, ...] | None:
+    """The id as a list of texts and slots, when all its slots stand before the arguments."""
+    slots = {item.kind for item in header if isinstance(item, Slot)}
+    layout = tools.call_id.layout
+    if tools.call_id.position == "none" or not layout:
+        return None
+    if not all(isinstance(item, Text) or item.kind in slots for item in layout):
+        return None
+    return tuple(item.text if isinstance(item, Text) else "{" + item.kind + "}" for item in layout)
+
+
+def _merged(layout: Layout) -> tuple[Text | Slot, ...]:
+    items: list[Text | Slot] = []
+    for item in layout:
+        if isinstance(item, Text) and items and isinstance(items[-1], Text):
+            items[-1] = Text(items[-1].text + item.text)
+        elif not isinstance(item, Text) or item.text:
+            items.append(item)
+    return tuple(items)
+
+
+def _unique(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(texts))
+
+
+def _cored(texts: Iterable[str]) -> tuple[str, ...]:
+    return _unique(text for text in texts if text.strip())
+
+
+def _pieces(text: str) -> list[str]:
+    """Cut at white space, and between a closing and an opening bracket."""
+    return [
+        piece
+        for word in text.split()
+        for piece in re.split(f"(?<=[{re.escape(_CLOSING)}])(?=[{re.escape(_OPENING)}])", word)
+        if piece
+    ]
+
+
+def _suffixes(text: str) -> list[str]:
+    """What is left of an opener when its first pieces are missing, as far as that is distinctive by itself."""
+    found = []
+    at = 0
+    for piece in _pieces(text):
+        at = text.index(piece, at)
+        suffix = text[at:]
+        if suffix.strip() != text.strip() and _telling(suffix) and not suffix[0].isalnum():
+            found.append(suffix)
+        at += len(piece)
+    return found
+
+
+def _telling(text: str) -> bool:
+    """At least three characters, and not only punctuation, white space or JSON syntax."""
+    core = text.strip()
+    plain = re.sub(r'"\w*"\s*:?', "", core)
+    return len(core) >= 3 and any(char.isalnum() or ord(char) > 127 for char in plain)
+
+
+def _telling_opener(text: str) -> bool:
+    """Not only JSON or list punctuation and field names."""
+    plain = re.sub(r'"\w*"?\s*:?', "", text)
+    return any(char not in _SYNTAX for char in plain)

@@ -1,0 +1,38 @@
+"""The command of a generated parser: python parser.py [--tools F] [--prompt F] [--stream] < output.txt"""
+
+from __future__ import annotations
+
+from typing import Callable
+
+from .machine import Machine
+
+
+def run_command(parser: Callable[..., Machine]) -> None:
+    import argparse
+    import json
+    import sys
+
+    arguments = argparse.ArgumentParser(description="Parse what the model answered into a message, as JSON.")
+    arguments.add_argument("--tools", metavar="F", help="JSON file with the list of tools")
+    arguments.add_argument("--prompt", metavar="F", help="text file with the prompt the model continued")
+    arguments.add_argument("--stream", action="store_true", help="print the deltas of each line instead of the message")
+    options = arguments.parse_args()
+    tools = prompt = None
+    if options.tools:
+        with open(options.tools, encoding="utf-8") as file:
+            tools = json.load(file)
+    if options.prompt:
+        with open(options.prompt, encoding="utf-8", newline="") as file:
+            prompt = file.read()
+    stream = parser(tools=tools, prompt=prompt)
+    for line in open(0, encoding="utf-8", errors="surrogateescape", newline="", closefd=False):
+        for delta in stream.feed(line):
+            if options.stream:
+                print(json.dumps(delta), flush=True)
+    for delta in stream.finish():
+        if options.stream:
+            print(json.dumps(delta), flush=True)
+    if not options.stream:
+        print(json.dumps(stream.message, indent=2))
+    for diagnostic in stream.diagnostics:
+        print(f"{diagnostic.offset}: {diagnostic.text}", file=sys.stderr)

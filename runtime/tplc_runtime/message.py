@@ -1,0 +1,31 @@
+"""The shapes of what a parser returns: messages and deltas as chat servers write them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Optional, TypedDict
+
+
+class Function(TypedDict):
+    name: str
+    arguments: str
+
+
+class ToolCall(TypedDict):
+    id: Optional[str]
+    type: str
+    function: Function
+
+
+class Message(TypedDict):
+    role: str
+    content: Optional[str]
+    reasoning_content: Optional[str]
+    tool_calls: list[ToolCall]
+
+
+Delta = dict[str, Any]
+
+
+class Diagnostic(NamedTuple):
+    offset: int
+    text: str
