@@ -1,0 +1,9 @@
+"""Where a template comes from: a file, a model folder, its tokenizer_config.json, a GGUF file, the hub, standard input.
+
+load("model/")  →  TemplateSource(name="model", text="{% for …", special_tokens={"eos_token": "</s>"}, …)
+"""
+
+from tplc.sources.load import load
+from tplc.sources.source import TemplateSource
+
+__all__ = ["TemplateSource", "load"]

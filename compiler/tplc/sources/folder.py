@@ -1,0 +1,58 @@
+"""Read a model's folder: template files first, for they stand in for what tokenizer_config.json holds.
+
+model/chat_template.jinja                      default
+model/additional_chat_templates/tool_use.jinja  tool_use
+model/tokenizer_config.json                    special tokens (and templates, where there is no file)
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tplc.errors import SourceError
+from tplc.sources.builtin import offer
+from tplc.sources.choose import DEFAULT
+from tplc.sources.source import Offer
+from tplc.sources.text import TEMPLATE_BYTES, read_text
+from tplc.sources.tokenizer_config import read_object, read_tokenizer_config, special_tokens
+
+TEMPLATE_FILE = "chat_template.jinja"
+TEMPLATE_FOLDERS = ("chat_templates", "additional_chat_templates")
+CONFIGS = ("tokenizer_config.json", "chat_template.json")
+TOKENS_FILE = "special_tokens_map.json"
+
+
+def read_folder(folder: Path, origin: str) -> Offer:
+    templates: dict[str, str] = {}
+    tokens: dict[str, str] = {}
+    if (folder / TOKENS_FILE).is_file():
+        tokens |= special_tokens(read_object(folder / TOKENS_FILE, _inside(origin, TOKENS_FILE)))
+    for name in reversed(CONFIGS):
+        if (folder / name).is_file():
+            config = read_tokenizer_config(folder / name, _inside(origin, name))
+            templates |= config.templates
+            tokens |= config.special_tokens
+    files = _template_files(folder)
+    if files:
+        templates = {name: _read(path, folder, origin) for name, path in files.items()}
+    if not templates:
+        looked_for = ", ".join([TEMPLATE_FILE, *(f"{name}/*.jinja" for name in TEMPLATE_FOLDERS), *CONFIGS])
+        raise SourceError(origin, "there is no chat template in this folder", f"looked for {looked_for}; {offer()}")
+    return Offer(templates, tokens)
+
+
+def _template_files(folder: Path) -> dict[str, Path]:
+    files: dict[str, Path] = {}
+    for name in TEMPLATE_FOLDERS:
+        files |= {path.stem: path for path in sorted((folder / name).glob("*.jinja"))}
+    if (folder / TEMPLATE_FILE).is_file():
+        files[DEFAULT] = folder / TEMPLATE_FILE
+    return files
+
+
+def _read(path: Path, folder: Path, origin: str) -> str:
+    return read_text(path, _inside(origin, path.relative_to(folder).as_posix()), TEMPLATE_BYTES)
+
+
+def _inside(origin: str, name: str) -> str:
+    return f"{origin.rstrip('/')}/{name}"

@@ -1,0 +1,74 @@
+"""Find out what a source is, and read the template from it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from tplc.errors import SourceError
+from tplc.sources.builtin import PREFIX, builtin_names, builtin_template, offer
+from tplc.sources.choose import DEFAULT, choose
+from tplc.sources.folder import read_folder
+from tplc.sources.gguf_file import is_gguf, read_gguf
+from tplc.sources.hub import base_name, is_hub_id, read_hub
+from tplc.sources.source import Offer, TemplateSource
+from tplc.sources.text import TEMPLATE_BYTES, check_template, decode, read_bytes, read_text
+from tplc.sources.tokenizer_config import read_tokenizer_config
+
+STDIN = "-"
+
+
+def load(source: str, *, template_name: str | None = None, prefer_tools: bool = True) -> TemplateSource:
+    """Read a template.  Where a model has several, `template_name` chooses, else the one for tools is preferred."""
+    if not source:
+        raise SourceError(
+            "template", "the name of its source is empty", "give a file, a folder, a hub id, or - for stdin"
+        )
+    path = Path(source)
+    if source == STDIN:
+        text = decode(read_bytes(sys.stdin.buffer, "standard input", TEMPLATE_BYTES), "standard input")
+        return _only("stdin", text, "standard input", template_name)
+    if source.startswith(PREFIX):
+        return _only(source.removeprefix(PREFIX), _builtin(source), source, template_name)
+    if _is_there(path, source):
+        if path.is_dir():
+            name, found = path.resolve().name or DEFAULT, read_folder(path, source)
+        elif is_gguf(path) or path.suffix == ".gguf":
+            name, found = path.name, read_gguf(path, source)
+        elif path.suffix == ".json":
+            name, found = path.name, read_tokenizer_config(path, source)
+        else:
+            return _only(path.name, read_text(path, source, TEMPLATE_BYTES), source, template_name)
+    elif is_hub_id(source):
+        name, found = base_name(source), read_hub(source)
+    else:
+        raise SourceError(source, "there is no such file or folder")
+    return _chosen(name, found, source, template_name, prefer_tools=prefer_tools)
+
+
+def _chosen(name: str, found: Offer, origin: str, template_name: str | None, *, prefer_tools: bool) -> TemplateSource:
+    chosen = choose(origin, found.templates, template_name, prefer_tools=prefer_tools)
+    if len(found.templates) > 1:
+        name, origin = f"{name}:{chosen}", f"{origin} (template {chosen!r})"
+    return TemplateSource(name, check_template(found.templates[chosen], origin), found.special_tokens, origin)
+
+
+def _only(name: str, text: str, origin: str, template_name: str | None) -> TemplateSource:
+    """A text that is the template itself has no names to choose from."""
+    if template_name not in (None, DEFAULT):
+        raise SourceError(origin, f"this is one template: there is none named {template_name!r} in it")
+    return TemplateSource(name, check_template(text, origin), {}, origin)
+
+
+def _is_there(path: Path, source: str) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError) as error:
+        raise SourceError(source, "this cannot be the name of a file") from error
+
+
+def _builtin(source: str) -> str:
+    name = source.removeprefix(PREFIX)
+    if name not in builtin_names():
+        raise SourceError(source, "there is no such built-in template", offer())
+    return builtin_template(name)

@@ -1,0 +1,24 @@
+"""A template that was read, and what a model offers before one is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateSource:
+    """`name` is a base name, fit for files that others read; `origin` is what the user gave, for messages."""
+
+    name: str
+    text: str
+    special_tokens: Mapping[str, str]
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """The templates of one model, by name, and its special tokens."""
+
+    templates: Mapping[str, str]
+    special_tokens: Mapping[str, str] = field(default_factory=dict)

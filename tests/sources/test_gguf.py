@@ -1,0 +1,110 @@
+"""GGUF files, written here with the gguf package: named templates, tokens, damage."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tplc.errors import SourceError
+from tplc.sources import TemplateSource, load
+
+gguf = pytest.importorskip("gguf")
+numpy = pytest.importorskip("numpy")
+
+
+def write(path: Path, template: object, *, tokens: bool = True, tensor: bool = False) -> bytes:
+    writer = gguf.GGUFWriter(path, "llama")
+    writer.add_block_count(1)
+    if tokens:
+        writer.add_token_list(["<unk>", "<s>", "</s>", "<pad>", "é"])
+        writer.add_bos_token_id(1)
+        writer.add_eos_token_id(2)
+        writer.add_pad_token_id(99)  # beyond the list
+    if template is not None:
+        writer.add_chat_template(template)
+    if tensor:
+        writer.add_tensor("weight", numpy.zeros((64, 64), dtype=numpy.float32))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return path.read_bytes()
+
+
+TOKENS = {"bos_token": "<s>", "eos_token": "</s>"}
+
+
+def test_one_template(tmp_path: Path) -> None:
+    path = tmp_path / "model.gguf"
+    write(path, "{{ é }}")
+    assert load(str(path)) == TemplateSource("model.gguf", "{{ é }}", TOKENS, str(path))
+
+
+def test_the_suffix_does_not_matter(tmp_path: Path) -> None:
+    path = tmp_path / "blob"
+    write(path, "x", tokens=False)
+    assert load(str(path)) == TemplateSource("blob", "x", {}, str(path))
+
+
+def test_named_templates(tmp_path: Path) -> None:
+    path = tmp_path / "model.gguf"
+    write(
+        path,
+        [{"name": "default", "template": "d"}, {"name": "tool_use", "template": "t"}, {"name": "rag", "template": "r"}],
+    )
+    assert load(str(path)).text == "t"
+    assert load(str(path), prefer_tools=False).text == "d"
+    assert load(str(path), template_name="rag") == TemplateSource(
+        "model.gguf:rag", "r", TOKENS, f"{path} (template 'rag')"
+    )
+
+
+def test_tensors_are_not_read(tmp_path: Path) -> None:
+    """The head alone is enough, so a file cut before or within its tensors is read all the same."""
+    path = tmp_path / "model.gguf"
+    data = write(path, "x", tensor=True)
+    assert load(str(path)).text == "x"
+    path.write_bytes(data[: len(data) - 64 * 64 * 4 - 8])
+    assert load(str(path)).text == "x"
+
+
+def test_no_template(tmp_path: Path) -> None:
+    path = tmp_path / "model.gguf"
+    write(path, None)
+    with pytest.raises(SourceError) as caught:
+        load(str(path))
+    assert str(caught.value) == (
+        f"{path}: there is no chat template\n"
+        "    if the model follows a built-in template, name that as the source: builtin:chatml"
+    )
+
+
+def test_damage(tmp_path: Path) -> None:
+    """Cut or changed anywhere: read, or one message."""
+    path = tmp_path / "model.gguf"
+    data = write(path, "x" * 50)
+    cut = [data[:length] for length in range(4, len(data), 7)]
+    changed = [data[:at] + bytes([data[at] ^ 0x81]) + data[at + 1 :] for at in range(4, len(data), 5)]
+    outcomes = set()
+    for damaged in cut + changed:
+        path.write_bytes(damaged)
+        try:
+            outcomes.add(type(load(str(path))))
+        except SourceError as error:
+            assert str(error).startswith(f"{path}: ")
+            assert error.exit_code == 2
+            outcomes.add(SourceError)
+    assert outcomes == {TemplateSource, SourceError}
+
+
+def test_without_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "model.gguf"
+    write(path, "x")
+    monkeypatch.setitem(sys.modules, "gguf", None)
+    with pytest.raises(SourceError) as caught:
+        load(str(path))
+    assert str(caught.value) == (
+        f"{path}: reading a GGUF file needs the gguf package\n    install it with: pip install 'tplc[gguf]'"
+    )
