@@ -146,6 +146,20 @@ class BadIR(TplcError):
         return f"{self.path or 'IR'}: expected {self.expected}" + (f", got {self.got}" if self.got is not None else "")
 
 
+class InvalidIR(TplcError):
+    """An IR that breaks its own rules: a mistake of tplc when it was learned, of whoever wrote it when it was read."""
+
+    def __init__(self, name: str, violations: tuple[str, ...], printed: str) -> None:
+        super().__init__(name, violations, printed)
+        self.name = name
+        self.violations = violations
+        self.printed = printed
+
+    def __str__(self) -> str:
+        what = "internal error: an invalid IR was learned" if self.printed else "this IR is not valid"
+        return "\n".join([f"{self.name}: {what}", *(f"    {violation}" for violation in self.violations)])
+
+
 class BadMessage(TplcError):
     """A message that is not one, or that the template has no way to write."""
 

@@ -208,7 +208,9 @@ def _check_layout(path: str, layout: Layout) -> Iterator[Violation]:
             yield Violation(f"{path}[{index}]", "is an empty text")
         if isinstance(item, Text) and index and isinstance(layout[index - 1], Text):
             yield Violation(f"{path}[{index}]", "is a text after a text; neighbours are joined")
-        if isinstance(item, Slot) and index and isinstance(layout[index - 1], Slot):
+        # Arguments may follow right after the name: their own opening tells where it ends.
+        after_slot = index > 0 and isinstance(layout[index - 1], Slot)
+        if isinstance(item, Slot) and item.kind != "arguments" and after_slot:
             yield Violation(f"{path}[{index}]", "is a slot right after a slot; nothing tells where one ends")
 
 

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from tplc.errors import BadMessage
 from tplc.ir.nodes import (
@@ -25,6 +26,7 @@ from tplc.ir.nodes import (
     Layout,
     ObjectArguments,
     PairArguments,
+    SlotKind,
     StringStyle,
     TemplateIR,
     Text,
@@ -33,15 +35,27 @@ from tplc.ir.nodes import (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of a written turn: a marker, or the value of a slot."""
+
+    kind: Literal["marker", "reasoning", "content", "name", "id", "index", "arguments"]
+    text: str
+
+
 def write_message(ir: TemplateIR, message: Mapping[str, Any], *, head: str = "") -> str:
     """The turn's text after the header; `head`, what the prompt holds of it already, is cut off where it fits."""
+    return "".join(part.text for part in write_parts(ir, message)).removeprefix(head)
+
+
+def write_parts(ir: TemplateIR, message: Mapping[str, Any]) -> tuple[Part, ...]:
     writer = _Writer(ir.turn.header)
     reasoning = (message.get("reasoning_content") or "") if ir.reasoning.mode != "none" else ""
     content = message.get("content") or ""
     calls = message.get("tool_calls") or ()
     if reasoning:
         writer.marker(ir.reasoning.start)
-        writer.value(reasoning)
+        writer.value("reasoning", reasoning)
         writer.marker(ir.reasoning.end)
     if ir.content.with_calls == "after" and calls:
         _write_calls(writer, ir.tools, calls)
@@ -52,35 +66,32 @@ def write_message(ir: TemplateIR, message: Mapping[str, Any], *, head: str = "")
             _write_calls(writer, ir.tools, calls)
     if ir.turn.ends:
         writer.marker(ir.turn.ends[0])
-    return writer.text.removeprefix(head)
+    return tuple(writer.parts)
 
 
 class _Writer:
-    """Text, and whether its end was written by the template."""
+    """The parts so far."""
 
     def __init__(self, header: str) -> None:
-        self.text = ""
+        self.parts: list[Part] = []
         self._header = header
-        self._marker_ends_it = True
 
     def marker(self, marker: str) -> None:
-        if not marker:
-            return
-        if not self.text and self._header and marker.startswith(self._header):
+        if not self.parts and self._header and marker.startswith(self._header):
             # A part that opens with the header, as the first of the turn: the prompt ends with the header already.
             marker = marker.removeprefix(self._header)
-        elif self._marker_ends_it:
-            before = self.text or self._header
+        elif all(part.kind == "marker" for part in self.parts[-1:]):
+            before = self.parts[-1].text if self.parts else self._header
             space = marker[: len(marker) - len(marker.lstrip())]
             shared = next((n for n in range(len(space), 0, -1) if before.endswith(space[:n])), 0)
             marker = marker[shared:]
-        self.text += marker
-        self._marker_ends_it = True
+        if marker:
+            self.parts.append(Part("marker", marker))
 
-    def value(self, value: str) -> None:
+    def value(self, kind: SlotKind | Literal["reasoning", "content"], value: str) -> None:
         if value:
-            self.text += value
-            self._marker_ends_it = False
+            assert kind != "key" and kind != "type" and kind != "value"  # slots of pairs, never of a call
+            self.parts.append(Part(kind, value))
 
 
 def _write_content(writer: _Writer, ir: TemplateIR, content: str, reasoning: str) -> None:
@@ -89,7 +100,7 @@ def _write_content(writer: _Writer, ir: TemplateIR, content: str, reasoning: str
     wrapped = ir.content.mode == "always_wrapped" or (ir.content.mode == "wrapped_with_reasoning" and bool(reasoning))
     if wrapped:
         writer.marker(ir.content.start)
-    writer.value(content)
+    writer.value("content", content)
     if wrapped:
         writer.marker(ir.content.end)
 
@@ -116,7 +127,7 @@ def _write_call(writer: _Writer, tools: Tools, call: Mapping[str, Any], index: i
         if isinstance(item, Text):
             writer.marker(item.text)
         else:
-            writer.value(slots[item.kind])
+            writer.value(item.kind, slots[item.kind])
 
 
 def _arguments_of(call: Mapping[str, Any], index: int) -> Mapping[str, Any]:

@@ -58,3 +58,11 @@ def load_artifact(text: str, name: str = "parser.py") -> Artifact:
     if not hasattr(module, "parse") or not hasattr(module, "StreamParser"):
         raise NotAParser(f"{name}: is not a parser made by tplc: it has no parse and StreamParser")
     return Artifact(module.parse, module.StreamParser)
+
+
+def template_sha256(text: str, name: str) -> str:
+    """The template that a parser was made from, by its own account."""
+    found = getattr(load_module(text, name), "TEMPLATE_SHA256", None)
+    if not isinstance(found, str):
+        raise NotAParser(f"{name}: is not a parser made by tplc: it has no TEMPLATE_SHA256")
+    return found

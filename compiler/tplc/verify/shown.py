@@ -150,20 +150,19 @@ def _part_names(words: Case) -> tuple[str, ...]:
 
 def summary(results: dict[Shape, Shown | NotShown]) -> tuple[str, ...]:
     """What does not show, in few words: "reasoning", "content beside calls", "two calls (refused: …)"."""
-    lines: dict[str, None] = {}
     never = [
         part for part, has in _PARTS.items() if not any(has(s) for s, r in results.items() if isinstance(r, Shown))
     ]
+    lines: dict[str, str] = {}
     for shape, result in results.items():
         if isinstance(result, Shown):
             continue
-        reason = f" (refused: {result.refusal})" if result.refusal else ""
         absent = [part for part in never if _PARTS[part](shape)]
-        if absent:
-            lines[", ".join(absent) + reason * (len(_present(shape)) == 1)] = None
-        else:
-            lines[f"{_dropped(shape, result)}{reason}"] = None
-    return tuple(lines)
+        for part in absent or [_dropped(shape, result)]:
+            # A refusal of several parts at once does not say which of them it is about.
+            alone = shape.reasoning + shape.content + (shape.calls > 0) == 1 or not absent
+            lines[part] = lines.get(part) or (result.refusal if alone else "")
+    return tuple(f"{line} (refused: {reason})" if reason else line for line, reason in lines.items())
 
 
 _PARTS: dict[str, Callable[[Shape], bool]] = {

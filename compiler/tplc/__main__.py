@@ -1,0 +1,3 @@
+from tplc.cli import main
+
+main()

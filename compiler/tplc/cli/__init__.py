@@ -1,0 +1,20 @@
+"""The command line: `main` is what `tplc` runs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one command.  Every mistake of the user's is one message on standard error, and an exit code."""
+    from tplc.cli.app import app
+    from tplc.errors import TplcError
+
+    try:
+        app(args=None if arguments is None else list(arguments), prog_name="tplc")
+    except TplcError as error:
+        print(f"tplc: {error}", file=sys.stderr)
+        raise SystemExit(error.exit_code) from None
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None

@@ -1,0 +1,246 @@
+"""The commands and their options.  What a command does stands in a file of its own, imported when it runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tplc.version import VERSION
+
+app = typer.Typer(
+    name="tplc",
+    help="Compile chat templates into parsers and grammars for what the model answers.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Source = Annotated[
+    str,
+    typer.Argument(
+        help="A template: a .jinja file, a model folder, a tokenizer_config.json, …, or - for standard input.",
+        show_default=False,
+    ),
+]
+Name = Annotated[
+    str | None,
+    typer.Option("--template-name", metavar="NAME", help="Which template, where the source has several."),
+]
+Tokens = Annotated[
+    list[str] | None,
+    typer.Option("--special-token", metavar="NAME=TEXT", help="A special token, such as bos_token=<s>."),
+]
+Limit = Annotated[
+    list[str] | None,
+    typer.Option("--limit", metavar="NAME=VALUE", help="A limit on rendering, such as memory_mb=512."),
+]
+Tolerances = Annotated[
+    list[Path] | None,
+    typer.Option("--tolerances", metavar="FILE", help="A tolerance file: how real output differs from the template."),
+]
+Tools = Annotated[
+    str | None,
+    typer.Option("--tools", metavar="FILE", help="A JSON file with the list of tools."),
+]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the random messages and cuts.")]
+Thorough = Annotated[bool, typer.Option("--thorough", help="Verify with ten times as many messages and cuts.")]
+Variables = Annotated[
+    list[str] | None,
+    typer.Option("--var", metavar="NAME=VALUE", help="A variable for the template; the value is JSON, or text."),
+]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"tplc {VERSION}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None: ...
+
+
+@app.command("compile")
+def compile_(
+    source: Source,
+    output: Annotated[
+        str, typer.Option("-o", "--output", metavar="FILE", help="Where to write; - is standard output.")
+    ] = "-",
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "-t", "--target", metavar="TARGET", help="python, peg, gbnf or json; by default the output's suffix tells."
+        ),
+    ] = None,
+    template_name: Name = None,
+    special_token: Tokens = None,
+    tolerances: Tolerances = None,
+    tools: Tools = None,
+    tool_choice: Annotated[
+        str, typer.Option("--tool-choice", metavar="CHOICE", help="For gbnf: auto, required, none, or a tool's name.")
+    ] = "auto",
+    parallel: Annotated[
+        bool, typer.Option("--parallel/--no-parallel", help="For gbnf: whether a turn may hold several calls.")
+    ] = True,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that tplc did not generate.")] = False,
+    allow_unverified: Annotated[
+        bool, typer.Option("--allow-unverified", help="Write also what failed verification, and mark it.")
+    ] = False,
+    seed: Seed = 0,
+    thorough: Thorough = False,
+    limit: Limit = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Report as JSON.")] = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No report.")] = False,
+) -> None:
+    """Compile a template into a parser, a grammar, or its format as JSON, and verify it.
+
+    The report goes to standard error.  Exit code 1: the template cannot be compiled, or verification failed (then no
+    file is written).  Exit code 2: wrong usage, or input that cannot be read.
+    """
+    from tplc.cli.compile import CompileOptions, compile_command
+
+    compile_command(
+        CompileOptions(
+            source=source,
+            output=output,
+            target=target,
+            template_name=template_name,
+            special_tokens=tuple(special_token or ()),
+            tolerances=tuple(tolerances or ()),
+            tools=tools,
+            tool_choice=tool_choice,
+            parallel=parallel,
+            force=force,
+            allow_unverified=allow_unverified,
+            seed=seed,
+            thorough=thorough,
+            limits=tuple(limit or ()),
+            as_json=as_json,
+            quiet=quiet,
+        )
+    )
+
+
+@app.command("inspect")
+def inspect_(
+    source: Annotated[str, typer.Argument(help="A template (as for compile), or an IR (.json).", show_default=False)],
+    template_name: Name = None,
+    special_token: Tokens = None,
+    limit: Limit = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The format as JSON.")] = False,
+    as_text: Annotated[bool, typer.Option("--text", help="The format as lines of text, one fact a line.")] = False,
+) -> None:
+    """Show the format of a template: modes, markers, and a sample turn with its parts coloured."""
+    from tplc.cli.inspect import inspect_command
+
+    inspect_command(source, template_name, special_token or [], limit or [], as_json=as_json, as_text=as_text)
+
+
+@app.command("parse")
+def parse_(
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="A template (as for compile), an IR (.json), or a generated parser (.py).", show_default=False
+        ),
+    ],
+    file: Annotated[str, typer.Argument(help="The model's output; - is standard input.")] = "-",
+    tools: Tools = None,
+    prompt: Annotated[
+        str | None, typer.Option("--prompt", metavar="FILE", help="The prompt that the output continues.")
+    ] = None,
+    stream: Annotated[bool, typer.Option("--stream", help="Print deltas, a JSON line each, as they come.")] = False,
+    reasoning: Annotated[
+        bool, typer.Option("--reasoning/--no-reasoning", help="Whether reasoning is told from content.")
+    ] = True,
+    tool_calls: Annotated[
+        bool, typer.Option("--tool-calls/--no-tool-calls", help="Whether calls are told from content.")
+    ] = True,
+    echo: Annotated[bool, typer.Option("--echo", help="Put what the prompt prefills into the message.")] = False,
+    template_name: Name = None,
+    special_token: Tokens = None,
+) -> None:
+    """Parse a model's output into a message, printed as JSON.  What was odd about it goes to standard error."""
+    from tplc.cli.parse import ParseOptions, parse_command
+
+    parse_command(
+        ParseOptions(
+            source=source,
+            file=file,
+            tools=tools,
+            prompt=prompt,
+            stream=stream,
+            parse_reasoning=reasoning,
+            parse_tool_calls=tool_calls,
+            echo=echo,
+            template_name=template_name,
+            special_tokens=tuple(special_token or ()),
+        )
+    )
+
+
+@app.command("verify")
+def verify_(
+    source: Source,
+    artifact: Annotated[str, typer.Argument(help="The parser to verify, or an IR as JSON.", show_default=False)],
+    template_name: Name = None,
+    special_token: Tokens = None,
+    seed: Seed = 0,
+    thorough: Thorough = False,
+    limit: Limit = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The result as JSON, on standard output.")] = False,
+) -> None:
+    """Verify an existing artifact against a template: render messages, parse them, compare.
+
+    Exit code 1: something did not come back, or the artifact was made from another template.
+    """
+    from tplc.cli.verify import verify_command
+
+    verify_command(
+        source,
+        artifact,
+        template_name,
+        special_token or [],
+        limit or [],
+        seed=seed,
+        thorough=thorough,
+        as_json=as_json,
+    )
+
+
+@app.command("render")
+def render_(
+    source: Source,
+    messages: Annotated[
+        str,
+        typer.Argument(help="A JSON file: messages, or a request with messages and tools; - is standard input."),
+    ] = "-",
+    tools: Tools = None,
+    generation_prompt: Annotated[
+        bool, typer.Option("--generation-prompt/--no-generation-prompt", help="Whether the model answers next.")
+    ] = True,
+    var: Variables = None,
+    template_name: Name = None,
+    special_token: Tokens = None,
+    limit: Limit = None,
+) -> None:
+    """Render messages into a prompt."""
+    from tplc.cli.render import render_command
+
+    render_command(
+        source,
+        messages,
+        tools,
+        template_name,
+        special_token or [],
+        var or [],
+        limit or [],
+        generation_prompt=generation_prompt,
+    )

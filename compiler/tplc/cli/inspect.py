@@ -1,0 +1,113 @@
+"""`tplc inspect`: a format for people."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from tplc import driver
+from tplc.cli import inputs
+from tplc.ir.nodes import TemplateIR
+from tplc.ir.printed import lines, printed
+from tplc.ir.serialize import dumps
+from tplc.ir.write import write_parts
+
+STYLES = {
+    "marker": "dim",
+    "reasoning": "magenta",
+    "content": "green",
+    "name": "bold cyan",
+    "arguments": "yellow",
+    "id": "blue",
+    "index": "blue",
+}
+SECTIONS = {
+    "ir": "template",
+    "special_token": "template",
+    "capabilities": "template",
+    "refusal": "template",
+    "preserved": "tokens",
+    "trigger": "tokens",
+    "tolerances": "tolerances",
+    "tolerance": "tolerances",
+    "verification": "verification",
+    "not shown": "verification",
+    "ambiguity": "verification",
+    "failure": "verification",
+}
+
+
+def inspect_command(
+    source: str,
+    template_name: str | None,
+    special_tokens: Sequence[str],
+    limits: Sequence[str],
+    *,
+    as_json: bool,
+    as_text: bool,
+) -> None:
+    ir = _ir(source, template_name, special_tokens, limits)
+    if as_json:
+        sys.stdout.write(dumps(ir))
+        return
+    if as_text:
+        sys.stdout.write(printed(ir))
+        return
+    console = Console(highlight=False)
+    for table in _tables(ir):
+        console.print(table)
+    for title, message in _samples(ir):
+        console.print(Panel(_coloured(ir, message), title=title, title_align="left", box=box.ROUNDED))
+
+
+def _ir(source: str, template_name: str | None, special_tokens: Sequence[str], limits: Sequence[str]) -> TemplateIR:
+    if inputs.is_ir(source):
+        return driver.load_ir(inputs.read_text(source))
+    template = inputs.load_template(source, template_name, special_tokens)
+    return driver.compile_template(
+        template.text,
+        name=template.name,
+        special_tokens=template.special_tokens,
+        limits=inputs.limits(limits),
+    )
+
+
+def _tables(ir: TemplateIR) -> list[Table]:
+    """One table for each part of the IR; its rows are the facts of the printed form."""
+    tables: dict[str, Table] = {}
+    for line in lines(ir):
+        fact, _, value = line.partition(" = ") if " = " in line else line.partition(" ")
+        section, _, rest = fact.partition(".")
+        section = SECTIONS.get(section, SECTIONS.get(fact, section))
+        if section not in tables:
+            tables[section] = Table(title=section, title_justify="left", box=box.SIMPLE, show_header=False)
+            tables[section].add_column(style="bold", no_wrap=True)
+            tables[section].add_column(overflow="fold")
+        tables[section].add_row(rest or fact, Text(value))
+    return list(tables.values())
+
+
+def _samples(ir: TemplateIR) -> list[tuple[str, dict[str, Any]]]:
+    samples: list[tuple[str, dict[str, Any]]] = []
+    plain: dict[str, Any] = {"content": "It is 4 °C in Oslo."}
+    if ir.reasoning.mode != "none":
+        plain["reasoning_content"] = "They want the weather."
+    samples.append(("a turn", plain))
+    if ir.tools.format != "none":
+        calls = [{"function": {"name": "get_weather", "arguments": {"city": "Oslo", "days": 3, "detailed": True}}}]
+        if ir.tools.parallel:
+            calls.append({"function": {"name": "get_time", "arguments": {"city": "Oslo"}}})
+        samples.append(("a turn with calls", {"tool_calls": calls}))
+    return samples
+
+
+def _coloured(ir: TemplateIR, message: dict[str, Any]) -> Text:
+    header = (ir.turn.header, "dim underline")
+    return Text.assemble(header, *((part.text, STYLES[part.kind]) for part in write_parts(ir, message)))

@@ -1,0 +1,91 @@
+"""`tplc parse`: a model's output to a message."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tplc import driver
+from tplc.cli import inputs
+from tplc.errors import SourceError
+from tplc.verify.artifact import Artifact, load_artifact
+
+_READ_SIZE = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class ParseOptions:
+    source: str
+    file: str
+    tools: str | None
+    prompt: str | None
+    stream: bool
+    parse_reasoning: bool
+    parse_tool_calls: bool
+    echo: bool
+    template_name: str | None
+    special_tokens: tuple[str, ...]
+
+
+def parse_command(options: ParseOptions) -> None:
+    keywords: dict[str, Any] = {
+        "tools": inputs.read_tools(options.tools) if options.tools else None,
+        "prompt": inputs.read_text(options.prompt) if options.prompt else None,
+        "parse_reasoning": options.parse_reasoning,
+        "parse_tool_calls": options.parse_tool_calls,
+        "echo": options.echo,
+    }
+    parser = _parser(options)
+    assert parser.stream is not None
+    stream: Any = parser.stream(**keywords)
+    if options.stream:
+        for chunk in _chunks(options.file):
+            _print_deltas(stream.feed(chunk))
+        _print_deltas(stream.finish())
+    else:
+        stream.feed(inputs.read_text(options.file))
+        stream.finish()
+        print(json.dumps(stream.message, ensure_ascii=False, indent=2))
+    for diagnostic in stream.diagnostics:
+        print(f"at {diagnostic.offset}: {diagnostic.text}", file=sys.stderr)
+    if stream.incomplete:
+        print("the output is incomplete", file=sys.stderr)
+
+
+def _parser(options: ParseOptions) -> Artifact:
+    """The parser itself, or one made of an IR or a template."""
+    source = options.source
+    if source.endswith(".py"):
+        return load_artifact(inputs.read_text(source), source)
+    if inputs.is_ir(source):
+        return load_artifact(driver.generate(driver.load_ir(inputs.read_text(source)), "python"))
+    template = inputs.load_template(source, options.template_name, options.special_tokens)
+    with driver.open_renderer(template.text, name=template.name, special_tokens=template.special_tokens) as renderer:
+        ir = driver.learn_format(
+            renderer, name=template.name, source_text=template.text, special_tokens=template.special_tokens
+        )
+    return load_artifact(driver.generate(ir, "python"))
+
+
+def _chunks(path: str) -> Iterator[str]:
+    """The text as it comes: standard input may be a pipe from a model."""
+    decoder = codecs.getincrementaldecoder("utf-8")(errors="strict")
+    try:
+        # Unbuffered: what has come is handed on, however little it is.
+        with open(sys.stdin.fileno() if path == "-" else path, "rb", buffering=0) as file:
+            while data := file.read(_READ_SIZE):
+                yield decoder.decode(data)
+        yield decoder.decode(b"", final=True)
+    except OSError as error:
+        raise SourceError(path, f"cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise SourceError(path, "is not UTF-8 text") from error
+
+
+def _print_deltas(deltas: list[dict[str, Any]]) -> None:
+    for delta in deltas:
+        print(json.dumps(delta, ensure_ascii=False), flush=True)

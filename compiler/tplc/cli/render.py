@@ -1,0 +1,55 @@
+"""`tplc render`: messages to a prompt."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from tplc import driver
+from tplc.cli import inputs
+from tplc.errors import SourceError
+from tplc.ir.nodes import Json
+
+
+def render_command(
+    source: str,
+    messages_file: str,
+    tools_file: str | None,
+    template_name: str | None,
+    special_tokens: Sequence[str],
+    variables: Sequence[str],
+    limits: Sequence[str],
+    *,
+    generation_prompt: bool,
+) -> None:
+    values = inputs.variables(variables)
+    data = inputs.read_json(messages_file)
+    name = "standard input" if messages_file == "-" else messages_file
+    messages = _messages(data, name)
+    tools: list[dict[str, Json]] | None = None
+    if tools_file is not None:
+        tools = inputs.read_tools(tools_file)
+    elif isinstance(data, dict) and data.get("tools"):
+        tools = inputs.tools_in(data, name)
+    template = inputs.load_template(source, template_name, special_tokens)
+    with driver.open_renderer(
+        template.text,
+        name=template.name,
+        special_tokens=template.special_tokens,
+        limits=inputs.limits(limits),
+    ) as renderer:
+        text = renderer.render(messages, tools=tools, add_generation_prompt=generation_prompt, **values)
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def _messages(data: Json, name: str) -> list[dict[str, Json]]:
+    """A list of messages, or a request with one under "messages"."""
+    listed: Any = data.get("messages") if isinstance(data, dict) else data
+    if not isinstance(listed, list):
+        raise SourceError(name, "holds no messages", 'expected a JSON list of {"role": …, "content": …}')
+    for index, message in enumerate(listed):
+        if not isinstance(message, dict) or not isinstance(message.get("role"), str):
+            raise SourceError(name, f"message {index + 1} has no role")
+    return listed

@@ -1,0 +1,108 @@
+"""What a compile found, for people and for scripts.
+
+reasoning  tag_based "<r>\\n" … "\\n</r>"
+calls      json_native "<call>" name … arguments "</call>"
+verified   218 of 218 messages, 240 chunkings
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, TextIO
+
+from tplc.ir.nodes import Ambiguity, Json, TemplateIR, Verification
+from tplc.ir.printed import printed_layout, quoted
+from tplc.ir.serialize import to_dict
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+MOST_LINES = 6
+
+
+def print_report(ir: TemplateIR, wrote: str | None) -> None:
+    """On standard error, in colours when that is a terminal."""
+    rows = [*_rows(ir), *verification_rows(ir.verification)]
+    if wrote is not None:
+        rows.append(("wrote", wrote))
+    print_rows(rows, sys.stderr)
+
+
+def report_dict(ir: TemplateIR, wrote: str | None) -> dict[str, Json]:
+    """The same for scripts."""
+    whole = to_dict(ir)
+    kept = ("provenance", "turn", "reasoning", "content", "verification")
+    tools: dict[str, Json] = {"format": ir.tools.format, "parallel": ir.tools.parallel}
+    return {**{name: whole[name] for name in kept}, "tools": tools, "wrote": wrote}
+
+
+def print_rows(rows: list[tuple[str, str]], file: TextIO) -> None:
+    if not file.isatty():
+        for label, text in rows:
+            print(f"{label:<11}{text}".rstrip(), file=file)
+        return
+    from rich.console import Console
+
+    console = Console(file=file, highlight=False, soft_wrap=True)
+    for label, text in rows:
+        console.print(_coloured(label, text))
+
+
+def _coloured(label: str, text: str) -> Text:
+    from rich.text import Text
+
+    styles = {"verified": "green", "NOT VERIFIED": "bold red", "failed": "red", "ambiguous": "yellow"}
+    return Text.assemble((f"{label:<11}", "bold"), (text, styles.get(label, "")))
+
+
+def _rows(ir: TemplateIR) -> Iterator[tuple[str, str]]:
+    source = ir.provenance
+    yield "template", f"{source.name} (sha256 {source.sha256[:12]}, {source.size} bytes)"
+    reasoning = ir.reasoning
+    markers = "" if reasoning.mode == "none" else f" {quoted(reasoning.start)} … {quoted(reasoning.end)}"
+    key = f" ({reasoning.key})" if reasoning.key else ""
+    yield "reasoning", f"{reasoning.mode}{markers}{key}"
+    wrapped = "" if ir.content.mode == "plain" else f" {quoted(ir.content.start)} … {quoted(ir.content.end)}"
+    yield "content", ir.content.mode + wrapped
+    yield "calls", _calls(ir)
+    for prompt in ir.turn.prompts:
+        when = ", ".join(f"{name}={value}" for name, value in prompt.context)
+        yield "prompt", quoted(prompt.text) + (f" with {when}" if when else "")
+    for end in ir.turn.ends:
+        yield "end", quoted(end)
+
+
+def _calls(ir: TemplateIR) -> str:
+    tools = ir.tools
+    if tools.format == "none":
+        return "none"
+    section = f"{quoted(tools.section_start)} " if tools.section_start else ""
+    closed = f" {quoted(tools.section_end)}" if tools.section_end else ""
+    return f"{tools.format} {section}{printed_layout(tools.call)}{closed}"
+
+
+def verification_rows(result: Verification) -> Iterator[tuple[str, str]]:
+    counts = f"{result.passed} of {result.messages} messages, {result.chunkings} chunkings (seed {result.seed})"
+    yield "verified" if result.verified else "NOT VERIFIED", counts
+    for text in result.not_shown[:MOST_LINES]:
+        yield "not shown", text
+    yield from _more(len(result.not_shown), "not shown")
+    for ambiguity in result.ambiguities:
+        yield "ambiguous", _ambiguity(ambiguity)
+    for failure in result.failures[:MOST_LINES]:
+        yield "failed", failure
+    yield from _more(len(result.failures), "failed")
+
+
+def _ambiguity(ambiguity: Ambiguity) -> str:
+    return f"{ambiguity.kind}: {_short(ambiguity.first)} and {_short(ambiguity.second)} have one render"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+def _more(count: int, label: str) -> Iterator[tuple[str, str]]:
+    if count > MOST_LINES:
+        yield label, f"… and {count - MOST_LINES} more (--json shows all)"

@@ -1,0 +1,65 @@
+"""`tplc verify`: a template against an artifact that is there already."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from tplc import driver
+from tplc.cli import inputs
+from tplc.cli.report import print_rows, verification_rows
+from tplc.errors import UsageError
+from tplc.ir.nodes import Verification
+from tplc.verify.artifact import Artifact, load_artifact, template_sha256
+
+
+def verify_command(
+    source: str,
+    artifact_file: str,
+    template_name: str | None,
+    special_tokens: Sequence[str],
+    limits: Sequence[str],
+    *,
+    seed: int,
+    thorough: bool,
+    as_json: bool,
+) -> None:
+    artifact, sha256 = _artifact(artifact_file)
+    template = inputs.load_template(source, template_name, special_tokens)
+    with driver.open_renderer(
+        template.text,
+        name=template.name,
+        special_tokens=template.special_tokens,
+        limits=inputs.limits(limits),
+    ) as renderer:
+        ir = driver.learn_format(
+            renderer, name=template.name, source_text=template.text, special_tokens=template.special_tokens
+        )
+        result = driver.verify_artifact(ir, artifact, renderer, seed=seed, thorough=thorough)
+    same_template = sha256 == ir.provenance.sha256
+    _report(result, same_template=same_template, as_json=as_json)
+    if not result.verified or not same_template:
+        raise SystemExit(1)
+
+
+def _artifact(path: str) -> tuple[Artifact, str]:
+    text = inputs.read_text(path)
+    if inputs.is_ir(path):
+        ir = driver.load_ir(text)
+        return load_artifact(driver.generate(ir, "python")), ir.provenance.sha256
+    if not path.endswith(".py"):
+        raise UsageError(f"{path}: only a generated parser (.py) or an IR (.json) can be verified")
+    return load_artifact(text, path), template_sha256(text, path)
+
+
+def _report(result: Verification, *, same_template: bool, as_json: bool) -> None:
+    if as_json:
+        json.dump({**asdict(result), "same_template": same_template}, sys.stdout, ensure_ascii=False, indent=2)
+        print()
+        return
+    rows = list(verification_rows(result))
+    if not same_template:
+        rows.append(("template", "is not the one that the artifact was made from: its SHA-256 differs"))
+    print_rows(rows, sys.stdout)

@@ -1,0 +1,158 @@
+"""The pipeline: one call per stage.
+
+    source text → render → learn → check → generate → verify → TemplateIR, and the artifact that was verified
+
+The stages are imported where they run: a command that only prints a version loads none of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, get_args
+
+from tplc.errors import InvalidIR, UsageError, VerificationFailed
+from tplc.ir.check import check
+from tplc.ir.nodes import Json, TemplateIR, Tolerance, Verification
+from tplc.ir.printed import printed
+from tplc.ir.serialize import dumps, loads
+from tplc.version import VERSION
+
+if TYPE_CHECKING:
+    from tplc.render import Limits, Renderer
+    from tplc.verify import Artifact
+
+Target = Literal["python", "peg", "gbnf", "json"]
+TARGETS: tuple[Target, ...] = get_args(Target)
+SUFFIXES: Mapping[str, Target] = {".py": "python", ".peg": "peg", ".gbnf": "gbnf", ".json": "json"}
+
+
+@dataclass(frozen=True, slots=True)
+class GrammarOptions:
+    """What a grammar is made for; the other targets need none of it."""
+
+    tools: tuple[Mapping[str, Json], ...] = ()
+    tool_choice: str = "auto"
+    parallel_tool_calls: bool = True
+
+
+def compile_template(
+    source_text: str,
+    *,
+    name: str = "template",
+    special_tokens: Mapping[str, str] | None = None,
+    tolerances: Sequence[Tolerance] = (),
+    limits: Limits | None = None,
+    seed: int = 0,
+    thorough: bool = False,
+) -> TemplateIR:
+    """The format of a template, with the result of its verification in `ir.verification`.
+
+    A verification that failed is told there and not raised: `require_verified` raises it.
+    """
+    with open_renderer(source_text, name=name, special_tokens=special_tokens, limits=limits) as renderer:
+        ir = learn_format(renderer, name=name, source_text=source_text, special_tokens=special_tokens)
+        ir = with_tolerances(ir, tolerances)
+        return verify_ir(ir, renderer, seed=seed, thorough=thorough)
+
+
+def open_renderer(
+    source_text: str,
+    *,
+    name: str = "template",
+    special_tokens: Mapping[str, str] | None = None,
+    limits: Limits | None = None,
+) -> Renderer:
+    from tplc.render import Limits, Renderer
+
+    return Renderer(source_text, name=name, special_tokens=special_tokens, limits=limits or Limits())
+
+
+def learn_format(
+    renderer: Renderer, *, name: str, source_text: str, special_tokens: Mapping[str, str] | None = None
+) -> TemplateIR:
+    """The format, not yet verified."""
+    from tplc.learn import learn
+
+    ir = learn(renderer, name=name, source=source_text, special_tokens=special_tokens, version=VERSION)
+    violations = check(ir)
+    if violations:
+        raise InvalidIR(name, tuple(map(str, violations)), printed(ir))
+    return ir
+
+
+def with_tolerances(ir: TemplateIR, tolerances: Sequence[Tolerance]) -> TemplateIR:
+    """A tolerance that is given replaces the one of its kind; variants are added."""
+    general = {tolerance.kind: tolerance for tolerance in (*ir.tolerances, *tolerances) if tolerance.kind != "variant"}
+    variants = [tolerance for tolerance in (*ir.tolerances, *tolerances) if tolerance.kind == "variant"]
+    return replace(ir, tolerances=(*general.values(), *variants))
+
+
+def verify_ir(ir: TemplateIR, renderer: Renderer, *, seed: int = 0, thorough: bool = False) -> TemplateIR:
+    """The IR with the result of verifying the parser that is generated from it.
+
+    The parser is generated as it is written when all goes well: a parser that fails is written with a mark.
+    """
+    from tplc.verify import verify
+
+    text = generate(replace(ir, verification=Verification(verified=True)), "python")
+    return replace(ir, verification=verify(ir, text, renderer, seed=seed, thorough=thorough))
+
+
+def verify_artifact(
+    ir: TemplateIR, artifact: Artifact | str, renderer: Renderer, *, seed: int = 0, thorough: bool = False
+) -> Verification:
+    from tplc.verify import verify
+
+    return verify(ir, artifact, renderer, seed=seed, thorough=thorough)
+
+
+def require_verified(ir: TemplateIR) -> None:
+    result = ir.verification
+    if not result.verified:
+        failed = result.messages - result.passed
+        raise VerificationFailed(ir.provenance.name, failed, result.messages, result.failures)
+
+
+def generate(ir: TemplateIR, target: Target, options: GrammarOptions | None = None) -> str:
+    options = options or GrammarOptions()
+    if target == "python":
+        from tplc.backends.python import generate as generate_python
+
+        return generate_python(ir)
+    if target == "peg":
+        from tplc.backends.peg import generate as generate_peg
+
+        return generate_peg(ir, tools=options.tools or None)
+    if target == "gbnf":
+        from tplc.backends.gbnf import grammar
+
+        return grammar(
+            ir,
+            tools=list(options.tools),
+            tool_choice=options.tool_choice,
+            parallel_tool_calls=options.parallel_tool_calls,
+        ).text
+    return dumps(ir)
+
+
+def target_of(path: str, target: str | None) -> Target:
+    """The target by name, else by the suffix of the output."""
+    if target is not None:
+        known = next((name for name in TARGETS if name == target), None)
+        if known is None:
+            raise UsageError(f"no target is called {target!r}: there are {', '.join(TARGETS)}")
+        return known
+    for suffix, by_suffix in SUFFIXES.items():
+        if path.endswith(suffix):
+            return by_suffix
+    raise UsageError(f"{path}: cannot tell the target from the name: end it in {', '.join(SUFFIXES)}, or give --target")
+
+
+def load_ir(text: str) -> TemplateIR:
+    """An IR from its JSON text, checked."""
+    ir = loads(text)
+    violations = check(ir)
+    if violations:
+        raise InvalidIR(ir.provenance.name, tuple(map(str, violations)), "")
+    return ir
