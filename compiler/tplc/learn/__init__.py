@@ -58,7 +58,7 @@ def learn(
     turn = reasoning.turn
     ends = learn_ends(prober, base, turn)
     calls = learn_calls(prober, turn, reasoning, probe, ends) if probe else None
-    content_end = ""
+    content_end = reasoning.content_end
     if calls is not None:
         turn = calls.turn
         content_end, ends, calls = _closings(reasoning, calls, ends)
@@ -87,8 +87,8 @@ def _closings(
     """Split the end of wrapped content from the end of the turn: the latter is what calls end with as well."""
     ends = (*ends, *(end for end in calls.ends if end not in ends))
     closing = calls.tools.section_end
-    if not reasoning.content_start.strip() or not ends:
-        return "", ends, calls
+    if not reasoning.content_start.strip() or not ends or reasoning.content_mode != "always_wrapped":
+        return reasoning.content_end, ends, calls
     shared = common_suffix(ends[0], closing)
     shared = closing[cut_right(closing, len(closing) - len(shared)) :]
     own = ends[0][: len(ends[0]) - len(shared)]

@@ -56,6 +56,8 @@ def token_spans(text: str) -> list[tuple[int, int]]:
                 spans.append((start, end))
             start = -1
             i = end - 1
+        elif ch == "\n":  # a token stands on one line
+            start = -1
         i += 1
     return spans
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from itertools import pairwise
 
 from tplc.ir.nodes import JSON_STYLE, Escape, Json, StringStyle, ValueStyle
-from tplc.learn.align import common_prefix, common_suffix
+from tplc.learn.align import common_suffix
 
 Position = Callable[[Json], "str | None"]
 
@@ -151,10 +151,13 @@ def _object(position: Position) -> tuple[str, str, str, str, str, str]:
     key_open = common_suffix(before.rstrip(), between.rstrip()) if before.rstrip() != between.rstrip() else ""
     if before.rstrip() != before:  # white space before the key is the separator's
         key_open = ""
+    key_open = key_open.lstrip()
     if key_open and not key_open.strip("\"'`"):
         key_open = key_open[-1:]
     after_key = text[ends[0] : begins[1]]
-    key_close = common_prefix(after_key, key_open[::-1])
+    quotes = {style.open: style.close for style in _strings(position)}
+    mirrored = quotes.get(key_open, key_open[::-1])
+    key_close = mirrored if key_open and after_key.startswith(mirrored) else ""
     return (
         before[: len(before) - len(key_open)],
         key_open,

@@ -40,13 +40,14 @@ _NOT_KEYS = frozenset(
 @dataclass(frozen=True, slots=True)
 class Shown:
     """One render that shows reasoning: the dress, the key, what stands before it in the turn, after it up to the next
-    part (content or the first call's name), and what that part is."""
+    part (content or the first call's name), what that part is, and what follows it."""
 
     dress: Dress
     key: str
     before: str
     after: str
     then: str
+    rest: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,7 @@ class ReasoningFacts:
     turn: TurnFacts
     reasoning: Reasoning
     content_start: str
+    content_end: str
     content_mode: ContentMode
     blank: str
     dress: Dress | None
@@ -90,7 +92,7 @@ def learn_reasoning(
             start, end = _from_prompts(turn)
         key, only_calls, dress = "", False, None
     if not end and not start:
-        return ReasoningFacts(turn, Reasoning(), *_content(shown, lead, "", turn), blank="", dress=None)
+        return ReasoningFacts(turn, Reasoning(), *_content(shown, lead, "", turn, ""), blank="", dress=None)
     if not start.strip():
         size = _opener_in_header(prober, base, turn.header)
         if size < len(turn.header):
@@ -99,8 +101,9 @@ def learn_reasoning(
             turn = turn.with_header_until(size)
     blank = _blank(lead, start, end)
     mode = _mode(turn, start, end, only_calls)
-    content_start, content_mode = _content(shown, lead[len(blank) :], end, turn)
-    return ReasoningFacts(turn, Reasoning(mode, start, end, key), content_start, content_mode, blank, dress)
+    plain_end = _plain_end(prober, turn, base)
+    wrapped = _content(shown, lead[len(blank) :], end, turn, plain_end)
+    return ReasoningFacts(turn, Reasoning(mode, start, end, key), *wrapped, blank, dress)
 
 
 def _lead(prober: Prober, turn: TurnFacts, dress: Dress) -> str:
@@ -156,7 +159,8 @@ def _split(turn: TurnFacts, dress: Dress, key: str, tail: str | Refused, then: s
     before, _, after = text.partition(REASONING)
     if then not in after:
         return
-    yield Shown(dress, key, before, after[: after.index(then)], then)
+    at = after.index(then)
+    yield Shown(dress, key, before, after[:at], then, after[at + len(then) :])
 
 
 def _markers(shown: Sequence[Shown], turn: TurnFacts, lead: str) -> tuple[str, str]:
@@ -224,10 +228,19 @@ def _mode(turn: TurnFacts, start: str, end: str, only_calls: bool) -> ReasoningM
     return "tools_only" if only_calls else "tag_based"
 
 
-def _content(shown: Sequence[Shown], lead: str, end: str, turn: TurnFacts) -> tuple[str, ContentMode]:
-    """What opens content: the lead of a plain turn (always), or what stands between reasoning and content."""
+def _plain_end(prober: Prober, turn: TurnFacts, base: Dress) -> str:
+    """What follows content that stands alone in its turn."""
+    tail = prober.tail([assistant(base, content=CONTENT)], base)
+    return "" if isinstance(tail, Refused) or CONTENT not in tail else tail[tail.rindex(CONTENT) + len(CONTENT) :]
+
+
+def _content(
+    shown: Sequence[Shown], lead: str, end: str, turn: TurnFacts, plain_end: str
+) -> tuple[str, str, ContentMode]:
+    """What opens and closes content, and when: the lead of a plain turn (always), or what stands between reasoning and
+    content (then what follows content is more than the end of a plain turn)."""
     if lead.strip():
-        return lead, "always_wrapped"
+        return lead, "", "always_wrapped"
     for s in shown:
         if s.then == CONTENT:
             rest = s.after[len(end) :] if s.after.startswith(end) else ""
@@ -235,8 +248,9 @@ def _content(shown: Sequence[Shown], lead: str, end: str, turn: TurnFacts) -> tu
             if header and header in rest:
                 rest = rest[rest.index(header) + len(header) :]
             if rest.strip():
-                return rest, "wrapped_with_reasoning"
-    return lead, "plain"
+                closing = s.rest[: len(s.rest) - len(plain_end)] if s.rest.endswith(plain_end) else ""
+                return rest, closing, "wrapped_with_reasoning"
+    return lead, "", "plain"
 
 
 def _stripped(prober: Prober, turn: TurnFacts, base: Dress, found: Candidates) -> tuple[str, str]:
