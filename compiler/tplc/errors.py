@@ -97,6 +97,23 @@ class RenderFailed(TemplateError):
         return f"{place}: {self.type_name}: {self.message}" if self.message else f"{place}: {self.type_name}"
 
 
+class UnsafeTemplate(TemplateError):
+    """The template reached for what the sandbox keeps from it; `message` says for what."""
+
+    def __str__(self) -> str:
+        place = self.name if self.line is None else f"{self.name}:{self.line}"
+        return f"{place}: the sandbox does not allow this: {self.message}"
+
+
+class WorkerDied(TemplateError):
+    """The process that renders ended by itself, or was killed from outside."""
+
+    def __init__(self, name: str, how: str) -> None:
+        super().__init__(name, None, f"the process that renders ended with {how}")
+        self.args = (name, how)
+        self.how = how
+
+
 class LimitExceeded(TemplateError):
     """The template took more than it may.  `limit` is the name of a field of `Limits`, or what the sandbox bounds."""
 

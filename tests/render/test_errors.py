@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tplc.errors import RenderFailed, TemplateRaised, TemplateSyntaxError, TplcError
+from tplc.errors import RenderFailed, TemplateRaised, TemplateSyntaxError, TplcError, UnsafeTemplate
 from tplc.ir.nodes import Json
 from tplc.render import Renderer
 
@@ -99,7 +99,6 @@ def test_refusal(source: str, message: str) -> None:
         ("{{ 1 + 'a' }}", "chat.jinja:1: TypeError: unsupported operand type(s) for +: 'int' and 'str'"),
         ("{{ x | tojson }}", "chat.jinja:1: TypeError: Object of type Undefined is not JSON serializable"),
         ("{{ 1 // 0 }}", "chat.jinja:1: ZeroDivisionError: integer division or modulo by zero"),
-        ("{% include 'a' %}", "chat.jinja:1: SecurityError: a chat template cannot load another template: 'a'"),
         ("{{ '' | from_json }}", "chat.jinja:1: JSONDecodeError: Expecting value: line 1 column 1 (char 0)"),
         ("{{ ([] | first) + 1 }}", "chat.jinja:1: UndefinedError: No first item, sequence was empty."),
     ],
@@ -108,6 +107,19 @@ def test_failed_render(source: str, message: str) -> None:
     error = failure(source)
     assert isinstance(error, RenderFailed)
     assert str(error) == message
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("{% include 'a' %}", "a chat template cannot load another template: 'a'"),
+        ("{{ ''.__class__ }}", "access to attribute '__class__' of 'str' object is unsafe"),
+    ],
+)
+def test_unsafe_template(source: str, message: str) -> None:
+    error = failure(source)
+    assert isinstance(error, UnsafeTemplate)
+    assert str(error) == f"chat.jinja:1: the sandbox does not allow this: {message}"
 
 
 def test_errors_carry_their_data() -> None:

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import pytest
 
-from tplc.errors import LimitExceeded, RenderFailed, TplcError
+from tplc.errors import LimitExceeded, TplcError, WorkerDied
 from tplc.ir.nodes import Json
 from tplc.render import Limits, Renderer
 
@@ -112,9 +112,9 @@ def test_after_a_limit_the_next_render_has_a_new_worker() -> None:
 def test_a_worker_killed_from_outside_is_an_error_and_then_replaced() -> None:
     with Renderer("fine") as renderer:
         os.kill(worker_of(renderer), signal.SIGTERM)
-        with pytest.raises(RenderFailed) as caught:
+        with pytest.raises(WorkerDied) as caught:
             renderer.render(HI)
-        assert str(caught.value) == "template: WorkerDied: the process that renders ended with signal SIGTERM"
+        assert str(caught.value) == "template: the process that renders ended with signal SIGTERM"
         assert renderer.render(HI) == "fine"
 
 

@@ -26,7 +26,16 @@ from typing import cast
 import jinja2
 import markupsafe
 
-from tplc.errors import LimitExceeded, RenderFailed, TemplateError, TemplateRaised, TemplateSyntaxError, TplcError
+from tplc.errors import (
+    LimitExceeded,
+    RenderFailed,
+    TemplateError,
+    TemplateRaised,
+    TemplateSyntaxError,
+    TplcError,
+    UnsafeTemplate,
+    WorkerDied,
+)
 from tplc.ir.nodes import Json
 from tplc.render.limits import Limits
 from tplc.render.sandbox import SPECIAL_TOKENS
@@ -126,6 +135,8 @@ class Renderer:
         if kind == "syntax":
             column = cast("int | None", told["column"])
             return TemplateSyntaxError(self.name, line or 1, column, str(told["text"]), str(told["message"]))
+        if kind == "unsafe":
+            return UnsafeTemplate(self.name, line, str(told["message"]))
         if kind == "limit":
             limit = str(told["limit"])
             value = getattr(self.limits, limit) if hasattr(self.limits, limit) else told["value"]
@@ -190,7 +201,7 @@ class Worker:
             # The hard limit kills; the kernel kills as well when the machine has no memory left.
             return LimitExceeded(self.name, "cpu_seconds", str(self.limits.cpu_seconds))
         how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-        return RenderFailed(self.name, None, "WorkerDied", f"the process that renders ended with {how}")
+        return WorkerDied(self.name, how)
 
 
 def _write(process: subprocess.Popen[bytes], data: bytes) -> None:

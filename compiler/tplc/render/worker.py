@@ -22,7 +22,7 @@ from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING
 
 from jinja2 import Environment, Template
-from jinja2.exceptions import TemplateSyntaxError
+from jinja2.exceptions import SecurityError, TemplateSyntaxError
 
 from tplc.render.limits import Limits
 from tplc.render.locate import locate, source_line
@@ -153,6 +153,8 @@ def _failure(error: Exception) -> bytes:
         return _answer("limit", {"limit": "memory_mb", "value": "", "line": line})
     if isinstance(error, RecursionError):
         return _answer("limit", {"limit": "recursion", "value": str(sys.getrecursionlimit()), "line": line})
+    if isinstance(error, SecurityError):
+        return _answer("unsafe", {"line": line, "message": _message(error)})
     return _answer("failed", {"line": line, "type": type(error).__name__, "message": _message(error)})
 
 

@@ -1,6 +1,6 @@
 """Where a template comes from: a file, a model folder, its tokenizer_config.json, a GGUF file, the hub, standard input.
 
-load("model/")  →  TemplateSource(name="model", text="{% for …", special_tokens={"eos_token": "</s>"}, …)
+load("model/")  →  TemplateSource(name="model", text="{% for …", special_tokens={"eos_token": "<end>"}, …)
 """
 
 from tplc.sources.load import load

@@ -1,7 +1,7 @@
 """Read the templates and special tokens in the head of a GGUF file; its tensors are not looked at.
 
 tokenizer.chat_template, tokenizer.chat_template.tool_use, tokenizer.ggml.bos_token_id = 1
-→  templates {"default": …, "tool_use": …}, special tokens {"bos_token": "<s>"}
+→  templates {"default": …, "tool_use": …}, special tokens {"bos_token": "<start>"}
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Read the JSON files beside a model.
 
-{"chat_template": [{"name": "default", "template": "…"}], "eos_token": {"content": "</s>"}}
-→  templates {"default": "…"}, special tokens {"eos_token": "</s>"}
+{"chat_template": [{"name": "default", "template": "…"}], "eos_token": {"content": "<end>"}}
+→  templates {"default": "…"}, special tokens {"eos_token": "<end>"}
 """
 
 from __future__ import annotations
