@@ -57,8 +57,8 @@ def _check_turn(turn: Turn) -> Iterator[Violation]:
     if not turn.prompts:
         yield Violation("turn.prompts", "there is none; the default generation prompt is prompts[0]")
     for index, prompt in enumerate(turn.prompts):
-        if prompt.text != turn.header + prompt.head:
-            yield Violation(f"turn.prompts[{index}]", "text is not the header and the head")
+        if not prompt.text.endswith(turn.header + prompt.head):
+            yield Violation(f"turn.prompts[{index}]", "text does not end with the header and the head")
     yield from _check_texts("turn.anchors", turn.anchors)
     yield from _check_texts("turn.ends", turn.ends)
     yield from _check_unique("turn.prompts", [repr(prompt.context) for prompt in turn.prompts])
@@ -82,13 +82,13 @@ def _check_reasoning(reasoning: Reasoning, turn: Turn) -> Iterator[Violation]:
     opened, _, rest = head.rpartition(start.strip())
     if mode == "forced_open" and (opened + rest == head or end.strip() in rest):
         yield Violation("reasoning.mode", "forced_open, but the default generation prompt does not leave it open")
-    if mode == "forced_closed" and (opened + rest == head or end.strip() not in rest):
+    if mode == "forced_closed" and end.strip() not in head:
         yield Violation("reasoning.mode", "forced_closed, but the default generation prompt does not close it")
 
 
 def _check_content(content: Content) -> Iterator[Violation]:
-    if content.mode == "plain" and content.start + content.end:
-        yield Violation("content", "the mode is plain, but start or end is set")
+    if content.mode == "plain" and (content.start + content.end).strip():
+        yield Violation("content", "the mode is plain, but start or end is more than white space")
     if content.mode != "plain" and not content.start + content.end:
         yield Violation("content", f"the mode is {content.mode}, but neither start nor end is set")
 
@@ -124,8 +124,9 @@ def _check_call(tools: Tools) -> Iterator[Violation]:
         yield Violation("tools.json", "name and arguments need a path of keys each")
     if tools.json.name_is_key and (tools.json.name or tools.json.arguments):
         yield Violation("tools.json", "the name is the key, but name or arguments has a path")
+    counted = Slot("index") in tools.call_id.layout  # then the id's path is the counter's
     for kind, path in (("id", tools.json.id), ("index", tools.json.index)):
-        if (path is not None) != bool(slots[kind]):
+        if (path is not None) != bool(slots[kind] if not counted else kind == "id"):
             yield Violation(f"tools.json.{kind}", f"a path goes with the slot {kind} in tools.call, and the other way")
 
 

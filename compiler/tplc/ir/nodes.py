@@ -79,7 +79,7 @@ class Capabilities:
 class GenerationPrompt:
     """One prompt the model continues, and the context (variables of the template) that gives it.
 
-    `text` is all that the template appends; `text == turn.header + head`.  `head` is the part of the turn that is
+    `text` is all that the template appends; it ends with `turn.header + head`.  `head` is the part of the turn that is
     already written, and it is parsed as if the model had written it: an opened or closed reasoning block, ….
     """
 
@@ -111,7 +111,7 @@ class Reasoning:
     tag_based      start text end, written by the model when it reasons
     delimiter      the model writes text and `end`; `start` is "" (no render or prompt shows one)
     forced_open    the default generation prompt holds `start`, the model goes on with text and `end`
-    forced_closed  the default generation prompt holds `start` and `end`; another context opens it, or the model may
+    forced_closed  the default generation prompt holds `end`; another context opens it, or the model may
     tools_only     tag_based, shown only on turns with calls
 
     `key` is how a message carries it for this template: a message key (`reasoning_content`), or `content:KIND` for a
@@ -126,7 +126,7 @@ class Reasoning:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """`start` and `end` are "" for plain content.
+    """`start` and `end` are "" for plain content, or the white space around it.
 
     `with_calls`: where the render of one message with calls has its content; "none" when the template drops it.
     """

@@ -97,7 +97,7 @@ class _Writer:
 def _write_content(writer: _Writer, ir: TemplateIR, content: str, reasoning: str) -> None:
     if not content:
         return
-    wrapped = ir.content.mode == "always_wrapped" or (ir.content.mode == "wrapped_with_reasoning" and bool(reasoning))
+    wrapped = ir.content.mode != "wrapped_with_reasoning" or bool(reasoning)
     if wrapped:
         writer.marker(ir.content.start)
     writer.value("content", content)

@@ -424,7 +424,7 @@ def _fields_of(value: dict[str, object], prefix: str, suffix: str) -> JsonFields
         name=paths["name"],
         arguments=paths["arguments"],
         id=paths.get("id", paths.get("index")),
-        index=paths.get("index"),
+        index=paths.get("index") if "id" in paths else None,
         constants=tuple(constants),
     )
 
@@ -443,12 +443,9 @@ def _call_id(layout: Layout, fields: JsonFields | None) -> tuple[Layout, CallId]
     left, right = _word_left(items, at, fields is not None), _word_right(items, at, fields is not None)
     if left is None or right is None:
         return layout, CallId()
-    before, word_left = left
-    word_right, after = right
-    word = (*word_left, Slot("index"), *word_right)
-    new = (*before, *word, *after)
-    position = _position(tuple(new), Slot("index")) if Slot("name") not in word else "pre_func_name"
-    return tuple(new), CallId(position, tuple(word))
+    word = (*left, Slot("index"), *right)
+    position = _position(layout, Slot("index")) if Slot("name") not in word else "pre_func_name"
+    return layout, CallId(position, word)
 
 
 def _id_pattern(prober: Prober, turn: TurnFacts, dress: Dress) -> str | None:
@@ -461,14 +458,13 @@ def _id_pattern(prober: Prober, turn: TurnFacts, dress: Dress) -> str | None:
 _Items = list["Text | Slot"]
 
 
-def _word_left(items: _Items, at: int, in_json: bool) -> tuple[_Items, _Items] | None:
-    """What stands before the counter in its own word: (items before the word, the word's part)."""
+def _word_left(items: _Items, at: int, in_json: bool) -> _Items | None:
+    """What stands before the counter in its own word; None inside a bracketed token."""
     word: _Items = []
-    for i in range(at - 1, -1, -1):
-        item = items[i]
+    for item in reversed(items[:at]):
         if isinstance(item, Slot):
             if item.kind not in ("name", "id"):
-                return items[: i + 1], word
+                return word
             word.insert(0, item)
             continue
         cut = _last_boundary(item.text, in_json)
@@ -477,17 +473,16 @@ def _word_left(items: _Items, at: int, in_json: bool) -> tuple[_Items, _Items] |
         if cut < len(item.text):
             word.insert(0, Text(item.text[cut:]))
         if cut > 0:
-            return [*items[:i], Text(item.text[:cut])], word
-    return [], word
+            return word
+    return word
 
 
-def _word_right(items: _Items, at: int, in_json: bool) -> tuple[_Items, _Items] | None:
+def _word_right(items: _Items, at: int, in_json: bool) -> _Items | None:
     word: _Items = []
-    for i in range(at + 1, len(items)):
-        item = items[i]
+    for item in items[at + 1 :]:
         if isinstance(item, Slot):
             if item.kind not in ("name", "id"):
-                return word, items[i:]
+                return word
             word.append(item)
             continue
         cut = _first_boundary(item.text, in_json)
@@ -495,8 +490,8 @@ def _word_right(items: _Items, at: int, in_json: bool) -> tuple[_Items, _Items] 
             return None
         if cut:
             word.append(Text(item.text[:cut]))
-        return word, ([Text(item.text[cut:])] if item.text[cut:] else []) + items[i + 1 :]
-    return word, []
+        return word
+    return word
 
 
 def _last_boundary(text: str, in_json: bool) -> int | None:
