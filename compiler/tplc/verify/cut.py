@@ -54,7 +54,11 @@ class Frame:
             if at >= 0 and tail.startswith(asked[: at + len(anchor)]):
                 return at + len(anchor)
         if tail.startswith(asked):
-            return len(asked) if not header else None
+            rest = tail[len(asked) :]
+            space = len(rest) - len(rest.lstrip())
+            # History may have other white space before the header than the prompt, or no header at all.
+            found = bool(header.strip()) and rest.lstrip().startswith(header.lstrip())
+            return len(asked) + (space + len(header.lstrip()) if found else 0)
         shared = _shared(asked, tail)
         # What closes the user's message may be left out, or differ, when an answer follows.
         at = tail.find(header, max(0, shared - len(header))) if header else shared
@@ -82,6 +86,8 @@ def trailing_of(frame: Frame, full: str, last: str) -> str:
     if found:
         at, size = min(found)
         return rest[at - size :]
+    if not rest.strip():
+        return rest
     prompt = _after_question(frame.prompt).removeprefix(_after_question(frame.asked))
     if prompt and rest.endswith(prompt):
         return prompt

@@ -157,6 +157,8 @@ class _RoundTrip:
         self, case: Case, stage: Stage, place: Shown, turn: str, message: Mapping[str, Any], found: Difference
     ) -> str | Ambiguity:
         """A wrong message with the same render as the right one is the format's fault, unless the schemas told."""
+        if self._leaves_reasoning_open(turn):
+            return Ambiguity("content or reasoning", found.expected, found.got, _excerpt(turn))
         other = as_case(case.title, message)
         if other is not None and fits(other, fitting_tools(case)):
             try:
@@ -166,6 +168,13 @@ class _RoundTrip:
             if same_render:
                 return Ambiguity(found.kind, found.expected, found.got, _excerpt(turn))
         return str(found)
+
+    def _leaves_reasoning_open(self, turn: str) -> bool:
+        """History opens reasoning before content and never closes it, and no message carries reasoning: nothing in
+        the render says which of the two the text is."""
+        reasoning = self.ir.reasoning
+        opened = turn.lstrip().startswith(reasoning.start.strip()) if reasoning.start.strip() else False
+        return opened and not reasoning.key and reasoning.end.strip() not in turn
 
     def _note_render(self, case: Case, turn: str) -> None:
         """Two cases of the battery with one render: schemas may tell them apart, the text does not."""
