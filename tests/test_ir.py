@@ -196,8 +196,8 @@ PAIRS = typing.cast(PairArguments, TAGGED.arguments)
         (
             {"turn": replace(ir_small.JSON_CALLS.turn, header="<cat>", anchors=("", "x", "x"))},
             [
-                "turn.prompts[0]: text is not the header and the head",
-                "turn.prompts[1]: text is not the header and the head",
+                "turn.prompts[0]: text does not end with the header and the head",
+                "turn.prompts[1]: text does not end with the header and the head",
                 "turn.anchors[0]: is an empty text",
                 "turn.anchors: 'x' stands 2 times",
             ],
@@ -213,7 +213,7 @@ PAIRS = typing.cast(PairArguments, TAGGED.arguments)
           "reasoning.start: the mode tag_based needs a marker that starts reasoning"]),
         ({"reasoning": Reasoning("forced_closed", "<r>\n", "\n</r>")},
          ["reasoning.mode: forced_closed, but the default generation prompt does not close it"]),
-        ({"content": nodes.Content("plain", "<c>")}, ["content: the mode is plain, but start or end is set"]),
+        ({"content": nodes.Content("plain", "<c>")}, ["content: the mode is plain, but start or end is more than white space"]),
         ({"content": nodes.Content("always_wrapped")},
          ["content: the mode is always_wrapped, but neither start nor end is set"]),
         ({"tools": nodes.Tools(section_start="<c>")},

@@ -249,7 +249,9 @@ class Pairs(Machine):
             literal = self.STYLES[0].words.get(text) or number(text)
             kind = literal_type(literal) if literal else ""
             fits = self._types is None or kind in self._types or (kind == "number" and "integer" in self._types)
-            if kind == "string" or not fits:
+            # Without a schema nothing says that 007 or 1_000 is a number: only what JSON itself calls one is.
+            guessed = self._types is None and kind == "number" and literal != text
+            if kind == "string" or not fits or guessed:
                 literal = None
         elif self._as == "trial" and self._reader is not None:
             self._reader.read(self._unread, 0, True)

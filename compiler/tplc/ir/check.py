@@ -1,6 +1,6 @@
 """What must hold in every IR, whatever the template.
 
-    turn.prompts[0]: text is not the header and the head
+    turn.prompts[0]: text does not end with the header and the head
     tools.call: the slot "arguments" stands 2 times, expected once
 
 A violation is a mistake in what made the IR, not in the template: the driver raises on it.

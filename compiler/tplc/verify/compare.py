@@ -126,13 +126,32 @@ def as_case(title: str, message: Mapping[str, Any]) -> Case | None:
 
 
 def as_told(ir: TemplateIR, case: Case, untyped: Case) -> bool:
-    """Whether two cases have the same calls but for types that the dialect does not tell."""
+    """Whether two cases are the same but for types that the dialect does not tell: text that reads as a number, …"""
     if (case.reasoning, case.content, len(case.calls)) != (untyped.reasoning, untyped.content, len(untyped.calls)):
         return False
     return all(
-        one.name == other.name and _text(ir, one) == _text(ir, other)
+        one.name == other.name and (_text(ir, one) == _text(ir, other) or _told(ir, one.arguments, other.arguments))
         for one, other in zip(case.calls, untyped.calls, strict=True)
     )
+
+
+def _told(ir: TemplateIR, typed: Sequence[tuple[str, Json]], untyped: Sequence[tuple[str, Json]]) -> bool:
+    raw = ir.tools.dialect is not None and not ir.tools.dialect.top.strings
+    return [key for key, _ in typed] == [key for key, _ in untyped] and all(
+        same(one, other) or (raw and isinstance(one, str) and _reads_as(one, other))
+        for (_, one), (_, other) in zip(typed, untyped, strict=True)
+    )
+
+
+# Words that parsers take for these values where no schema says that they are text, whatever the dialect's own are.
+_WORDS: dict[str, Json] = {"True": True, "False": False, "None": None}
+
+
+def _reads_as(text: str, value: Json) -> bool:
+    try:
+        return same(_WORDS[text] if text in _WORDS else json.loads(text), value)
+    except json.JSONDecodeError:
+        return False
 
 
 def _text(ir: TemplateIR, call: Call) -> str:

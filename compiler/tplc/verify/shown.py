@@ -46,6 +46,7 @@ class Stage:
         self._context = dict(context)
         self._tools = offered_tools([*calls, *_words(Shape(False, False, 3)).calls])
         self._frames: dict[Setting, Frame | None] = {}
+        self._trailing: dict[Setting, str | None] = {}
 
     def render(self, case: Case, setting: Setting) -> str:
         """The whole render; raises TemplateRaised or RenderFailed when the template refuses the case."""
@@ -66,6 +67,26 @@ class Stage:
         except (TemplateRaised, RenderFailed):
             return None
         return Frame(self._ir.turn, asked, prompt) if QUESTION in asked and QUESTION in prompt else None
+
+    def content_trailing(self, setting: Setting) -> str | None:
+        """What follows a turn of content alone; None where that does not show.
+
+        What is the same after every message is best told there: a call's own closers may look like an end.
+        """
+        if setting not in self._trailing:
+            self._trailing[setting] = self._new_content_trailing(setting)
+        return self._trailing[setting]
+
+    def _new_content_trailing(self, setting: Setting) -> str | None:
+        frame, words = self.frame(setting), _words(Shape(False, True, 0))
+        if frame is None:
+            return None
+        try:
+            full = self.render(words, setting)
+        except (TemplateRaised, RenderFailed):
+            return None
+        turn = frame.with_trailing(full) if QUESTION in full else None
+        return trailing_of(frame, full, words.content) if turn is not None and words.content in turn else None
 
     def _render(self, messages: list[Message], setting: Setting, *, prompt: bool) -> str:
         tools = self._tools if setting.tools else None
@@ -123,7 +144,10 @@ def _shown_in(stage: Stage, words: Case, setting: Setting) -> Shown | NotShown:
     if missing:
         return NotShown(tuple(dict.fromkeys(missing)))
     last = max((word for _, word in _parts(words)), key=turn.rindex)
-    return Shown(setting, replace(frame, trailing=trailing_of(frame, full, last)))
+    trailing = stage.content_trailing(setting) if "tool" not in setting.follow else None
+    if trailing is None or not turn.endswith(trailing):
+        trailing = trailing_of(frame, full, last)
+    return Shown(setting, replace(frame, trailing=trailing))
 
 
 def _words(shape: Shape) -> Case:
