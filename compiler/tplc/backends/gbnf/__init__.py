@@ -1,0 +1,17 @@
+"""Grammars that constrain a model's answer to what the parser reads: GBNF, for whoever reads that dialect."""
+
+from tplc.backends.gbnf.build import BadGrammar, GrammarNotExact, NothingAllowed, grammar
+from tplc.backends.gbnf.report import NotExpressed
+from tplc.backends.gbnf.result import Grammar
+from tplc.backends.gbnf.triggers import Trigger, fires_at
+
+__all__ = [
+    "BadGrammar",
+    "Grammar",
+    "GrammarNotExact",
+    "NotExpressed",
+    "NothingAllowed",
+    "Trigger",
+    "fires_at",
+    "grammar",
+]

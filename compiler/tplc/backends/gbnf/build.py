@@ -1,0 +1,236 @@
+"""The pipeline: IR and tools → rules → text.
+
+grammar(ir, tools=[{"type": "function", "function": {"name": "f", …}}])
+→  Grammar(text='root ::= "<call>" …', lazy=True, triggers=(Trigger("word", "<call>"),), …)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tplc.backends.gbnf.derivative import after
+from tplc.backends.gbnf.expressions import NEVER, Expr, alt
+from tplc.backends.gbnf.layout import Call, TurnRules
+from tplc.backends.gbnf.lint import lint
+from tplc.backends.gbnf.openers import call_markers
+from tplc.backends.gbnf.reader import SchemaReader
+from tplc.backends.gbnf.repetitions import bound_repetitions
+from tplc.backends.gbnf.report import NotExpressed, Report
+from tplc.backends.gbnf.result import Grammar
+from tplc.backends.gbnf.rules import ROOT, Rules
+from tplc.backends.gbnf.triggers import triggers
+from tplc.backends.gbnf.values import Reading, Values
+from tplc.backends.gbnf.write import write_rules
+from tplc.errors import TplcError, UsageError
+from tplc.ir.nodes import (
+    JSON_STYLE,
+    Dialect,
+    GenerationPrompt,
+    Json,
+    PairArguments,
+    TemplateIR,
+    Text,
+)
+
+_JSON = Dialect(top=JSON_STYLE, in_list=JSON_STYLE, in_object=JSON_STYLE)
+_GENERAL: Json = {"type": "object"}
+
+
+class GrammarNotExact(TplcError):
+    """Asked to be strict, and some schema can't be said in a grammar."""
+
+    def __init__(self, found: Sequence[NotExpressed]) -> None:
+        super().__init__(tuple(found))
+        self.found = tuple(found)
+
+    def __str__(self) -> str:
+        lines = [f"    {entry}" for entry in self.found]
+        return "\n".join(["the grammar would accept what the schemas do not:", *lines])
+
+
+class NothingAllowed(TplcError):
+    """A schema that no value satisfies."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what = what
+
+    def __str__(self) -> str:
+        return f"{self.what}: no value satisfies the schema, so no text would satisfy the grammar"
+
+
+class BadGrammar(TplcError):
+    """A grammar outside the portable subset: a defect of tplc, found before anyone uses it."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__(tuple(problems))
+        self.problems = tuple(problems)
+
+    def __str__(self) -> str:
+        return "\n".join(["tplc wrote a grammar that not every engine reads:", *(f"    {p}" for p in self.problems)])
+
+
+def grammar(
+    ir: TemplateIR,
+    *,
+    tools: Sequence[Mapping[str, Any]] | None = None,
+    tool_choice: str = "auto",
+    parallel_tool_calls: bool | None = None,
+    json_schema: Json | None = None,
+    context: Mapping[str, Json] | None = None,
+    any_order: bool = False,
+    open_objects: bool = False,
+    strict: bool = False,
+) -> Grammar:
+    """The grammar of one request.
+
+    `tool_choice` is "auto", "required", "none" or a tool's name.  `context` names a generation prompt by the
+    variables that give it.  `any_order` takes properties in any order, `open_objects` takes arguments that a tool's
+    schema does not mention.  `strict` refuses to loosen any schema.
+    """
+    prompt = _prompt(ir, context)
+    chosen = _chosen(ir, _functions(tools or ()), tool_choice)
+    eager = tool_choice not in ("auto", "none")
+    if json_schema is not None and eager:
+        raise UsageError("a response format and required tools exclude each other: the answer is one or the other")
+    report = Report()
+    rules = Rules()
+    calls_allowed = bool(chosen) and ir.tools.format != "none"
+    parallel = ir.tools.parallel if parallel_tool_calls is None else parallel_tool_calls
+    if not calls_allowed and json_schema is None:
+        return Grammar("", False, (), ir.preserved_tokens, prompt.text, ())
+    markers = call_markers(ir)
+    turn = TurnRules(rules, ir, markers)
+    ways: list[Expr] = []
+    if json_schema is not None:
+        value = _response(rules, report, json_schema, any_order=any_order)
+        ways.append(_continued(rules, turn.with_value(value), prompt))
+    if calls_allowed:
+        reading = Reading(closed=not open_objects, any_order=any_order)
+        calls = _calls(rules, report, ir, chosen, reading)
+        lazy = json_schema is None and not eager
+        if lazy:
+            ways.append(turn.section(calls, parallel=parallel))
+        else:
+            ways.append(_continued(rules, turn.with_calls(calls, parallel=parallel), prompt))
+    else:
+        lazy = False
+    text = _text(rules, ways)
+    found = tuple(entry for entry in report.found if entry.effect == "looser")
+    if strict and found:
+        raise GrammarNotExact(found)
+    fired = triggers(ir, markers, [call.name for call in calls]) if lazy else ()
+    return Grammar(text, lazy, fired, ir.preserved_tokens, prompt.text, report.found)
+
+
+def _prompt(ir: TemplateIR, context: Mapping[str, Json] | None) -> GenerationPrompt:
+    if context is None:
+        return ir.turn.prompts[0]
+    wanted = dict(context)
+    for prompt in ir.turn.prompts:
+        if dict(prompt.context) == wanted:
+            return prompt
+    known = [dict(prompt.context) for prompt in ir.turn.prompts]
+    raise UsageError(f"no generation prompt was learned for the context {wanted}; known are: {known}")
+
+
+def _functions(tools: Sequence[object]) -> dict[str, Json]:
+    """Names and parameter schemas.  A tool without parameters takes none."""
+    found: dict[str, Json] = {}
+    for index, tool in enumerate(tools):
+        function = tool.get("function", tool) if isinstance(tool, Mapping) else None
+        name = function.get("name") if isinstance(function, Mapping) else None
+        if not isinstance(function, Mapping) or not isinstance(name, str) or not name:
+            raise UsageError(f'tools[{index}]: expected {{"type": "function", "function": {{"name": …}}}}')
+        if name in found:
+            raise UsageError(f"tools[{index}]: the name {name!r} is taken by an earlier tool")
+        parameters = function.get("parameters")
+        found[name] = {"type": "object", "properties": {}} if parameters is None else parameters
+    return found
+
+
+def _chosen(ir: TemplateIR, functions: dict[str, Json], tool_choice: str) -> dict[str, Json]:
+    if tool_choice == "none":
+        return {}
+    if tool_choice == "auto":
+        return functions
+    if ir.tools.format == "none":
+        raise UsageError(f"{ir.provenance.name} shows no tool calls, so no grammar can ask for one")
+    if not functions:
+        raise UsageError(f"tool_choice is {tool_choice!r}, and there are no tools")
+    if tool_choice == "required":
+        return functions
+    if tool_choice not in functions:
+        raise UsageError(
+            f"tool_choice is {tool_choice!r}; expected auto, required, none or one of: {', '.join(functions)}"
+        )
+    return {tool_choice: functions[tool_choice]}
+
+
+def _calls(rules: Rules, report: Report, ir: TemplateIR, functions: dict[str, Json], reading: Reading) -> list[Call]:
+    assert ir.tools.dialect is not None
+    values = Values(rules, report, ir.tools.dialect, reading)
+    following = _behind_arguments(ir)
+    calls = []
+    for name, parameters in functions.items():
+        report.tool = name
+        schema: Json = parameters
+        if not isinstance(parameters, dict | bool):
+            report.looser("parameters", "#", "any object: this is not a schema")
+            schema = _GENERAL
+        arguments = _arguments(values, report, ir, name, schema, following)
+        if arguments == NEVER:
+            raise NothingAllowed(name)
+        calls.append(Call(name, rules.add(f"{name}-arguments", arguments)))
+    report.tool = ""
+    return calls
+
+
+def _arguments(values: Values, report: Report, ir: TemplateIR, name: str, schema: Json, following: str) -> Expr:
+    reader = SchemaReader(schema, report)
+    values.read(reader, name)
+    assert ir.tools.arguments is not None
+    if isinstance(ir.tools.arguments, PairArguments):
+        return values.pair_arguments(reader.root, ir.tools.arguments, following)
+    return values.object_arguments(reader.root)
+
+
+def _behind_arguments(ir: TemplateIR) -> str:
+    """The literal text that follows a call's arguments."""
+    call = ir.tools.call
+    at = next(index for index, item in enumerate(call) if not isinstance(item, Text) and item.kind == "arguments")
+    following = call[at + 1] if at + 1 < len(call) else None
+    return following.text if isinstance(following, Text) else ir.tools.separator or ir.tools.section_end
+
+
+def _response(rules: Rules, report: Report, schema: Json, *, any_order: bool) -> Expr:
+    reader = SchemaReader(schema, report, formats=True)
+    values = Values(rules, report, _JSON, Reading(closed=False, plain_integers=False, any_order=any_order))
+    values.read(reader, "response")
+    value = values.value(reader.root, "top")
+    if value == NEVER:
+        raise NothingAllowed("response format")
+    return value
+
+
+def _continued(rules: Rules, turn: Expr, prompt: GenerationPrompt) -> Expr:
+    """The turn behind what the prompt already holds of it."""
+    rest = after(rules, turn, prompt.head)
+    if rest != NEVER:
+        return rest
+    # The head is not the beginning of a turn with calls, such as an opener of plain content: calls start afresh.
+    return turn
+
+
+def _text(rules: Rules, ways: list[Expr]) -> str:
+    root = bound_repetitions(rules, ROOT, alt(*ways))
+    rules.rewrite(lambda name, body: bound_repetitions(rules, name, body))
+    finished = rules.finished(root)
+    if finished[ROOT] == NEVER:
+        raise NothingAllowed("grammar")
+    text = write_rules(finished)
+    problems = lint(text)
+    if problems:
+        raise BadGrammar(problems)
+    return text

@@ -1,0 +1,128 @@
+"""One JSON Schema document: where its references lead.
+
+    {"$ref": "#/$defs/a~1b"}  →  the schema under "$defs", "a/b", and its path "#/$defs/a~1b"
+
+Embedded resources (`$id`) and anchors count; nothing outside the document is fetched.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote, urldefrag, urljoin
+
+from tplc.ir.nodes import Json
+
+_IN_MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies")
+_IN_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems", "items")
+_SINGLE = (
+    "additionalItems",
+    "additionalProperties",
+    "contains",
+    "contentSchema",
+    "else",
+    "if",
+    "items",
+    "not",
+    "propertyNames",
+    "then",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+)
+_DEEPEST = 200
+
+
+class Unresolved(Exception):
+    """A reference that leads nowhere in the document."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A schema, the path to it, and the URI that its references are relative to."""
+
+    schema: Json
+    path: str
+    base: str
+
+    def member(self, *tokens: str | int) -> Place:
+        schema: Any = self.schema
+        path = self.path
+        for token in tokens:
+            schema = schema[token]
+            path = f"{path}/{_escaped(str(token))}"
+        return Place(schema, path, _base(schema, self.base))
+
+
+class Document:
+    def __init__(self, schema: Json) -> None:
+        self.root = Place(schema, "#", _base(schema, ""))
+        self._resources: dict[str, Place] = {"": self.root, self.root.base: self.root}
+        self._anchors: dict[tuple[str, str], Place] = {}
+        self.dynamic_anchors: dict[str, int] = {}
+        self._index(self.root, 0)
+
+    def resolve(self, reference: str, base: str) -> Place:
+        uri, fragment = urldefrag(urljoin(base, reference))
+        resource = self._resources.get(uri)
+        if resource is None:
+            raise Unresolved(f"{reference} is not in this schema")
+        fragment = unquote(fragment)
+        if not fragment.startswith("/"):
+            if not fragment:
+                return resource
+            if (resource.base, fragment) not in self._anchors:
+                raise Unresolved(f"{reference} is not in this schema")
+            return self._anchors[resource.base, fragment]
+        place = resource
+        for token in fragment[1:].split("/"):
+            place = _step(place, token.replace("~1", "/").replace("~0", "~"), reference)
+        return place
+
+    def _index(self, place: Place, depth: int) -> None:
+        schema = place.schema
+        if not isinstance(schema, dict) or depth > _DEEPEST:
+            return
+        if isinstance(schema.get("$id"), str):
+            self._resources.setdefault(place.base, place)
+        for keyword in ("$anchor", "$dynamicAnchor"):
+            anchor = schema.get(keyword)
+            if isinstance(anchor, str):
+                self._anchors.setdefault((place.base, anchor), place)
+        dynamic = schema.get("$dynamicAnchor")
+        if isinstance(dynamic, str):
+            self.dynamic_anchors[dynamic] = self.dynamic_anchors.get(dynamic, 0) + 1
+        for inner in subschemas(place):
+            self._index(inner, depth + 1)
+
+
+def subschemas(place: Place) -> list[Place]:
+    schema = place.schema
+    assert isinstance(schema, dict)
+    found = []
+    for keyword in _IN_MAPS:
+        held = schema.get(keyword)
+        if isinstance(held, dict):
+            found += [place.member(keyword, name) for name in held]
+    for keyword in _IN_LISTS:
+        held = schema.get(keyword)
+        if isinstance(held, list):
+            found += [place.member(keyword, index) for index in range(len(held))]
+    return found + [place.member(keyword) for keyword in _SINGLE if isinstance(schema.get(keyword), dict)]
+
+
+def _step(place: Place, token: str, reference: str) -> Place:
+    schema = place.schema
+    if isinstance(schema, dict) and token in schema:
+        return place.member(token)
+    if isinstance(schema, list) and token.isascii() and token.isdigit() and int(token) < len(schema):
+        return place.member(int(token))
+    raise Unresolved(f"{reference} is not in this schema")
+
+
+def _base(schema: Json, base: str) -> str:
+    identifier = schema.get("$id") if isinstance(schema, dict) else None
+    return urldefrag(urljoin(base, identifier))[0] if isinstance(identifier, str) else base
+
+
+def _escaped(token: str) -> str:
+    return token.replace("~", "~0").replace("/", "~1")

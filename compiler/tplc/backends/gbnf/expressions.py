@@ -1,0 +1,198 @@
+"""What a rule's right side is made of, and functions that build it in its simplest form.
+
+    seq(lit("<"), lit("a>"), EMPTY)  →  Lit("<a>")
+    alt(lit("a"), NEVER)             →  Lit("a")
+
+The same nodes serve on two levels: text as a model writes it (the grammar), and the characters of a JSON string before
+a dialect quotes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from tplc.backends.gbnf import codepoints
+from tplc.backends.gbnf.codepoints import Ranges
+
+
+@dataclass(frozen=True, slots=True)
+class Lit:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chars:
+    """One character of a set."""
+
+    ranges: Ranges
+
+
+@dataclass(frozen=True, slots=True)
+class Seq:
+    items: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Alt:
+    items: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rep:
+    """`high` None: no end."""
+
+    item: Expr
+    low: int
+    high: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """A rule by its name."""
+
+    name: str
+
+
+Expr = Lit | Chars | Seq | Alt | Rep | Ref
+
+EMPTY = Seq(())
+NEVER = Alt(())
+ANY_CHARACTER = Chars(codepoints.ALL)
+
+
+def lit(text: str) -> Expr:
+    return Lit(text) if text else EMPTY
+
+
+def chars(ranges: Ranges) -> Expr:
+    if not ranges:
+        return NEVER
+    if len(ranges) == 1 and ranges[0][0] == ranges[0][1]:
+        return Lit(chr(ranges[0][0]))
+    return Chars(ranges)
+
+
+def seq(*items: Expr) -> Expr:
+    flat: list[Expr] = []
+    for item in items:
+        for part in item.items if isinstance(item, Seq) else (item,):
+            if part == NEVER:
+                return NEVER
+            if isinstance(part, Lit) and flat and isinstance(flat[-1], Lit):
+                flat[-1] = Lit(flat[-1].text + part.text)
+            else:
+                flat.append(part)
+    return flat[0] if len(flat) == 1 else Seq(tuple(flat))
+
+
+def alt(*items: Expr) -> Expr:
+    flat: dict[Expr, None] = {}
+    for item in items:
+        for part in item.items if isinstance(item, Alt) else (item,):
+            flat[part] = None
+    empty = EMPTY in flat
+    flat.pop(EMPTY, None)
+    parts = list(flat)
+    if not parts:
+        return EMPTY if empty else NEVER
+    if len(parts) > 1 and all(_is_one_character(part) for part in parts):
+        parts = [chars(codepoints.union(*(_characters(part) for part in parts)))]
+    whole = parts[0] if len(parts) == 1 else Alt(tuple(parts))
+    return opt(whole) if empty else whole
+
+
+def opt(item: Expr) -> Expr:
+    return rep(item, 0, 1)
+
+
+def rep(item: Expr, low: int, high: int | None) -> Expr:
+    if high == 0 or item == EMPTY:
+        return EMPTY
+    if item == NEVER:
+        return EMPTY if low == 0 else NEVER
+    if low == 1 and high == 1:
+        return item
+    if isinstance(item, Rep):
+        # (x*)? (x+)? (x?)* and the like are one repetition.
+        if item.low <= 1 and item.high is None:
+            return Rep(item.item, low * item.low, None)
+        if item.low == 0 and item.high == 1:
+            return Rep(item.item, 0, high)
+        if low == 0 and high == 1 and item.low <= 1:
+            return Rep(item.item, 0, item.high)
+    return Rep(item, low, high)
+
+
+def nullable(expr: Expr) -> bool:
+    """Whether it matches the empty text; rules are taken to match some."""
+    if isinstance(expr, Seq):
+        return all(nullable(item) for item in expr.items)
+    if isinstance(expr, Alt):
+        return any(nullable(item) for item in expr.items)
+    if isinstance(expr, Rep):
+        return expr.low == 0 or nullable(expr.item)
+    return False
+
+
+def walk(expr: Expr) -> Iterator[Expr]:
+    todo = [expr]
+    while todo:
+        node = todo.pop()
+        yield node
+        if isinstance(node, Seq | Alt):
+            todo.extend(reversed(node.items))
+        elif isinstance(node, Rep):
+            todo.append(node.item)
+
+
+def alphabet(expr: Expr) -> Ranges:
+    """Every character that can occur in what the expression matches."""
+    found: list[tuple[int, int]] = []
+    for node in walk(expr):
+        if isinstance(node, Lit):
+            found.extend((ord(character), ord(character)) for character in node.text)
+        elif isinstance(node, Chars):
+            found.extend(node.ranges)
+    return codepoints.union(found)
+
+
+def lengths(expr: Expr) -> tuple[int, int | None]:
+    """The fewest and the most characters of what a rule-free expression matches; None: no end."""
+    if isinstance(expr, Lit):
+        return len(expr.text), len(expr.text)
+    if isinstance(expr, Seq | Alt):
+        pairs = [lengths(item) for item in expr.items]
+        lows, highs = [low for low, _ in pairs], [high for _, high in pairs]
+        known = [high for high in highs if high is not None]
+        endless = len(known) < len(highs)
+        if isinstance(expr, Seq):
+            return sum(lows), None if endless else sum(known)
+        return min(lows, default=0), None if endless else max(known, default=0)
+    if isinstance(expr, Rep):
+        low, high = lengths(expr.item)
+        return low * expr.low, None if high is None or expr.high is None else high * expr.high
+    return 1, 1
+
+
+def encoded(expr: Expr, characters: Callable[[Ranges], Expr]) -> Expr:
+    """The same language with each character written as `characters` writes its set."""
+    if isinstance(expr, Lit):
+        return seq(*(characters(((ord(character), ord(character)),)) for character in expr.text))
+    if isinstance(expr, Chars):
+        return characters(expr.ranges)
+    if isinstance(expr, Seq):
+        return seq(*(encoded(item, characters) for item in expr.items))
+    if isinstance(expr, Alt):
+        return alt(*(encoded(item, characters) for item in expr.items))
+    if isinstance(expr, Rep):
+        return rep(encoded(expr.item, characters), expr.low, expr.high)
+    return expr
+
+
+def _is_one_character(expr: Expr) -> bool:
+    return isinstance(expr, Chars) or (isinstance(expr, Lit) and len(expr.text) == 1)
+
+
+def _characters(expr: Expr) -> Ranges:
+    return expr.ranges if isinstance(expr, Chars) else codepoints.of(expr.text) if isinstance(expr, Lit) else ()

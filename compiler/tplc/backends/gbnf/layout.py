@@ -1,0 +1,155 @@
+"""From the IR's layout to the rules of a whole turn.
+
+turn    = reasoning? content? section               (the order the template has)
+section = first call (next call)* end
+call    = "NAME" … arguments …                      one alternative for each tool
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tplc.backends.gbnf import codepoints
+from tplc.backends.gbnf.automaton import minimal, to_expr
+from tplc.backends.gbnf.expressions import EMPTY, Chars, Expr, alt, chars, encoded, lit, opt, rep, seq
+from tplc.backends.gbnf.openers import Markers, first_of_turn
+from tplc.backends.gbnf.quoting import characters_of
+from tplc.backends.gbnf.rules import Rules
+from tplc.backends.gbnf.strings import Free, raw_through
+from tplc.backends.gbnf.until import Stop, without
+from tplc.ir.nodes import Layout, TemplateIR, Text
+
+_LETTERS = codepoints.union(codepoints.span("A", "Z"), codepoints.span("a", "z"))
+_ID = Chars(codepoints.union(codepoints.span("0", "9"), _LETTERS, codepoints.of("_-")))
+_COUNT = alt(lit("0"), seq(Chars(codepoints.span("1", "9")), rep(Chars(codepoints.span("0", "9")), 0, 5)))
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One tool: its name as written, and the rule of its arguments."""
+
+    name: str
+    arguments: Expr
+
+
+class TurnRules:
+    def __init__(self, rules: Rules, ir: TemplateIR, markers: Markers) -> None:
+        self._rules = rules
+        self._ir = ir
+        self._markers = markers
+
+    # Calls
+
+    def section(self, calls: list[Call], *, parallel: bool) -> Expr:
+        """section = first call (next call)* end, without the white space around it"""
+        return seq(lit(self._markers.first.lstrip()), self._calls(calls, parallel=parallel))
+
+    def _calls(self, calls: list[Call], *, parallel: bool) -> Expr:
+        """What follows the text that opens the first call."""
+        markers = self._markers
+        first = self._call(calls, lit(str(self._ir.tools.index_base)))
+        space = len(markers.end) - len(markers.end.rstrip())
+        end = seq(lit(markers.end[: len(markers.end) - space]), opt(lit(markers.end[len(markers.end) - space :])))
+        if not parallel:
+            return seq(first, end)
+        following = self._call(calls, _COUNT)
+        return seq(first, rep(seq(lit(markers.next), following), 0, None), end)
+
+    def _call(self, calls: list[Call], index: Expr) -> Expr:
+        ways = [self._rules.add(call.name, self._filled(self._markers.call, call, index)) for call in calls]
+        return self._rules.add("call", alt(*ways)) if len(ways) > 1 else alt(*ways)
+
+    def _filled(self, layout: Layout, call: Call, index: Expr) -> Expr:
+        slots = {
+            "name": self._name(call.name),
+            "arguments": call.arguments,
+            "id": self._id(),
+            "index": index,
+        }
+        return seq(*(lit(item.text) if isinstance(item, Text) else slots[item.kind] for item in layout))
+
+    def _name(self, name: str) -> Expr:
+        tools = self._ir.tools
+        if tools.format == "json_native" and tools.dialect is not None and tools.dialect.in_object.strings:
+            # Inside a JSON call the name is part of a string, so it is written as one.
+            return encoded(lit(name), characters_of(self._rules, tools.dialect.in_object.strings[0]))
+        return lit(name)
+
+    def _id(self) -> Expr:
+        return self._rules.library("id", rep(_ID, 1, 64))
+
+    # Turns
+
+    def with_calls(self, calls: list[Call], *, parallel: bool) -> Expr:
+        """reasoning? content? section content?, as far as the format has them"""
+        tail = seq(self._calls(calls, parallel=parallel), self._content_after())
+        direct = seq(lit(self._markers.first.lstrip()), tail)
+        later = direct
+        ways: list[Expr] = []
+        if self._ir.content.with_calls == "before":
+            before = self._content_before(tail)
+            if before is not None:
+                later = before
+        ways.append(later)
+        reasoning = self.reasoning()
+        if reasoning is not None:
+            ways = [seq(reasoning, self._gap(), later), later]
+        return seq(self._gap(), alt(*ways))
+
+    def with_value(self, value: Expr) -> Expr:
+        """reasoning? content, where the content is one value"""
+        content = self._ir.content
+        wrapped = seq(lit(content.start.strip()), self._gap(), value, self._gap(), lit(content.end.strip()))
+        plain = seq(value, self._gap())
+        reasoning = self.reasoning()
+        first = wrapped if content.mode == "always_wrapped" else plain
+        later = plain if content.mode == "plain" else wrapped
+        if reasoning is None:
+            return seq(self._gap(), first)
+        return seq(self._gap(), alt(seq(reasoning, self._gap(), later), first))
+
+    def reasoning(self) -> Expr | None:
+        """reasoning = start text end; white space around the text is free"""
+        reasoning = self._ir.reasoning
+        end = reasoning.end.strip()
+        if reasoning.mode == "none" or not end:
+            return None
+        start = first_of_turn(self._ir, reasoning.start).strip()
+        text = raw_through(self._rules, "reasoning", Free(0, None), Stop("", end), (start,) if start else ())
+        return self._rules.add("reasoning", seq(lit(start), text))
+
+    def _content_before(self, tail: Expr) -> Expr | None:
+        """Text up to the mark that opens the section, then the section."""
+        content, markers = self._ir.content, self._markers
+        first = markers.first.lstrip()
+        if content.mode == "always_wrapped" and content.end.strip():
+            text = raw_through(self._rules, "content", Free(0, None), Stop("", content.end.strip()))
+            return alt(seq(lit(content.start.strip()), text, self._gap(), lit(first), tail), seq(lit(first), tail))
+        if markers.mark is None:
+            return None
+        text = raw_through(self._rules, "content", Free(0, None), Stop("", markers.mark), self._not_in_content())
+        rest = seq(text, lit(first[len(markers.mark) :]), tail)
+        if content.mode == "always_wrapped":
+            # Nothing closes the content but what opens the calls.
+            return alt(seq(lit(content.start.strip()), rest), seq(lit(first), tail))
+        return rest
+
+    def _content_after(self) -> Expr:
+        content, markers = self._ir.content, self._markers
+        if content.with_calls != "after" or markers.mark is None:
+            return EMPTY
+        forbidden = (*self._not_in_content(), markers.mark)
+        if content.mode == "always_wrapped" and content.end.strip():
+            text = raw_through(self._rules, "content", Free(0, None), Stop("", content.end.strip()), forbidden)
+            return opt(seq(self._gap(), lit(content.start.strip()), text))
+        text = to_expr(self._rules, "content", minimal(without(forbidden)), chars)
+        return seq(self._gap(), text)
+
+    def _not_in_content(self) -> tuple[str, ...]:
+        """Text that would end the content or begin something else."""
+        found = [end.strip() for end in self._ir.turn.ends]
+        found += [self._ir.reasoning.start.strip(), self._ir.reasoning.end.strip()]
+        return tuple(dict.fromkeys(text for text in found if text))
+
+    def _gap(self) -> Expr:
+        return self._rules.library("gap", rep(Chars(codepoints.of("\t\n\r ")), 0, 8))

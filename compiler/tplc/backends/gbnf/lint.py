@@ -1,0 +1,231 @@
+"""What breaks the subset of GBNF that the engines share.
+
+    "_a ::= a _a"  →  ['line 1: the name "_a" is not portable', …]
+
+It reads the text, not the rules it was written from, so that it checks the writer as well.  An empty list is good.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from tplc.backends.gbnf.repetitions import LARGEST_PRODUCT
+
+_NAME = re.compile(r"[a-z][a-z0-9-]*\Z")
+_TOKEN = re.compile(
+    r'(?P<space> +)|"(?P<literal>(?:[^"\\\n]|\\.)*)"|\[(?P<set>(?:[^\]\\\n]|\\.)*)\]'
+    r"|(?P<counts>[*+?]|\{\d+(?:,\d*)?\})|(?P<sign>[()|])|(?P<name>[^\s\"\[\]()|{}*+?]+)"
+)
+_LITERAL_ESCAPE = re.compile(r'\\(?:[nrt"\\]|x[0-9A-F]{2})|[^\\]')
+_SET_ESCAPE = re.compile(r"\\(?:[nrt\\]|x[0-9A-F]{2})|[^\\\[\]]")
+_DEEPEST = 60
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """A piece of a rule.  `kind`: "text" (not empty), "name", "seq", "alt", "optional"."""
+
+    kind: str
+    size: int
+    parts: tuple[_Node, ...] = ()
+    name: str = ""
+
+
+_EMPTY_TEXT = _Node("seq", 0)
+
+
+def lint(text: str) -> list[str]:
+    return _Lint(text).problems
+
+
+class _Lint:
+    def __init__(self, text: str) -> None:
+        self.problems: list[str] = []
+        self._line = 0
+        self._names: dict[str, int] = {}
+        self._used: dict[str, int] = {}
+        self._rules: dict[str, _Node] = {}
+        self._loops: list[tuple[int, _Node]] = []
+        self._nullable: set[str] = set()
+        if "\0" in text:
+            self._say("a NUL character")
+        for number, line in enumerate(text.split("\n"), 1):
+            self._line = number
+            if line.strip() and not line.startswith("#"):
+                self._rule(line)
+        self._line = 0
+        self._check_names()
+        self._find_nullable()
+        self._check_loops()
+        self._check_left_recursion()
+
+    def _say(self, problem: str) -> None:
+        self.problems.append(f"line {self._line}: {problem}" if self._line else problem)
+
+    def _rule(self, line: str) -> None:
+        name, sign, body = line.partition(" ::= ")
+        if not sign or line[0] in " |":
+            return self._say("a rule has to be one line: name ::= …")
+        if not _NAME.match(name) or name == "start":
+            self._say(f'the name "{name}" is not portable')
+        if name in self._names:
+            self._say(f'the rule "{name}" is defined again')
+        self._names[name] = self._line
+        self._tokens: list[re.Match[str]] = []
+        at = 0
+        while at < len(body):
+            match = _TOKEN.match(body, at)
+            if match is None:
+                return self._say(f"not GBNF: {body[at : at + 20]}")
+            at = match.end()
+            if match.lastgroup != "space":
+                self._tokens.append(match)
+        self._at = 0
+        self._rules[name] = self._alternatives(0)
+        if self._at < len(self._tokens):
+            self._say("a parenthesis that was not opened")
+
+    def _kind(self) -> tuple[str, str]:
+        if self._at >= len(self._tokens):
+            return "end", ""
+        match = self._tokens[self._at]
+        return match.lastgroup or "", match[match.lastgroup or 0]
+
+    def _alternatives(self, depth: int) -> _Node:
+        parts = [self._sequence(depth)]
+        while self._kind() == ("sign", "|"):
+            self._at += 1
+            parts.append(self._sequence(depth))
+        return parts[0] if len(parts) == 1 else _Node("alt", sum(part.size for part in parts), tuple(parts))
+
+    def _sequence(self, depth: int) -> _Node:
+        parts = []
+        while self._kind() not in (("end", ""), ("sign", "|"), ("sign", ")")):
+            parts.append(self._repeated(depth))
+        if not parts:
+            self._say('an empty alternative: write ""')
+        return parts[0] if len(parts) == 1 else _Node("seq", sum(part.size for part in parts), tuple(parts))
+
+    def _repeated(self, depth: int) -> _Node:
+        part = self._item(depth)
+        kind, counts = self._kind()
+        if kind != "counts":
+            return part
+        self._at += 1
+        low, high = _bounds(counts)
+        if high is None or high > 1:
+            self._loops.append((self._line, part))
+        most = low if high is None else high
+        if most == 0 and high is not None:
+            self._say("a repetition of nothing: {0}")
+        if most * part.size > LARGEST_PRODUCT:
+            self._say(f"a repetition of {most} times {part.size} symbols: at most {LARGEST_PRODUCT}")
+        if self._kind()[0] == "counts":
+            self._say("a repetition of a repetition without parentheses")
+        return _Node("optional", part.size, (part,)) if low == 0 else part
+
+    def _item(self, depth: int) -> _Node:
+        kind, text = self._kind()
+        self._at += 1
+        if kind == "literal":
+            self._check_escapes(text, _LITERAL_ESCAPE)
+            return _Node("text", len(_LITERAL_ESCAPE.findall(text))) if text else _EMPTY_TEXT
+        if kind == "set":
+            inner = text.removeprefix("^")
+            self._check_escapes(inner, _SET_ESCAPE)
+            if not inner or (inner.startswith(("^", "-")) and inner != "-"):
+                self._say(f"the class [{text}] is not portable")
+            return _Node("text", len(_SET_ESCAPE.findall(inner)) + 1)
+        if kind == "name":
+            self._used.setdefault(text, self._line)
+            return _Node("name", 1, name=text)
+        if (kind, text) == ("sign", "("):
+            if depth > _DEEPEST:
+                self._say(f"groups nested more than {_DEEPEST} deep")
+            inside = self._alternatives(depth + 1)
+            if self._kind() != ("sign", ")"):
+                self._say("a parenthesis that is not closed")
+            self._at += 1
+            # A group becomes a rule of its own: repeating it copies one name.
+            return _Node("seq", 1, (inside,))
+        self._say(f"something to repeat is missing before {text}")
+        return _EMPTY_TEXT
+
+    def _check_escapes(self, text: str, allowed: re.Pattern[str]) -> None:
+        if "".join(allowed.findall(text)) != text:
+            self._say(f"an escape that is not portable in: {text}")
+
+    def _check_names(self) -> None:
+        if "root" not in self._names:
+            self._say('no rule "root"')
+        for name, line in self._used.items():
+            if name not in self._names:
+                self._say(f'line {line}: the rule "{name}" is missing')
+        for name, line in self._names.items():
+            if name != "root" and name not in self._used:
+                self._say(f'line {line}: the rule "{name}" is not used')
+
+    def _find_nullable(self) -> None:
+        users: dict[str, list[str]] = {}
+        for name, body in self._rules.items():
+            for inner in _names(body):
+                users.setdefault(inner, []).append(name)
+        todo = list(self._rules)
+        while todo:
+            name = todo.pop()
+            if name in self._rules and name not in self._nullable and self._is_nullable(self._rules[name]):
+                self._nullable.add(name)
+                todo += users.get(name, [])
+
+    def _is_nullable(self, node: _Node) -> bool:
+        if node.kind == "name":
+            return node.name in self._nullable
+        if node.kind == "alt":
+            return any(map(self._is_nullable, node.parts))
+        return node.kind == "optional" or (node.kind == "seq" and all(map(self._is_nullable, node.parts)))
+
+    def _begins(self, node: _Node) -> set[str]:
+        """The rules that a text of this node may begin with."""
+        if node.kind == "name":
+            return {node.name}
+        found: set[str] = set()
+        for part in node.parts:
+            found |= self._begins(part)
+            if node.kind == "seq" and not self._is_nullable(part):
+                break
+        return found
+
+    def _check_loops(self) -> None:
+        for line, part in self._loops:
+            if self._is_nullable(part):
+                self.problems.append(f"line {line}: something that may be empty is repeated")
+
+    def _check_left_recursion(self) -> None:
+        done: set[str] = set()
+        for name in self._rules:
+            on_path: dict[str, None] = {}
+            todo = [(name, False)]
+            while todo:
+                current, leaving = todo.pop()
+                if leaving:
+                    del on_path[current]
+                    done.add(current)
+                elif current in on_path:
+                    return self._say(f'the rule "{current}" begins with itself')
+                elif current not in done and current in self._rules:
+                    on_path[current] = None
+                    todo.append((current, True))
+                    todo.extend((inner, False) for inner in sorted(self._begins(self._rules[current])))
+
+
+def _names(node: _Node) -> set[str]:
+    found = {node.name} if node.kind == "name" else set()
+    return found.union(*map(_names, node.parts))
+
+
+def _bounds(counts: str) -> tuple[int, int | None]:
+    if counts in ("*", "+", "?"):
+        return (1 if counts == "+" else 0), (1 if counts == "?" else None)
+    low, comma, high = counts[1:-1].partition(",")
+    return int(low), (int(high) if high else None) if comma else int(low)

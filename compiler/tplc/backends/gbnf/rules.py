@@ -1,0 +1,132 @@
+"""The rules of a grammar under construction.
+
+rules.add("city", lit("Paris"))  →  Ref("city")         city ::= "Paris"
+rules.add("town", lit("Paris"))  →  Ref("city")         the same body is the same rule
+rules.add("city", lit("Rome"))   →  Ref("city-2")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tplc.backends.gbnf.expressions import NEVER, Alt, Expr, Lit, Ref, Rep, Seq, alt, rep, seq, walk
+from tplc.backends.gbnf.names import rule_name
+
+ROOT = "root"
+
+
+class Rules:
+    def __init__(self) -> None:
+        self._bodies: dict[str, Expr] = {}
+        self._taken: set[str] = {ROOT}
+        self._numbers: dict[str, int] = {}
+        self._by_body: dict[Expr, str] = {}
+        self._library: dict[str, None] = {}
+
+    def add(self, hint: str, body: Expr) -> Expr:
+        if isinstance(body, Ref) or body in (NEVER, Seq(())):
+            return body
+        name = self._by_body.get(body)
+        if name is None:
+            name = self.reserve(hint)
+            self.define(name, body)
+        return Ref(name)
+
+    def library(self, name: str, body: Expr) -> Expr:
+        """A rule that many others use: it is written at the end."""
+        made = self.add(name, body)
+        if isinstance(made, Ref):
+            self._library[made.name] = None
+        return made
+
+    def reserve(self, hint: str) -> str:
+        base = rule_name(hint)
+        name = base
+        while name in self._taken:
+            self._numbers[base] = self._numbers.get(base, 1) + 1
+            name = f"{base}-{self._numbers[base]}"
+        self._taken.add(name)
+        return name
+
+    def define(self, name: str, body: Expr) -> None:
+        self._bodies[name] = body
+        self._by_body.setdefault(body, name)
+
+    def body(self, name: str) -> Expr:
+        return self._bodies[name]
+
+    def rewrite(self, change: Callable[[str, Expr], Expr]) -> None:
+        """Each rule's body as `change` makes it; rules that it adds are as they should be."""
+        for name in list(self._bodies):
+            self._bodies[name] = change(name, self._bodies[name])
+
+    def finished(self, root: Expr) -> dict[str, Expr]:
+        """All rules that `root` leads to, root first, in the order they are met; none that matches nothing."""
+        bodies = _productive({ROOT: root, **self._bodies})
+        order: dict[str, None] = {}
+        todo = [ROOT]
+        while todo:
+            name = todo.pop()
+            if name not in order:
+                order[name] = None
+                met = [node.name for node in walk(bodies.get(name, NEVER)) if isinstance(node, Ref)]
+                todo.extend(reversed(met))
+        names = [name for name in order if name not in self._library] + [
+            name for name in self._library if name in order
+        ]
+        return {name: bodies.get(name, NEVER) for name in names}
+
+
+def _productive(bodies: dict[str, Expr]) -> dict[str, Expr]:
+    """Leave out alternatives that can't end, such as an object that must hold itself."""
+    users: dict[str, list[str]] = {}
+    for name, body in bodies.items():
+        for node in walk(body):
+            if isinstance(node, Ref):
+                users.setdefault(node.name, []).append(name)
+    good: set[str] = set()
+    todo = list(bodies)
+    while todo:
+        name = todo.pop()
+        if name not in good and name in bodies and _ends(bodies[name], good):
+            good.add(name)
+            todo.extend(users.get(name, ()))
+    if len(good) == len(bodies):
+        return bodies
+    return {name: _without(body, good) for name, body in bodies.items() if name in good}
+
+
+def _ends(expr: Expr, good: set[str]) -> bool:
+    if isinstance(expr, Ref):
+        return expr.name in good
+    if isinstance(expr, Seq):
+        return all(_ends(item, good) for item in expr.items)
+    if isinstance(expr, Alt):
+        return any(_ends(item, good) for item in expr.items)
+    return not isinstance(expr, Rep) or expr.low == 0 or _ends(expr.item, good)
+
+
+def _without(expr: Expr, good: set[str]) -> Expr:
+    if isinstance(expr, Ref):
+        return expr if expr.name in good else NEVER
+    if isinstance(expr, Seq):
+        return seq(*(_without(item, good) for item in expr.items))
+    if isinstance(expr, Alt):
+        return alt(*(_without(item, good) for item in expr.items))
+    if isinstance(expr, Rep):
+        return rep(_without(expr.item, good), expr.low, expr.high)
+    return expr
+
+
+def literal_prefix(expr: Expr) -> str:
+    """The text that everything the expression matches begins with."""
+    if isinstance(expr, Lit):
+        return expr.text
+    if isinstance(expr, Seq):
+        found = ""
+        for item in expr.items:
+            found += literal_prefix(item)
+            if not isinstance(item, Lit):
+                break
+        return found
+    return ""

@@ -1,0 +1,287 @@
+"""Strings: which texts a schema allows, and how they stand in the dialect.
+
+{"type": "string", "maxLength": 3}   in JSON              →  "\\"" char{0,3} "\\""
+{"enum": ["m", "km"]}                up to "</p>"         →  "m</p>" | "km</p>"
+{"type": "string"}                   up to "</p>"         →  text, read through the marker (see until.py)
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from tplc.backends.gbnf import codepoints
+from tplc.backends.gbnf.automaton import (
+    Automaton,
+    TooLarge,
+    both,
+    build,
+    from_expr,
+    from_texts,
+    is_empty,
+    matches,
+    minimal,
+    negation,
+    split,
+    to_expr,
+)
+from tplc.backends.gbnf.codepoints import Ranges
+from tplc.backends.gbnf.expressions import (
+    ANY_CHARACTER,
+    NEVER,
+    Chars,
+    Expr,
+    Lit,
+    Rep,
+    alphabet,
+    alt,
+    chars,
+    encoded,
+    lengths,
+    lit,
+    rep,
+    seq,
+)
+from tplc.backends.gbnf.formats import BEYOND, PATTERNS
+from tplc.backends.gbnf.quoting import characters_of
+from tplc.backends.gbnf.regex import UnsupportedPattern, pattern_expr
+from tplc.backends.gbnf.repetitions import LARGEST_COUNT
+from tplc.backends.gbnf.report import Report
+from tplc.backends.gbnf.rules import Rules
+from tplc.backends.gbnf.shapes import Pattern, StringShape
+from tplc.backends.gbnf.until import Stop, through
+from tplc.ir.nodes import StringStyle
+
+KNOWN_FORMATS = frozenset(PATTERNS) | BEYOND
+_FEW_TEXTS = 12
+_TRIE_ONLY = 2000
+_MOST_LENGTH_STATES = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Free:
+    """Any text of so many characters."""
+
+    low: int
+    high: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """One of these."""
+
+    values: tuple[str, ...]
+
+
+Language = Free | Texts | Expr | Automaton
+
+
+@functools.lru_cache(maxsize=4096)
+def _pattern(pattern: Pattern) -> Expr | Automaton:
+    return pattern_expr(PATTERNS[pattern.text] if pattern.is_format else pattern.text)
+
+
+@functools.lru_cache(maxsize=4096)
+def _automaton(pattern: Pattern) -> Automaton:
+    found = _pattern(pattern)
+    positive = found if isinstance(found, Automaton) else from_expr(found)
+    return positive if pattern.wanted else negation(positive)
+
+
+def problem(pattern: Pattern) -> str | None:
+    """Why a pattern can't be said in a grammar; None when it can."""
+    if pattern.is_format and pattern.text in BEYOND:
+        return "no grammar of sensible size says it"
+    try:
+        _automaton(pattern) if not pattern.wanted else _pattern(pattern)
+    except UnsupportedPattern as error:
+        return str(error)
+    except TooLarge:
+        return "its automaton is too large"
+    return None
+
+
+def fits(shape: StringShape, text: str) -> bool:
+    """Whether the shape allows the text."""
+    return (
+        (shape.values is None or text in shape.values)
+        and text not in shape.excluded
+        and shape.low <= len(text)
+        and (shape.high is None or len(text) <= shape.high)
+        and all(matches(_automaton(pattern), text) for pattern in shape.patterns)
+        and not any("\ud800" <= character <= "\udfff" for character in text)
+    )
+
+
+def is_void(shape: StringShape) -> bool:
+    """Whether the shape certainly allows no text."""
+    if shape.high is not None and shape.high < shape.low:
+        return True
+    if shape.values is not None:
+        return not any(fits(shape, text) for text in shape.values)
+    if len(shape.patterns) < 2:
+        return False
+    try:
+        return is_empty(functools.reduce(both, map(_automaton, shape.patterns)))
+    except TooLarge:
+        return False
+
+
+def language(shape: StringShape, report: Report, path: str) -> Language:
+    if shape.values is not None:
+        return Texts(tuple(text for text in shape.values if fits(shape, text)))
+    low, high = shape.low, shape.high
+    if max(low, high or 0) > LARGEST_COUNT:
+        report.looser("maxLength" if low <= LARGEST_COUNT else "minLength", path, f"ignored beyond {LARGEST_COUNT}")
+        low, high = min(low, LARGEST_COUNT), None if (high or 0) > LARGEST_COUNT else high
+    if not shape.patterns and not shape.excluded:
+        return Free(low, high)
+    if len(shape.patterns) == 1 and shape.patterns[0].wanted and not shape.excluded:
+        simple = _pattern(shape.patterns[0])
+        if not isinstance(simple, Automaton):
+            clamped = _clamped(simple, low, high)
+            if clamped is not None:
+                return clamped
+    return _product(shape, low, high, report, path)
+
+
+def _clamped(expr: Expr, low: int, high: int | None) -> Expr | None:
+    """The expression within the lengths, where that needs no automaton."""
+    shortest, longest = lengths(expr)
+    if shortest >= low and (high is None or (longest is not None and longest <= high)):
+        return expr
+    if isinstance(expr, Rep) and isinstance(expr.item, Chars | Lit) and lengths(expr.item) == (1, 1):
+        most = [count for count in (expr.high, high) if count is not None]
+        least = max(expr.low, low)
+        return NEVER if most and min(most) < least else rep(expr.item, least, min(most) if most else None)
+    return None
+
+
+def _product(shape: StringShape, low: int, high: int | None, report: Report, path: str) -> Language:
+    keyword = "format" if any(pattern.is_format for pattern in shape.patterns) else "pattern"
+    try:
+        parts = [_automaton(pattern) for pattern in shape.patterns]
+        if shape.excluded:
+            parts.append(negation(from_texts(shape.excluded)))
+        whole = functools.reduce(both, parts)
+    except TooLarge:
+        report.looser(keyword, path, "any text: the automaton is too large")
+        return Free(low, high)
+    if low == 0 and high is None:
+        return whole
+    try:
+        return both(whole, from_expr(rep(ANY_CHARACTER, low, high)))
+    except TooLarge:
+        report.looser("maxLength" if high is not None else "minLength", path, f"ignored beside {keyword}")
+        return whole
+
+
+# In the dialect
+
+
+def quoted(rules: Rules, hint: str, texts: Language, styles: Iterable[StringStyle]) -> Expr:
+    """The texts between quotes; each of the dialect's quotings will do."""
+    return alt(*(_quoted(rules, hint, texts, style) for style in styles))
+
+
+def _quoted(rules: Rules, hint: str, texts: Language, style: StringStyle) -> Expr:
+    if style.escape == "none":
+        return seq(lit(style.open), raw_through(rules, hint, texts, Stop("", style.close)))
+    write = characters_of(rules, style)
+    opened, closed = lit(style.open), lit(style.close)
+    if isinstance(texts, Texts) and len(texts.values) <= _FEW_TEXTS:
+        return alt(*(seq(opened, encoded(lit(text), write), closed) for text in texts.values))
+    whole = seq(opened, _written(rules, hint, texts, write), closed)
+    return rules.library("string" if style.escape == "json" else "text", whole) if texts == Free(0, None) else whole
+
+
+def _written(rules: Rules, hint: str, texts: Language, write: Callable[[Ranges], Expr]) -> Expr:
+    if isinstance(texts, Free):
+        return rep(write(codepoints.ALL), texts.low, texts.high)
+    if isinstance(texts, Texts):
+        return _trie(rules, hint, texts.values, write)
+    if isinstance(texts, Automaton):
+        return to_expr(rules, hint, texts, write)
+    return encoded(texts, write)
+
+
+def _trie(rules: Rules, hint: str, values: tuple[str, ...], write: Callable[[Ranges], Expr]) -> Expr:
+    if len(values) <= _FEW_TEXTS:
+        return alt(*(encoded(lit(text), write) for text in values))
+    automaton = from_texts(values)
+    return to_expr(rules, hint, minimal(automaton) if len(automaton.edges) <= _TRIE_ONLY else automaton, write)
+
+
+def raw_through(rules: Rules, hint: str, texts: Language, stop: Stop, forbidden: tuple[str, ...] = ()) -> Expr:
+    """The texts as they are, and the marker that ends them."""
+    until = through([stop], forbidden)
+    if isinstance(texts, Texts):
+        possible = tuple(text for text in texts.values if matches(until, text + stop.text))
+        if len(possible) <= _FEW_TEXTS:
+            return alt(*(lit(text + stop.text) for text in possible))
+        return seq(_trie(rules, hint, possible, chars), lit(stop.text))
+    if texts == Free(0, None):
+        return to_expr(rules, f"{hint}-text", minimal(until), chars)
+    if isinstance(texts, Free):
+        return _bounded(rules, hint, texts, stop, forbidden)
+    plain = texts if not isinstance(texts, Automaton) else _letters(texts)
+    if all(_cannot_hold(plain, marker) for marker in (stop.core, *forbidden)):
+        body = to_expr(rules, hint, texts, chars) if isinstance(texts, Automaton) else texts
+        return seq(body, lit(stop.text))
+    whole = texts if isinstance(texts, Automaton) else from_expr(texts)
+    return to_expr(rules, hint, both(_then(whole, stop.text), until), chars)
+
+
+def _bounded(rules: Rules, hint: str, texts: Free, stop: Stop, forbidden: tuple[str, ...]) -> Expr:
+    until = through([stop], forbidden)
+    longest = texts.high or texts.low
+    if longest * len(until.edges) <= _MOST_LENGTH_STATES:
+        counted = from_expr(seq(rep(ANY_CHARACTER, texts.low, texts.high), lit(stop.text)))
+        return to_expr(rules, hint, both(counted, until), chars)
+    # Counting characters and looking for the marker at once takes a state for each pair; without the marker's first
+    # character there is nothing to look for.
+    firsts = codepoints.of("".join(text[:1] for text in (stop.core, *forbidden)))
+    return seq(rep(Chars(codepoints.complement(firsts)), texts.low, texts.high), lit(stop.text))
+
+
+def raw_avoiding(rules: Rules, hint: str, texts: Language, avoided: Ranges) -> Expr:
+    """The texts as they are, without the characters that could begin what follows, and not empty."""
+    allowed = Chars(codepoints.complement(avoided))
+    if isinstance(texts, Free):
+        return rep(allowed, max(texts.low, 1), texts.high)
+    if isinstance(texts, Texts):
+        possible = [text for text in texts.values if text and not codepoints.intersection(codepoints.of(text), avoided)]
+        return _trie(rules, hint, tuple(possible), chars)
+    whole = texts if isinstance(texts, Automaton) else from_expr(texts)
+    return to_expr(rules, hint, both(whole, from_expr(rep(allowed, 1, None))), chars)
+
+
+def _letters(automaton: Automaton) -> Expr:
+    return chars(codepoints.union(*(ranges for row in automaton.edges for ranges, _ in row)))
+
+
+def _cannot_hold(texts: Expr, marker: str) -> bool:
+    """Some character of the marker occurs in none of the texts."""
+    letters = alphabet(texts)
+    return any(not codepoints.contains(letters, ord(character)) for character in marker)
+
+
+def _then(automaton: Automaton, text: str) -> Automaton:
+    """The automaton's texts, each followed by `text`."""
+    count = len(automaton.edges)
+    tail: list[tuple[tuple[Ranges, int], ...]] = [
+        ((codepoints.of(character), count + at + 1),) for at, character in enumerate(text)
+    ]
+    # States are sets here: the text may begin with what the automaton could go on with.
+    rows = [*automaton.edges, *tail, ()]
+
+    def edges(states: frozenset[int]) -> list[tuple[Ranges, frozenset[int]]]:
+        held = states | ({count} if states & automaton.accepting else set())
+        return _joined([edge for state in sorted(held) for edge in rows[state]])
+
+    return minimal(build(frozenset({0}), edges, lambda states: count + len(text) in states))
+
+
+def _joined(moves: list[tuple[Ranges, int]]) -> list[tuple[Ranges, frozenset[int]]]:
+    return [(ranges, frozenset(targets)) for ranges, targets in split(moves)]

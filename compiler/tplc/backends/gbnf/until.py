@@ -1,0 +1,84 @@
+"""Raw text up to a marker, as rules that read *through* the marker.
+
+    text ::= [^<]* [<] text-1        text-1 ::= [/] text-2 | [<] text-1 | [^/<] text        …
+
+One state for each beginning of a marker (Aho-Corasick).  The text can't hold a marker, not even one that overlaps its
+own beginning; a grammar that says "text without the marker, then the marker" lets those through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tplc.backends.gbnf import codepoints
+from tplc.backends.gbnf.automaton import Automaton, build
+from tplc.backends.gbnf.codepoints import Ranges
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """A marker that ends text: `core` can stand nowhere in it, and what ends it is `lead` and `core` together."""
+
+    lead: str
+    core: str
+
+    @property
+    def text(self) -> str:
+        return self.lead + self.core
+
+
+def stop_at(marker: str) -> Stop:
+    """A marker's leading white space is the template's only right before its core."""
+    core = marker.lstrip()
+    return Stop(marker[: len(marker) - len(core)], core) if core else Stop("", marker)
+
+
+def through(stops: Iterable[Stop], forbidden: Iterable[str] = ()) -> Automaton:
+    """Texts that end with the first stop they hold."""
+    stops = tuple(stops)
+    whole = {stop.text for stop in stops}
+    bare = {stop.core for stop in stops} | {text for text in forbidden if text}
+    machine = _Machine(sorted(whole | bare))
+
+    def ends(state: str) -> bool:
+        return any(state.endswith(text) for text in whole)
+
+    def edges(state: str) -> Iterable[tuple[Ranges, str]]:
+        if ends(state):
+            return
+        for ranges, to in machine.moves(state):
+            if ends(to) or not any(to.endswith(text) for text in bare):
+                yield ranges, to
+
+    return build("", edges, ends)
+
+
+def without(forbidden: Iterable[str]) -> Automaton:
+    """Texts that hold none of the markers."""
+    markers = sorted({text for text in forbidden if text})
+    machine = _Machine(markers)
+
+    def edges(state: str) -> Iterable[tuple[Ranges, str]]:
+        for ranges, to in machine.moves(state):
+            if not any(to.endswith(text) for text in markers):
+                yield ranges, to
+
+    return build("", edges, lambda state: True)
+
+
+class _Machine:
+    """States are the beginnings of markers: the longest that the text read so far ends with."""
+
+    def __init__(self, markers: Iterable[str]) -> None:
+        self._beginnings = {marker[:length] for marker in markers for length in range(len(marker) + 1)}
+        self._letters = sorted({character for marker in markers for character in marker})
+        self._others = codepoints.complement(codepoints.of("".join(self._letters)))
+
+    def moves(self, state: str) -> Iterable[tuple[Ranges, str]]:
+        for letter in self._letters:
+            yield codepoints.of(letter), self._longest(state + letter)
+        yield self._others, ""
+
+    def _longest(self, text: str) -> str:
+        return next(text[at:] for at in range(len(text) + 1) if text[at:] in self._beginnings)

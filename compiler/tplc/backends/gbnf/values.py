@@ -1,0 +1,628 @@
+r"""Shapes as text in the template's dialect.
+
+    {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+    in JSON            →  "{" ws "\"city\":" ws string ws "}"
+    in bare keys       →  "{city:" "<q>" text-up-to-<q> "}"
+    in tagged pairs    →  "<p=city>" text-up-to-</p>
+
+One walk serves all dialects: a schema's shapes say what is allowed, `Values` how it is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import reduce
+from typing import Literal
+
+from tplc.backends.gbnf import algebra, codepoints, strings
+from tplc.backends.gbnf import numbers as digits
+from tplc.backends.gbnf.automaton import Automaton, TooLarge, both, from_expr, negation, to_expr
+from tplc.backends.gbnf.expressions import (
+    EMPTY,
+    NEVER,
+    Chars,
+    Expr,
+    Lit,
+    Ref,
+    Rep,
+    alt,
+    chars,
+    encoded,
+    lit,
+    opt,
+    rep,
+    seq,
+)
+from tplc.backends.gbnf.quoting import characters_of
+from tplc.backends.gbnf.reader import SchemaReader, number_fits
+from tplc.backends.gbnf.report import Report
+from tplc.backends.gbnf.rules import Rules
+from tplc.backends.gbnf.sequences import Items, Member, Members, TooManyStates, in_any_order, in_order, items, machine
+from tplc.backends.gbnf.shapes import (
+    ANYTHING,
+    EVERYTHING,
+    ArrayShape,
+    Contains,
+    NumberShape,
+    ObjectShape,
+    Pattern,
+    Shapes,
+    StringShape,
+    Sub,
+    only,
+)
+from tplc.backends.gbnf.until import Stop, stop_at
+from tplc.ir.nodes import Dialect, JsonType, PairArguments, Slot, StringStyle, Text, ValueStyle
+
+Where = Literal["top", "list", "object"]
+_DEEPEST = 48
+_LARGEST_INLINE = 8
+_MOST_PATTERNS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How schemas are taken.
+
+    `closed`: an object whose schema lists properties, and says nothing of others, has no others.
+    `plain_integers`: an integer is written without ".0".
+    """
+
+    closed: bool = True
+    plain_integers: bool = True
+    any_order: bool = False
+    formats: bool = True
+
+
+class Values:
+    """Writes the values of one schema after another (`read`) into one set of rules."""
+
+    def __init__(self, rules: Rules, report: Report, dialect: Dialect, reading: Reading) -> None:
+        self._rules = rules
+        self._report = report
+        self._dialect = dialect
+        self._reading = reading
+        self._pairs: PairArguments | None = None
+        self._shared: dict[object, Expr] = {}
+        self._made: dict[object, Expr] = {}
+        self._making: dict[object, str | None] = {}
+        self._depth = 0
+        self._name = ""
+
+    def read(self, reader: SchemaReader, name: str) -> None:
+        self._reader = reader
+        self._name = name
+        self._made = {}
+
+    def object_arguments(self, sub: Sub) -> Expr:
+        """arguments = one object of the dialect"""
+        shapes = only(self._reader.shapes(sub), ("object",))
+        return self._once(("arguments", sub), sub or (-1,), lambda: self._value(shapes, sub, "object"))
+
+    def pair_arguments(self, sub: Sub, pairs: PairArguments, following: str) -> Expr:
+        """arguments = start pair (separator pair)* end | empty"""
+        self._pairs = pairs
+        shapes = self._reader.shapes(sub)
+        ends = (pairs.separator, pairs.end + following)
+        parts = []
+        for shape in shapes.objects:
+            body = self._members(shape, self._hint(sub), lit(pairs.separator), lambda k, s: self._pair(k, s, ends))
+            some = seq(lit(pairs.start), _without_empty(body), lit(pairs.end))
+            parts.append(alt(some, lit(pairs.empty)) if _is_optional(body) else some)
+            if body == EMPTY:
+                parts[-1] = lit(pairs.empty)
+        return alt(*parts)
+
+    def value(self, sub: Sub, where: Where) -> Expr:
+        """A value as it stands between delimiters."""
+        return self._once(("value", sub, where), sub, lambda: self._value(self._reader.shapes(sub), sub, where))
+
+    # Once for each schema and place
+
+    def _once(self, key: object, sub: Sub, make: Callable[[], Expr]) -> Expr:
+        made = self._shared if sub == ANYTHING else self._made
+        if key in made:
+            return made[key]
+        if key in self._making:
+            name = self._making[key]
+            if name is None:
+                name = self._making[key] = self._rules.reserve(self._hint(sub))
+            return Ref(name)
+        self._making[key] = None
+        self._depth += 1
+        body = make()
+        self._depth -= 1
+        name = self._making.pop(key)
+        if name is not None:
+            self._rules.define(name, body)
+            body = Ref(name)
+        elif sum(1 for _ in walk(body)) > _LARGEST_INLINE:
+            body = self._rules.add(self._hint(sub), body)
+        made[key] = body
+        return body
+
+    def _hint(self, sub: Sub) -> str:
+        if sub == ANYTHING:
+            return "value"
+        if sub == (-1,):
+            return f"{self._name}-arguments"
+        words = [word for word in self._reader.path(sub).split("/")[1:] if word not in _STRUCTURE]
+        if "$defs" in self._reader.path(sub) or "definitions" in self._reader.path(sub):
+            return "-".join(words) or self._name
+        return "-".join([self._name, *words]) if words else f"{self._name}-arguments"
+
+    # Values between delimiters
+
+    def _style(self, where: Where) -> ValueStyle:
+        return {"top": self._dialect.top, "list": self._dialect.in_list, "object": self._dialect.in_object}[where]
+
+    def _value(self, shapes: Shapes, sub: Sub, where: Where) -> Expr:
+        if self._depth > _DEEPEST:
+            self._report.looser("type", self._reader.path(sub), f"any value: nested more than {_DEEPEST} deep")
+            sub, shapes = ANYTHING, EVERYTHING
+            return self.value(ANYTHING, where)
+        style = self._style(where)
+        found = [self._object(shape, sub, where) for shape in shapes.objects]
+        found += [self._array(shape, sub, where) for shape in shapes.arrays]
+        found += [self._string(shape, sub, where) for shape in shapes.strings]
+        found += self._scalars(shapes, sub, style)
+        return alt(*found)
+
+    def _scalars(self, shapes: Shapes, sub: Sub, style: ValueStyle) -> list[Expr]:
+        found = [self._number(shape, sub) for shape in shapes.numbers]
+        found += [lit(style.true if value else style.false) for value in shapes.booleans]
+        if shapes.null and style.null is not None:
+            found.append(lit(style.null))
+        return found
+
+    def _string(self, shape: StringShape, sub: Sub, where: Where) -> Expr:
+        style = self._style(where)
+        texts = strings.language(shape, self._report, self._reader.path(sub))
+        if style.strings:
+            return strings.quoted(self._rules, self._hint(sub), texts, style.strings)
+        around = (style.list_separator, style.list_close, style.object_separator, style.object_close)
+        return strings.raw_avoiding(self._rules, self._hint(sub), texts, _firsts(around))
+
+    def _object(self, shape: ObjectShape, sub: Sub, where: Where) -> Expr:
+        inner: Where = "object" if where == "top" else where
+        style = self._style(where)
+        colon = self._after(style.colon, style)
+
+        def member(key: Expr, value: Sub) -> Expr:
+            return seq(key, colon, self.value(value, inner))
+
+        separator = self._after(style.object_separator, style)
+        body = self._members(shape, self._hint(sub), separator, member, self._key_styles(style))
+        if body == NEVER:
+            return NEVER
+        whole = self._enclosed(style.object_open, body, style.object_close, style)
+        return self._rules.library("object", whole) if sub == ANYTHING else whole
+
+    def _array(self, shape: ArrayShape, sub: Sub, where: Where) -> Expr:
+        inner: Where = "list" if where == "top" else where
+        style = self._style(where)
+        separator = self._after(style.list_separator, style)
+        body = self._items(shape, sub, separator, lambda item: self.value(item, inner))
+        if body == NEVER:
+            return NEVER
+        whole = self._enclosed(style.list_open, body, style.list_close, style)
+        return self._rules.library("array", whole) if sub == ANYTHING else whole
+
+    def _enclosed(self, opened: str, body: Expr, closed: str, style: ValueStyle) -> Expr:
+        if not self._relaxed(style):
+            return seq(lit(opened), body, lit(closed))
+        space = self._space()
+        if body == EMPTY:
+            return seq(lit(opened.strip()), space, lit(closed.strip()))
+        if _is_optional(body):
+            body = opt(seq(_without_empty(body), space))
+        else:
+            body = seq(body, space)
+        return seq(lit(opened.strip()), space, body, lit(closed.strip()))
+
+    def _after(self, text: str, style: ValueStyle) -> Expr:
+        """A separator, and the white space behind it where white space is free."""
+        return seq(lit(text.strip()), self._space()) if self._relaxed(style) else lit(text)
+
+    def _relaxed(self, style: ValueStyle) -> bool:
+        """Whether white space is free between parts: JSON's punctuation, and everything else in quotes."""
+        cores = [
+            text.strip()
+            for text in (style.list_open, style.list_separator, style.list_close, style.object_open, style.colon)
+        ]
+        return cores == ["[", ",", "]", "{", ":"] and bool(style.strings) and bool(style.key_open)
+
+    def _space(self) -> Expr:
+        line = seq(lit("\n"), rep(Chars(codepoints.of("\t ")), 0, 80))
+        return self._rules.library("ws", opt(alt(lit(" "), line)))
+
+    # Numbers
+
+    def _number(self, shape: NumberShape, sub: Sub) -> Expr:
+        path = self._reader.path(sub)
+        plain = shape.integer is True and self._reading.plain_integers
+        if shape.values is not None:
+            return alt(*(self._constant(v, plain=plain) for v in shape.values if number_fits(shape, v)))
+        zeros = EMPTY if plain else opt(digits.ZEROS)
+        if not shape.multiples and not shape.excluded and shape.integer is not False:
+            if shape.low is None and shape.high is None:
+                if shape.integer is None:
+                    return self._rules.library("number", digits.NUMBER)
+                return self._rules.library("integer", seq(digits.INTEGER, zeros))
+            if shape.integer:
+                whole = digits.integers(shape.low, shape.high)
+                return seq(whole, zeros)
+            return digits.decimals(shape.low, shape.high)
+        try:
+            whole_automaton = reduce(both, self._number_parts(shape, plain=plain))
+        except (TooLarge, ValueError):
+            keyword = "multipleOf" if shape.multiples else "not"
+            self._report.looser(keyword, path, "left out: the automaton is too large")
+            return self._number(replace(shape, multiples=(), excluded=(), integer=shape.integer or None), sub)
+        return to_expr(self._rules, self._hint(sub), whole_automaton, chars)
+
+    def _number_parts(self, shape: NumberShape, *, plain: bool) -> list[Automaton]:
+        fraction = digits.FRACTION
+        any_number = seq(digits.INTEGER, EMPTY if plain else opt(fraction))
+        parts = [from_expr(any_number)]
+        whole = from_expr(seq(digits.INTEGER, opt(digits.ZEROS)))
+        if shape.integer is not None:
+            parts.append(whole if shape.integer else negation(whole))
+        if shape.low is not None or shape.high is not None:
+            parts.append(from_expr(digits.decimals(shape.low, shape.high)))
+        for step, wanted in shape.multiples:
+            multiple = digits.multiples(step, integer=False, fraction_zeros=True)
+            parts.append(multiple if wanted else negation(multiple))
+        for value in shape.excluded:
+            parts.append(negation(from_expr(self._constant(value, plain=False))))
+        return parts
+
+    def _constant(self, value: Fraction, *, plain: bool) -> Expr:
+        if value.denominator == 1:
+            return seq(lit(str(value.numerator)), EMPTY if plain or self._reading.plain_integers else opt(digits.ZEROS))
+        text = digits.decimal_text(value)
+        return seq(lit(text), EMPTY if self._reading.plain_integers else rep(lit("0"), 0, None))
+
+    # Members
+
+    def _members(
+        self,
+        shape: ObjectShape,
+        hint: str,
+        separator: Expr,
+        write: Callable[[Expr, Sub], Expr],
+        key_styles: tuple[StringStyle, ...] = (),
+    ) -> Expr:
+        reader = self._reader
+        listed = [name for name, _ in shape.properties]
+        listed += [name for name in shape.required if name not in listed]
+        for others in shape.others:
+            listed += [name for name in others.names if name not in listed]
+        named = []
+        for name in listed:
+            required = name in shape.required
+            sub = reader.member(shape, name)
+            if reader.is_void(sub):
+                expr: Expr = NEVER
+            else:
+                expr = write(self._key(name, key_styles), sub)
+            if expr == NEVER:
+                if required:
+                    return NEVER
+                continue
+            named.append(Member(expr, required))
+        other = self._others(shape, tuple(listed), hint, write, key_styles)
+        members = Members(tuple(named), None if other == NEVER else other, separator, shape.low, shape.high)
+        return self._arranged(members, hint, shape)
+
+    def _arranged(self, members: Members, hint: str, shape: ObjectShape) -> Expr:
+        path = "#"
+        if self._reading.any_order and (len(members.named) > 1 or (members.named and members.other is not None)):
+            free = in_any_order(self._rules, hint, members)
+            if free is not None:
+                return free
+            self._report.tighter("properties", path, "in the schema's order: any order would take too many rules")
+        try:
+            return in_order(self._rules, hint, members)
+        except TooManyStates:
+            keyword = "minProperties" if shape.high is None else "maxProperties"
+            self._report.looser(keyword, path, "left out: counting would take too many rules")
+            return in_order(self._rules, hint, replace(members, low=0, high=None))
+
+    def _key(self, name: str, styles: tuple[StringStyle, ...]) -> Expr:
+        if not styles:
+            return lit(name)
+        # As the template chooses: the usual quotes, or others where those stand in the name.
+        style = (
+            next((style for style in styles if style.close not in name), styles[0]) if styles[0].close else styles[0]
+        )
+        return seq(lit(style.open), encoded(lit(name), characters_of(self._rules, style)), lit(style.close))
+
+    def _key_styles(self, style: ValueStyle) -> tuple[StringStyle, ...]:
+        if any(string.open == style.key_open for string in style.strings):
+            return style.strings
+        return (StringStyle(style.key_open, style.key_close, "none"),)
+
+    def _others(
+        self,
+        shape: ObjectShape,
+        listed: tuple[str, ...],
+        hint: str,
+        write: Callable[[Expr, Sub], Expr],
+        key_styles: tuple[StringStyle, ...],
+    ) -> Expr:
+        """Members that the schema does not name."""
+        texts = list(
+            dict.fromkeys([text for text, _ in shape.patterns] + [t for o in shape.others for t in o.patterns])
+        )
+        closed = self._reading.closed and shape.declared and not shape.others
+        if len(texts) > _MOST_PATTERNS:
+            self._report.looser("patternProperties", "#", f"only the first {_MOST_PATTERNS} patterns count")
+            texts = texts[:_MOST_PATTERNS]
+        found = []
+        for mask in range(1 << len(texts)):
+            held = [text for index, text in enumerate(texts) if mask >> index & 1]
+            if closed and not held:
+                continue
+            sub = self._region(shape, held)
+            if self._reader.is_void(sub):
+                continue
+            patterns = tuple(Pattern(text, text in held) for text in texts)
+            key = self._other_key(StringShape(patterns=patterns, excluded=listed), shape.names, hint, key_styles)
+            if key != NEVER:
+                found.append(write(key, sub))
+        return alt(*found)
+
+    def _region(self, shape: ObjectShape, held: list[str]) -> Sub:
+        sub: Sub = ANYTHING
+        for text, wanted in shape.patterns:
+            if text in held:
+                sub = algebra.joined(sub, wanted)
+        for others in shape.others:
+            if not any(text in held for text in others.patterns):
+                sub = algebra.joined(sub, others.sub)
+        return sub
+
+    def _other_key(self, key: StringShape, names: Sub, hint: str, styles: tuple[StringStyle, ...]) -> Expr:
+        shapes = algebra.intersection(Shapes(strings=(key,)), self._reader.shapes(names)).strings
+        path = self._reader.path(names)
+        texts = [strings.language(shape, self._report, path) for shape in shapes if not strings.is_void(shape)]
+        style = styles[0] if styles else StringStyle("", self._key_stop(), "none")
+        if not styles:
+            # The text that ends the key is written with the pair.
+            avoided = codepoints.of(style.close.strip()[:1] + "\n")
+            return alt(*(strings.raw_avoiding(self._rules, f"{hint}-key", text, avoided) for text in texts))
+        if style.escape == "none" and not style.close:
+            # A bare key is a word.
+            avoided = codepoints.complement(_WORD)
+            return alt(*(strings.raw_avoiding(self._rules, f"{hint}-key", text, avoided) for text in texts))
+        return alt(*(strings.quoted(self._rules, f"{hint}-key", text, (style,)) for text in texts))
+
+    # Items
+
+    def _items(self, shape: ArrayShape, sub: Sub, separator: Expr, write: Callable[[Sub], Expr]) -> Expr:
+        path, hint = self._reader.path(sub), self._hint(sub)
+        if shape.unique and (shape.high is None or shape.high > 1):
+            self._report.looser("uniqueItems", path, "items may be alike")
+
+        def item(wanted: Sub) -> Expr:
+            return NEVER if self._reader.is_void(wanted) else write(wanted)
+
+        if shape.contains:
+            try:
+                return self._with_contained(shape, shape.contains, hint, separator, item)
+            except TooManyStates:
+                self._report.looser("contains", path, "left out: counting would take too many rules")
+        prefix = tuple(item(wanted) for wanted in shape.prefix)
+        return items(self._rules, hint, Items(prefix, item(shape.rest), separator, shape.low, shape.high))
+
+    def _with_contained(
+        self,
+        shape: ArrayShape,
+        contains: tuple[Contains, ...],
+        hint: str,
+        separator: Expr,
+        write: Callable[[Sub], Expr],
+    ) -> Expr:
+        """Items by place and by how many of each wanted kind there have been."""
+        reader = self._reader
+        last = max(len(shape.prefix), shape.low, shape.high or 0)
+        caps = [wanted.low if wanted.high is None else wanted.high for wanted in contains]
+
+        def moves(state: tuple[int, ...]) -> list[tuple[Expr, tuple[int, ...]]]:
+            place, counts = state[0], state[1:]
+            if shape.high is not None and place == shape.high:
+                return []
+            here = algebra.item_at(shape, place)
+            found: list[tuple[Expr, tuple[int, ...]]] = []
+            for mask in range(1 << len(contains)):
+                sub, after = here, [min(place + 1, last)]
+                possible = True
+                for index, wanted in enumerate(contains):
+                    counted = bool(mask >> index & 1)
+                    count = counts[index] + counted
+                    possible = possible and (wanted.high is None or count <= wanted.high)
+                    after.append(min(count, caps[index]))
+                    if counted:
+                        sub = algebra.joined(sub, wanted.sub)
+                    elif wanted.high is not None:
+                        sub = algebra.joined(sub, reader.opposite(wanted.sub))
+                if possible:
+                    found.append((write(sub), tuple(after)))
+            return found
+
+        def ends(state: tuple[int, ...]) -> bool:
+            enough = all(count >= wanted.low for count, wanted in zip(state[1:], contains, strict=True))
+            return enough and state[0] >= shape.low
+
+        return machine(self._rules, hint, (0,) * (len(contains) + 1), moves, ends, separator)
+
+    # Pairs
+
+    def _key_stop(self) -> str:
+        assert self._pairs is not None
+        layout = self._pairs.pair
+        at = next(index for index, item in enumerate(layout) if isinstance(item, Slot) and item.kind == "key")
+        following = layout[at + 1] if at + 1 < len(layout) else None
+        return following.text if isinstance(following, Text) else ""
+
+    def _pair(self, key: Expr, sub: Sub, ends: tuple[str, ...]) -> Expr:
+        """pair = the layout with this key; the type word goes with the value's type."""
+        assert self._pairs is not None
+        if not any(isinstance(item, Slot) and item.kind == "type" for item in self._pairs.pair):
+            return self._filled(key, "", self._reader.shapes(sub), sub, ends)
+        found = []
+        for word, shapes in self._by_type_word(self._reader.shapes(sub)).items():
+            found.append(self._filled(key, word, shapes, sub, ends))
+        return alt(*found)
+
+    def _by_type_word(self, shapes: Shapes) -> dict[str, Shapes]:
+        words: dict[JsonType, str] = {word.type: word.word for word in self._dialect.types}
+        integers = tuple(_integers(shape, whole=True) for shape in shapes.numbers if shape.integer is not False)
+        others = tuple(_integers(shape, whole=False) for shape in shapes.numbers if shape.integer is not True)
+        if words.get("integer", words.get("number")) == words.get("number"):
+            integers, others = (), shapes.numbers
+        parts: tuple[tuple[JsonType, Shapes], ...] = (
+            ("string", Shapes(strings=shapes.strings)),
+            ("integer", Shapes(numbers=integers)),
+            ("number", Shapes(numbers=others)),
+            ("boolean", Shapes(booleans=shapes.booleans)),
+            ("null", Shapes(null=shapes.null)),
+            ("array", Shapes(arrays=shapes.arrays)),
+            ("object", Shapes(objects=shapes.objects)),
+        )
+        found: dict[str, Shapes] = {}
+        for kind, part in parts:
+            if part != Shapes():
+                word = words.get(kind, words.get("number", "") if kind == "integer" else "")
+                found[word] = algebra.union(found.get(word, Shapes()), part)
+        return found
+
+    def _filled(self, key: Expr, word: str, shapes: Shapes, sub: Sub, ends: tuple[str, ...]) -> Expr:
+        assert self._pairs is not None
+        layout = self._pairs.pair
+        found: list[Expr] = []
+        keyed = False
+        for index, item in enumerate(layout):
+            if isinstance(item, Text):
+                found.append(lit(item.text))
+            elif item.kind == "key":
+                found.append(key)
+                keyed = True
+            elif item.kind == "type":
+                found.append(lit(word))
+            else:
+                closing = self._closing(layout[index + 1 :], key)
+                if closing is None:
+                    return NEVER
+                value = self._top(shapes, sub, closing, ends)
+                # The text after the value is read with it.
+                return seq(*found, value) if keyed else NEVER
+        return seq(*found)
+
+    def _closing(self, rest: tuple[Text | Slot, ...], key: Expr) -> str | None:
+        """What follows the value; None when it repeats a key that is not known."""
+        found = ""
+        for item in rest:
+            if isinstance(item, Text):
+                found += item.text
+            else:
+                name = _literal(key)
+                if name is None:
+                    return None
+                found += name
+        return found
+
+    def _top(self, shapes: Shapes, sub: Sub, closing: str, ends: tuple[str, ...]) -> Expr:
+        """A whole argument value and what closes its pair."""
+        style = self._dialect.top
+        if style.strings:
+            return seq(self._once(("top", sub, shapes), sub, lambda: self._value(shapes, sub, "top")), lit(closing))
+        if not closing:
+            return self._bare(shapes, sub, ends)
+        return self._once(("raw", sub, shapes, closing), sub, lambda: self._raw(shapes, sub, closing))
+
+    def _bare(self, shapes: Shapes, sub: Sub, ends: tuple[str, ...]) -> Expr:
+        """A raw value that nothing closes but the next separator or the end."""
+        found = self._others_than_strings(shapes, sub)
+        for shape in shapes.strings:
+            texts = strings.language(shape, self._report, self._reader.path(sub))
+            found.append(strings.raw_avoiding(self._rules, self._hint(sub), texts, _firsts(ends)))
+        return alt(*found)
+
+    def _others_than_strings(self, shapes: Shapes, sub: Sub) -> list[Expr]:
+        found = [self._object(shape, sub, "top") for shape in shapes.objects]
+        found += [self._array(shape, sub, "top") for shape in shapes.arrays]
+        return found + self._scalars(shapes, sub, self._dialect.top)
+
+    def _raw(self, shapes: Shapes, sub: Sub, closing: str) -> Expr:
+        """A value as it is, read through the text that closes it."""
+        core = closing.rstrip()
+        stop, after = stop_at(core or closing), lit(closing[len(core) :] if core else "")
+        hint = self._hint(sub)
+        wrap = self._dialect.wrap
+        found = []
+        for shape in shapes.strings:
+            texts = strings.language(shape, self._report, self._reader.path(sub))
+            forbidden = (wrap.open,) if wrap is not None else ()
+            found.append(seq(strings.raw_through(self._rules, hint, texts, stop, forbidden), after))
+            if wrap is not None:
+                wrapped = seq(lit(wrap.open), strings.raw_through(self._rules, hint, texts, Stop("", wrap.close)))
+                found.append(seq(wrapped, lit(closing)))
+        if shapes.strings == (StringShape(),) and self._dialect.elements is None and sub == ANYTHING:
+            # Any text at all: what else could stand here is text as well.
+            return alt(*found)
+        if self._dialect.elements is None:
+            found += [seq(expr, lit(closing)) for expr in self._others_than_strings(shapes, sub)]
+        else:
+            found += [seq(expr, lit(closing)) for expr in self._scalars(shapes, sub, self._dialect.top)]
+            found += [seq(self._element_members(shape, sub), lit(closing)) for shape in shapes.objects]
+            found += [seq(self._element_items(shape, sub), lit(closing)) for shape in shapes.arrays]
+        return alt(*found)
+
+    def _element_members(self, shape: ObjectShape, sub: Sub) -> Expr:
+        ends = ("", "")
+        return self._members(shape, self._hint(sub), EMPTY, lambda k, s: self._pair(k, s, ends))
+
+    def _element_items(self, shape: ArrayShape, sub: Sub) -> Expr:
+        elements = self._dialect.elements
+        assert elements is not None
+
+        def item(wanted: Sub) -> Expr:
+            value = self._top(self._reader.shapes(wanted), wanted, elements.item_close, ("",))
+            return seq(lit(elements.item_open), value)
+
+        return self._items(shape, sub, EMPTY, item)
+
+
+_STRUCTURE = frozenset(
+    {"properties", "$defs", "definitions", "items", "prefixItems", "anyOf", "oneOf", "allOf", *map(str, range(10))}
+)
+_WORD = codepoints.union(
+    codepoints.span("0", "9"), codepoints.span("A", "Z"), codepoints.of("_-"), codepoints.span("a", "z")
+)
+
+
+def _firsts(texts: tuple[str, ...]) -> codepoints.Ranges:
+    """Characters that raw text must do without so that what follows it can be told: of each text, its first."""
+    return codepoints.of("".join((text.strip() or text)[:1] for text in texts) + "\n")
+
+
+def _literal(expr: Expr) -> str | None:
+    return expr.text if isinstance(expr, Lit) else None
+
+
+def _integers(shape: NumberShape, *, whole: bool) -> NumberShape:
+    return replace(shape, integer=whole)
+
+
+def _is_optional(body: Expr) -> bool:
+    return isinstance(body, Rep) and body.low == 0
+
+
+def _without_empty(body: Expr) -> Expr:
+    if isinstance(body, Rep) and body.low == 0:
+        return body.item if body.high == 1 else rep(body.item, 1, body.high)
+    return body

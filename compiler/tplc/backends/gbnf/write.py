@@ -1,0 +1,89 @@
+"""Rules as GBNF text, one rule a line, in the subset that the engines share.
+
+{"root": Seq((Lit('a"'), Chars(((48, 57),)), Rep(Ref("ws"), 0, 1)))}  →  root ::= "a\\"" [0-9] ws?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tplc.backends.gbnf import codepoints
+from tplc.backends.gbnf.codepoints import Ranges
+from tplc.backends.gbnf.expressions import Alt, Chars, Expr, Lit, Rep, Seq
+
+_ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r", "\\": "\\\\"}
+
+
+def write_rules(rules: Mapping[str, Expr]) -> str:
+    return "".join(f"{name} ::= {_alternatives(body)}\n" for name, body in rules.items())
+
+
+def _alternatives(expr: Expr) -> str:
+    if isinstance(expr, Alt) and expr.items:
+        return " | ".join(_sequence(item) for item in expr.items)
+    return _sequence(expr)
+
+
+def _sequence(expr: Expr) -> str:
+    if isinstance(expr, Seq) and expr.items:
+        return " ".join(_item(item) for item in expr.items)
+    return _item(expr)
+
+
+def _item(expr: Expr) -> str:
+    if isinstance(expr, Lit):
+        return literal(expr.text)
+    if isinstance(expr, Chars):
+        return character_class(expr.ranges)
+    if isinstance(expr, Rep):
+        item = f"({_alternatives(expr.item)})" if isinstance(expr.item, Rep) else _item(expr.item)
+        return item + _counts(expr.low, expr.high)
+    if isinstance(expr, Seq | Alt):
+        return f"({_alternatives(expr)})" if expr.items else '""'
+    return expr.name
+
+
+def _counts(low: int, high: int | None) -> str:
+    signs = {(0, 1): "?", (0, None): "*", (1, None): "+"}
+    if (low, high) in signs:
+        return signs[low, high]
+    if low == high:
+        return f"{{{low}}}"
+    return f"{{{low},{'' if high is None else high}}}"
+
+
+def literal(text: str) -> str:
+    return '"' + "".join(_plain(character, '"') for character in text) + '"'
+
+
+def character_class(ranges: Ranges) -> str:
+    """A class, negated where that is shorter.  Any character is `[^\\x00]`, for want of a portable dot."""
+    if ranges == codepoints.ALL:
+        return r"[^\x00]"
+    others = codepoints.complement(ranges)
+    if ranges[-1][1] == 0x10FFFF and others:
+        return "[^" + _members(others) + "]"
+    return "[" + _members(ranges) + "]"
+
+
+def _members(ranges: Ranges) -> str:
+    # A hyphen can stand for itself only at the end.
+    hyphen = any(low == high == ord("-") for low, high in ranges)
+    return "".join(_member(low, high) for low, high in ranges if not low == high == ord("-")) + ("-" if hyphen else "")
+
+
+def _member(low: int, high: int) -> str:
+    if high == low:
+        return _plain(chr(low), "[]^")
+    between = "" if high == low + 1 else "-"
+    return _plain(chr(low), "[]^-") + between + _plain(chr(high), "[]^-")
+
+
+def _plain(character: str, special: str) -> str:
+    if character in _ESCAPES:
+        return _ESCAPES[character]
+    if character == '"' and '"' in special:
+        return '\\"'
+    if character in special or ord(character) < 0x20 or ord(character) == 0x7F:
+        return f"\\x{ord(character):02X}"
+    return character
