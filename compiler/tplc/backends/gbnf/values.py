@@ -34,6 +34,7 @@ from tplc.backends.gbnf.expressions import (
     opt,
     rep,
     seq,
+    walk,
 )
 from tplc.backends.gbnf.quoting import characters_of
 from tplc.backends.gbnf.reader import SchemaReader, number_fits
