@@ -13,6 +13,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 
+from tplc.errors import UnsupportedTemplate
 from tplc.ir.nodes import (
     GENERAL_TOLERANCES,
     Capabilities,
@@ -26,7 +27,7 @@ from tplc.ir.nodes import (
     Tools,
     Turn,
 )
-from tplc.learn.align import common_suffix, cut_right, pieces, token_spans
+from tplc.learn.align import common_prefix, common_suffix, cut_right, pieces, reads_well, token_spans
 from tplc.learn.calls import CallFacts, learn_calls
 from tplc.learn.candidates import candidates
 from tplc.learn.conversation import CallProbe, base_dress, call_dress
@@ -56,6 +57,10 @@ def learn(
     probe = call_dress(prober, base, contexts, found)
     reasoning = learn_reasoning(prober, turn, base, contexts, probe.dress if probe else None, found)
     turn = reasoning.turn
+    if reasoning.reasoning.mode != "none" and not reasoning.reasoning.end.strip():
+        raise UnsupportedTemplate(
+            name, "only white space ends reasoning: it is ambiguous where content or a call begins after it"
+        )
     ends = learn_ends(prober, base, turn)
     calls = learn_calls(prober, turn, reasoning, probe, ends) if probe else None
     content_end = reasoning.content_end
@@ -84,18 +89,24 @@ def learn(
 def _closings(
     reasoning: ReasoningFacts, calls: CallFacts, ends: tuple[str, ...]
 ) -> tuple[str, tuple[str, ...], CallFacts]:
-    """Split the end of wrapped content from the end of the turn: the latter is what calls end with as well."""
+    """Split the end of content from the end of the turn: the former stands before calls as well, the latter after
+    them."""
     ends = (*ends, *(end for end in calls.ends if end not in ends))
-    closing = calls.tools.section_end
-    if not reasoning.content_start.strip() or not ends or reasoning.content_mode != "always_wrapped":
+    if not ends or not reasoning.content_start.strip() or reasoning.content_mode == "wrapped_with_reasoning":
         return reasoning.content_end, ends, calls
+    shared = common_prefix(ends[0], calls.content_gap)
+    while shared and not (reads_well(ends[0], len(shared)) and reads_well(calls.content_gap, len(shared))):
+        shared = shared[:-1]
+    if shared.strip() and ends[0][len(shared) :].strip():
+        return shared, tuple(dict.fromkeys((ends[0][len(shared) :], *ends[1:]))), calls
+    closing = calls.tools.section_end
     shared = common_suffix(ends[0], closing)
     shared = closing[cut_right(closing, len(closing) - len(shared)) :]
     own = ends[0][: len(ends[0]) - len(shared)]
     if not shared.strip() or not own.strip() or shared == closing:
         return "", ends, calls
     tools = replace(calls.tools, section_end=closing[: len(closing) - len(shared)])
-    return own, (shared, *ends[1:]), replace(calls, tools=tools)
+    return own, tuple(dict.fromkeys((shared, *ends[1:]))), replace(calls, tools=tools)
 
 
 def _content(reasoning: ReasoningFacts, calls: CallFacts | None, end: str) -> Content:

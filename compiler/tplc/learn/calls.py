@@ -66,11 +66,13 @@ from tplc.learn.turn import TurnFacts
 
 @dataclass(frozen=True, slots=True)
 class CallFacts:
-    """`turn` has a shorter header where calls reach back into it; `ends` are turn ends seen after calls."""
+    """`turn` has a shorter header where calls reach back into it; `ends` are turn ends seen after calls;
+    `content_gap` is the text between content and the first call where content comes before."""
 
     turn: TurnFacts
     tools: Tools
     content: ContentPlace
+    content_gap: str
     ends: tuple[str, ...]
     refused: tuple[str, ...]
 
@@ -123,6 +125,9 @@ def learn_calls(
             section_start = gap[: len(gap) - len(lead)] + section_start
         elif extra and not section_start[:1].isspace() and section_start.strip():
             section_start = extra + section_start
+    elif place == "after" and gap.isspace():
+        split = replace(split, end=split.end + gap) if split.end else replace(split, close=split.close + gap)
+        layout = _layout(split, marked.kinds, inner[0])
     tools = Tools(
         format=_format(json_fields, arguments),
         section_start=section_start,
@@ -136,7 +141,9 @@ def learn_calls(
         index_base=base,
         parallel=probe.parallel,
     )
-    return CallFacts(turn, tools, place, (turn_end,) if turn_end.strip() else (), arguments.refused)
+    return CallFacts(
+        turn, tools, place, gap if place == "before" else "", (turn_end,) if turn_end.strip() else (), arguments.refused
+    )
 
 
 def probe_call(call: int) -> Call:
@@ -331,7 +338,7 @@ def _content_place(prober: Prober, turn: TurnFacts, dress: Dress, facts: Reasoni
     at = text.index(CONTENT)
     if at < first:
         return "before", generalise(text[at + len(CONTENT) : first], dress)
-    return "after", ""
+    return "after", text[len(text[:at].rstrip()) : at]
 
 
 # -- the layout of one call -------------------------------------------------------------------------------------------
