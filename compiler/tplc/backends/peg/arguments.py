@@ -1,0 +1,286 @@
+"""The rules of arguments: one object, or pairs of a key and a value.
+
+PairArguments("", "<k>" KEY "</k><v>" VALUE "</v>", …)
+→  arguments       = (argument_gap argument)* argument_gap
+   argument        = key_open key key_end argument_value value_close
+   key_open        = ~r"<k>"s
+   argument_value  = typed_value &value_close / raw_text
+   …
+"""
+
+from __future__ import annotations
+
+from tplc.backends.peg.facts import Facts, call_shape, is_distinctive
+from tplc.backends.peg.known_tools import KnownTools, Parameter
+from tplc.backends.peg.patterns import END, either, exact, leaf, literal, marker, marker_core
+from tplc.backends.peg.rules import Rule, Section, rule, sequence
+from tplc.backends.peg.values import SPACE, list_rules, list_suffix, loose_rules, object_rules, value_rules
+from tplc.ir.nodes import Dialect, Elements, PairArguments, Slot, Text, Tools, ValueStyle
+
+KEY_LIMIT = 512
+KEY_SHAPE = r"[^\s=:,(){}\[\]]{1,64}"
+OTHER_WORDS = {"true": ("true", "True"), "false": ("false", "False"), "null": ("null", "None")}
+
+
+def arguments_ahead(pairs: PairArguments) -> list[str]:
+    """What may stand where the arguments begin."""
+    opened = next((item.text for item in pairs.pair[:1] if isinstance(item, Text)), "")
+    return [marker_core(text) for text in (pairs.start, opened, pairs.empty, pairs.end) if text.strip()]
+
+
+def argument_sections(tools: Tools, facts: Facts, known: KnownTools) -> list[Section]:
+    assert tools.dialect is not None and tools.arguments is not None
+    if isinstance(tools.arguments, PairArguments):
+        pairs = PairRules(tools, tools.arguments, facts)
+        return [
+            Section("Its arguments: pairs of a key and a value.", (*pairs.rules(known),)),
+            Section("Values inside lists and objects.", nested_rules(tools.dialect)),
+        ]
+    arguments = rule("arguments", "object", "loose_object", "string")
+    return [
+        Section("Its arguments: an object.", (arguments, *value_rules(tools.dialect.in_object, tools.dialect))),
+        loose_section(tools.dialect.in_object),
+    ]
+
+
+def nested_rules(dialect: Dialect) -> tuple[Rule, ...]:
+    if dialect.elements is not None:
+        return ()
+    inside = value_rules(dialect.in_object, dialect)
+    suffix = list_suffix(dialect)
+    return (*inside, *(value_rules(dialect.in_list, dialect, suffix) if suffix else ()))
+
+
+def loose_section(style: ValueStyle) -> Section:
+    return Section(
+        "An object with mistakes, or one that the output cuts off: its brackets and quotes, as far as they pair up.",
+        (*loose_rules(style),),
+    )
+
+
+class PairRules:
+    """The rules of arguments in pairs, from the layout of one pair."""
+
+    def __init__(self, tools: Tools, pairs: PairArguments, facts: Facts) -> None:
+        assert tools.dialect is not None
+        self.tools, self.pairs, self.facts, self.dialect = tools, pairs, facts, tools.dialect
+        at = pairs.pair.index(Slot("value"))
+        self.before, self.after = pairs.pair[:at], pairs.pair[at + 1 :]
+        self.opener = self.before[0].text if isinstance(self.before[0], Text) else ""
+        self.closer = "".join(item.text for item in self.after[:1] if isinstance(item, Text))
+        # The key comes again after the value, as in closing tags.
+        self.repeats = len(self.after) > 1 and self.after[1] == Slot("key")
+
+    def rules(self, known: KnownTools) -> list[Rule]:
+        named = [self.tool_rules(f"_for_{tool.rule}", tool.parameters) for tool in known.tools]
+        return [
+            *(each for rules in named for each in rules),
+            rule("arguments", sequence(self.opened, "(argument_gap argument)*", "argument_gap", self.closed)),
+            *self.frame_rules(),
+            rule(
+                "argument", sequence(*self.head, "argument_key", *self.middle, "argument_value", "(value_close / cut)")
+            ),
+            *self.slot_rules(known),
+            *self.argument_value(),
+            self.value_close(),
+        ]
+
+    def tool_rules(self, suffix: str, parameters: tuple[Parameter, ...]) -> list[Rule]:
+        own = [f"argument_for_{parameter.rule}" for parameter in parameters]
+        choice = f"({' / '.join([*own, 'argument'])})" if own else "argument"
+        rules = [
+            rule(f"arguments{suffix}", sequence(self.opened, f"(argument_gap {choice})*", "argument_gap", self.closed))
+        ]
+        for parameter in parameters:
+            key = f"argument_key_for_{parameter.rule}"
+            value = (
+                "raw_text"
+                if self.raw and parameter.types == frozenset({"string"}) and not self.dialect.wrap
+                else "argument_value"
+            )
+            body = sequence(*self.head, key, *self.middle, value, "(value_close / cut)")
+            rules += [
+                rule(f"argument_for_{parameter.rule}", body),
+                rule(key, f"{literal(parameter.name)} &key_stop"),
+            ]
+        return rules
+
+    # The pair around the value
+
+    @property
+    def raw(self) -> bool:
+        return not self.dialect.top.strings
+
+    @property
+    def opened(self) -> str:
+        return "arguments_open?" if self.pairs.start.strip() else ""
+
+    @property
+    def closed(self) -> str:
+        return "arguments_close?" if self.pairs.end.strip() else ""
+
+    @property
+    def head(self) -> list[str]:
+        opener = self.opener.strip()
+        if not opener:
+            return ["!arguments_over"]
+        # A closing marker may begin as a pair does.
+        texts = [self.closer, self.pairs.end, *(text or "" for text in call_shape(self.tools).closer)]
+        alike = any(text.strip().startswith(opener) for text in [*texts, self.tools.section_end])
+        return ["!arguments_over", "key_open"] if alike else ["key_open"]
+
+    @property
+    def middle(self) -> list[str]:
+        items = ["key_end"] if self.key_end.strip() else []
+        return [*items, "type", "type_end"] if self.typed else items
+
+    @property
+    def typed(self) -> bool:
+        return Slot("type") in self.before
+
+    @property
+    def key_end(self) -> str:
+        return self._text_after(Slot("key"))
+
+    def _text_after(self, slot: Slot) -> str:
+        at = self.before.index(slot)
+        following = self.before[at + 1 : at + 2]
+        return "".join(item.text for item in following if isinstance(item, Text))
+
+    def frame_rules(self) -> list[Rule]:
+        """What stands around and between the pairs."""
+        between = [marker_core(text) for text in (self.pairs.separator, self.pairs.empty) if text.strip()]
+        rules = [rule("argument_gap", leaf(rf"(?:\s++|{either(between)})*+" if between else r"\s*+"))]
+        if self.opened:
+            rules.append(rule("arguments_open", leaf(r"\s*+" + marker_core(self.pairs.start))))
+        if self.closed:
+            rules.append(rule("arguments_close", leaf(marker_core(self.pairs.end))))
+        return rules
+
+    def slot_rules(self, known: KnownTools) -> list[Rule]:
+        rules = [rule("key_open", leaf(marker_core(self.opener)))] if self.opener.strip() else []
+        rules += [self.over()] if self.head[0] == "!arguments_over" else []
+        rules.append(
+            rule("argument_key", leaf(rf"\s*+\S[^\n]{{0,{KEY_LIMIT - 1}}}?(?=\s*+{marker_core(self.key_end)})"))
+        )
+        if known:
+            rules.append(rule("key_stop", leaf(rf"\s*+{marker_core(self.key_end)}")))
+        if self.key_end.strip():
+            rules.append(rule("key_end", leaf(rf"\s*+{marker(self.key_end.lstrip())}")))
+        if self.typed:
+            rules += self.type_rules()
+        return rules
+
+    def over(self) -> Rule:
+        """Where a pair begins with its key, what else may come there."""
+        facts = self.facts
+        ends = [facts.call_close, facts.section_close, facts.separator, *facts.call_starts, facts.turn_end]
+        close = [marker_core(self.closer)] if self.opener.strip() else []
+        return rule("arguments_over", leaf(either([marker_core(self.pairs.end), *close, *ends])))
+
+    def type_rules(self) -> list[Rule]:
+        words: dict[str, list[str]] = {}
+        for word in self.dialect.types:
+            words.setdefault(word.word, []).append(word.type)
+        names = {word: f"type_{'_'.join(types)}" for word, types in words.items()}
+        stop = self._text_after(Slot("type"))
+        return [
+            rule("type", *names.values(), leaf(rf"\S[^\n]{{0,{KEY_LIMIT - 1}}}?(?=\s*+{marker_core(stop)})")),
+            *(rule(name, f"{literal(word)} &type_end") for word, name in names.items()),
+            rule("type_end", leaf(rf"\s*+{marker(stop.lstrip())}")),
+        ]
+
+    # The value
+
+    def value_close(self) -> Rule:
+        if self.repeats:
+            rest = "".join(item.text for item in self.after[2:3] if isinstance(item, Text))
+            return rule("value_close", leaf(rf"{marker(self.closer)}[^\n]{{1,{KEY_LIMIT}}}?{marker(rest)}"))
+        if is_distinctive(self.closer):
+            return rule("value_close", leaf(marker(self.closer)))
+        return rule("value_close", leaf(rf"\s*+{marker_core(self.closer)}(?={self.follow()})"))
+
+    def follow(self) -> str:
+        """What may follow a value whose closing marker, if it has one, could stand in the value as well."""
+        separator, opened = marker_core(self.pairs.separator), marker_core(self.opener)
+        pair = rf"{separator}\s*+{opened}\s*+{KEY_SHAPE}\s*+{marker_core(self.key_end)}"
+        ends = [marker_core(self.pairs.end), self.facts.call_close, self.facts.section_close]
+        return rf"\s*+(?:{either([pair, *ends, END])})"
+
+    def argument_value(self) -> list[Rule]:
+        return self.raw_rules() if self.raw else self.quoted_rules()
+
+    def raw_rules(self) -> list[Rule]:
+        if self.dialect.elements is not None:
+            return self.element_rules(self.dialect.elements)
+        wrap = self.dialect.wrap
+        wrapped = ["wrapped_text"] if wrap else []
+        rules = [rule("argument_value", *wrapped, "typed_value &value_close", "raw_text")]
+        if wrap:
+            rules.append(
+                rule(
+                    "wrapped_text",
+                    f"{leaf(SPACE + exact(wrap.open))} plain_text_for_wrap ({literal(wrap.close)} / cut)",
+                )
+            )
+            rules.append(rule("plain_text_for_wrap", leaf(rf".*?(?={exact(wrap.close)}|\Z)")))
+        rules += [*self.typed_rules(), self.raw_text()]
+        return rules
+
+    def element_rules(self, elements: Elements) -> list[Rule]:
+        """Lists and objects are elements inside the value."""
+        item_open, item_close = marker_core(elements.item_open), marker_core(elements.item_close)
+        spaces, nested = leaf(r"\s*+"), "(list_of_items / object_of_arguments)"
+        return [
+            rule("argument_value", f"{nested} (&value_close / cut)", "scalar_value &value_close", "raw_text"),
+            rule("list_of_items", f"({spaces} item)+ {spaces}"),
+            rule("item", f"{leaf(item_open)} item_value ({leaf(item_close)} / cut)"),
+            rule(
+                "item_value",
+                f"{nested} (&{leaf(item_close)} / cut)",
+                f"scalar_value &{leaf(item_close)}",
+                leaf(rf".*?(?={item_close}|\Z)"),
+            ),
+            rule("object_of_arguments", f"({spaces} argument)+ {spaces}"),
+            rule("scalar_value", f"{leaf(SPACE)} (true / false / null / scalar) {leaf(SPACE)}"),
+            *self.word_rules(""),
+            self.raw_text(),
+        ]
+
+    def raw_text(self) -> Rule:
+        if self.repeats:
+            # The key is in the text before: the closing marker is the one with the same key.
+            rest = "".join(item.text for item in self.after[2:3] if isinstance(item, Text))
+            opened = rf"(?<={marker_core(self.opener)}([^\n]{{1,{KEY_LIMIT}}}?){marker_core(self.key_end)})"
+            return rule("raw_text", leaf(rf"{opened}.*?(?={marker(self.closer)}\1{marker_core(rest)}|\Z)"))
+        if is_distinctive(self.closer):
+            return rule("raw_text", leaf(rf".*?(?={marker(self.closer)}|\Z)"))
+        return rule("raw_text", leaf(rf".*?(?=\s*+{marker_core(self.closer)}{self.follow()}|\Z)"))
+
+    def typed_rules(self) -> list[Rule]:
+        suffix = "_for_argument"
+        kinds = [f"{kind}{suffix}" for kind in ("object", "list", *OTHER_WORDS)]
+        spaces = leaf(SPACE)
+        return [
+            rule("typed_value", f"{spaces} ({' / '.join([*kinds, 'scalar'])}) {spaces}"),
+            *object_rules(self.dialect.top, suffix, ""),
+            *list_rules(self.dialect.top, suffix, list_suffix(self.dialect)),
+            *self.word_rules(suffix),
+        ]
+
+    def word_rules(self, suffix: str) -> list[Rule]:
+        rules = []
+        for word, usual in OTHER_WORDS.items():
+            others = usual if "python_literals" in self.facts.tolerances else ()
+            words = dict.fromkeys([getattr(self.dialect.top, word) or "", *others])
+            pattern = either([exact(each) for each in words if each])
+            rules.append(rule(f"{word}{suffix}", leaf(rf"(?:{pattern})(?![-+.\w])")))
+        return [*rules, rule("scalar", leaf(r"[-+.0-9][-+.\w]*+"))]
+
+    def quoted_rules(self) -> list[Rule]:
+        suffix = "_for_argument"
+        return [
+            rule("argument_value", f"value{suffix} &value_close", "loose_value"),
+            *value_rules(self.dialect.top, self.dialect, suffix),
+            rule("loose_value", leaf(rf".*?(?=\s*+{marker_core(self.closer)}{self.follow()}|\Z)")),
+        ]

@@ -1,0 +1,159 @@
+"""The rules of tool calls whose name stands outside the arguments, and of the section around all calls.
+
+"<call>" NAME "\\n" ARGUMENTS "</call>"
+→  tool_calls  = call (between_calls call)* between_calls
+   call        = call_open name name_end arguments call_close?
+   call_open   = ~r"<call>"s
+   name        = ~r"\\S[^\\n]{0,511}?(?=\\s*+\\n)"s
+   name_end    = ~r"\\s*+\\n?"s
+   call_close  = ~r"\\s*+</call>"s
+"""
+
+from __future__ import annotations
+
+from tplc.backends.peg.arguments import argument_sections, arguments_ahead
+from tplc.backends.peg.facts import CallShape, Facts, call_shape
+from tplc.backends.peg.json_calls import json_call_section
+from tplc.backends.peg.known_tools import KnownTools
+from tplc.backends.peg.patterns import either, exact, leaf, literal, marker, marker_core
+from tplc.backends.peg.rules import Rule, Section, rule, sequence
+from tplc.ir.nodes import PairArguments, TemplateIR, Tools
+
+NAME_LIMIT = 512
+IDENTIFIER = r"[^\W\d][\w.:-]{0,511}"
+
+
+def call_sections(ir: TemplateIR, facts: Facts, known: KnownTools, *, parallel: bool) -> list[Section]:
+    if ir.tools.format == "none":
+        return []
+    call = call_section if ir.tools.json is None else json_call_section
+    return [
+        section_section(facts, parallel=parallel),
+        call(ir.tools, facts, known),
+        *argument_sections(ir.tools, facts, known),
+    ]
+
+
+def section_section(facts: Facts, *, parallel: bool) -> Section:
+    """Around and between the calls."""
+    # Where a call opens with nothing of its own, only a separator says that another one comes.
+    apart = bool(facts.separator) and not facts.call_open
+    named = ["section_close"] if facts.section_close else []
+    named += ["call_separator"] if facts.separator and not apart else []
+    between = f"(gap {_any(named)})*" if named else ""
+    another = sequence("between_calls" if between else "", "gap", "call_separator gap" if apart else "", "call")
+    opened = "" if not facts.section_open else "section_open gap" if not facts.call_open else "(section_open gap)?"
+    more = f"({another})*" if parallel else ""
+    rules = [rule("tool_calls", sequence(opened, "call", more, "between_calls" if between else ""))]
+    if facts.section_open:
+        rules.append(rule("section_open", leaf(facts.section_open)))
+    if between:
+        rules.append(rule("between_calls", between))
+    rules.append(rule("gap", leaf(r"\s*+")))
+    if facts.separator:
+        rules.append(rule("call_separator", leaf(facts.separator)))
+    if facts.section_close:
+        rules.append(rule("section_close", leaf(facts.section_close)))
+    return Section("Tool calls.", (*rules,))
+
+
+def _any(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"({' / '.join(names)})"
+
+
+def call_section(tools: Tools, facts: Facts, known: KnownTools) -> Section:
+    shape = call_shape(tools)
+    pairs = isinstance(tools.arguments, PairArguments)
+    opened = ["call_open", "gap"] if shape.opener.strip() else []
+    closed = ["(gap call_close)?"] if facts.call_close else []
+    suffixes = [f"_for_{tool.rule}" for tool in known.tools]
+    general = sequence(*opened, *_body(shape, "", pairs=pairs), *closed)
+    if known:
+        rules = [
+            rule("call", *(f"call{suffix}" for suffix in suffixes), *([] if known.closed else ["call_for_others"]))
+        ]
+        rules += [
+            rule(f"call{suffix}", sequence(*opened, *_body(shape, suffix, pairs=pairs), *closed)) for suffix in suffixes
+        ]
+        rules += [] if known.closed else [rule("call_for_others", general)]
+    else:
+        rules = [rule("call", general)]
+    if opened:
+        rules.append(rule("call_open", leaf(facts.call_open)))
+    rules += [*id_rules(shape, known), *slot_rules(shape, tools, facts, known)]
+    if closed:
+        rules.append(rule("call_close", leaf(facts.call_close)))
+    return Section("One call.", (*rules,))
+
+
+def _body(shape: CallShape, suffix: str, *, pairs: bool) -> list[str]:
+    """The slots of a call with the texts after them: name name_end arguments."""
+    items: list[str] = []
+    for kind, text in shape.slots:
+        if kind in shape.id_slots:
+            if kind == shape.id_slots[0]:
+                items += ["id" + (suffix if "name" in shape.id_slots else "")]
+        else:
+            items.append(f"{kind}{suffix}" if kind == "name" or (kind == "arguments" and pairs) else kind)
+        if kind == "arguments":
+            items[-1] += "?"
+        elif text.strip() and kind not in shape.id_slots[:-1]:
+            items.append(f"{kind}_end")
+        if kind not in shape.id_slots[:-1]:
+            items.append("gap")
+    return items[:-1]
+
+
+def id_rules(shape: CallShape, known: KnownTools) -> list[Rule]:
+    """An id that is composed of other slots, as in functions.NAME:0."""
+    if not shape.id_slots:
+        return []
+    rules = []
+    suffixes = [f"_for_{tool.rule}" for tool in known.tools] if "name" in shape.id_slots else []
+    for suffix in [*suffixes, *([] if known.closed else [""])]:
+        items = [literal(shape.id_prefix)] if shape.id_prefix else []
+        for kind, text in shape.slots:
+            if kind in shape.id_slots:
+                items.append(f"{kind}{suffix}" if kind == "name" else kind)
+                items += [f"{kind}_end"] if text.strip() and kind != shape.id_slots[-1] else []
+        items += [literal(shape.id_suffix)] if shape.id_suffix else []
+        rules.append(rule(f"id{suffix}", sequence(*items)))
+    return rules
+
+
+def slot_rules(shape: CallShape, tools: Tools, facts: Facts, known: KnownTools) -> list[Rule]:
+    rules: list[Rule] = []
+    for index, (kind, text) in enumerate(shape.slots):
+        if kind == "arguments":
+            continue
+        stop = slot_stop(shape, index, tools, facts)
+        if kind == "name":
+            rules += name_rules(stop, known, bare=facts.bare)
+        else:
+            rules.append(rule(kind, leaf(rf"\S[^\n]{{0,{NAME_LIMIT - 1}}}?(?=\s*+(?:{stop}))")))
+        if text.strip():
+            rules.append(rule(f"{kind}_end", leaf(rf"\s*+{marker(text.lstrip())}")))
+    return rules
+
+
+def name_rules(stop: str, known: KnownTools, *, bare: bool) -> list[Rule]:
+    rules = [rule(f"name_for_{tool.rule}", f"{literal(tool.name)} name_stop") for tool in known.tools]
+    if known:
+        rules.append(rule("name_stop", "&" + leaf(rf"\s*+(?:{stop})")))
+    if not known.closed:
+        shape = IDENTIFIER if bare else rf"\S[^\n]{{0,{NAME_LIMIT - 1}}}?"
+        rules.append(rule("name", leaf(rf"{shape}(?=\s*+(?:{stop}))")))
+    return rules
+
+
+def slot_stop(shape: CallShape, index: int, tools: Tools, facts: Facts) -> str:
+    """What ends a slot: the text after it, or what the arguments begin with."""
+    kind, text = shape.slots[index]
+    if kind in shape.id_slots[-1:]:
+        text = shape.id_suffix + text
+    if text.strip():
+        return marker_core(text)
+    assert tools.dialect is not None
+    if isinstance(tools.arguments, PairArguments):
+        return either([*arguments_ahead(tools.arguments), facts.call_close, facts.section_close, r"\n"])
+    return exact(tools.dialect.in_object.object_open.strip())

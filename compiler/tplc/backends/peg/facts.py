@@ -1,0 +1,234 @@
+"""What the rules need to know beside the IR: which texts open and close what, as patterns.
+
+section_start "<calls>\\n", call "<call>" NAME "\\n" ARGUMENTS "</call>"
+→  section_open  <calls>\\n?      call_open  <call>      after the name  \\n      call_close  </call>
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from tplc.backends.peg.patterns import either, group, marker
+from tplc.ir.nodes import GENERAL_TOLERANCES, Layout, Slot, SlotKind, TemplateIR, Text, Tools
+
+# JSON's own signs and field names say nothing about a template: `{"name": "` could stand in any answer.
+FIELD_NAME = re.compile(r'"\w*"\s*:?')
+SYNTAX = frozenset("[]{}(),:\"'=`; \t\n\r")
+LEAST_DISTINCTIVE = 3
+SLOT_AGAIN = r"[^\n]*?"
+
+
+@dataclass(frozen=True, slots=True)
+class CallShape:
+    """A call's layout cut at its slots: `opener` (kind text)* `closer`.
+
+    A slot is listed where it comes first; in `closer`, as a list of texts, a slot that comes again is None.
+    """
+
+    opener: str
+    slots: tuple[tuple[SlotKind, str], ...]
+    closer: tuple[str | None, ...]
+    # Slots that are parts of the id, and the id's text before and after them.
+    id_slots: tuple[SlotKind, ...] = ()
+    id_prefix: str = ""
+    id_suffix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Patterns that more than one section of the grammar uses; "" where the format has no such thing."""
+
+    turn_end: str
+    turn_header: str
+    reasoning_open: str
+    reasoning_close: str
+    content_space: str
+    content_open: str
+    content_close: str
+    section_open: str
+    section_close: str
+    separator: str
+    call_open: str
+    call_close: str
+    stray: str
+    # Nothing but JSON's signs opens a call: it counts only where a line begins.
+    bare: bool
+    tolerances: frozenset[str]
+
+    @property
+    def call_starts(self) -> list[str]:
+        """Patterns at which a call may begin, looking ahead."""
+        return [pattern for pattern in (self.section_open, self.call_open) if pattern]
+
+    @property
+    def line_starts(self) -> list[str]:
+        """The same where they count at the start of a line only, which may be indented."""
+        starts = either(self.call_starts)
+        return [rf"(?<=\n)[^\S\n]*+(?:{starts})", rf"\n(?:{starts})"] if starts else []
+
+
+def facts_of(ir: TemplateIR) -> Facts:
+    return _Analysis(ir).facts()
+
+
+class _Analysis:
+    def __init__(self, ir: TemplateIR) -> None:
+        self.ir = ir
+        off = {tolerance.kind for tolerance in ir.tolerances if not tolerance.enabled}
+        self.tolerances = frozenset(GENERAL_TOLERANCES) - off
+        self.variants: dict[str, list[str]] = {}
+        for tolerance in ir.tolerances:
+            if tolerance.kind == "variant" and tolerance.enabled:
+                stands_for = self.roles().get(tolerance.marker, tolerance.marker).strip()
+                self.variants.setdefault(stands_for, []).append(tolerance.text)
+
+    def roles(self) -> dict[str, str]:
+        ir = self.ir
+        return {
+            "reasoning.start": ir.reasoning.start,
+            "reasoning.end": ir.reasoning.end,
+            "content.start": ir.content.start,
+            "content.end": ir.content.end,
+            "turn.header": ir.turn.header,
+            "tools.section_start": ir.tools.section_start,
+            "tools.section_end": ir.tools.section_end,
+            "tools.separator": ir.tools.separator,
+        }
+
+    def pattern(self, text: str) -> str:
+        """The pattern of a marker and of its declared variants; "" for white space alone."""
+        if not text.strip():
+            return ""
+        return group(either([marker(each) for each in [text, *self.variants.get(text.strip(), ())]]))
+
+    def facts(self) -> Facts:
+        ir, tools = self.ir, self.ir.tools
+        shape = call_shape(tools)
+        section = tools.section_start
+        # A section that opens with white space alone is no more than white space of the first call's opening.
+        opener = shape.opener if section.strip() else section + shape.opener
+        reasoning_close = self.pattern(ir.reasoning.end) if ir.reasoning.mode != "none" else ""
+        call_close = self.closer(shape)
+        section_close = self.pattern(tools.section_end)
+        trailing = "" if ir.content.end.strip() else ir.content.end
+        return Facts(
+            turn_end=either([marker(trailing + end.rstrip()) for end in self.longest_first(ir.turn.ends)]),
+            turn_header=either([self.opener(ir.turn.header)]) if ir.turn.header.strip() else "",
+            reasoning_open=self.pattern(ir.reasoning.start),
+            reasoning_close=reasoning_close,
+            content_space="" if ir.content.start.strip() else ir.content.start,
+            content_open=self.pattern(ir.content.start),
+            content_close=self.pattern(ir.content.end),
+            section_open=self.opener(section),
+            section_close=section_close,
+            separator=self.pattern(tools.separator),
+            call_open=self.opener(opener),
+            call_close=call_close,
+            stray=self.stray(reasoning_close, shape),
+            bare=tools.format != "none" and not is_telling_opener(section + shape.opener),
+            tolerances=self.tolerances,
+        )
+
+    def longest_first(self, texts: tuple[str, ...]) -> list[str]:
+        return sorted((text for text in texts if text.strip()), key=lambda text: (-len(text), text))
+
+    def opener(self, text: str) -> str:
+        if not text.strip():
+            return ""
+        texts = [text, *self.variants.get(text.strip(), ())]
+        omissible = "omitted_openers" in self.tolerances
+        return group(either([opener_pattern(each, omissible=omissible) for each in texts]))
+
+    def closer(self, shape: CallShape) -> str:
+        if not any(text and text.strip() for text in shape.closer):
+            return ""
+        return "".join(SLOT_AGAIN if text is None else marker(text) for text in shape.closer)
+
+    def stray(self, reasoning_close: str, shape: CallShape) -> str:
+        """Closers that are dropped where nothing is open."""
+        if "stray_closers" not in self.tolerances:
+            return ""
+        texts = [text for text in (*shape.closer, self.ir.tools.section_end) if text]
+        pieces = [piece for text in texts for piece in (text, *pieces_of(text))]
+        closers = dict.fromkeys(piece for piece in pieces if is_distinctive(piece))
+        found = [reasoning_close, *(marker(piece) for piece in self.longest_first((*closers,)))]
+        return either([pattern for pattern in found if pattern])
+
+
+def is_distinctive(text: str) -> bool:
+    """Whether a text says by itself that it is a marker."""
+    core = text.strip()
+    plain = FIELD_NAME.sub("", core)
+    return len(core) >= LEAST_DISTINCTIVE and any(char.isalnum() or ord(char) > 127 for char in plain)
+
+
+def is_telling_opener(text: str) -> bool:
+    """Whether more than JSON's signs and field names opens a call."""
+    return any(char not in SYNTAX for char in FIELD_NAME.sub("", text))
+
+
+def pieces_of(text: str) -> list[str]:
+    """A marker cut where pieces of it may be left out: at white space, and between `>` and `<`, `]` and `[`, …"""
+    return [piece for word in text.split() for piece in re.split(r"(?<=[>\])}»])(?=[<\[({«])", word) if piece]
+
+
+def opener_pattern(text: str, *, omissible: bool) -> str:
+    """The pattern of an opener; its first pieces may be missing when what is left is distinctive.
+
+    "<call>\\n<do="  →  (?:<call>\\s*)?<do=
+    """
+    pieces = pieces_of(text)
+    last = pieces[-1]
+    if not omissible or len(pieces) < 2 or not is_distinctive(last) or last[0].isalnum():
+        return marker(text)
+    at = text.rindex(last)
+    lead = text[:at]
+    space = r"\s*+" if lead[-1].isspace() else ""
+    return f"(?:{opener_pattern(lead.rstrip(), omissible=True)}{space})?{marker(text[at:])}"
+
+
+def call_shape(tools: Tools) -> CallShape:
+    if tools.json is not None:
+        return CallShape(tools.json.prefix, (), (tools.json.suffix,))
+    return with_id(shape_of(tools.call), tools.call_id.layout)
+
+
+def with_id(shape: CallShape, layout: Layout) -> CallShape:
+    """A composed id taken out of the texts around it: "<call>functions." NAME ":" INDEX "<with>"."""
+    kinds = tuple(item.kind for item in layout if isinstance(item, Slot))
+    held = tuple(kind for kind, _ in shape.slots if kind in kinds)
+    if len(layout) < 2 or "arguments" in kinds or held != kinds:
+        return shape
+    prefix = layout[0].text if isinstance(layout[0], Text) else ""
+    suffix = layout[-1].text if isinstance(layout[-1], Text) else ""
+    cut = [(kind, text[len(suffix) :] if kind == kinds[-1] else text) for kind, text in shape.slots]
+    opener, first = shape.opener, shape.slots[0][0]
+    if first == kinds[0]:
+        opener = opener[: len(opener) - len(prefix)]
+    else:
+        at = next(index for index, slot in enumerate(cut) if slot[0] == kinds[0]) - 1
+        cut[at] = (cut[at][0], cut[at][1][: len(cut[at][1]) - len(prefix)])
+    return CallShape(opener, tuple(cut), shape.closer, kinds, prefix, suffix)
+
+
+def shape_of(layout: Layout) -> CallShape:
+    first = _first_occurrences(layout)
+    if not first:
+        return CallShape("", (), ())
+    slots: list[tuple[SlotKind, str]] = []
+    for here, after in zip(first, [*first[1:], None], strict=True):
+        item = layout[here]
+        assert isinstance(item, Slot)
+        slots.append((item.kind, "" if after is None else _text_of(layout[here + 1 : after])))
+    closer = tuple(item.text if isinstance(item, Text) else None for item in layout[first[-1] + 1 :])
+    return CallShape(_text_of(layout[: first[0]]), tuple(slots), closer)
+
+
+def _first_occurrences(layout: Layout) -> list[int]:
+    kinds = [item.kind if isinstance(item, Slot) else None for item in layout]
+    return [index for index, kind in enumerate(kinds) if kind is not None and kinds.index(kind) == index]
+
+
+def _text_of(items: Layout) -> str:
+    return "".join(item.text for item in items if isinstance(item, Text))

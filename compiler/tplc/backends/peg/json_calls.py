@@ -1,0 +1,128 @@
+"""The rules of a call that is one object.
+
+    {"name": NAME, "arguments": ARGUMENTS}
+    →  call_object      = object_open (early_field comma?)* name_field (comma? field)* call_object_end
+       name_field       = ~r'"name"' colon name
+       arguments_field  = ~r'"arguments"' colon arguments
+
+Fields come in any order; without a name the object is no call.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tplc.backends.peg.facts import Facts
+from tplc.backends.peg.known_tools import KnownTools
+from tplc.backends.peg.patterns import either, exact, leaf
+from tplc.backends.peg.rules import Rule, Section, rule, sequence
+from tplc.backends.peg.values import string_rules, value_rules
+from tplc.ir.nodes import JsonFields, Tools
+
+UNFINISHED = r'\s*+,?\s*+(?:"(?:[^"\\]|\\.)*+(?:"\s*+:?\s*+(?:"(?:[^"\\]|\\.)*+)?)?)?\Z'
+
+
+@dataclass(slots=True)
+class Field:
+    """A field on the way to a slot: `slot` where the path ends, else the fields inside."""
+
+    key: str = ""
+    slot: str = ""
+    inner: list[Field] = field(default_factory=list)
+
+    def add(self, path: tuple[str, ...], slot: str) -> None:
+        found = next((each for each in self.inner if each.key == path[0]), None)
+        if found is None:
+            found = Field(path[0])
+            self.inner.append(found)
+        if len(path) == 1:
+            found.slot = slot
+        else:
+            found.add(path[1:], slot)
+
+    def holds(self, slot: str) -> bool:
+        return self.slot == slot or any(each.holds(slot) for each in self.inner)
+
+    @property
+    def rule(self) -> str:
+        return f"{self.slot or 'inner'}_field"
+
+
+def json_call_section(tools: Tools, facts: Facts, known: KnownTools) -> Section:
+    assert tools.json is not None
+    opened = ["call_open", "gap"] if facts.call_open else []
+    closed = ["(gap call_close)?"] if facts.call_close else []
+    # A rule that were no more than another one's name would lose its own.
+    name = "call_object" if opened or closed else "call"
+    rules = [rule("call", sequence(*opened, name, *closed))] if opened or closed else []
+    if opened:
+        rules.append(rule("call_open", leaf(facts.call_open)))
+    if tools.json.name_is_key:
+        rules.append(rule(name, "object_open name (colon arguments)? (gap object_close / unfinished)?"))
+    else:
+        rules += object_rules(name, fields_of(tools.json), bare=facts.bare)
+        inner = "!inner_field" if len(tools.json.name) > 1 else ""
+        rules.append(
+            rule("other_field", sequence("!name_field", inner, "key colon (value / loose_object / loose_list)"))
+        )
+        rules += [rule(slot, *value_choices(tools)) for slot in ("id", "index") if getattr(tools.json, slot)]
+    rules.append(rule("unfinished", leaf(UNFINISHED) + " cut"))
+    rules.append(name_rule(known, tools))
+    if closed:
+        rules.append(rule("call_close", leaf(facts.call_close)))
+    return Section("One call: an object with its name and its arguments.", (*rules,))
+
+
+def fields_of(fields: JsonFields) -> Field:
+    root = Field()
+    for slot in ("name", "arguments", "id", "index"):
+        path = getattr(fields, slot)
+        if path:
+            root.add(path, slot)
+    return root
+
+
+def object_rules(name: str, fields: Field, *, bare: bool) -> list[Rule]:
+    """An object that holds the name, after and before other fields."""
+    named = next(each for each in fields.inner if each.holds("name"))
+    others = [each.rule for each in fields.inner if each is not named]
+    # Where calls look like any object, an unknown field before the name says that it is none.
+    early = others if bare else [*others, "other_field"]
+    before = f"(({' / '.join(early)}) comma?)*" if early else ""
+    after = f"(comma? ({' / '.join([*others, 'other_field'])}))*"
+    rules = [
+        rule(name, sequence("object_open", before, named.rule, after, "(comma? object_close / unfinished)?")),
+    ]
+    for each in fields.inner:
+        key = leaf(rf"(?:{either([exact(quote + each.key + quote) for quote in chr(34) + chr(39)])})") + " colon"
+        if each.inner:
+            rules.append(rule(each.rule, f"{key} inner_object"))
+            rules += object_rules("inner_object", each, bare=bare)
+        else:
+            rules.append(rule(each.rule, f"{key} {each.slot}"))
+    return rules
+
+
+def name_rule(known: KnownTools, tools: Tools) -> Rule:
+    names = [leaf(f"(?:{either([exact(json_text(tool.name)), exact(quoted(tool.name))])})") for tool in known.tools]
+    return rule("name", *names, *([] if known.closed else string_choices(tools)))
+
+
+def string_choices(tools: Tools) -> list[str]:
+    """Text in the quotes of the dialect, or in others."""
+    assert tools.dialect is not None
+    own = [choice for each in string_rules(tools.dialect.in_object, "")[:1] for choice in each.choices]
+    return [*own, leaf(r'"[^"\\\n]++"'), leaf(r"'[^'\\\n]++'")]
+
+
+def value_choices(tools: Tools) -> list[str]:
+    assert tools.dialect is not None
+    return list(value_rules(tools.dialect.in_object, tools.dialect)[0].choices)
+
+
+def quoted(text: str) -> str:
+    return "'" + text + "'"
+
+
+def json_text(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

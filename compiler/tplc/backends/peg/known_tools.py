@@ -1,0 +1,80 @@
+"""The tools that a grammar is made for: their names become literals, and their arguments have rules of their own.
+
+[{"type": "function", "function": {"name": "get-rain", …}}]  →  KnownTool("get-rain", rule="get_rain", …)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tplc.ir.nodes import Json
+from tplc_runtime.schema import member_of, parameters_of, types_of, variants
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter; `types` is None when the schema does not tell."""
+
+    name: str
+    rule: str
+    types: frozenset[str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTool:
+    name: str
+    rule: str
+    parameters: tuple[Parameter, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTools:
+    """`closed`: a name that is none of these makes no call."""
+
+    tools: tuple[KnownTool, ...] = ()
+    closed: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.tools)
+
+    def otherwise(self, rule: str) -> list[str]:
+        return [] if self.closed else [rule]
+
+
+def known_tools(tools: Sequence[Mapping[str, Json]] | None, *, closed: bool) -> KnownTools:
+    # Longest name first: of two names, one may begin with the other.
+    schemas = sorted(parameters_of(list(tools or ())).items(), key=lambda item: (-len(item[0]), item[0]))
+    taken: set[str] = set()
+    known = tuple(_tool(name, schema, taken) for name, schema in schemas if name.strip())
+    return KnownTools(known, closed and bool(known))
+
+
+def _tool(name: str, schema: object, taken: set[str]) -> KnownTool:
+    rule = rule_word(name, taken)
+    parameters = []
+    for key in sorted(_properties(schema), key=lambda key: (-len(key), key)):
+        types = types_of(member_of(schema, schema, key), schema)
+        parameters.append(Parameter(key, rule_word(f"{rule}_{key}", taken), types))
+    return KnownTool(name, rule, tuple(parameters))
+
+
+def _properties(schema: object) -> set[str]:
+    found: set[str] = set()
+    for variant in variants(schema, schema):
+        properties = variant.get("properties")
+        if isinstance(properties, dict):
+            found.update(key for key in properties if isinstance(key, str))
+    return found
+
+
+def rule_word(text: str, taken: set[str]) -> str:
+    """A word for rule names: "get-rain" → get_rain; a second one that reads the same gets a number."""
+    word = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_") or "unnamed"
+    count, unique = 1, word
+    while unique in taken:
+        count += 1
+        unique = f"{word}_{count}"
+    taken.add(unique)
+    return unique

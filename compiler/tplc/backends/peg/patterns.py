@@ -1,0 +1,130 @@
+"""Regular expressions and literals in the spelling of parsimonious.
+
+    marker("\\n<call>\\n")  →  \\n?<call>\\n?        (what the template writes around a marker's core is optional)
+    leaf(r"\\n?<call>")     →  ~r"\\n?<call>"s
+    literal('a"b')         →  "a\\"b"
+
+Long text is read by one regular expression up to the next marker, never by a rule a character.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+
+CONTROL = {"\n": r"\n", "\t": r"\t", "\r": r"\r", "\f": r"\f", "\v": r"\v"}
+SPECIAL = frozenset(r"\.^$*+?{}[]|()")
+END = r"\Z"
+
+
+def literal(text: str) -> str:
+    return '"' + "".join(_in_literal(char) for char in text) + '"'
+
+
+def leaf(pattern: str) -> str:
+    """A rule's right side that one regular expression matches; `.` is any character."""
+    return '~r"' + pattern.replace('"', r"\"") + '"s'
+
+
+def exact(text: str) -> str:
+    """The pattern of exactly this text."""
+    return "".join(_in_pattern(char) for char in text)
+
+
+def marker(text: str, *, loose: bool = True) -> str:
+    """The pattern of a marker: its core, and as much of the outer white space as the text has.
+
+    A marker of white space alone is its own core.
+    """
+    core = text.strip()
+    if not core:
+        return exact(text)
+    before, after = text[: text.index(core)], text[text.index(core) + len(core) :]
+    return some_suffix(before) + marker_core(core, loose=loose) + some_prefix(after)
+
+
+def marker_ahead(text: str) -> str:
+    """The pattern of a marker for looking ahead: what comes after its core does not matter."""
+    return marker(text.rstrip() or text)
+
+
+def marker_core(text: str, *, loose: bool = True) -> str:
+    """The pattern of a marker without its outer white space; inside it any white space will do."""
+    core = text.strip()
+    if not loose:
+        return exact(core)
+    pieces = re.split(r"(\s+)", core)
+    return "".join(
+        exact(piece) if index % 2 == 0 else _inner_space(pieces[index - 1], pieces[index + 1])
+        for index, piece in enumerate(pieces)
+    )
+
+
+def _inner_space(before: str, after: str) -> str:
+    return r"\s+" if is_word(before[-1]) and is_word(after[0]) else r"\s*"
+
+
+def is_word(char: str) -> bool:
+    return char.isalnum() or char == "_"
+
+
+def some_prefix(space: str) -> str:
+    """As many characters of `space`, from its first on, as are there."""
+    if len(set(space)) == 1:
+        return exact(space[0]) + (f"{{0,{len(space)}}}" if len(space) > 1 else "?")
+    pattern = ""
+    for char in reversed(space):
+        pattern = f"(?:{exact(char)}{pattern})?"
+    return pattern
+
+
+def some_suffix(space: str) -> str:
+    """As many characters of `space`, up to its last, as are there."""
+    if len(set(space)) == 1:
+        return some_prefix(space)
+    pattern = ""
+    for char in space:
+        pattern = f"(?:{pattern}{exact(char)})?"
+    return pattern
+
+
+def either(patterns: list[str]) -> str:
+    """One of the patterns, tried in order; each pattern once."""
+    return "|".join(dict.fromkeys(pattern for pattern in patterns if pattern))
+
+
+def group(pattern: str) -> str:
+    return f"(?:{pattern})" if "|" in pattern else pattern
+
+
+def up_to(stops: list[str], *, least: int = 1) -> str:
+    """Text up to the first place where a stop or the end of the text is, at least `least` (0 or 1) characters."""
+    return f"{'.+?' if least else '.*?'}(?={either([*stops, END])})"
+
+
+def any_of(chars: str) -> str:
+    """A character class."""
+    return "[" + "".join("\\" + char if char in r"\]^-[&~|" else CONTROL.get(char, char) for char in chars) + "]"
+
+
+def none_of(chars: str) -> str:
+    return "[^" + any_of(chars)[1:]
+
+
+def _in_literal(char: str) -> str:
+    if char in '"\\':
+        return "\\" + char
+    return CONTROL.get(char) or _printable(char)
+
+
+def _in_pattern(char: str) -> str:
+    if char in SPECIAL:
+        return "\\" + char
+    return CONTROL.get(char) or _printable(char)
+
+
+def _printable(char: str) -> str:
+    if char in string.printable or (char.isprintable() and not char.isspace()):
+        return char
+    code = ord(char)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

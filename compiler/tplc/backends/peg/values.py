@@ -1,0 +1,152 @@
+"""The rules of values in a dialect: objects, lists, text in quotes, numbers, words.
+
+    JSON_STYLE  →  object       = object_open (member (comma member)*)? object_close
+                   member       = key colon value
+                   value        = object / list / string / number / true / false / null
+                   string       = "\\"" json_text "\\""
+                   …
+
+They are strict.  What breaks them, or is cut off, is a `loose_object`: no more than brackets and quotes that pair up,
+which the mapper repairs.  The name of a text's rule says how it is escaped: json_text, python_text, plain_text.  A rule
+that stands for the same thing in another style has a name that goes on with `_for_…`.
+"""
+
+from __future__ import annotations
+
+from tplc.backends.peg.patterns import either, exact, leaf, literal, none_of
+from tplc.backends.peg.rules import Rule, rule
+from tplc.ir.nodes import Dialect, StringStyle, ValueStyle
+
+NUMBER = r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?(?![\w.])"
+SPACE = r"[ \t\r\n]*+"
+TEXT_RULES = {"json": "json_text", "python": "python_text", "none": "plain_text"}
+ESCAPES = {
+    "json": r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})',
+    "python": r"""\\(?:['"\\abfnrtv]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4})""",
+}
+# Quotes as they open in one style or another, for finding where a broken object ends.
+QUOTED = (r'"(?:[^"\\]|\\.)*+(?:"|\Z)', r"'(?:[^'\\\n]|\\.)*+(?:'|\Z)")
+
+
+def value_rules(style: ValueStyle, dialect: Dialect, suffix: str = "") -> list[Rule]:
+    """The rules for values of one style; inside its lists and objects the dialect says which style goes on."""
+    words = [f"{word}{suffix}" for word in _words(style)]
+    strings = [f"string{suffix}"] if style.strings else []
+    return [
+        rule(f"value{suffix}", f"object{suffix}", f"list{suffix}", *strings, "number", *words),
+        *object_rules(style, suffix, member_suffix(style, dialect, suffix)),
+        *list_rules(style, suffix, item_suffix(style, dialect, suffix)),
+        *string_rules(style, suffix),
+        *([rule("number", leaf(NUMBER))] if not suffix else []),
+        *(rule(f"{word}{suffix}", leaf(exact(getattr(style, word)) + r"(?!\w)")) for word in _words(style)),
+    ]
+
+
+def _words(style: ValueStyle) -> list[str]:
+    return [word for word in ("true", "false", "null") if getattr(style, word)]
+
+
+def member_suffix(style: ValueStyle, dialect: Dialect, suffix: str) -> str:
+    return suffix if suffix == "_for_list" else ""
+
+
+def item_suffix(style: ValueStyle, dialect: Dialect, suffix: str) -> str:
+    if not suffix or suffix == "_for_list":
+        return suffix
+    return list_suffix(dialect)
+
+
+def list_suffix(dialect: Dialect) -> str:
+    """Values inside a top-level list have rules of their own where their style differs."""
+    return "" if dialect.in_list == dialect.in_object else "_for_list"
+
+
+def object_rules(style: ValueStyle, suffix: str, inner: str) -> list[Rule]:
+    member = f"member{inner}"
+    rules = [
+        rule(f"object{suffix}", f"object_open{suffix} ({member} (comma{suffix} {member})*)? object_close{suffix}"),
+        rule(f"object_open{suffix}", leaf(exact(style.object_open.strip()) + SPACE)),
+        rule(f"object_close{suffix}", leaf(SPACE + exact(style.object_close.strip()))),
+        rule(f"comma{suffix}", leaf(SPACE + exact(style.object_separator.strip()) + SPACE)),
+    ]
+    if inner == suffix:
+        rules += [
+            rule(member, f"key{suffix} colon{suffix} value{suffix}"),
+            *key_rules(style, suffix),
+            rule(f"colon{suffix}", leaf(SPACE + exact(style.colon.strip()) + SPACE)),
+        ]
+    return rules
+
+
+def key_rules(style: ValueStyle, suffix: str) -> list[Rule]:
+    if style.key_open:
+        return [rule(f"key{suffix}", f"string{suffix}")]
+    stops = either([exact(sign.strip()) for sign in (style.colon, style.object_close, *_opens(style)) if sign.strip()])
+    return [rule(f"key{suffix}", leaf(rf"(?:(?!{stops})[^\s])(?:(?!{stops})[^\n])*+"))]
+
+
+def _opens(style: ValueStyle) -> list[str]:
+    return [string.open for string in style.strings]
+
+
+def list_rules(style: ValueStyle, suffix: str, inner: str) -> list[Rule]:
+    value = f"value{inner}"
+    return [
+        rule(f"list{suffix}", f"list_open{suffix} ({value} (comma{suffix} {value})*)? list_close{suffix}"),
+        rule(f"list_open{suffix}", leaf(exact(style.list_open.strip()) + SPACE)),
+        rule(f"list_close{suffix}", leaf(SPACE + exact(style.list_close.strip()))),
+    ]
+
+
+def string_rules(style: ValueStyle, suffix: str) -> list[Rule]:
+    """One choice for each quoting: "\\"" json_text "\\"" """
+    texts = [_text_name(string, index, suffix) for index, string in enumerate(style.strings)]
+    choices = [
+        f"{literal(string.open)} {name} {literal(string.close)}"
+        for string, name in zip(style.strings, texts, strict=True)
+    ]
+    rules = [rule(name, leaf(text_pattern(string, style))) for string, name in zip(style.strings, texts, strict=True)]
+    return [rule(f"string{suffix}", *choices), *rules] if rules else []
+
+
+def _text_name(string: StringStyle, index: int, suffix: str) -> str:
+    return TEXT_RULES[string.escape] + suffix + (f"_for_quotes_{index + 1}" if index else "")
+
+
+def text_pattern(string: StringStyle, style: ValueStyle) -> str:
+    """What stands between the quotes."""
+    if string.escape == "none":
+        return unescaped_text(string, style)
+    plain = none_of(string.close[0] + "\\") if string.escape == "python" else rf"[^{string.close[0]}\\\x00-\x1f]"
+    if len(string.close) > 1:
+        return rf"(?:(?!{exact(string.close)}){plain}|{ESCAPES[string.escape]})*+"
+    return rf"{plain}*+(?:{ESCAPES[string.escape]}{plain}*+)*+"
+
+
+def unescaped_text(string: StringStyle, style: ValueStyle) -> str:
+    """Nothing is escaped; a short quote sign closes only where the value can end."""
+    if len(string.close) > 2:
+        return rf".*?(?={exact(string.close)})"
+    return rf".*?(?={exact(string.close)}\s*+(?:[,\]}}):]|\Z))"
+
+
+def loose_rules(style: ValueStyle) -> list[Rule]:
+    """A broken or unfinished object: its brackets and quotes as far as they pair up."""
+    object_open, object_close = style.object_open.strip(), style.object_close.strip()
+    list_open, list_close = style.list_open.strip(), style.list_close.strip()
+    own = [rf"{exact(string.open)}.*?(?:{exact(string.close)}|\Z)" for string in style.strings if len(string.open) > 1]
+    quoted = either([*own, *QUOTED])
+    signs = [exact(sign) for sign in (object_open, object_close, list_open, list_close)]
+    stops = either([*signs, *(exact(string.open) for string in style.strings if len(string.open) > 1)])
+    plain = f"(?!{stops}|['\"])."
+    return [
+        rule(
+            "loose_object",
+            f"{literal(object_open)} (loose_object / loose_list / loose_text)* ({literal(object_close)} / cut)",
+        ),
+        rule(
+            "loose_list",
+            f"{literal(list_open)} (loose_object / loose_list / loose_text)* ({literal(list_close)} / cut)",
+        ),
+        rule("loose_text", leaf(rf"(?:{quoted}|{plain})++")),
+    ]

@@ -1,0 +1,377 @@
+r"""The message of a parse tree that a PEG grammar of tplc's making gave.
+
+    turn
+      content    "I look.\n"
+      call
+        name       "f"            →  {"content": "I look.\n", "tool_calls": [… "f" … '{"a": 1}'], …}
+        arguments  {"a": 1}
+
+Only a node's `expr_name`, `start`, `end`, `children` and `full_text` are used.  A rule's name says what it captures;
+one that goes on with `_for_…` captures the same in another place.  What is no strict value of the dialect has a
+`loose_…` rule, and is repaired as the generated parsers repair it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, Optional, Protocol
+
+from .message import Message, ToolCall
+from .schema import Types, item_of, member_of, parameters_of, types_of
+from .values import ESCAPE, Reader, Style, escaped, literal_type, number
+
+JSON_STYLE = Style(
+    (('"', '"', "json"), ("'", "'", "python")),
+    {
+        "true": "true",
+        "false": "false",
+        "null": "null",
+        "True": "true",
+        "False": "false",
+        "None": "null",
+    },
+)
+SIGNS = {
+    "object_open": "{",
+    "object_close": "}",
+    "list_open": "[",
+    "list_close": "]",
+    "comma": ",",
+    "colon": ":",
+}
+PASSED_THROUGH = ("", "turn", "part", "tool_calls_first", "talk_of_calls")
+ELEMENTS = ("list_of_items", "object_of_arguments", "scalar_value")
+ARGUMENTS = ("wrapped_text", "typed_value", "value", "loose_value", *ELEMENTS, "raw_text")
+TEXTS = ("json_text", "python_text", "plain_text")
+WORDS = ("true", "false", "null")
+TYPES = {"object": "object", "list": "array", "string": "string", "true": "boolean", "false": "boolean", "null": "null"}
+SURROGATE_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+
+
+class Node(Protocol):
+    """What the mapper uses of a node."""
+
+    expr_name: str
+    full_text: str
+    start: int
+    end: int
+
+    @property
+    def children(self) -> Sequence[Any]: ...
+
+
+class Mapped(NamedTuple):
+    """`closing`: what was added to the last call's arguments to make them a JSON object."""
+
+    message: Message
+    incomplete: bool
+    closing: str
+
+
+Styles = tuple[Style, Style, Style]
+
+
+def map_tree(
+    tree: Node,
+    *,
+    tools: object = None,
+    said: int = 0,
+    parse_reasoning: bool = True,
+    parse_tool_calls: bool = True,
+    styles: Styles = (JSON_STYLE, JSON_STYLE, JSON_STYLE),
+) -> Mapped:
+    """The message of a tree; the first `said` characters are in the prompt already and are not said again."""
+    mapper = _Mapper(tree.full_text, tools, said, parse_reasoning, parse_tool_calls, styles)
+    mapper.turn(tree)
+    mapper.end_content(final=True)
+    return mapper.mapped(tree)
+
+
+def kind_of(node: Node) -> str:
+    return node.expr_name.partition("_for_")[0]
+
+
+def captures(node: Node, *kinds: str) -> Iterator[Node]:
+    """The outermost nodes of these kinds below `node`."""
+    for child in node.children:
+        if kind_of(child) in kinds:
+            yield child
+        else:
+            yield from captures(child, *kinds)
+
+
+def first(node: Node, *kinds: str) -> Optional[Node]:
+    return next(captures(node, *kinds), None)
+
+
+class _Mapper:
+    def __init__(
+        self, text: str, tools: object, said: int, parse_reasoning: bool, parse_tool_calls: bool, styles: Styles
+    ) -> None:
+        self.text = text
+        self.schemas = parameters_of(tools)
+        self.said = said
+        self.parse_reasoning = parse_reasoning
+        self.parse_tool_calls = parse_tool_calls
+        self.styles = styles
+        self.content: list[str] = []
+        self.run: list[str] = []  # content since the last marker
+        self.reasoning: list[str] = []
+        self.calls: list[ToolCall] = []
+        self.closing = ""
+
+    def mapped(self, tree: Node) -> Mapped:
+        content, reasoning = "".join(self.content), "".join(self.reasoning)
+        message: Message = {
+            "role": "assistant",
+            "content": content if content or not (reasoning or self.calls) else None,
+            "reasoning_content": reasoning or None,
+            "tool_calls": self.calls,
+        }
+        return Mapped(message, first(tree, "cut") is not None, self.closing)
+
+    def of(self, node: Node) -> str:
+        return self.text[node.start : node.end]
+
+    def unsaid(self, node: Node) -> str:
+        return self.text[max(node.start, self.said) : node.end]
+
+    # The turn
+
+    def turn(self, node: Node) -> None:
+        kind = kind_of(node)
+        if kind == "content":
+            self.run.append(self.unsaid(node))
+        elif kind in ("reasoning", "thinking_aloud"):
+            self.reason(node)
+        elif kind == "tool_calls":
+            self.tool_calls(node)
+        elif kind in PASSED_THROUGH and node.children:
+            for child in node.children:
+                self.turn(child)
+        elif node.end > node.start:
+            self.end_content()
+
+    def end_content(self, *, final: bool = False) -> None:
+        """Content ends where a marker stands; white space alone between markers is none."""
+        text = "".join(self.run)
+        self.run.clear()
+        nothing_else = final and not (self.content or self.reasoning or self.calls)
+        if text.strip() or nothing_else:
+            self.content.append(text)
+
+    def reason(self, node: Node) -> None:
+        if not self.parse_reasoning:
+            self.run.append(self.of(node) if node.end > self.said else "")
+            return
+        self.end_content()
+        text = "".join(self.unsaid(part) for part in captures(node, "reasoning_text"))
+        if text.strip():
+            self.reasoning.append(text)
+
+    def tool_calls(self, node: Node) -> None:
+        if not self.parse_tool_calls:
+            self.run.append(self.unsaid(node))
+            return
+        self.end_content()
+        for call in captures(node, "call"):
+            if call.end > self.said:
+                self.call(call)
+
+    # Calls
+
+    def call(self, node: Node) -> None:
+        inner = first(node, "call") or node
+        name, given = first(inner, "name"), first(inner, "id")
+        called = self.plain(name) if name is not None else ""
+        if name is None and given is not None:
+            name = first(given, "name")
+            called = self.plain(name) if name is not None else ""
+        identity = None if given is None else self.plain(given)
+        self.closing = ""
+        arguments = self.arguments(first(inner, "arguments"), called)
+        self.calls.append({"id": identity, "type": "function", "function": {"name": called, "arguments": arguments}})
+
+    def plain(self, node: Node) -> str:
+        """The text of a slot: inside quotes where it has some."""
+        text = self.of(node).strip()
+        if first(node, *TEXTS) is None and text[:1] != '"':
+            return text
+        decoded: str = json.loads(self.string(node), strict=False)
+        return decoded
+
+    def arguments(self, node: Optional[Node], called: str) -> str:
+        if node is None:
+            return "{}"
+        value = first(node, "object", "loose_object", "string", "argument")
+        if value is None:
+            return "{}"
+        kind = kind_of(value)
+        if kind == "argument":
+            return self.pairs(node, self.schemas.get(called))
+        if kind == "object":
+            return self.json(value)
+        if kind == "loose_object":
+            return self.repaired(self.of(value))
+        return self.unwrapped(value)
+
+    def repaired(self, text: str) -> str:
+        reader = Reader(self.styles)
+        reader.read(text, 0, True)
+        said = reader.take()
+        self.closing = reader.close()
+        return said + self.closing
+
+    def unwrapped(self, node: Node) -> str:
+        """Arguments written as a string that holds an object."""
+        text = self.string(node)
+        inside = json.loads(text, strict=False)
+        reader = Reader(self.styles)
+        end = reader.read(inside, 0, True)
+        if reader.type == "object" and not inside[end:].strip():
+            return reader.take() + reader.close()
+        if inside:
+            self.run.append(text)
+        return "{}"
+
+    # Values as JSON
+
+    def json(self, node: Node) -> str:
+        kind = kind_of(node)
+        if kind in SIGNS:
+            text = self.of(node)
+            body = text.strip()
+            at = text.index(body)
+            return text[:at] + SIGNS[kind] + text[at + len(body) :]
+        if kind in ("string", "key"):
+            return self.string(node)
+        if kind == "number":
+            text = self.of(node)
+            return number(text) or text
+        if kind in WORDS:
+            return kind
+        return "".join(self.json(child) for child in node.children)
+
+    def string(self, node: Node) -> str:
+        """Text in quotes, or a bare key."""
+        inside = node if kind_of(node) in TEXTS else first(node, *TEXTS)
+        if inside is None:
+            text = self.of(node)
+            return text if text[:1] == '"' else '"' + escaped(text.strip()) + '"'
+        text, kind = self.of(inside), kind_of(inside)
+        if kind == "plain_text":
+            return '"' + escaped(text) + '"'
+        if kind == "python_text":
+            text = _json_escapes(text)
+        return '"' + text + '"'
+
+    # Pairs
+
+    def pairs(self, node: Node, root: object) -> str:
+        pairs = [self.pair(argument, root, root) for argument in captures(node, "argument")]
+        return "{" + ", ".join(pairs) + "}"
+
+    def pair(self, node: Node, parent: object, root: object) -> str:
+        key, value, word = first(node, "argument_key"), first(node, "argument_value", "raw_text"), first(node, "type")
+        name = self.of(key).strip() if key is not None else ""
+        schema = member_of(parent, root, name)
+        types = types_of(schema, root)
+        stated = self.stated(word)
+        if stated is not None:
+            types = types & stated or stated if types else stated
+        return f'"{escaped(name)}": {self.argument(value, types, schema, root)}'
+
+    def stated(self, word: Optional[Node]) -> Types:
+        """The types that a type word stands for: the name of its rule lists them."""
+        named = next((child.expr_name for child in word.children), "") if word is not None else ""
+        return frozenset(named[len("type_") :].split("_")) if named.startswith("type_") else None
+
+    def argument(self, node: Optional[Node], types: Types, schema: object, root: object) -> str:
+        if node is None:
+            return "null"
+        choice = node if kind_of(node) == "raw_text" else first(node, *ARGUMENTS)
+        if choice is None or kind_of(choice) in ELEMENTS or kind_of(node) == "item_value":
+            return self.element(node, choice, types, schema, root)
+        kind = kind_of(choice)
+        if kind == "value":
+            return self.json(choice)
+        if kind == "loose_value":
+            return self.loose(self.of(choice))
+        if kind == "wrapped_text":
+            inside = first(choice, "plain_text")
+            return '"' + escaped(self.of(inside) if inside is not None else "") + '"'
+        if kind == "typed_value":
+            typed = self.typed(choice, types)
+            if typed is not None:
+                return typed
+        return '"' + escaped(self.of(choice)) + '"'
+
+    def loose(self, text: str) -> str:
+        reader = Reader(self.styles, follow=r"\Z")
+        reader.read(text, 0, True)
+        said = reader.take()
+        self.closing = reader.close() if reader.type else "null"
+        return said + self.closing
+
+    def element(self, node: Node, choice: Optional[Node], types: Types, schema: object, root: object) -> str:
+        """A value whose lists and objects are written as elements."""
+        text, kind = self.of(node), "" if choice is None else kind_of(choice)
+        if choice is not None and kind == "list_of_items" and (types is None or "array" in types):
+            inner = item_of(schema, root)
+            items = [
+                self.argument(first(item, "item_value"), types_of(inner, root), inner, root)
+                for item in captures(choice, "item")
+            ]
+            return "[" + ", ".join(items) + "]"
+        if choice is not None and kind == "object_of_arguments" and (types is None or "object" in types):
+            return "{" + ", ".join(self.pair(pair, schema, root) for pair in captures(choice, "argument")) + "}"
+        if choice is not None and kind == "scalar_value":
+            typed = self.typed(choice, types)
+            if typed is not None:
+                return typed
+        if not text.strip() and types != frozenset(["string"]):
+            return "[]" if types == frozenset(["array"]) else "{}" if types == frozenset(["object"]) else '""'
+        return '"' + escaped(text) + '"'
+
+    def typed(self, node: Node, types: Types) -> Optional[str]:
+        """A raw value that reads as something else than text, where the schema allows that."""
+        value = first(node, "object", "list", *WORDS, "scalar")
+        if value is None:
+            return None
+        kind = kind_of(value)
+        if kind == "scalar":
+            literal = number(self.of(value))
+            if literal is None or literal_type(literal) == "string":
+                return None
+            fits = types is None or "number" in types or "integer" in types
+            return literal if fits else None
+        if types is not None and TYPES[kind] not in types:
+            return None
+        return self.json(value)
+
+
+def _json_escapes(text: str) -> str:
+    """The inside of a Python string as the inside of a JSON string."""
+    return re.sub(r'\\.[0-9a-fA-F]{0,8}|["\x00-\x1f]', "", text, flags=re.S) if not text else _escape_all(text)
+
+
+def _escape_all(text: str) -> str:
+    out, at = [], 0
+    while at < len(text):
+        found = ESCAPE.match(text, at)
+        if found is None:
+            out.append(escaped(text[at]))
+            at += 1
+            continue
+        out.append(_escape(found))
+        at = found.end()
+    return "".join(out)
+
+
+def _escape(found: re.Match[str]) -> str:
+    if found.group(1):
+        return found.group()
+    digits = found.group(2) or found.group(3)
+    return escaped(chr(int(digits, 16))) if digits else escaped(found.group()[1:])
