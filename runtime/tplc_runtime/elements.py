@@ -13,6 +13,9 @@ from .pairs import Closer, Pairs
 from .schema import item_of, member_of, types_of
 from .values import escaped
 
+# What an element without anything in it is, by the first of these types that the schema allows.
+EMPTY = (("string", '""'), ("null", "null"), ("array", "[]"), ("object", "{}"))
+
 
 class Frame(NamedTuple):
     """A list or an object that is open."""
@@ -50,6 +53,10 @@ class Elements(Pairs):
         self._value_open = True
         self._state = type(self)._element
 
+    def _guess(self, text: str) -> str:
+        # Lists and objects are elements here: brackets are text, unless a schema asks for what they would be.
+        return "string" if self._types is None and text[0] in "[{" else super()._guess(text)
+
     def _closes(self, end: Closer) -> Optional[bool]:
         """Does `end` come next, white space apart?  None: more input is needed."""
         found = NON_SPACE.search(self._buf, self._pos)
@@ -72,7 +79,7 @@ class Elements(Pairs):
                 return False
             if closes:
                 self._value_open = False
-                self._say("arguments", "[]" if types == {"array"} else "{}" if types == {"object"} else '""')
+                self._say("arguments", next((v for k, v in EMPTY if types is None or k in types), '""'))
                 self._state = type(self)._pairs
                 return True
             for opener, opened, wanted in (("item", "[", "array"), ("pair", "{", "object")):

@@ -16,6 +16,7 @@ from tplc.ir.write import json_type, write_arguments
 from tplc.verify.battery import Call, Case, id_of
 
 _ABSENT = object()
+ID = "id"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,8 @@ def difference(ir: TemplateIR, case: Case, message: Mapping[str, Any]) -> Differ
     for name, expected in (("reasoning_content", case.reasoning), ("content", case.content)):
         got = message.get(name) or ""
         if got != expected:
-            return _difference(name, expected, got)
+            kind = "content or reasoning" if not got or not expected else _kind(expected, got)
+            return Difference(name, _shown(expected), _shown(got), kind)
     calls = message.get("tool_calls") or []
     if len(calls) != len(case.calls):
         return Difference("tool_calls", f"{len(case.calls)} calls", f"{len(calls)} calls", "number of calls")
@@ -52,7 +54,7 @@ def _call_difference(ir: TemplateIR, call: Call, got: Mapping[str, Any], index: 
     if got["function"]["name"] != call.name:
         return _difference(f"{where}, name", call.name, got["function"]["name"])
     if ir.tools.call_id.position != "none" and got.get("id") != id_of(ir, call, index):
-        return _difference(f"{where}, id", id_of(ir, call, index), got.get("id"))
+        return Difference(f"{where}, id", _shown(id_of(ir, call, index)), _shown(got.get("id")), ID)
     try:
         arguments = json.loads(got["function"]["arguments"])
     except json.JSONDecodeError:
@@ -109,6 +111,18 @@ def _type(value: object) -> str:
 def _shown(value: object) -> str:
     text = "nothing" if value is _ABSENT else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 200 else text[:160] + "…" + text[-30:]
+
+
+def as_message(ir: TemplateIR, case: Case) -> dict[str, Any]:
+    """The message that a parser should make of a case."""
+    calls = [
+        {
+            "id": id_of(ir, call, index),
+            "function": {"name": call.name, "arguments": json.dumps(dict(call.arguments))},
+        }
+        for index, call in enumerate(case.calls)
+    ]
+    return {"content": case.content, "reasoning_content": case.reasoning, "tool_calls": calls}
 
 
 def as_case(title: str, message: Mapping[str, Any]) -> Case | None:

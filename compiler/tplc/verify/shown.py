@@ -77,6 +77,22 @@ class Stage:
             self._trailing[setting] = self._new_content_trailing(setting)
         return self._trailing[setting]
 
+    def after_content(self, setting: Setting) -> list[str]:
+        """What stands after plain content: at the end of a conversation, and before a user's message."""
+        found: list[str] = []
+        follows: tuple[Follow, ...] = ("none", "user")
+        for follow in follows:
+            there = replace(setting, follow=follow)
+            frame, words = self.frame(there), _words(Shape(False, True, 0))
+            try:
+                full = self.render(words, there)
+            except (TemplateRaised, RenderFailed):
+                continue
+            text = frame.with_trailing(full) if frame is not None and QUESTION in full else None
+            if text is not None and words.content in text:
+                found.append(text[text.rindex(words.content) + len(words.content) :])
+        return found
+
     def _new_content_trailing(self, setting: Setting) -> str | None:
         frame, words = self.frame(setting), _words(Shape(False, True, 0))
         if frame is None:
@@ -116,6 +132,7 @@ def usual_settings(ir: TemplateIR, stage: Stage) -> tuple[Setting, ...]:
             found.append(result.setting)
     follows: tuple[Follow, ...] = ("none", "tool", "user", "tool user")
     variants = [replace(setting, follow=follow) for follow in follows for setting in reversed(found)]
+    variants += [replace(setting, empty_content="empty") for setting in reversed(found)]
     return tuple(dict.fromkeys([*reversed(found), *variants]))
 
 
@@ -177,6 +194,8 @@ def summary(results: dict[Shape, Shown | NotShown]) -> tuple[str, ...]:
     never = [
         part for part, has in _PARTS.items() if not any(has(s) for s, r in results.items() if isinstance(r, Shown))
     ]
+    if "calls" in never:
+        never.remove("more than one call")
     lines: dict[str, str] = {}
     for shape, result in results.items():
         if isinstance(result, Shown):

@@ -18,8 +18,8 @@ from tplc.errors import RenderFailed, TemplateRaised
 from tplc.ir.nodes import Ambiguity, Json, TemplateIR, Verification
 from tplc.render import Renderer
 from tplc.verify.artifact import Artifact, load_artifact
-from tplc.verify.battery import SHAPES, Case, battery, random_cases
-from tplc.verify.compare import Difference, as_case, as_told, difference, fits
+from tplc.verify.battery import SHAPES, Case, Shape, battery, random_cases
+from tplc.verify.compare import ID, Difference, as_case, as_message, as_told, difference, fits
 from tplc.verify.conversation import fitting_tools
 from tplc.verify.cut import Frame
 from tplc.verify.shown import Context, Shown, Stage, shown, summary, usual_settings
@@ -55,6 +55,7 @@ class _Tally:
     passed: int = 0
     chunkings: int = 0
     not_shown: dict[str, None] = field(default_factory=dict)
+    refused: dict[str, list[str]] = field(default_factory=dict)
     ambiguities: dict[str, Ambiguity] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
 
@@ -76,7 +77,7 @@ def verify(
         passed=tally.passed,
         chunkings=tally.chunkings,
         seed=seed,
-        not_shown=tuple(tally.not_shown),
+        not_shown=(*tally.not_shown, *_refusals(tally.refused)),
         ambiguities=tuple(tally.ambiguities.values()),
         failures=tuple(tally.failures[:MOST_FAILURES]),
     )
@@ -104,16 +105,28 @@ class _RoundTrip:
         shapes = [shape for shape in SHAPES if isinstance(results[shape], Shown)]
         if shapes:
             cases += random_cases(self._seed, count, shapes)
+        content = results[Shape(False, True, 0)]
+        if first and isinstance(content, Shown):
+            self._check_end(stage.after_content(content.setting))
         for case in cases:
             result = results[case.shape]
             if isinstance(result, Shown):
                 self._check(case, stage, result, context, first=first)
 
+    def _check_end(self, rests: Sequence[str]) -> None:
+        """The stop strings are taken from the ends of turns: one of them has to show."""
+        ends = self.ir.turn.ends
+        if ends and not any(end.strip() in rest for end in ends for rest in rests):
+            shown = " or ".join(_shown(rest) for rest in rests)
+            self.tally.failures.append(
+                f"end of turn: expected {' or '.join(map(_shown, ends))} after content, got {shown}"
+            )
+
     def _check(self, case: Case, stage: Stage, place: Shown, context: Context, *, first: bool) -> None:
         try:
             full = stage.render(case, place.setting)
         except (TemplateRaised, RenderFailed) as error:
-            self.tally.not_shown[f"{case.title} (refused: {error.message})"] = None
+            self.tally.refused.setdefault(error.message, []).append(case.title)
             return
         turn = place.frame.turn_text(full)
         if turn is None:
@@ -160,7 +173,8 @@ class _RoundTrip:
         if self._leaves_reasoning_open(turn):
             return Ambiguity("content or reasoning", found.expected, found.got, _excerpt(turn))
         other = as_case(case.title, message)
-        if other is not None and fits(other, fitting_tools(case)):
+        # Ids are made anew for a render, so that one cannot speak for a wrong id.
+        if other is not None and found.kind != ID and fits(other, fitting_tools(case)):
             try:
                 same_render = place.frame.turn_text(stage.render(other, place.setting)) == turn
             except (TemplateRaised, RenderFailed):
@@ -180,7 +194,7 @@ class _RoundTrip:
         """Two cases of the battery with one render: schemas may tell them apart, the text does not."""
         other = self._renders.setdefault(turn, case)
         if other != case:
-            found = difference(self.ir, other, _as_message(case))
+            found = difference(self.ir, other, as_message(self.ir, case))
             if found is not None:
                 ambiguity = Ambiguity(found.kind, found.expected, found.got, _excerpt(turn))
                 self.tally.ambiguities.setdefault(found.kind, ambiguity)
@@ -260,11 +274,6 @@ def _essence(message: Mapping[str, Any]) -> tuple[str, str, list[tuple[str | Non
     return message.get("content") or "", message.get("reasoning_content") or "", calls
 
 
-def _as_message(case: Case) -> dict[str, Any]:
-    calls = [{"function": {"name": call.name, "arguments": json.dumps(dict(call.arguments))}} for call in case.calls]
-    return {"content": case.content, "reasoning_content": case.reasoning, "tool_calls": calls}
-
-
 def _chunks(text: str, sizes: Sequence[int]) -> Iterator[str]:
     at = 0
     for size in sizes:
@@ -272,6 +281,14 @@ def _chunks(text: str, sizes: Sequence[int]) -> Iterator[str]:
             return
         yield text[at : at + size]
         at += size
+
+
+def _refusals(refused: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """The cases that the template raised on, by its reason."""
+    for reason, titles in refused.items():
+        named = [title for title in dict.fromkeys(titles) if not title.startswith("random")] or ["some random messages"]
+        more = f", and {len(named) - 3} more" if len(named) > 3 else ""
+        yield f"{', '.join(named[:3])}{more} (refused: {reason})"
 
 
 def _in_context(lines: Sequence[str], context: Context, *, first: bool) -> list[str]:

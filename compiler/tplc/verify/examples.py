@@ -1,0 +1,71 @@
+"""Verification of what only examples show: the pairs themselves, and variations of them that the IR writes.
+
+text → artifact → message'    equal to the pair's message?
+message of the battery → IR → text → artifact → message'    equal?
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tplc.ir.nodes import TemplateIR, Verification
+from tplc.ir.write import write_message
+from tplc.verify.artifact import Artifact, load_artifact
+from tplc.verify.battery import Call as BatteryCall
+from tplc.verify.battery import Case, battery
+from tplc.verify.compare import as_case, as_told, difference
+from tplc.verify.conversation import fitting_tools
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """An example: the text of a turn, and the message as (content, reasoning, calls of name and arguments)."""
+
+    text: str
+    content: str
+    reasoning: str
+    calls: tuple[tuple[str, Mapping[str, Any]], ...]
+
+
+def verify_examples(
+    ir: TemplateIR, artifact: Artifact | str, pairs: Sequence[Pair], result: Verification
+) -> Verification:
+    """`result` with the pairs and their variations counted in."""
+    parser = load_artifact(artifact) if isinstance(artifact, str) else artifact
+    failures = list(result.failures)
+    passed = total = 0
+    for index, pair in enumerate(pairs):
+        calls = tuple(BatteryCall(name, tuple(arguments.items())) for name, arguments in pair.calls)
+        case = Case(f"example {index + 1}", pair.reasoning, pair.content, calls)
+        total, passed = total + 1, passed + _passes(ir, parser, case, pair.text, failures)
+    for case in battery(ir):
+        if case.calls and not case.reasoning:
+            text = write_message(ir, _message(case))
+            total, passed = total + 1, passed + _passes(ir, parser, case, text, failures)
+    return replace(
+        result,
+        verified=passed == total and not result.failures and bool(total),
+        messages=result.messages + total,
+        passed=result.passed + passed,
+        failures=tuple(failures),
+    )
+
+
+def _passes(ir: TemplateIR, parser: Artifact, case: Case, text: str, failures: list[str]) -> bool:
+    message = parser.parse(text, tools=fitting_tools(case), prompt=ir.turn.header)
+    found = difference(ir, case, message)
+    if found is None:
+        return True
+    other = as_case(case.title, message)
+    if other is not None and as_told(ir, case, other):
+        return True
+    failures.append(f"{case.title}: {found}; written {json.dumps(text, ensure_ascii=False)[:400]}")
+    return False
+
+
+def _message(case: Case) -> dict[str, Any]:
+    calls = [{"function": {"name": call.name, "arguments": dict(call.arguments)}} for call in case.calls]
+    return {"content": case.content, "reasoning_content": case.reasoning, "tool_calls": calls}

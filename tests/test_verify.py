@@ -1,0 +1,379 @@
+"""Verification: what it passes, what it finds, what it says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.example_case import Example, load_example
+from tplc import driver
+from tplc.ir.nodes import Ambiguity, GenerationPrompt, TemplateIR, Turn, Verification
+from tplc.verify import Artifact, load_artifact, verify
+from tplc.verify.artifact import NotAParser, template_sha256
+from tplc.verify.battery import SHAPES, Call, Case, battery, random_cases
+from tplc.verify.compare import as_told, difference, fits, same
+from tplc.verify.conversation import fitting_tools, schema_of
+from tplc.verify.cut import Frame, trailing_of
+from tplc.verify.verify import accumulated
+
+ASK = "{% if add_generation_prompt %}<assistant>{% endif %}"
+PLAIN = "{% for m in messages %}<{{ m.role }}>{{ m.content }}<end>{% endfor %}" + ASK
+RAW = (
+    "{% for m in messages %}<{{ m.role }}>{{ m.content or '' }}"
+    "{% for c in m.tool_calls or [] %}<call {{ c.function.name }}>"
+    "{% for k, v in c.function.arguments.items() %}"
+    "<{{ k }}>{{ v if v is string else v | tojson }}</{{ k }}>"
+    "{% endfor %}</call>{% endfor %}<end>{% endfor %}" + ASK
+)
+ONE_CALL = (
+    "{% for m in messages %}<{{ m.role }}>{% if m.tool_calls %}"
+    "{% if m.tool_calls | length > 1 %}{{ raise_exception('one call, please') }}{% endif %}"
+    "{% set f = m.tool_calls[0].function %}"
+    '<call>{"name": "{{ f.name }}", "arguments": {{ f.arguments | tojson }}}</call>'
+    "{% else %}{{ m.content }}{% endif %}<end>{% endfor %}" + ASK
+)
+
+
+def learned(template: str) -> TemplateIR:
+    return driver.compile_template(template, name="t")
+
+
+def run(template: str, ir: TemplateIR, artifact: Artifact | str) -> Verification:
+    with driver.open_renderer(template, name="t") as renderer:
+        return verify(ir, artifact, renderer)
+
+
+def test_a_template_without_calls() -> None:
+    assert learned(PLAIN).verification == Verification(
+        verified=True, messages=27, passed=27, chunkings=28, not_shown=("reasoning", "calls")
+    )
+
+
+def test_what_a_raw_dialect_cannot_tell() -> None:
+    result = learned(RAW).verification
+    assert result.verified
+    assert result.not_shown == ("reasoning",)
+    assert [(a.kind, a.first, a.second) for a in result.ambiguities] == [
+        ("integer or string", '"42"', "42"),
+        ("boolean or string", '"true"', "true"),
+        ("null or string", '"null"', "null"),
+    ]
+
+
+def test_what_a_template_refuses_is_not_shown() -> None:
+    result = learned(ONE_CALL).verification
+    assert result.verified
+    assert result.not_shown == (
+        "reasoning",
+        "content beside calls",
+        "more than one call (refused: one call, please)",
+    )
+
+
+def test_verification_is_the_same_every_time() -> None:
+    ir = learned(RAW)
+    assert run(RAW, ir, driver.generate(ir, "python")) == ir.verification
+    with driver.open_renderer(RAW, name="t") as renderer:
+        thorough = verify(ir, driver.generate(ir, "python"), renderer, thorough=True, seed=7)
+    assert (thorough.verified, thorough.seed) == (True, 7)
+    assert thorough.messages > ir.verification.messages + 150
+    assert thorough.chunkings == 2 * thorough.messages
+
+
+# Every marker of these formats is changed in turn, and the parser that is generated then must not pass.
+
+EXAMPLES = ("tagged-json", "key-value-tags", "sectioned-ids", "string-delimiters", "wrapped-content", "json-array")
+
+
+def changed_markers(ir: TemplateIR) -> list[tuple[str, TemplateIR]]:
+    def changed(text: str) -> str:
+        at = next(i for i, c in enumerate(text) if not c.isspace())
+        return text[:at] + "~" + text[at:]
+
+    found: list[tuple[str, TemplateIR]] = []
+    for part in ("reasoning", "content", "tools"):
+        for name in ("start", "end", "section_start", "section_end"):
+            text = getattr(getattr(ir, part), name, "")
+            if text.strip():
+                found.append(
+                    (f"{part}.{name}", replace(ir, **{part: replace(getattr(ir, part), **{name: changed(text)})}))
+                )
+    ends = tuple(map(changed, ir.turn.ends))
+    found.append(("turn.ends", replace(ir, turn=replace(ir.turn, ends=ends))))
+    return found
+
+
+def compiled_example(name: str) -> tuple[Example, TemplateIR]:
+    example = load_example(ROOT / "examples" / name)
+    return example, driver.compile_template(example.source, name=name, special_tokens=example.special_tokens)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_wrong_marker_never_passes(name: str) -> None:
+    example, ir = compiled_example(name)
+    assert ir.verification.failures == ()
+    assert ir.verification.verified
+    with driver.open_renderer(example.source, name=name, special_tokens=example.special_tokens) as renderer:
+        passed = [
+            path
+            for path, wrong in changed_markers(ir)
+            if verify(wrong, driver.generate(wrong, "python"), renderer).verified
+        ]
+    assert passed == []
+
+
+# Parsers with one fault each.
+
+
+class Faulty:
+    """A stream around the generated one, with a fault of the subclass."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    @property
+    def message(self) -> Mapping[str, Any]:
+        message: Mapping[str, Any] = self._stream.message
+        return message
+
+    def feed(self, chunk: str) -> Any:
+        return self._stream.feed(chunk)
+
+    def finish(self) -> Any:
+        return self._stream.finish()
+
+
+class LosesDeltas(Faulty):
+    def feed(self, chunk: str) -> Any:
+        return self._stream.feed(chunk)[:-1]
+
+
+class Strips(Faulty):
+    def feed(self, chunk: str) -> Any:
+        return self._stream.feed(chunk.lstrip("T"))
+
+
+def test_a_stream_that_differs_fails() -> None:
+    ir = learned(PLAIN)
+    good = load_artifact(driver.generate(ir, "python"))
+    assert good.stream is not None
+    stream = good.stream
+    result = run(PLAIN, ir, Artifact(good.parse, lambda **keywords: Strips(stream(**keywords))))
+    assert not result.verified
+    assert result.failures[0] == (
+        "content: in chunks of 40, 5, 40, 5, 1, 3, 8, 5, 5, 40, 40, 3, … it came back as "
+        '{"role": "assistant", "content": "he answer is here.", "reasoning_content": null, "tool_calls": []}, whole as '
+        '{"role": "assistant", "content": "The answer is here.", "reasoning_content": null, "tool_calls": []}; '
+        'rendered "The answer is here.<end>"'
+    )
+
+
+def test_deltas_that_do_not_add_up_fail() -> None:
+    ir = learned(PLAIN)
+    good = load_artifact(driver.generate(ir, "python"))
+    assert good.stream is not None
+    stream = good.stream
+    result = run(PLAIN, ir, Artifact(good.parse, lambda **keywords: LosesDeltas(stream(**keywords))))
+    assert not result.verified
+    assert result.failures[0] == (
+        "content: in chunks of 40, 5, 40, 5, 1, 3, 8, 5, 5, 40, 40, 3, … the deltas make "
+        '{"content": "", "reasoning_content": "", "tool_calls": []}, not '
+        '{"role": "assistant", "content": "The answer is here.", "reasoning_content": null, "tool_calls": []}; '
+        'rendered "The answer is here.<end>"'
+    )
+
+
+def test_a_parser_that_raises_fails() -> None:
+    def parse(text: str, **keywords: object) -> Mapping[str, Any]:
+        raise KeyError(text[:3])
+
+    result = run(PLAIN, learned(PLAIN), Artifact(parse, None))
+    assert (result.verified, result.messages, result.passed, result.chunkings) == (False, 27, 0, 0)
+    assert result.failures[0] == ("content: the parser raised KeyError: 'The'; rendered \"The answer is here.<end>\"")
+    assert len(result.failures) == 20
+
+
+def test_a_parser_that_guesses_types_fails_though_the_render_is_the_same() -> None:
+    """42 and "42" have one render, but the schema told which it is."""
+    ir = learned(RAW)
+    good = load_artifact(driver.generate(ir, "python"))
+
+    def parse(text: str, **keywords: Any) -> Mapping[str, Any]:
+        return good.parse(text, **{**keywords, "tools": None})
+
+    result = run(RAW, ir, Artifact(parse, None))
+    assert not result.verified
+    assert result.failures[0] == (
+        'string: a number in it: call 1, argument value: expected "42", got 42; rendered '
+        '"<call store><before>x</before><value>42</value><after>y</after></call><end>"'
+    )
+
+
+def test_no_message_is_no_proof() -> None:
+    ir = learned(PLAIN)
+    nothing = "{% for m in messages %}{% if m.role == 'user' %}{{ m.content }}{% endif %}{% endfor %}"
+    result = run(nothing, ir, driver.generate(ir, "python"))
+    assert result == Verification(verified=False, not_shown=("content", "reasoning", "calls"))
+
+
+# The parts
+
+
+def test_every_case_has_a_title_of_its_own() -> None:
+    ir = learned(RAW)
+    titles = [case.title for case in battery(ir)]
+    assert len(set(titles)) == len(titles)
+    assert list(random_cases(3, 5, SHAPES)) == list(random_cases(3, 5, SHAPES))
+    assert list(random_cases(3, 5, SHAPES)) != list(random_cases(4, 5, SHAPES))
+
+
+@pytest.mark.parametrize(
+    ("value", "schema"),
+    [
+        ("x", {"type": "string"}),
+        (True, {"type": "boolean"}),
+        (1, {"type": "integer"}),
+        (1.5, {"type": "number"}),
+        (None, {"type": "null"}),
+        ([], {"type": "array"}),
+        ([1, 2], {"type": "array", "items": {"type": "integer"}}),
+        ([1, "x"], {"type": "array", "items": {"anyOf": [{"type": "integer"}, {"type": "string"}]}}),
+        ({"a": [None]}, {"type": "object", "properties": {"a": {"type": "array", "items": {"type": "null"}}}}),
+    ],
+)
+def test_schemas_say_what_a_value_is(value: Any, schema: Any) -> None:
+    assert schema_of(value) == schema
+    case = Case("t", calls=(Call("f", (("a", value),)),))
+    assert fits(case, fitting_tools(case))
+    other = Case("t", calls=(Call("f", (("a", {"no": "such"}),)),))
+    assert not fits(other, fitting_tools(case))
+
+
+def test_values_are_compared_as_json() -> None:
+    assert same(1, 1.0) and same([{"a": None}], [{"a": None}]) and same("x", "x")
+    assert not same(True, 1) and not same([1], [1, 1]) and not same({"a": 1}, {"b": 1}) and not same(None, False)
+
+
+@pytest.mark.parametrize(
+    ("message", "found"),
+    [
+        ({"content": "Hi", "tool_calls": []}, "tool_calls: expected 1 calls, got 0 calls"),
+        ({"content": "Hi "}, 'content: expected "Hi", got "Hi "'),
+        ({"content": None}, 'content: expected "Hi", got ""'),
+        ({"content": "Hi", "reasoning_content": "r"}, 'reasoning_content: expected "", got "r"'),
+        ("g {}", 'call 1, name: expected "f", got "g"'),
+        ("f []", 'call 1, arguments: expected {"a": 1}, got "[]"'),
+        ("f {", 'call 1, arguments: expected {"a": 1}, got "{"'),
+        ("f {}", "call 1, argument a: expected 1, got nothing"),
+        ('f {"a": 1, "b": 2}', "call 1, argument b: expected nothing, got 2"),
+        ('f {"a": true}', "call 1, argument a: expected 1, got true"),
+        ('f {"a": 1.0}', "None"),
+    ],
+)
+def test_differences(message: Any, found: str) -> None:
+    if isinstance(message, str):
+        name, arguments = message.split(" ", 1)
+        message = {"content": "Hi", "tool_calls": [{"function": {"name": name, "arguments": arguments}}]}
+    case = Case("t", content="Hi", calls=(Call("f", (("a", 1),)),))
+    assert str(difference(learned(PLAIN), case, message)) == found
+
+
+def test_types_that_only_a_schema_tells() -> None:
+    ir = learned(RAW)
+
+    def case(value: Any) -> Case:
+        return Case("t", calls=(Call("f", (("a", value),)),))
+
+    assert (
+        as_told(ir, case("42"), case(42))
+        and as_told(ir, case("None"), case(None))
+        and as_told(ir, case("[1]"), case([1]))
+    )
+    assert not as_told(ir, case("007"), case(7)) and not as_told(ir, case("x"), case("y"))
+    assert not as_told(ir, case("x"), Case("t"))
+
+
+def test_deltas_add_up() -> None:
+    deltas: list[dict[str, Any]] = [
+        {"reasoning_content": "r"},
+        {"content": "a"},
+        {"content": "b"},
+        {"tool_calls": [{"index": 0, "id": None, "type": "function", "function": {"name": "f", "arguments": ""}}]},
+        {"tool_calls": [{"index": 0, "function": {"arguments": "{"}}]},
+        {"tool_calls": [{"index": 0, "id": "late", "function": {"arguments": "}"}}]},
+        {"tool_calls": [{"index": 1, "id": "2", "type": "function", "function": {"name": "g", "arguments": "{}"}}]},
+    ]
+    assert accumulated(deltas) == {
+        "content": "ab",
+        "reasoning_content": "r",
+        "tool_calls": [
+            {"id": "late", "function": {"name": "f", "arguments": "{}"}},
+            {"id": "2", "function": {"name": "g", "arguments": "{}"}},
+        ],
+    }
+
+
+Q = "<user>zquestion1z<end>"
+TURN = Turn("<bot>", ("<bot>",), (GenerationPrompt((), "<bot>", ""),), ("<end>",))
+
+
+@pytest.mark.parametrize(
+    ("asked", "prompt", "full", "turn", "head"),
+    [
+        (Q, Q + "<bot>", Q + "<bot>Hi<end>", "Hi<end>", ""),
+        (Q, Q + "<bot><r>", Q + "<bot>Hi<end>", "Hi<end>", "<r>"),
+        # A generation prompt that is always there, whatever was asked for:
+        (Q + "<bot><r>", Q + "<bot><r>", Q + "<bot>Hi<end><bot><r>", "Hi<end>", "<r>"),
+        # Other white space before the header in history, or no header at all:
+        (Q, Q + "<bot>", Q + "\n\n<bot>Hi<end>", "Hi<end>", ""),
+        (Q, Q + "<bot>", Q + "Hi<end>", "Hi<end>", ""),
+        # The question ends otherwise when an answer follows:
+        ("<user>zquestion1z<last>", "<user>zquestion1z<last><bot>", "<user>zquestion1z<bot>Hi<end>", "Hi<end>", ""),
+        # A message that follows:
+        (Q, Q + "<bot>", Q + "<bot>Hi<end><user>zquestion2z<end>", "Hi<end>", ""),
+    ],
+)  # fmt: skip
+def test_turns_are_cut_out_of_renders(asked: str, prompt: str, full: str, turn: str, head: str) -> None:
+    frame = Frame(TURN, asked, prompt)
+    frame = replace(frame, trailing=trailing_of(frame, full, "Hi"))
+    assert frame.turn_text(full) == turn
+    assert frame.head() == head
+    assert frame.bare_prompt() + head == (prompt if len(prompt) > len(asked) else frame.bare_prompt() + head)
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("def x(:", "a.py: is not Python: invalid syntax (a.py, line 1)"),
+        ("\0", "a.py: is not Python: source code string cannot contain null bytes"),
+        ("parse = 1", "a.py: is not a parser made by tplc: it has no parse and StreamParser"),
+    ],
+)
+def test_what_is_no_parser(text: str, error: str) -> None:
+    with pytest.raises(NotAParser) as caught:
+        load_artifact(text, "a.py")
+    assert str(caught.value) == error
+    assert caught.value.exit_code == 2
+
+
+def test_a_parser_says_which_template_it_is_for() -> None:
+    ir = learned(PLAIN)
+    assert template_sha256(driver.generate(ir, "python"), "a.py") == ir.provenance.sha256
+    with pytest.raises(NotAParser, match="it has no TEMPLATE_SHA256"):
+        template_sha256("x = 1", "a.py")
+
+
+def test_ambiguity_shows_both_readings() -> None:
+    first = learned(RAW).verification.ambiguities[0]
+    assert first == Ambiguity(
+        "integer or string",
+        '"42"',
+        "42",
+        "<call store><before>x</before><value>42</value><after>y</after></call><end>",
+    )
+    assert json.loads(first.first) == "42"
