@@ -19,6 +19,7 @@ from tplc.ir.serialize import dumps, loads
 from tplc.version import VERSION
 
 if TYPE_CHECKING:
+    from tplc.learn import Example
     from tplc.render import Limits, Renderer
     from tplc.verify import Artifact
 
@@ -42,6 +43,7 @@ def compile_template(
     name: str = "template",
     special_tokens: Mapping[str, str] | None = None,
     tolerances: Sequence[Tolerance] = (),
+    examples: Sequence[Example] = (),
     limits: Limits | None = None,
     seed: int = 0,
     thorough: bool = False,
@@ -51,9 +53,11 @@ def compile_template(
     A verification that failed is told there and not raised: `require_verified` raises it.
     """
     with open_renderer(source_text, name=name, special_tokens=special_tokens, limits=limits) as renderer:
-        ir = learn_format(renderer, name=name, source_text=source_text, special_tokens=special_tokens)
+        ir = learn_format(
+            renderer, name=name, source_text=source_text, special_tokens=special_tokens, examples=examples
+        )
         ir = with_tolerances(ir, tolerances)
-        return verify_ir(ir, renderer, seed=seed, thorough=thorough)
+        return verify_ir(ir, renderer, examples=examples, seed=seed, thorough=thorough)
 
 
 def open_renderer(
@@ -69,12 +73,19 @@ def open_renderer(
 
 
 def learn_format(
-    renderer: Renderer, *, name: str, source_text: str, special_tokens: Mapping[str, str] | None = None
+    renderer: Renderer,
+    *,
+    name: str,
+    source_text: str,
+    special_tokens: Mapping[str, str] | None = None,
+    examples: Sequence[Example] = (),
 ) -> TemplateIR:
     """The format, not yet verified."""
     from tplc.learn import learn
 
-    ir = learn(renderer, name=name, source=source_text, special_tokens=special_tokens, version=VERSION)
+    ir = learn(
+        renderer, name=name, source=source_text, special_tokens=special_tokens, examples=examples, version=VERSION
+    )
     violations = check(ir)
     if violations:
         raise InvalidIR(name, tuple(map(str, violations)), printed(ir))
@@ -88,7 +99,14 @@ def with_tolerances(ir: TemplateIR, tolerances: Sequence[Tolerance]) -> Template
     return replace(ir, tolerances=(*general.values(), *variants))
 
 
-def verify_ir(ir: TemplateIR, renderer: Renderer, *, seed: int = 0, thorough: bool = False) -> TemplateIR:
+def verify_ir(
+    ir: TemplateIR,
+    renderer: Renderer,
+    *,
+    examples: Sequence[Example] = (),
+    seed: int = 0,
+    thorough: bool = False,
+) -> TemplateIR:
     """The IR with the result of verifying the parser that is generated from it.
 
     The parser is generated as it is written when all goes well: a parser that fails is written with a mark.
@@ -96,7 +114,13 @@ def verify_ir(ir: TemplateIR, renderer: Renderer, *, seed: int = 0, thorough: bo
     from tplc.verify import verify
 
     text = generate(replace(ir, verification=Verification(verified=True)), "python")
-    return replace(ir, verification=verify(ir, text, renderer, seed=seed, thorough=thorough))
+    result = verify(ir, text, renderer, seed=seed, thorough=thorough)
+    if examples:
+        from tplc.verify.examples import Pair, verify_examples
+
+        pairs = [Pair(e.text, e.content, e.reasoning, tuple((c.name, c.arguments) for c in e.calls)) for e in examples]
+        result = verify_examples(ir, text, pairs, result)
+    return replace(ir, verification=result)
 
 
 def verify_artifact(

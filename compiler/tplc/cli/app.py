@@ -41,6 +41,12 @@ Tolerances = Annotated[
     list[Path] | None,
     typer.Option("--tolerances", metavar="FILE", help="A tolerance file: how real output differs from the template."),
 ]
+Examples = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--example", metavar="FILE", help="Pairs of message and text, a JSON object a line: what no render shows."
+    ),
+]
 Tools = Annotated[
     str | None,
     typer.Option("--tools", metavar="FILE", help="A JSON file with the list of tools."),
@@ -82,6 +88,7 @@ def compile_(
     template_name: Name = None,
     special_token: Tokens = None,
     tolerances: Tolerances = None,
+    example: Examples = None,
     tools: Tools = None,
     tool_choice: Annotated[
         str, typer.Option("--tool-choice", metavar="CHOICE", help="For gbnf: auto, required, none, or a tool's name.")
@@ -114,6 +121,7 @@ def compile_(
             template_name=template_name,
             special_tokens=tuple(special_token or ()),
             tolerances=tuple(tolerances or ()),
+            examples=tuple(example or ()),
             tools=tools,
             tool_choice=tool_choice,
             parallel=parallel,

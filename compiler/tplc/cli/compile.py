@@ -22,6 +22,7 @@ class CompileOptions:
     template_name: str | None
     special_tokens: tuple[str, ...]
     tolerances: tuple[Path, ...]
+    examples: tuple[Path, ...]
     tools: str | None
     tool_choice: str
     parallel: bool
@@ -38,6 +39,7 @@ def compile_command(options: CompileOptions) -> None:
     target = driver.target_of(options.output, options.target or ("python" if options.output == "-" else None))
     check_output(options.output, force=options.force)
     tolerances = [tolerance for path in options.tolerances for tolerance in read_tolerances(str(path))]
+    examples = [example for path in options.examples for example in inputs.read_examples(str(path))]
     tools = inputs.read_tools(options.tools) if options.tools else []
     limits = inputs.limits(options.limits)
     template = inputs.load_template(options.source, options.template_name, options.special_tokens)
@@ -46,6 +48,7 @@ def compile_command(options: CompileOptions) -> None:
         name=template.name,
         special_tokens=template.special_tokens,
         tolerances=tolerances,
+        examples=examples,
         limits=limits,
         seed=options.seed,
         thorough=options.thorough,

@@ -16,6 +16,7 @@ from tplc.errors import SourceError, UsageError
 from tplc.ir.nodes import Json
 
 if TYPE_CHECKING:
+    from tplc.learn import Example
     from tplc.render import Limits
     from tplc.sources import TemplateSource
 
@@ -44,6 +45,24 @@ def read_json(path: str) -> Json:
     except RecursionError as error:
         raise SourceError(_name(path), "is not JSON that can be read: it is nested too deeply") from error
     return data
+
+
+def read_examples(path: str) -> list[Example]:
+    """Pairs of a message and its text, a JSON object a line."""
+    from tplc.learn import read_example
+
+    examples = []
+    for number, line in enumerate(read_text(path).splitlines(), 1):
+        if line.strip():
+            place = f"{_name(path)}: line {number}"
+            try:
+                data = json.loads(line)
+            except (json.JSONDecodeError, RecursionError) as error:
+                raise SourceError(place, f"is not JSON: {error}") from error
+            examples.append(read_example(data if isinstance(data, dict) else {}, place))
+    if not examples:
+        raise SourceError(_name(path), "holds no examples", 'expected lines such as {"message": {…}, "text": "…"}')
+    return examples
 
 
 def read_tools(path: str) -> list[dict[str, Any]]:

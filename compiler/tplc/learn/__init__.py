@@ -10,7 +10,7 @@ values (`dialect`) are written.  All of them work by alignment (`align`) of sent
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tplc.errors import UnsupportedTemplate
@@ -20,6 +20,7 @@ from tplc.ir.nodes import (
     Content,
     PairArguments,
     Provenance,
+    Reasoning,
     Slot,
     TemplateIR,
     Text,
@@ -31,6 +32,7 @@ from tplc.learn.align import common_prefix, common_suffix, cut_right, pieces, re
 from tplc.learn.calls import CallFacts, learn_calls
 from tplc.learn.candidates import candidates
 from tplc.learn.conversation import CallProbe, base_dress, call_dress
+from tplc.learn.examples import Example, calls_from_examples, read_example, reasoning_from_examples
 from tplc.learn.probe import CONTENT, SYSTEM, Dress, Prober, Refused, assistant, sentinel_call
 from tplc.learn.reasoning import ReasoningFacts, learn_reasoning
 from tplc.learn.turn import TurnFacts, contexts_that_matter, learn_ends, learn_turn
@@ -43,9 +45,10 @@ def learn(
     name: str,
     source: str,
     special_tokens: Mapping[str, str] | None = None,
+    examples: Sequence[Example] = (),
     version: str = "0.1.0",
 ) -> TemplateIR:
-    """The format of a template's assistant turns, unverified.
+    """The format of a template's assistant turns, unverified.  `examples` show what the template never renders.
 
     Raises UnsupportedTemplate when no conversation shows an assistant's turn, and LimitExceeded from the renderer.
     """
@@ -63,17 +66,23 @@ def learn(
         )
     ends = learn_ends(prober, base, turn)
     calls = learn_calls(prober, turn, reasoning, probe, ends) if probe else None
+    if examples:
+        reasoning = _with_examples(reasoning, examples)
     content_end = reasoning.content_end
     if calls is not None:
         turn = calls.turn
         content_end, ends, calls = _closings(reasoning, calls, ends)
+    shown = calls_from_examples(examples, ends, name)
+    if calls is None and shown is not None:
+        calls = CallFacts(turn, shown.tools, shown.content, "", (), ())
     return TemplateIR(
         provenance=Provenance(
             name=name,
-            sha256=hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest(),
+            sha256=_digest(source),
             size=len(source.encode("utf-8", "surrogatepass")),
             tplc_version=version,
             special_tokens=tuple(sorted((special_tokens or {}).items())),
+            examples_sha256=_digest(repr(tuple(examples))) if examples else None,
         ),
         capabilities=_capabilities(prober, base, probe, reasoning, calls),
         turn=Turn(turn.header, turn.anchors, turn.prompts, ends),
@@ -84,6 +93,18 @@ def learn(
         triggers=_triggers(calls),
         tolerances=tuple(Tolerance(kind) for kind in GENERAL_TOLERANCES),
     )
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _with_examples(reasoning: ReasoningFacts, examples: Sequence[Example]) -> ReasoningFacts:
+    """Reasoning as examples show it, where no render does."""
+    markers = reasoning_from_examples(examples)
+    if markers is None or reasoning.reasoning.mode != "none":
+        return reasoning
+    return replace(reasoning, reasoning=Reasoning("tag_based", *markers))
 
 
 def _closings(
@@ -135,7 +156,7 @@ def _capabilities(
         refusals += [f"{kind} arguments" for kind in calls.refused]
     return Capabilities(
         tools=not isinstance(with_tools, Refused) and "zqname0x" in with_tools,
-        tool_calls=probe is not None,
+        tool_calls=calls is not None,
         parallel_calls=probe is not None and probe.parallel,
         system_role=not isinstance(system, Refused) and not isinstance(whole, Refused) and SYSTEM in whole,
         reasoning=reasoning.reasoning.mode != "none",
@@ -180,4 +201,4 @@ def _triggers(calls: CallFacts | None) -> tuple[str, ...]:
     return (opening,) if opening else ()
 
 
-__all__ = ["learn"]
+__all__ = ["Example", "learn", "read_example"]

@@ -276,6 +276,17 @@ def text_items(text: str) -> list[Text | Slot]:
     return [Slot(_TOKENS[part]) if part in _TOKENS else Text(part) for part in parts if part]  # type: ignore[arg-type]
 
 
+def merged(items: Sequence[Text | Slot]) -> Layout:
+    """A layout of the items, with neighbouring texts joined and empty ones left out."""
+    layout: list[Text | Slot] = []
+    for item in items:
+        if isinstance(item, Text) and layout and isinstance(layout[-1], Text):
+            layout[-1] = Text(layout[-1].text + item.text)
+        elif not isinstance(item, Text) or item.text:
+            layout.append(item)
+    return tuple(layout)
+
+
 def _elements(position: Position, layout: Layout, pairs: Repetition) -> Elements | None:
     """Whether a nested object is written as pairs of the same layout; then how a list's items are."""
     text = position({"zqka0x": 71001, "zqkb0x": 71002})

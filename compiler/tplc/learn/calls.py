@@ -45,6 +45,7 @@ from tplc.learn.arguments import (
     call_turn,
     generalise,
     learn_arguments,
+    merged,
     text_items,
 )
 from tplc.learn.conversation import CallProbe
@@ -349,17 +350,7 @@ def _layout(split: Repetition, kinds: Sequence[SlotKind], inner: Sequence[str]) 
     for i, kind in enumerate(kinds):
         items.append(Slot(kind))
         items += text_items(inner[i] if i < len(inner) else split.close)
-    return _merge(items)
-
-
-def _merge(items: Sequence[Text | Slot]) -> Layout:
-    merged: list[Text | Slot] = []
-    for item in items:
-        if isinstance(item, Text) and merged and isinstance(merged[-1], Text):
-            merged[-1] = Text(merged[-1].text + item.text)
-        elif not isinstance(item, Text) or item.text:
-            merged.append(item)
-    return tuple(merged)
+    return merged(items)
 
 
 def _format(fields: JsonFields | None, facts: ArgumentFacts) -> ToolFormat:

@@ -8,9 +8,11 @@ They decide nothing by themselves: a candidate counts when a render shows its ef
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
-from jinja2 import TemplateError, meta, nodes
+from jinja2 import TemplateError, meta, nodes, pass_context
 from jinja2.ext import Extension
 from jinja2.parser import Parser
 from jinja2.sandbox import SandboxedEnvironment
@@ -36,6 +38,31 @@ class _Generation(Extension):
         return parser.parse_statements(("name:endgeneration",), drop_needle=True)
 
 
+@pass_context
+def _needs_a_render(*_: object) -> object:
+    raise NotImplementedError
+
+
+class _NeverFolded(dict[str, Callable[..., Any]]):
+    """Filters or tests of any name, none of which has a value before a render."""
+
+    def get(self, key: str, default: object = None) -> Callable[..., Any]:
+        return _needs_a_render
+
+
+class _Reader(SandboxedEnvironment):
+    """Jinja works out constant expressions while it looks for variables.  Here, outside the worker and its limits, a
+    stranger's `10 ** 10 ** 10` or `'a' * 999999 | wordwrap(1)` must not run."""
+
+    intercepted_binops = frozenset(SandboxedEnvironment.default_binop_table)
+    intercepted_unops = frozenset(SandboxedEnvironment.default_unop_table)
+
+    def __init__(self) -> None:
+        super().__init__(trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols", _Generation])
+        self.filters = _NeverFolded()  # type: ignore[assignment]
+        self.tests = _NeverFolded()  # type: ignore[assignment]
+
+
 @dataclass(frozen=True, slots=True)
 class Candidates:
     """`variables`: undeclared variables and the constants they are compared with.  `keys`: names read from something.
@@ -48,13 +75,13 @@ class Candidates:
 
 
 def candidates(source: str) -> Candidates:
-    environment = SandboxedEnvironment(
-        trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols", _Generation]
-    )
     try:
-        tree = environment.parse(source)
+        return _read(_Reader().parse(source))
     except (TemplateError, RecursionError):  # the renderer has reported it already, or its parser has more tags
         return Candidates((), (), (), ())
+
+
+def _read(tree: nodes.Template) -> Candidates:
     names = sorted(meta.find_undeclared_variables(tree) - _GIVEN)
     # a variable with a default (`set x = x or …`) is declared by Jinja's count, yet a caller may set it
     for node in tree.find_all(nodes.Test):

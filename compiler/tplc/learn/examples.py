@@ -1,0 +1,414 @@
+"""Learn from pairs of a message and its text, for what a template never renders.
+
+    {"tool_calls": [{"function": {"name": "f", "arguments": {"a": 1, "b": "x"}}}]}  `<c>f(a=1, b="x")</c>`
+    →  call `<c>` name `(` arguments `)</c>`, pair key `=` value, separator `, `, strings `"…"`
+
+The values of the message are the sentinels: each is found in the text, in order, and what stands between them is marker
+text, as in renders.  What no pair shows (a second call, a second argument, a word for true) is not invented: one call,
+one argument, JSON's words.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from tplc.errors import SourceError, UnsupportedTemplate
+from tplc.ir.nodes import (
+    JSON_STYLE,
+    Arguments,
+    CallId,
+    ContentPlace,
+    Dialect,
+    Json,
+    Layout,
+    ObjectArguments,
+    PairArguments,
+    Slot,
+    StringStyle,
+    Text,
+    Tools,
+    ValueStyle,
+)
+from tplc.learn.align import Repetition, common_prefix, common_suffix, repetition
+from tplc.learn.arguments import merged
+
+_MIRROR = {"{": "}", "[": "]", "(": ")"}
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    name: str
+    arguments: Mapping[str, Json]
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """What a model writes (`text`, the turn after its header), and the message it means."""
+
+    text: str
+    content: str
+    reasoning: str
+    calls: tuple[Call, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    key: tuple[int, int]
+    value: tuple[int, int]
+    is_text: bool
+    data: Json
+
+
+@dataclass(frozen=True, slots=True)
+class _Located:
+    """Spans of one call in an example's text, in the order name, pairs."""
+
+    name: tuple[int, int]
+    id: tuple[int, int] | None
+    pairs: tuple[_Pair, ...]
+
+    @property
+    def begin(self) -> int:
+        return min(span[0] for span in self._spans())
+
+    @property
+    def end(self) -> int:
+        return max(span[1] for span in self._spans())
+
+    def _spans(self) -> list[tuple[int, int]]:
+        spans = [self.name, *(pair.value for pair in self.pairs), *(pair.key for pair in self.pairs)]
+        return [*spans, self.id] if self.id else spans
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleCalls:
+    tools: Tools
+    content: ContentPlace
+
+
+def read_example(data: Mapping[str, Json], place: str) -> Example:
+    """One pair: {"message": …, "text": …}.  Raises SourceError, naming `place` in the file."""
+    message, text = data.get("message"), data.get("text")
+    if not isinstance(message, dict) or not isinstance(text, str):
+        raise SourceError(place, 'is no example: expected {"message": {…}, "text": "…", "tools": […]}')
+    listed = message.get("tool_calls") or []
+    if not isinstance(listed, list):
+        raise SourceError(f"{place}: message.tool_calls", "expected a list")
+    content, reasoning = message.get("content") or "", message.get("reasoning_content") or ""
+    if not isinstance(content, str) or not isinstance(reasoning, str):
+        raise SourceError(place, "expected content and reasoning_content to be text")
+    calls = tuple(_read_call(call, f"{place}: message.tool_calls[{i}]") for i, call in enumerate(listed))
+    return Example(text, content, reasoning, calls)
+
+
+def _read_call(data: Json, place: str) -> Call:
+    function = data.get("function", data) if isinstance(data, dict) else None
+    name = function.get("name") if isinstance(function, dict) else None
+    if not isinstance(data, dict) or not isinstance(function, dict) or not isinstance(name, str):
+        raise SourceError(place, 'expected {"function": {"name": "…", "arguments": {…}}}')
+    arguments = function.get("arguments", {})
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments)
+        except json.JSONDecodeError as error:
+            raise SourceError(place, f"its arguments are no JSON: {error}") from error
+    if not isinstance(arguments, dict):
+        raise SourceError(place, "expected its arguments to be an object")
+    identifier = data.get("id")
+    return Call(name, arguments, identifier if isinstance(identifier, str) else None)
+
+
+def calls_from_examples(examples: Sequence[Example], ends: Sequence[str], name: str) -> ExampleCalls | None:
+    """The calls that the examples show; None when they show none.  Raises UnsupportedTemplate when a value of a message
+    is not in its text."""
+    shown = [(_without_end(example, ends), example) for example in examples if example.calls]
+    if not shown:
+        return None
+    located = [(text, example, _locate(text, example, name)) for text, example in shown]
+    arguments = _object_arguments(located) or _pair_arguments(located, name)
+    return _assemble(located, arguments)
+
+
+def reasoning_from_examples(examples: Sequence[Example]) -> tuple[str, str] | None:
+    """(start, end) of reasoning where an example has some."""
+    starts, ends = [], []
+    for example in examples:
+        if example.reasoning and example.reasoning in example.text:
+            before, _, after = example.text.partition(example.reasoning)
+            starts.append(before)
+            if example.content and example.content in after:
+                ends.append(after[: after.index(example.content)])
+    return (common_suffix(*starts), common_prefix(*ends)) if starts and ends else None
+
+
+def _without_end(example: Example, ends: Sequence[str]) -> str:
+    for end in ends:
+        if end.strip() and example.text.rstrip().endswith(end.strip()):
+            return example.text[: example.text.rindex(end.strip())]
+    return example.text
+
+
+# -- finding the values -----------------------------------------------------------------------------------------------
+
+
+def _locate(text: str, example: Example, name: str) -> list[_Located]:
+    at = 0
+    for part in (example.reasoning, example.content):
+        if part and part in text[at:] and text.index(part, at) < _find(text, example.calls[0].name, at, name)[0]:
+            at = text.index(part, at) + len(part)
+    calls = []
+    for call in example.calls:
+        span = _find(text, call.name, at, name)
+        identifier = (text.find(call.id, at), 0) if call.id and call.id in text[at:] else None
+        found_id = (identifier[0], identifier[0] + len(call.id)) if identifier and call.id else None
+        at = span[1]
+        pairs = []
+        for key, value in call.arguments.items():
+            key_span = _find(text, key, at, name)
+            value_span = _find_value(text, value, key_span[1], name)
+            pairs.append(_Pair(key_span, value_span, isinstance(value, str), value))
+            at = value_span[1]
+        calls.append(_Located(span, found_id, tuple(pairs)))
+    return calls
+
+
+def _find(text: str, part: str, at: int, name: str) -> tuple[int, int]:
+    found = text.find(part, at)
+    if found < 0:
+        raise UnsupportedTemplate(name, f"an example's text does not hold {json.dumps(part, ensure_ascii=False)}")
+    return found, found + len(part)
+
+
+def _find_value(text: str, value: Json, at: int, name: str) -> tuple[int, int]:
+    """The span of a value: for text without its quotes, for a list or an object with its brackets."""
+    if isinstance(value, (list, dict)):
+        leaves = _leaves(value)
+        begin = next((i for i in range(at, len(text)) if text[i] in _MIRROR), -1)
+        if begin < 0:
+            raise UnsupportedTemplate(name, "an example's list or object has no bracket to find it by")
+        end = begin + 1
+        for leaf in leaves:
+            end = _find_value(text, leaf, end, name)[1]
+        depth = _open_brackets(text[begin:end])
+        while depth and end < len(text):
+            if text[end] == depth[-1]:
+                depth.pop()
+            end += 1
+        return begin, end
+    written = [value, json.dumps(value, ensure_ascii=False)[1:-1]] if isinstance(value, str) else _scalars(value)
+    spans = [(text.find(form, at), text.find(form, at) + len(form)) for form in written if text.find(form, at) >= 0]
+    if not spans:
+        raise UnsupportedTemplate(name, f"an example's text does not hold {json.dumps(value, ensure_ascii=False)}")
+    return min(spans)
+
+
+def _scalars(value: Json) -> list[str]:
+    return list(dict.fromkeys([json.dumps(value), str(value)]))
+
+
+def _leaves(value: Json) -> list[Json]:
+    if isinstance(value, list):
+        return [leaf for item in value for leaf in _leaves(item)]
+    if isinstance(value, dict):
+        return [leaf for key, item in value.items() for leaf in [key, *_leaves(item)]]
+    return [value]
+
+
+def _open_brackets(text: str) -> list[str]:
+    """Closers that are due after `text`, outside of quotes."""
+    due: list[str] = []
+    quote = ""
+    for ch in text:
+        if quote:
+            quote = "" if ch == quote else quote
+        elif ch in "\"'":
+            quote = ch
+        elif ch in _MIRROR:
+            due.append(_MIRROR[ch])
+        elif due and ch == due[-1]:
+            due.pop()
+    return due
+
+
+# -- arguments --------------------------------------------------------------------------------------------------------
+
+_Shown = Sequence[tuple[str, Example, list[_Located]]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Arguments:
+    """`opened` and `closed` stand around the first key and the last value inside the arguments."""
+
+    arguments: Arguments
+    dialect: Dialect
+    opened: str
+    closed: str
+
+
+def _object_arguments(shown: _Shown) -> _Arguments | None:
+    """Whether the text after a name holds the arguments as one JSON object."""
+    decoder = json.JSONDecoder()
+    for text, example, calls in shown:
+        for call, located in zip(example.calls, calls, strict=True):
+            if not located.pairs:
+                continue
+            begin = text.rfind("{", located.name[1], located.pairs[0].key[0])
+            try:
+                value, _ = decoder.raw_decode(text, begin) if begin >= 0 else (None, 0)
+            except json.JSONDecodeError:
+                return None
+            if value != dict(call.arguments):
+                return None
+    dialect = Dialect(JSON_STYLE, JSON_STYLE, JSON_STYLE)
+    return _Arguments(ObjectArguments(), dialect, '{"', "}")
+
+
+def _pair_arguments(shown: _Shown, name: str) -> _Arguments:
+    leads = {True: [], False: []}  # type: dict[bool, list[str]]
+    for text, _, calls in shown:
+        for call in calls:
+            for pair in call.pairs:
+                leads[pair.is_text].append(text[pair.key[1] : pair.value[0]])
+    if not leads[True] and not leads[False]:
+        raise UnsupportedTemplate(name, "no example shows a call with an argument")
+    quote_open, quote_close = "", ""
+    lead = common_suffix(*(leads[True] or leads[False]))
+    if leads[True] and leads[False]:
+        lead = common_prefix(leads[True][0], leads[False][0])
+        quote_open = leads[True][0][len(lead) :]
+    if quote_open:
+        quote_close = _close_quote(shown, quote_open)
+    split = _pair_split(shown, quote_close)
+    layout = merged([Text(split.open), Slot("key"), Text(lead), Slot("value"), Text(split.close)])
+    top = _style(shown, StringStyle(quote_open, quote_close, "json") if quote_open else None)
+    nested = replace(top, strings=(StringStyle('"', '"', "json"),)) if not top.strings else top
+    arguments = PairArguments("", layout, split.separator, "", "")
+    return _Arguments(arguments, Dialect(top, nested, nested), split.open, quote_close + split.close)
+
+
+def _close_quote(shown: _Shown, quote_open: str) -> str:
+    mirrored = "".join(_MIRROR.get(ch, ch) for ch in reversed(quote_open))
+    for text, _, calls in shown:
+        for call in calls:
+            for pair in call.pairs:
+                if pair.is_text and text.startswith(mirrored, pair.value[1]):
+                    return mirrored
+    return ""
+
+
+def _pair_split(shown: _Shown, quote_close: str) -> Repetition:
+    """Open, close and separator of pairs, from the call with the most arguments."""
+    rows = [(text, calls, i) for text, _, calls in shown for i in range(len(calls))]
+    text, calls, index = max(rows, key=lambda row: len(row[1][row[2]].pairs))
+    pairs = calls[index].pairs
+
+    def after(pair: _Pair) -> int:
+        skip = len(quote_close) if pair.is_text and text.startswith(quote_close, pair.value[1]) else 0
+        return pair.value[1] + skip
+
+    following = calls[index + 1].begin if index + 1 < len(calls) else len(text)
+    pre = text[calls[index].name[1] : pairs[0].key[0]]
+    post = text[after(pairs[-1]) : following]
+    if len(pairs) < 2:
+        return Repetition(pre, "", "", "", post)
+    return repetition(pre, text[after(pairs[0]) : pairs[1].key[0]], post)
+
+
+def _style(shown: _Shown, string: StringStyle | None) -> ValueStyle:
+    python = False
+    for text, _, calls in shown:
+        leaves = [leaf for call in calls for pair in call.pairs for leaf in _leaves(pair.data)]
+        # one word tells of the others: no dialect seen mixes two languages' words
+        python |= any((leaf is None or isinstance(leaf, bool)) and json.dumps(leaf) not in text for leaf in leaves)
+    words = ("True", "False", "None") if python else (JSON_STYLE.true, JSON_STYLE.false, JSON_STYLE.null)
+    true, false, null = words
+    return replace(JSON_STYLE, strings=(string,) if string else (), true=true, false=false, null=null)
+
+
+# -- the calls as a whole ---------------------------------------------------------------------------------------------
+
+
+def _assemble(shown: _Shown, facts: _Arguments) -> ExampleCalls:
+    text, example, calls = max(shown, key=lambda row: len(row[2]))
+    spans = [_outer_span(text, call, facts) for call in calls]
+    content_end = 0
+    place: ContentPlace = "none"
+    for row_text, row_example, row_calls in shown:
+        if row_example.content and row_example.content in row_text:
+            at = row_text.index(row_example.content)
+            place = "before" if at < row_calls[0].begin else "after"
+    if example.content and example.content in text[: spans[0][0]]:
+        content_end = text.index(example.content) + len(example.content)
+    pre, post = text[content_end : spans[0][0]], text[spans[-1][1] :]
+    if len(spans) > 1:
+        split = repetition(pre, text[spans[0][1] : spans[1][0]], post)
+    else:
+        split = Repetition("", pre, post, "", "")
+    inner = _inner(text, calls[0], spans[0], facts)
+    layout = merged([Text(split.open), *inner, Text(split.close)])
+    tagged = isinstance(facts.arguments, PairArguments)
+    keyword = tagged and bool(facts.dialect.top.strings)
+    return ExampleCalls(
+        Tools(
+            format="keyword_arguments" if keyword else "tag_with_tagged" if tagged else "tag_with_json",
+            section_start=split.start,
+            separator=split.separator,
+            section_end=split.end,
+            call=layout,
+            arguments=facts.arguments,
+            dialect=facts.dialect,
+            call_id=_call_id(layout),
+            parallel=len(spans) > 1,
+        ),
+        place,
+    )
+
+
+def _call_id(layout: Layout) -> CallId:
+    if Slot("id") not in layout:
+        return CallId()
+    return CallId(
+        "pre_func_name" if layout.index(Slot("id")) < layout.index(Slot("name")) else "post_args", (Slot("id"),)
+    )
+
+
+def _argument_span(text: str, call: _Located, facts: _Arguments) -> tuple[int, int]:
+    """From the opening of the arguments to their closing."""
+    if not call.pairs:
+        return call.name[1], call.name[1]
+    begin = call.pairs[0].key[0]
+    if text[:begin].endswith(facts.opened):
+        begin -= len(facts.opened)
+    end = call.pairs[-1].value[1]
+    if isinstance(facts.arguments, ObjectArguments):
+        end = text.index("}", end) + 1
+    elif text.startswith(facts.closed, end):
+        end += len(facts.closed)
+    elif facts.closed and not call.pairs[-1].is_text:
+        bare = facts.closed[len(facts.dialect.top.strings[0].close) :] if facts.dialect.top.strings else facts.closed
+        end += len(bare) if text.startswith(bare, end) else 0
+    return begin, end
+
+
+def _outer_span(text: str, call: _Located, facts: _Arguments) -> tuple[int, int]:
+    begin, end = _argument_span(text, call, facts)
+    ids = [call.id] if call.id else []
+    return min([call.name[0], begin, *(i[0] for i in ids)]), max([call.name[1], end, *(i[1] for i in ids)])
+
+
+def _inner(text: str, call: _Located, span: tuple[int, int], facts: _Arguments) -> list[Text | Slot]:
+    slots: list[tuple[tuple[int, int], Slot]] = [
+        (call.name, Slot("name")),
+        (_argument_span(text, call, facts), Slot("arguments")),
+    ]
+    if call.id:
+        slots.append((call.id, Slot("id")))
+    items: list[Text | Slot] = []
+    at = span[0]
+    for (begin, end), slot in sorted(slots, key=lambda row: row[0]):
+        items += [Text(text[at:begin]), slot]
+        at = end
+    return items
