@@ -44,7 +44,7 @@ Tolerances = Annotated[
 Examples = Annotated[
     list[Path] | None,
     typer.Option(
-        "--example", metavar="FILE", help="Pairs of message and text, a JSON object a line: what no render shows."
+        "--example", metavar="FILE", help="Pairs of message and text, one a line, for what no render shows."
     ),
 ]
 Tools = Annotated[

@@ -157,7 +157,7 @@ def _capabilities(
     return Capabilities(
         tools=not isinstance(with_tools, Refused) and "zqname0x" in with_tools,
         tool_calls=calls is not None,
-        parallel_calls=probe is not None and probe.parallel,
+        parallel_calls=calls is not None and calls.tools.parallel,
         system_role=not isinstance(system, Refused) and not isinstance(whole, Refused) and SYSTEM in whole,
         reasoning=reasoning.reasoning.mode != "none",
         object_arguments=probe is not None and dress.arguments == "object",

@@ -52,14 +52,13 @@ class _NeverFolded(dict[str, Callable[..., Any]]):
 
 class _Reader(SandboxedEnvironment):
     """Jinja works out constant expressions while it looks for variables.  Here, outside the worker and its limits, a
-    stranger's `10 ** 10 ** 10` or `'a' * 999999 | wordwrap(1)` must not run."""
+    stranger's `10 ** (10 ** 10)` or `('a' * 999999) | wordwrap(1)` must not run; sums stay as small as they are written."""
 
-    intercepted_binops = frozenset(SandboxedEnvironment.default_binop_table)
-    intercepted_unops = frozenset(SandboxedEnvironment.default_unop_table)
+    intercepted_binops = frozenset(SandboxedEnvironment.default_binop_table) - {"+", "-"}
 
     def __init__(self) -> None:
         super().__init__(trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols", _Generation])
-        self.filters = _NeverFolded()  # type: ignore[assignment]
+        self.filters = _NeverFolded()
         self.tests = _NeverFolded()  # type: ignore[assignment]
 
 
