@@ -52,7 +52,7 @@ class _NeverFolded(dict[str, Callable[..., Any]]):
 
 class _Reader(SandboxedEnvironment):
     """Jinja works out constant expressions while it looks for variables.  Here, outside the worker and its limits, a
-    stranger's `10 ** (10 ** 10)` or `('a' * 999999) | wordwrap(1)` must not run; sums stay as small as they are written."""
+    stranger's `10 ** (10 ** 10)` or `('a' * 999999) | wordwrap(1)` must not run; a sum is as small as it is written."""
 
     intercepted_binops = frozenset(SandboxedEnvironment.default_binop_table) - {"+", "-"}
 

@@ -40,7 +40,7 @@ except ImportError:  # Windows
 _MB = 1024 * 1024
 
 # Jinja would import these in the middle of a template, when no file can be opened any more.
-_IMPORTED_LATE = ("jinja2.constants", "jinja2.debug", "pprint")
+_IMPORTED_LATE = ("html", "jinja2.constants", "jinja2.debug", "pprint", "textwrap")
 _CODECS_LOADED_LATE = ("ascii", "unicode-escape")
 
 _LONGEST_MESSAGE = 2000
@@ -155,6 +155,8 @@ def _failure(error: Exception) -> bytes:
         return _answer("limit", {"limit": "recursion", "value": str(sys.getrecursionlimit()), "line": line})
     if isinstance(error, SecurityError):
         return _answer("unsafe", {"line": line, "message": _message(error)})
+    if isinstance(error, OSError):
+        return _answer("unsafe", {"line": line, "message": "opening a file"})
     return _answer("failed", {"line": line, "type": type(error).__name__, "message": _message(error)})
 
 
