@@ -1,0 +1,136 @@
+"""Every template of the corpus ends in its stated error: soon, small, with nothing touched and nothing left running."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.hostile.corpus import CORPUS, Hostile
+from tplc.driver import compile_template
+from tplc.errors import LimitExceeded, RenderFailed, TemplateRaised, TplcError, UnsupportedTemplate
+from tplc.render import Limits, Renderer
+
+resource = pytest.importorskip("resource")
+
+SECONDS = 3.0
+MEGABYTES = 512
+RENDERED = (RenderFailed, TemplateRaised)
+
+# One of each way to end, through the command itself; the processor time, as it takes longest.
+COMMANDS = [
+    "method resolution order",
+    "include",
+    "filler text",
+    "doubling",
+    "output by drops",
+    "macro that calls itself",
+    "loops in loops",
+    "undefined callable",
+    "unknown filter",
+]
+
+
+def by_name(*names: str) -> list[Hostile]:
+    found = {hostile.name: hostile for hostile in CORPUS}
+    return [found[name] for name in names]
+
+
+@pytest.fixture(autouse=True)
+def nothing_remains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    home = tmp_path / "home"
+    for folder in (home, tmp_path / "tmp", tmp_path / "here"):
+        folder.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    monkeypatch.chdir(tmp_path / "here")
+    before = children()
+    yield
+    assert children() == before
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < MEGABYTES * kilobytes()
+
+
+def children() -> set[int]:
+    """Of this process, dead ones that nobody waited for among them."""
+    if not os.path.isdir("/proc/self"):
+        return set()
+    found = set()
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            stat = Path("/proc", pid, "stat").read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            continue
+        if stat.rsplit(")", 1)[1].split()[1] == str(os.getpid()):
+            found.add(int(pid))
+    return found
+
+
+def kilobytes() -> int:
+    return 1024 * 1024 if sys.platform == "darwin" else 1024
+
+
+def processor_seconds() -> float:
+    """Of this process and the children it waited for: a busy machine does not count."""
+    return sum(os.times()[:4])
+
+
+def test_the_corpus_is_large_and_its_names_differ() -> None:
+    assert len(CORPUS) >= 60
+    assert len({hostile.name for hostile in CORPUS}) == len(CORPUS)
+
+
+@pytest.mark.parametrize("hostile", CORPUS, ids=lambda hostile: hostile.name)
+def test_rendering(hostile: Hostile) -> None:
+    start = processor_seconds()
+    with pytest.raises(TplcError) as caught, Renderer(hostile.source, name="hostile.jinja") as renderer:
+        renderer.render([{"role": "user", "content": "hi"}])
+    assert processor_seconds() - start < SECONDS
+    assert (type(caught.value), str(caught.value)) == (hostile.error, hostile.message)
+    assert caught.value.exit_code == 1
+
+
+@pytest.mark.parametrize("hostile", CORPUS, ids=lambda hostile: hostile.name)
+def test_compiling(hostile: Hostile) -> None:
+    """A refusal is an observation there; when nothing else can be observed, it is told as the reason."""
+    start = processor_seconds()
+    with pytest.raises(TplcError) as caught:
+        compile_template(hostile.source, name="hostile.jinja")
+    assert processor_seconds() - start < SECONDS
+    if hostile.error in RENDERED:
+        assert type(caught.value) is UnsupportedTemplate
+        assert str(caught.value).endswith(": " + hostile.message)
+    else:
+        assert (type(caught.value), str(caught.value)) == (hostile.error, hostile.message)
+
+
+@pytest.mark.parametrize("hostile", by_name(*COMMANDS), ids=lambda hostile: hostile.name)
+def test_command(hostile: Hostile, tmp_path: Path) -> None:
+    start = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-m", "tplc", "compile", "-", "-o", "parser.py"],
+        input=hostile.source,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=60,
+    )
+    # The clock counts here; the margin is for a machine that does other things as well.
+    assert time.monotonic() - start < 2 * SECONDS
+    assert (done.returncode, done.stdout) == (1, "")
+    assert hostile.message.removeprefix("hostile.jinja") in done.stderr.replace("stdin", "")
+    assert "Traceback" not in done.stderr
+
+
+def test_a_limit_that_is_raised_lets_a_slow_template_through() -> None:
+    source = "{% for i in range(100000) %}{% for j in range(20) %}{% endfor %}{% endfor %}fine"
+    with pytest.raises(LimitExceeded), Renderer(source, limits=replace(Limits(), render_seconds=0.02)) as renderer:
+        renderer.render([])
+    with Renderer(source, limits=replace(Limits(), render_seconds=20)) as renderer:
+        assert renderer.render([]) == "fine"
