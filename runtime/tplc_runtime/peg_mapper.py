@@ -41,9 +41,10 @@ SIGNS = {
     "comma": ",",
     "colon": ":",
 }
-PASSED_THROUGH = ("", "turn", "part", "tool_calls_first", "talk_of_calls")
-ELEMENTS = ("list_of_items", "object_of_arguments", "scalar_value")
+PASSED_THROUGH = ("", "turn", "part", "tool_calls_first", "call_line", "talk_of_calls")
+ELEMENTS = ("list_of_items", "object_of_arguments", "scalar_value", "scalar_item", "element_text")
 ARGUMENTS = ("wrapped_text", "typed_value", "value", "loose_value", *ELEMENTS, "raw_text")
+RAW = ("raw_text", "element_text")
 TEXTS = ("json_text", "python_text", "plain_text")
 WORDS = ("true", "false", "null")
 TYPES = {"object": "object", "list": "array", "string": "string", "true": "boolean", "false": "boolean", "null": "null"}
@@ -274,7 +275,7 @@ class _Mapper:
         return "{" + ", ".join(pairs) + "}"
 
     def pair(self, node: Node, parent: object, root: object) -> str:
-        key, value, word = first(node, "argument_key"), first(node, "argument_value", "raw_text"), first(node, "type")
+        key, value, word = first(node, "argument_key"), first(node, "argument_value", *RAW), first(node, "type")
         name = self.of(key).strip() if key is not None else ""
         schema = member_of(parent, root, name)
         types = types_of(schema, root)
@@ -291,7 +292,7 @@ class _Mapper:
     def argument(self, node: Optional[Node], types: Types, schema: object, root: object) -> str:
         if node is None:
             return "null"
-        choice = node if kind_of(node) == "raw_text" else first(node, *ARGUMENTS)
+        choice = node if kind_of(node) in RAW else first(node, *ARGUMENTS)
         if choice is None or kind_of(choice) in ELEMENTS or kind_of(node) == "item_value":
             return self.element(node, choice, types, schema, root)
         kind = kind_of(choice)
@@ -327,7 +328,7 @@ class _Mapper:
             return "[" + ", ".join(items) + "]"
         if choice is not None and kind == "object_of_arguments" and (types is None or "object" in types):
             return "{" + ", ".join(self.pair(pair, schema, root) for pair in captures(choice, "argument")) + "}"
-        if choice is not None and kind == "scalar_value":
+        if choice is not None and kind in ("scalar_value", "scalar_item"):
             typed = self.typed(choice, types)
             if typed is not None:
                 return typed
@@ -345,7 +346,8 @@ class _Mapper:
             literal = number(self.of(value))
             if literal is None or literal_type(literal) == "string":
                 return None
-            fits = types is None or "number" in types or "integer" in types
+            # Without a schema nothing says that 007 or 1_000 is a number: only what JSON itself calls one is.
+            fits = literal == self.of(value) if types is None else "number" in types or "integer" in types
             return literal if fits else None
         if types is not None and TYPES[kind] not in types:
             return None

@@ -94,7 +94,7 @@ class PairRules:
         for parameter in parameters:
             key = f"argument_key_for_{parameter.rule}"
             value = (
-                "raw_text"
+                self.text
                 if self.raw and parameter.types == frozenset({"string"}) and not self.dialect.wrap
                 else "argument_value"
             )
@@ -110,6 +110,10 @@ class PairRules:
     @property
     def raw(self) -> bool:
         return not self.dialect.top.strings
+
+    @property
+    def text(self) -> str:
+        return "raw_text" if self.dialect.elements is None else "element_text"
 
     @property
     def opened(self) -> str:
@@ -193,19 +197,24 @@ class PairRules:
     # The value
 
     def value_close(self) -> Rule:
+        return rule("value_close", leaf(self.close_pattern()))
+
+    def close_pattern(self) -> str:
         if self.repeats:
             rest = "".join(item.text for item in self.after[2:3] if isinstance(item, Text))
-            return rule("value_close", leaf(rf"{marker(self.closer)}[^\n]{{1,{KEY_LIMIT}}}?{marker(rest)}"))
+            return rf"{marker(self.closer)}[^\n]{{1,{KEY_LIMIT}}}?{marker(rest)}"
         if is_distinctive(self.closer):
-            return rule("value_close", leaf(marker(self.closer)))
-        return rule("value_close", leaf(rf"\s*+{marker_core(self.closer)}(?={self.follow()})"))
+            return marker(self.closer)
+        return rf"\s*+{marker_core(self.closer)}(?={self.follow()})"
 
     def follow(self) -> str:
         """What may follow a value whose closing marker, if it has one, could stand in the value as well."""
         separator, opened = marker_core(self.pairs.separator), marker_core(self.opener)
         pair = rf"{separator}\s*+{opened}\s*+{KEY_SHAPE}\s*+{marker_core(self.key_end)}"
         ends = [marker_core(self.pairs.end), self.facts.call_close, self.facts.section_close]
-        return rf"\s*+(?:{either([pair, *ends, END])})"
+        after = either([self.facts.separator, *ends[1:], self.facts.turn_end, END])
+        closing = f"(?:{either(ends)})" + rf"\s*+(?:{after})"
+        return rf"\s*+(?:{either([pair, closing, END])})"
 
     def argument_value(self) -> list[Rule]:
         return self.raw_rules() if self.raw else self.quoted_rules()
@@ -215,7 +224,7 @@ class PairRules:
             return self.element_rules(self.dialect.elements)
         wrap = self.dialect.wrap
         wrapped = ["wrapped_text"] if wrap else []
-        rules = [rule("argument_value", *wrapped, "typed_value &value_close", "raw_text")]
+        rules = [rule("argument_value", *wrapped, "typed_value", "raw_text")]
         if wrap:
             rules.append(
                 rule(
@@ -232,37 +241,41 @@ class PairRules:
         item_open, item_close = marker_core(elements.item_open), marker_core(elements.item_close)
         spaces, nested = leaf(r"\s*+"), "(list_of_items / object_of_arguments)"
         return [
-            rule("argument_value", f"{nested} (&value_close / cut)", "scalar_value &value_close", "raw_text"),
+            rule("argument_value", f"{nested} (&value_close / cut)", "scalar_value", "element_text"),
             rule("list_of_items", f"({spaces} item)+ {spaces}"),
             rule("item", f"{leaf(item_open)} item_value ({leaf(item_close)} / cut)"),
             rule(
                 "item_value",
                 f"{nested} (&{leaf(item_close)} / cut)",
-                f"scalar_value &{leaf(item_close)}",
+                f"scalar_item &{leaf(item_close)}",
                 leaf(rf".*?(?={item_close}|\Z)"),
             ),
+            rule("scalar_item", f"{spaces} (true / false / null / scalar) {spaces}"),
             rule("object_of_arguments", f"({spaces} argument)+ {spaces}"),
-            rule("scalar_value", f"{leaf(SPACE)} (true / false / null / scalar) {leaf(SPACE)}"),
+            rule("scalar_value", f"{leaf(SPACE)} (true / false / null / scalar) {self.space_before_close()}"),
             *self.word_rules(""),
-            self.raw_text(),
+            self.raw_text("element_text"),
         ]
 
-    def raw_text(self) -> Rule:
+    def raw_text(self, name: str = "raw_text") -> Rule:
         if self.repeats:
             # The key is in the text before: the closing marker is the one with the same key.
             rest = "".join(item.text for item in self.after[2:3] if isinstance(item, Text))
             opened = rf"(?<={marker_core(self.opener)}([^\n]{{1,{KEY_LIMIT}}}?){marker_core(self.key_end)})"
-            return rule("raw_text", leaf(rf"{opened}.*?(?={marker(self.closer)}\1{marker_core(rest)}|\Z)"))
+            return rule(name, leaf(rf"{opened}.*?(?={marker(self.closer)}\1{marker_core(rest)}|\Z)"))
         if is_distinctive(self.closer):
-            return rule("raw_text", leaf(rf".*?(?={marker(self.closer)}|\Z)"))
-        return rule("raw_text", leaf(rf".*?(?=\s*+{marker_core(self.closer)}{self.follow()}|\Z)"))
+            return rule(name, leaf(rf".*?(?={marker(self.closer)}|\Z)"))
+        return rule(name, leaf(rf".*?(?=\s*+{marker_core(self.closer)}{self.follow()}|\Z)"))
+
+    def space_before_close(self) -> str:
+        return leaf(rf"[ \t\r\n]*?(?={self.close_pattern()}|\Z)")
 
     def typed_rules(self) -> list[Rule]:
         suffix = "_for_argument"
         kinds = [f"{kind}{suffix}" for kind in ("object", "list", *OTHER_WORDS)]
         spaces = leaf(SPACE)
         return [
-            rule("typed_value", f"{spaces} ({' / '.join([*kinds, 'scalar'])}) {spaces}"),
+            rule("typed_value", f"{spaces} ({' / '.join([*kinds, 'scalar'])}) {self.space_before_close()}"),
             *object_rules(self.dialect.top, suffix, ""),
             *list_rules(self.dialect.top, suffix, list_suffix(self.dialect)),
             *self.word_rules(suffix),
@@ -281,6 +294,6 @@ class PairRules:
         suffix = "_for_argument"
         return [
             rule("argument_value", f"value{suffix} &value_close", "loose_value"),
-            *value_rules(self.dialect.top, self.dialect, suffix),
+            *value_rules(self.dialect.top, self.dialect, suffix, after=self.follow()),
             rule("loose_value", leaf(rf".*?(?=\s*+{marker_core(self.closer)}{self.follow()}|\Z)")),
         ]

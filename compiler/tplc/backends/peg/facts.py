@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from tplc.backends.peg.patterns import either, group, marker
+from tplc.backends.peg.patterns import either, group, marker, some_suffix
 from tplc.ir.nodes import GENERAL_TOLERANCES, Layout, Slot, SlotKind, TemplateIR, Text, Tools
 
 # JSON's own signs and field names say nothing about a template: `{"name": "` could stand in any answer.
@@ -54,6 +54,8 @@ class Facts:
     stray: str
     # Nothing but JSON's signs opens a call: it counts only where a line begins.
     bare: bool
+    call_lead: str
+    call_cores: str
     tolerances: frozenset[str]
 
     @property
@@ -64,8 +66,13 @@ class Facts:
     @property
     def line_starts(self) -> list[str]:
         """The same where they count at the start of a line only, which may be indented."""
-        starts = either(self.call_starts)
-        return [rf"(?<=\n)[^\S\n]*+(?:{starts})", rf"\n(?:{starts})"] if starts else []
+        indented = [rf"(?<=\n)[^\S\n]*+(?:{self.call_cores})"] if self.call_cores else []
+        return [self.own_line, *indented] if self.call_lead else indented
+
+    @property
+    def own_line(self) -> str:
+        """A call's opener together with the line ends before it that belong to it."""
+        return rf"{self.call_lead}(?<=\n)(?:{self.call_cores})"
 
 
 def facts_of(ir: TemplateIR) -> Facts:
@@ -127,6 +134,8 @@ class _Analysis:
             call_close=call_close,
             stray=self.stray(reasoning_close, shape),
             bare=tools.format != "none" and not is_telling_opener(section + shape.opener),
+            call_lead=some_suffix(lead) if (lead := _lead(section + shape.opener)).endswith("\n") else "",
+            call_cores=either([self.opener(text.lstrip()) for text in (section, opener) if text.strip()]),
             tolerances=self.tolerances,
         )
 
@@ -154,6 +163,10 @@ class _Analysis:
         closers = dict.fromkeys(piece for piece in pieces if is_distinctive(piece))
         found = [reasoning_close, *(marker(piece) for piece in self.longest_first((*closers,)))]
         return either([pattern for pattern in found if pattern])
+
+
+def _lead(text: str) -> str:
+    return text[: len(text) - len(text.lstrip())]
 
 
 def is_distinctive(text: str) -> bool:

@@ -33,6 +33,8 @@ def turn_section(ir: TemplateIR, facts: Facts) -> Section:
     if facts.bare:
         rules.append(rule("part", *(f"{name} tool_calls_first?" for name in markers), *_talk(facts), "content"))
         rules.append(rule("tool_calls_first", f"{leaf(SPACE)} tool_calls"))
+        own_line = [f"&{leaf(facts.own_line)} tool_calls"] if facts.call_lead else []
+        rules.append(rule("call_line", *own_line, "line_start content_for_indent tool_calls"))
         rules.append(rule("line_start", leaf(r"(?<![^\n])")))
     else:
         rules.append(rule("part", *parts))
@@ -55,7 +57,7 @@ def _markers(ir: TemplateIR, facts: Facts) -> list[str]:
         ("turn_end", facts.turn_end),
         ("turn_header", facts.turn_header),
         ("reasoning", opened),
-        ("line_start content_for_indent tool_calls" if facts.bare else "tool_calls", facts.call_starts),
+        ("call_line" if facts.bare else "tool_calls", facts.call_starts),
         ("content_open", facts.content_open),
         ("content_close", facts.content_close),
         ("stray_closer", facts.stray),
@@ -84,7 +86,8 @@ def reasoning_section(ir: TemplateIR, facts: Facts) -> Section:
         rule("reasoning_close", leaf(facts.reasoning_close)),
     ]
     if by_call:
-        rules.append(rule("call_line", "line_start reasoning_text_for_indent &tool_calls"))
+        own_line = [f"&{leaf(facts.own_line)} &tool_calls"] if facts.call_lead else []
+        rules.append(rule("call_line", *own_line, "line_start reasoning_text_for_indent &tool_calls"))
         rules.append(rule("reasoning_text_for_indent", leaf(INDENT)))
         rules.append(rule("line_start", leaf(r"(?<![^\n])")))
     return Section(f"Reasoning{_FORM[ir.reasoning.mode]}.", (*rules,))
@@ -110,9 +113,9 @@ def _thinking_aloud(facts: Facts) -> Section:
         ("reasoning_close", True),
         ("turn_end", facts.turn_end),
         ("content_open", facts.content_open),
-        ("line_start content_for_indent tool_calls" if facts.bare else "tool_calls", facts.call_starts),
+        ("call_line" if facts.bare else "tool_calls", facts.call_starts),
     )
-    guards = [f"!({name})" if " " in name else f"!{name}" for name, present in named if present]
+    guards = [f"!{name}" for name, present in named if present]
     calls = facts.line_starts if facts.bare else facts.call_starts
     stops = [facts.reasoning_close, facts.turn_end, facts.content_open, *calls]
     return Section(

@@ -18,6 +18,7 @@ from tplc.backends.peg.rules import Rule, rule
 from tplc.ir.nodes import Dialect, StringStyle, ValueStyle
 
 NUMBER = r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?(?![\w.])"
+FOLLOWING = r"\s*+(?:[,\]}):]|\Z)"
 SPACE = r"[ \t\r\n]*+"
 TEXT_RULES = {"json": "json_text", "python": "python_text", "none": "plain_text"}
 ESCAPES = {
@@ -28,15 +29,18 @@ ESCAPES = {
 QUOTED = (r'"(?:[^"\\]|\\.)*+(?:"|\Z)', r"'(?:[^'\\\n]|\\.)*+(?:'|\Z)")
 
 
-def value_rules(style: ValueStyle, dialect: Dialect, suffix: str = "") -> list[Rule]:
-    """The rules for values of one style; inside its lists and objects the dialect says which style goes on."""
+def value_rules(style: ValueStyle, dialect: Dialect, suffix: str = "", *, after: str = "") -> list[Rule]:
+    """The rules for values of one style; inside its lists and objects the dialect says which style goes on.
+
+    `after` is what may follow a value, where quotes stand unescaped inside quotes.
+    """
     words = [f"{word}{suffix}" for word in _words(style)]
     strings = [f"string{suffix}"] if style.strings else []
     return [
         rule(f"value{suffix}", f"object{suffix}", f"list{suffix}", *strings, "number", *words),
         *object_rules(style, suffix, member_suffix(style, dialect, suffix)),
         *list_rules(style, suffix, item_suffix(style, dialect, suffix)),
-        *string_rules(style, suffix),
+        *string_rules(style, suffix, after),
         *([rule("number", leaf(NUMBER))] if not suffix else []),
         *(rule(f"{word}{suffix}", leaf(exact(getattr(style, word)) + r"(?!\w)")) for word in _words(style)),
     ]
@@ -98,14 +102,14 @@ def list_rules(style: ValueStyle, suffix: str, inner: str) -> list[Rule]:
     ]
 
 
-def string_rules(style: ValueStyle, suffix: str) -> list[Rule]:
+def string_rules(style: ValueStyle, suffix: str, after: str = "") -> list[Rule]:
     """One choice for each quoting: "\\"" json_text "\\"" """
     texts = [_text_name(string, index, suffix) for index, string in enumerate(style.strings)]
     choices = [
         f"{literal(string.open)} {name} {literal(string.close)}"
         for string, name in zip(style.strings, texts, strict=True)
     ]
-    rules = [rule(name, leaf(text_pattern(string, style))) for string, name in zip(style.strings, texts, strict=True)]
+    rules = [rule(name, leaf(text_pattern(string, after))) for string, name in zip(style.strings, texts, strict=True)]
     return [rule(f"string{suffix}", *choices), *rules] if rules else []
 
 
@@ -113,21 +117,21 @@ def _text_name(string: StringStyle, index: int, suffix: str) -> str:
     return TEXT_RULES[string.escape] + suffix + (f"_for_quotes_{index + 1}" if index else "")
 
 
-def text_pattern(string: StringStyle, style: ValueStyle) -> str:
+def text_pattern(string: StringStyle, after: str) -> str:
     """What stands between the quotes."""
     if string.escape == "none":
-        return unescaped_text(string, style)
+        return unescaped_text(string, after)
     plain = none_of(string.close[0] + "\\") if string.escape == "python" else rf"[^{string.close[0]}\\\x00-\x1f]"
     if len(string.close) > 1:
         return rf"(?:(?!{exact(string.close)}){plain}|{ESCAPES[string.escape]})*+"
     return rf"{plain}*+(?:{ESCAPES[string.escape]}{plain}*+)*+"
 
 
-def unescaped_text(string: StringStyle, style: ValueStyle) -> str:
+def unescaped_text(string: StringStyle, after: str) -> str:
     """Nothing is escaped; a short quote sign closes only where the value can end."""
     if len(string.close) > 2:
         return rf".*?(?={exact(string.close)})"
-    return rf".*?(?={exact(string.close)}\s*+(?:[,\]}}):]|\Z))"
+    return rf".*?(?={exact(string.close)}{after or FOLLOWING})"
 
 
 def loose_rules(style: ValueStyle) -> list[Rule]:
