@@ -16,9 +16,11 @@ from tplc.ir.check import check
 from tplc.ir.nodes import Json, TemplateIR, Tolerance, Verification
 from tplc.ir.printed import printed
 from tplc.ir.serialize import dumps, loads
+from tplc.ir.tolerances import apply_tolerances
 from tplc.version import VERSION
 
 if TYPE_CHECKING:
+    from tplc.backends.gbnf import Grammar
     from tplc.learn import Example
     from tplc.render import Limits, Renderer
     from tplc.verify import Artifact
@@ -34,7 +36,10 @@ class GrammarOptions:
 
     tools: tuple[Mapping[str, Json], ...] = ()
     tool_choice: str = "auto"
-    parallel_tool_calls: bool = True
+    parallel_tool_calls: bool | None = None
+    json_schema: Json | None = None
+    context: Mapping[str, Json] | None = None
+    strict: bool = False
 
 
 def compile_template(
@@ -44,11 +49,12 @@ def compile_template(
     special_tokens: Mapping[str, str] | None = None,
     tolerances: Sequence[Tolerance] = (),
     examples: Sequence[Example] = (),
+    target: Target = "python",
     limits: Limits | None = None,
     seed: int = 0,
     thorough: bool = False,
 ) -> TemplateIR:
-    """The format of a template, with the result of its verification in `ir.verification`.
+    """The format of a template, with the result of verifying what `target` makes of it in `ir.verification`.
 
     A verification that failed is told there and not raised: `require_verified` raises it.
     """
@@ -56,8 +62,8 @@ def compile_template(
         ir = learn_format(
             renderer, name=name, source_text=source_text, special_tokens=special_tokens, examples=examples
         )
-        ir = with_tolerances(ir, tolerances)
-        return verify_ir(ir, renderer, examples=examples, seed=seed, thorough=thorough)
+        ir = apply_tolerances(ir, tolerances)
+        return verify_ir(ir, renderer, target=target, examples=examples, seed=seed, thorough=thorough)
 
 
 def open_renderer(
@@ -92,35 +98,39 @@ def learn_format(
     return ir
 
 
-def with_tolerances(ir: TemplateIR, tolerances: Sequence[Tolerance]) -> TemplateIR:
-    """A tolerance that is given replaces the one of its kind; variants are added."""
-    general = {tolerance.kind: tolerance for tolerance in (*ir.tolerances, *tolerances) if tolerance.kind != "variant"}
-    variants = [tolerance for tolerance in (*ir.tolerances, *tolerances) if tolerance.kind == "variant"]
-    return replace(ir, tolerances=(*general.values(), *variants))
-
-
 def verify_ir(
     ir: TemplateIR,
     renderer: Renderer,
     *,
+    target: Target = "python",
     examples: Sequence[Example] = (),
     seed: int = 0,
     thorough: bool = False,
 ) -> TemplateIR:
-    """The IR with the result of verifying the parser that is generated from it.
-
-    The parser is generated as it is written when all goes well: a parser that fails is written with a mark.
-    """
+    """The IR with the result of verifying what is generated from it."""
     from tplc.verify import verify
+    from tplc.verify.examples import Pair, verify_examples
 
-    text = generate(replace(ir, verification=Verification(verified=True)), "python")
-    result = verify(ir, text, renderer, seed=seed, thorough=thorough)
+    artifact = artifact_of(ir, target)
+    result = verify(ir, artifact, renderer, seed=seed, thorough=thorough)
     if examples:
-        from tplc.verify.examples import Pair, verify_examples
-
         pairs = [Pair(e.text, e.content, e.reasoning, tuple((c.name, c.arguments) for c in e.calls)) for e in examples]
-        result = verify_examples(ir, text, pairs, result)
+        result = verify_examples(ir, artifact, pairs, result)
     return replace(ir, verification=result)
+
+
+def artifact_of(ir: TemplateIR, target: Target = "python") -> Artifact:
+    """What is run to verify a target: the PEG itself, else the generated parser.
+
+    The parser is the text that is written when all goes well: one that fails is written with a mark.
+    """
+    from tplc.verify import Artifact, load_artifact
+
+    if target == "peg":
+        from tplc.backends.peg.engine import PegEngine
+
+        return Artifact(PegEngine(ir).parse, None)
+    return load_artifact(generate(replace(ir, verification=Verification(verified=True)), "python"))
 
 
 def verify_artifact(
@@ -149,15 +159,22 @@ def generate(ir: TemplateIR, target: Target, options: GrammarOptions | None = No
 
         return generate_peg(ir, tools=options.tools or None)
     if target == "gbnf":
-        from tplc.backends.gbnf import grammar
-
-        return grammar(
-            ir,
-            tools=list(options.tools),
-            tool_choice=options.tool_choice,
-            parallel_tool_calls=options.parallel_tool_calls,
-        ).text
+        return make_grammar(ir, options).text
     return dumps(ir)
+
+
+def make_grammar(ir: TemplateIR, options: GrammarOptions) -> Grammar:
+    from tplc.backends.gbnf import grammar
+
+    return grammar(
+        ir,
+        tools=options.tools,
+        tool_choice=options.tool_choice,
+        parallel_tool_calls=options.parallel_tool_calls,
+        json_schema=options.json_schema,
+        context=options.context,
+        strict=options.strict,
+    )
 
 
 def target_of(path: str, target: str | None) -> Target:

@@ -1,16 +1,20 @@
 """Tolerance files: how a model's real output may differ from what its template renders, as data.
 
 {"tolerances": [{"kind": "variant", "marker": "<call>", "text": "<Call>", "reason": "seen …", "source": "…"},
+                {"kind": "variant", "marker": "reasoning.start", "text": "<r>", "reason": "never rendered", …},
                 {"kind": "python_literals", "enabled": false}]}
+
+A variant's marker is a marker of the template, or a role.  A role stands for the template's own marker; where it has
+none, the variant is the marker (both ends of reasoning, then).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import fields
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
 
 from tplc.errors import SourceError
-from tplc.ir.nodes import GENERAL_TOLERANCES, Json, Tolerance
+from tplc.ir.nodes import GENERAL_TOLERANCES, Json, Reasoning, TemplateIR, Tolerance
 
 _TYPES = {field.name: bool if field.name == "enabled" else str for field in fields(Tolerance)}
 
@@ -21,6 +25,27 @@ def tolerances_from(data: Json, name: str) -> list[Tolerance]:
     if not isinstance(listed, list):
         raise SourceError(name, 'is no tolerance file: expected {"tolerances": [{"kind": …}, …]}')
     return [_tolerance(item, f"{name}: tolerances[{index}]") for index, item in enumerate(listed)]
+
+
+def apply_tolerances(ir: TemplateIR, tolerances: Sequence[Tolerance]) -> TemplateIR:
+    """The IR with tolerances in force: one that is given replaces the general one of its kind; variants are added."""
+    general = {tolerance.kind: tolerance for tolerance in (*ir.tolerances, *tolerances) if tolerance.kind != "variant"}
+    variants = [tolerance for tolerance in (*ir.tolerances, *tolerances) if tolerance.kind == "variant"]
+    named = {tolerance.marker: tolerance.text for tolerance in reversed(variants)}
+    if ir.reasoning.mode == "none" and "reasoning.start" in named and "reasoning.end" in named:
+        ir = replace(ir, reasoning=Reasoning("tag_based", named["reasoning.start"], named["reasoning.end"]))
+    roles = {
+        "reasoning.start": ir.reasoning.start,
+        "reasoning.end": ir.reasoning.end,
+        "content.start": ir.content.start,
+        "content.end": ir.content.end,
+        "section.start": ir.tools.section_start,
+        "section.end": ir.tools.section_end,
+        "turn.header": ir.turn.header,
+    }
+    resolved = [replace(v, marker=roles.get(v.marker, v.marker)) for v in variants]
+    kept = [variant for variant in resolved if variant.marker and variant.marker != variant.text]
+    return replace(ir, tolerances=(*general.values(), *kept))
 
 
 def _tolerance(item: Json, path: str) -> Tolerance:
