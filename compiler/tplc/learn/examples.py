@@ -253,9 +253,8 @@ def _object_arguments(shown: _Shown) -> _Arguments | None:
     decoder = json.JSONDecoder()
     for text, example, calls in shown:
         for call, located in zip(example.calls, calls, strict=True):
-            if not located.pairs:
-                continue
-            begin = text.rfind("{", located.name[1], located.pairs[0].key[0])
+            first = located.pairs[0].key[0] if located.pairs else len(text)
+            begin = text.find("{", located.name[1], first)
             try:
                 value, _ = decoder.raw_decode(text, begin) if begin >= 0 else (None, 0)
             except json.JSONDecodeError:
@@ -377,15 +376,16 @@ def _call_id(layout: Layout) -> CallId:
 
 def _argument_span(text: str, call: _Located, facts: _Arguments) -> tuple[int, int]:
     """From the opening of the arguments to their closing."""
+    if isinstance(facts.arguments, ObjectArguments):
+        begin = text.index("{", call.name[1])
+        return begin, json.JSONDecoder().raw_decode(text, begin)[1]
     if not call.pairs:
         return call.name[1], call.name[1]
     begin = call.pairs[0].key[0]
     if text[:begin].endswith(facts.opened):
         begin -= len(facts.opened)
     end = call.pairs[-1].value[1]
-    if isinstance(facts.arguments, ObjectArguments):
-        end = text.index("}", end) + 1
-    elif text.startswith(facts.closed, end):
+    if text.startswith(facts.closed, end):
         end += len(facts.closed)
     elif facts.closed and not call.pairs[-1].is_text:
         bare = facts.closed[len(facts.dialect.top.strings[0].close) :] if facts.dialect.top.strings else facts.closed

@@ -42,7 +42,7 @@ def verify_examples(
         case = Case(f"example {index + 1}", pair.reasoning, pair.content, calls)
         total, passed = total + 1, passed + _passes(ir, parser, case, pair.text, failures)
     for case in battery(ir):
-        if case.calls and not case.reasoning:
+        if ir.tools.format != "none" and case.calls and not case.reasoning:
             text = write_message(ir, _message(case))
             total, passed = total + 1, passed + _passes(ir, parser, case, text, failures)
     return replace(
