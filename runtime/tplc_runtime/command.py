@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Callable
-
 from .machine import Machine
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Callable
+
+    from .message import Delta
 
 
 def run_command(parser: Callable[..., Machine]) -> None:
@@ -25,13 +29,15 @@ def run_command(parser: Callable[..., Machine]) -> None:
         with open(options.prompt, encoding="utf-8", newline="") as file:
             prompt = file.read()
     stream = parser(tools=tools, prompt=prompt)
-    for line in open(0, encoding="utf-8", errors="surrogateescape", newline="", closefd=False):
-        for delta in stream.feed(line):
-            if options.stream:
-                print(json.dumps(delta), flush=True)
-    for delta in stream.finish():
-        if options.stream:
+
+    def show(deltas: list[Delta]) -> None:
+        for delta in deltas if options.stream else ():
             print(json.dumps(delta), flush=True)
+
+    with open(0, encoding="utf-8", errors="surrogateescape", newline="", closefd=False) as output:
+        for line in output:
+            show(stream.feed(line))
+    show(stream.finish())
     if not options.stream:
         print(json.dumps(stream.message, indent=2))
     for diagnostic in stream.diagnostics:

@@ -5,92 +5,72 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple, Optional
+from collections import namedtuple
 
-from .machine import NON_SPACE
+from .machine import next_char
 from .markers import Marks
-from .pairs import Closer, Pairs
+from .raw import Closer, RawPairs
 from .schema import item_of, member_of, types_of
-from .values import escaped
 
-# What an element without anything in it is, by the first of these types that the schema allows.
-EMPTY = (("string", '""'), ("null", "null"), ("array", "[]"), ("object", "{}"))
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import ClassVar, Optional
 
-
-class Frame(NamedTuple):
-    """A list or an object that is open."""
-
-    opened: str
-    end: Closer
-    schema: object
+# A list or an object that is open.
+Frame = namedtuple("Frame", "opened end schema")
 
 
-class Elements(Pairs):
-    ITEM: ClassVar[tuple[str, str]]
-    ELEMENT: ClassVar[Marks]  # what opens a list item ("item") or a pair ("pair")
-    _frames: list[Frame]
-    _first: bool = True
+class Elements(RawPairs):
+    ELEMENT: ClassVar[Marks]  # what opens an item or a pair; "broken": a closing marker
+    ITEM_END: ClassVar[str]
 
     def _begin_pairs(self) -> None:
         super()._begin_pairs()
-        self._frames = []
+        self._frames: list[Frame] = []
+        self._comma = ""
 
-    def _begin_value(self, key: str, word: Optional[str]) -> None:
-        super()._begin_value(key, word)
-        parent = self._frames[-1].schema if self._frames else self._root()
-        self._begin_element(
-            member_of(parent, self._root(), key), Closer(self.VALUE_CLOSE[0] + key + self.VALUE_CLOSE[1])
-        )
+    def _begin_value(self, key: str, word: str) -> None:
+        parent = self._frames[-1].schema if self._frames else self._schema()
+        self._begin_element(member_of(parent, self._schema(), key), Closer(key.join(self.VALUE_CLOSE)))
 
     def _begin_element(self, schema: object, end: Closer) -> None:
-        self._types = types_of(schema, self._root())
-        self._schema = schema
-        self._end = end
-        self._as = "string" if self._types == frozenset(["string"]) else ""
-        self._held = []
-        self._unread = ""
-        self._opened = False
-        self._value_open = True
-        self._state = type(self)._element
-
-    def _guess(self, text: str) -> str:
-        # Lists and objects are elements here: brackets are text, unless a schema asks for what they would be.
-        return "string" if self._types is None and text[0] in "[{" else super()._guess(text)
+        self._begin_raw(types_of(schema, self._schema()), end)
+        self._element_schema, self._element_end = schema, end
+        self._comma = ", "
+        if self._as != "string":
+            self._state = type(self)._element
 
     def _closes(self, end: Closer) -> Optional[bool]:
-        """Does `end` come next, white space apart?  None: more input is needed."""
-        found = NON_SPACE.search(self._buf, self._pos)
-        start = found.start() if found else len(self._buf)
-        rest = self._buf[start : start + len(end.core)]
-        if rest != end.core and end.core.startswith(rest) and not self._final:
+        """Does `end` come next?  None: more input is needed."""
+        start = next_char(self._buf, self._pos)
+        text = self._buf[start : start + len(end.core)]
+        if text == end.core:
+            self._pos = start + len(text)
+        elif end.core.startswith(text) and not self._final:
             return None
-        if rest == end.core:
-            self._pos = start + len(end.core)
-            return True
-        return False
+        return text == end.core
 
     def _element(self) -> bool:
-        assert isinstance(self._end, Closer)
+        # value = items | pairs | text
+        closes = self._closes(self._element_end)
+        kind = None if closes is None else "" if closes else self._next(self.ELEMENT)
+        if kind is None:
+            return False
+        opened = "[" if kind == "item" else "{"
         types = self._types
-        if self._as != "string":
-            closes = self._closes(self._end)
-            kind = None if closes is None else "" if closes else self._at(self.ELEMENT)
-            if kind is None:
-                return False
-            if closes:
-                self._value_open = False
-                self._say("arguments", next((v for k, v in EMPTY if types is None or k in types), '""'))
-                self._state = type(self)._pairs
-                return True
-            for opener, opened, wanted in (("item", "[", "array"), ("pair", "{", "object")):
-                if kind == opener and (types is None or wanted in types):
-                    self._say("arguments", opened)
-                    self._frames.append(Frame(opened, self._end, self._schema))
-                    self._first = True
-                    self._value_open = False
-                    self._state = type(self)._pairs
-                    return True
-        self._state = type(self)._raw
+        if closes:
+            self._say(
+                "arguments", "[]" if types == frozenset(["array"]) else "{}" if types == frozenset(["object"]) else '""'
+            )
+        elif kind in ("item", "pair") and (types is None or ("array" if kind == "item" else "object") in types):
+            self._say("arguments", opened)
+            self._frames.append(Frame(opened, self._element_end, self._element_schema))
+            self._comma = ""
+        else:
+            self._state = type(self)._value
+            return True
+        self._in_value = False
+        self._state = type(self)._pairs
         return True
 
     def _pairs(self) -> bool:
@@ -98,61 +78,36 @@ class Elements(Pairs):
             return super()._pairs()
         frame = self._frames[-1]
         closes = self._closes(frame.end)
-        if closes is None:
-            return False
         if closes:
             self._frames.pop()
-            self._first = False
             self._say("arguments", "]" if frame.opened == "[" else "}")
+            self._comma = ", "
             return True
-        kind = self._at(self.ELEMENT)
+        kind = None if closes is None else self._next(self.ELEMENT)
         if kind is None:
             return False
-        comma = "" if self._first else ", "
         if kind == "item" and frame.opened == "[":
-            self._say("arguments", comma)
-            self._first = False
             self._pos = self._mark.end
-            self._begin_element(item_of(frame.schema, self._root()), Closer(self.ITEM[1]))
+            self._say("arguments", self._comma)
+            self._begin_element(item_of(frame.schema, self._schema()), Closer(self.ITEM_END))
             return True
-        if kind and frame.opened == "{":
-            start = self._mark.start + self._pair_open
-            values, end, expected = self._slots(start, self.PAIR)
-            if expected == "more":
-                return False
-            if not expected:
-                self._say("arguments", comma + '"' + escaped(values["key"]) + '": ')
-                self._first = False
-                self._pos = end
-                self._begin_value(values["key"], values.get("type"))
-                return True
-        return self._end_pairs(True)
+        if kind in ("item", "pair") and frame.opened == "{":
+            mark = self.BETWEEN.find(self._buf, self._mark.start, anchored=True)
+            return self._pair(mark.end if mark is not None else self._mark.end, self._comma)
+        return self._end_pairs("")
 
-    @property
-    def _pair_open(self) -> int:
-        return len(self.PAIR_OPEN.strip())
+    def _end_pairs(self, kind: str) -> bool:
+        if kind or not self._final or self._buf[self._pos :].strip():
+            self._close_frames()
+        return super()._end_pairs(kind)
 
-    PAIR_OPEN: ClassVar[str] = ""
-
-    def _end_pairs(self, unexpected: bool = False) -> bool:
-        if unexpected and self._final and not self._buf[self._pos :].strip():
-            return False
-        self._say("arguments", self._frames_closed())
-        return super()._end_pairs(unexpected)
-
-    def _frames_closed(self) -> str:
-        text = "".join("]" if frame.opened == "[" else "}" for frame in reversed(self._frames))
+    def _close_frames(self) -> None:
+        self._say("arguments", "".join("]" if frame.opened == "[" else "}" for frame in reversed(self._frames)))
         self._frames = []
-        return text
-
-    def _end_value(self) -> None:
-        super()._end_value()
-        self._first = False
 
     def _finish(self) -> None:
-        if self._open and getattr(self, "_frames", None):
-            if self._value_open:
+        if self._open:
+            if self._in_value:
                 self._end_value()
-                self._value_open = False
-            self._say("arguments", self._frames_closed())
+            self._close_frames()
         super()._finish()

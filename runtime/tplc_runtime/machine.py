@@ -1,39 +1,46 @@
 """The machine that a generated parser is built on: the buffer, the message so far, and the deltas of one feed.
 
-A state is a method.  It consumes `_buf` from `_pos`, and returns False when it needs more input.
+A state is a method.  It consumes `_buf` from `_pos` on, and returns False when it needs more input.  What a state
+decides depends on the text only, never on how it was cut: a state that can't decide yet consumes nothing.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Any, Callable, ClassVar, NamedTuple, Optional, TypeVar
 
 from .markers import Mark, Marks, lead_in
-from .message import Delta, Diagnostic, Message, ToolCall
+from .message import Diagnostic
 from .schema import parameters_of
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, Callable, ClassVar, Optional
+
+    from .message import Delta, Message, ToolCall
+
+NON_SPACE = re.compile(r"\S|\Z")
 NAME_LIMIT = 512  # a longer name is no name
-NON_SPACE = re.compile(r"\S")
-MAYBE_TEXT = ("call", "bare", "line")
-AROUND_REASONING = ("reasoning", "reasoning_end")
-HELD_LIMIT = 4096  # more than this much undecided text is looked at again only when it has doubled
-M = TypeVar("M", bound="Machine")
+HELD_LIMIT = 1024  # more than this much undecided text is looked at again only when it has doubled
 
 
-class Slot(NamedTuple):
-    """A value in a header, the markers that end it, and whether the end of the line does."""
+def at_line_start(text: str, before: bool) -> bool:
+    """Is there nothing but white space on the line after `text`?  `before`: was there, before it?"""
+    _, newline, line = text.rpartition("\n")
+    return (bool(newline) or before) and not line.strip()
 
-    kind: str
-    end: Marks
-    line: bool = False
+
+def next_char(buf: str, pos: int) -> int:
+    """Where the next character stands that is no white space."""
+    match = NON_SPACE.search(buf, pos)
+    return match.start() if match else len(buf)
 
 
 class Machine:
-    HEADS: ClassVar[tuple[str, ...]] = ("",)
-    ANCHORS: ClassVar[tuple[str, ...]] = ()
-    REASONING_START: ClassVar[tuple[str, ...]] = ()
-    REASONING_END: ClassVar[tuple[str, ...]] = ()
+    HEADS: ClassVar[Sequence[str]] = ("",)
+    ANCHORS: ClassVar[Sequence[str]] = ()
+    SPACE: ClassVar[str] = ""  # what the template writes before the content
+    AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
 
     def __init__(
         self,
@@ -44,91 +51,83 @@ class Machine:
         parse_tool_calls: bool = True,
         echo: bool = False,
     ) -> None:
-        self._tools = parameters_of(tools)
-        self._parse_reasoning = parse_reasoning
-        self._parse_tool_calls = parse_tool_calls
         self.diagnostics: list[Diagnostic] = []
         self.incomplete = False
-        self._buf = ""
-        self._pos = 0
-        self._base = 0  # the offset of _buf in the output; what the prompt holds has negative offsets
-        self._parts: list[str] = []  # text that came while waiting for _wait
-        self._wait: Optional[re.Pattern[str]] = None
-        self._undecided = 0  # how much must come before held text is looked at again
+        self._tools = parameters_of(tools)
+        self._long_names = any("\n" in name for name in self._tools)
+        self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
+        # Input: _buf from _pos on is not consumed; _base is its offset, negative for what the prompt holds.
+        self._buf, self._pos, self._base = "", 0, 0
+        self._parts: list[str] = []  # text that is not looked at before _wanted characters of it have come
+        self._wanted = 0
         self._final = False
-        self._state: Callable[[Any], bool] = type(self)._content
+        # Where in the turn the machine is.
+        self._state: Callable[[Any], bool] = self._first_state()
+        self._back, self._back_kind = self._state, "content"  # where to go on when a call turns out to be none
         self._mark = Mark("", 0, 0, "", "")
-        self._eat = ""  # white space of the last marker that may still come
+        self._skip = 0  # the length of the opener of the call that is tried
+        self._eat = self.SPACE  # white space of the template that may still come
         self._fresh = True  # nothing but white space has come in this part
         self._line_start = True
-        self._ended = False
-        self._opener = ""  # what opened the reasoning that the text is in
-        self._skip = 0  # the length of the opener of the call that is tried
-        self._back: Callable[[Any], bool] = self._state  # the state to go on with when it is none
-        self._back_kind = "content"
-        self._literal = False  # closers are text: the call they close was none
-        # "held" is text that may still be reasoning or content.
+        self._ended = self._literal = False  # after the turn's end; after a call that was none: its closers are text
+        self._opener = ""  # of the reasoning that the text is in
+        # Output: the message, and the deltas of this feed.
         self._texts: dict[str, list[str]] = {"content": [], "reasoning_content": [], "held": []}
-        self._calls: list[ToolCall] = []
-        self._arguments: list[str] = []  # of the last call
+        self._calls: list[tuple[str, Optional[str], str]] = []  # name, id, arguments (those of the last one apart)
+        self._pieces: list[str] = []
         self._open = False  # the last call is not complete
-        self._kind = ""
-        self._run: list[str] = []
         self._out: list[Delta] = []
-        self._echo = echo
-        self._start(prompt)
+        # The kind of text that the output is in the middle of, and chunks of it that were passed on as they came.
+        self._plain = ""
+        self._passed: list[str] = []
+        self._consume_head(prompt)
 
-    def copy(self: M) -> M:
-        twin = type(self).__new__(type(self))
+    def copy(self) -> Any:
+        self._settle()
+        twin = object.__new__(type(self))
         for name, value in self.__dict__.items():
-            if isinstance(value, list):
-                value = value[:]
-            elif hasattr(value, "copy") and name not in ("_tools",):
-                value = value.copy()
-            setattr(twin, name, value)
+            setattr(twin, name, value.copy() if isinstance(value, list) or name == "_reader" else value)
         twin._texts = {kind: texts[:] for kind, texts in self._texts.items()}
-        twin._calls = [{**call, "function": {**call["function"]}} for call in self._calls]  # type: ignore[typeddict-item]
         return twin
 
-    def _start(self, prompt: Optional[str]) -> None:
-        """Consume what the prompt already holds of the turn."""
+    def _first_state(self) -> Callable[[Any], bool]:
+        return type(self)._content
+
+    def _content(self) -> bool:
+        raise NotImplementedError
+
+    def _after_call(self) -> bool:
+        raise NotImplementedError
+
+    # The prompt
+
+    def _consume_head(self, prompt: Optional[str]) -> None:
         head = self.HEADS[0]
         if prompt is not None:
-            at = self._turn_start(prompt, len(prompt))
-            if at >= 0:
-                head = prompt[at:]
-            else:
-                head = max((head for head in self.HEADS if prompt.endswith(head)), key=len, default="")
+            start = self._turn_start(prompt, len(prompt))
+            heads = [head for head in self.HEADS if prompt.endswith(head)]
+            head = prompt[start:] if start >= 0 else max(heads, key=len, default="")
         self._base = -len(head)
-        self._begin()
-        deltas = self._advance(head)
-        self._out = deltas if self._echo else []
+        self._out = self._advance(head)
         if not self._echo:
-            self._texts["content"].clear()
-            self._texts["reasoning_content"].clear()
-            del self._calls[: len(self._calls) - self._open]
-            self._arguments.clear()
+            self._texts.update(content=[], reasoning_content=[])
+            self._calls, self._pieces, self._out = self._calls[len(self._calls) - self._open :], [], []
             self.diagnostics.clear()
-            for call in self._calls:
-                self._announce(call)
-            if self._opener and not self._parse_reasoning:
+            if self._calls:
+                self._announce()
+            if not self._reasoning_on:
                 self._say("content", self._opener)
-                self._flush()
+        if self._out:
+            self._plain = ""  # they go out with the first feed
 
     def _turn_start(self, prompt: str, stop: int) -> int:
-        """Where the turn starts in the prompt: after the last anchor, or an earlier one when all that stands between
-        them is reasoning."""
+        """After the last anchor; after an earlier one when all that stands between them is reasoning."""
         found = [(at + len(anchor), at) for anchor in self.ANCHORS if (at := prompt.rfind(anchor, 0, stop)) >= 0]
-        if not found:
-            return -1
-        start, at = max(found)
-        earlier = self._turn_start(prompt, at) if self.REASONING_START else -1
+        start, at = max(found, default=(-1, 0))
+        earlier = self._turn_start(prompt, at) if found and self.AROUND_REASONING[0] else -1
         between = prompt[earlier:at].strip() if earlier >= 0 else ""
-        whole = between.startswith(self.REASONING_START) and between.endswith(self.REASONING_END)
+        whole = between.startswith(self.AROUND_REASONING[0]) and between.endswith(self.AROUND_REASONING[1])
         return earlier if between and whole else start
-
-    def _begin(self) -> None:
-        """Set the first state."""
 
     # Input and output
 
@@ -139,141 +138,145 @@ class Machine:
         if self._final:
             return []
         self._final = True
-        self._wait = None
         deltas = self._advance("")
         self._finish()
-        self._flush()
-        deltas += self._out
-        self._out = []
-        return deltas
+        self._out, out = [], self._out
+        return deltas + out
+
+    def _settle(self) -> None:
+        """Account for the chunks that were passed on as they came."""
+        if self._passed:
+            text = "".join(self._passed)
+            self._passed.clear()
+            (self._pieces if self._plain == "arguments" else self._texts[self._plain]).append(text)
+            self._base += len(text)
 
     def _advance(self, chunk: str) -> list[Delta]:
-        self._undecided -= len(chunk)
-        if not self._final and (self._undecided > 0 or (self._wait is not None and not self._wait.search(chunk))):
+        self._settle()
+        self._plain = ""
+        self._wanted -= len(chunk)
+        if self._wanted > 0 and not self._final:
             self._parts.append(chunk)
         else:
-            self._wait = None
             if self._parts:
                 chunk = "".join(self._parts) + chunk
                 self._parts.clear()
             self._base += self._pos
-            self._buf = self._buf[self._pos :] + chunk if self._pos < len(self._buf) else chunk
+            self._buf = self._buf[self._pos :] + chunk
             self._pos = 0
             while self._state(self):
                 pass
             held = len(self._buf) - self._pos
-            self._undecided = held if held > HELD_LIMIT and self._wait is None else 0
-        self._flush()
-        deltas, self._out = self._out, []
-        return deltas
+            self._wanted = held if held > HELD_LIMIT else 0
+            if held or self._eat:
+                self._plain = ""
+        self._out, out = [], self._out
+        return out
 
     @property
     def message(self) -> Message:
-        content = "".join(self._texts["content"])
-        reasoning = "".join(self._texts["reasoning_content"])
-        if self._calls:
-            self._calls[-1]["function"]["arguments"] = "".join(self._arguments)
+        self._settle()
+        content, reasoning = "".join(self._texts["content"]), "".join(self._texts["reasoning_content"])
         calls: list[ToolCall] = [
-            {"id": call["id"], "type": "function", "function": {**call["function"]}}  # type: ignore[typeddict-item]
-            for call in self._calls
+            {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+            for name, call_id, arguments in self._calls
         ]
+        if calls:
+            calls[-1]["function"]["arguments"] = "".join(self._pieces)
         return {
             "role": "assistant",
-            "content": content if content or not (reasoning or calls) else None,
+            "content": None if not content and (reasoning or calls) else content,
             "reasoning_content": reasoning or None,
             "tool_calls": calls,
         }
 
     def _say(self, kind: str, text: str) -> None:
-        if text:
-            if kind != self._kind:
-                self._flush()
-                self._kind = kind
-            self._run.append(text)
-
-    def _flush(self) -> None:
-        if self._run:
-            text = "".join(self._run)
-            self._run.clear()
-            if self._kind == "held":
-                self._texts["held"].append(text)
-                return
-            if self._kind == "arguments":
-                self._arguments.append(text)
-                delta: Delta = {"tool_calls": [{"index": len(self._calls) - 1, "function": {"arguments": text}}]}
-            else:
-                self._texts[self._kind].append(text)
-                delta = {self._kind: text}
-            self._out.append(delta)
+        if not text:
+            return
+        if kind == "arguments":
+            self._pieces.append(text)
+            self._out.append({"tool_calls": [{"index": len(self._calls) - 1, "function": {"arguments": text}}]})
+        else:
+            self._texts[kind].append(text)
+            if kind != "held":
+                self._out.append({kind: text})
 
     def _text(self, kind: str, start: int, end: int) -> None:
-        """Text of the buffer; what the prompt already held is not said again."""
+        """Say text of the buffer; what the prompt already held is not said again."""
         if self._base < 0 and not self._echo:
             start = max(start, -self._base)
         if start < end:
             text = self._buf[start:end]
-            line = text.rpartition("\n")
-            self._line_start = not line[2].strip() and (bool(line[1]) or self._line_start)
+            self._line_start = at_line_start(text, self._line_start)
             self._say(kind, text)
 
-    def _note(self, text: str, at: Optional[int] = None) -> None:
+    def _release(self, kind: str) -> None:
+        """The text that was held is of this kind."""
+        held = "".join(self._texts["held"])
+        self._texts["held"].clear()
+        if held.strip() or kind == "content":
+            self._say(kind, held)
+
+    def _note(self, text: str) -> None:
         if len(self.diagnostics) < 1000:
-            self.diagnostics.append(Diagnostic(self._base + (self._pos if at is None else at), text))
+            self.diagnostics.append(Diagnostic(self._base + self._pos, text))
 
-    # Text up to the next marker
+    # Text and markers
 
-    def _next(self, marks: Marks, kind: str) -> Optional[str]:
-        """Say text as `kind` up to the next marker, and give the marker's kind; None: more input is needed."""
+    def _until(self, marks: Marks, kind: str) -> str:
+        """Say the text before the next marker as `kind`; the marker's kind, "" where more input is needed."""
         self._eat_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
-        search = pos
         hold = stop if self._final else marks.held(buf, pos)
-        while True:
-            found = marks.find(buf, search)
-            if found is None or hold <= found.start:
-                found, end = None, hold
-            else:
-                end = found.start
-            text = buf[pos:end]
-            if found is not None and found.kind in ("bare", "line"):
-                line = text.rpartition("\n")
-                if line[2].strip() or not (line[1] or self._line_start):
-                    search = found.end if found.end > found.start else found.end + 1
-                    continue
-            break
-        if self._fresh:
-            if not text or text.isspace():
-                if found is None:
-                    if not self._final:
-                        if end == stop:
-                            self._wait = NON_SPACE
-                        return None
-                    if not (self._out or self._run or self._calls or any(self._texts.values())):
-                        self._text(kind, pos, end)
-                    self._pos = stop
-                    return None
-                if text and kind == "content":
-                    self._line_start = self._line_start or "\n" in text
-            else:
-                self._fresh = False
-                if self._ended:
-                    self._ended = False
-                    self._note("text after the end of the turn", pos)
-        if found is None:
-            self._text(kind, pos, end)
-            self._pos = end
+        mark = marks.find(buf, pos)
+        line_start, seen = self._line_start, pos
+        while mark is not None and mark.kind == "line" and mark.start < hold:
+            line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
+            if line_start:
+                break
+            mark = marks.find(buf, mark.end)
+        found = mark is not None and mark.start < hold
+        end = mark.start if mark is not None and found else hold
+        blank = self._fresh and (end == pos or buf[pos:end].isspace())
+        if not blank:
+            self._fresh = False
+            if self._ended:
+                self._ended = False
+                self._note("text after the end of the turn")
+        if mark is None or not found:
+            # White space before the first text is dropped when a marker follows it, so it has to wait.
+            if not blank:
+                self._text(kind, pos, end)
+                self._pos = end
+                self._plain = "" if self._line_start or kind == "held" else kind
+            elif self._final:
+                if not (self._calls or any(self._texts.values())):
+                    self._text(kind, pos, end)
+                self._pos = end
+            return ""
+        literal = mark.kind.startswith("reasoning") and not self._reasoning_on
+        lead = 0 if literal else end - pos if blank else lead_in(buf[pos:end], mark.lead)
+        if not blank or literal:
+            self._text(kind, pos, end - lead)
+        # A call may turn out to be text, and then the white space before it is text too.
+        self._pos = end - lead if mark.kind in ("call", "line") else end
+        self._mark = mark
+        self._skip = mark.end - self._pos
+        marker: str = mark.kind
+        return marker
+
+    def _next(self, marks: Marks) -> Optional[str]:
+        """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed."""
+        buf, start = self._buf, next_char(self._buf, self._pos)
+        if not self._final and marks.begins(buf, start):
             return None
-        if found.kind in MAYBE_TEXT or (found.kind in AROUND_REASONING and not self._parse_reasoning):
-            # It may stay text, and then so does the white space before it.
-            end -= 0 if found.kind in AROUND_REASONING else len(text) if self._fresh else lead_in(text, found.lead)
-            found = found._replace(start=end)
-        elif not self._fresh:
-            end -= lead_in(text, found.lead)
-        if not self._fresh or (found.kind in AROUND_REASONING and not self._parse_reasoning):
-            self._text(kind, pos, end)
-        self._pos = found.start
-        self._mark = found
-        return found.kind
+        mark = marks.find(buf, start, anchored=True)
+        if mark is None:
+            return ""
+        self._mark = mark
+        self._skip = mark.end - self._pos
+        kind: str = mark.kind
+        return kind
 
     def _eat_space(self) -> None:
         while self._eat and self._pos < len(self._buf):
@@ -283,177 +286,115 @@ class Machine:
             self._pos += 1
             self._eat = self._eat[1:]
 
-    def _accept(self, fresh: bool = True) -> None:
-        """Drop the marker."""
-        self._pos = self._mark.end
+    def _drop(self, fresh: bool = True) -> None:
+        """The marker only structures the turn."""
+        self._pos += self._skip
         self._eat = self._mark.trail
         self._fresh = fresh
-        self._line_start = True
+        self._line_start = self._line_start or fresh
 
     def _keep(self, kind: str) -> None:
         """The marker is text."""
-        self._text(kind, self._mark.start, self._mark.end)
-        self._pos = self._mark.end
+        self._text(kind, self._pos, self._pos + self._skip)
+        self._pos += self._skip
         self._fresh = False
 
-    def _at(self, marks: Marks) -> Optional[str]:
-        """The kind of the marker that comes next, white space apart; "" for something else; None: more input is needed."""
-        found = NON_SPACE.search(self._buf, self._pos)
-        if found is None:
-            if not self._final:
-                self._wait = NON_SPACE
-                return None
-            return ""
-        start = found.start()
-        mark = marks.match(self._buf, start)
-        if not self._final and marks.begins(self._buf[start : start + 4096]):
-            return None
-        if mark is None:
-            return ""
-        self._mark = mark
-        return mark.kind
-
-    def _turn_marker(self, kind: str, text: str) -> None:
-        """A marker that only structures the turn."""
+    def _turn_marker(self, text: str) -> None:
+        kind = self._mark.kind
         if kind == "stray" and self._literal:
             self._keep(text)
-        elif kind == "stray":
-            self._accept(self._fresh)
         else:
-            self._accept(kind != "content")
-            self._ended = kind == "end"
+            self._drop(self._fresh if kind == "stray" else kind != "content")
+            self._ended = kind == "end" or (self._ended and kind == "stray")
             self._literal = False
 
-    def _open_reasoning(self) -> None:
-        mark = self._mark
-        if self._parse_reasoning:
-            self._accept()
-        else:
-            self._keep("content")
-        self._opener = self._buf[mark.start : mark.end] + mark.trail
-
-    def _close_reasoning(self) -> None:
-        self._opener = ""
+    def _reasoning_marker(self) -> None:
         if self._mark.kind == "end":
-            return
-        if self._parse_reasoning:
-            self._accept()
-        else:
-            self._keep("content")
-
-    # States
-
-    def _content(self) -> bool:
-        raise NotImplementedError
-
-    def _after_call(self) -> bool:
-        raise NotImplementedError
-
-    def _slots(self, pos: int, slots: Sequence[Slot]) -> tuple[dict[str, str], int, str]:
-        """The slots' values and where the last one's end marker ends; the last item is what was expected instead,
-        or "more" where more input is needed."""
-        values: dict[str, str] = {}
-        buf = self._buf
-        for slot in slots:
-            found = NON_SPACE.search(buf, pos)
-            pos = found.start() if found else len(buf)
-            limit = min(len(buf), pos + NAME_LIMIT)
-            hold = len(buf) if self._final else slot.end.held(buf, pos)
-            mark = slot.end.find(buf, pos)
-            end, after = (mark.start, mark.start if mark.kind == "next" else mark.end) if mark else (-1, -1)
-            line = buf.find("\n", pos, limit if end < 0 else end)
-            if slot.line and line >= 0:
-                end, after, mark = line, line, None
-            elif mark is not None and hold <= mark.start:
-                return values, pos, "more"
-            elif end < 0 or end > limit:
-                if not self._final and hold - pos < NAME_LIMIT and "\n" not in buf[pos:hold].strip():
-                    return values, pos, "more"
-                return values, pos, slot.kind
-            value = buf[pos:end].strip()
-            if not value or (slot.kind != "key" and "\n" in value and value not in self._tools):
-                return values, pos, slot.kind
-            values[slot.kind] = value
-            pos = after
-            self._eat = mark.trail if mark is not None and mark.kind != "next" else ""
-        return values, pos, ""
+            self._opener = ""
+            return self._turn_marker("content")
+        opens = self._mark.kind == "reasoning"
+        self._opener = self._buf[self._mark.start : self._mark.end] + self._mark.trail if opens else ""
+        return self._drop() if self._reasoning_on else self._keep("content")
 
     # Calls
 
-    def _announce(self, call: ToolCall) -> None:
-        self._flush()
-        function = {"name": call["function"]["name"], "arguments": ""}
-        self._out.append(
-            {
-                "tool_calls": [
-                    {"index": len(self._calls) - 1, "id": call["id"], "type": "function", "function": function}
-                ]
-            }
-        )
+    def _slots(self, pos: int, slots: Sequence[tuple[str, Marks, bool]]) -> tuple[dict[str, str], int, str]:
+        """Slots with the markers that end them: values, the end, and what was expected instead ("more": more input).
+
+        A marker of the kind "next" belongs to what follows the slot; with the flag, the line's end is as good.
+        """
+        values: dict[str, str] = {}
+        buf = self._buf
+        for slot, ends, line_ends in slots:
+            pos = next_char(buf, pos)
+            mark = ends.find(buf, pos, stop=pos + NAME_LIMIT)
+            hold = len(buf) if self._final else ends.held(buf, pos)
+            end = hold if mark is None else min(hold, mark.start)
+            line = buf.find("\n", pos, min(end, pos + NAME_LIMIT)) if line_ends else -1
+            if line >= 0:
+                end, mark = line, Mark("next", line, line, "", "")
+            elif mark is None or hold <= mark.start:
+                text = buf[pos : min(end, pos + NAME_LIMIT)].strip()
+                wait = not self._final and end - pos < NAME_LIMIT and ("\n" not in text or self._long_names)
+                return values, pos, "more" if wait else slot
+            values[slot] = buf[pos:end].strip()
+            if not values[slot] or ("\n" in values[slot] and values[slot] not in self._tools):
+                return values, pos, slot
+            pos = mark.start if mark.kind == "next" else mark.end
+            self._eat = "" if mark.kind == "next" else mark.trail
+        return values, pos, ""
+
+    def _try(self, state: Callable[[Any], bool], kind: str = "content") -> None:
+        """What comes (after _skip characters of opener) may be a call; if not, it is text of this kind."""
+        self._back = type(self)._content if self._state == type(self)._after_call else self._state
+        self._back_kind = kind
+        self._state = state
+
+    def _no_call(self, expected: str) -> bool:
+        self._note("not a call: expected " + expected)
+        self._literal, self._eat = True, ""
+        self._state = self._back
+        if self._skip:
+            self._keep(self._back_kind)
+        return True
+
+    def _is_tool(self, name: str) -> bool:
+        # Where calls look like text, only a tool's name (or at least an identifier) makes a call.
+        return name in self._tools if self._tools else re.fullmatch(r"[^\W\d][\w.:-]*", name) is not None
+
+    def _announce(self) -> None:
+        name, call_id, _ = self._calls[-1]
+        function = {"name": name, "arguments": ""}
+        call = {"index": len(self._calls) - 1, "id": call_id, "type": "function", "function": function}
+        self._out.append({"tool_calls": [call]})
 
     def _open_call(self, name: str, call_id: Optional[str] = None) -> None:
         self._release("content")
-        self._flush()
         if self._calls:
-            self._calls[-1]["function"]["arguments"] = "".join(self._arguments)
-        self._arguments = []
-        call: ToolCall = {"id": call_id, "type": "function", "function": {"name": name, "arguments": ""}}
-        self._calls.append(call)
-        self._announce(call)
-        self._open = True
-        self._literal = False
+            self._calls[-1] = (*self._calls[-1][:2], "".join(self._pieces))
+        self._pieces = []
+        self._calls.append((name, call_id, ""))
+        self._announce()
+        self._open, self._literal = True, False
         if self._tools and name not in self._tools:
             self._note("unknown tool " + name)
 
     def _set_id(self, call_id: str) -> None:
-        self._flush()
-        self._calls[-1]["id"] = call_id
+        name, _, arguments = self._calls[-1]
+        self._calls[-1] = (name, call_id, arguments)
         self._out.append({"tool_calls": [{"index": len(self._calls) - 1, "id": call_id}]})
 
-    def _try_call(self, state: Callable[[Any], bool], kind: str) -> None:
-        """A call's opener has come, in text of this kind; the text before its first slot is the mark."""
-        self._back, self._back_kind = self._state, kind
-        self._pos = self._mark.start
-        self._skip = self._mark.end - self._mark.start
-        self._state = state
-
-    def _try_name(self, state: Callable[[Any], bool]) -> None:
-        """A call that begins with its name."""
-        self._back, self._back_kind, self._skip = type(self)._content, "content", 0
-        self._state = state
-
-    def _is_tool(self, name: str) -> bool:
-        # Where calls look like text, only a tool's name (or at least an identifier) makes a call.
-        return name in self._tools if self._tools else bool(re.fullmatch(r"[^\W\d][\w.:-]*", name))
-
-    def _no_call(self, expected: str) -> bool:
-        self._note("not a call: expected " + expected)
-        self._literal = True
-        self._eat = ""
-        self._state = self._back
-        if self._skip:
-            self._text(self._back_kind, self._pos, self._pos + self._skip)
-            self._pos += self._skip
-            self._fresh = False
+    def _close_call(self) -> bool:
+        self._open, self._fresh, self._line_start = False, True, True
+        self._state = type(self)._after_call
         return True
 
-    def _release(self, kind: str) -> None:
-        """The text that was held is of this kind."""
-        self._flush()
-        held = "".join(self._texts["held"])
-        self._texts["held"].clear()
-        if held.strip() or kind == "content":
-            self._say(kind, held)
-
-    def _close_call(self) -> None:
-        self._open = False
-        self._fresh = True
-        self._line_start = True
-        self._state = type(self)._after_call
-
     def _finish(self) -> None:
-        """What is still open at the end of the output."""
+        """Close what is open at the end of the output."""
         self._release("content")
+        if self._opener and self._reasoning_on:
+            self.incomplete = True
+            self._note("the output ends inside the reasoning")
         if self._open:
             self.incomplete = True
             self._note("the output ends inside a call")

@@ -19,8 +19,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Optional, Protocol
 
 from .message import Message, ToolCall
-from .schema import Types, item_of, member_of, parameters_of, types_of
-from .values import ESCAPE, Reader, Style, escaped, literal_type, number
+from .schema import item_of, member_of, parameters_of, types_of
+from .values import ESCAPE, Reader, Style, escaped, literal_of
 
 JSON_STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
@@ -72,6 +72,7 @@ class Mapped(NamedTuple):
 
 
 Styles = tuple[Style, Style, Style]
+Types = Optional[frozenset[str]]
 
 
 def map_tree(
@@ -231,7 +232,7 @@ class _Mapper:
         inside = json.loads(text, strict=False)
         reader = Reader(self.styles)
         end = reader.read(inside, 0, True)
-        if reader.type == "object" and not inside[end:].strip():
+        if inside.lstrip()[:1] == "{" and not inside[end:].strip():
             return reader.take() + reader.close()
         if inside:
             self.run.append(text)
@@ -250,7 +251,7 @@ class _Mapper:
             return self.string(node)
         if kind == "number":
             text = self.of(node)
-            return number(text) or text
+            return literal_of(text, {}) or text
         if kind in WORDS:
             return kind
         return "".join(self.json(child) for child in node.children)
@@ -313,7 +314,7 @@ class _Mapper:
         reader = Reader(self.styles, follow=r"\Z")
         reader.read(text, 0, True)
         said = reader.take()
-        self.closing = reader.close() if reader.type else "null"
+        self.closing = reader.close()
         return said + self.closing
 
     def element(self, node: Node, choice: Optional[Node], types: Types, schema: object, root: object) -> str:
@@ -343,8 +344,8 @@ class _Mapper:
             return None
         kind = kind_of(value)
         if kind == "scalar":
-            literal = number(self.of(value))
-            if literal is None or literal_type(literal) == "string":
+            literal = literal_of(self.of(value), {})
+            if literal is None or literal[0] == '"':
                 return None
             # Without a schema nothing says that 007 or 1_000 is a number: only what JSON itself calls one is.
             fits = literal == self.of(value) if types is None else "number" in types or "integer" in types

@@ -8,11 +8,11 @@ Anything malformed says nothing.
 
 from __future__ import annotations
 
-from typing import Optional
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Optional
 
-Types = Optional[frozenset[str]]
-_KINDS = {"str": "string", "int": "integer", "float": "number", "bool": "boolean", "NoneType": "null"}
-_NAMES = ("string", "integer", "number", "boolean", "null", "array", "object")
+NAMES = {"str": "string", "int": "integer", "float": "number", "bool": "boolean", "NoneType": "null", "list": "array"}
 
 
 def parameters_of(tools: object) -> dict[str, object]:
@@ -25,57 +25,44 @@ def parameters_of(tools: object) -> dict[str, object]:
     return found
 
 
-def variants(schema: object, root: object, depth: int = 0) -> list[dict[str, object]]:
+def variants(schema: object, root: object, depth: int = 0) -> list[dict[str, Any]]:
     """The schemas a value may have: unions and references opened."""
     if not isinstance(schema, dict) or depth > 8:
         return []
-    reference = schema.get("$ref")
-    if isinstance(reference, str) and reference.startswith("#"):
+    if isinstance(schema.get("$ref"), str):
         target = root
-        for step in reference[1:].split("/")[1:]:
+        for step in schema["$ref"].split("/")[1:]:
             target = target.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(target, dict) else None
         return variants(target, root, depth + 1)
     for union in ("anyOf", "oneOf", "allOf"):
-        members = schema.get(union)
-        if isinstance(members, list) and "type" not in schema:
-            found = [variant for member in members[:64] for variant in variants(member, root, depth + 1)]
-            return found + [{"type": "null"}] * (schema.get("nullable") is True)
+        if isinstance(schema.get(union), list) and "type" not in schema:
+            members = [member for one in schema[union][:64] for member in variants(one, root, depth + 1)]
+            return members + [{"type": "null"}] * (schema.get("nullable") is True)
     return [schema]
 
 
-def types_of(schema: object, root: object) -> Types:
+def types_of(schema: object, root: object) -> Optional[frozenset[str]]:
     """The JSON types a value may have; None when the schema does not tell."""
     types: set[str] = set()
     for variant in variants(schema, root):
-        stated = variant.get("type")
-        named = [kind for kind in (stated if isinstance(stated, list) else [stated]) if kind in _NAMES]
-        values = (
-            variant["enum"]
-            if isinstance(variant.get("enum"), list)
-            else [variant["const"]]
-            if "const" in variant
-            else []
-        )
+        stated, values = variant.get("type"), variant.get("enum", [variant["const"]] if "const" in variant else [])
+        named = [name for name in (stated if isinstance(stated, list) else [stated]) if isinstance(name, str)]
         if not named and isinstance(values, list):
-            named = [
-                _KINDS.get(type(value).__name__, "object" if isinstance(value, dict) else "array") for value in values
-            ]
-        if not named and ("properties" in variant or "items" in variant):
-            named = ["object" if "properties" in variant else "array"]
+            named = [NAMES.get(type(value).__name__, "object") for value in values]
+        named = named or ["object"] * ("properties" in variant) or ["array"] * ("items" in variant)
         if not named:
             return None
-        types.update(named)
-        if variant.get("nullable") is True:
-            types.add("null")
+        types.update(named, ["null"] * (variant.get("nullable") is True))
     return frozenset(types) or None
 
 
 def member_of(schema: object, root: object, key: str) -> object:
     """The schema of one member of an object."""
     for variant in variants(schema, root):
-        for place in (variant.get("properties"), {key: variant.get("additionalProperties")}):
-            if isinstance(place, dict) and isinstance(place.get(key), dict):
-                return place[key]
+        properties = variant.get("properties")
+        member = properties.get(key) if isinstance(properties, dict) else None
+        if isinstance(member or variant.get("additionalProperties"), dict):
+            return member or variant["additionalProperties"]
     return None
 
 

@@ -2,28 +2,29 @@ r"""Read one value of a dialect piece by piece and write it as JSON.
 
     {'a': True, 'b': 'it is'}  →  {"a": true, "b": "it is"}
 
-JSON passes through as it came.  What is not valid is repaired (or, when `strict`, refused): quotes of another kind,
-bare words, missing commas, raw control characters.  Nothing is evaluated, and there is no recursion.
+JSON passes through as it came.  What is not valid is repaired: quotes of another kind, bare words, missing commas,
+raw control characters.  Nothing is evaluated, and there is no recursion.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any, Optional
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any, Optional
 
 NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-LOOSE_NUMBER = re.compile(r"([+-]?)0*([0-9][0-9_]*)?(?:\.([0-9_]*))?([eE][+-]?[0-9]+)?")
-ESCAPE = re.compile(r"\\(?:(u[0-9a-fA-F]{4}|[\"\\/bfnrt])|x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(.))", re.S)
+LOOSE_NUMBER = r"([+-]?)0*([0-9][0-9_]*)?(?:(\.)([0-9_]*))?([eE][+-]?[0-9]+)?"
+ESCAPE = re.compile(
+    r"\\(?:([\"\\/bfnrt]|u[0-9a-fA-F]{4})|(?:x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(.)))", re.S
+)
 PART_OF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7}|[0-7]{1,2})?\Z")
-TYPES = {'"': "string", "[": "array", "{": "object"}
-JSON_WORDS = {"true": "true", "false": "false", "null": "null"}
-
 FOLLOW = re.compile(r"\s*(?:[,\]}):]|\Z)")
-
-# What a reader is waiting for.
-VALUE, ITEM, KEY, MEMBER, COLON, COMMA, DONE = range(7)
+WORD = re.compile(r"[^,\n\]}]+")
+BODY = {'"': re.compile(r'[^"\\\x00-\x1f]*')}
 
 
 def escaped(text: str) -> str:
@@ -31,76 +32,62 @@ def escaped(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
-def _refuse(text: str) -> Any:
+def refuse(text: str) -> Any:
     raise ValueError(text)
 
 
 # Numbers stay text: a number of 10,000 digits is no int.
-scan_json = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=_refuse).scan_once
+decoder = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=refuse)
+scan_json = decoder.raw_decode
 
 
 class Style:
-    """How values are written: `strings` as (open, close, escape), `words` for true, false and null,
-    `signs` as list open, separator and close, object open, colon, separator and close; `key` around bare keys."""
+    """How values are written: `strings` as (open, close, escape), `words` for true, false and null, `signs` in the
+    places of JSON's `[ , ] { : , }`."""
 
     def __init__(
         self,
         strings: Sequence[tuple[str, str, str]],
         words: Mapping[str, str],
         signs: Sequence[str] = ("[", ",", "]", "{", ":", ",", "}"),
+        *,
         bare_keys: bool = False,
     ) -> None:
         self.strings = {string[0]: string for string in strings}
-        self.words = dict(words)
-        self.bare_keys = bare_keys
-        self.is_json = ('"', '"', "json") in strings and not bare_keys
-        tokens = dict(zip(signs, "[,]{:,}"))
-        tokens.pop("", None)
-        self.tokens = {**dict.fromkeys(self.strings, '"'), **tokens}
-        signs = sorted(self.tokens, key=len, reverse=True)
-        alternation = "|".join(map(re.escape, signs)) or "(?!)"
-        single = re.escape("".join(sorted(sign for sign in signs if len(sign) == 1)))
-        self.token = re.compile(rf"(\s+)|({alternation})|((?:(?!{alternation})[^\s{single}])+)")
-        self.long_signs = [sign for sign in signs if len(sign) > 1]
-        colon = re.escape(signs_colon(tokens))
-        self.key_run = re.compile(rf"(?:(?!{colon})[^\n}}])+")
-        self.word_run = re.compile(r"[^,\n\]}]+")
-
-
-def signs_colon(tokens: Mapping[str, str]) -> str:
-    return next((sign for sign, token in tokens.items() if token == ":"), ":")
+        self.words, self.bare_keys = words, bare_keys
+        self.is_json = '"' in self.strings and self.strings['"'][2] == "json" and "".join(signs) == "[,]{:,}"
+        self.tokens = {**dict.fromkeys(self.strings, '"'), **dict(zip(signs, "[,]{:,}"))}
+        ordered = sorted(self.tokens, key=len, reverse=True)
+        either = "|".join(map(re.escape, ordered))
+        single = re.escape("".join(sign for sign in ordered if len(sign) == 1))
+        self.token = re.compile(rf"(\s+)|({either})|((?:(?!{either})[^\s{single}])+)", re.S)
+        self.begins = [sign for sign in ordered if any(other != sign and other.startswith(sign) for other in ordered)]
+        self.key = re.compile(rf"(?:(?!{re.escape(signs[4])})[^\n}}])+")
 
 
 class Reader:
-    """Reads one value with `styles`: at the top, inside a top-level list, inside a top-level object."""
+    """Reads one value; `styles` are those at the top, inside a top-level list, inside a top-level object.
 
-    def __init__(
-        self, styles: tuple[Style, Style, Style], strict: bool = False, key: bool = False, follow: str = ""
-    ) -> None:
-        self.styles = styles
-        self.style = styles[0]
-        self.strict = strict
-        self.failed = False
-        self.type = ""
-        self.state = KEY if key else VALUE
-        self.only_key = key
-        self.out: list[str] = []
-        self.pending: list[str] = []  # a comma, and white space after it, until something follows
+    `follow` is a pattern of what may follow the value, where that is not obvious.
+    """
+
+    def __init__(self, styles: tuple[Style, Style, Style], follow: str = "") -> None:
+        self.styles, self.style = styles, styles[0]
+        self.follow = re.compile(follow) if follow else None
+        self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
         self.stack: list[str] = []
-        self.lists = 0
-        self.string: Optional[tuple[str, str, str]] = None  # the kind of string being read
-        self.repairs: list[str] = []
-        self.follow = re.compile(follow) if follow else None  # what may follow the value
+        self.lists = 0  # how many lists are open
+        self.string: Optional[tuple[str, str, str]] = None  # the kind of string that is read
+        self.out: list[str] = []
+        self.comma: list[str] = []  # a comma, and white space after it, until something follows
+        self.repair = ""  # the first thing that had to be repaired
+        self.pause = False
 
-    def copy(self) -> Reader:
-        twin = Reader.__new__(Reader)
-        twin.__dict__.update(self.__dict__)
-        twin.out, twin.pending, twin.stack, twin.repairs = self.out[:], self.pending[:], self.stack[:], self.repairs[:]
+    def copy(self) -> Any:
+        twin = object.__new__(type(self))
+        for name, value in self.__dict__.items():
+            setattr(twin, name, value.copy() if isinstance(value, list) else value)
         return twin
-
-    @property
-    def done(self) -> bool:
-        return self.state == DONE or self.failed
 
     def take(self) -> str:
         text = "".join(self.out)
@@ -108,288 +95,215 @@ class Reader:
         return text
 
     def read(self, buf: str, pos: int, final: bool) -> int:
-        """Consume `buf` from `pos`; stops at the value's end, or where more input is needed."""
+        """Consume `buf` from `pos` on, to the value's end or to where more input is needed."""
         stop = len(buf)
-        while pos < stop and not self.done:
+        while pos < stop and self.want and not self.pause:
             if self.string is not None:
-                start = pos
-                pos = self._string(buf, pos, final, *self.string)
-                if self.string is not None and pos == start:
+                start, pos = pos, self._inside(buf, pos, final, *self.string)
+                if pos == start and self.string is not None:
                     break
                 continue
-            style = self.style
-            found = style.token.match(buf, pos)
-            if found is None:
+            match = self.style.token.match(buf, pos)
+            if match is None:
                 break
-            kind = found.lastindex
-            text = found.group()
-            if (
-                not final
-                and stop - pos < 16
-                and any(sign != buf[pos:] and sign.startswith(buf[pos:]) for sign in style.long_signs)
-            ):
-                break
-            if kind == 1:
-                if not text.isascii() or "\v" in text or "\f" in text or "\x1c" <= max(text) <= "\x1f":
-                    text = " " * len(text)
+            text, end = match.group(), match.end()
+            if match.lastindex == 1:
                 if self.stack:
-                    (self.pending or self.out).append(text)
-                pos = found.end()
-            elif kind == 2:
-                token = style.tokens[text]
-                if token in "[{" and self.state == VALUE and not self.stack and style.is_json and stop - pos > 64:
-                    end = self._whole(buf, pos, token)
-                    if end:
-                        return end
-                self._sign(token, text)
-                pos = found.end()
+                    (self.comma or self.out).append(text if text.isascii() and text.isprintable() else _space(text))
+            elif match.lastindex == 2:
+                if end == stop and not final and text in self.style.begins:
+                    break
+                token = self.style.tokens[text]
+                if token in "[{" and self.want == "value" and stop - pos > 64 and self._at_top():
+                    end = self._whole(buf, pos) or end
+                if self.want and not (end > match.end()):
+                    self._sign(token, text)
             else:
-                end = self._word(buf, pos, found.end(), final)
+                end = self._word(buf, pos, end, final)
                 if end == pos:
                     break
-                pos = end
+            pos = end
         return pos
 
-    def _whole(self, buf: str, pos: int, token: str) -> int:
-        # All of it is there and it is JSON: the standard library's scanner is faster than any loop.
-        try:
-            end: int = scan_json(buf, pos)[1]
-        except (ValueError, StopIteration, RecursionError):
+    def _at_top(self) -> bool:
+        return not self.stack
+
+    def _whole(self, buf: str, pos: int) -> int:
+        # If all of it is there and it is JSON, the standard library's scanner is faster than any loop.
+        if not self.style.is_json:
             return 0
-        self.type = TYPES[token]
+        try:
+            end = scan_json(buf, pos)[1]
+        except (ValueError, RecursionError):
+            return 0
+        self._begin()
         self.out.append(buf[pos:end])
-        self.state = DONE
+        self._end()
         return end
 
-    def _repair(self, text: str) -> None:
-        if self.strict:
-            self.failed = True
-        elif len(self.repairs) < 10:
-            self.repairs.append(text)
+    def _repaired(self, what: str) -> None:
+        self.repair = self.repair or what
 
-    def _begin(self, kind: str) -> None:
-        """A value or a key begins: what must stand before it."""
-        if self.state == COLON:
-            self._repair("missing colon")
-            self.out.append(": ")
-            self.state = VALUE
-        elif self.state == COMMA:
-            self._repair("missing comma")
-            self.out.append(", ")
-            self.state = VALUE if self.stack[-1] == "[" else MEMBER
-        if self.pending:
-            self.out += self.pending
-            self.pending.clear()
-        if self.state in (KEY, MEMBER) and kind in "[{":
-            self._repair("missing key")
-            self.out.append('"": ')
-            self.state = VALUE
-        if not self.type:
-            self.type = TYPES.get(kind, kind)
+    def _begin(self) -> None:
+        """A value or a key begins: write what must stand before it."""
+        if self.want in ("colon", "comma"):
+            self._repaired("missing " + self.want)
+            self.out.append(": " if self.want == "colon" else ", ")
+            self.want = "value" if self.want == "colon" or self.stack[-1] == "[" else "member"
+        self.out += self.comma
+        self.comma.clear()
 
-    def _ended(self) -> None:
-        """A value or a key has ended."""
-        if self.state in (KEY, MEMBER):
-            self.state = DONE if self.only_key and not self.stack else COLON
-        else:
-            self.state = COMMA if self.stack else DONE
+    def _end(self) -> None:
+        self.want = "colon" if self.want in ("key", "member") else "comma" if self.stack else ""
 
     def _sign(self, token: str, text: str) -> None:
         if token == '"':
-            self._begin('"')
+            self._begin()
             self.string = self.style.strings[text]
             self.out.append('"')
         elif token in "[{":
-            self._begin(token)
+            self._begin()
+            if self.want in ("key", "member"):
+                self._repaired("missing key")
+                self.out.append('"": ')
             if not self.stack:
                 self.style = self.styles[1 if token == "[" else 2]
             self.stack.append(token)
             self.lists += token == "["
             self.out.append(token)
-            self.state = ITEM if token == "[" else KEY
+            self.want = "item" if token == "[" else "key"
         elif token in "]}":
-            self._closed(token)
-        elif token == ":":
-            if self.state == COLON:
-                self.out.append(":")
-                self.state = VALUE
-            else:
-                self._repair("stray colon")
-        elif self.state == COMMA:
-            self.pending.append(",")
-            self.state = VALUE if self.stack[-1] == "[" else MEMBER
-        else:
-            self._repair("stray comma")
-
-    def _closed(self, token: str) -> None:
-        opened = "[" if token == "]" else "{"
-        if not (self.lists if token == "]" else len(self.stack) - self.lists):
-            if self.stack or self.only_key:
-                return self._repair("stray " + token)
-            self.failed = True
-            return None
-        if self.state in (VALUE, MEMBER) and self.pending:
-            self._repair("trailing comma")
-        while self.stack[-1] != opened:
-            self._repair("missing " + ("]" if self.stack[-1] == "[" else "}"))
+            opened = "[" if token == "]" else "{"
+            if not (self.lists if token == "]" else len(self.stack) - self.lists):
+                return self._repaired("stray " + token)
+            while self.stack[-1] != opened:
+                self._repaired("missing closing bracket")
+                self._pop()
             self._pop()
-        self._pop()
+        elif token == ":" and self.want == "colon":
+            self.out.append(":")
+            self.want = "value"
+        elif token == "," and self.want == "comma":
+            self.comma.append(",")
+            self.want = "value" if self.stack[-1] == "[" else "member"
+        else:
+            self._repaired("stray " + text)
         return None
 
     def _pop(self) -> None:
-        if self.state == COLON:
-            self._repair("missing value")
-            self.out.append(": null")
-        elif self.state == VALUE and self.stack[-1] == "{":
-            self._repair("missing value")
-            self.out.append(" null")
-        self.out += [space for space in self.pending if space != ","]
-        self.pending.clear()
+        if self.want == "colon" or (self.want == "value" and self.stack[-1] == "{"):
+            self._repaired("missing value")
+            self.out.append(": null" if self.want == "colon" else " null")
+        self.out += self.comma[1:]
+        self.comma.clear()
         opened = self.stack.pop()
         self.lists -= opened == "["
         self.out.append("]" if opened == "[" else "}")
-        self.state = COMMA if self.stack else DONE
-        if not self.stack:
-            self.style = self.styles[0]
+        self.style = self.style if self.stack else self.styles[0]
+        self.want = "value"
+        self._end()
 
     def _word(self, buf: str, pos: int, end: int, final: bool) -> int:
-        if self.state in (KEY, MEMBER):
-            run = self.style.key_run.match(buf, pos)
-            end = run.end() if run else end
-            if end == len(buf) and not final:
-                return pos
-            if not self.style.bare_keys:
-                self._repair("bare key")
-            self._begin('"')
-            self.out.append('"' + escaped(buf[pos:end].rstrip()) + '"')
-            self._ended()
-            return end
-        if end == len(buf) and not final:
-            return pos
-        if self.follow is not None and not self.stack:
+        """A word: a literal, a key without quotes, or else a string without quotes."""
+        bare_key = self.want in ("key", "member")
+        followed = True
+        if bare_key:
+            end = getattr(self.style.key.match(buf, pos), "end", lambda: end)()
+        elif self.follow is not None and not self.stack:
             follow = self.follow.search(buf, pos)
-            end = follow.start() if follow else len(buf)
-            if not final and not (follow and follow.group().strip()):
-                return pos
-        text = buf[pos:end].rstrip()
-        literal = self.style.words.get(text) or number(text)
+            end, followed = (follow.start(), bool(follow.group().strip())) if follow else (len(buf), False)
+        if not final and (end == len(buf) or not followed):
+            return pos
+        literal = None if bare_key else literal_of(buf[pos:end].rstrip(), self.style.words)
         if literal is None:
-            if self.strict:
-                self.failed = True
-                return pos
-            if self.stack or self.follow is None:
-                run = self.style.word_run.match(buf, pos)
-                end = run.end() if run else end
-            if end == len(buf) and not final:
-                return pos
-            self._repair("bare word")
+            if not bare_key and (self.stack or self.follow is None):
+                end = getattr(WORD.match(buf, pos), "end", lambda: end)()
+                if end == len(buf) and not final:
+                    return pos
+            if not (bare_key and self.style.bare_keys):
+                self._repaired("missing quotes")
             literal = '"' + escaped(buf[pos:end].rstrip()) + '"'
-        self._begin(literal_type(literal))
+        self._begin()
         self.out.append(literal)
-        self._ended()
-        return end
+        self._end()
+        return max(end, pos + 1)
 
-    def _string(self, buf: str, pos: int, final: bool, _: str, close: str, escape: str) -> int:
+    def _inside(self, buf: str, pos: int, final: bool, _: str, close: str, escape: str) -> int:
+        """Text of a string, up to something that is not plain."""
         first = close[0]
-        run = _RUNS.get(first) or _RUNS.setdefault(first, re.compile(rf'[^"\\{re.escape(first)}\x00-\x1f]*'))
-        found = run.match(buf, pos)
-        end = found.end() if found else pos
+        body = BODY.get(first) or BODY.setdefault(first, re.compile(rf'[^"\\{re.escape(first)}\x00-\x1f]*'))
+        end = body.match(buf, pos).end()  # type: ignore[union-attr]
         if end > pos:
             self.out.append(buf[pos:end])
         if end == len(buf):
             return end
-        char = buf[end]
-        if char == first and buf.startswith(close, end):
-            after = end + len(close)
+        after = end + len(close)
+        if buf.startswith(close, end):
+            # Where quotes inside are not escaped, one ends the string only before what may follow.
             guess = escape == "none" and len(close) < 3
-            if guess and not final and (len(buf) - after < 96 or buf[after:].isspace()):
+            if guess and not final and len(buf) - after < 160:
                 return end
-            if not guess or self._may_end(buf, after):
+            if not guess or (FOLLOW if self.stack or self.follow is None else self.follow).match(buf, after):
                 self.string = None
                 self.out.append('"')
-                self._ended()
+                self._end()
                 return after
-        elif char == first and not final and close.startswith(buf[end:]):
+        elif not final and len(buf) < after and close.startswith(buf[end:]):
             return end
-        if char == "\\" and escape != "none":
-            return self._escape(buf, end, final, escape)
-        self.out.append(escaped(char))
-        return end + 1
-
-    def _may_end(self, buf: str, pos: int) -> bool:
-        # Quotes inside are not escaped: a quote ends the string only where something follows that may follow.
-        return bool((FOLLOW if self.stack or self.follow is None else self.follow).match(buf, pos))
-
-    def _escape(self, buf: str, pos: int, final: bool, escape: str) -> int:
-        if not final and PART_OF_ESCAPE.match(buf, pos):
-            return pos
-        found = ESCAPE.match(buf, pos)
-        if found is None:  # a backslash at the very end
+        if buf[end] != "\\" or escape == "none":
+            self.out.append(escaped(buf[end]))
+            return end + 1
+        if PART_OF_ESCAPE.match(buf, end) and not final:
+            return end
+        match = ESCAPE.match(buf, end)
+        if match is None or (escape == "json" and not match.group(1) and match.group() != "\\'"):
+            self._repaired("invalid escape")
             self.out.append("\\\\")
-            return pos + 1
-        if found.group(1):
-            self.out.append(found.group())
-        elif escape == "python" or found.group() == "\\'":
-            self.out.append(_python_escape(found))
-        else:
-            self._repair("invalid escape")
-            self.out.append("\\\\")
-            return pos + 1
-        return found.end()
+            return end + 1
+        self.out.append(match.group() if match.group(1) else unescaped(match))
+        return match.end()
 
     def close(self) -> str:
-        """What is missing to make the text so far a JSON value; "" when the value is whole."""
-        if self.state == DONE:
-            return ""
+        """The rest of a value that was cut off."""
         if self.string is not None:
             self.string = None
             self.out.append('"')
-            self._ended()
-        elif self.state == VALUE and not self.stack:
+            self._end()
+        if self.want == "value" and not self.stack:
             self.out.append("null")
         while self.stack:
             self._pop()
-        self.state = DONE
+        self.want = ""
         return self.take()
 
 
-_RUNS: dict[str, re.Pattern[str]] = {}
+def _space(text: str) -> str:
+    return text if not text.strip(" \t\n\r") else " " * len(text)  # JSON knows four kinds of white space
 
 
-def _python_escape(found: re.Match[str]) -> str:
-    text = found.group()
-    digits = found.group(2) or found.group(3)
-    code = int(digits, 16) if digits else int(found.group(4), 8) if found.group(4) else -1
+def unescaped(match: re.Match[str]) -> str:
+    """An escape of Python's as JSON writes that character."""
+    _, two, eight, octal, other = match.groups()
+    code = int(two or eight, 16) if two or eight else int(octal, 8) if octal else -1
     if 0 <= code < 0x110000:
         return escaped(chr(code))
-    if text == "\\\n":
-        return ""
-    plain = {"\\'": "'", "\\a": "\\u0007", "\\v": "\\u000b"}
-    return plain.get(text, "\\" + escaped(text))
+    known = {"\n": "", "'": "'", "a": "\\u0007", "v": "\\u000b"}
+    return known.get(other, "\\\\" + escaped(match.group()[1:]))
 
 
-def number(text: str) -> Optional[str]:
-    """A number as JSON writes it; nan and inf, which JSON lacks, as strings; None for anything else."""
+def literal_of(text: str, words: Mapping[str, str]) -> Optional[str]:
+    """A word or a number as JSON writes it (nan and inf, which JSON lacks, as strings); None for anything else."""
+    if text in words:
+        return words[text]
     if NUMBER.fullmatch(text):
         return text
     if text.lstrip("+-").lower() in ("nan", "inf", "infinity"):
         return '"' + text + '"'
     if re.fullmatch(r"0[xX][0-9a-fA-F]{1,16}", text):
         return str(int(text, 16))
-    found = LOOSE_NUMBER.fullmatch(text)
-    if not found or not (found.group(2) or found.group(3)):
+    match = re.fullmatch(LOOSE_NUMBER, text)
+    if not match or not (match.group(2) or match.group(4)):
         return None
-    sign, whole, fraction, exponent = (group or "" for group in found.groups())
-    digits = whole.replace("_", "") or "0"
-    return (
-        sign.replace("+", "")
-        + digits
-        + ("." + (fraction.replace("_", "") or "0") if found.group(3) is not None else "")
-        + exponent
-    )
-
-
-def literal_type(literal: str) -> str:
-    if literal[0] == '"':
-        return "string"
-    return "null" if literal == "null" else "boolean" if literal in ("true", "false") else "number"
+    sign, whole, point, fraction, exponent = (group or "" for group in match.groups())
+    fraction = point + (fraction.replace("_", "") or "0") if point else ""
+    return sign.replace("+", "") + (whole.replace("_", "").lstrip("0") or "0") + fraction + exponent

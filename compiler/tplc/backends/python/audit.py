@@ -10,7 +10,7 @@ import ast
 from tplc.errors import TplcError
 
 MODULES = frozenset(
-    ["__future__", "argparse", "collections.abc", "json", "re", "sys", "typing"],
+    ["__future__", "argparse", "collections", "collections.abc", "json", "re", "sys", "typing"],
 )
 FORBIDDEN = frozenset(
     """eval exec compile __import__ globals locals vars input breakpoint memoryview delattr

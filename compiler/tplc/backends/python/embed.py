@@ -1,93 +1,181 @@
 """Embed the runtime: the definitions a generated parser needs, and only those, as text.
 
-    needed = {"Pairs"}  →  class Marks: …, class Machine: …, class Pairs(Machine): …
+    names = {"Pairs"}  →  class Marks: …, class Machine: …, class Pairs(Machine): …
 
-Definitions keep the order they have in the runtime's files; module docstrings and imports are left out, and the imports
-of the standard library that are needed are gathered.
+Definitions keep the order they have in the runtime's files.  Of classes, methods that nothing refers to are left out.
+Module docstrings and imports are left out too, and the imports that are needed are gathered.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from importlib import resources
 
-FILES = ("message", "markers", "schema", "values", "machine", "objects", "pairs", "elements", "command")
+FILES = (
+    "message",
+    "markers",
+    "schema",
+    "values",
+    "machine",
+    "objects",
+    "callobjects",
+    "pairs",
+    "raw",
+    "elements",
+    "command",
+)
+_PUBLIC = frozenset(["feed", "finish", "message", "copy"])
+
+Import = tuple[str, str]  # module and name; the name is "" for `import module`
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Lines of a definition: a method, or what is around the methods."""
+
+    method: str
+    lines: tuple[str, ...]
+    names: frozenset[str]
+    attributes: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
     names: tuple[str, ...]
-    text: str
-    uses: frozenset[str]
-    imports: frozenset[tuple[str, str]]  # (module, name); name "" for `import module`
+    parts: tuple[Part, ...]
+    imports: tuple[tuple[str, Import], ...]
+    type_imports: tuple[tuple[str, Import], ...]
+    only_types: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    imports: tuple[tuple[str, str], ...]
+    imports: tuple[Import, ...]
+    type_imports: tuple[Import, ...]
+    types: tuple[str, ...]
     text: str
 
 
-def embed(needed: Iterable[str]) -> Embedded:
+def embed(code: Iterable[str]) -> Embedded:
+    """What `code`, the lines of the parser itself, needs."""
+    words = frozenset(re.findall(r"\w+", "\n".join(code)))
     definitions = [definition for file in FILES for definition in _definitions(file)]
-    by_name = {name: definition for definition in definitions for name in definition.names}
-    open_names, kept = list(needed), set[str]()
-    while open_names:
-        name = open_names.pop()
-        if name in by_name and name not in kept:
-            kept.update(by_name[name].names)
-            open_names += by_name[name].uses
+    kept, methods = _reachable(definitions, words)
     chosen = [definition for definition in definitions if kept.intersection(definition.names)]
-    imports = {pair for definition in chosen for pair in definition.imports}
-    return Embedded(tuple(sorted(imports)), _joined(chosen))
+    texts, used = [], set(words)
+    for definition in chosen:
+        parts = [part for part in definition.parts if not part.method or part.method in methods]
+        used.update(name for part in parts for name in part.names)
+        texts.append("\n".join(line for part in parts for line in part.lines))
+    return Embedded(
+        imports=_needed((pair for definition in chosen for pair in definition.imports), used),
+        type_imports=_needed((pair for definition in definitions for pair in definition.type_imports), used),
+        types=tuple(
+            line
+            for definition, text in zip(chosen, texts, strict=True)
+            if definition.only_types
+            for line in ([*text.split("\n"), ""] if text.startswith("class") else text.split("\n"))
+        ),
+        text=_joined([text for definition, text in zip(chosen, texts, strict=True) if not definition.only_types]),
+    )
 
 
-def _joined(definitions: list[Definition]) -> str:
-    text = ""
-    previous = ""
-    for definition in definitions:
-        block = _is_block(definition.text)
-        if text:
-            text += "\n\n\n" if block or _is_block(previous) else "\n"
-        text += definition.text
-        previous = definition.text
-    return text
+def _reachable(definitions: list[Definition], words: frozenset[str]) -> tuple[set[str], set[str]]:
+    """The names of definitions and methods that the words lead to."""
+    kept, methods = {"Message", "Delta", "ToolCall", "Function"}, set(_PUBLIC)
+    used, size = set(words), -1
+    while size != len(used):
+        size = len(used)
+        for definition in definitions:
+            if not (kept | used).intersection(definition.names):
+                continue
+            kept.update(definition.names)
+            for part in definition.parts:
+                if part.method in used or part.method in _PUBLIC or part.method.startswith("__") or not part.method:
+                    methods.add(part.method)
+                    used |= part.names | part.attributes
+    return kept, methods
 
 
-def _is_block(text: str) -> bool:
-    return any(line.startswith(("class ", "def ", "@")) for line in text.splitlines())
+def _needed(imports: Iterable[tuple[str, Import]], used: set[str]) -> tuple[Import, ...]:
+    return tuple(sorted({pair for name, pair in imports if name in used}))
 
 
-@lru_cache(maxsize=None)
+def _joined(texts: list[str]) -> str:
+    joined, previous = "", False
+    for text in texts:
+        block = bool(re.search(r"^(class|def|@)", text, re.M))
+        joined += ("\n\n\n" if block or previous else "\n") * bool(joined) + text
+        previous = block
+    return joined
+
+
+@cache
 def _definitions(file: str) -> tuple[Definition, ...]:
     source = (resources.files("tplc_runtime") / f"{file}.py").read_text(encoding="utf-8")
-    lines = source.splitlines()
     tree = ast.parse(source)
-    modules = {
-        alias.asname or alias.name: (alias.name, "")
-        for node in tree.body
-        if isinstance(node, ast.Import)
-        for alias in node.names
-    }
-    for node in tree.body:
-        if isinstance(node, ast.ImportFrom) and not node.level and node.module != "__future__":
-            modules.update({alias.name: (node.module or "", alias.name) for alias in node.names})
+    lines = source.splitlines()
+    guarded = [item for node in tree.body if isinstance(node, ast.If) for item in node.body]
+    imports, type_imports = tuple(_imports(tree.body)), tuple(_imports(guarded))
     found = []
-    for node in tree.body:
+    for node in [*guarded, *tree.body]:
         names = _defined(node)
-        if not names:
-            continue
-        start = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", []))]) - 1
-        while start and lines[start - 1].startswith("#"):
-            start -= 1
-        uses = {item.id for item in ast.walk(node) if isinstance(item, ast.Name)}
-        imports = frozenset(modules[name] for name in uses if name in modules)
-        text = "\n".join(lines[start : node.end_lineno])
-        found.append(Definition(names, text, frozenset(uses - set(names)), imports))
+        if names and names != ("TYPE_CHECKING",):
+            parts = tuple(_parts(node, lines))
+            found.append(Definition(names, parts, imports, type_imports, node in guarded))
     return tuple(found)
+
+
+def _imports(body: list[ast.stmt]) -> Iterator[tuple[str, Import]]:
+    for node in body:
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, (alias.name, "")) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level and node.module and node.module != "__future__":
+            yield from ((alias.name, (node.module, alias.name)) for alias in node.names)
+
+
+def _parts(node: ast.stmt, lines: list[str]) -> Iterator[Part]:
+    """The definition's lines, a part for each method and for what is between."""
+    start, stop = _first_line(node, lines), node.end_lineno or node.lineno
+    if not isinstance(node, ast.ClassDef):
+        yield _part("", lines[start:stop], [node], node.col_offset)
+        return
+    between: list[ast.AST] = [*node.bases]
+    for item in node.body:
+        if isinstance(item, ast.FunctionDef):
+            first = _first_line(item, lines)
+            while first > start and not lines[first - 1].strip():
+                first -= 1
+            if first > start:
+                yield _part("", lines[start:first], between, node.col_offset)
+            start, between = item.end_lineno or item.lineno, []
+            yield _part(item.name, lines[first:start], [item], node.col_offset)
+        else:
+            between.append(item)
+    if start < stop:
+        yield _part("", lines[start:stop], between, node.col_offset)
+
+
+def _part(method: str, lines: list[str], nodes: list[ast.AST], indent: int) -> Part:
+    walked = [item for node in nodes for item in ast.walk(node)]
+    return Part(
+        method,
+        tuple(line[indent:] for line in lines),
+        frozenset(item.id for item in walked if isinstance(item, ast.Name)),
+        frozenset(item.attr for item in walked if isinstance(item, ast.Attribute)),
+    )
+
+
+def _first_line(node: ast.stmt, lines: list[str]) -> int:
+    decorators = node.decorator_list if isinstance(node, ast.ClassDef | ast.FunctionDef) else []
+    start = min([node.lineno, *(item.lineno for item in decorators)]) - 1
+    while start and lines[start - 1].lstrip().startswith("#"):
+        start -= 1
+    return start
 
 
 def _defined(node: ast.stmt) -> tuple[str, ...]:

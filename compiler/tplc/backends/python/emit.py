@@ -11,53 +11,53 @@ class StreamParser(Objects):
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from tplc.backends.python.embed import embed
+from tplc.backends.python.embed import Embedded, embed
 from tplc.backends.python.format import CallFacts, FormatFacts, PairFacts, SlotEnd, StyleFacts
-from tplc.backends.python.literals import literal, sequence, statement, texts
+from tplc.backends.python.literals import assignment, called, literal, texts
 from tplc.ir.nodes import TemplateIR
+
+_USUAL_SIGNS = ("[", ",", "]", "{", ":", ",", "}")
 
 
 def emit(ir: TemplateIR, facts: FormatFacts) -> str:
-    states = "\n".join(_states(facts))
-    footer = "\n".join(_footer())
-    embedded = embed([_base(facts), "Marks", "Slot", "Style", "Guess", "run_command", "Message", "Delta", "Diagnostic"])
-    base_names = {_base(facts), "Marks"}
-    del base_names
+    tables = _tables(facts)
+    states = _states(facts)
+    embedded = embed([*tables, *states, *_FOOTER])
     lines = [
         *_header(ir),
+        *_imports(embedded),
         "",
-        "from __future__ import annotations",
+        *_constants(ir),
         "",
-        *_imports(embedded.imports),
-        "",
-        *_constants(ir, facts),
-        "",
-        "# What all parsers share",
-        "",
+        *_grammar(facts),
+        *_markers(ir, facts),
         "",
         embedded.text,
         "",
         "",
-        "# The format",
+        *tables,
         "",
         "",
-        *_tables(facts),
-        states,
-        footer,
+        *states,
+        *_FOOTER,
     ]
     return "\n".join(lines) + "\n"
 
 
 def _base(facts: FormatFacts) -> str:
-    if facts.calls is None:
+    calls = facts.calls
+    if calls is None:
         return "Machine"
-    if facts.calls.fields or facts.calls.name_is_key:
+    if calls.fields:
         return "CallObjects"
-    if facts.calls.pairs is None:
+    if calls.pairs is None:
         return "Objects"
-    return "Elements" if facts.calls.pairs.items else "Pairs"
+    return "QuotedPairs" if calls.pairs.quoted else "Elements" if calls.pairs.items else "RawPairs"
+
+
+# Above the runtime
 
 
 def _header(ir: TemplateIR) -> list[str]:
@@ -69,295 +69,464 @@ def _header(ir: TemplateIR) -> list[str]:
         f"# To regenerate: tplc compile {name} -o parser.py",
     ]
     if not ir.verification.verified:
-        lines.append("# NOT VERIFIED: this parser was not shown to invert its template.")
+        lines.append("# NOT VERIFIED: nothing has shown that this parser inverts its template.")
     return lines
 
 
-def _imports(imports: Sequence[tuple[str, str]]) -> list[str]:
-    plain = sorted({module for module, name in imports if not name})
+def _imports(embedded: Embedded) -> list[str]:
+    lines = ["from __future__ import annotations", "", *_import_lines(embedded.imports)]
+    lines += ["", "TYPE_CHECKING = False  # as in typing, whose import would cost more than all the rest"]
+    lines += ["if TYPE_CHECKING:", *(f"    {line}" for line in _import_lines(embedded.type_imports)), ""]
+    return lines + [f"    {line}" if line else "" for line in embedded.types]
+
+
+def _import_lines(imports: Sequence[tuple[str, str]]) -> list[str]:
     grouped: dict[str, set[str]] = {}
     for module, name in imports:
         if name:
             grouped.setdefault(module, set()).add(name)
-    lines = [f"import {module}" for module in plain]
-    for module in sorted(grouped):
-        names = sorted(grouped[module], key=lambda name: (not name.isupper(), name))
-        lines += (
-            statement(f"from {module} import ", "", names) if False else [f"from {module} import {', '.join(names)}"]
-        )
-    return lines
+    plain = sorted({module for module, name in imports if not name})
+    named = [f"from {module} import {', '.join(sorted(names))}" for module, names in sorted(grouped.items())]
+    return [*(f"import {module}" for module in plain), *named]
 
 
-def _constants(ir: TemplateIR, facts: FormatFacts) -> list[str]:
+def _constants(ir: TemplateIR) -> list[str]:
     stop = tuple(dict.fromkeys(end.strip() for end in ir.turn.ends if end.strip()))
-    lines = [
+    return [
         f"TEMPLATE_SHA256 = {literal(ir.provenance.sha256)}",
         f"TPLC_VERSION = {literal(ir.provenance.tplc_version)}",
         f"IR_VERSION = {ir.version}",
         f"VERIFIED = {ir.verification.verified}",
-        *_tuple("STOP", stop),
-        *_tuple("PRESERVED_TOKENS", ir.preserved_tokens),
-        *_tuple("GENERATION_PROMPTS", tuple(dict.fromkeys(prompt.text for prompt in ir.turn.prompts))),
-        "",
-        "# The markers",
-        *_tuple("ANCHORS", tuple(anchor for anchor in ir.turn.anchors if anchor)),
-        *_tuple("HEADS", tuple(dict.fromkeys(prompt.head for prompt in ir.turn.prompts)) or ("",)),
-        *_tuple("TURN_ENDS", facts.ends),
-        *_tuple("HEADERS", facts.headers),
-        *_tuple("REASONING_START", facts.reasoning_starts),
-        *_tuple("REASONING_END", facts.reasoning_ends),
-        *_tuple("CONTENT_START", facts.content_starts),
-        *_tuple("CONTENT_END", facts.content_ends),
+        *_texts("STOP", stop),
+        *_texts("PRESERVED_TOKENS", ir.preserved_tokens),
+        *_texts("GENERATION_PROMPTS", tuple(dict.fromkeys(prompt.text for prompt in ir.turn.prompts))),
     ]
-    if facts.calls is not None:
-        lines += [
-            *_tuple("CALL_START", facts.calls.openers),
-            *_tuple("NEXT_CALL_START", facts.calls.inner),
-            *_tuple("CALL_SEPARATOR", facts.calls.separators),
-            *_tuple("CALL_END", facts.calls.closers),
-        ]
-    lines += _tuple("STRAY", facts.stray)
+
+
+def _texts(name: str, items: Sequence[str]) -> list[str]:
+    if not items:
+        return [f"{name}: tuple[str, ...] = ()"]
+    return assignment(name, "", [literal(item) for item in items])
+
+
+def _grammar(facts: FormatFacts) -> list[str]:
+    """The order of states at a glance."""
+    calls = facts.calls
+    parts = ["text"]
+    if facts.content_starts:
+        parts.append("CONTENT_START text" + " CONTENT_END" * bool(facts.content_ends))
+    if facts.reasoning_ends and not facts.delimiter:
+        parts.append("REASONING_START text REASONING_END")
+    if calls is not None:
+        parts.append("calls")
+    first = "text REASONING_END " if facts.delimiter else ""
+    lines = [f"#   turn      = {first}({' | '.join(parts)})*" + " TURN_END" * bool(facts.ends)]
+    if calls is not None:
+        separator = "CALL_SEPARATOR? " if calls.separators else ""
+        lines.append(f"#   calls     = CALL_START call ({separator}NEXT_CALL_START call)*")
+        lines += _call_grammar(calls)
+    return [
+        "# The format, as the states below read it:",
+        "#",
+        *lines,
+        "#",
+        "# and its markers, each with its variants:",
+    ]
+
+
+def _call_grammar(calls: CallFacts) -> list[str]:
+    closers = " CALL_END" * bool(calls.closers)
+    if calls.fields:
+        fields = ", ".join(_field(path, role) for path, role in calls.fields)
+        return [f"#   call      = {{ {fields} }}{closers}"]
+    slots = " ".join(f"{slot.kind} {slot.kind.upper()}_END" for slot in calls.header)
+    tail = " ID_START id ID_END" if calls.tail is not None else ""
+    lines = [f"#   call      = {slots} arguments{tail}{closers}"]
+    if calls.pairs is None:
+        return lines
+    start = "PAIR_START " if calls.pairs.opens else ""
+    slots = " ".join(f"{slot.kind} {slot.kind.upper()}_END" for slot in calls.pairs.slots)
+    lines.append(f"#   arguments = ({start}{slots} value)*")
+    if calls.pairs.items is not None:
+        lines.append("#   value     = text VALUE_END | (ITEM_START value ITEM_END)* VALUE_END | arguments VALUE_END")
+    elif not calls.pairs.quoted:
+        lines.append("#   value     = text VALUE_END")
     return lines
 
 
-def _tuple(name: str, items: Sequence[str]) -> list[str]:
-    if not items:
-        return [f"{name}: tuple[str, ...] = ()"]
-    return statement(f"{name} = ", "", [literal(item) for item in items])
+def _field(path: tuple[str, ...], role: str) -> str:
+    if path[-1] == "*":
+        return role if role == "name" else f"name: {role}"
+    return literal(".".join(path)) + ": " + role
 
 
-def _marks(name: str, kinds: Sequence[tuple[str, str]]) -> list[str]:
-    return statement(f"{name} = ", "Marks", [f'("{kind}", {texts})' for kind, texts in kinds])
+def _markers(ir: TemplateIR, facts: FormatFacts) -> list[str]:
+    groups: list[tuple[str, Sequence[str]]] = [
+        ("TURN_ANCHORS", facts.anchors),
+        ("PROMPT_HEADS", tuple(dict.fromkeys(prompt.head for prompt in ir.turn.prompts)) or ("",)),
+        ("TURN_START", facts.headers),
+        ("TURN_END", facts.ends),
+        ("REASONING_START", facts.reasoning_starts),
+        ("REASONING_END", facts.reasoning_ends),
+        ("CONTENT_START", facts.content_starts),
+        ("CONTENT_END", facts.content_ends),
+    ]
+    calls = facts.calls
+    if calls is not None:
+        groups += [
+            ("CALL_START", calls.openers),
+            ("NEXT_CALL_START", calls.inner),
+            ("CALL_SEPARATOR", calls.separators),
+        ]
+        groups += [(f"{slot.kind.upper()}_END", slot.suffixes) for slot in calls.header]
+        groups.append(("CALL_END", calls.closers))
+        if calls.tail is not None:
+            groups += [("ID_START", (calls.tail[0],)), ("ID_END", calls.tail[1].suffixes)]
+        if calls.pairs is not None:
+            groups += _pair_markers(calls.pairs)
+    groups.append(("STRAY", facts.stray))
+    return [line for name, items in groups if items for line in _texts(name, items)]
+
+
+def _pair_markers(pairs: PairFacts) -> list[tuple[str, Sequence[str]]]:
+    groups: list[tuple[str, Sequence[str]]] = [("PAIR_START", pairs.opens)]
+    groups += [(f"{slot.kind.upper()}_END", slot.suffixes) for slot in pairs.slots]
+    if pairs.value_close is not None:
+        groups.append(("VALUE_END_AROUND_KEY", pairs.value_close))
+    elif pairs.value_guess is None:
+        groups.append(("VALUE_END", pairs.value_ends))
+    if pairs.items is not None:
+        groups += [("ITEM_START", pairs.items[:1]), ("ITEM_END", pairs.items[1:])]
+    return groups
+
+
+# What the states look for
 
 
 def _tables(facts: FormatFacts) -> list[str]:
     calls = facts.calls
-    kinds = []
-    if not facts.delimiter:
-        kinds.append(("reasoning", "REASONING_START"))
-    kinds += [("content", "CONTENT_START"), ("content_end", "CONTENT_END")]
-    if calls is not None:
-        kinds.append(("call" if calls.distinct else "bare", "CALL_START"))
-    rest = [("end", "TURN_ENDS"), ("header", "HEADERS"), ("stray", "STRAY")]
-    lines = _marks("CONTENT", kinds + rest)
-    ends = [("reasoning_end", "REASONING_END"), ("end", "TURN_ENDS")]
+    content = [
+        *([("reasoning", "REASONING_START")] if facts.reasoning_starts and not facts.delimiter else []),
+        *([("content", "CONTENT_START")] if facts.content_starts else []),
+        *([("content_end", "CONTENT_END")] if facts.content_ends else []),
+        *([("call" if calls.distinct else "line", "CALL_START")] if calls is not None and calls.openers else []),
+        *([("end", "TURN_END")] if facts.ends else []),
+        *([("header", "TURN_START")] if facts.headers else []),
+        *([("stray", "STRAY")] if facts.stray else []),
+    ]
+    lines = _marks("IN_CONTENT", content)
     if facts.delimiter:
-        lines += _marks("HELD", [("reasoning_end", "REASONING_END"), *kinds, *rest])
-    elif facts.reasoning_starts or facts.reasoning_ends:
-        if calls is not None and facts.call_ends_reasoning and calls.distinct:
+        lines += _marks("BEFORE_REASONING_END", [("reasoning_end", "REASONING_END"), *content])
+    elif facts.reasoning_ends:
+        ends = [("reasoning_end", "REASONING_END"), *([("end", "TURN_END")] if facts.ends else [])]
+        if _calls_end_reasoning(facts):
             ends.append(("line", "CALL_START"))
-        lines += _marks("REASONING", ends)
+        lines += _marks("IN_REASONING", ends)
     if calls is None:
-        return [*lines, "", ""]
-    after = [("call", "NEXT_CALL_START"), ("call", "CALL_START"), ("separator", "CALL_SEPARATOR")]
-    after += [("close", "CALL_END")]
-    if calls.tail is not None:
-        after.insert(0, ("id", texts([calls.tail[0]])))
-    lines += _marks("AFTER_CALL", after + [(kind, name) for kind, name in kinds + rest if name != "CALL_START"])
+        return lines
+    starts = " + ".join(
+        name for name, items in (("NEXT_CALL_START", calls.inner), ("CALL_START", calls.openers)) if items
+    )
+    after = [
+        *([("id", "ID_START")] if calls.tail is not None else []),
+        *([("call", starts)] if starts else []),
+        *([("separator", "CALL_SEPARATOR")] if calls.separators else []),
+        *([("close", "CALL_END")] if calls.closers else []),
+    ]
+    lines += _marks("AFTER_CALL", after + [pair for pair in content if pair[1] != "CALL_START"])
     if calls.header:
         lines += _slots("CALL_HEADER", calls.header)
     if calls.tail is not None:
         lines += _slots("CALL_TAIL", [calls.tail[1]])
-    if calls.styles is not None:
-        names = {style: f"STYLE_{i}" for i, style in enumerate(dict.fromkeys(calls.styles))}
+    if calls.styles is not None and (calls.pairs is None or calls.pairs.quoted):
+        names = {style: f"STYLE_{i}" for i, style in enumerate(dict.fromkeys(calls.styles), 1)}
+        names = names if len(names) > 1 else dict.fromkeys(names, "STYLE")
         for style, name in names.items():
             lines += _style(name, style)
-        lines.append(f"STYLES = ({', '.join(names[style] for style in calls.styles)})")
-    if calls.pairs is not None:
-        lines += _pair_tables(calls.pairs)
-    return [*lines, "", ""]
+    return lines + (_pair_tables(calls.pairs) if calls.pairs is not None else [])
+
+
+def _calls_end_reasoning(facts: FormatFacts) -> bool:
+    return facts.call_ends_reasoning and facts.calls is not None and facts.calls.distinct
+
+
+def _marks(name: str, kinds: Sequence[tuple[str, str]]) -> list[str]:
+    return assignment(name, "Marks", [f"{kind}={names}" for kind, names in kinds])
 
 
 def _slots(name: str, slots: Sequence[SlotEnd]) -> list[str]:
     items = []
     for slot in slots:
-        kinds = []
-        if slot.suffixes:
-            kinds.append(f'("suffix", {texts(slot.suffixes)})')
-        if slot.nexts:
-            kinds.append(f'("next", {texts(slot.nexts)})')
-        line = ", True" if slot.line else ""
-        items.append(f'Slot("{slot.kind}", Marks({", ".join(kinds)}){line})')
-    return statement(f"{name} = ", "", items)
+        kinds = [f"suffix={slot.kind.upper()}_END"] if slot.suffixes else []
+        kinds += [f"next={texts(slot.nexts)}"] if slot.nexts else []
+        items.append(f"({literal(slot.kind)}, {called('Marks', kinds)}, {slot.line})")
+    return assignment(name, "", items)
 
 
 def _style(name: str, style: StyleFacts) -> list[str]:
-    strings = sequence([texts(string) for string in style.strings])
-    words = "{" + ", ".join(f"{literal(word)}: {literal(value)}" for word, value in style.words) + "}"
-    items = [strings, words]
-    usual = ("[", ",", "]", "{", ":", ",", "}")
-    if style.signs != usual or style.bare_keys:
+    items = ["(" + ", ".join(map(texts, style.strings)) + ("," if len(style.strings) == 1 else "") + ")"]
+    items.append(_mapping((literal(word), literal(value)) for word, value in style.words))
+    if style.signs != _USUAL_SIGNS:
         items.append(texts(style.signs))
     if style.bare_keys:
         items.append("bare_keys=True")
-    return statement(f"{name} = ", "Style", items)
+    return assignment(name, "Style", items)
+
+
+def _mapping(pairs: Iterable[tuple[str, str]]) -> str:
+    return "{" + ", ".join(f"{key}: {value}" for key, value in pairs) + "}"
 
 
 def _pair_tables(pairs: PairFacts) -> list[str]:
-    lines = statement("PAIRS = ", "Marks", [f'("{kind}", {texts(items)})' for kind, items in pairs.between])
-    lines += _slots("PAIR", pairs.slots)
-    if pairs.value_guess is not None:
-        lines += statement("VALUE_END = ", "Guess", [literal(part) for part in pairs.value_guess])
-    elif pairs.value_close is None:
-        lines += [f'VALUE_END = Marks(("end", {texts(pairs.value_ends)}))']
+    kinds: dict[str, list[str]] = {}
+    for kind, items in pairs.between:
+        kinds.setdefault(kind, []).extend(items)
+    named = {"pair": "PAIR_START"}
+    lines = _marks("BETWEEN_PAIRS", [(kind, named.get(kind) or texts(items)) for kind, items in kinds.items()])
+    lines += _slots("PAIR_HEADER", pairs.slots)
+    if pairs.value_guess is not None and not pairs.quoted:
+        lines += assignment("VALUE_END", "Guess", [literal(part) for part in pairs.value_guess])
+    elif pairs.value_close is None and not pairs.quoted:
+        lines.append("AFTER_VALUE = Marks(end=VALUE_END)")
     if pairs.items is not None:
-        opens = texts(pairs.opens)
-        lines += [f'ELEMENT = Marks(("item", ({literal(pairs.items[0])},)), ("pair", {opens}))']
+        broken = ["broken=VALUE_END_AROUND_KEY[:1]"] if pairs.value_close else []
+        lines.append("ELEMENT = " + called("Marks", ["item=ITEM_START", "pair=PAIR_START", *broken]))
     return lines
+
+
+# The states
 
 
 def _states(facts: FormatFacts) -> list[str]:
     calls = facts.calls
-    lines = [f"class StreamParser({_base(facts)}):", "    HEADS = HEADS", "    ANCHORS = ANCHORS"]
-    if facts.reasoning_starts:
-        lines += ["    REASONING_START = tuple(text.strip() for text in REASONING_START)"]
-        lines += ["    REASONING_END = tuple(text.strip() for text in REASONING_END)"]
-    if calls is not None:
-        lines += _attributes(calls)
-    lines += ["", "    def _begin(self) -> None:"]
-    lines.append(f"        self._eat = {literal(facts.content_space)}")
+    lines = [f"class StreamParser({_base(facts)}):", *_attributes(facts)]
     if facts.delimiter:
-        lines.append(
-            "        self._state = StreamParser._held_text if self._parse_reasoning else StreamParser._content"
-        )
-    lines += _content(facts)
+        lines += [
+            "",
+            "    def _first_state(self) -> Callable[[StreamParser], bool]:",
+            "        return StreamParser._held_text if self._reasoning_on else StreamParser._content",
+        ]
+    lines += _feed(facts)
     if facts.delimiter:
         lines += _held(facts)
     elif facts.reasoning_ends:
         lines += _reasoning(facts)
+    lines += _content(facts)
     if calls is not None:
         lines += _call(calls)
-        lines += _after_call(facts, calls)
+        lines += _after_call(calls)
     return lines
 
 
-def _attributes(calls: CallFacts) -> list[str]:
-    lines = ["    STYLES = STYLES"]
-    if calls.fields or calls.name_is_key:
-        fields = ", ".join(f"{texts(path)}: {literal(role)}" for path, role in calls.fields)
-        lines += [
-            f"    FIELDS = {{{fields}}}",
-            f"    NAME_IS_KEY = {calls.name_is_key}",
-            f"    DISTINCT = {calls.distinct}",
-        ]
-        lines.append(f"    OPEN = {literal(calls.object_open)}")
+def _attributes(facts: FormatFacts) -> list[str]:
+    lines = ["    HEADS = PROMPT_HEADS"]
+    if facts.anchors:
+        lines.append("    ANCHORS = TURN_ANCHORS")
+    if facts.content_space:
+        lines.append(f"    SPACE = {literal(facts.content_space)}")
+    calls = facts.calls
+    if facts.reasoning_starts and not facts.delimiter:
+        starts = [text.strip() for text in facts.reasoning_starts]
+        ends = [text.strip() for text in facts.reasoning_ends]
+        lines += [f"    {line}" for line in assignment("AROUND_REASONING", "", [texts(starts), texts(ends)], 4)]
+    if calls is None:
+        return lines
+    if calls.styles is not None and (calls.pairs is None or calls.pairs.quoted):
+        names = {style: f"STYLE_{i}" for i, style in enumerate(dict.fromkeys(calls.styles), 1)}
+        names = names if len(names) > 1 else dict.fromkeys(names, "STYLE")
+        lines.append(f"    STYLES = ({', '.join(names[style] for style in calls.styles)})")
+    if calls.fields:
+        fields = _mapping([(texts(path), literal(role)) for path, role in calls.fields])
+        lines.append(f"    FIELDS = {fields}")
+        if not calls.distinct:
+            lines.append("    DISTINCT = False")
     pairs = calls.pairs
     if pairs is None:
         return lines
-    lines += ["    BETWEEN = PAIRS", "    PAIR = PAIR", f"    PAIR_OPENS = {bool(pairs.opens)}"]
-    if pairs.value_close is not None:
-        lines.append(f"    VALUE_CLOSE = {texts(pairs.value_close)}")
-    else:
-        lines.append("    VALUE_END = VALUE_END")
+    lines += ["    BETWEEN = BETWEEN_PAIRS", "    PAIR = PAIR_HEADER"]
+    if not pairs.opens:
+        lines.append("    PAIR_OPENS = False")
     if pairs.quoted:
-        lines += [f"    QUOTED = {pairs.quoted}", f"    FOLLOW = {literal(pairs.follow)}"]
+        return [*lines, f"    FOLLOW = {literal(pairs.follow)}"]
+    lines.append(f"    WORDS = {_mapping([(literal(word), literal(value)) for word, value in pairs.words])}")
+    if pairs.value_close is not None:
+        lines.append("    VALUE_CLOSE = VALUE_END_AROUND_KEY")
+    else:
+        lines.append("    VALUE_END = " + ("VALUE_END" if pairs.value_guess else "AFTER_VALUE"))
     if pairs.types:
-        lines.append(
-            "    TYPES = {" + ", ".join(f"{literal(word)}: {texts(types)}" for word, types in pairs.types) + "}"
-        )
+        lines.append(f"    TYPE_WORDS = {_mapping([(literal(word), texts(types)) for word, types in pairs.types])}")
     if pairs.wrap:
         lines.append(f"    WRAP = {texts(pairs.wrap)}")
     if pairs.items:
-        lines += [
-            f"    ITEM = {texts(pairs.items)}",
-            "    ELEMENT = ELEMENT",
-            f"    PAIR_OPEN = {literal(pairs.opens[0])}",
-        ]
+        lines += ["    ELEMENT = ELEMENT", "    ITEM_END = ITEM_END[0]"]
     return lines
 
 
-def _try(calls: CallFacts, kind: str) -> list[str]:
-    if calls.fields or calls.name_is_key:
-        return [
-            f"            self._try_call(StreamParser._object, {literal(kind)})",
-            "            self._begin_object()",
-        ]
-    return [f"            self._try_call(StreamParser._call, {literal(kind)})"]
-
-
-def _content(facts: FormatFacts, name: str = "_content", kind: str = "content") -> list[str]:
-    lines = ["", f"    def {name}(self) -> bool:"]
-    lines.append("        # content = (text | REASONING_START reasoning | CALL_START call | TURN_END)*")
-    lines += [
-        f'        kind = self._next({"HELD" if kind == "held" else "CONTENT"}, "{kind}")',
-        "        if kind is None:",
-        "            return False",
+def _feed(facts: FormatFacts) -> list[str]:
+    """The way most text goes."""
+    lines = [
+        "",
+        "    def feed(self, chunk: str) -> list[Delta]:",
+        "        # Most chunks are passed on as they came: no character of them could begin or end anything.",
     ]
-    if kind == "held":
-        lines += [
-            '        if kind == "reasoning_end":',
-            '            self._release("reasoning_content")',
-            "            self._accept()",
-            "            self._state = StreamParser._content",
-            "            return True",
-        ]
-    if facts.reasoning_starts and not facts.delimiter:
-        lines += [
-            '        if kind == "reasoning":',
-            "            self._open_reasoning()",
-            "            self._state = StreamParser._reasoning",
-            "            return True",
-        ]
-    if facts.calls is not None:
-        lines += [
-            '        if kind in ("call", "bare"):',
-            "            if not self._parse_tool_calls:",
-            f'                self._keep("{kind}")',
-            "                return True",
-            *_try(facts.calls, kind),
-            "            return True",
-        ]
-    lines += [f'        self._turn_marker(kind, "{kind}")']
-    if kind == "held":
-        lines += ['        if self._state is StreamParser._held_text and kind in ("end", "content"):']
-        lines += ['            self._release("content")', "            self._state = StreamParser._content"]
-    lines += ["        return True"]
-    return lines
+    for kind, delta in (
+        ("content", '{"content": chunk}'),
+        ("reasoning_content", '{"reasoning_content": chunk}'),
+        ("arguments", '{"tool_calls": [{"index": len(self._calls) - 1, "function": {"arguments": chunk}}]}'),
+    ):
+        chars = _specials(facts, kind)
+        if chars is None:
+            continue
+        tests = [f'self._plain == "{kind}"', "chunk", *(f"{literal(char)} not in chunk" for char in sorted(chars))]
+        if kind == "arguments":
+            tests.append("chunk.isprintable()")
+        lines += _condition(tests)
+        lines += ["            self._passed.append(chunk)", f"            return [{delta}]"]
+    return [*lines, "        return self._advance(chunk)"]
 
 
-def _held(facts: FormatFacts) -> list[str]:
-    return _content(facts, "_held_text", "held")
+def _condition(tests: Sequence[str]) -> list[str]:
+    line = f"        if {' and '.join(tests)}:"
+    if len(line) <= 120:
+        return [line]
+    return ["        if (", f"            {tests[0]}", *(f"            and {test}" for test in tests[1:]), "        ):"]
+
+
+def _specials(facts: FormatFacts, kind: str) -> set[str] | None:
+    """Characters that text of this kind can't hold without being looked at."""
+    calls = facts.calls
+    if kind == "arguments":
+        if calls is None:
+            return None
+        chars = {'"', "\\"}
+        if calls.pairs is None or calls.pairs.quoted:
+            return chars | {string[1][0] for style in calls.styles or () for string in style.strings}
+        pairs = calls.pairs
+        ends = [*pairs.value_ends, *(pairs.value_close or ())[:1], *(pairs.wrap or ())[1:]]
+        ends += pairs.items[1:] if pairs.items else ()
+        chars |= {char for end in ends for char in _first(end)} | set(pairs.guess_chars)
+        return {char for char in chars if char.isprintable()}
+    markers = [*facts.reasoning_ends, *facts.ends]
+    if kind == "content":
+        markers += [*facts.reasoning_starts, *facts.content_starts, *facts.content_ends, *facts.headers, *facts.stray]
+    elif not facts.reasoning_ends:
+        return None
+    line = False
+    if calls is not None and (kind == "content" or _calls_end_reasoning(facts)):
+        markers += calls.openers
+        line = kind == "reasoning_content" or not calls.distinct
+    chars = {char for marker in markers for char in _first(marker)}
+    return chars | {"\n"} if line else chars
+
+
+def _first(marker: str) -> str:
+    core = marker.strip()
+    return marker[: marker.index(core)] + core[:1]
+
+
+def _try(calls: CallFacts, kind: str) -> str:
+    if calls.fields:
+        return f"self._try_object({kind}, {literal(calls.object_open)})"
+    return f"self._try(StreamParser._call, {kind})"
 
 
 def _reasoning(facts: FormatFacts) -> list[str]:
+    calls = facts.calls if _calls_end_reasoning(facts) else None
+    rule = "text (REASONING_END content | CALL_START call)" if calls is not None else "text REASONING_END content"
     lines = [
         "",
         "    def _reasoning(self) -> bool:",
-        "        # reasoning = text REASONING_END",
-        '        text = "reasoning_content" if self._parse_reasoning else "content"',
-        "        kind = self._next(REASONING, text)",
-        "        if kind is None:",
-        "            return False",
+        f"        # reasoning = {rule}",
+        '        text = "reasoning_content" if self._reasoning_on else "content"',
+        "        kind = self._until(IN_REASONING, text)",
     ]
-    if facts.calls is not None and facts.call_ends_reasoning and facts.calls.distinct:
+    if calls is not None:
         lines += [
-            '        if kind == "line":',
-            "            if not self._parse_tool_calls:",
-            "                self._keep(text)",
-            "                return True",
-            *(
-                line.replace("'reasoning'", "text").replace('"reasoning"', "text")
-                for line in _try(facts.calls, "reasoning")
-            ),
-            "            return True",
+            '        if kind == "line" and self._calls_on:',
+            f"            {_try(calls, 'text')}",
+            '        elif kind == "line":',
+            "            self._keep(text)",
         ]
-    lines += [
-        "        self._close_reasoning()",
-        "        self._state = StreamParser._content",
-        '        if kind == "end":',
-        '            self._turn_marker(kind, "content")',
-        "        return True",
+    return [
+        *lines,
+        f"        {'el' if calls is not None else ''}if kind:",
+        "            self._reasoning_marker()",
+        "            self._state = StreamParser._content",
+        '        return kind != ""',
     ]
-    return lines
+
+
+def _held(facts: FormatFacts) -> list[str]:
+    return [
+        "",
+        "    def _held_text(self) -> bool:",
+        "        # turn = text REASONING_END content | content",
+        '        kind = self._until(BEFORE_REASONING_END, "held")',
+        '        if kind == "reasoning_end":',
+        '            self._release("reasoning_content")',
+        "            self._drop()",
+        "            self._state = StreamParser._content",
+        *_content_markers(facts, "held"),
+        '        if kind in ("end", "content"):',
+        '            self._release("content")',
+        "            self._state = StreamParser._content",
+        '        return kind != ""',
+    ]
+
+
+def _content(facts: FormatFacts) -> list[str]:
+    parts = ["text"]
+    if facts.content_starts:
+        parts.append("CONTENT_START")
+    if facts.content_ends:
+        parts.append("CONTENT_END")
+    if facts.ends:
+        parts.append("TURN_END")
+    then = []
+    if facts.reasoning_starts and not facts.delimiter:
+        then.append("REASONING_START reasoning")
+    if facts.calls is not None and facts.calls.openers:
+        then.append("CALL_START call")
+    rule = f"({' | '.join(parts)})*" if len(parts) > 1 else "text"
+    lines = [
+        "",
+        "    def _content(self) -> bool:",
+        f"        # content = {rule}" + (f" ({' | '.join(then)})?" if then else ""),
+        '        kind = self._until(IN_CONTENT, "content")',
+    ]
+    if facts.reasoning_starts and not facts.delimiter:
+        lines += [
+            '        if kind == "reasoning":',
+            "            self._reasoning_marker()",
+            "            self._state = StreamParser._reasoning",
+        ]
+        return [*lines, *_content_markers(facts, "content"), '        return kind != ""']
+    marks = _content_markers(facts, "content")
+    marks[0] = marks[0].replace("elif", "if", 1)
+    return [*lines, *marks, '        return kind != ""']
+
+
+def _content_markers(facts: FormatFacts, text: str) -> list[str]:
+    lines = []
+    if facts.calls is not None and facts.calls.openers:
+        kind = literal("call" if facts.calls.distinct else "line")
+        lines += [
+            f"        elif kind == {kind} and self._calls_on:",
+            f"            {_try(facts.calls, literal(text))}",
+            f"        elif kind == {kind}:",
+            f"            self._keep({literal(text)})",
+        ]
+    return [*lines, "        elif kind:", f"            self._turn_marker({literal(text)})"]
 
 
 def _call(calls: CallFacts) -> list[str]:
-    if not calls.header:
+    if calls.fields:
         return []
+    slots = " ".join(f"{slot.kind} {slot.kind.upper()}_END" for slot in calls.header)
     lines = [
         "",
         "    def _call(self) -> bool:",
-        "        # call = CALL_START CALL_HEADER arguments",
+        f"        # call = {slots} arguments",
         "        values, end, expected = self._slots(self._pos + self._skip, CALL_HEADER)",
         '        if expected == "more":',
         "            return False",
@@ -368,80 +537,73 @@ def _call(calls: CallFacts) -> list[str]:
             '            expected = "the name of a tool"',
         ]
     lines += ["        if expected:", "            return self._no_call(expected)", "        self._pos = end"]
-    call_id = ""
-    if calls.call_id is not None:
-        parts = [
-            f'values["{part[1:-1]}"]' if part[:1] == "{" and part[-1:] == "}" else literal(part)
-            for part in calls.call_id
-        ]
-        call_id = ", " + " + ".join(parts)
-    lines += [
+    call_id = "".join([", ", " + ".join(_id_part(part) for part in calls.call_id)]) if calls.call_id else ""
+    return [
+        *lines,
         f'        self._open_call(values["name"]{call_id})',
         "        self._begin_pairs()" if calls.pairs else "        self._state = StreamParser._arguments",
         "        return True",
     ]
-    return lines
 
 
-def _after_call(facts: FormatFacts, calls: CallFacts) -> list[str]:
-    json_call = bool(calls.fields or calls.name_is_key)
+def _id_part(part: tuple[str, str]) -> str:
+    return f"values[{literal(part[1])}]" if part[0] == "slot" else literal(part[1])
+
+
+def _after_call(calls: CallFacts) -> list[str]:
+    starts = [*(["NEXT_CALL_START"] if calls.inner else []), *(["CALL_START"] if calls.openers else [])]
+    skipped = [*(["CALL_END"] if calls.closers else []), *(["CALL_SEPARATOR"] if calls.separators else [])]
+    rule = f"({' | '.join(skipped)})* " if skipped else ""
     lines = [
         "",
         "    def _after_call(self) -> bool:",
-        "        # after a call = (CALL_END | CALL_SEPARATOR | call)* content",
-        "        kind = self._at(AFTER_CALL)",
+        f"        # after_call = {rule}(({' | '.join(starts)}) call | content)",
+        "        kind = self._next(AFTER_CALL)",
         "        if kind is None:",
         "            return False",
-        '        if kind == "close":',
-        "            self._pos = self._mark.end",
-        '        elif kind == "separator":',
+        '        if kind == "call":',
+        f"            {_try(calls, literal('content'))}",
+        '        elif kind in ("close", "separator"):',
         "            self._pos = self._mark.end",
     ]
-    if not json_call and not calls.inner:
-        lines += ["            self._try_name(StreamParser._call)"]
-    lines += ['        elif kind == "call":', *_try(calls, "content")]
+    if not calls.fields and not calls.inner:
+        lines += [
+            '            if kind == "separator":',
+            "                self._skip = 0",
+            f"                {_try(calls, literal('content'))}",
+        ]
     if calls.tail is not None:
         lines += [
             '        elif kind == "id":',
             "            values, end, expected = self._slots(self._mark.end, CALL_TAIL)",
             '            if expected == "more":',
             "                return False",
-            "            if expected:",
-            "                self._pos = self._mark.end",
-            "            else:",
-            "                self._pos = end",
+            "            self._pos = self._mark.end if expected else end",
+            "            if not expected:",
             '                self._set_id(values["id"])',
         ]
-    lines += ["        else:", "            self._state = StreamParser._content", "        return True"]
-    return lines
+    return [*lines, "        else:", "            self._state = StreamParser._content", "        return True"]
 
 
-def _footer() -> list[str]:
-    return [
-        "",
-        "",
-        "def parse(",
-        "    text: str,",
-        "    *,",
-        "    tools: object = None,",
-        "    prompt: Optional[str] = None,",
-        "    parse_reasoning: bool = True,",
-        "    parse_tool_calls: bool = True,",
-        "    echo: bool = False,",
-        ") -> Message:",
-        '    """The message that the model\'s output `text` means."""',
-        "    parser = StreamParser(",
-        "        tools=tools,",
-        "        prompt=prompt,",
-        "        parse_reasoning=parse_reasoning,",
-        "        parse_tool_calls=parse_tool_calls,",
-        "        echo=echo,",
-        "    )",
-        "    parser.feed(text)",
-        "    parser.finish()",
-        "    return parser.message",
-        "",
-        "",
-        'if __name__ == "__main__":',
-        "    run_command(StreamParser)",
-    ]
+_FOOTER = '''
+
+def parse(
+    text: str,
+    *,
+    tools: object = None,
+    prompt: Optional[str] = None,
+    parse_reasoning: bool = True,
+    parse_tool_calls: bool = True,
+    echo: bool = False,
+) -> Message:
+    """The message that the model's output means."""
+    parser = StreamParser(
+        tools=tools, prompt=prompt, parse_reasoning=parse_reasoning, parse_tool_calls=parse_tool_calls, echo=echo
+    )
+    parser.feed(text)
+    parser.finish()
+    return parser.message
+
+
+if __name__ == "__main__":
+    run_command(StreamParser)'''.split("\n")

@@ -54,9 +54,11 @@ class PairFacts:
     between: tuple[tuple[str, tuple[str, ...]], ...]
     value_ends: tuple[str, ...]
     value_guess: tuple[str, str] | None
+    guess_chars: str
     value_close: tuple[str, str] | None
     quoted: bool
     follow: str
+    words: tuple[tuple[str, str], ...]
     types: tuple[tuple[str, tuple[str, ...]], ...]
     wrap: tuple[str, str] | None
     items: tuple[str, str] | None
@@ -73,9 +75,8 @@ class CallFacts:
     closers: tuple[str, ...]
     header: tuple[SlotEnd, ...] = ()
     tail: tuple[str, SlotEnd] | None = None
-    call_id: tuple[str, ...] | None = None  # texts and "{slot}"s
+    call_id: tuple[tuple[str, str], ...] = ()  # of texts and slots: ("text", …), ("slot", "index")
     fields: tuple[tuple[tuple[str, ...], str], ...] = ()
-    name_is_key: bool = False
     object_open: str = "{"
     pairs: PairFacts | None = None
     styles: tuple[StyleFacts, StyleFacts, StyleFacts] | None = None
@@ -88,6 +89,7 @@ class FormatFacts:
     delimiter: bool
     content_starts: tuple[str, ...]
     content_ends: tuple[str, ...]
+    anchors: tuple[str, ...]
     content_space: str  # white space that the template writes before the content
     ends: tuple[str, ...]
     headers: tuple[str, ...]
@@ -146,6 +148,7 @@ class _Analysis:
             delimiter=mode == "delimiter",
             content_starts=self.texts(ir.content.start) if ir.content.start.strip() else (),
             content_ends=self.texts(ir.content.end) if ir.content.end.strip() else (),
+            anchors=tuple(anchor for anchor in ir.turn.anchors if anchor),
             content_space=content_space,
             ends=ends,
             headers=_unique(
@@ -190,8 +193,9 @@ class _Analysis:
             distinct=distinct,
             separators=_cored(self.texts(tools.separator)),
             closers=self.closers(fields.suffix, tools.section_end),
-            fields=tuple((path, role) for path, role in known if path),
-            name_is_key=fields.name_is_key,
+            fields=((("*",), "arguments"),)
+            if fields.name_is_key
+            else tuple((path, role) for path, role in known if path),
             object_open=opened,
             styles=self.styles(tools),
         )
@@ -277,7 +281,9 @@ class _Analysis:
         layout = _merged(pairs.pair)
         at = next(i for i, item in enumerate(layout) if item == Slot("value"))
         before, after = list(layout[:at]), list(layout[at + 1 :])
-        opened = before.pop(0).text if isinstance(before[0], Text) else ""
+        opener = before[0]
+        opened = opener.text if isinstance(opener, Text) else ""
+        before = before[1:] if opened else before
         slots = []
         for i, item in enumerate(before):
             if isinstance(item, Slot):
@@ -289,19 +295,20 @@ class _Analysis:
         key_end = slots[-1].suffixes[0].strip() if slots else ""
         follow = self.follow(tools, pairs, closers, opened, key_end)
         core = close.strip()
-        guess = None
+        guess, guess_chars = None, ""
         if not repeats and not _telling(close):
             firsts = sorted({text.strip()[0] for text in (core, pairs.separator, pairs.end, *closers) if text.strip()})
-            start = r"\s*[" + re.escape("".join(firsts)) + r"][^\n]{0,96}\Z|\s{1,64}\Z"
-            guess = ((re.escape(core) if core else "") + follow, start)
-            guess = (f"(?={guess[0]})", start)
+            start = r"\s{0,16}[" + re.escape("".join(firsts)) + r"].{0,160}\Z|\s{1,16}\Z"
+            guess = (f"(?={re.escape(core)}{follow})", "(?s:" + start + ")")
+            guess_chars = "".join(firsts)
+        following = [*closers, tools.separator, *openers, *self.ir.turn.ends]
         between = [
             ("pair", _cored([opened])),
             ("end", _cored([pairs.end])),
-            ("value_end", _cored([core, *_pieces(close)] if not repeats else [])),
-            ("separator", _cored([pairs.separator])),
-            ("start", _cored([pairs.start, *_pieces(pairs.start), pairs.empty])),
-            ("next", _unique([*closers, *_cored([tools.separator]), *openers, *_cored(self.ir.turn.ends)])),
+            ("skip", _cored([core, *_pieces(close)] if not repeats else [])),
+            ("skip", _cored([pairs.separator, pairs.start, *_pieces(pairs.start), pairs.empty])),
+            ("next", _cored(following)),
+            ("broken", _cored([close] if repeats else [])),
         ]
         return PairFacts(
             opens=_cored([opened]),
@@ -309,9 +316,11 @@ class _Analysis:
             between=tuple((kind, texts) for kind, texts in between if texts),
             value_ends=self.texts(close) if guess is None else (),
             value_guess=guess,
+            guess_chars=guess_chars,
             value_close=(close, rest) if repeats else None,
             quoted=bool(dialect.top.strings),
             follow=follow if dialect.top.strings else "",
+            words=self.style(dialect.top).words,
             types=_type_words(tools),
             wrap=(dialect.wrap.open, dialect.wrap.close) if dialect.wrap else None,
             items=(dialect.elements.item_open, dialect.elements.item_close) if dialect.elements else None,
@@ -320,12 +329,13 @@ class _Analysis:
     def follow(self, tools: Tools, pairs: PairArguments, closers: tuple[str, ...], opened: str, key_end: str) -> str:
         """What may follow a value, as a pattern."""
         separator = re.escape(pairs.separator.strip())
-        pair = rf"{separator}\s*{re.escape(opened.strip())}\s*{KEY_SHAPE}\s*{re.escape(key_end)}"
+        space = r"\s{0,16}"
+        pair = space.join([separator, re.escape(opened.strip()), KEY_SHAPE, re.escape(key_end)])
         ends = _cored([pairs.end, *closers])
         after = _cored([tools.separator, *closers, *self.ir.turn.ends])
         following = "|".join([*map(re.escape, after), r"\Z"])
-        closing = "|".join(rf"{re.escape(end)}\s*(?:{following})" for end in ends)
-        return r"\s*(?:" + "|".join(part for part in (pair, closing, r"\Z") if part) + ")"
+        closing = "|".join(rf"{re.escape(end)}{space}(?:{following})" for end in ends)
+        return space + "(?:" + "|".join(part for part in (pair, closing, r"\Z") if part) + ")"
 
     def styles(self, tools: Tools) -> tuple[StyleFacts, StyleFacts, StyleFacts]:
         assert tools.dialect is not None
@@ -368,15 +378,15 @@ def _type_words(tools: Tools) -> tuple[tuple[str, tuple[str, ...]], ...]:
     return tuple((word, tuple(types)) for word, types in words.items())
 
 
-def _id_layout(tools: Tools, header: Layout) -> tuple[str, ...] | None:
+def _id_layout(tools: Tools, header: Layout) -> tuple[tuple[str, str], ...]:
     """The id as a list of texts and slots, when all its slots stand before the arguments."""
     slots = {item.kind for item in header if isinstance(item, Slot)}
     layout = tools.call_id.layout
-    if tools.call_id.position == "none" or not layout:
-        return None
+    if tools.call_id.position == "none":
+        return ()
     if not all(isinstance(item, Text) or item.kind in slots for item in layout):
-        return None
-    return tuple(item.text if isinstance(item, Text) else "{" + item.kind + "}" for item in layout)
+        return ()
+    return tuple(("text", item.text) if isinstance(item, Text) else ("slot", item.kind) for item in layout)
 
 
 def _merged(layout: Layout) -> tuple[Text | Slot, ...]:

@@ -1,5 +1,5 @@
 (
-    r"""Text and tuples as Python writes them, formatted as ruff does, and nothing in them can end the literal.
+    r"""Python's literals and calls as ruff formats them; nothing in a text can end its literal.
 
     "a\nb"  →  "a\nb"        '"""
     "  →  "
@@ -32,24 +32,23 @@ def _escaped(char: str, quote: str) -> str:
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-def sequence(items: Sequence[str]) -> str:
-    """A tuple of expressions."""
-    return "(" + ", ".join(items) + ("," if len(items) == 1 else "") + ")"
-
-
 def texts(items: Iterable[str]) -> str:
-    return sequence([literal(item) for item in items])
+    """A tuple of string literals."""
+    literals = [literal(item) for item in items]
+    return called("", literals)
 
 
-def statement(target: str, function: str, items: Sequence[str], indent: int = 0) -> list[str]:
-    """`target = function(items)`, one item a line where it is too long."""
-    space = " " * indent
-    short = f"{space}{target}{function}({', '.join(items)})"
-    if not function and len(items) == 1:
-        short = short[:-1] + ",)"
-    if len(short) <= WIDTH:
-        return [short]
-    inner = f"{space}    {', '.join(items)}"
-    if function and len(inner) <= WIDTH:
-        return [f"{space}{target}{function}(", inner, f"{space})"]
-    return [f"{space}{target}{function}(", *(f"{space}    {item}," for item in items), f"{space})"]
+def called(function: str, items: Sequence[str]) -> str:
+    """`function(items)`, or a tuple where there is no function."""
+    return f"{function}({', '.join(items)}{',' * (not function and len(items) == 1)})"
+
+
+def assignment(name: str, function: str, items: Sequence[str], indent: int = 0) -> list[str]:
+    """`name = function(items)`, one item a line where it would be too long."""
+    line = f"{name} = {called(function, items)}"
+    if len(line) + indent <= WIDTH:
+        return [line]
+    inner = f"    {', '.join(items)}"
+    if function and len(inner) + indent <= WIDTH:
+        return [f"{name} = {function}(", inner, ")"]
+    return [f"{name} = {function}(", *(f"    {item}," for item in items), ")"]

@@ -1,0 +1,168 @@
+"""Calls that are one object.
+
+    {"name": "f", "arguments": {"a": 1}}  →  a call of f with the arguments {"a": 1}
+
+The members come in any order; until the name is known, the object may still turn out to be text.
+"""
+
+from __future__ import annotations
+
+import json
+
+from .objects import Objects
+from .values import Reader, Style
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import ClassVar, Optional
+
+
+class CallReader(Reader):
+    """Pauses at every key, and at the end of every value that plays a role in a call."""
+
+    def __init__(self, styles: tuple[Style, Style, Style], fields: Mapping[tuple[str, ...], str]) -> None:
+        super().__init__(styles)
+        self.fields = fields
+        self.path: list[str] = []
+        self.role = ""  # of the value that is read, which starts at this depth
+        self.depth = 0
+        self.event = ""
+
+    def _begin(self) -> None:
+        super()._begin()
+        if not self.role and not self.lists and self.stack:
+            self.out = []
+            if self.want == "value":
+                self.role, self.depth = self._role_here(), len(self.stack)
+
+    def _at_top(self) -> bool:
+        return self._role_here() == "arguments"
+
+    def _role_here(self) -> str:
+        """The role of a value that begins here; "" for one that holds values with roles."""
+        path = tuple(self.path)
+        if self.role or self.lists or len(path) != len(self.stack):
+            return ""
+        inner = any(field[: len(path)] == path and len(field) > len(path) for field in self.fields)
+        return self.fields.get(path, self.fields.get(("*",) * len(path), "" if inner else "other"))
+
+    def _end(self) -> None:
+        is_key = self.want in ("key", "member")
+        super()._end()
+        if is_key and not self.role and not self.lists:
+            self.path[len(self.stack) - 1 :] = [json.loads("".join(self.out), strict=False)]
+            self.event, self.pause = "key", True
+        elif self.role and len(self.stack) == self.depth:
+            self.event, self.role, self.pause = self.role, "", True
+
+    def _repaired(self, what: str) -> None:
+        super()._repaired(what)
+        self.pause = True
+
+
+class CallObjects(Objects):
+    FIELDS: ClassVar[Mapping[tuple[str, ...], str]]  # ("*",) stands for a name that is the key
+    DISTINCT: ClassVar[bool] = True  # the opener is like nothing else, so what follows is a call
+    _reader: Optional[CallReader] = None
+
+    def _try_object(self, kind: str, opened: str) -> None:
+        """The opener of a call has come, with the opening of its object at its end."""
+        self._try(type(self)._object, kind)
+        end = self._pos + self._skip - len(opened)
+        self._raw, self._raw_base = [self._buf[self._pos : end]], self._base + self._pos  # while it may still be text
+        self._pos, self._eat = end, ""
+        self._reader = CallReader(self.STYLES, self.FIELDS)
+        self._kind = ""  # how the arguments begin
+        self._named = False
+        self._early: Optional[str] = None  # arguments that came before the name
+        self._call_id: Optional[str] = None
+
+    def _object(self) -> bool:
+        # call = "{" (key ":" value ",")* "}"
+        reader, more = self._reader, True
+        while more and reader is not None and self._reader is reader:
+            start = self._pos
+            self._pos = reader.read(self._buf, start, self._final)
+            more, reader.pause, event, reader.event = reader.pause, False, reader.event, ""
+            if not self._named:
+                self._raw.append(self._buf[start : self._pos])
+                if reader.repair and not self.DISTINCT:
+                    return self._no_object("the object of a call")
+            if "arguments" in (event, reader.role) and self._kind != "done":
+                self._kind = self._kind or "".join(reader.out)[:1]
+                if self._named and self._kind == "{":
+                    self._say("arguments", reader.take())
+                    self._plain = "arguments" if reader.string is not None else ""
+            if event and not self._member(reader, event):
+                return True
+        if reader is not None and not reader.want and self._reader is reader:
+            return self._end_object(reader)
+        return self._reader is None
+
+    def _member(self, reader: CallReader, event: str) -> bool:
+        """A key or the value of a field has come; False when this is no call after all."""
+        text = "" if event == "key" else reader.take()
+        is_text = text[:1] == '"'
+        if event == "key" and self.FIELDS.get(("*",)) and len(reader.stack) == 1 and not self._named:
+            return self._is_named(reader.path[0])
+        if event == "key" and not self._named and not self.DISTINCT:
+            path = tuple(reader.path)
+            return any(field[: len(path)] == path for field in self.FIELDS) or self._no_object("a known field", False)
+        if event == "name" and not self._named:
+            return self._is_named(json.loads(text, strict=False) if is_text else "")
+        if event == "id":
+            self._call_id = json.loads(text, strict=False) if is_text else text
+            if self._named:
+                self._set_id(self._call_id or "")
+        elif event == "arguments" and self._kind != "done":
+            text = text if self._kind == "{" else self._unwrapped(text)
+            if self._named:
+                self._say("arguments", text)
+            self._early, self._kind = text, "done"
+        elif event == "other":
+            self._note("unknown field " + reader.path[-1])
+        return True
+
+    def _is_named(self, name: str) -> bool:
+        if not name.strip() or ("\n" in name and name not in self._tools):
+            return self._no_object("a name", False)
+        if not self.DISTINCT and self._tools and name not in self._tools:
+            return self._no_object("the name of a tool", False)
+        self._named = True
+        self._raw = []
+        self._open_call(name, self._call_id)
+        self._say("arguments", self._early or "")
+        return True
+
+    def _no_object(self, expected: str, result: bool = True) -> bool:
+        self._note("not a call: expected " + expected)
+        text = "".join(self._raw)
+        self._say(self._back_kind, text if self._echo else text[max(0, -self._raw_base) :])
+        self._raw, self._reader = [], None
+        self._literal, self._fresh, self._line_start = True, False, False
+        self._state = self._back
+        return result
+
+    def _end_object(self, reader: CallReader) -> bool:
+        if not self._named:
+            return self._no_object("a name")
+        if self._early is None:
+            self._say("arguments", "{}")
+        if reader.repair:
+            self._note("call: " + reader.repair)
+        self._reader = None
+        return self._close_call()
+
+    def _finish(self) -> None:
+        reader = self._reader
+        if reader is not None and not self._named:
+            self._no_object("the rest of the call")
+        elif reader is not None and reader.role == "arguments" and self._kind == "{":
+            reader.stack, reader.depth = reader.stack[reader.depth :], 0
+            self._say("arguments", reader.take() + reader.close())
+            self._reader = None
+        elif reader is not None:
+            self._say("arguments", "{}" if self._early is None else "")
+            self._reader = None
+        super()._finish()

@@ -1,0 +1,187 @@
+"""Arguments that are pairs with raw values, which become JSON by the tool's schema.
+
+    <k>count</k><v>3</v>  →  {"count": 3}, or {"count": "3"} where the schema says string
+
+Without a schema, text that reads as a number, a boolean, null, a list or an object is that value.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .machine import next_char
+from .markers import Mark, Marks, lead_in
+from .pairs import Pairs
+from .schema import member_of, types_of
+from .values import escaped, literal_of, scan_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import ClassVar, Optional, Union
+
+NUMBER_PART = re.compile(r"[\s\w.+-]*")
+PYTHON = re.compile(r"""'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|\b(?:True|False|None)\b""", re.S)
+TO_ESCAPE = re.compile(r'\\(.)|["\x00-\x1f]', re.S)
+
+
+class Closer:
+    """The marker after one value, where the key is part of it."""
+
+    def __init__(self, text: str) -> None:
+        self.core = text.strip()
+        self.lead = text[: text.index(self.core)]
+
+    def find(self, buf: str, pos: int) -> Optional[Mark]:
+        start = buf.find(self.core, pos)
+        return None if start < 0 else Mark("end", start, start + len(self.core), self.lead, "")
+
+    def held(self, buf: str, pos: int) -> int:
+        at = buf.find(self.core[0], max(pos, len(buf) - len(self.core) + 1))
+        while at >= 0 and not self.core.startswith(buf[at:]):
+            at = buf.find(self.core[0], at + 1)
+        hold = at if at >= 0 else len(buf)
+        spaces = range(min(len(self.lead), hold - pos), 0, -1)
+        return next((hold - n for n in spaces if buf[hold - n : hold] in self.lead), hold)
+
+
+class Guess:
+    """A value's end where its marker is punctuation that values hold as well: it counts only before what may follow."""
+
+    def __init__(self, end: str, start: str) -> None:
+        self.end, self.start = re.compile(end), re.compile(start)
+
+    def find(self, buf: str, pos: int) -> Optional[Mark]:
+        match = self.end.search(buf, pos)
+        return Mark("end", match.start(), match.start(), "", "") if match else None
+
+    def held(self, buf: str, pos: int) -> int:
+        match = self.start.search(buf, max(pos, len(buf) - 180))
+        return match.start() if match else len(buf)
+
+
+def _to_escape(match: re.Match[str]) -> str:
+    char = match.group(1)
+    if char is None or char not in "\"\\/bfnrtux'":
+        return ("\\\\" if char else "") + escaped(match.group()[-1])
+    return {"x": "\\u00", "'": "'"}.get(char, match.group())
+
+
+def _to_json(match: re.Match[str]) -> str:
+    text = match.group()
+    words = {"True": "true", "False": "false", "None": "null"}
+    return text if text[0] == '"' else words.get(text) or '"' + TO_ESCAPE.sub(_to_escape, text[1:-1]) + '"'
+
+
+def nested_json(text: str) -> Optional[str]:
+    """A list or an object, in JSON or as Python writes it, as JSON."""
+    for candidate in (text, PYTHON.sub(_to_json, text)):
+        try:
+            if scan_json(candidate, 0)[1] == len(candidate):
+                return candidate
+        except (ValueError, RecursionError):
+            continue
+    return None
+
+
+class RawPairs(Pairs):
+    WORDS: ClassVar[Mapping[str, str]]  # for true, false and null
+    VALUE_END: ClassVar[Union[Marks, Guess]]
+    VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, where the closing marker repeats it
+    TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]] = {}
+    WRAP: ClassVar[tuple[str, str]] = ("", "")
+    _end: Union[Marks, Guess, Closer]
+    _in_value = False
+
+    def _schema(self) -> object:
+        return self._tools.get(self._calls[-1][0])
+
+    def _begin_value(self, key: str, word: str) -> None:
+        types = types_of(member_of(self._schema(), self._schema(), key), self._schema())
+        if word in self.TYPE_WORDS:
+            stated = frozenset(self.TYPE_WORDS[word])
+            types = (types or stated) & stated or stated
+        self._begin_raw(types, Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self.VALUE_END)
+
+    def _begin_raw(self, types: Optional[frozenset[str]], end: Union[Marks, Guess, Closer]) -> None:
+        self._types, self._end = types, end
+        self._as = (
+            "string" if types == frozenset(["string"]) else ""
+        )  # or number, json, word: as which the text is read
+        self._held: list[str] = []
+        self._wrapped, self._quoted, self._in_value = False, False, True
+        self._state = type(self)._value
+
+    def _value(self) -> bool:
+        # value = text VALUE_END
+        self._eat_space()
+        buf, pos = self._buf, self._pos
+        if self.WRAP[0] and not (self._held or self._quoted or self._wrapped):
+            start = next_char(buf, pos)
+            opened = buf[start : start + len(self.WRAP[0])]
+            if opened != self.WRAP[0] and self.WRAP[0].startswith(opened) and not self._final:
+                return False
+            if opened == self.WRAP[0]:
+                self._pos = pos = start + len(opened)
+                self._wrapped, self._as, self._end = True, "string", Closer(self.WRAP[1])
+        mark = self._end.find(buf, pos)
+        hold = len(buf) if self._final else self._end.held(buf, pos)
+        if mark is None or hold <= mark.start:
+            self._piece(buf[pos:hold])
+            self._pos = hold
+            self._plain = "arguments" if self._quoted else ""
+            return False
+        self._piece(buf[pos : mark.start - (0 if self._wrapped else lead_in(buf[pos : mark.start], mark.lead))])
+        self._end_value()
+        self._pos = mark.end
+        self._state = type(self)._pairs
+        return True
+
+    def _piece(self, text: str) -> None:
+        """More of a value.  It is held only while it could be something else than a string."""
+        if self._as != "string":
+            self._held.append(text)
+            if self._as in ("", "word") or (self._as == "number" and not NUMBER_PART.fullmatch(text)):
+                self._as = self._read_as("".join(self._held).strip())
+            if self._as != "string":
+                return
+            text = "".join(self._held)
+            self._held.clear()
+        if text or not self._quoted:
+            self._say("arguments", '"' * (not self._quoted) + escaped(text))
+            self._quoted = True
+
+    def _read_as(self, text: str) -> str:
+        fits = {"array", "object", "number", "integer", "boolean", "null"} & (self._types or frozenset(JSON_TYPES))
+        if not text or any(word.startswith(text) for word in self.WORDS):
+            return "word" if text else ""
+        if text[0] in "[{":
+            return "json" if ("array" if text[0] == "[" else "object") in fits else "string"
+        number = text[0] in "+-.0123456789" and NUMBER_PART.fullmatch(text) and fits & {"number", "integer"}
+        return "number" if number else "string"
+
+    def _end_value(self) -> None:
+        self._in_value = False
+        text = "".join(self._held)
+        literal = nested_json(text.strip()) if self._as == "json" else literal_of(text.strip(), self.WORDS)
+        kind = {"t": "boolean", "f": "boolean", "n": "null", "[": "array", "{": "object"}.get(
+            (literal or '"')[0], "number"
+        )
+        types = self._types or JSON_TYPES
+        fits = kind in types or (kind == "number" and "integer" in types)
+        if self._as in ("", "string") or literal is None or literal[0] == '"' or not fits:
+            self._as = "string"
+            self._piece(text)
+            literal = '"'
+        self._say("arguments", literal)
+
+    def _finish(self) -> None:
+        if self._open and self._in_value:
+            if self._held or self._quoted:
+                self._end_value()
+            else:
+                self._say("arguments", "null")
+        super()._finish()
+
+
+JSON_TYPES = frozenset(["array", "object", "number", "integer", "boolean", "null", "string"])
