@@ -74,7 +74,7 @@ def learn(
         content_end, ends, calls = _closings(reasoning, calls, ends)
     shown = calls_from_examples(examples, ends, name)
     if calls is None and shown is not None:
-        calls = CallFacts(turn, shown.tools, shown.content, "", (), ())
+        calls = CallFacts(turn, shown.tools, shown.content, "", "", (), ())
     return TemplateIR(
         provenance=Provenance(
             name=name,
@@ -115,6 +115,11 @@ def _closings(
     ends = (*ends, *(end for end in calls.ends if end not in ends))
     if not ends or not reasoning.content_start.strip() or reasoning.content_mode == "wrapped_with_reasoning":
         return reasoning.content_end, ends, calls
+    header = reasoning.turn.header
+    own = calls.content_gap.removesuffix(calls.lead)
+    own = own[: len(own) - len(header)] if header.strip() and own.endswith(header) else own
+    if calls.content_gap.endswith(calls.lead) and own.strip() and ends[0].startswith(own) and own != ends[0]:
+        return own, tuple(dict.fromkeys((ends[0][len(own) :], *ends[1:]))), calls
     shared = common_prefix(ends[0], calls.content_gap)
     while shared and not (reads_well(ends[0], len(shared)) and reads_well(calls.content_gap, len(shared))):
         shared = shared[:-1]

@@ -105,13 +105,15 @@ def repetition(pre: str, mid: str, post: str) -> Repetition:
     `post`, each drawn back to a cut that reads well; white space between them belongs to the separator.  Where both
     claim the same text it is cut once: at white space where there is some, else at the first place that reads well.
     """
-    close_end = cut_left(mid, len(common_prefix(mid, post)))
-    close_end = min(close_end, cut_left(post, close_end)) if post else close_end
-    while close_end and not (reads_well(mid, close_end) and reads_well(post, close_end)):
+    close_end = len(common_prefix(mid, post))
+    # (a text that ends with what is shared shows where it ends)
+    while 0 < close_end < len(post) and not (reads_well(mid, close_end) and reads_well(post, close_end)):
         close_end -= 1
     shared = len(common_suffix(pre, mid))
     open_len = shared
-    while open_len and not (reads_well(mid, len(mid) - open_len) and reads_well(pre, len(pre) - open_len)):
+    while 0 < open_len < len(pre) and not (
+        reads_well(mid, len(mid) - open_len) and reads_well(pre, len(pre) - open_len)
+    ):
         open_len -= 1
     if open_len + close_end > len(mid):
         close_end, open_len = _share(mid, close_end, open_len)

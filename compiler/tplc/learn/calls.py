@@ -68,12 +68,14 @@ from tplc.learn.turn import TurnFacts
 @dataclass(frozen=True, slots=True)
 class CallFacts:
     """`turn` has a shorter header where calls reach back into it; `ends` are turn ends seen after calls;
-    `content_gap` is the text between content and the first call where content comes before."""
+    `content_gap` is the text between content and the first call where content comes before, `lead` what opens the first
+    call in a turn of calls only."""
 
     turn: TurnFacts
     tools: Tools
     content: ContentPlace
     content_gap: str
+    lead: str
     ends: tuple[str, ...]
     refused: tuple[str, ...]
 
@@ -143,7 +145,13 @@ def learn_calls(
         parallel=probe.parallel,
     )
     return CallFacts(
-        turn, tools, place, gap if place == "before" else "", (turn_end,) if turn_end.strip() else (), arguments.refused
+        turn=turn,
+        tools=tools,
+        content=place,
+        content_gap=gap if place == "before" else "",
+        lead=pre,
+        ends=(turn_end,) if turn_end.strip() else (),
+        refused=arguments.refused,
     )
 
 

@@ -82,7 +82,7 @@ def learn_reasoning(
     lead = _lead(prober, turn, base)
     shown = _first_shown(prober, turn, base, contexts, calls, found)
     if shown:
-        start, end = _markers(shown, turn, lead)
+        start, end = _markers(shown, turn, lead, _call_lead(prober, turn, calls))
         key = shown[0].key
         only_calls = all(s.then == name_of(0) for s in shown)
         dress: Dress | None = shown[0].dress
@@ -111,6 +111,16 @@ def _lead(prober: Prober, turn: TurnFacts, dress: Dress) -> str:
     assert not isinstance(tail, Refused)
     text = turn.turn_text(tail)
     return text[: text.index(CONTENT)] if CONTENT in text else ""
+
+
+def _call_lead(prober: Prober, turn: TurnFacts, calls: Dress | None) -> str:
+    """What stands before the name of the first call in a turn of calls only."""
+    if calls is None:
+        return ""
+    one = [sentinel_call(0)]
+    tail = prober.tail([assistant(calls, calls=one)], calls, calls=one)
+    text = "" if isinstance(tail, Refused) else turn.turn_text(tail)
+    return text[: text.index(name_of(0))] if name_of(0) in text else ""
 
 
 def _first_shown(
@@ -163,15 +173,29 @@ def _split(turn: TurnFacts, dress: Dress, key: str, tail: str | Refused, then: s
     yield Shown(dress, key, before, after[:at], then, after[at + len(then) :])
 
 
-def _markers(shown: Sequence[Shown], turn: TurnFacts, lead: str) -> tuple[str, str]:
-    """start and end of reasoning: what stands before it; what follows it whatever comes next, less what opens content
-    and less a repeated header."""
+def _markers(shown: Sequence[Shown], turn: TurnFacts, lead: str, call_lead: str) -> tuple[str, str]:
+    """start and end of reasoning: what stands before it; what follows it, less what opens the next part.
+
+    `lead` and `call_lead` are what stands before content and before the first call in turns without reasoning.
+    """
     start = shown[0].before
+    header = turn.header
+    for s in shown:
+        opening = lead if s.then == CONTENT else call_lead
+        if opening.strip() and s.after.endswith(opening) and s.after != opening:
+            end = s.after[: len(s.after) - len(opening)]
+            end = end[: len(end) - len(header)] if header.strip() and end.endswith(header) else end
+            if end.strip():
+                return start, end
     after = [s.after for s in shown]
-    header = turn.header.strip()
+    # an empty block, in a prompt or before plain content, is start and end and nothing else
+    for block in (lead, *(prompt.head for prompt in turn.prompts)):
+        end = block[len(start) :] if start and block.startswith(start) else ""
+        if end.strip() and all(text.startswith(end) for text in after):
+            return start, end
     for i, text in enumerate(after):
-        if header and header in text:
-            after[i] = text[: text.index(header)]
+        if header.strip() and header.strip() in text:
+            after[i] = text[: text.index(header.strip())]
     end = after[0]
     if len(after) > 1:
         end = common_prefix(*after)
@@ -180,8 +204,6 @@ def _markers(shown: Sequence[Shown], turn: TurnFacts, lead: str) -> tuple[str, s
         # white space between reasoning and a call may be the call's own
         if end.strip() and after[0].strip() == end.strip():
             end = after[0]
-    elif shown[0].then == CONTENT and lead and end.endswith(lead) and end != lead:
-        end = end[: len(end) - len(lead)]
     elif shown[0].then != CONTENT:
         first = _closing_piece(end, start)
         end = end[:first] if first else end

@@ -178,7 +178,8 @@ def _header(prompts: Sequence[str], leads: Sequence[str]) -> str:
     starts = [*whole, *close]
     shared = common_prefix(*(text.lstrip() for text in starts))
     cut = len(shared)
-    while cut and any(cut_left(text.lstrip(), cut) != cut for text in starts):
+    # a prompt that ends with what is shared shows where the header ends
+    while cut and cut not in map(len, starts) and any(cut_left(text.lstrip(), cut) != cut for text in starts):
         cut -= 1
     if not shared[:cut].strip():
         # where the prompts are how answered turns begin, the header stands before them
