@@ -13,7 +13,7 @@ from tplc.backends.gbnf.derivative import after
 from tplc.backends.gbnf.expressions import NEVER, Expr, alt
 from tplc.backends.gbnf.layout import Call, TurnRules
 from tplc.backends.gbnf.lint import lint
-from tplc.backends.gbnf.openers import call_markers
+from tplc.backends.gbnf.openers import call_markers, opener_begun
 from tplc.backends.gbnf.reader import SchemaReader
 from tplc.backends.gbnf.repetitions import bound_repetitions
 from tplc.backends.gbnf.report import NotExpressed, Report
@@ -105,22 +105,26 @@ def grammar(
     ways: list[Expr] = []
     if json_schema is not None:
         value = _response(rules, report, json_schema, any_order=any_order)
-        ways.append(_continued(rules, turn.with_value(value), prompt))
+        ways.append(_continued(rules, ir, turn.with_value(value), prompt))
     if calls_allowed:
         reading = Reading(closed=not open_objects, any_order=any_order)
         calls = _calls(rules, report, ir, chosen, reading)
         lazy = json_schema is None and not eager
+        section = turn.section(calls, parallel=parallel)
         if lazy:
-            ways.append(turn.section(calls, parallel=parallel))
+            begun = opener_begun(markers, prompt.head)
+            ways += [section, after(rules, section, begun)] if begun else [section]
         else:
-            ways.append(_continued(rules, turn.with_calls(calls, parallel=parallel), prompt))
+            ways.append(_continued(rules, ir, turn.with_calls(calls, parallel=parallel), prompt))
+            if _leaves_reasoning_open(ir, prompt.head):
+                ways.append(section)
     else:
         lazy = False
     text = _text(rules, ways)
     found = tuple(entry for entry in report.found if entry.effect == "looser")
     if strict and found:
         raise GrammarNotExact(found)
-    fired = triggers(ir, markers, [call.name for call in calls]) if lazy else ()
+    fired = triggers(ir, markers, [call.name for call in calls], prompt.head) if lazy else ()
     return Grammar(text, lazy, fired, ir.preserved_tokens, prompt.text, report.found)
 
 
@@ -214,13 +218,20 @@ def _response(rules: Rules, report: Report, schema: Json, *, any_order: bool) ->
     return value
 
 
-def _continued(rules: Rules, turn: Expr, prompt: GenerationPrompt) -> Expr:
+def _continued(rules: Rules, ir: TemplateIR, turn: Expr, prompt: GenerationPrompt) -> Expr:
     """The turn behind what the prompt already holds of it."""
     rest = after(rules, turn, prompt.head)
-    if rest != NEVER:
-        return rest
-    # The head is not the beginning of a turn with calls, such as an opener of plain content: calls start afresh.
-    return turn
+    # A head that is no beginning of such a turn (it opens plain content) leaves the turn to begin afresh; so may one
+    # that closes reasoning.
+    if rest == NEVER:
+        return turn
+    end = ir.reasoning.end.strip()
+    return alt(rest, turn) if end and end in prompt.head else rest
+
+
+def _leaves_reasoning_open(ir: TemplateIR, head: str) -> bool:
+    start, end = ir.reasoning.start.strip(), ir.reasoning.end.strip()
+    return bool(start) and start in head and end not in head.rpartition(start)[2]
 
 
 def _text(rules: Rules, ways: list[Expr]) -> str:

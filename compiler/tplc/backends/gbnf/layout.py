@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from tplc.backends.gbnf import codepoints
 from tplc.backends.gbnf.automaton import minimal, to_expr
 from tplc.backends.gbnf.expressions import EMPTY, Chars, Expr, alt, chars, encoded, lit, opt, rep, seq
-from tplc.backends.gbnf.openers import Markers, first_of_turn
+from tplc.backends.gbnf.openers import Markers, first_of_turn, mark
 from tplc.backends.gbnf.quoting import characters_of
 from tplc.backends.gbnf.rules import Rules
 from tplc.backends.gbnf.strings import Free, raw_through
@@ -41,15 +41,18 @@ class TurnRules:
     # Calls
 
     def section(self, calls: list[Call], *, parallel: bool) -> Expr:
-        """section = first call (next call)* end, without the white space around it"""
-        return seq(lit(self._markers.first.lstrip()), self._calls(calls, parallel=parallel))
+        """section = first call (next call)* end content?"""
+        return seq(lit(self._markers.first.lstrip()), self._calls(calls, parallel=parallel), self._content_after())
 
     def _calls(self, calls: list[Call], *, parallel: bool) -> Expr:
         """What follows the text that opens the first call."""
         markers = self._markers
         first = self._call(calls, lit(str(self._ir.tools.index_base)))
-        space = len(markers.end) - len(markers.end.rstrip())
-        end = seq(lit(markers.end[: len(markers.end) - space]), opt(lit(markers.end[len(markers.end) - space :])))
+        end = lit(markers.end.rstrip())
+        if self._ir.tools.format != "json_native":
+            # Every call has closed by itself, so the section's end may be left out at the end of the turn.
+            end = opt(end)
+        end = seq(end, self._gap())
         if not parallel:
             return seq(first, end)
         following = self._call(calls, _COUNT)
@@ -83,18 +86,19 @@ class TurnRules:
     def with_calls(self, calls: list[Call], *, parallel: bool) -> Expr:
         """reasoning? content? section content?, as far as the format has them"""
         tail = seq(self._calls(calls, parallel=parallel), self._content_after())
-        direct = seq(lit(self._markers.first.lstrip()), tail)
-        later = direct
-        ways: list[Expr] = []
-        if self._ir.content.with_calls == "before":
-            before = self._content_before(tail)
-            if before is not None:
-                later = before
-        ways.append(later)
+        ways = [self._opened(tail, first=True)]
         reasoning = self.reasoning()
         if reasoning is not None:
-            ways = [seq(reasoning, self._gap(), later), later]
+            ways.insert(0, seq(reasoning, self._gap(), self._opened(tail, first=False)))
         return seq(self._gap(), alt(*ways))
+
+    def _opened(self, tail: Expr, *, first: bool) -> Expr:
+        """content? section"""
+        opener = (self._markers.first if first else self._markers.later).lstrip()
+        direct = seq(lit(opener), tail)
+        if self._ir.content.with_calls != "before":
+            return direct
+        return alt(*self._content_before(tail, first=first), direct)
 
     def with_value(self, value: Expr) -> Expr:
         """reasoning? content, where the content is one value"""
@@ -116,23 +120,28 @@ class TurnRules:
             return None
         start = first_of_turn(self._ir, reasoning.start).strip()
         text = raw_through(self._rules, "reasoning", Free(0, None), Stop("", end), (start,) if start else ())
-        return self._rules.add("reasoning", seq(lit(start), text))
+        whole = seq(lit(start), text)
+        if any(prompt.head.strip() == end for prompt in self._ir.turn.prompts):
+            # Some prompt closes reasoning that was never opened; the model may do so itself.
+            whole = alt(whole, lit(end))
+        return self._rules.add("reasoning", whole)
 
-    def _content_before(self, tail: Expr) -> Expr | None:
-        """Text up to the mark that opens the section, then the section."""
-        content, markers = self._ir.content, self._markers
-        first = markers.first.lstrip()
-        if content.mode == "always_wrapped" and content.end.strip():
+    def _content_before(self, tail: Expr, *, first: bool) -> list[Expr]:
+        """Content, and the section behind it."""
+        content, later = self._ir.content, self._markers.later.lstrip()
+        wrapped = content.mode == "always_wrapped"
+        start = first_of_turn(self._ir, content.start) if first else content.start
+        opened = lit(start.strip()) if wrapped else EMPTY
+        if wrapped and content.end.strip():
             text = raw_through(self._rules, "content", Free(0, None), Stop("", content.end.strip()))
-            return alt(seq(lit(content.start.strip()), text, self._gap(), lit(first), tail), seq(lit(first), tail))
-        if markers.mark is None:
-            return None
-        text = raw_through(self._rules, "content", Free(0, None), Stop("", markers.mark), self._not_in_content())
-        rest = seq(text, lit(first[len(markers.mark) :]), tail)
-        if content.mode == "always_wrapped":
-            # Nothing closes the content but what opens the calls.
-            return alt(seq(lit(content.start.strip()), rest), seq(lit(first), tail))
-        return rest
+            return [seq(opened, text, self._gap(), lit(later), tail)]
+        # Nothing closes the content but what opens the calls.
+        stop = mark(self._ir, later)
+        if stop is None and not (wrapped and later):
+            return []
+        stop = stop or later
+        text = raw_through(self._rules, "content", Free(0, None), Stop("", stop), self._not_in_content())
+        return [seq(opened, text, lit(later[len(stop) :]), tail)]
 
     def _content_after(self) -> Expr:
         content, markers = self._ir.content, self._markers

@@ -12,22 +12,29 @@ from dataclasses import dataclass
 from tplc.ir.nodes import Layout, TemplateIR, Text
 
 _PROSE = frozenset(".,;:!?'\"()-–—…")
-_JSON = frozenset("{}[](),:\"'")
 
 
 @dataclass(frozen=True, slots=True)
 class Markers:
     """The texts around calls, with the white space that neighbours share written once.
 
-    `first` comes before the first call, `next` before each further one, `end` after the last; `call` is the layout of
-    a call without the literal text that opens it.
+    `first` comes before the first call at the beginning of a turn, `later` before the first call behind something
+    else, `next` before each further call, `end` after the last; `call` is the layout of a call without the literal
+    text that opens it.
     """
 
     first: str
+    later: str
     next: str
     end: str
     call: Layout
     mark: str | None
+
+
+def opener_begun(markers: Markers, head: str) -> str:
+    """How much of the first call's opener the prompt's head already holds."""
+    opener = markers.first.lstrip()
+    return next((opener[:n] for n in range(len(opener), 0, -1) if head.endswith(opener[:n])), "")
 
 
 def shared(before: str, marker: str) -> str:
@@ -45,10 +52,11 @@ def call_markers(ir: TemplateIR) -> Markers:
     closing = inner[-1].text if inner and isinstance(inner[-1], Text) else ""
     start = first_of_turn(ir, tools.section_start)
     first = start + (shared(start, opening) if start else first_of_turn(ir, opening))
+    later = tools.section_start + shared(tools.section_start, opening)
     separator = shared(closing, tools.separator) if closing else tools.separator
     following = separator + shared(closing + separator, opening)
     end = shared(closing, tools.section_end) if closing else tools.section_end
-    return Markers(first, following, end, inner, mark(ir, first.lstrip()))
+    return Markers(first, later, following, end, inner, mark(ir, first.lstrip()))
 
 
 def first_of_turn(ir: TemplateIR, marker: str) -> str:
@@ -61,19 +69,21 @@ def first_of_turn(ir: TemplateIR, marker: str) -> str:
 
 def mark(ir: TemplateIR, opener: str) -> str | None:
     """The shortest beginning of the opener, up to white space, that stands in no ordinary text."""
-    fields = _field_names(ir)
     for end in [match.start() for match in re.finditer(r"\s", opener)] + [len(opener)]:
-        if _distinctive(opener[:end], fields):
+        if _distinctive(ir, opener[:end]):
             # White space up to the name belongs to it: without it, half an opener would do.
             return opener[:end] if opener[end:].strip() else opener
     return None
 
 
-def _distinctive(text: str, fields: frozenset[str]) -> bool:
-    if len(text) < 3 or not any(character.isalpha() for character in text):
-        return False
-    words = [word for word in re.split(r"[\s{}\[\](),:\"']+", text) if word]
-    if all(word in fields for word in words):
+def is_bare(ir: TemplateIR, opener: str) -> bool:
+    """Whether nothing in the opener is but JSON's punctuation and the names of fields."""
+    fields = _field_names(ir)
+    return all(word in fields for word in re.split(r"[\s{}\[\](),:\"']+", opener) if word)
+
+
+def _distinctive(ir: TemplateIR, text: str) -> bool:
+    if len(text) < 3 or not any(character.isalpha() for character in text) or is_bare(ir, text):
         return False
     return any(not character.isalnum() and character not in _PROSE and not character.isspace() for character in text)
 

@@ -50,7 +50,7 @@ from tplc.backends.gbnf.repetitions import LARGEST_COUNT
 from tplc.backends.gbnf.report import Report
 from tplc.backends.gbnf.rules import Rules
 from tplc.backends.gbnf.shapes import Pattern, StringShape
-from tplc.backends.gbnf.until import Stop, through
+from tplc.backends.gbnf.until import Stop, quoted_loosely, through
 from tplc.ir.nodes import StringStyle
 
 KNOWN_FORMATS = frozenset(PATTERNS) | BEYOND
@@ -180,20 +180,53 @@ def _product(shape: StringShape, low: int, high: int | None, report: Report, pat
 # In the dialect
 
 
-def quoted(rules: Rules, hint: str, texts: Language, styles: Iterable[StringStyle]) -> Expr:
-    """The texts between quotes; each of the dialect's quotings will do."""
-    return alt(*(_quoted(rules, hint, texts, style) for style in styles))
+def quoted(
+    rules: Rules, hint: str, texts: Language, styles: Iterable[StringStyle], followers: Ranges | None = None
+) -> Expr:
+    """The texts between quotes; each of the dialect's quotings will do.
+
+    `followers`: what may come behind a string.  Where nothing is escaped it tells a quote inside from the last one;
+    None: there can't be any quote inside.
+    """
+    return alt(*(_quoted(rules, hint, texts, style, followers) for style in styles))
 
 
-def _quoted(rules: Rules, hint: str, texts: Language, style: StringStyle) -> Expr:
-    if style.escape == "none":
+def _quoted(rules: Rules, hint: str, texts: Language, style: StringStyle, followers: Ranges | None) -> Expr:
+    if style.escape == "none" and (followers is None or len(style.close) > 1):
         return seq(lit(style.open), raw_through(rules, hint, texts, Stop("", style.close)))
+    if style.escape == "none" and followers is not None:
+        return seq(
+            lit(style.open), _within(rules, hint, texts, quoted_loosely(style.close, followers)), lit(style.close)
+        )
     write = characters_of(rules, style)
     opened, closed = lit(style.open), lit(style.close)
     if isinstance(texts, Texts) and len(texts.values) <= _FEW_TEXTS:
         return alt(*(seq(opened, encoded(lit(text), write), closed) for text in texts.values))
     whole = seq(opened, _written(rules, hint, texts, write), closed)
     return rules.library("string" if style.escape == "json" else "text", whole) if texts == Free(0, None) else whole
+
+
+def _within(rules: Rules, hint: str, texts: Language, allowed: Automaton) -> Expr:
+    """Those of the texts that the automaton allows, as they are."""
+    if texts == Free(0, None):
+        return to_expr(rules, f"{hint}-text", minimal(allowed), chars)
+    if isinstance(texts, Texts):
+        return _trie(rules, hint, tuple(text for text in texts.values if matches(allowed, text)), chars)
+    if isinstance(texts, Free):
+        whole: Expr | Automaton = rep(ANY_CHARACTER, texts.low, texts.high)
+    else:
+        whole = texts
+    try:
+        automaton = whole if isinstance(whole, Automaton) else from_expr(whole)
+        return to_expr(rules, hint, both(automaton, allowed), chars)
+    except TooLarge:
+        # Without white space or quotes there is nothing to tell apart.
+        plain = codepoints.complement(codepoints.of("'\""))
+        return (
+            encoded(whole, lambda ranges: chars(codepoints.intersection(ranges, plain)))
+            if not isinstance(whole, Automaton)
+            else to_expr(rules, hint, both(whole, from_expr(rep(Chars(plain), 0, None))), chars)
+        )
 
 
 def _written(rules: Rules, hint: str, texts: Language, write: Callable[[Ranges], Expr]) -> Expr:

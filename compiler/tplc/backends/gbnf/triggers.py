@@ -4,6 +4,8 @@ r"""When a lazy grammar takes over.
     (?:[\s\S]*?(?:\n|</r>))?\s*(\{"name": "(?:f|g)"[\s\S]*)      where the opener is nothing but JSON: at the start of a
                                              line, or behind the reasoning, and with a tool's name
 
+    ">>>f\n"                                 words with the tools' names, where the opener has no letters
+
 `pattern_full` is matched against everything written so far; the grammar reads from its first group on.
 """
 
@@ -14,7 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from tplc.backends.gbnf.openers import Markers
+from tplc.backends.gbnf.openers import Markers, is_bare, opener_begun
 from tplc.ir.nodes import TemplateIR, Text
 
 TriggerType = Literal["word", "pattern", "pattern_full"]
@@ -26,16 +28,28 @@ class Trigger:
     value: str
 
 
-def triggers(ir: TemplateIR, markers: Markers, names: Iterable[str]) -> tuple[Trigger, ...]:
-    if markers.mark is not None:
+def triggers(ir: TemplateIR, markers: Markers, names: Iterable[str], head: str) -> tuple[Trigger, ...]:
+    """`head`: what the prompt holds of the turn; where that begins an opener, the rest of it triggers."""
+    begun = opener_begun(markers, head)
+    opener = markers.first.lstrip()
+    if markers.mark is not None and len(begun) < len(markers.mark) and not begun:
         return (Trigger("word", markers.mark),)
-    opener = _escaped(markers.first.lstrip())
     following = markers.call[1] if len(markers.call) > 1 else None
-    behind = _escaped(following.text[:1]) if isinstance(following, Text) else ""
-    called = "|".join(_escaped(name) for name in names)
-    ends = [_escaped(text) for text in (ir.reasoning.end.strip(), ir.content.end.strip()) if text]
-    before = "|".join(["\\n", *dict.fromkeys(ends)])
-    return (Trigger("pattern_full", rf"(?:[\s\S]*?(?:{before}))?[ \t\r\n]*({opener}(?:{called}){behind}[\s\S]*)"),)
+    behind = following.text[:1] if isinstance(following, Text) else ""
+    called = "|".join(_escaped(name + behind) for name in names)
+    found: list[Trigger] = []
+    if begun:
+        found.append(Trigger("pattern_full", rf"[ \t\r\n]*({_escaped(opener[len(begun) :])}(?:{called})[\s\S]*)"))
+    if markers.mark is not None:
+        found.append(Trigger("word", markers.mark))
+    elif is_bare(ir, opener):
+        ends = [_escaped(text) for text in (ir.reasoning.end.strip(), ir.content.end.strip()) if text]
+        before = "|".join(["\\n", *dict.fromkeys(ends)])
+        call = rf"({_escaped(opener)}(?:{called})[\s\S]*)"
+        found.append(Trigger("pattern_full", rf"(?:[\s\S]*?(?:{before}))?[ \t\r\n]*{call}"))
+    else:
+        found += [Trigger("word", opener + name + behind) for name in names]
+    return tuple(found)
 
 
 def fires_at(found: Iterable[Trigger], text: str) -> int | None:

@@ -15,6 +15,9 @@ from tplc.backends.gbnf import codepoints
 from tplc.backends.gbnf.automaton import Automaton, build
 from tplc.backends.gbnf.codepoints import Ranges
 
+SPACE = codepoints.of("\t\n\v\f\r \x1c\x1d\x1e\x1f\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000")
+SPACE = codepoints.union(SPACE, codepoints.span("\u2000", "\u200a"))
+
 
 @dataclass(frozen=True, slots=True)
 class Stop:
@@ -65,6 +68,25 @@ def without(forbidden: Iterable[str]) -> Automaton:
                 yield ranges, to
 
     return build("", edges, lambda state: True)
+
+
+def quoted_loosely(close: str, followers: Ranges) -> Automaton:
+    """Texts between quotes that nothing escapes: a quote inside counts only before what may follow a string."""
+    quote, others = (
+        codepoints.of(close),
+        codepoints.complement(codepoints.union(codepoints.of(close), SPACE, followers)),
+    )
+
+    # "text": anywhere; "quote": behind a quote; "space": behind a quote and white space.
+    def edges(state: str) -> Iterable[tuple[Ranges, str]]:
+        yield quote, "quote"
+        yield others, "text"
+        if state == "text":
+            yield codepoints.union(SPACE, followers), "text"
+        else:
+            yield SPACE, "space"
+
+    return build("text", edges, lambda state: True)
 
 
 class _Machine:

@@ -91,6 +91,7 @@ class Values:
         self._making: dict[object, str | None] = {}
         self._depth = 0
         self._name = ""
+        self._followers = codepoints.of(",]}):")
 
     def read(self, reader: SchemaReader, name: str) -> None:
         self._reader = reader
@@ -107,6 +108,7 @@ class Values:
         self._pairs = pairs
         shapes = self._reader.shapes(sub)
         ends = (pairs.separator, pairs.end + following)
+        self._followers = codepoints.union(self._followers, codepoints.of("".join(end.strip()[:1] for end in ends)))
         parts = []
         for shape in shapes.objects:
             body = self._members(shape, self._hint(sub), lit(pairs.separator), lambda k, s: self._pair(k, s, ends))
@@ -182,7 +184,7 @@ class Values:
         style = self._style(where)
         texts = strings.language(shape, self._report, self._reader.path(sub))
         if style.strings:
-            return strings.quoted(self._rules, self._hint(sub), texts, style.strings)
+            return strings.quoted(self._rules, self._hint(sub), texts, style.strings, self._followers)
         around = (style.list_separator, style.list_close, style.object_separator, style.object_close)
         return strings.raw_avoiding(self._rules, self._hint(sub), texts, _firsts(around))
 
