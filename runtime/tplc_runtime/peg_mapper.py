@@ -16,11 +16,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, Optional, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Protocol
 
-from .message import Message, ToolCall
 from .schema import item_of, member_of, parameters_of, types_of
 from .values import ESCAPE, Reader, Style, escaped, literal_of
+
+if TYPE_CHECKING:
+    from .message import Message, ToolCall
 
 JSON_STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),

@@ -89,18 +89,21 @@ def call_section(tools: Tools, facts: Facts, known: KnownTools) -> Section:
 def _body(shape: CallShape, suffix: str, *, pairs: bool) -> list[str]:
     """The slots of a call with the texts after them: name name_end arguments."""
     items: list[str] = []
-    for kind, text in shape.slots:
+    kinds = [kind for kind, _ in shape.slots]
+    for index, (kind, text) in enumerate(shape.slots):
+        if kind in shape.id_slots[1:]:
+            continue
         if kind in shape.id_slots:
-            if kind == shape.id_slots[0]:
-                items += ["id" + (suffix if "name" in shape.id_slots else "")]
+            items.append("id" + (suffix if "name" in shape.id_slots else ""))
+            kind, text = shape.slots[index + len(shape.id_slots) - 1]
         else:
             items.append(f"{kind}{suffix}" if kind == "name" or (kind == "arguments" and pairs) else kind)
-        if kind == "arguments":
+        if kind == "arguments" and "name" not in kinds[index:]:
+            # With its name a call is one, whatever its arguments are.
             items[-1] += "?"
-        elif text.strip() and kind not in shape.id_slots[:-1]:
-            items.append(f"{kind}_end")
-        if kind not in shape.id_slots[:-1]:
-            items.append("gap")
+            items += [f"(gap arguments_end gap {later})?" for later in kinds[index + 1 :]]
+            return items
+        items += [f"{kind}_end", "gap"] if text.strip() else ["gap"]
     return items[:-1]
 
 
@@ -125,6 +128,7 @@ def slot_rules(shape: CallShape, tools: Tools, facts: Facts, known: KnownTools) 
     rules: list[Rule] = []
     for index, (kind, text) in enumerate(shape.slots):
         if kind == "arguments":
+            rules += [rule("arguments_end", leaf(marker(text.strip())))] if text.strip() else []
             continue
         stop = slot_stop(shape, index, tools, facts)
         if kind == "name":
@@ -151,6 +155,8 @@ def slot_stop(shape: CallShape, index: int, tools: Tools, facts: Facts) -> str:
     kind, text = shape.slots[index]
     if kind in shape.id_slots[-1:]:
         text = shape.id_suffix + text
+    if index == len(shape.slots) - 1 and shape.closer:
+        text = shape.closer[0] or ""
     if text.strip():
         return marker_core(text)
     assert tools.dialect is not None

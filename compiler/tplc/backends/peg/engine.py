@@ -12,15 +12,18 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from parsimonious.grammar import Grammar
 
 from tplc.backends.peg import generate
 from tplc.errors import TplcError
 from tplc.ir.nodes import Json, PairArguments, TemplateIR, Tools, ValueStyle
-from tplc_runtime.message import Message
 from tplc_runtime.peg_mapper import Mapped, Node, Styles, map_tree
 from tplc_runtime.values import Style
+
+if TYPE_CHECKING:
+    from tplc_runtime.message import Message
 
 SIZE_LIMIT = 1_000_000
 DEPTH_LIMIT = 100

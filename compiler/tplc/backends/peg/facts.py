@@ -120,7 +120,7 @@ class _Analysis:
         section_close = self.pattern(tools.section_end)
         trailing = "" if ir.content.end.strip() else ir.content.end
         return Facts(
-            turn_end=either([marker(trailing + end.rstrip()) for end in self.longest_first(ir.turn.ends)]),
+            turn_end=either([marker(trailing + end) for end in self.longest_first(ir.turn.ends)]),
             turn_header=either([self.opener(ir.turn.header)]) if ir.turn.header.strip() else "",
             reasoning_open=self.pattern(ir.reasoning.start),
             reasoning_close=reasoning_close,

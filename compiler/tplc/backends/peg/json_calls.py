@@ -68,6 +68,8 @@ def json_call_section(tools: Tools, facts: Facts, known: KnownTools) -> Section:
         rules += [rule(slot, *value_choices(tools)) for slot in ("id", "index") if getattr(tools.json, slot)]
     rules.append(rule("unfinished", leaf(UNFINISHED) + " cut"))
     rules.append(name_rule(known, tools))
+    if not known.closed:
+        rules.append(rule("no_name", leaf(r"""["']\s*+["']""")))
     if closed:
         rules.append(rule("call_close", leaf(facts.call_close)))
     return Section("One call: an object with its name and its arguments.", (*rules,))
@@ -105,7 +107,8 @@ def object_rules(name: str, fields: Field, *, bare: bool) -> list[Rule]:
 
 def name_rule(known: KnownTools, tools: Tools) -> Rule:
     names = [leaf(f"(?:{either([exact(json_text(tool.name)), exact(quoted(tool.name))])})") for tool in known.tools]
-    return rule("name", *names, *([] if known.closed else string_choices(tools)))
+    others = [] if known.closed else string_choices(tools)
+    return rule("name", *names, *(f"!no_name {choice}" for choice in others))
 
 
 def string_choices(tools: Tools) -> list[str]:

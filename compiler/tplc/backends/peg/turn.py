@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from tplc.backends.peg.facts import Facts
 from tplc.backends.peg.patterns import leaf, some_prefix, up_to
-from tplc.backends.peg.rules import Section, rule, sequence
+from tplc.backends.peg.rules import Rule, Section, rule, sequence
 from tplc.ir.nodes import TemplateIR
 
 INDENT = r"[^\S\n]*+"
@@ -39,7 +39,7 @@ def turn_section(ir: TemplateIR, facts: Facts) -> Section:
     else:
         rules.append(rule("part", *parts))
     if facts.turn_end:
-        rules.append(rule("turn_end", leaf(rf"(?:{facts.turn_end})\s*+")))
+        rules.append(rule("turn_end", leaf(facts.turn_end)))
     if facts.turn_header:
         rules.append(rule("turn_header", leaf(facts.turn_header)))
     if facts.stray:
@@ -144,8 +144,19 @@ def content_section(ir: TemplateIR, facts: Facts) -> Section:
         others = [f"!{name}" for name in _markers(ir, facts) if name != "stray_closer"]
         rules += [
             rule("talk_of_calls", f"content_for_opener ({' '.join(others)} (content_for_closer / content))*"),
-            rule("content_for_opener", leaf("|".join(facts.call_starts))),
+            *_opener_rules(ir, facts),
             rule("content_for_closer", leaf(facts.stray)),
         ]
         notes = ("After an opener that opens no call, closers are text as well.",)
     return Section("Content: text up to where the next part may begin.", (*rules,), notes)
+
+
+def _opener_rules(ir: TemplateIR, facts: Facts) -> list[Rule]:
+    """What turns out not to open a call: with an object that has no name, as far as its fields go."""
+    opener = leaf("|".join(facts.call_starts))
+    if ir.tools.json is None or ir.tools.json.name_is_key:
+        return [rule("content_for_opener", opener)]
+    return [
+        rule("content_for_opener", f"{opener} (gap nameless_object)?"),
+        rule("nameless_object", "object_open (other_field comma?)* object_close?"),
+    ]
