@@ -81,13 +81,14 @@ def grammar(
     context: Mapping[str, Json] | None = None,
     any_order: bool = False,
     open_objects: bool = False,
+    formats: bool = True,
     strict: bool = False,
 ) -> Grammar:
     """The grammar of one request.
 
     `tool_choice` is "auto", "required", "none" or a tool's name.  `context` names a generation prompt by the
     variables that give it.  `any_order` takes properties in any order, `open_objects` takes arguments that a tool's
-    schema does not mention.  `strict` refuses to loosen any schema.
+    schema does not mention; without `formats`, "format" is only a remark.  `strict` refuses to loosen any schema.
     """
     prompt = _prompt(ir, context)
     chosen = _chosen(ir, _functions(tools or ()), tool_choice)
@@ -104,20 +105,21 @@ def grammar(
     turn = TurnRules(rules, ir, markers)
     ways: list[Expr] = []
     if json_schema is not None:
-        value = _response(rules, report, json_schema, any_order=any_order)
+        exactly = Reading(closed=False, plain_integers=False, any_order=any_order, formats=formats)
+        value = _response(rules, report, json_schema, exactly)
         ways.append(_continued(rules, ir, turn.with_value(value), prompt))
     if calls_allowed:
-        reading = Reading(closed=not open_objects, any_order=any_order)
+        reading = Reading(closed=not open_objects, any_order=any_order, formats=formats)
         calls = _calls(rules, report, ir, chosen, reading)
         lazy = json_schema is None and not eager
-        section = turn.section(calls, parallel=parallel)
         if lazy:
+            section = turn.section(calls, parallel=parallel)
             begun = opener_begun(markers, prompt.head)
             ways += [section, after(rules, section, begun)] if begun else [section]
         else:
             ways.append(_continued(rules, ir, turn.with_calls(calls, parallel=parallel), prompt))
             if _leaves_reasoning_open(ir, prompt.head):
-                ways.append(section)
+                ways.append(turn.at_once(calls, parallel=parallel))
     else:
         lazy = False
     text = _text(rules, ways)
@@ -183,7 +185,7 @@ def _calls(rules: Rules, report: Report, ir: TemplateIR, functions: dict[str, Js
         if not isinstance(parameters, dict | bool):
             report.looser("parameters", "#", "any object: this is not a schema")
             schema = _GENERAL
-        arguments = _arguments(values, report, ir, name, schema, following)
+        arguments = _arguments(values, SchemaReader(schema, report, formats=reading.formats), ir, name, following)
         if arguments == NEVER:
             raise NothingAllowed(name)
         calls.append(Call(name, rules.add(f"{name}-arguments", arguments)))
@@ -191,8 +193,7 @@ def _calls(rules: Rules, report: Report, ir: TemplateIR, functions: dict[str, Js
     return calls
 
 
-def _arguments(values: Values, report: Report, ir: TemplateIR, name: str, schema: Json, following: str) -> Expr:
-    reader = SchemaReader(schema, report)
+def _arguments(values: Values, reader: SchemaReader, ir: TemplateIR, name: str, following: str) -> Expr:
     values.read(reader, name)
     assert ir.tools.arguments is not None
     if isinstance(ir.tools.arguments, PairArguments):
@@ -208,9 +209,9 @@ def _behind_arguments(ir: TemplateIR) -> str:
     return following.text if isinstance(following, Text) else ir.tools.separator or ir.tools.section_end
 
 
-def _response(rules: Rules, report: Report, schema: Json, *, any_order: bool) -> Expr:
-    reader = SchemaReader(schema, report, formats=True)
-    values = Values(rules, report, _JSON, Reading(closed=False, plain_integers=False, any_order=any_order))
+def _response(rules: Rules, report: Report, schema: Json, reading: Reading) -> Expr:
+    reader = SchemaReader(schema, report, formats=reading.formats)
+    values = Values(rules, report, _JSON, reading)
     values.read(reader, "response")
     value = values.value(reader.root, "top")
     if value == NEVER:

@@ -44,6 +44,10 @@ class TurnRules:
         """section = first call (next call)* end content?"""
         return seq(lit(self._markers.first.lstrip()), self._calls(calls, parallel=parallel), self._content_after())
 
+    def at_once(self, calls: list[Call], *, parallel: bool) -> Expr:
+        """The section with nothing before it."""
+        return seq(self._gap(), self.section(calls, parallel=parallel))
+
     def _calls(self, calls: list[Call], *, parallel: bool) -> Expr:
         """What follows the text that opens the first call."""
         markers = self._markers
@@ -89,7 +93,7 @@ class TurnRules:
         ways = [self._opened(tail, first=True)]
         reasoning = self.reasoning()
         if reasoning is not None:
-            ways.insert(0, seq(reasoning, self._gap(), self._opened(tail, first=False)))
+            ways.insert(0, seq(reasoning, self._between(), self._opened(tail, first=False)))
         return seq(self._gap(), alt(*ways))
 
     def _opened(self, tail: Expr, *, first: bool) -> Expr:
@@ -134,7 +138,7 @@ class TurnRules:
         opened = lit(start.strip()) if wrapped else EMPTY
         if wrapped and content.end.strip():
             text = raw_through(self._rules, "content", Free(0, None), Stop("", content.end.strip()))
-            return [seq(opened, text, self._gap(), lit(later), tail)]
+            return [seq(opened, text, self._between(), lit(later), tail)]
         # Nothing closes the content but what opens the calls.
         stop = mark(self._ir, later)
         if stop is None and not (wrapped and later):
@@ -145,9 +149,9 @@ class TurnRules:
 
     def _content_after(self) -> Expr:
         content, markers = self._ir.content, self._markers
-        if content.with_calls != "after" or markers.mark is None:
+        if content.with_calls != "after":
             return EMPTY
-        forbidden = (*self._not_in_content(), markers.mark)
+        forbidden = (*self._not_in_content(), markers.mark or "")
         if content.mode == "always_wrapped" and content.end.strip():
             text = raw_through(self._rules, "content", Free(0, None), Stop("", content.end.strip()), forbidden)
             return opt(seq(self._gap(), lit(content.start.strip()), text))
@@ -159,6 +163,13 @@ class TurnRules:
         found = [end.strip() for end in self._ir.turn.ends]
         found += [self._ir.reasoning.start.strip(), self._ir.reasoning.end.strip()]
         return tuple(dict.fromkeys(text for text in found if text))
+
+    def _between(self) -> Expr:
+        """What may stand between two blocks; where every block has its markers, the turn's header too."""
+        header = self._ir.turn.header.strip()
+        if self._ir.content.mode != "always_wrapped" or not header:
+            return self._gap()
+        return seq(self._gap(), opt(seq(lit(header), self._gap())))
 
     def _gap(self) -> Expr:
         return self._rules.library("gap", rep(Chars(codepoints.of("\t\n\r ")), 0, 8))
