@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 
+from .machine import Machine
 from .objects import Objects
 from .values import Reader, Style
 
@@ -69,6 +70,10 @@ class CallObjects(Objects):
     def _try_object(self, kind: str, opened: str) -> None:
         """The opener of a call has come, with the opening of its object at its end."""
         self._try(type(self)._object, kind)
+        self._begin_object(opened)
+
+    def _begin_object(self, opened: str) -> None:
+        self._state = type(self)._object
         end = self._pos + self._skip - len(opened)
         self._raw, self._raw_base = [self._buf[self._pos : end]], self._base + self._pos  # while it may still be text
         self._pos, self._eat = end, ""
@@ -165,4 +170,5 @@ class CallObjects(Objects):
         elif reader is not None:
             self._say("arguments", "{}" if self._early is None else "")
             self._reader = None
-        super()._finish()
+        # Not the closing of bare arguments, which are another object's here.
+        Machine._finish(self)

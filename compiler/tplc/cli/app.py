@@ -43,9 +43,7 @@ Tolerances = Annotated[
 ]
 Examples = Annotated[
     list[Path] | None,
-    typer.Option(
-        "--example", metavar="FILE", help="Pairs of message and text, one a line, for what no render shows."
-    ),
+    typer.Option("--example", metavar="FILE", help="Pairs of message and text, one a line, for what no render shows."),
 ]
 Tools = Annotated[
     str | None,
@@ -94,8 +92,19 @@ def compile_(
         str, typer.Option("--tool-choice", metavar="CHOICE", help="For gbnf: auto, required, none, or a tool's name.")
     ] = "auto",
     parallel: Annotated[
-        bool, typer.Option("--parallel/--no-parallel", help="For gbnf: whether a turn may hold several calls.")
-    ] = True,
+        bool | None,
+        typer.Option("--parallel/--no-parallel", help="For gbnf: whether a turn may hold several calls."),
+    ] = None,
+    json_schema: Annotated[
+        str | None, typer.Option("--json-schema", metavar="FILE", help="For gbnf: the schema of a response format.")
+    ] = None,
+    var: Annotated[
+        list[str] | None,
+        typer.Option("--var", metavar="NAME=VALUE", help="For gbnf: a variable that the prompt is rendered with."),
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="For gbnf: refuse schemas that a grammar can only say loosely.")
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite a file that tplc did not generate.")] = False,
     allow_unverified: Annotated[
         bool, typer.Option("--allow-unverified", help="Write also what failed verification, and mark it.")
@@ -125,6 +134,9 @@ def compile_(
             tools=tools,
             tool_choice=tool_choice,
             parallel=parallel,
+            json_schema=json_schema,
+            variables=tuple(var or ()),
+            strict=strict,
             force=force,
             allow_unverified=allow_unverified,
             seed=seed,

@@ -6,12 +6,17 @@ import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tplc import driver
 from tplc.cli import inputs
 from tplc.cli.output import check_output, write_output
 from tplc.cli.report import print_report, report_dict
+from tplc.errors import UsageError
 from tplc.ir.nodes import TemplateIR, Tolerance
+
+if TYPE_CHECKING:
+    from tplc.backends.gbnf import Grammar
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +30,10 @@ class CompileOptions:
     examples: tuple[Path, ...]
     tools: str | None
     tool_choice: str
-    parallel: bool
+    parallel: bool | None
+    json_schema: str | None
+    variables: tuple[str, ...]
+    strict: bool
     force: bool
     allow_unverified: bool
     seed: int
@@ -38,9 +46,9 @@ class CompileOptions:
 def compile_command(options: CompileOptions) -> None:
     target = driver.target_of(options.output, options.target or ("python" if options.output == "-" else None))
     check_output(options.output, force=options.force)
+    request = _grammar_options(options, target)
     tolerances = [tolerance for path in options.tolerances for tolerance in read_tolerances(str(path))]
     examples = [example for path in options.examples for example in inputs.read_examples(str(path))]
-    tools = inputs.read_tools(options.tools) if options.tools else []
     limits = inputs.limits(options.limits)
     template = inputs.load_template(options.source, options.template_name, options.special_tokens)
     ir = driver.compile_template(
@@ -49,26 +57,59 @@ def compile_command(options: CompileOptions) -> None:
         special_tokens=template.special_tokens,
         tolerances=tolerances,
         examples=examples,
+        target=target,
         limits=limits,
         seed=options.seed,
         thorough=options.thorough,
     )
+    grammar = driver.make_grammar(ir, request) if request is not None and target == "gbnf" else None
     writes = ir.verification.verified or options.allow_unverified
     if writes:
-        grammar = driver.GrammarOptions(tuple(tools), options.tool_choice, options.parallel)
-        write_output(options.output, driver.generate(ir, target, grammar))
-    _report(ir, options, wrote=writes)
+        write_output(options.output, driver.generate(ir, target, request))
+    _report(ir, grammar, options, wrote=writes)
     if not writes:
         raise SystemExit(1)
 
 
-def _report(ir: TemplateIR, options: CompileOptions, *, wrote: bool) -> None:
+def _grammar_options(options: CompileOptions, target: driver.Target) -> driver.GrammarOptions | None:
+    """What the grammar is asked for; None for other targets."""
+    asked = {
+        "--tools": options.tools,
+        "--json-schema": options.json_schema,
+        "--var": options.variables,
+        "--strict": options.strict,
+        "--parallel/--no-parallel": options.parallel is not None,
+        "--tool-choice": options.tool_choice != "auto",
+    }
+    given = [name for name, value in asked.items() if value]
+    if target == "peg" and given == ["--tools"]:
+        return driver.GrammarOptions(tools=tuple(inputs.read_tools(options.tools or "")))
+    if target != "gbnf":
+        if given:
+            raise UsageError(f"{given[0]} is for --target gbnf; a {target} artifact is made for all requests")
+        return None
+    if not options.tools and not options.json_schema:
+        raise UsageError("a grammar is made for one request: give --tools FILE or --json-schema FILE")
+    return driver.GrammarOptions(
+        tools=tuple(inputs.read_tools(options.tools)) if options.tools else (),
+        tool_choice=options.tool_choice,
+        parallel_tool_calls=options.parallel,
+        json_schema=inputs.read_json(options.json_schema) if options.json_schema else None,
+        context=inputs.variables(options.variables) if options.variables else None,
+        strict=options.strict,
+    )
+
+
+def _report(ir: TemplateIR, grammar: Grammar | None, options: CompileOptions, *, wrote: bool) -> None:
     where = options.output if wrote and options.output != "-" else None
     if options.as_json:
-        json.dump(report_dict(ir, where), sys.stderr, ensure_ascii=False, indent=2)
+        report = report_dict(ir, where)
+        if grammar is not None:
+            report["grammar"] = grammar.to_json()
+        json.dump(report, sys.stderr, ensure_ascii=False, indent=2)
         print(file=sys.stderr)
     elif not options.quiet or not ir.verification.verified:
-        print_report(ir, where)
+        print_report(ir, grammar, where)
         if not wrote:
             print("tplc: nothing written: verification failed (--allow-unverified writes it marked)", file=sys.stderr)
 

@@ -30,9 +30,8 @@ def read_text(path: str) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise SourceError(
-            _name(path), f"is not UTF-8 text (byte {error.start} is 0x{data[error.start]:02x})"
-        ) from error
+        byte = f"byte 0x{data[error.start]:02x} at {error.start}"
+        raise SourceError(_name(path), f"this is not UTF-8 text: {byte}") from error
 
 
 def read_json(path: str) -> Json:

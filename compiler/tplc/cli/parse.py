@@ -62,13 +62,13 @@ def _parser(options: ParseOptions) -> Artifact:
     if source.endswith(".py"):
         return load_artifact(inputs.read_text(source), source)
     if inputs.is_ir(source):
-        return load_artifact(driver.generate(driver.load_ir(inputs.read_text(source)), "python"))
+        return driver.artifact_of(driver.load_ir(inputs.read_text(source)))
     template = inputs.load_template(source, options.template_name, options.special_tokens)
     with driver.open_renderer(template.text, name=template.name, special_tokens=template.special_tokens) as renderer:
         ir = driver.learn_format(
             renderer, name=template.name, source_text=template.text, special_tokens=template.special_tokens
         )
-    return load_artifact(driver.generate(ir, "python"))
+    return driver.artifact_of(ir)
 
 
 def _chunks(path: str) -> Iterator[str]:

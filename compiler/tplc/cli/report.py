@@ -18,12 +18,16 @@ from tplc.ir.serialize import to_dict
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from tplc.backends.gbnf import Grammar
+
 MOST_LINES = 6
 
 
-def print_report(ir: TemplateIR, wrote: str | None) -> None:
+def print_report(ir: TemplateIR, grammar: Grammar | None, wrote: str | None) -> None:
     """On standard error, in colours when that is a terminal."""
     rows = [*_rows(ir), *verification_rows(ir.verification)]
+    if grammar is not None:
+        rows += _grammar_rows(grammar)
     if wrote is not None:
         rows.append(("wrote", wrote))
     print_rows(rows, sys.stderr)
@@ -40,7 +44,7 @@ def report_dict(ir: TemplateIR, wrote: str | None) -> dict[str, Json]:
 def print_rows(rows: list[tuple[str, str]], file: TextIO) -> None:
     if not file.isatty():
         for label, text in rows:
-            print(f"{label:<11}{text}".rstrip(), file=file)
+            print(f"{label:<13}{text}".rstrip(), file=file)
         return
     from rich.console import Console
 
@@ -53,7 +57,7 @@ def _coloured(label: str, text: str) -> Text:
     from rich.text import Text
 
     styles = {"verified": "green", "NOT VERIFIED": "bold red", "failed": "red", "ambiguous": "yellow"}
-    return Text.assemble((f"{label:<11}", "bold"), (text, styles.get(label, "")))
+    return Text.assemble((f"{label:<13}", "bold"), (text, styles.get(label, "")))
 
 
 def _rows(ir: TemplateIR) -> Iterator[tuple[str, str]]:
@@ -71,6 +75,15 @@ def _rows(ir: TemplateIR) -> Iterator[tuple[str, str]]:
         yield "prompt", quoted(prompt.text) + (f" with {when}" if when else "")
     for end in ir.turn.ends:
         yield "end", quoted(end)
+
+
+def _grammar_rows(grammar: Grammar) -> Iterator[tuple[str, str]]:
+    eager = f"from the prompt's end {quoted(grammar.generation_prompt)}"
+    yield "grammar", "from where a trigger fires" if grammar.lazy else eager
+    for trigger in grammar.triggers:
+        yield "trigger", f"{trigger.type} {quoted(trigger.value)}"
+    for entry in grammar.not_expressed:
+        yield "loosened" if entry.effect == "looser" else "tightened", str(entry)
 
 
 def _calls(ir: TemplateIR) -> str:

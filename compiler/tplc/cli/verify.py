@@ -48,7 +48,7 @@ def _artifact(path: str) -> tuple[Artifact, str]:
     text = inputs.read_text(path)
     if inputs.is_ir(path):
         ir = driver.load_ir(text)
-        return load_artifact(driver.generate(ir, "python")), ir.provenance.sha256
+        return driver.artifact_of(ir), ir.provenance.sha256
     if not path.endswith(".py"):
         raise UsageError(f"{path}: only a generated parser (.py) or an IR (.json) can be verified")
     return load_artifact(text, path), template_sha256(text, path)

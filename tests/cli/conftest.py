@@ -1,0 +1,67 @@
+"""Running the command line in this process: arguments and standard input in, texts and exit code out."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tplc.cli import main
+
+TEMPLATE = """\
+{%- for m in messages %}
+    {{- '<' + m.role + '>' }}
+    {%- if m.reasoning %}{{- '<why>' + m.reasoning + '</why>' }}{%- endif %}
+    {{- m.content or '' }}
+    {%- for c in m.tool_calls or [] %}
+        {{- '<call>{"name": "' + c.function.name + '", "arguments": ' + (c.function.arguments | tojson) + '}</call>' }}
+    {%- endfor %}
+    {{- '<end>' }}
+{%- endfor %}
+{%- if add_generation_prompt %}{{- '<assistant>' }}{%- endif %}
+"""
+
+
+@dataclass(frozen=True)
+class Result:
+    code: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+    """`run("compile", "a.jinja", stdin="…")` in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    # The width of help texts and tables.
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("TERMINAL_WIDTH", "100")
+
+    def call(*arguments: str, stdin: str | bytes = "") -> Result:
+        data = stdin.encode() if isinstance(stdin, str) else stdin
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data), encoding="utf-8"))
+        capsys.readouterr()
+        code: object = 0
+        try:
+            main(arguments)
+        except SystemExit as stop:
+            code = stop.code or 0
+        captured = capsys.readouterr()
+        assert isinstance(code, int)
+        return Result(code, captured.out, captured.err)
+
+    return call
+
+
+@pytest.fixture
+def template(tmp_path: Path) -> Path:
+    path = tmp_path / "chat.jinja"
+    path.write_text(TEMPLATE)
+    return path
