@@ -76,6 +76,7 @@ class Machine:
         self._calls: list[tuple[str, Optional[str], str]] = []  # name, id, arguments (those of the last one apart)
         self._pieces: list[str] = []
         self._open = False  # the last call is not complete
+        self._closed = False  # its closing marker has come
         self._out: list[Delta] = []
         # The kind of text that the output is in the middle of, and chunks of it that were passed on as they came.
         self._plain = ""
@@ -385,7 +386,7 @@ class Machine:
         self._out.append({"tool_calls": [{"index": len(self._calls) - 1, "id": call_id}]})
 
     def _close_call(self) -> bool:
-        self._open, self._fresh, self._line_start = False, True, True
+        self._open, self._closed, self._fresh, self._line_start = False, False, True, True
         self._state = type(self)._after_call
         return True
 

@@ -169,6 +169,8 @@ class RawPairs(Pairs):
         )
         types = self._types or JSON_TYPES
         fits = kind in types or (kind == "number" and "integer" in types)
+        if self._types is None and kind == "number" and literal != text.strip():
+            fits = False  # 007 is a number only where the schema says so
         if self._as in ("", "string") or literal is None or literal[0] == '"' or not fits:
             self._as = "string"
             self._piece(text)

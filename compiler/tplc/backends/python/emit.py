@@ -140,7 +140,9 @@ def _call_grammar(calls: CallFacts) -> list[str]:
         fields = ", ".join(_field(path, role) for path, role in calls.fields)
         return [f"#   call      = {{ {fields} }}{closers}"]
     slots = " ".join(f"{slot.kind} {slot.kind.upper()}_END" for slot in calls.header)
-    tail = " ID_START id ID_END" if calls.tail is not None else ""
+    tail = ""
+    if calls.tail is not None:
+        tail = " TAIL_START " + " ".join(f"{slot.kind} {slot.kind.upper()}_AGAIN_END" for slot in calls.tail[1])
     lines = [f"#   call      = {slots} arguments{tail}{closers}"]
     if calls.pairs is None:
         return lines
@@ -181,7 +183,8 @@ def _markers(ir: TemplateIR, facts: FormatFacts) -> list[str]:
         groups += [(f"{slot.kind.upper()}_END", slot.suffixes) for slot in calls.header]
         groups.append(("CALL_END", calls.closers))
         if calls.tail is not None:
-            groups += [("ID_START", (calls.tail[0],)), ("ID_END", calls.tail[1].suffixes)]
+            groups.append(("TAIL_START", (calls.tail[0],)))
+            groups += [(f"{slot.kind.upper()}_AGAIN_END", slot.suffixes) for slot in calls.tail[1]]
         if calls.pairs is not None:
             groups += _pair_markers(calls.pairs)
     groups.append(("STRAY", facts.stray))
@@ -228,7 +231,8 @@ def _tables(facts: FormatFacts) -> list[str]:
         name for name, items in (("NEXT_CALL_START", calls.inner), ("CALL_START", calls.openers)) if items
     )
     after = [
-        *([("id", "ID_START")] if calls.tail is not None else []),
+        *([("tail", "TAIL_START")] if calls.tail is not None else []),
+        *([("both", texts(_both(calls)))] if _both(calls) else []),
         *([("call", starts)] if starts else []),
         *([("separator", "CALL_SEPARATOR")] if calls.separators else []),
         *([("close", "CALL_END")] if calls.closers else []),
@@ -237,7 +241,7 @@ def _tables(facts: FormatFacts) -> list[str]:
     if calls.header:
         lines += _slots("CALL_HEADER", calls.header)
     if calls.tail is not None:
-        lines += _slots("CALL_TAIL", [calls.tail[1]])
+        lines += _slots("CALL_TAIL", calls.tail[1], "_AGAIN_END")
     if calls.styles is not None and (calls.pairs is None or calls.pairs.quoted):
         names = {style: f"STYLE_{i}" for i, style in enumerate(dict.fromkeys(calls.styles), 1)}
         names = names if len(names) > 1 else dict.fromkeys(names, "STYLE")
@@ -254,10 +258,16 @@ def _marks(name: str, kinds: Sequence[tuple[str, str]]) -> list[str]:
     return assignment(name, "Marks", [f"{kind}={names}" for kind, names in kinds])
 
 
-def _slots(name: str, slots: Sequence[SlotEnd]) -> list[str]:
+def _both(calls: CallFacts) -> tuple[str, ...]:
+    """Markers that close a call as well as open the next."""
+    cores = {text.strip() for text in calls.openers}
+    return tuple(text for text in calls.closers if text.strip() in cores)
+
+
+def _slots(name: str, slots: Sequence[SlotEnd], end: str = "_END") -> list[str]:
     items = []
     for slot in slots:
-        kinds = [f"suffix={slot.kind.upper()}_END"] if slot.suffixes else []
+        kinds = [f"suffix={slot.kind.upper()}{end}"] if slot.suffixes else []
         kinds += [f"next={texts(slot.nexts)}"] if slot.nexts else []
         items.append(f"({literal(slot.kind)}, {called('Marks', kinds)}, {slot.line})")
     return assignment(name, "", items)
@@ -425,7 +435,7 @@ def _first(marker: str) -> str:
 
 
 def _try(calls: CallFacts, kind: str) -> str:
-    if calls.fields:
+    if calls.fields and not calls.header:
         return f"self._try_object({kind}, {literal(calls.object_open)})"
     return f"self._try(StreamParser._call, {kind})"
 
@@ -520,7 +530,7 @@ def _content_markers(facts: FormatFacts, text: str) -> list[str]:
 
 
 def _call(calls: CallFacts) -> list[str]:
-    if calls.fields:
+    if not calls.header:
         return []
     slots = " ".join(f"{slot.kind} {slot.kind.upper()}_END" for slot in calls.header)
     lines = [
@@ -531,6 +541,18 @@ def _call(calls: CallFacts) -> list[str]:
         '        if expected == "more":',
         "            return False",
     ]
+    if calls.fields:
+        return [
+            *lines[:2],
+            f"        # call = {slots} object",
+            "        _, end, expected = self._slots(self._pos + self._skip, CALL_HEADER)",
+            *lines[4:],
+            "        if expected:",
+            "            return self._no_call(expected)",
+            "        self._skip = end - self._pos",
+            f"        self._begin_object({literal(calls.object_open)})",
+            "        return True",
+        ]
     if not calls.distinct:
         lines += [
             '        if not expected and not self._is_tool(values["name"]):',
@@ -572,16 +594,23 @@ def _after_call(calls: CallFacts) -> list[str]:
             "                self._skip = 0",
             f"                {_try(calls, literal('content'))}",
         ]
+    if _both(calls):
+        lines += [
+            '        elif kind == "both" and not self._closed:',
+            "            self._pos, self._closed = self._mark.end, True",
+            '        elif kind == "both":',
+            f"            {_try(calls, literal('content'))}",
+        ]
     if calls.tail is not None:
         lines += [
-            '        elif kind == "id":',
+            '        elif kind == "tail":',
             "            values, end, expected = self._slots(self._mark.end, CALL_TAIL)",
             '            if expected == "more":',
             "                return False",
             "            self._pos = self._mark.end if expected else end",
-            "            if not expected:",
-            '                self._set_id(values["id"])',
         ]
+        if any(slot.kind == "id" for slot in calls.tail[1]):
+            lines += ["            if not expected:", '                self._set_id(values["id"])']
     return [*lines, "        else:", "            self._state = StreamParser._content", "        return True"]
 
 

@@ -8,15 +8,19 @@ Only texts of the IR go in and come out: nothing here knows any format.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import get_args
 
+from tplc.errors import TplcError
 from tplc.ir.nodes import (
     Layout,
     ObjectArguments,
     PairArguments,
     Slot,
+    SlotKind,
     TemplateIR,
     Text,
     Tools,
@@ -27,6 +31,18 @@ _OPENING = "<[{(«"
 _CLOSING = ">]})»"
 _SYNTAX = "[]{}(),:\"'=`; \t\n\r"
 KEY_SHAPE = r"[^\s=:,(){}\[\]]{1,64}"
+
+
+class UnsupportedFormat(TplcError):
+    """A format that this backend cannot parse as it streams."""
+
+    def __init__(self, name: str, problem: str) -> None:
+        super().__init__(name, problem)
+        self.name = name
+        self.problem = problem
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.problem}; parsers can't be generated for that"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +90,7 @@ class CallFacts:
     separators: tuple[str, ...]
     closers: tuple[str, ...]
     header: tuple[SlotEnd, ...] = ()
-    tail: tuple[str, SlotEnd] | None = None
+    tail: tuple[str, tuple[SlotEnd, ...]] | None = None  # slots after the arguments, and the text before them
     call_id: tuple[tuple[str, str], ...] = ()  # of texts and slots: ("text", …), ("slot", "index")
     fields: tuple[tuple[tuple[str, ...], str], ...] = ()
     object_open: str = "{"
@@ -207,22 +223,51 @@ class _Analysis:
         openers, inner, distinct = self.openers(tools.section_start, first)
         at = next(i for i, item in enumerate(layout) if item == Slot("arguments"))
         before, after = layout[bool(first) : at], layout[at + 1 :]
+        if Slot("name") not in before:
+            return self.named_later(tools, layout)
         pairs = tools.arguments if isinstance(tools.arguments, PairArguments) else None
         closing, tail = self.after_arguments(after)
         closers = self.closers(*closing, tools.section_end)
-        pair_facts = self.pairs(tools, pairs, closers, openers) if pairs is not None else None
+        ends = (*closers, tail[0]) if tail is not None else closers
+        pair_facts = self.pairs(tools, pairs, ends, openers) if pairs is not None else None
         return CallFacts(
             openers=openers,
             inner=inner,
             distinct=distinct,
             separators=_cored(self.texts(tools.separator)),
             closers=closers,
-            header=self.header(before, tools, pairs, pair_facts, closers),
+            header=self.header(before, tools, pairs, pair_facts, ends),
             tail=tail,
             call_id=_id_layout(tools, before),
             pairs=pair_facts,
             styles=self.styles(tools),
             object_open=tools.dialect.in_object.object_open.strip() or "{",
+        )
+
+    def named_later(self, tools: Tools, layout: tuple[Text | Slot, ...]) -> CallFacts:
+        """A call whose name comes after its arguments: both stand in one object, after slots or not."""
+        assert tools.dialect is not None
+        written, items = _written(layout)
+        start, stop = written.find("{"), written.rfind("}")
+        try:
+            members = json.loads(written[start : stop + 1]) if 0 <= start < stop else {}
+        except ValueError:
+            members = {}
+        fields = tuple((path, kind) for path, kind in _fields(members) if kind in ("name", "arguments", "id", "index"))
+        if {kind for _, kind in fields} < {"name", "arguments"}:
+            raise UnsupportedFormat(self.ir.provenance.name, "the name of a call comes after its arguments")
+        prefix, suffix = _split(written[: start + 1], items), written[stop + 1 :]
+        first = prefix[0].text if isinstance(prefix[0], Text) else ""
+        openers, inner, distinct = self.openers(tools.section_start, first)
+        return CallFacts(
+            openers=openers,
+            inner=inner,
+            distinct=distinct,
+            separators=_cored(self.texts(tools.separator)),
+            closers=self.closers(suffix, tools.section_end),
+            header=self.header(prefix[bool(first) :], tools, None, None, ()),
+            fields=fields,
+            styles=self.styles(tools),
         )
 
     def header(
@@ -253,18 +298,18 @@ class _Analysis:
                 slots.append(SlotEnd(item.kind, start, _cored(nexts), line=True))
         return tuple(slots)
 
-    def after_arguments(self, layout: Layout) -> tuple[list[str], tuple[str, SlotEnd] | None]:
-        """The closing texts of a call, and the id where it stands after the arguments."""
-        closing: list[str] = []
+    def after_arguments(self, layout: Layout) -> tuple[list[str], tuple[str, tuple[SlotEnd, ...]] | None]:
+        """The closing texts of a call, and the slots among them: an id, or the name once more."""
+        at = next((i for i, item in enumerate(layout) if isinstance(item, Slot)), len(layout))
+        texts = [item.text for item in layout if isinstance(item, Text)]
+        if at == len(layout):
+            return texts, None
+        slots = []
         for i, item in enumerate(layout):
-            if isinstance(item, Text):
-                closing.append(item.text)
-            elif item.kind == "id":
-                before = closing.pop() if closing else ""
-                end = layout[i + 1] if i + 1 < len(layout) else Text("")
-                text = end.text if isinstance(end, Text) else ""
-                return [*closing, text], (before, SlotEnd("id", (text,)))
-        return closing, None
+            follower = layout[i + 1] if i + 1 < len(layout) else None
+            if isinstance(item, Slot):
+                slots.append(SlotEnd(item.kind, (follower.text,) if isinstance(follower, Text) else ()))
+        return texts[1:], (texts[0] if at else "", tuple(slots))
 
     def closers(self, *texts: str) -> tuple[str, ...]:
         pieces = [piece for text in texts for variant in self.texts(text) for piece in [variant, *_pieces(variant)]]
@@ -368,6 +413,32 @@ class _Analysis:
         signs = tuple(sign.strip() or usual for sign, usual in zip(given, "[,]{:,}", strict=True))
         word_map = {word: literal for word, literal in reversed(words) if word}
         return StyleFacts(tuple(known.values()), tuple(sorted(word_map.items())), signs, not style.key_open)
+
+
+def _written(layout: Sequence[Text | Slot]) -> tuple[str, dict[str, str]]:
+    """The layout as one text, with a name of its own for each slot."""
+    items = {f"\x7f{item.kind}\x7f": item.kind for item in layout if isinstance(item, Slot)}
+    quoted = {"arguments": '"\x7farguments\x7f"'}
+    return "".join(
+        item.text if isinstance(item, Text) else quoted.get(item.kind, f"\x7f{item.kind}\x7f") for item in layout
+    ), dict(items)
+
+
+def _split(text: str, items: Mapping[str, str]) -> tuple[Text | Slot, ...]:
+    parts = re.split("(\x7f[a-z]+\x7f)", text)
+    return _merged(tuple(Slot(_kind(part)) if part in items else Text(part) for part in parts))
+
+
+def _kind(part: str) -> SlotKind:
+    return next(kind for kind in get_args(SlotKind) if kind == part.strip("\x7f"))
+
+
+def _fields(members: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
+    if isinstance(members, dict):
+        for key, value in members.items():
+            yield from _fields(value, (*path, key))
+    elif isinstance(members, str):
+        yield path, members.strip("\x7f")
 
 
 def _type_words(tools: Tools) -> tuple[tuple[str, tuple[str, ...]], ...]:
