@@ -119,6 +119,27 @@ def test_a_worker_killed_from_outside_is_an_error_and_then_replaced() -> None:
 
 
 @posix
+@pytest.mark.parametrize("said", [b"no JSON\n", b"[" * 100_000 + b"\n", b"\xff\n"])
+def test_an_answer_that_is_none(said: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of a worker that runs somebody else's code."""
+    with Renderer("fine") as renderer:
+        with monkeypatch.context() as patch:
+            patch.setattr("tplc.render.renderer._read_line", lambda *_: said)
+            with pytest.raises(WorkerDied) as caught:
+                renderer.render(HI)
+        assert str(caught.value) == "template: the process that renders ended with an answer that is none"
+        assert renderer.render(HI) == "fine"
+
+
+@posix
+def test_an_answer_without_end_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tplc.render.renderer._START", "import sys\nwhile True: sys.stdout.write('x' * 65536)")
+    with pytest.raises(TplcError) as caught:
+        Renderer("x", limits=replace(Limits(), output_chars=1000))
+    assert str(caught.value) == "template: limit exceeded: output_chars (1000)"
+
+
+@posix
 def test_the_worker_can_open_nothing() -> None:
     """Its own limits, read from outside."""
     with Renderer("x") as renderer:

@@ -124,7 +124,11 @@ class Renderer:
             if kind == "ok":
                 return cast(str, content)
             answer = self._error(kind, cast("dict[str, Json]", content))
-        if isinstance(answer, (LimitExceeded, TemplateSyntaxError)) or self._worker is None or not self._worker.alive:
+        if (
+            isinstance(answer, (LimitExceeded, TemplateSyntaxError, UnsafeTemplate))
+            or self._worker is None
+            or not self._worker.alive
+        ):
             self._drop()
         raise answer
 
@@ -163,6 +167,8 @@ class Worker:
             # A group of its own: it is killed as a whole, and the terminal's interrupt is for the parent alone.
             start_new_session=True,
         )
+        # A character is at most twelve bytes of JSON; what is longer was not written by the worker's own code.
+        self._most_bytes = 12 * limits.output_chars + _CHUNK
         self.alive = True
         self._finalizer = weakref.finalize(self, _end, self.process, os.getpid())
 
@@ -170,7 +176,7 @@ class Worker:
         line = json.dumps(question).encode("ascii") + b"\n"
         try:
             _write(self.process, line)
-            answer = _read_line(self.process, self.limits.wall_seconds)
+            answer = _read_line(self.process, self.limits.wall_seconds, self._most_bytes)
         except BrokenPipeError:
             answer = b""
         except TimeoutError:
@@ -180,10 +186,17 @@ class Worker:
             # An interrupt in between: an answer that comes later must not be taken for the next one's.
             self.close()
             raise
-        if answer.endswith(b"\n"):
+        if len(answer) > self._most_bytes:
+            self.close()
+            return LimitExceeded(self.name, "output_chars", str(self.limits.output_chars))
+        if not answer.endswith(b"\n"):
+            self.close(dying=True)
+            return self._death()
+        try:
             return cast("dict[str, Json]", json.loads(answer))
-        self.close(dying=True)
-        return self._death()
+        except (ValueError, RecursionError):
+            self.close()
+            return WorkerDied(self.name, "an answer that is none")
 
     def close(self, *, dying: bool = False) -> None:
         if dying:
@@ -211,33 +224,35 @@ def _write(process: subprocess.Popen[bytes], data: bytes) -> None:
         view = view[process.stdin.write(view) :]
 
 
-def _read_line(process: subprocess.Popen[bytes], seconds: float) -> bytes:
-    """Up to the newline, or to the end of the pipe.  The worker says one line for each it is told."""
+def _read_line(process: subprocess.Popen[bytes], seconds: float, most: int) -> bytes:
+    """Up to the newline, to the end of the pipe, or beyond `most` bytes.  The worker says one line a question."""
     if not _POSIX:
-        return _read_line_guarded(process, seconds)
+        return _read_line_guarded(process, seconds, most)
     assert process.stdout is not None
     descriptor = process.stdout.fileno()
     poll = select.poll()
     poll.register(descriptor, select.POLLIN | select.POLLHUP)
     deadline = time.monotonic() + seconds
     pieces: list[bytes] = []
-    while not (pieces and pieces[-1].endswith(b"\n")):
+    left = most
+    while left >= 0 and not (pieces and pieces[-1].endswith(b"\n")):
         if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
             raise TimeoutError
         piece = os.read(descriptor, _CHUNK)
         if not piece:
             break
         pieces.append(piece)
+        left -= len(piece)
     return b"".join(pieces)
 
 
-def _read_line_guarded(process: subprocess.Popen[bytes], seconds: float) -> bytes:
+def _read_line_guarded(process: subprocess.Popen[bytes], seconds: float, most: int) -> bytes:
     """Where a pipe cannot be waited for with a time limit."""
     assert process.stdout is not None
     timer = Timer(seconds, process.kill)
     timer.start()
     try:
-        line = process.stdout.readline()
+        line = process.stdout.readline(most + 1)
     finally:
         timer.cancel()
     if not line and timer.finished.is_set() and process.poll() is not None:
