@@ -129,7 +129,11 @@ def learn_calls(
         elif extra and not section_start[:1].isspace() and section_start.strip():
             section_start = extra + section_start
     elif place == "after" and gap.isspace():
-        split = replace(split, end=split.end + gap) if split.end else replace(split, close=split.close + gap)
+        # the last closing has the white space before content, whatever it has at the end of a turn
+        if split.end.strip():
+            split = replace(split, end=split.end.rstrip() + gap)
+        else:
+            split = replace(split, end=gap)
         layout = _layout(split, marked.kinds, inner[0])
     tools = Tools(
         format=_format(json_fields, arguments),
@@ -247,22 +251,37 @@ def _mark_counters(outlines: Sequence[Outline]) -> tuple[Outline, int]:
         marked, value = _marked(first, second)
         inner[i] = marked
         base = value if value is not None else base
-    pre, mids, post = last.pre, list(last.mids), last.post
+    pre, mids, post = last.pre, last.mids, last.post
     if len(mids) > 1:
         marked, value = _marked(mids[0], mids[1])
         if value is not None:
-            mid_head, _, mid_tail = marked.partition(INDEX)
-            in_opening = re.search(r"(\d+)" + re.escape(mid_tail) + r"\Z", pre)
-            if in_opening:
-                base = int(in_opening.group(1))
-                pre = pre[: in_opening.start(1)] + INDEX + mid_tail
-            else:
-                base = value
-                in_closing = re.match(re.escape(mid_head) + r"(\d+)", post)
-                if in_closing:
-                    post = mid_head + INDEX + post[in_closing.end() :]
-            mids = [marked]
-    return Outline(last.kinds, pre, (tuple(inner),), tuple(mids), post), base
+            parts = marked.split(INDEX)
+            pre, opened_at = _counters_in_opening(pre, parts)
+            post = _counters_in_closing(post, parts)
+            base = value if opened_at is None else opened_at
+            mids = (marked,)
+    return Outline(last.kinds, pre, (tuple(inner),), mids, post), base
+
+
+def _counters_in_opening(pre: str, parts: Sequence[str]) -> tuple[str, int | None]:
+    """`pre` with the numbers marked that stand where counters open an item, and the first of them.  `parts` are the
+    texts around the counters between two items."""
+    for first in range(1, len(parts)):
+        tail = "".join(r"(\d+)" + re.escape(part) for part in parts[first:])
+        found = re.search(tail + r"\Z", pre)
+        if found:
+            return pre[: found.start()] + "".join(INDEX + part for part in parts[first:]), int(found.group(1))
+    return pre, None
+
+
+def _counters_in_closing(post: str, parts: Sequence[str]) -> str:
+    """`post` with the numbers marked that stand where counters close an item."""
+    for last in range(len(parts) - 1, 0, -1):
+        head = re.escape(parts[0]) + "".join(r"\d+" + re.escape(part) for part in parts[1:last]) + r"\d+"
+        found = re.match(head, post)
+        if found:
+            return INDEX.join(parts[:last]) + INDEX + post[found.end() :]
+    return post
 
 
 def _marked(first: str, second: str) -> tuple[str, int | None]:
@@ -298,6 +317,8 @@ def _split_turn_end(
     for end in ends:
         if end.strip() and post.endswith(end):
             return post[: len(post) - len(end)], ""
+        if end.strip() and dress.follow != "none" and end in post:
+            return post[: post.index(end)], ""  # what follows it is the next message's
         if end.strip() and post.rstrip().endswith(end.strip()):
             return post[: post.rindex(end.strip())].rstrip(), ""
     followed = _outline(prober, turn, replace(dress, follow="tool"), facts, arguments, count)

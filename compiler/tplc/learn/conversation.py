@@ -48,7 +48,8 @@ def base_dress(prober: Prober, found: Candidates, name: str) -> Dress:
             silent = dress
     if silent is not None and call_dress(prober, silent, (), found) is not None:
         return silent
-    reason = f": {reasons[0]}" if reasons else ""
+    # a reason is worth telling when nothing rendered; else the template did render, without the assistant
+    reason = f": {reasons[0]}" if reasons and silent is None else ""
     raise UnsupportedTemplate(
         name,
         "no conversation of a user and an assistant shows the assistant's text, whatever the form of the messages"
@@ -143,16 +144,9 @@ def _call_score(prober: Prober, dress: Dress) -> int:
             return 0
     if any(part not in tail for part in (name_of(0), key_of(0), value_of(0, 0))):
         return 0
-    if _shredded(tail):
-        return 0
     if json.dumps(f'"{value_of(0, 0)}"')[1:-1] in tail or f'\\"{key_of(0)}\\"' in tail:
         return 1  # encoded twice
     if dress.arguments == "text" and f'"{key_of(0)}": "{value_of(0, 0)}"' in tail:
         # text went through as it was: shows no dialect of the template's own, yet nothing is damaged
         return 3
     return _PERFECT
-
-
-def _shredded(tail: str) -> bool:
-    """Whether an iteration over text took the arguments for a mapping: then the key stands apart from its quotes."""
-    return key_of(0) not in tail
