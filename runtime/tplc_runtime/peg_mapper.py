@@ -155,6 +155,9 @@ class _Mapper:
         elif kind in PASSED_THROUGH and node.children:
             for child in node.children:
                 self.turn(child)
+        elif kind == "stray_closer":
+            if not "".join(self.run).strip():
+                self.run.clear()
         elif node.end > node.start:
             self.end_content()
 
@@ -313,7 +316,7 @@ class _Mapper:
         return '"' + escaped(self.of(choice)) + '"'
 
     def loose(self, text: str) -> str:
-        reader = Reader(self.styles, follow=r"\Z")
+        reader = Reader(self.styles, follow=(r"\Z", r"\Z"))
         reader.read(text, 0, True)
         said = reader.take()
         self.closing = reader.close()

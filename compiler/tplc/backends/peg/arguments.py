@@ -10,7 +10,7 @@ PairArguments("", "<k>" KEY "</k><v>" VALUE "</v>", …)
 
 from __future__ import annotations
 
-from tplc.backends.peg.facts import Facts, call_shape, is_distinctive
+from tplc.backends.peg.facts import Facts, call_shape, is_distinctive, pieces_of
 from tplc.backends.peg.known_tools import KnownTools, Parameter
 from tplc.backends.peg.patterns import END, either, exact, leaf, literal, marker, marker_core
 from tplc.backends.peg.rules import Rule, Section, rule, sequence
@@ -36,7 +36,7 @@ def argument_sections(tools: Tools, facts: Facts, known: KnownTools) -> list[Sec
             Section("Its arguments: pairs of a key and a value.", (*pairs.rules(known),)),
             Section("Values inside lists and objects.", nested_rules(tools.dialect)),
         ]
-    arguments = rule("arguments", "object", "loose_object", "string")
+    arguments = rule("arguments", "object", "loose_object", "string", "loose_string", "cut")
     return [
         Section("Its arguments: an object.", (arguments, *value_rules(tools.dialect.in_object, tools.dialect))),
         loose_section(tools.dialect.in_object),
@@ -64,6 +64,7 @@ class PairRules:
     def __init__(self, tools: Tools, pairs: PairArguments, facts: Facts) -> None:
         assert tools.dialect is not None
         self.tools, self.pairs, self.facts, self.dialect = tools, pairs, facts, tools.dialect
+        self.ir_ends = facts.end_texts
         at = pairs.pair.index(Slot("value"))
         self.before, self.after = pairs.pair[:at], pairs.pair[at + 1 :]
         self.opener = self.before[0].text if isinstance(self.before[0], Text) else ""
@@ -75,7 +76,7 @@ class PairRules:
         named = [self.tool_rules(f"_for_{tool.rule}", tool.parameters) for tool in known.tools]
         return [
             *(each for rules in named for each in rules),
-            rule("arguments", sequence(self.opened, "(argument_gap argument)*", "argument_gap", self.closed)),
+            rule("arguments", self.all("argument")),
             *self.frame_rules(),
             rule(
                 "argument", sequence(*self.head, "argument_key", *self.middle, "argument_value", "(value_close / cut)")
@@ -88,9 +89,7 @@ class PairRules:
     def tool_rules(self, suffix: str, parameters: tuple[Parameter, ...]) -> list[Rule]:
         own = [f"argument_for_{parameter.rule}" for parameter in parameters]
         choice = f"({' / '.join([*own, 'argument'])})" if own else "argument"
-        rules = [
-            rule(f"arguments{suffix}", sequence(self.opened, f"(argument_gap {choice})*", "argument_gap", self.closed))
-        ]
+        rules = [rule(f"arguments{suffix}", self.all(choice))]
         for parameter in parameters:
             key = f"argument_key_for_{parameter.rule}"
             value = (
@@ -105,7 +104,16 @@ class PairRules:
             ]
         return rules
 
-    # The pair around the value
+    # Around the pairs, and the pair around the value
+
+    def all(self, argument: str) -> str:
+        rest = "argument_rest" if self.between else ""
+        closed = "(gap (arguments_close / cut))?" if self.pairs.end.strip() else "(gap cut)?"
+        return sequence(self.opened, f"(argument_gap {argument})*", rest, closed)
+
+    @property
+    def between(self) -> list[str]:
+        return [marker_core(text) for text in (self.pairs.separator, self.pairs.empty) if text.strip()]
 
     @property
     def raw(self) -> bool:
@@ -120,18 +128,9 @@ class PairRules:
         return "arguments_open?" if self.pairs.start.strip() else ""
 
     @property
-    def closed(self) -> str:
-        return "arguments_close?" if self.pairs.end.strip() else ""
-
-    @property
     def head(self) -> list[str]:
-        opener = self.opener.strip()
-        if not opener:
-            return ["!arguments_over"]
-        # A closing marker may begin as a pair does.
-        texts = [self.closer, self.pairs.end, *(text or "" for text in call_shape(self.tools).closer)]
-        alike = any(text.strip().startswith(opener) for text in [*texts, self.tools.section_end])
-        return ["!arguments_over", "key_open"] if alike else ["key_open"]
+        guard = ["!arguments_over"] if self.alike else []
+        return [*guard, "key_open"] if self.opener.strip() else guard
 
     @property
     def middle(self) -> list[str]:
@@ -153,17 +152,18 @@ class PairRules:
 
     def frame_rules(self) -> list[Rule]:
         """What stands around and between the pairs."""
-        between = [marker_core(text) for text in (self.pairs.separator, self.pairs.empty) if text.strip()]
-        rules = [rule("argument_gap", leaf(rf"(?:\s++|{either(between)})*+" if between else r"\s*+"))]
+        between = either(self.between)
+        rules = [rule("argument_gap", leaf(rf"(?:\s++|{between})*+" if between else r"\s*+"))]
+        rules += [rule("argument_rest", leaf(rf"(?:\s*+(?:{between}))*+"))] if between else []
         if self.opened:
             rules.append(rule("arguments_open", leaf(r"\s*+" + marker_core(self.pairs.start))))
-        if self.closed:
+        if self.pairs.end.strip():
             rules.append(rule("arguments_close", leaf(marker_core(self.pairs.end))))
         return rules
 
     def slot_rules(self, known: KnownTools) -> list[Rule]:
         rules = [rule("key_open", leaf(marker_core(self.opener)))] if self.opener.strip() else []
-        rules += [self.over()] if self.head[0] == "!arguments_over" else []
+        rules += [self.over()] if self.alike else []
         rules.append(
             rule("argument_key", leaf(rf"\s*+\S[^\n]{{0,{KEY_LIMIT - 1}}}?(?=\s*+{marker_core(self.key_end)})"))
         )
@@ -177,10 +177,19 @@ class PairRules:
 
     def over(self) -> Rule:
         """Where a pair begins with its key, what else may come there."""
-        facts = self.facts
-        ends = [facts.call_close, facts.section_close, facts.separator, *facts.call_starts, facts.turn_end]
-        close = [marker_core(self.closer)] if self.opener.strip() else []
-        return rule("arguments_over", leaf(either([marker_core(self.pairs.end), *close, *ends])))
+        return rule("arguments_over", leaf(either([marker_core(text) for text in self.alike])))
+
+    @property
+    def alike(self) -> list[str]:
+        """Markers that may come where a pair may, and that a pair's beginning does not tell apart."""
+        opener, tools = self.opener.strip(), self.tools
+        shape = call_shape(tools)
+        closers = [text for text in (*shape.closer, tools.section_end, self.pairs.end) if text]
+        texts = [*closers, *(piece for text in closers for piece in pieces_of(text))]
+        texts += [self.closer] if opener else []
+        texts += [shape.opener, tools.section_start, tools.separator, *self.ir_ends]
+        longest_first = sorted({text.strip() for text in texts if text.strip()}, key=lambda text: (-len(text), text))
+        return [text for text in longest_first if not opener or (text.startswith(opener) and text != opener)]
 
     def type_rules(self) -> list[Rule]:
         words: dict[str, list[str]] = {}

@@ -20,6 +20,7 @@ from tplc.backends.peg.rules import Rule, Section, rule, sequence
 from tplc.ir.nodes import PairArguments, TemplateIR, Tools
 
 NAME_LIMIT = 512
+LINE_END = r"[^\S\n]*+\n"
 IDENTIFIER = r"[^\W\d][\w.:-]{0,511}"
 
 
@@ -65,7 +66,7 @@ def call_section(tools: Tools, facts: Facts, known: KnownTools) -> Section:
     shape = call_shape(tools)
     pairs = isinstance(tools.arguments, PairArguments)
     opened = ["call_open", "gap"] if shape.opener.strip() else []
-    closed = ["(gap call_close)?"] if facts.call_close else []
+    closed = [closing(facts)]
     suffixes = [f"_for_{tool.rule}" for tool in known.tools]
     general = sequence(*opened, *_body(shape, "", pairs=pairs), *closed)
     if known:
@@ -96,15 +97,15 @@ def _body(shape: CallShape, suffix: str, *, pairs: bool) -> list[str]:
         if kind in shape.id_slots:
             items.append("id" + (suffix if "name" in shape.id_slots else ""))
             kind, text = shape.slots[index + len(shape.id_slots) - 1]
-        else:
-            items.append(f"{kind}{suffix}" if kind == "name" or (kind == "arguments" and pairs) else kind)
-        if kind == "arguments" and "name" not in kinds[index:]:
+        elif kind == "arguments" and "name" not in kinds[index:]:
             # With its name a call is one, whatever its arguments are.
-            items[-1] += "?"
-            items += [f"(gap arguments_end gap {later})?" for later in kinds[index + 1 :]]
-            return items
-        items += [f"{kind}_end", "gap"] if text.strip() else ["gap"]
-    return items[:-1]
+            later = [f"(gap arguments_end gap {other})?" for other in kinds[index + 1 :]]
+            return [*items, f"arguments{suffix}" if pairs else "(gap arguments)?", *later]
+        else:
+            items += ["gap"] if items else []
+            items.append(f"name{suffix}" if kind == "name" else kind)
+        items += [f"{kind}_end"] if text.strip() else []
+    return items
 
 
 def id_rules(shape: CallShape, known: KnownTools) -> list[Rule]:
@@ -124,6 +125,13 @@ def id_rules(shape: CallShape, known: KnownTools) -> list[Rule]:
     return rules
 
 
+def closing(facts: Facts) -> str:
+    """The call's closing marker; where that has pieces, each may come by itself."""
+    if not facts.call_close:
+        return ""
+    return "(gap call_close)*" if "|" in facts.call_close else "(gap call_close)?"
+
+
 def slot_rules(shape: CallShape, tools: Tools, facts: Facts, known: KnownTools) -> list[Rule]:
     rules: list[Rule] = []
     for index, (kind, text) in enumerate(shape.slots):
@@ -134,7 +142,7 @@ def slot_rules(shape: CallShape, tools: Tools, facts: Facts, known: KnownTools) 
         if kind == "name":
             rules += name_rules(stop, known, bare=facts.bare)
         else:
-            rules.append(rule(kind, leaf(rf"\S[^\n]{{0,{NAME_LIMIT - 1}}}?(?=\s*+(?:{stop}))")))
+            rules.append(rule(kind, leaf(slot_pattern(stop))))
         if text.strip():
             rules.append(rule(f"{kind}_end", leaf(rf"\s*+{marker(text.lstrip())}")))
     return rules
@@ -143,23 +151,28 @@ def slot_rules(shape: CallShape, tools: Tools, facts: Facts, known: KnownTools) 
 def name_rules(stop: str, known: KnownTools, *, bare: bool) -> list[Rule]:
     rules = [rule(f"name_for_{tool.rule}", f"{literal(tool.name)} name_stop") for tool in known.tools]
     if known:
-        rules.append(rule("name_stop", "&" + leaf(rf"\s*+(?:{stop})")))
+        rules.append(rule("name_stop", "&" + leaf(stop)))
     if not known.closed:
-        shape = IDENTIFIER if bare else rf"\S[^\n]{{0,{NAME_LIMIT - 1}}}?"
-        rules.append(rule("name", leaf(rf"{shape}(?=\s*+(?:{stop}))")))
+        rules.append(rule("name", leaf(f"{IDENTIFIER}(?={stop})" if bare else slot_pattern(stop))))
     return rules
 
 
+def slot_pattern(stop: str) -> str:
+    """The shortest text on one line that what comes after it ends."""
+    return rf"(?!{stop})\S[^\n]{{0,{NAME_LIMIT - 1}}}?(?={stop})"
+
+
 def slot_stop(shape: CallShape, index: int, tools: Tools, facts: Facts) -> str:
-    """What ends a slot: the text after it, or what the arguments begin with."""
+    """What ends a slot: the text after it, or what the arguments begin with, or the line's end."""
     kind, text = shape.slots[index]
     if kind in shape.id_slots[-1:]:
         text = shape.id_suffix + text
     if index == len(shape.slots) - 1 and shape.closer:
         text = shape.closer[0] or ""
     if text.strip():
-        return marker_core(text)
+        return r"\s*+" + marker_core(text)
     assert tools.dialect is not None
-    if isinstance(tools.arguments, PairArguments):
-        return either([*arguments_ahead(tools.arguments), facts.call_close, facts.section_close, r"\n"])
-    return exact(tools.dialect.in_object.object_open.strip())
+    if not isinstance(tools.arguments, PairArguments):
+        return r"\s*+" + exact(tools.dialect.in_object.object_open.strip())
+    ends = either([*arguments_ahead(tools.arguments), facts.call_close, facts.section_close])
+    return (rf"\s*+(?:{ends})|" if ends else "") + LINE_END

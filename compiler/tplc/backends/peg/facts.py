@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from tplc.backends.peg.patterns import either, group, marker, some_suffix
-from tplc.ir.nodes import GENERAL_TOLERANCES, Layout, Slot, SlotKind, TemplateIR, Text, Tools
+from tplc.backends.peg.patterns import either, exact, group, marker, some_suffix
+from tplc.ir.nodes import GENERAL_TOLERANCES, Layout, PairArguments, Slot, SlotKind, TemplateIR, Text, Tools
 
 # JSON's own signs and field names say nothing about a template: `{"name": "` could stand in any answer.
 FIELD_NAME = re.compile(r'"\w*"\s*:?')
@@ -40,6 +40,7 @@ class Facts:
     """Patterns that more than one section of the grammar uses; "" where the format has no such thing."""
 
     turn_end: str
+    end_texts: tuple[str, ...]
     turn_header: str
     reasoning_open: str
     reasoning_close: str
@@ -116,22 +117,23 @@ class _Analysis:
         # A section that opens with white space alone is no more than white space of the first call's opening.
         opener = shape.opener if section.strip() else section + shape.opener
         reasoning_close = self.pattern(ir.reasoning.end) if ir.reasoning.mode != "none" else ""
-        call_close = self.closer(shape)
-        section_close = self.pattern(tools.section_end)
+        # What opens a call that is an object opens nothing without that object.
+        ahead = "" if tools.json is None else r"(?=\s*+" + exact(object_open(tools)) + ")"
         trailing = "" if ir.content.end.strip() else ir.content.end
         return Facts(
             turn_end=either([marker(trailing + end) for end in self.longest_first(ir.turn.ends)]),
+            end_texts=tuple(self.longest_first(ir.turn.ends)),
             turn_header=either([self.opener(ir.turn.header)]) if ir.turn.header.strip() else "",
             reasoning_open=self.pattern(ir.reasoning.start),
             reasoning_close=reasoning_close,
             content_space="" if ir.content.start.strip() else ir.content.start,
             content_open=self.pattern(ir.content.start),
             content_close=self.pattern(ir.content.end),
-            section_open=self.opener(section),
-            section_close=section_close,
+            section_open=self.opener(section) + ahead,
+            section_close=self.closer((tools.section_end,)),
             separator=self.pattern(tools.separator),
-            call_open=self.opener(opener),
-            call_close=call_close,
+            call_open=self.opener(opener) + ahead if opener.strip() else "",
+            call_close=self.closer(shape.closer),
             stray=self.stray(reasoning_close, shape),
             bare=tools.format != "none" and not is_telling_opener(section + shape.opener),
             call_lead=some_suffix(lead) if (lead := _lead(section + shape.opener)).endswith("\n") else "",
@@ -149,10 +151,30 @@ class _Analysis:
         omissible = "omitted_openers" in self.tolerances
         return group(either([opener_pattern(each, omissible=omissible) for each in texts]))
 
-    def closer(self, shape: CallShape) -> str:
-        if not any(text and text.strip() for text in shape.closer):
+    def openers(self) -> list[str]:
+        """What opens a section, a call, a pair."""
+        tools = self.ir.tools
+        pairs = tools.arguments.pair[:1] if isinstance(tools.arguments, PairArguments) else ()
+        texts = [tools.section_start, call_shape(tools).opener, _text_of(pairs)]
+        return [text.strip() for text in texts if text.strip()]
+
+    def closer(self, texts: tuple[str | None, ...]) -> str:
+        """A closing marker, or a piece of it where it has several."""
+        if not any(text and text.strip() for text in texts):
             return ""
-        return "".join(SLOT_AGAIN if text is None else marker(text) for text in shape.closer)
+        if None in texts:
+            return "".join(SLOT_AGAIN if text is None else marker(text) for text in texts)
+        whole = "".join(text or "" for text in texts)
+        variants = [whole, *self.variants.get(whole.strip(), ())]
+        pieces = [part for text in variants for piece in pieces_of(text) for part in (piece, *parts_of(piece))]
+        ordered = [*variants, *sorted(dict.fromkeys(pieces), key=lambda piece: -len(piece))]
+        # A piece that something else begins with would tear that apart.
+        ordered = [
+            text
+            for text in ordered
+            if text in variants or not any(other.startswith(text.strip()) for other in self.openers())
+        ]
+        return group(either([marker(text) for text in ordered if text.strip()]))
 
     def stray(self, reasoning_close: str, shape: CallShape) -> str:
         """Closers that are dropped where nothing is open."""
@@ -186,6 +208,10 @@ def pieces_of(text: str) -> list[str]:
     return [piece for word in text.split() for piece in re.split(r"(?<=[>\])}»])(?=[<\[({«])", word) if piece]
 
 
+def parts_of(piece: str) -> list[str]:
+    return [part for part in re.split(r"(?<=[>\])}»])", piece) if part]
+
+
 def opener_pattern(text: str, *, omissible: bool) -> str:
     """The pattern of an opener; its first pieces may be missing when what is left is distinctive.
 
@@ -199,6 +225,10 @@ def opener_pattern(text: str, *, omissible: bool) -> str:
     lead = text[:at]
     space = r"\s*+" if lead[-1].isspace() else ""
     return f"(?:{opener_pattern(lead.rstrip(), omissible=True)}{space})?{marker(text[at:])}"
+
+
+def object_open(tools: Tools) -> str:
+    return (tools.dialect.in_object.object_open.strip() if tools.dialect else "") or "{"
 
 
 def call_shape(tools: Tools) -> CallShape:

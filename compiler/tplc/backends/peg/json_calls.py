@@ -19,8 +19,6 @@ from tplc.backends.peg.rules import Rule, Section, rule, sequence
 from tplc.backends.peg.values import string_rules, value_rules
 from tplc.ir.nodes import JsonFields, Tools
 
-UNFINISHED = r'\s*+,?\s*+(?:"(?:[^"\\]|\\.)*+(?:"\s*+:?\s*+(?:"(?:[^"\\]|\\.)*+)?)?)?\Z'
-
 
 @dataclass(slots=True)
 class Field:
@@ -51,14 +49,16 @@ class Field:
 def json_call_section(tools: Tools, facts: Facts, known: KnownTools) -> Section:
     assert tools.json is not None
     opened = ["call_open", "gap"] if facts.call_open else []
-    closed = ["(gap call_close)?"] if facts.call_close else []
+    closed = []
+    if facts.call_close:
+        closed = ["(gap call_close)*" if "|" in facts.call_close else "(gap call_close)?"]
     # A rule that were no more than another one's name would lose its own.
     name = "call_object" if opened or closed else "call"
     rules = [rule("call", sequence(*opened, name, *closed))] if opened or closed else []
     if opened:
         rules.append(rule("call_open", leaf(facts.call_open)))
     if tools.json.name_is_key:
-        rules.append(rule(name, "object_open name (colon arguments)? (gap object_close / unfinished)?"))
+        rules.append(rule(name, "object_open name (colon arguments)? (gap object_close / loose_rest)"))
     else:
         rules += object_rules(name, fields_of(tools.json), bare=facts.bare)
         inner = "!inner_field" if len(tools.json.name) > 1 else ""
@@ -66,7 +66,7 @@ def json_call_section(tools: Tools, facts: Facts, known: KnownTools) -> Section:
             rule("other_field", sequence("!name_field", inner, "key colon (value / loose_object / loose_list)"))
         )
         rules += [rule(slot, *value_choices(tools)) for slot in ("id", "index") if getattr(tools.json, slot)]
-    rules.append(rule("unfinished", leaf(UNFINISHED) + " cut"))
+    rules.append(rule("loose_rest", "(loose_object / loose_list / loose_text)* (object_close / cut)"))
     rules.append(name_rule(known, tools))
     if not known.closed:
         rules.append(rule("no_name", leaf(r"""["']\s*+["']""")))
@@ -93,7 +93,7 @@ def object_rules(name: str, fields: Field, *, bare: bool) -> list[Rule]:
     before = f"(({' / '.join(early)}) comma?)*" if early else ""
     after = f"(comma? ({' / '.join([*others, 'other_field'])}))*"
     rules = [
-        rule(name, sequence("object_open", before, named.rule, after, "(comma? object_close / unfinished)?")),
+        rule(name, sequence("object_open", before, named.rule, after, "(comma? object_close / loose_rest)")),
     ]
     for each in fields.inner:
         key = leaf(rf"(?:{either([exact(quote + each.key + quote) for quote in chr(34) + chr(39)])})") + " colon"

@@ -157,6 +157,5 @@ def _opener_rules(ir: TemplateIR, facts: Facts) -> list[Rule]:
     if ir.tools.json is None or ir.tools.json.name_is_key:
         return [rule("content_for_opener", opener)]
     return [
-        rule("content_for_opener", f"{opener} (gap nameless_object)?"),
-        rule("nameless_object", "object_open (other_field comma?)* object_close?"),
+        rule("content_for_opener", f"{opener} gap loose_object?"),
     ]

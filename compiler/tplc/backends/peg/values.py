@@ -26,7 +26,7 @@ ESCAPES = {
     "python": r"""\\(?:['"\\abfnrtv]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4})""",
 }
 # Quotes as they open in one style or another, for finding where a broken object ends.
-QUOTED = (r'"(?:[^"\\]|\\.)*+(?:"|\Z)', r"'(?:[^'\\\n]|\\.)*+(?:'|\Z)")
+QUOTED = (r'"(?:[^"\\]|\\.)*+(?:"|\Z)', r"(?<=[:,\[{]\s*)'(?:[^'\\]|\\.)*+(?:'|\Z)")
 
 
 def value_rules(style: ValueStyle, dialect: Dialect, suffix: str = "", *, after: str = "") -> list[Rule]:
@@ -142,15 +142,16 @@ def loose_rules(style: ValueStyle) -> list[Rule]:
     quoted = either([*own, *QUOTED])
     signs = [exact(sign) for sign in (object_open, object_close, list_open, list_close)]
     stops = either([*signs, *(exact(string.open) for string in style.strings if len(string.open) > 1)])
-    plain = f"(?!{stops}|['\"])."
+    plain = f'(?!{stops}|").'
+    opened, closed = literal(object_open), literal(object_close)
+    inside = "(loose_item / loose_list / loose_text)*"
     return [
         rule(
             "loose_object",
-            f"{literal(object_open)} (loose_object / loose_list / loose_text)* ({literal(object_close)} / cut)",
+            f"{opened} (loose_object / loose_list / loose_text / {literal(list_close)})* ({closed} / cut)",
         ),
-        rule(
-            "loose_list",
-            f"{literal(list_open)} (loose_object / loose_list / loose_text)* ({literal(list_close)} / cut)",
-        ),
+        rule("loose_list", f"{literal(list_open)} {inside} ({literal(list_close)} / &{closed} / cut)"),
+        rule("loose_item", f"{opened} {inside} ({closed} / &{literal(list_close)} / cut)"),
         rule("loose_text", leaf(rf"(?:{quoted}|{plain})++")),
+        rule("loose_string", leaf(QUOTED[0])),
     ]
