@@ -203,6 +203,11 @@ def learn_ends(prober: Prober, base: Dress, turn: TurnFacts) -> tuple[str, ...]:
     ends: list[str] = []
     last = _after(prober, replace(base, follow="none"), CONTENT)
     next_user = _after(prober, replace(base, follow="user"), CONTENT)
+    with_tools = _after(prober, replace(base, follow="user", tools="full"), CONTENT)
+    if next_user is not None and with_tools is not None and with_tools != next_user:
+        # tools may be written into the next message's header
+        shared = common_prefix(next_user, with_tools)
+        next_user = next_user[: cut_common(next_user, with_tools)].rstrip() or shared.rstrip() or next_user
     before_user = user_header(prober, base)
     if last is None:
         last = ""

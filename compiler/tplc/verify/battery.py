@@ -8,6 +8,7 @@ Arguments are objects here; how a template wants to be given them is `conversati
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -230,4 +231,6 @@ def id_of(ir: TemplateIR, call: Call, index: int) -> str:
     if layout and Slot("id") not in layout:
         slots = {"name": call.name, "index": str(ir.tools.index_base + index)}
         return "".join(item.text if isinstance(item, Text) else slots[item.kind] for item in layout)
-    return f"callid{index:03}"
+    size = re.search(r"\{(\d+)\}\Z", ir.tools.call_id.pattern or "{9}")
+    length = int(size.group(1)) if size else 9
+    return f"callid{index:03}".ljust(length, "x")[-length:]
