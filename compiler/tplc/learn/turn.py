@@ -206,8 +206,9 @@ def learn_ends(prober: Prober, base: Dress, turn: TurnFacts) -> tuple[str, ...]:
     with_tools = _after(prober, replace(base, follow="user", tools="full"), CONTENT)
     if next_user is not None and with_tools is not None and with_tools != next_user:
         # tools may be written into the next message's header
-        shared = common_prefix(next_user, with_tools)
-        next_user = next_user[: cut_common(next_user, with_tools)].rstrip() or shared.rstrip() or next_user
+        whole = next_user[: cut_common(next_user, with_tools)].rstrip()
+        shared = common_prefix(next_user, with_tools).strip()
+        next_user = whole or (shared if len(shared) >= 3 else next_user)  # less is no mark of anything
     before_user = user_header(prober, base)
     if last is None:
         last = ""
