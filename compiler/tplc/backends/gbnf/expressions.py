@@ -9,8 +9,9 @@ a dialect quotes them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 from tplc.backends.gbnf import codepoints
 from tplc.backends.gbnf.codepoints import Ranges
@@ -175,18 +176,23 @@ def lengths(expr: Expr) -> tuple[int, int | None]:
     return 1, 1
 
 
-def encoded(expr: Expr, characters: Callable[[Ranges], Expr]) -> Expr:
-    """The same language with each character written as `characters` writes its set."""
+class Encoding(Protocol):
+    def characters(self, ranges: Ranges) -> Expr: ...
+    def text(self, text: str) -> Expr: ...
+
+
+def encoded(expr: Expr, encoding: Encoding) -> Expr:
+    """The same language with each character as the encoding writes it."""
     if isinstance(expr, Lit):
-        return seq(*(characters(((ord(character), ord(character)),)) for character in expr.text))
+        return encoding.text(expr.text)
     if isinstance(expr, Chars):
-        return characters(expr.ranges)
+        return encoding.characters(expr.ranges)
     if isinstance(expr, Seq):
-        return seq(*(encoded(item, characters) for item in expr.items))
+        return seq(*(encoded(item, encoding) for item in expr.items))
     if isinstance(expr, Alt):
-        return alt(*(encoded(item, characters) for item in expr.items))
+        return alt(*(encoded(item, encoding) for item in expr.items))
     if isinstance(expr, Rep):
-        return rep(encoded(expr.item, characters), expr.low, expr.high)
+        return rep(encoded(expr.item, encoding), expr.low, expr.high)
     return expr
 
 

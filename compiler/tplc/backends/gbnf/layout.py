@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from tplc.backends.gbnf import codepoints
 from tplc.backends.gbnf.automaton import minimal, to_expr
-from tplc.backends.gbnf.expressions import EMPTY, Chars, Expr, alt, chars, encoded, lit, opt, rep, seq
+from tplc.backends.gbnf.expressions import EMPTY, Chars, Expr, alt, chars, lit, opt, rep, seq
 from tplc.backends.gbnf.openers import Markers, first_of_turn, mark
-from tplc.backends.gbnf.quoting import characters_of
+from tplc.backends.gbnf.quoting import quoting_of
 from tplc.backends.gbnf.rules import Rules
 from tplc.backends.gbnf.strings import Free, raw_through
 from tplc.backends.gbnf.until import Stop, without
@@ -79,7 +79,7 @@ class TurnRules:
         tools = self._ir.tools
         if tools.format == "json_native" and tools.dialect is not None and tools.dialect.in_object.strings:
             # Inside a JSON call the name is part of a string, so it is written as one.
-            return encoded(lit(name), characters_of(self._rules, tools.dialect.in_object.strings[0]))
+            return quoting_of(self._rules, tools.dialect.in_object.strings[0]).text(name)
         return lit(name)
 
     def _id(self) -> Expr:

@@ -64,22 +64,23 @@ def _natural(low: int, high: int | None) -> Expr:
             return seq(_FIRST_DIGIT, rep(DIGIT, digits - 1, None))
         return alt(_same_length(str(low), "9" * digits), seq(_FIRST_DIGIT, rep(DIGIT, digits, None)))
     found: list[Expr] = []
+    fewest = digits
     while len(str(high)) > digits:
         found.append(_same_length(str(low), "9" * digits))
         low = 10**digits
         digits += 1
     found.append(_same_length(str(low), str(high)))
-    return alt(*_with_lengths_joined(found))
+    return alt(*_with_lengths_joined(found, fewest))
 
 
-def _with_lengths_joined(parts: list[Expr]) -> list[Expr]:
-    """[1-9] [0-9] | [1-9] [0-9]{2} → [1-9] [0-9]{1,2}"""
+def _with_lengths_joined(parts: list[Expr], first: int) -> list[Expr]:
+    """[1-9] [0-9] | [1-9] [0-9]{2} → [1-9] [0-9]{1,2}; the parts are of `first` digits, and one more each time."""
     joined: list[Expr] = []
     run: list[int] = []
     for length, part in enumerate(parts):
-        full = [n for n in range(64) if part == seq(_FIRST_DIGIT, rep(DIGIT, n, n))][:1]
+        full = part == seq(_FIRST_DIGIT, rep(DIGIT, first + length - 1, first + length - 1))
         if full:
-            run += full
+            run.append(first + length - 1)
         if run and (not full or length == len(parts) - 1):
             joined.append(seq(_FIRST_DIGIT, rep(DIGIT, run[0], run[-1])))
             run = []

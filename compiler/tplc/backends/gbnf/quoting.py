@@ -7,7 +7,7 @@ JSON, any character               →  char, where char ::= [^"\\\x00-\x1F] | "\
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import re
 
 from tplc.backends.gbnf import codepoints
 from tplc.backends.gbnf.codepoints import Ranges
@@ -21,13 +21,36 @@ _ASTRAL: Ranges = ((0x10000, 0x10FFFF),)
 _HEX = Chars(codepoints.of("0123456789abcdefABCDEF"))
 
 
-def characters_of(rules: Rules, style: StringStyle) -> Callable[[Ranges], Expr]:
-    """What writes a set of characters in a string of this style."""
-    if style.escape == "json":
-        return lambda ranges: _json(rules, style, ranges)
-    if style.escape == "python":
-        return lambda ranges: _python(rules, style, ranges)
-    return chars
+class Quoting:
+    """Writes characters and texts as they stand in strings of one style."""
+
+    def __init__(self, rules: Rules, style: StringStyle) -> None:
+        self._rules = rules
+        self._style = style
+        self._known: dict[Ranges, Expr] = {}
+        # Printable ASCII that no escape concerns, for texts that need no look at each character.
+        self._plain = re.compile(r"[ -~]*") if style.escape == "none" else re.compile(r"[ !#-&(-\[\]-~]*")
+
+    def characters(self, ranges: Ranges) -> Expr:
+        if ranges not in self._known:
+            self._known[ranges] = self._made(ranges)
+        return self._known[ranges]
+
+    def text(self, text: str) -> Expr:
+        if self._plain.fullmatch(text):
+            return lit(text)
+        return seq(*(self.characters(((ord(character), ord(character)),)) for character in text))
+
+    def _made(self, ranges: Ranges) -> Expr:
+        if self._style.escape == "json":
+            return _json(self._rules, self._style, ranges)
+        if self._style.escape == "python":
+            return _python(self._rules, self._style, ranges)
+        return chars(ranges)
+
+
+def quoting_of(rules: Rules, style: StringStyle) -> Quoting:
+    return rules.kept(("quoting", style), lambda: Quoting(rules, style))
 
 
 def _json(rules: Rules, style: StringStyle, ranges: Ranges) -> Expr:
@@ -59,8 +82,10 @@ def _python(rules: Rules, style: StringStyle, ranges: Ranges) -> Expr:
     plain = chars(codepoints.minus(ranges, special))
     if ranges == codepoints.ALL:
         name = "char-single" if style.close == "'" else "char-double"
-        numbered = alt(seq(lit("x"), rep(_HEX, 2, 2)), seq(lit("u"), _bmp()), seq(lit("U00"), _astral()))
-        return rules.library(name, alt(plain, seq(lit("\\"), alt(_of("'\"\\nrt"), numbered))))
+        numbered = seq(lit("u"), _bmp())
+        if style.close == "'":
+            numbered = alt(seq(lit("x"), rep(_HEX, 2, 2)), numbered)
+        return rules.library(name, alt(plain, seq(lit("\\"), alt(_of(style.close + "\\nrt"), numbered))))
     escapes = [_python_escape(code, style) for code in _members(codepoints.intersection(ranges, special))]
     if codepoints.size(ranges) == 1 and not chr(ranges[0][0]).isprintable() and ranges[0][0] > 0x7F:
         escapes.append(lit(repr(chr(ranges[0][0]))[1:-1]))
@@ -77,10 +102,6 @@ def _python_escape(code: int, style: StringStyle) -> Expr:
 def _bmp() -> Expr:
     below = Chars(codepoints.of("0123456789abcefABCEF"))
     return alt(seq(below, rep(_HEX, 3, 3)), seq(_d(), _of("01234567"), rep(_HEX, 2, 2)))
-
-
-def _astral() -> Expr:
-    return alt(seq(lit("0"), _of("123456789abcdefABCDEF"), rep(_HEX, 4, 4)), seq(lit("10"), rep(_HEX, 4, 4)))
 
 
 def _d() -> Expr:

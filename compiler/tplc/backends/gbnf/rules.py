@@ -8,11 +8,13 @@ rules.add("city", lit("Rome"))   →  Ref("city-2")
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, TypeVar
 
 from tplc.backends.gbnf.expressions import NEVER, Alt, Expr, Lit, Ref, Rep, Seq, alt, rep, seq, walk
 from tplc.backends.gbnf.names import rule_name
 
 ROOT = "root"
+Kept = TypeVar("Kept")
 
 
 class Rules:
@@ -22,6 +24,14 @@ class Rules:
         self._numbers: dict[str, int] = {}
         self._by_body: dict[Expr, str] = {}
         self._library: dict[str, None] = {}
+        self._kept: dict[object, Any] = {}
+
+    def kept(self, key: object, make: Callable[[], Kept]) -> Kept:
+        """What was made once for these rules."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        found: Kept = self._kept[key]
+        return found
 
     def add(self, hint: str, body: Expr) -> Expr:
         if isinstance(body, Ref) or body in (NEVER, Seq(())):
@@ -85,7 +95,8 @@ def _productive(bodies: dict[str, Expr]) -> dict[str, Expr]:
             if isinstance(node, Ref):
                 users.setdefault(node.name, []).append(name)
     good: set[str] = set()
-    todo = list(bodies)
+    # Rules are mostly made after those they use.
+    todo = list(reversed(bodies))
     while todo:
         name = todo.pop()
         if name not in good and name in bodies and _ends(bodies[name], good):

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tplc.backends.gbnf import codepoints
@@ -31,6 +31,7 @@ from tplc.backends.gbnf.expressions import (
     ANY_CHARACTER,
     NEVER,
     Chars,
+    Encoding,
     Expr,
     Lit,
     Rep,
@@ -44,7 +45,7 @@ from tplc.backends.gbnf.expressions import (
     seq,
 )
 from tplc.backends.gbnf.formats import BEYOND, PATTERNS
-from tplc.backends.gbnf.quoting import characters_of
+from tplc.backends.gbnf.quoting import quoting_of
 from tplc.backends.gbnf.regex import UnsupportedPattern, pattern_expr
 from tplc.backends.gbnf.repetitions import LARGEST_COUNT
 from tplc.backends.gbnf.report import Report
@@ -198,10 +199,10 @@ def _quoted(rules: Rules, hint: str, texts: Language, style: StringStyle, follow
         return seq(
             lit(style.open), _within(rules, hint, texts, quoted_loosely(style.close, followers)), lit(style.close)
         )
-    write = characters_of(rules, style)
+    write = quoting_of(rules, style)
     opened, closed = lit(style.open), lit(style.close)
     if isinstance(texts, Texts) and len(texts.values) <= _FEW_TEXTS:
-        return alt(*(seq(opened, encoded(lit(text), write), closed) for text in texts.values))
+        return alt(*(seq(opened, write.text(text), closed) for text in texts.values))
     whole = seq(opened, _written(rules, hint, texts, write), closed)
     return rules.library("string" if style.escape == "json" else "text", whole) if texts == Free(0, None) else whole
 
@@ -209,9 +210,9 @@ def _quoted(rules: Rules, hint: str, texts: Language, style: StringStyle, follow
 def _within(rules: Rules, hint: str, texts: Language, allowed: Automaton) -> Expr:
     """Those of the texts that the automaton allows, as they are."""
     if texts == Free(0, None):
-        return to_expr(rules, f"{hint}-text", minimal(allowed), chars)
+        return rules.kept(allowed, lambda: to_expr(rules, "text", minimal(allowed), chars))
     if isinstance(texts, Texts):
-        return _trie(rules, hint, tuple(text for text in texts.values if matches(allowed, text)), chars)
+        return _trie(rules, hint, tuple(text for text in texts.values if matches(allowed, text)), _AS_THEY_ARE)
     if isinstance(texts, Free):
         whole: Expr | Automaton = rep(ANY_CHARACTER, texts.low, texts.high)
     else:
@@ -220,42 +221,52 @@ def _within(rules: Rules, hint: str, texts: Language, allowed: Automaton) -> Exp
         automaton = whole if isinstance(whole, Automaton) else from_expr(whole)
         return to_expr(rules, hint, both(automaton, allowed), chars)
     except TooLarge:
-        # Without white space or quotes there is nothing to tell apart.
-        plain = codepoints.complement(codepoints.of("'\""))
-        return (
-            encoded(whole, lambda ranges: chars(codepoints.intersection(ranges, plain)))
-            if not isinstance(whole, Automaton)
-            else to_expr(rules, hint, both(whole, from_expr(rep(Chars(plain), 0, None))), chars)
-        )
+        # Without quotes inside there is nothing to tell apart.
+        low, high = (texts.low, texts.high) if isinstance(texts, Free) else (0, None)
+        return rep(Chars(codepoints.complement(codepoints.of("'\""))), low, high)
 
 
-def _written(rules: Rules, hint: str, texts: Language, write: Callable[[Ranges], Expr]) -> Expr:
+def _written(rules: Rules, hint: str, texts: Language, write: Encoding) -> Expr:
     if isinstance(texts, Free):
-        return rep(write(codepoints.ALL), texts.low, texts.high)
+        return rep(write.characters(codepoints.ALL), texts.low, texts.high)
     if isinstance(texts, Texts):
         return _trie(rules, hint, texts.values, write)
     if isinstance(texts, Automaton):
-        return to_expr(rules, hint, texts, write)
+        return to_expr(rules, hint, texts, write.characters)
     return encoded(texts, write)
 
 
-def _trie(rules: Rules, hint: str, values: tuple[str, ...], write: Callable[[Ranges], Expr]) -> Expr:
+def _trie(rules: Rules, hint: str, values: tuple[str, ...], write: Encoding) -> Expr:
     if len(values) <= _FEW_TEXTS:
-        return alt(*(encoded(lit(text), write) for text in values))
+        return alt(*(write.text(text) for text in values))
     automaton = from_texts(values)
-    return to_expr(rules, hint, minimal(automaton) if len(automaton.edges) <= _TRIE_ONLY else automaton, write)
+    automaton = minimal(automaton) if len(automaton.edges) <= _TRIE_ONLY else automaton
+    return to_expr(rules, hint, automaton, write.characters)
+
+
+class _AsTheyAre:
+    def characters(self, ranges: Ranges) -> Expr:
+        return chars(ranges)
+
+    def text(self, text: str) -> Expr:
+        return lit(text)
+
+
+_AS_THEY_ARE = _AsTheyAre()
 
 
 def raw_through(rules: Rules, hint: str, texts: Language, stop: Stop, forbidden: tuple[str, ...] = ()) -> Expr:
     """The texts as they are, and the marker that ends them."""
+    if texts == Free(0, None):
+        # One rule for all text up to this marker.
+        kept: tuple[object, ...] = (stop, forbidden)
+        return rules.kept(kept, lambda: to_expr(rules, "text", through([stop], forbidden), chars))
     until = through([stop], forbidden)
     if isinstance(texts, Texts):
         possible = tuple(text for text in texts.values if matches(until, text + stop.text))
         if len(possible) <= _FEW_TEXTS:
             return alt(*(lit(text + stop.text) for text in possible))
-        return seq(_trie(rules, hint, possible, chars), lit(stop.text))
-    if texts == Free(0, None):
-        return to_expr(rules, f"{hint}-text", minimal(until), chars)
+        return seq(_trie(rules, hint, possible, _AS_THEY_ARE), lit(stop.text))
     if isinstance(texts, Free):
         return _bounded(rules, hint, texts, stop, forbidden)
     plain = texts if not isinstance(texts, Automaton) else _letters(texts)
@@ -285,7 +296,7 @@ def raw_avoiding(rules: Rules, hint: str, texts: Language, avoided: Ranges) -> E
         return rep(allowed, max(texts.low, 1), texts.high)
     if isinstance(texts, Texts):
         possible = [text for text in texts.values if text and not codepoints.intersection(codepoints.of(text), avoided)]
-        return _trie(rules, hint, tuple(possible), chars)
+        return _trie(rules, hint, tuple(possible), _AS_THEY_ARE)
     whole = texts if isinstance(texts, Automaton) else from_expr(texts)
     return to_expr(rules, hint, both(whole, from_expr(rep(allowed, 1, None))), chars)
 

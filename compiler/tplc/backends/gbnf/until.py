@@ -51,7 +51,8 @@ def through(stops: Iterable[Stop], forbidden: Iterable[str] = ()) -> Automaton:
         if ends(state):
             return
         for ranges, to in machine.moves(state):
-            if ends(to) or not any(to.endswith(text) for text in bare):
+            # Only a state of its own can end with a marker.
+            if not to or ends(to) or not any(to.endswith(text) for text in bare):
                 yield ranges, to
 
     return build("", edges, ends)
@@ -94,13 +95,30 @@ class _Machine:
 
     def __init__(self, markers: Iterable[str]) -> None:
         self._beginnings = {marker[:length] for marker in markers for length in range(len(marker) + 1)}
-        self._letters = sorted({character for marker in markers for character in marker})
-        self._others = codepoints.complement(codepoints.of("".join(self._letters)))
+        self._next: dict[str, list[str]] = {}
+        for beginning in sorted(self._beginnings):
+            if beginning:
+                self._next.setdefault(beginning[:-1], []).append(beginning[-1])
+        self._moves: dict[str, dict[str, Ranges]] = {}
 
     def moves(self, state: str) -> Iterable[tuple[Ranges, str]]:
-        for letter in self._letters:
-            yield codepoints.of(letter), self._longest(state + letter)
-        yield self._others, ""
+        """Where each character leads; those that begin nothing lead to the empty beginning."""
+        known = self._moves.get(state)
+        if known is None:
+            known = self._moves[state] = self._computed(state)
+        for to, ranges in known.items():
+            yield ranges, to
+        others = codepoints.complement(codepoints.union(*known.values()))
+        yield others, ""
 
-    def _longest(self, text: str) -> str:
-        return next(text[at:] for at in range(len(text) + 1) if text[at:] in self._beginnings)
+    def _computed(self, state: str) -> dict[str, Ranges]:
+        found: dict[str, Ranges] = {}
+        for begin in self._suffixes(state):
+            for letter in self._next.get(begin, ()):
+                if not any(to.endswith(letter) for to in found):
+                    found[begin + letter] = codepoints.of(letter)
+        return found
+
+    def _suffixes(self, state: str) -> Iterable[str]:
+        """The beginnings that the text read so far ends with, the longest first."""
+        return (state[at:] for at in range(len(state) + 1) if state[at:] in self._beginnings)

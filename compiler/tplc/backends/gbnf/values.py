@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import reduce
+from functools import partial, reduce
 from typing import Literal
 
 from tplc.backends.gbnf import algebra, codepoints, strings
@@ -29,14 +29,13 @@ from tplc.backends.gbnf.expressions import (
     Rep,
     alt,
     chars,
-    encoded,
     lit,
     opt,
     rep,
     seq,
     walk,
 )
-from tplc.backends.gbnf.quoting import characters_of
+from tplc.backends.gbnf.quoting import quoting_of
 from tplc.backends.gbnf.reader import SchemaReader, number_fits
 from tplc.backends.gbnf.report import Report
 from tplc.backends.gbnf.rules import Rules
@@ -182,11 +181,20 @@ class Values:
 
     def _string(self, shape: StringShape, sub: Sub, where: Where) -> Expr:
         style = self._style(where)
+        named = shape.patterns[:1] if shape == StringShape(patterns=shape.patterns[:1]) else ()
+        if style.strings and named and named[0].is_format:
+            # Formats are long and shared.
+            return self._rules.kept((named[0].text, style.strings), lambda: self._format(named[0], style))
         texts = strings.language(shape, self._report, self._reader.path(sub))
         if style.strings:
             return strings.quoted(self._rules, self._hint(sub), texts, style.strings, self._followers)
         around = (style.list_separator, style.list_close, style.object_separator, style.object_close)
         return strings.raw_avoiding(self._rules, self._hint(sub), texts, _firsts(around))
+
+    def _format(self, pattern: Pattern, style: ValueStyle) -> Expr:
+        texts = strings.language(StringShape(patterns=(pattern,)), self._report, "#")
+        whole = strings.quoted(self._rules, pattern.text, texts, style.strings, self._followers)
+        return self._rules.library(pattern.text, whole)
 
     def _object(self, shape: ObjectShape, sub: Sub, where: Where) -> Expr:
         inner: Where = "object" if where == "top" else where
@@ -341,7 +349,7 @@ class Values:
         style = (
             next((style for style in styles if style.close not in name), styles[0]) if styles[0].close else styles[0]
         )
-        return seq(lit(style.open), encoded(lit(name), characters_of(self._rules, style)), lit(style.close))
+        return seq(lit(style.open), quoting_of(self._rules, style).text(name), lit(style.close))
 
     def _key_styles(self, style: ValueStyle) -> tuple[StringStyle, ...]:
         if any(string.open == style.key_open for string in style.strings):
@@ -570,7 +578,11 @@ class Values:
         for shape in shapes.strings:
             texts = strings.language(shape, self._report, self._reader.path(sub))
             forbidden = (wrap.open,) if wrap is not None else ()
-            found.append(seq(strings.raw_through(self._rules, hint, texts, stop, forbidden), after))
+            text = self._rules.kept(
+                (shape, stop, forbidden),
+                partial(strings.raw_through, self._rules, hint, texts, stop, forbidden),
+            )
+            found.append(seq(text, after))
             if wrap is not None:
                 wrapped = seq(lit(wrap.open), strings.raw_through(self._rules, hint, texts, Stop("", wrap.close)))
                 found.append(seq(wrapped, lit(closing)))
