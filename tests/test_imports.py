@@ -26,7 +26,8 @@ ALLOWED = {
     "verify": {"errors", "ir", "render"},
     "backends": {"errors", "ir"},
     "driver": {"errors", "ir", "sources", "render", "learn", "verify", "backends"},
-    "cli": {"errors", "ir", "sources", "render", "learn", "verify", "backends", "driver"},
+    "project": {"errors", "ir", "sources", "render", "learn", "verify", "backends", "driver"},
+    "cli": {"errors", "ir", "sources", "render", "learn", "verify", "backends", "driver", "project"},
     "__main__": {"cli"},
     "__init__": {"errors", "ir", "driver"},
 }

@@ -8,7 +8,7 @@ The stages are imported where they run: a command that only prints a version loa
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Literal, get_args
 
 from tplc.errors import InvalidIR, UsageError, VerificationFailed
@@ -76,6 +76,19 @@ def open_renderer(
     from tplc.render import Limits, Renderer
 
     return Renderer(source_text, name=name, special_tokens=special_tokens, limits=limits or Limits())
+
+
+def make_limits(given: Mapping[str, float]) -> Limits:
+    """The usual limits, with those given; a number that has to be whole is cut."""
+    from tplc.render import Limits
+
+    usual = asdict(Limits())
+    for name, value in given.items():
+        if name not in usual:
+            raise UsageError(f"limit {name}: no such limit; there are {', '.join(usual)}")
+        if not value > 0:
+            raise UsageError(f"limit {name}={value}: expected a number above 0")
+    return Limits(**{**usual, **{name: type(usual[name])(value) for name, value in given.items()}})
 
 
 def learn_format(

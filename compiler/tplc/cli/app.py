@@ -264,3 +264,85 @@ def render_(
         limit or [],
         generation_prompt=generation_prompt,
     )
+
+
+Models = Annotated[
+    list[str] | None, typer.Argument(metavar="[model]...", help="Models of the manifest; all, when none is named.")
+]
+ManifestFile = Annotated[
+    str | None,
+    typer.Option(
+        "-m", "--manifest", metavar="FILE", help="tplc.toml, or a pyproject.toml with [tool.tplc]; the nearest above."
+    ),
+]
+Jobs = Annotated[
+    int | None, typer.Option("-j", "--jobs", metavar="N", help="Models at a time; as many as there are processors.")
+]
+
+
+@app.command("build")
+def build_(
+    models: Models = None,
+    manifest: ManifestFile = None,
+    jobs: Jobs = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Build what is current, too, and overwrite files of others.")
+    ] = False,
+) -> None:
+    """Build what the manifest lists, where it is not current.
+
+    Exit code 1: a model failed (the others are built nevertheless).  Exit code 2: the manifest is wrong.
+    """
+    from tplc.cli.build import build_command
+
+    build_command(models or [], manifest, jobs=jobs, force=force)
+
+
+@app.command("check")
+def check_(
+    models: Models = None,
+    manifest: ManifestFile = None,
+    jobs: Jobs = None,
+    output_format: Annotated[
+        str, typer.Option("--format", metavar="FORMAT", help="text, github (annotations) or json.")
+    ] = "text",
+    junit: Annotated[str | None, typer.Option("--junit", metavar="FILE", help="Write a JUnit report as well.")] = None,
+) -> None:
+    """Say whether what the manifest lists is what would be built now; nothing is written.
+
+    Exit code 1: an output is missing, stale, edited or unverified, or a model fails.
+    """
+    from tplc.cli.build import check_command
+
+    check_command(models or [], manifest, jobs=jobs, output_format=output_format, junit=junit)
+
+
+@app.command("init")
+def init_(
+    sources: Annotated[
+        list[str] | None, typer.Argument(metavar="[source]...", help="Templates to list (as for compile).")
+    ] = None,
+    output: Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="Where to write.")] = "tplc.toml",
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a manifest that is there.")] = False,
+) -> None:
+    """Start a manifest."""
+    from tplc.cli.build import init_command
+
+    init_command(sources or [], output, force=force)
+
+
+@app.command("diff")
+def diff_(
+    first: Annotated[str, typer.Argument(help="A template (as for compile), or an IR (.json).", show_default=False)],
+    second: Annotated[str, typer.Argument(help="The format after.", show_default=False)],
+    template_name: Name = None,
+    special_token: Tokens = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The result as JSON.")] = False,
+) -> None:
+    """Say what changed between two formats, and whether a parser of the first reads what the second writes.
+
+    Exit code 1: it does not.
+    """
+    from tplc.cli.diff import diff_command
+
+    diff_command(first, second, template_name, special_token or [], as_json=as_json)

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 from tplc import driver
 from tplc.cli import inputs
-from tplc.cli.output import check_output, write_output
 from tplc.cli.report import print_report, report_dict
 from tplc.errors import UsageError
-from tplc.ir.nodes import TemplateIR, Tolerance
+from tplc.ir.nodes import TemplateIR
+from tplc.project.artifacts import check_output, write_output
+from tplc.project.files import read_examples, read_json, read_tolerances, read_tools
 
 if TYPE_CHECKING:
     from tplc.backends.gbnf import Grammar
@@ -48,7 +49,7 @@ def compile_command(options: CompileOptions) -> None:
     check_output(options.output, force=options.force)
     request = _grammar_options(options, target)
     tolerances = [tolerance for path in options.tolerances for tolerance in read_tolerances(str(path))]
-    examples = [example for path in options.examples for example in inputs.read_examples(str(path))]
+    examples = [example for path in options.examples for example in read_examples(str(path))]
     limits = inputs.limits(options.limits)
     template = inputs.load_template(options.source, options.template_name, options.special_tokens)
     ir = driver.compile_template(
@@ -83,7 +84,7 @@ def _grammar_options(options: CompileOptions, target: driver.Target) -> driver.G
     }
     given = [name for name, value in asked.items() if value]
     if target == "peg" and given == ["--tools"]:
-        return driver.GrammarOptions(tools=tuple(inputs.read_tools(options.tools or "")))
+        return driver.GrammarOptions(tools=tuple(read_tools(options.tools or "")))
     if target != "gbnf":
         if given:
             raise UsageError(f"{given[0]} is for --target gbnf; a {target} artifact is made for all requests")
@@ -91,10 +92,10 @@ def _grammar_options(options: CompileOptions, target: driver.Target) -> driver.G
     if not options.tools and not options.json_schema:
         raise UsageError("a grammar is made for one request: give --tools FILE or --json-schema FILE")
     return driver.GrammarOptions(
-        tools=tuple(inputs.read_tools(options.tools)) if options.tools else (),
+        tools=tuple(read_tools(options.tools)) if options.tools else (),
         tool_choice=options.tool_choice,
         parallel_tool_calls=options.parallel,
-        json_schema=inputs.read_json(options.json_schema) if options.json_schema else None,
+        json_schema=read_json(options.json_schema) if options.json_schema else None,
         context=inputs.variables(options.variables) if options.variables else None,
         strict=options.strict,
     )
@@ -112,9 +113,3 @@ def _report(ir: TemplateIR, grammar: Grammar | None, options: CompileOptions, *,
         print_report(ir, grammar, where)
         if not wrote:
             print("tplc: nothing written: verification failed (--allow-unverified writes it marked)", file=sys.stderr)
-
-
-def read_tolerances(path: str) -> list[Tolerance]:
-    from tplc.ir.tolerances import tolerances_from
-
-    return tolerances_from(inputs.read_json(path), path)

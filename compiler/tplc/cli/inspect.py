@@ -18,6 +18,7 @@ from tplc.ir.nodes import TemplateIR
 from tplc.ir.printed import lines, printed
 from tplc.ir.serialize import dumps
 from tplc.ir.write import write_parts
+from tplc.project.files import read_text
 
 STYLES = {
     "marker": "dim",
@@ -69,7 +70,7 @@ def inspect_command(
 
 def _ir(source: str, template_name: str | None, special_tokens: Sequence[str], limits: Sequence[str]) -> TemplateIR:
     if inputs.is_ir(source):
-        return driver.load_ir(inputs.read_text(source))
+        return driver.load_ir(read_text(source))
     template = inputs.load_template(source, template_name, special_tokens)
     return driver.compile_template(
         template.text,

@@ -12,6 +12,7 @@ from typing import Any
 from tplc import driver
 from tplc.cli import inputs
 from tplc.errors import SourceError
+from tplc.project.files import read_text, read_tools
 from tplc.verify.artifact import Artifact, load_artifact
 
 _READ_SIZE = 4096
@@ -33,8 +34,8 @@ class ParseOptions:
 
 def parse_command(options: ParseOptions) -> None:
     keywords: dict[str, Any] = {
-        "tools": inputs.read_tools(options.tools) if options.tools else None,
-        "prompt": inputs.read_text(options.prompt) if options.prompt else None,
+        "tools": read_tools(options.tools) if options.tools else None,
+        "prompt": read_text(options.prompt) if options.prompt else None,
         "parse_reasoning": options.parse_reasoning,
         "parse_tool_calls": options.parse_tool_calls,
         "echo": options.echo,
@@ -47,7 +48,7 @@ def parse_command(options: ParseOptions) -> None:
             _print_deltas(stream.feed(chunk))
         _print_deltas(stream.finish())
     else:
-        stream.feed(inputs.read_text(options.file))
+        stream.feed(read_text(options.file))
         stream.finish()
         print(json.dumps(stream.message, ensure_ascii=False, indent=2))
     for diagnostic in stream.diagnostics:
@@ -60,9 +61,9 @@ def _parser(options: ParseOptions) -> Artifact:
     """The parser itself, or one made of an IR or a template."""
     source = options.source
     if source.endswith(".py"):
-        return load_artifact(inputs.read_text(source), source)
+        return load_artifact(read_text(source), source)
     if inputs.is_ir(source):
-        return driver.artifact_of(driver.load_ir(inputs.read_text(source)))
+        return driver.artifact_of(driver.load_ir(read_text(source)))
     template = inputs.load_template(source, options.template_name, options.special_tokens)
     with driver.open_renderer(template.text, name=template.name, special_tokens=template.special_tokens) as renderer:
         ir = driver.learn_format(

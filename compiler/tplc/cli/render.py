@@ -10,6 +10,7 @@ from tplc import driver
 from tplc.cli import inputs
 from tplc.errors import SourceError
 from tplc.ir.nodes import Json
+from tplc.project.files import read_json, read_tools, tools_in
 
 
 def render_command(
@@ -24,14 +25,14 @@ def render_command(
     generation_prompt: bool,
 ) -> None:
     values = inputs.variables(variables)
-    data = inputs.read_json(messages_file)
+    data = read_json(messages_file)
     name = "standard input" if messages_file == "-" else messages_file
     messages = _messages(data, name)
     tools: list[dict[str, Json]] | None = None
     if tools_file is not None:
-        tools = inputs.read_tools(tools_file)
+        tools = read_tools(tools_file)
     elif isinstance(data, dict) and data.get("tools"):
-        tools = inputs.tools_in(data, name)
+        tools = tools_in(data, name)
     template = inputs.load_template(source, template_name, special_tokens)
     with driver.open_renderer(
         template.text,

@@ -12,6 +12,7 @@ from tplc.cli import inputs
 from tplc.cli.report import print_rows, verification_rows
 from tplc.errors import UsageError
 from tplc.ir.nodes import Verification
+from tplc.project.files import read_text
 from tplc.verify.artifact import Artifact, load_artifact, template_sha256
 
 
@@ -45,7 +46,7 @@ def verify_command(
 
 
 def _artifact(path: str) -> tuple[Artifact, str]:
-    text = inputs.read_text(path)
+    text = read_text(path)
     if inputs.is_ir(path):
         ir = driver.load_ir(text)
         return driver.artifact_of(ir), ir.provenance.sha256

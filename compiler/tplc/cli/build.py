@@ -1,0 +1,116 @@
+"""`tplc build`, `tplc check` and `tplc init`: the models of a manifest."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from xml.sax.saxutils import escape, quoteattr
+
+from tplc.errors import UsageError
+from tplc.project.artifacts import write_output
+from tplc.project.build import build
+from tplc.project.check import Finding, check
+from tplc.project.manifest import find_manifest, load_manifest
+
+
+def build_command(names: Sequence[str], manifest_path: str | None, *, jobs: int | None, force: bool) -> None:
+    manifest = load_manifest(find_manifest(manifest_path))
+    with _progress("building", len(manifest.chosen(tuple(names)))) as step:
+        outcomes = build(manifest, tuple(names), jobs=_jobs(jobs), force=force, progress=step)
+    for outcome in outcomes:
+        print(f"{outcome.state:<9}{outcome.model}" + (f": {outcome.message}" if outcome.message else ""))
+    counts = [f"{_count(outcomes, state)} {state}" for state in ("built", "current", "failed")]
+    print(f"{len(outcomes)} models: " + ", ".join(counts))
+    if any(outcome.state == "failed" for outcome in outcomes):
+        raise SystemExit(1)
+
+
+def check_command(
+    names: Sequence[str], manifest_path: str | None, *, jobs: int | None, output_format: str, junit: str | None
+) -> None:
+    if output_format not in ("text", "github", "json"):
+        raise UsageError(f"no format is called {output_format!r}: there are text, github, json")
+    manifest = load_manifest(find_manifest(manifest_path))
+    with _progress("checking", len(manifest.chosen(tuple(names)))) as step:
+        findings = check(manifest, tuple(names), jobs=_jobs(jobs), progress=step)
+    if output_format == "json":
+        json.dump([asdict(finding) for finding in findings], sys.stdout, ensure_ascii=False, indent=2)
+        print()
+    else:
+        for finding in findings:
+            if output_format == "text" or finding.state != "current":
+                print(finding if output_format == "text" else _annotation(finding))
+    if junit is not None:
+        write_output(junit, _junit(findings))
+    if any(finding.state != "current" for finding in findings):
+        raise SystemExit(1)
+
+
+def init_command(sources: Sequence[str], path: str, *, force: bool) -> None:
+    if os.path.exists(path) and not force:
+        raise UsageError(f"{path}: is there already: give --force to write it anew")
+    names: dict[str, str] = {}
+    for source in sources or ["chat_template.jinja"]:
+        stem = re.sub(r"[^A-Za-z0-9_-]+", "-", os.path.basename(source.rstrip("/")).split(".")[0]).strip("-") or "model"
+        name = next(n for n in (stem, *(f"{stem}-{i}" for i in range(2, 1000))) if n not in names)
+        names[name] = source
+    tables = [
+        f'[models.{name}]\nsource = {json.dumps(source)}\noutputs = ["{name}_parser.py"]\n'
+        for name, source in names.items()
+    ]
+    head = (
+        "# The models of this project.  tplc build makes what is listed here, tplc check says whether it is current.\n"
+    )
+    write_output(path, head + "\n" + "\n".join(tables))
+    print(f"wrote {path}")
+
+
+def _count(outcomes: Sequence[object], state: str) -> int:
+    return sum(getattr(outcome, "state", None) == state for outcome in outcomes)
+
+
+def _jobs(jobs: int | None) -> int:
+    if jobs is not None and jobs < 1:
+        raise UsageError(f"--jobs {jobs}: expected 1 or more")
+    return jobs or os.cpu_count() or 1
+
+
+@contextmanager
+def _progress(title: str, total: int) -> Iterator[Callable[[str], None]]:
+    """A bar on a terminal; nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=total)
+        yield lambda name: bar.update(task, advance=1, description=f"{title} {name}")
+
+
+def _annotation(finding: Finding) -> str:
+    """A workflow command: what GitHub shows beside the file."""
+    message = f"{finding.model}: {finding.state}: {finding.message}"
+    for character, code in (("%", "%25"), ("\r", "%0D"), ("\n", "%0A")):
+        message = message.replace(character, code)
+    return f"::error file={finding.path}::{message}"
+
+
+def _junit(findings: Sequence[Finding]) -> str:
+    bad = sum(finding.state != "current" for finding in findings)
+    cases = []
+    for finding in findings:
+        case = f"  <testcase classname={quoteattr(finding.model)} name={quoteattr(finding.path)}"
+        if finding.state == "current":
+            cases.append(f"{case}/>")
+        else:
+            failure = f"<failure message={quoteattr(finding.state)}>{escape(finding.message)}</failure>"
+            cases.append(f"{case}>{failure}</testcase>")
+    head = f'<testsuite name="tplc" tests="{len(findings)}" failures="{bad}">'
+    return "\n".join(['<?xml version="1.0" encoding="utf-8"?>', head, *cases, "</testsuite>"]) + "\n"

@@ -1,0 +1,54 @@
+"""What differs between two formats, fact by fact.
+
+reasoning.end: "</r>" became "</think>"
+turn.end: "<stop>" is new
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from tplc.ir.nodes import Provenance, TemplateIR, Verification
+from tplc.ir.printed import lines
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One fact; `old` or `new` is None where it was added or is gone."""
+
+    fact: str
+    old: str | None
+    new: str | None
+
+    def __str__(self) -> str:
+        if self.old is None:
+            return f"{self.fact}: {self.new} is new"
+        if self.new is None:
+            return f"{self.fact}: {self.old} is gone"
+        return f"{self.fact}: {self.old} became {self.new}"
+
+
+def diff(old: TemplateIR, new: TemplateIR) -> tuple[Change, ...]:
+    """The changes of the format; where it came from and how it was verified is no part of it."""
+    before, after = _facts(old), _facts(new)
+    changes: list[Change] = []
+    for fact in dict.fromkeys([*before, *after]):
+        gone = [value for value in before.get(fact, ()) if value not in after.get(fact, ())]
+        added = [value for value in after.get(fact, ()) if value not in before.get(fact, ())]
+        if len(gone) == len(added):
+            changes += [Change(fact, one, other) for one, other in zip(gone, added, strict=True)]
+        else:
+            changes += [Change(fact, value, None) for value in gone]
+            changes += [Change(fact, None, value) for value in added]
+    return tuple(changes)
+
+
+def _facts(ir: TemplateIR) -> dict[str, list[str]]:
+    """The printed form by fact; one such as turn.end may have several values."""
+    source = ir.provenance
+    bare = Provenance("", "", 0, "", source.special_tokens)
+    facts: dict[str, list[str]] = {}
+    for line in list(lines(replace(ir, provenance=bare, verification=Verification())))[1:]:
+        fact, _, value = line.partition(" = ")
+        facts.setdefault(fact, []).append(value)
+    return facts

@@ -1,0 +1,97 @@
+"""Reading the files that go with a template: JSON, tools, example pairs, tolerances.
+
+read_json("tools.json")  →  [...], or "tools.json: is not JSON: … at line 3, column 5"
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tplc.errors import SourceError
+from tplc.ir.nodes import Json, Tolerance
+from tplc.ir.tolerances import tolerances_from
+
+if TYPE_CHECKING:
+    from tplc.learn import Example
+
+
+def read_text(path: str) -> str:
+    """The text of a file, with its line ends as they are; `-` is standard input."""
+    try:
+        data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+    except OSError as error:
+        raise SourceError(path, _reason(error)) from error
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        byte = f"byte 0x{data[error.start]:02x} at {error.start}"
+        raise SourceError(_name(path), f"this is not UTF-8 text: {byte}") from error
+
+
+def read_json(path: str) -> Json:
+    text = read_text(path)
+    try:
+        data: Json = json.loads(text)
+    except json.JSONDecodeError as error:
+        where = f"at line {error.lineno}, column {error.colno}"
+        raise SourceError(_name(path), f"is not JSON: {error.msg} {where}") from error
+    except RecursionError as error:
+        raise SourceError(_name(path), "is not JSON that can be read: it is nested too deeply") from error
+    return data
+
+
+def read_examples(path: str) -> list[Example]:
+    """Pairs of a message and its text, a JSON object a line."""
+    from tplc.learn import read_example
+
+    examples = []
+    for number, line in enumerate(read_text(path).splitlines(), 1):
+        if line.strip():
+            place = f"{_name(path)}: line {number}"
+            try:
+                data = json.loads(line)
+            except (json.JSONDecodeError, RecursionError) as error:
+                raise SourceError(place, f"is not JSON: {error}") from error
+            examples.append(read_example(data if isinstance(data, dict) else {}, place))
+    if not examples:
+        raise SourceError(_name(path), "holds no examples", 'expected lines such as {"message": {…}, "text": "…"}')
+    return examples
+
+
+def read_tools(path: str) -> list[dict[str, Any]]:
+    """A list of tools, or an object with one under "tools"."""
+    return tools_in(read_json(path), _name(path))
+
+
+def tools_in(data: Json, name: str) -> list[dict[str, Any]]:
+    tools = data.get("tools") if isinstance(data, dict) else data
+    if not isinstance(tools, list):
+        raise SourceError(name, "holds no tools", 'expected a JSON list of {"type": "function", "function": {…}}')
+    found: list[dict[str, Any]] = []
+    for index, tool in enumerate(tools):
+        function = tool.get("function") if isinstance(tool, dict) else None
+        if not isinstance(tool, dict) or not isinstance(function, dict) or not isinstance(function.get("name"), str):
+            raise SourceError(name, f"tool {index + 1} has no function with a name")
+        found.append(tool)
+    return found
+
+
+def read_tolerances(path: str) -> list[Tolerance]:
+    return tolerances_from(read_json(path), _name(path))
+
+
+def _name(path: str) -> str:
+    return "standard input" if path == "-" else path
+
+
+def _reason(error: OSError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return "no such file"
+    if isinstance(error, IsADirectoryError):
+        return "is a directory"
+    if isinstance(error, PermissionError):
+        return "may not be read"
+    return f"cannot be read: {error.strerror}"
