@@ -204,12 +204,9 @@ class Machine:
 
     def _text(self, kind: str, start: int, end: int) -> None:
         """Say text of the buffer; what the prompt already held is not said again."""
-        if self._base < 0 and not self._echo:
-            start = max(start, -self._base)
-        if start < end:
-            text = self._buf[start:end]
-            self._line_start = at_line_start(text, self._line_start)
-            self._say(kind, text)
+        text = self._buf[start:end]
+        self._line_start = at_line_start(text, self._line_start)
+        self._say(kind, text if self._echo else text[max(0, -self._base - start) :])
 
     def _release(self, kind: str) -> None:
         """The text that was held is of this kind."""
@@ -249,7 +246,8 @@ class Machine:
             if not blank:
                 self._text(kind, pos, end)
                 self._pos = end
-                self._plain = "" if self._line_start or kind == "held" else kind
+                looked_at = self._line_start or kind == "held" or (self._opener and not self._reasoning_on)
+                self._plain = "" if looked_at else kind
             elif self._final:
                 if not (self._calls or any(self._texts.values())):
                     self._text(kind, pos, end)

@@ -37,7 +37,7 @@ class Marks:
         words = [core for core in cores if core[-1].isalnum() and found[core][2]]
         self._pattern = "|".join(f"({_pattern(core)}{_WORD_END * (core in words)})" for core in cores) or "(?!)"
         self._cores = [core + " " * (core in words) for core in cores]
-        self._loose = ["".join(core.split()) for core in cores if len(core.split()) > 1]
+        self._loose = ["".join(core.split()) + " " * (core in words) for core in cores if len(core.split()) > 1]
         self._width = max((len(core) + GAP * core.count(" ") + GAP * core.count("\n") for core in cores), default=0) + 1
         self._firsts = "|".join(sorted({re.escape(core[0]) for core in cores})) or "(?!)"
         leads = {lead for _, lead, _ in self._found}

@@ -72,7 +72,7 @@ class QuotedPairs(Pairs):
     """Pairs whose values are written in a dialect with quotes: city='Paris'."""
 
     STYLES: ClassVar[tuple[Style, Style, Style]]
-    FOLLOW: ClassVar[str]
+    FOLLOW: ClassVar[tuple[str, str]]
     _reader: Optional[Reader] = None
 
     def _begin_value(self, key: str, word: str) -> None:
@@ -86,11 +86,8 @@ class QuotedPairs(Pairs):
         self._pos = reader.read(self._buf, self._pos, self._final)
         self._say("arguments", reader.take())
         if reader.want:
-            # A closing sign with nothing before it: the value is missing.
-            if not reader.repair.startswith("stray"):
-                self._plain = "arguments" if reader.string is not None else ""
-                return False
-            self._say("arguments", reader.close())
+            self._plain = "arguments" if reader.string is not None else ""
+            return False
         if reader.repair:
             self._note("arguments: " + reader.repair)
         self._reader = None

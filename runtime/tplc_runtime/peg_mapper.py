@@ -122,6 +122,7 @@ class _Mapper:
         self.styles = styles
         self.content: list[str] = []
         self.run: list[str] = []  # content since the last marker
+        self.blank = True  # and whether it is white space alone, together with what is said already
         self.reasoning: list[str] = []
         self.calls: list[ToolCall] = []
         self.closing = ""
@@ -147,6 +148,7 @@ class _Mapper:
     def turn(self, node: Node) -> None:
         kind = kind_of(node)
         if kind == "content":
+            self.blank = self.blank and not self.of(node).strip()
             self.run.append(self.unsaid(node))
         elif kind in ("reasoning", "thinking_aloud"):
             self.reason(node)
@@ -156,22 +158,32 @@ class _Mapper:
             for child in node.children:
                 self.turn(child)
         elif kind == "stray_closer":
-            if not "".join(self.run).strip():
+            if self.blank:
                 self.run.clear()
         elif node.end > node.start:
-            self.end_content()
+            self.end_content(kept=kind == "content_open")
 
-    def end_content(self, *, final: bool = False) -> None:
-        """Content ends where a marker stands; white space alone between markers is none."""
-        text = "".join(self.run)
-        self.run.clear()
+    def end_content(self, *, final: bool = False, kept: bool = False) -> None:
+        """Content ends where a marker stands; white space alone between markers is none.
+
+        `kept`: what comes now is content whatever it is.
+        """
         nothing_else = final and not (self.content or self.reasoning or self.calls)
-        if text.strip() or nothing_else:
-            self.content.append(text)
+        if not self.blank or nothing_else:
+            self.content += self.run
+        self.run.clear()
+        self.blank = not kept
+
+    def keep(self, text: str) -> None:
+        """This is content, whatever it looks like."""
+        self.run.append(text)
+        self.blank = self.blank and not text
 
     def reason(self, node: Node) -> None:
         if not self.parse_reasoning:
-            self.run.append(self.of(node) if node.end > self.said else "")
+            opener = first(node, "reasoning_open")
+            opened = self.of(opener) if opener is not None and opener.end <= self.said < node.end else ""
+            self.keep(opened + self.unsaid(node))
             return
         self.end_content()
         text = "".join(self.unsaid(part) for part in captures(node, "reasoning_text"))
@@ -180,7 +192,7 @@ class _Mapper:
 
     def tool_calls(self, node: Node) -> None:
         if not self.parse_tool_calls:
-            self.run.append(self.unsaid(node))
+            self.keep(self.unsaid(node))
             return
         self.end_content()
         for call in captures(node, "call"):
@@ -240,7 +252,7 @@ class _Mapper:
         if inside.lstrip()[:1] == "{" and not inside[end:].strip():
             return reader.take() + reader.close()
         if inside:
-            self.run.append(text)
+            self.keep(text)
         return "{}"
 
     # Values as JSON

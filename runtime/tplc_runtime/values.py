@@ -68,12 +68,12 @@ class Style:
 class Reader:
     """Reads one value; `styles` are those at the top, inside a top-level list, inside a top-level object.
 
-    `follow` is a pattern of what may follow the value, where that is not obvious.
+    `follow` is what may follow the value, where that is not obvious: a pattern, and one for the end of the output.
     """
 
-    def __init__(self, styles: tuple[Style, Style, Style], follow: str = "") -> None:
+    def __init__(self, styles: tuple[Style, Style, Style], follow: tuple[str, ...] = ()) -> None:
         self.styles, self.style = styles, styles[0]
-        self.follow = re.compile(follow) if follow else None
+        self.follow = [re.compile(pattern) for pattern in follow]
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
         self.stack: list[str] = []
         self.lists = 0  # how many lists are open
@@ -114,6 +114,9 @@ class Reader:
                 if end == stop and not final and text in self.style.begins:
                     break
                 token = self.style.tokens[text]
+                if self.follow and not self.stack and token not in '"[{':
+                    self._no_value()
+                    break
                 if token in "[{" and self.want == "value" and stop - pos > 64 and self._at_top():
                     end = self._whole(buf, pos) or end
                 if self.want and not (end > match.end()):
@@ -143,6 +146,11 @@ class Reader:
 
     def _repaired(self, what: str) -> None:
         self.repair = self.repair or what
+
+    def _no_value(self) -> None:
+        self._repaired("missing value")
+        self.out.append("null")
+        self.want = ""
 
     def _begin(self) -> None:
         """A value or a key begins: write what must stand before it."""
@@ -205,18 +213,20 @@ class Reader:
 
     def _word(self, buf: str, pos: int, end: int, final: bool) -> int:
         """A word: a literal, a key without quotes, or else a string without quotes."""
-        bare_key = self.want in ("key", "member")
-        followed = True
+        bare_key = self.want in ("key", "member") or (self.want == "comma" and self.stack[-1] == "{")
         if bare_key:
             end = getattr(self.style.key.match(buf, pos), "end", lambda: end)()
-        elif self.follow is not None and not self.stack:
-            follow = self.follow.search(buf, pos)
-            end, followed = (follow.start(), bool(follow.group().strip())) if follow else (len(buf), False)
-        if not final and (end == len(buf) or not followed):
+        elif self.follow and not self.stack:
+            follow = self.follow[final].search(buf, pos)
+            end = follow.start() if follow else len(buf)
+        if end == len(buf) and not final:
+            return pos
+        if end == pos:
+            self._no_value()
             return pos
         literal = None if bare_key else literal_of(buf[pos:end].rstrip(), self.style.words)
         if literal is None:
-            if not bare_key and (self.stack or self.follow is None):
+            if not bare_key and (self.stack or not self.follow):
                 end = getattr(WORD.match(buf, pos), "end", lambda: end)()
                 if end == len(buf) and not final:
                     return pos
@@ -226,7 +236,7 @@ class Reader:
         self._begin()
         self.out.append(literal)
         self._end()
-        return max(end, pos + 1)
+        return end
 
     def _inside(self, buf: str, pos: int, final: bool, _: str, close: str, escape: str) -> int:
         """Text of a string, up to something that is not plain."""
@@ -243,7 +253,7 @@ class Reader:
             guess = escape == "none" and len(close) < 3
             if guess and not final and len(buf) - after < 160:
                 return end
-            if not guess or (FOLLOW if self.stack or self.follow is None else self.follow).match(buf, after):
+            if not guess or (FOLLOW if self.stack or not self.follow else self.follow[final]).match(buf, after):
                 self.string = None
                 self.out.append('"')
                 self._end()

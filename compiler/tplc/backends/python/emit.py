@@ -357,7 +357,8 @@ def _attributes(facts: FormatFacts) -> list[str]:
     if not pairs.opens:
         lines.append("    PAIR_OPENS = False")
     if pairs.quoted:
-        return [*lines, f"    FOLLOW = {literal(pairs.follow)}"]
+        follow = assignment("FOLLOW", "", [literal(pattern) for pattern in pairs.follow], 4)
+        return [*lines, *(f"    {line}" for line in follow)]
     lines.append(f"    WORDS = {_mapping([(literal(word), literal(value)) for word, value in pairs.words])}")
     if pairs.value_close is not None:
         lines.append("    VALUE_CLOSE = VALUE_END_AROUND_KEY")

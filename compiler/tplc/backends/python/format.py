@@ -73,7 +73,7 @@ class PairFacts:
     guess_chars: str
     value_close: tuple[str, str] | None
     quoted: bool
-    follow: str
+    follow: tuple[str, str]
     words: tuple[tuple[str, str], ...]
     types: tuple[tuple[str, tuple[str, ...]], ...]
     wrap: tuple[str, str] | None
@@ -344,7 +344,7 @@ class _Analysis:
         if not repeats and not _telling(close):
             firsts = sorted({text.strip()[0] for text in (core, pairs.separator, pairs.end, *closers) if text.strip()})
             start = r"\s{0,16}[" + re.escape("".join(firsts)) + r"].{0,160}\Z|\s{1,16}\Z"
-            guess = (f"(?={re.escape(core)}{follow})", "(?s:" + start + ")")
+            guess = (f"(?={re.escape(core)}{follow[1]})", "(?s:" + start + ")")
             guess_chars = "".join(firsts)
         following = [*closers, tools.separator, *openers, *self.ir.turn.ends]
         between = [
@@ -364,23 +364,26 @@ class _Analysis:
             guess_chars=guess_chars,
             value_close=(close, rest) if repeats else None,
             quoted=bool(dialect.top.strings),
-            follow=follow if dialect.top.strings else "",
+            follow=follow,
             words=self.style(dialect.top).words,
             types=_type_words(tools),
             wrap=(dialect.wrap.open, dialect.wrap.close) if dialect.wrap else None,
             items=(dialect.elements.item_open, dialect.elements.item_close) if dialect.elements else None,
         )
 
-    def follow(self, tools: Tools, pairs: PairArguments, closers: tuple[str, ...], opened: str, key_end: str) -> str:
-        """What may follow a value, as a pattern."""
-        separator = re.escape(pairs.separator.strip())
+    def follow(
+        self, tools: Tools, pairs: PairArguments, closers: tuple[str, ...], opened: str, key_end: str
+    ) -> tuple[str, str]:
+        """What may follow a value, as a pattern; and what may at the end of the output."""
         space = r"\s{0,16}"
-        pair = space.join([separator, re.escape(opened.strip()), KEY_SHAPE, re.escape(key_end)])
-        ends = _cored([pairs.end, *closers])
-        after = _cored([tools.separator, *closers, *self.ir.turn.ends])
-        following = "|".join([*map(re.escape, after), r"\Z"])
-        closing = "|".join(rf"{re.escape(end)}{space}(?:{following})" for end in ends)
-        return space + "(?:" + "|".join(part for part in (pair, closing, r"\Z") if part) + ")"
+        pair = space.join(
+            [re.escape(pairs.separator.strip()), re.escape(opened.strip()), KEY_SHAPE, re.escape(key_end)]
+        )
+        ends = [re.escape(end) for end in _cored([pairs.end, *closers])]
+        after = [re.escape(text) for text in _cored([tools.separator, *closers, *self.ir.turn.ends])]
+        going_on = [pair, *(f"{end}{space}(?:{'|'.join(after)})" for end in ends if after)]
+        at_end = [*going_on, *(rf"{end}{space}\Z" for end in ends), r"\Z"]
+        return f"{space}(?:{'|'.join(going_on)})", f"{space}(?:{'|'.join(at_end)})"
 
     def styles(self, tools: Tools) -> tuple[StyleFacts, StyleFacts, StyleFacts]:
         assert tools.dialect is not None
