@@ -18,6 +18,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Protocol
 
+from .elements import EMPTY
 from .schema import item_of, member_of, parameters_of, types_of
 from .values import ESCAPE, Reader, Style, escaped, literal_of
 
@@ -351,7 +352,7 @@ class _Mapper:
             if typed is not None:
                 return typed
         if not text.strip() and types != frozenset(["string"]):
-            return "[]" if types == frozenset(["array"]) else "{}" if types == frozenset(["object"]) else '""'
+            return next((empty for kind, empty in EMPTY if types is None or kind in types), '""')
         return '"' + escaped(text) + '"'
 
     def typed(self, node: Node, types: Types) -> Optional[str]:

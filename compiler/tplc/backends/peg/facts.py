@@ -48,6 +48,7 @@ class Facts:
     content_open: str
     content_close: str
     section_open: str
+    object_start: str
     section_close: str
     separator: str
     call_open: str
@@ -62,7 +63,7 @@ class Facts:
     @property
     def call_starts(self) -> list[str]:
         """Patterns at which a call may begin, looking ahead."""
-        return [pattern for pattern in (self.section_open, self.call_open) if pattern]
+        return [pattern for pattern in (self.section_open, self.call_open, self.object_start) if pattern]
 
     @property
     def line_starts(self) -> list[str]:
@@ -129,7 +130,8 @@ class _Analysis:
             content_space="" if ir.content.start.strip() else ir.content.start,
             content_open=self.pattern(ir.content.start),
             content_close=self.pattern(ir.content.end),
-            section_open=self.opener(section) + ahead,
+            section_open=self.opener(section) + ahead if section.strip() else "",
+            object_start="" if opener.strip() or section.strip() else ahead,
             section_close=self.closer((tools.section_end,)),
             separator=self.pattern(tools.separator),
             call_open=self.opener(opener) + ahead if opener.strip() else "",
@@ -137,7 +139,7 @@ class _Analysis:
             stray=self.stray(reasoning_close, shape),
             bare=tools.format != "none" and not is_telling_opener(section + shape.opener),
             call_lead=some_suffix(lead) if (lead := _lead(section + shape.opener)).endswith("\n") else "",
-            call_cores=either([self.opener(text.lstrip()) for text in (section, opener) if text.strip()]),
+            call_cores=either([self.opener(text.lstrip()) for text in (section, opener) if text.strip()]) or ahead,
             tolerances=self.tolerances,
         )
 
@@ -174,7 +176,7 @@ class _Analysis:
             for text in ordered
             if text in variants or not any(other.startswith(text.strip()) for other in self.openers())
         ]
-        return group(either([marker(text) for text in ordered if text.strip()]))
+        return group(either([marker(text) for text in unlike(ordered)]))
 
     def stray(self, reasoning_close: str, shape: CallShape) -> str:
         """Closers that are dropped where nothing is open."""
@@ -183,8 +185,14 @@ class _Analysis:
         texts = [text for text in (*shape.closer, self.ir.tools.section_end) if text]
         pieces = [piece for text in texts for piece in (text, *pieces_of(text))]
         closers = dict.fromkeys(piece for piece in pieces if is_distinctive(piece))
-        found = [reasoning_close, *(marker(piece) for piece in self.longest_first((*closers,)))]
+        longest_first = sorted(closers, key=lambda text: (-len(text.strip()), text))
+        found = [reasoning_close, *(marker(piece) for piece in unlike(longest_first))]
         return either([pattern for pattern in found if pattern])
+
+
+def unlike(texts: list[str]) -> list[str]:
+    """The texts whose cores differ."""
+    return list({text.strip(): text for text in reversed(texts) if text.strip()}.values())[::-1]
 
 
 def _lead(text: str) -> str:

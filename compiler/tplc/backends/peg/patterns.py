@@ -15,6 +15,8 @@ import string
 CONTROL = {"\n": r"\n", "\t": r"\t", "\r": r"\r", "\f": r"\f", "\v": r"\v"}
 SPECIAL = frozenset(r"\.^$*+?{}[]|()")
 END = r"\Z"
+# White space that may follow a marker does not matter to who looks ahead.
+OPTIONAL_END = re.compile(r"(?:\\n\?|\\n\{0,[0-9]+\})\Z")
 
 
 def literal(text: str) -> str:
@@ -41,11 +43,6 @@ def marker(text: str, *, loose: bool = True) -> str:
         return exact(text)
     before, after = text[: text.index(core)], text[text.index(core) + len(core) :]
     return some_suffix(before) + marker_core(core, loose=loose) + some_prefix(after)
-
-
-def marker_ahead(text: str) -> str:
-    """The pattern of a marker for looking ahead: what comes after its core does not matter."""
-    return marker(text.rstrip() or text)
 
 
 def marker_core(text: str, *, loose: bool = True) -> str:
@@ -99,7 +96,8 @@ def group(pattern: str) -> str:
 
 def up_to(stops: list[str], *, least: int = 1) -> str:
     """Text up to the first place where a stop or the end of the text is, at least `least` (0 or 1) characters."""
-    return f"{'.+?' if least else '.*?'}(?={either([*stops, END])})"
+    ahead = [OPTIONAL_END.sub("", stop) for stop in stops]
+    return f"{'.+?' if least else '.*?'}(?={either([*ahead, END])})"
 
 
 def any_of(chars: str) -> str:
