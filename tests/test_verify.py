@@ -377,3 +377,28 @@ def test_ambiguity_shows_both_readings() -> None:
         "<call store><before>x</before><value>42</value><after>y</after></call><end>",
     )
     assert json.loads(first.first) == "42"
+
+
+NESTED = (
+    "{% macro w(v) %}{% if v is mapping %}{% for k, i in v.items() %}<{{ k }}>{{ w(i) }}</{{ k }}>{% endfor %}"
+    "{% elif v is string %}{{ v }}{% elif v is iterable %}{% for i in v %}<item>{{ w(i) }}</item>{% endfor %}"
+    "{% elif v is not none %}{{ v | tojson }}{% endif %}{% endmacro %}"
+    "{% for m in messages %}<{{ m.role }}>{{ m.content or '' }}{% for c in m.tool_calls or [] %}"
+    "<call {{ c.function.name }}>{{ w(c.function.arguments) }}</call>{% endfor %}<end>{% endfor %}" + ASK
+)
+
+
+def test_elements_without_anything_in_them_are_what_the_schema_allows() -> None:
+    ir = learned(NESTED)
+    assert ir.tools.dialect is not None and ir.tools.dialect.elements is not None
+    assert ir.verification.failures == ()
+    parser = driver.artifact_of(ir)
+
+    def value(schema: Any) -> Any:
+        function = {"name": "f", "parameters": {"type": "object", "properties": {"a": schema}}}
+        message = parser.parse("<call f><a></a></call><end>", tools=[{"type": "function", "function": function}])
+        return json.loads(message["tool_calls"][0]["function"]["arguments"])["a"]
+
+    assert [value({"type": kind}) for kind in ("string", "array", "object", "null")] == ["", [], {}, None]
+    assert value({"type": ["array", "null"]}) is None
+    assert value({"type": ["string", "null"]}) == ""

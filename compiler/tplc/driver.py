@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 Target = Literal["python", "peg", "gbnf", "json"]
 TARGETS: tuple[Target, ...] = get_args(Target)
+# An error names the first ones; the IR holds more of them.
+MOST_FAILURES = 3
 SUFFIXES: Mapping[str, Target] = {".py": "python", ".peg": "peg", ".gbnf": "gbnf", ".json": "json"}
 
 
@@ -158,7 +160,7 @@ def require_verified(ir: TemplateIR) -> None:
     result = ir.verification
     if not result.verified:
         failed = result.messages - result.passed
-        raise VerificationFailed(ir.provenance.name, failed, result.messages, result.failures)
+        raise VerificationFailed(ir.provenance.name, failed, result.messages, result.failures[:MOST_FAILURES])
 
 
 def generate(ir: TemplateIR, target: Target, options: GrammarOptions | None = None) -> str:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 # A list or an object that is open.
 Frame = namedtuple("Frame", "opened end schema")
 
+# What an element without anything in it is: by the first of these types that the schema allows.
+EMPTY = (("string", '""'), ("null", "null"), ("array", "[]"), ("object", "{}"))
+
 
 class Elements(RawPairs):
     ELEMENT: ClassVar[Marks]  # what opens an item or a pair; "broken": a closing marker
@@ -59,9 +62,7 @@ class Elements(RawPairs):
         opened = "[" if kind == "item" else "{"
         types = self._types
         if closes:
-            self._say(
-                "arguments", "[]" if types == frozenset(["array"]) else "{}" if types == frozenset(["object"]) else '""'
-            )
+            self._say("arguments", next((text for kind, text in EMPTY if types is None or kind in types), '""'))
         elif kind in ("item", "pair") and (types is None or ("array" if kind == "item" else "object") in types):
             self._say("arguments", opened)
             self._frames.append(Frame(opened, self._element_end, self._element_schema))

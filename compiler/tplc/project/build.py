@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tplc import driver
-from tplc.errors import TplcError, UsageError, VerificationFailed
+from tplc.errors import TplcError, UsageError
 from tplc.ir.nodes import TemplateIR, Verification
 from tplc.project.artifacts import check_output, write_output
 from tplc.project.files import read_examples, read_json, read_text, read_tolerances, read_tools
@@ -131,14 +131,13 @@ def make(model: Model) -> Made:
 def _make(model: Model) -> Made:
     template = load_source(model)
     ir = _compiled(model, template, "python")
-    if not ir.verification.verified and not model.allow_unverified:
+    if not model.allow_unverified:
         driver.require_verified(ir)
     if any(output.target == "peg" for output in model.outputs):
         # A PEG is verified by running it, too.
-        result = _compiled(model, template, "peg").verification
-        if not result.verified and not model.allow_unverified:
-            failed = result.messages - result.passed
-            raise VerificationFailed(ir.provenance.name, failed, result.messages, result.failures)
+        peg = _compiled(model, template, "peg")
+        if not model.allow_unverified:
+            driver.require_verified(peg)
     return Made(
         model.name,
         texts=tuple(driver.generate(ir, output.target, _grammar_options(model)) for output in model.outputs),

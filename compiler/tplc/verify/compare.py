@@ -150,7 +150,8 @@ def as_told(ir: TemplateIR, case: Case, untyped: Case) -> bool:
 
 
 def _told(ir: TemplateIR, typed: Sequence[tuple[str, Json]], untyped: Sequence[tuple[str, Json]]) -> bool:
-    raw = ir.tools.dialect is not None and not ir.tools.dialect.top.strings
+    dialect = ir.tools.dialect
+    raw = dialect is not None and not dialect.top.strings
     return [key for key, _ in typed] == [key for key, _ in untyped] and all(
         same(one, other) or (raw and isinstance(one, str) and _reads_as(one, other))
         for (_, one), (_, other) in zip(typed, untyped, strict=True)
