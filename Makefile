@@ -7,7 +7,10 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 OUT ?= build
 EXAMPLE ?= tagged-json
+DEMO := examples/$(EXAMPLE)
 PYTEST := $(BIN)/python -m pytest
+# A command as a person would type it, then what it prints.
+show = printf '\n$$ %s\n' '$(1)'; PATH="$(CURDIR)/$(BIN):$$PATH" $(SHELL) -c '$(1)'
 
 .PHONY: help setup test slow lint format types golden golden-check examples bench coverage lines random fuzz demo check dist clean
 
@@ -61,10 +64,15 @@ random: $(READY)  ## 500 chat templates of random design (ARGS="--count 50 --fir
 fuzz: $(READY)  ## random and mutated outputs through every example's parser
 	@if [ -d fuzz ]; then $(BIN)/python -m fuzz $(ARGS); else echo "no fuzzers yet"; fi
 
-demo: $(READY)  ## compile an example template, then parse a model output with what came out
+demo: $(READY)  ## compile an example, parse a model's output with it, show a grammar
 	@mkdir -p $(OUT)
-	$(BIN)/tplc compile examples/$(EXAMPLE)/template.jinja -o $(OUT)/parser.py
-	$(BIN)/python $(OUT)/parser.py < examples/$(EXAMPLE)/outputs/call.txt
+	@$(call show,tplc compile $(DEMO)/template.jinja -o $(OUT)/parser.py)
+	@$(call show,cat $(DEMO)/outputs/call.txt)
+	@echo
+	@$(call show,python $(OUT)/parser.py < $(DEMO)/outputs/call.txt)
+	@$(call show,python $(OUT)/parser.py --stream < $(DEMO)/outputs/call.txt)
+	@$(call show,tplc compile $(DEMO)/template.jinja -o $(OUT)/calls.gbnf --tools $(DEMO)/conversation.json --quiet)
+	@$(call show,cat $(OUT)/calls.gbnf)
 
 check: lint types test golden-check  ## everything a change must pass
 

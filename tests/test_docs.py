@@ -1,0 +1,97 @@
+"""README and docs: every code block runs, and prints what the document says.
+
+`pytest --update tests/test_docs.py` writes what was really printed into the documents (read the diff!).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.documents import RUN, SHOWN, matches, read_blocks, run_document, updated
+from tests.ir_reference import REFERENCE, ir_reference
+from tplc.cli.app import app
+
+DOCUMENTS = [ROOT / "README.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md"))]
+LINK = re.compile(r"\]\((?!https?:)([^)#\s]+)")
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_document_runs(path: Path, tmp_path: Path, update: bool) -> None:
+    text = path.read_text(encoding="utf-8")
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    steps = list(run_document(text, tmp_path))
+    if update:
+        path.write_text(updated(text, steps), encoding="utf-8")
+        return
+    place = path.relative_to(ROOT).as_posix()
+    for step in steps:
+        if not step.as_expected:
+            assert step.actual == step.expected, f"{place}:{step.line}: {step.source}"
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_blocks_are_of_known_kinds(path: Path) -> None:
+    blocks = read_blocks(path.read_text(encoding="utf-8"))
+    assert [(block.line, block.language) for block in blocks if block.language not in RUN | SHOWN] == []
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_somewhere(path: Path) -> None:
+    links = LINK.findall(path.read_text(encoding="utf-8"))
+    assert [link for link in links if not (path.parent / link).exists()] == []
+
+
+def test_what_a_document_says_is_compared(tmp_path: Path) -> None:
+    text = (
+        "# T\n\n```console\n$ echo one\ntwo\n$ echo a; echo b; echo c\na\n...\nc\n```\n\n"
+        "```python\nprint(3)\n```\n\n```text\n4\n```\n"
+    )
+    steps = list(run_document(text, tmp_path))
+    assert [(step.line, step.source, step.expected, step.actual, step.as_expected) for step in steps] == [
+        (5, "echo one", "two\n", "one\n", False),
+        (7, "echo a; echo b; echo c", "a\n...\nc\n", "a\nb\nc\n", True),
+        (17, "print(3)\n", "4\n", "3\n", False),
+    ]
+    assert updated(text, steps) == text.replace("two", "one").replace("4", "3")
+
+
+def test_a_place_is_made_for_what_is_printed(tmp_path: Path) -> None:
+    text = "```python\nprint(3)\n```\nMore.\n"
+    wanted = "```python\nprint(3)\n```\n\n```text\n3\n```\nMore.\n"
+    assert updated(text, list(run_document(text, tmp_path))) == wanted
+    assert [step.as_expected for step in run_document(wanted, tmp_path)] == [True]
+
+
+def test_files_and_blocks_that_are_not_run(tmp_path: Path) -> None:
+    text = (
+        "<!-- file: a/b.txt -->\n\n```text\nhello\n```\n\n```console\n$ cat a/b.txt\nhello\n```\n\n"
+        "<!-- not run: x -->\n```console\n$ false\nno\n```\n"
+    )
+    assert [(step.source, step.as_expected) for step in run_document(text, tmp_path)] == [("cat a/b.txt", True)]
+
+
+def test_any_lines() -> None:
+    assert matches(["..."], []) and matches(["a", "...", "d"], list("abcd")) and matches(["...", "..."], ["a"])
+    assert not matches(["a", "..."], ["b"]) and not matches([], ["a"]) and not matches(["a"], [])
+
+
+def test_ir_reference_is_current(golden: Callable[[Path, str], None]) -> None:
+    golden(REFERENCE, ir_reference())
+
+
+def test_readme_tells_every_command() -> None:
+    told = re.findall(r"^\| `tplc (\w+)", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert told == [command.name for command in app.registered_commands]
+
+
+def test_hooks_and_action_run_what_there_is() -> None:
+    names = {command.name for command in app.registered_commands}
+    told = [(ROOT / name).read_text(encoding="utf-8") for name in (".pre-commit-hooks.yaml", "action.yml")]
+    used = [re.findall(r"^ *(?:entry|run): tplc (\w+)", text, re.MULTILINE) for text in told]
+    assert used == [["check", "build"], ["check"]]
+    assert {name for names_of_file in used for name in names_of_file} <= names
