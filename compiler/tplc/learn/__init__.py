@@ -33,7 +33,7 @@ from tplc.learn.calls import CallFacts, learn_calls
 from tplc.learn.candidates import candidates
 from tplc.learn.conversation import CallProbe, base_dress, call_dress
 from tplc.learn.examples import Example, calls_from_examples, read_example, reasoning_from_examples
-from tplc.learn.probe import CONTENT, SYSTEM, Dress, Prober, Refused, assistant, sentinel_call
+from tplc.learn.probe import SYSTEM, Dress, Prober, Refused, opening, sentinel_call
 from tplc.learn.reasoning import ReasoningFacts, learn_reasoning
 from tplc.learn.turn import TurnFacts, contexts_that_matter, learn_ends, learn_turn
 from tplc.render import Renderer
@@ -150,25 +150,24 @@ def _content(reasoning: ReasoningFacts, calls: CallFacts | None, end: str) -> Co
 def _capabilities(
     prober: Prober, base: Dress, probe: CallProbe | None, reasoning: ReasoningFacts, calls: CallFacts | None
 ) -> Capabilities:
-    system = prober.tail([], replace(base, system=True))
-    whole = prober.render([{"role": "system", "content": SYSTEM}, {"role": "user", "content": CONTENT}], base)
-    plain = prober.tail([assistant(base, content=CONTENT)], base)
-    parts = prober.tail([assistant(replace(base, parts=True), content=CONTENT)], replace(base, parts=not base.parts))
+    asked = replace(base, system=True)
+    system = prober.render(opening(asked), asked)
     dress = probe.dress if probe else base
-    with_tools = prober.render([{"role": "user", "content": CONTENT}], dress, calls=[sentinel_call(0)])
+    call = sentinel_call(0)
+    offered = prober.render(opening(dress), replace(dress, tools="full"), calls=[call])
     refusals = list(probe.refusals) if probe else []
     if calls is not None:
         refusals += [f"{kind} arguments" for kind in calls.refused]
     return Capabilities(
-        tools=not isinstance(with_tools, Refused) and "zqname0x" in with_tools,
+        tools=not isinstance(offered, Refused) and call.name in offered,
         tool_calls=calls is not None,
         parallel_calls=calls is not None and calls.tools.parallel,
-        system_role=not isinstance(system, Refused) and not isinstance(whole, Refused) and SYSTEM in whole,
+        system_role=not isinstance(system, Refused) and SYSTEM in system,
         reasoning=reasoning.reasoning.mode != "none",
         object_arguments=probe is not None and dress.arguments == "object",
         string_arguments=probe is not None and dress.arguments == "text",
         null_content=probe is not None and dress.content == "null",
-        list_content=base.parts and not isinstance(parts, str) and not isinstance(plain, Refused),
+        list_content=base.parts,
         content_with_calls=calls is not None and calls.content != "none",
         needs_tool_result=probe is not None and dress.follow in ("tool", "tool_user"),
         refusals=tuple(refusals),
