@@ -17,7 +17,7 @@ from tplc.backends.gbnf.openers import call_markers, opener_begun
 from tplc.backends.gbnf.reader import SchemaReader
 from tplc.backends.gbnf.repetitions import bound_repetitions
 from tplc.backends.gbnf.report import NotExpressed, Report
-from tplc.backends.gbnf.result import Grammar
+from tplc.backends.gbnf.result import Grammar, with_comments
 from tplc.backends.gbnf.rules import ROOT, Rules
 from tplc.backends.gbnf.triggers import triggers
 from tplc.backends.gbnf.values import Reading, Values
@@ -127,7 +127,7 @@ def grammar(
     if strict and found:
         raise GrammarNotExact(found)
     fired = triggers(ir, markers, [call.name for call in calls], prompt.head) if lazy else ()
-    return Grammar(text, lazy, fired, ir.preserved_tokens, prompt.text, report.found)
+    return with_comments(Grammar(text, lazy, fired, ir.preserved_tokens, prompt.text, report.found))
 
 
 def _prompt(ir: TemplateIR, context: Mapping[str, Json] | None) -> GenerationPrompt:

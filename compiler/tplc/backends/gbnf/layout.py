@@ -16,7 +16,7 @@ from tplc.backends.gbnf.openers import Markers, first_of_turn, mark
 from tplc.backends.gbnf.quoting import quoting_of
 from tplc.backends.gbnf.rules import Rules
 from tplc.backends.gbnf.strings import Free, raw_through
-from tplc.backends.gbnf.until import Stop, without
+from tplc.backends.gbnf.until import Stop, stop_at, without
 from tplc.ir.nodes import Layout, TemplateIR, Text
 
 _LETTERS = codepoints.union(codepoints.span("A", "Z"), codepoints.span("a", "z"))
@@ -107,7 +107,7 @@ class TurnRules:
     def with_value(self, value: Expr) -> Expr:
         """reasoning? content, where the content is one value"""
         content = self._ir.content
-        wrapped = seq(lit(content.start.strip()), self._gap(), value, self._gap(), lit(content.end.strip()))
+        wrapped = seq(lit(_opening(content.start)), self._gap(), value, self._gap(), lit(content.end.strip()))
         plain = seq(value, self._gap())
         reasoning = self.reasoning()
         first = wrapped if content.mode == "always_wrapped" else plain
@@ -122,9 +122,10 @@ class TurnRules:
         end = reasoning.end.strip()
         if reasoning.mode == "none" or not end:
             return None
-        start = first_of_turn(self._ir, reasoning.start).strip()
-        text = raw_through(self._rules, "reasoning", Free(0, None), Stop("", end), (start,) if start else ())
-        whole = seq(lit(start), text)
+        start = first_of_turn(self._ir, reasoning.start)
+        forbidden = (start.strip(),) if start.strip() else ()
+        text = raw_through(self._rules, "reasoning", Free(0, None), Stop("", end), forbidden)
+        whole = seq(lit(_opening(start)), text)
         if any(prompt.head.strip() == end for prompt in self._ir.turn.prompts):
             # Some prompt closes reasoning that was never opened; the model may do so itself.
             whole = alt(whole, lit(end))
@@ -134,27 +135,31 @@ class TurnRules:
         """Content, and the section behind it."""
         content, later = self._ir.content, self._markers.later.lstrip()
         wrapped = content.mode == "always_wrapped"
-        start = first_of_turn(self._ir, content.start) if first else content.start
-        opened = lit(start.strip()) if wrapped else EMPTY
+        opened = lit(_opening(first_of_turn(self._ir, content.start) if first else content.start)) if wrapped else EMPTY
         if wrapped and content.end.strip():
             text = raw_through(self._rules, "content", Free(0, None), Stop("", content.end.strip()))
             return [seq(opened, text, self._between(), lit(later), tail)]
         # Nothing closes the content but what opens the calls.
-        stop = mark(self._ir, later)
-        if stop is None and not (wrapped and later):
+        found = mark(self._ir, later)
+        # White space behind a marker is the template's, and a parser does without it.
+        stop = Stop("", found.rstrip()) if found is not None else stop_at(self._markers.later.rstrip())
+        if found is None and not wrapped and "\n" not in stop.lead:
+            # Where calls begin with what any text may hold, they begin on a line of their own.
             return []
-        stop = stop or later
-        text = raw_through(self._rules, "content", Free(0, None), Stop("", stop), self._not_in_content())
-        return [seq(opened, text, lit(later[len(stop) :]), tail)]
+        if not stop.core.strip():
+            return []
+        text = raw_through(self._rules, "content", Free(0, None), stop, self._not_in_content())
+        return [seq(opened, text, lit(later[len(stop.core) :]), tail)]
 
     def _content_after(self) -> Expr:
         content, markers = self._ir.content, self._markers
         if content.with_calls != "after":
             return EMPTY
-        forbidden = (*self._not_in_content(), markers.mark or "")
+        again = mark(self._ir, markers.next.lstrip())
+        forbidden = (*self._not_in_content(), markers.mark or "", again or "")
         if content.mode == "always_wrapped" and content.end.strip():
             text = raw_through(self._rules, "content", Free(0, None), Stop("", content.end.strip()), forbidden)
-            return opt(seq(self._gap(), lit(content.start.strip()), text))
+            return opt(seq(self._gap(), lit(_opening(content.start)), text))
         text = to_expr(self._rules, "content", minimal(without(forbidden)), chars)
         return seq(self._gap(), text)
 
@@ -173,3 +178,9 @@ class TurnRules:
 
     def _gap(self) -> Expr:
         return self._rules.library("gap", rep(Chars(codepoints.of("\t\n\r ")), 0, 8))
+
+
+def _opening(marker: str) -> str:
+    """A block's opener without its outer white space, except where that ends a word: text would run into it."""
+    core = marker.strip()
+    return marker.lstrip() if core[-1:].isalnum() else core

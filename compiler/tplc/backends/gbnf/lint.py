@@ -15,10 +15,11 @@ from tplc.backends.gbnf.repetitions import LARGEST_PRODUCT
 _NAME = re.compile(r"[a-z][a-z0-9-]*\Z")
 _TOKEN = re.compile(
     r'(?P<space> +)|"(?P<literal>(?:[^"\\\n]|\\.)*)"|\[(?P<set>(?:[^\]\\\n]|\\.)*)\]'
-    r"|(?P<counts>[*+?]|\{\d+(?:,\d*)?\})|(?P<sign>[()|])|(?P<name>[^\s\"\[\]()|{}*+?]+)"
+    r"|(?P<counts>[*+?]|\{\d+(?:,\d*)?\})|(?P<sign>[()|])|(?P<name>[A-Za-z0-9_-]+)"
 )
-_LITERAL_ESCAPE = re.compile(r'\\(?:[nrt"\\]|x[0-9A-F]{2})|[^\\]')
-_SET_ESCAPE = re.compile(r"\\(?:[nrt\\]|x[0-9A-F]{2})|[^\\\[\]]")
+# A hexadecimal digit behind \\xHH is taken for more of the number by one engine.
+_LITERAL_ESCAPE = re.compile(r'\\(?:[nrt"\\]|x[0-9A-F]{2}(?![0-9A-Fa-f]))|[^\\]')
+_SET_ESCAPE = re.compile(r"\\(?:[nrt\\\]]|x[0-9A-F]{2}(?![0-9A-Fa-f]))|[^\\\]]")
 _DEEPEST = 60
 
 

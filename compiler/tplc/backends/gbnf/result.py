@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+import json
+from dataclasses import asdict, dataclass, replace
 
 from tplc.backends.gbnf.report import NotExpressed
 from tplc.backends.gbnf.triggers import Trigger
@@ -33,3 +34,23 @@ class Grammar:
             "generation_prompt": self.generation_prompt,
             "not_expressed": [asdict(entry) for entry in self.not_expressed],
         }
+
+
+def with_comments(grammar: Grammar) -> Grammar:
+    """The same with all but the rules said in comments at the head of the text, for who has only the file."""
+    if not grammar.text:
+        return grammar
+    lines = [
+        "Lazy: holds from where a trigger fires."
+        if grammar.lazy
+        else f"Holds from the end of the generation prompt on: {_shown(grammar.generation_prompt)}"
+    ]
+    lines += [f"Trigger, {trigger.type}: {_shown(trigger.value)}" for trigger in grammar.triggers]
+    if grammar.preserved_tokens:
+        lines.append("Preserved tokens: " + " ".join(map(_shown, grammar.preserved_tokens)))
+    lines += [f"Not expressed: {_shown(str(entry))[1:-1]}" for entry in grammar.not_expressed]
+    return replace(grammar, text="".join(f"# {line}\n" for line in lines) + "\n" + grammar.text)
+
+
+def _shown(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)

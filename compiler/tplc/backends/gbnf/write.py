@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from tplc.backends.gbnf import codepoints
 from tplc.backends.gbnf.codepoints import Ranges
 from tplc.backends.gbnf.expressions import Alt, Chars, Expr, Lit, Rep, Seq
 
+_BETWEEN_NUMBER_AND_DIGIT = re.compile(r"(?<=[\x00-\x08\x0b\x0c\x0e-\x1f\x7f])(?=[0-9A-Fa-f])")
 _ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r", "\\": "\\\\"}
 
 
@@ -32,11 +34,12 @@ def _sequence(expr: Expr) -> str:
 
 def _item(expr: Expr) -> str:
     if isinstance(expr, Lit):
-        return literal(expr.text)
+        return " ".join(_literals(expr.text))
     if isinstance(expr, Chars):
         return character_class(expr.ranges)
     if isinstance(expr, Rep):
-        item = f"({_alternatives(expr.item)})" if isinstance(expr.item, Rep) else _item(expr.item)
+        grouped = isinstance(expr.item, Rep) or (isinstance(expr.item, Lit) and len(_literals(expr.item.text)) > 1)
+        item = f"({_alternatives(expr.item)})" if grouped else _item(expr.item)
         return item + _counts(expr.low, expr.high)
     if isinstance(expr, Seq | Alt):
         return f"({_alternatives(expr)})" if expr.items else '""'
@@ -56,6 +59,11 @@ def literal(text: str) -> str:
     return '"' + "".join(_plain(character, '"') for character in text) + '"'
 
 
+def _literals(text: str) -> list[str]:
+    """One literal, or several: one engine reads hexadecimal digits behind \\xHH as more of the number."""
+    return [literal(part) for part in _BETWEEN_NUMBER_AND_DIGIT.split(text)]
+
+
 def character_class(ranges: Ranges) -> str:
     """A class, negated where that is shorter.  Any character is `[^\\x00]`, for want of a portable dot."""
     if ranges == codepoints.ALL:
@@ -67,23 +75,31 @@ def character_class(ranges: Ranges) -> str:
 
 
 def _members(ranges: Ranges) -> str:
-    # A hyphen can stand for itself only at the end.
-    hyphen = any(low == high == ord("-") for low, high in ranges)
-    return "".join(_member(low, high) for low, high in ranges if not low == high == ord("-")) + ("-" if hyphen else "")
+    """The class in an order that every engine reads alike.
+
+    A hyphen stands for itself only at the end, a caret anywhere but at the beginning, and behind \\xHH no hexadecimal
+    digit may come: one engine takes it for more of the number.
+    """
+    apart = {ord("-"), ord("^")} & {code for pair in ranges for code in pair}
+    kept = codepoints.minus(ranges, codepoints.union((code, code) for code in apart))
+    members = [_member(low, high) for low, high in kept]
+    # Of those that end in \\xHH and begin otherwise there is one at most: the range up to 0x7F.
+    members.sort(key=lambda member: (member.startswith("\\x"), "\\x" in member))
+    if ord("^") in apart:
+        members.append("^" if members else r"\x5E")
+    return "".join(members) + ("-" if ord("-") in apart else "")
 
 
 def _member(low: int, high: int) -> str:
-    if high == low:
-        return _plain(chr(low), "[]^")
     between = "" if high == low + 1 else "-"
-    return _plain(chr(low), "[]^-") + between + _plain(chr(high), "[]^-")
+    return _plain(chr(low), "]") if high == low else _plain(chr(low), "]") + between + _plain(chr(high), "]")
 
 
-def _plain(character: str, special: str) -> str:
+def _plain(character: str, quote: str) -> str:
     if character in _ESCAPES:
         return _ESCAPES[character]
-    if character == '"' and '"' in special:
-        return '\\"'
-    if character in special or ord(character) < 0x20 or ord(character) == 0x7F:
+    if character == quote:
+        return "\\" + quote
+    if ord(character) < 0x20 or ord(character) == 0x7F:
         return f"\\x{ord(character):02X}"
     return character

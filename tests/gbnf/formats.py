@@ -1,0 +1,67 @@
+"""The examples' formats, learned once for all tests here, with the parsers generated from them."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tests.example_case import load_examples
+from tplc.backends.python import generate
+from tplc.driver import learn_format, open_renderer
+from tplc.ir.nodes import TemplateIR
+from tplc.ir.write import write_message
+from tplc.verify.artifact import Artifact, load_artifact
+
+
+@dataclass(frozen=True)
+class Format:
+    name: str
+    ir: TemplateIR
+    parser: Artifact
+
+
+@functools.lru_cache(maxsize=1)
+def formats() -> dict[str, Format]:
+    """Those of the examples that call tools."""
+    found = {}
+    for example in load_examples():
+        with open_renderer(example.source, name=example.name, special_tokens=example.special_tokens) as renderer:
+            ir = learn_format(
+                renderer, name=example.name, source_text=example.source, special_tokens=example.special_tokens
+            )
+        if ir.tools.format != "none":
+            found[example.name] = Format(example.name, ir, load_artifact(generate(ir)))
+    return found
+
+
+NAMES = tuple(example.name for example in load_examples())
+
+
+def calls_message(*calls: tuple[str, Mapping[str, Any]], content: str | None = None) -> dict[str, Any]:
+    written = [
+        {"id": f"callid{number:03}", "function": {"name": name, "arguments": dict(arguments)}}
+        for number, (name, arguments) in enumerate(calls)
+    ]
+    return {"role": "assistant", "content": content, "tool_calls": written}
+
+
+def written(ir: TemplateIR, message: Mapping[str, Any]) -> str:
+    """What the model writes after the default prompt, without the end of the turn."""
+    head = ir.turn.prompts[0].head
+    if ir.reasoning.mode == "forced_open":
+        message = {**message, "reasoning_content": "Let me see."}
+    text = write_message(ir, message)
+    text = text[len(head) :] if head and text.startswith(head) else text
+    for end in sorted(ir.turn.ends, key=len, reverse=True):
+        if end and text.endswith(end):
+            return text[: -len(end)]
+    return text
+
+
+def arguments_of(message: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    return [
+        (call["function"]["name"], json.loads(call["function"]["arguments"])) for call in message["tool_calls"] or []
+    ]
