@@ -24,6 +24,7 @@ ESCAPE = re.compile(
 PART_OF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7}|[0-7]{1,2})?\Z")
 FOLLOW = re.compile(r"\s*(?:[,\]}):]|\Z)")
 WORD = re.compile(r"[^,\n\]}]+")
+HELD = 256  # more than any sign is long
 BODY = {'"': re.compile(r'[^"\\\x00-\x1f]*')}
 
 
@@ -61,7 +62,7 @@ class Style:
         either = "|".join(map(re.escape, ordered))
         single = re.escape("".join(sign for sign in ordered if len(sign) == 1))
         self.token = re.compile(rf"(\s+)|({either})|((?:(?!{either})[^\s{single}])+)", re.S)
-        self.begins = [sign for sign in ordered if any(other != sign and other.startswith(sign) for other in ordered)]
+        self.begins = {sign[:n] for sign in ordered for n in range(1, len(sign))}
         self.key = re.compile(rf"(?:(?!{re.escape(signs[4])})[^\n}}])+")
 
 
@@ -111,7 +112,7 @@ class Reader:
                 if self.stack:
                     (self.comma or self.out).append(text if text.isascii() and text.isprintable() else _space(text))
             elif match.lastindex == 2:
-                if end == stop and not final and text in self.style.begins:
+                if text in self.style.begins and stop - pos < HELD and buf[pos:] in self.style.begins and not final:
                     break
                 token = self.style.tokens[text]
                 if self.follow and not self.stack and token not in '"[{':
