@@ -1,6 +1,6 @@
 """What differs between two formats, fact by fact.
 
-reasoning.end: "</r>" became "</think>"
+reasoning.end: "</r>" became "</why>"
 turn.end: "<stop>" is new
 """
 
