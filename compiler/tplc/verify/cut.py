@@ -1,9 +1,9 @@
 """Cutting the assistant's turn out of a render.
 
-    asked     "…<|user|>zquestion1z<|end|>"
-    prompt    "…<|user|>zquestion1z<|end|><|bot|><r>"
-    full      "…<|user|>zquestion1z<|end|><|bot|>Hi<|end|><|bot|><r>"      (it appends a prompt whatever is said)
-    →  turn "Hi<|end|>", given the header "<|bot|>" and the trailing "<|bot|><r>"
+    asked     "…<ask>zquestion1z<stop>"
+    prompt    "…<ask>zquestion1z<stop><bot><r>"
+    full      "…<ask>zquestion1z<stop><bot>Hi<stop><bot><r>"      (it appends a prompt whatever is said)
+    →  turn "Hi<stop>", given the header "<bot>" and the trailing "<bot><r>"
 
 Only what stands after the user's text is compared: what stands before it may change with the conversation.
 """
