@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from tplc.backends.gbnf import codepoints
 from tplc.backends.gbnf.automaton import minimal, to_expr
 from tplc.backends.gbnf.expressions import EMPTY, Chars, Expr, alt, chars, lit, opt, rep, seq
-from tplc.backends.gbnf.openers import Markers, first_of_turn, mark
+from tplc.backends.gbnf.openers import Markers, first_of_turn, is_bare, mark
 from tplc.backends.gbnf.quoting import quoting_of
 from tplc.backends.gbnf.rules import Rules
 from tplc.backends.gbnf.strings import Free, raw_through
@@ -139,14 +139,11 @@ class TurnRules:
         if wrapped and content.end.strip():
             text = raw_through(self._rules, "content", Free(0, None), Stop("", content.end.strip()))
             return [seq(opened, text, self._between(), lit(later), tail)]
-        # Nothing closes the content but what opens the calls.
-        found = mark(self._ir, later)
-        # White space behind a marker is the template's, and a parser does without it.
-        stop = Stop("", found.rstrip()) if found is not None else stop_at(self._markers.later.rstrip())
-        if found is None and not wrapped and "\n" not in stop.lead:
-            # Where calls begin with what any text may hold, they begin on a line of their own.
-            return []
-        if not stop.core.strip():
+        # Nothing closes the content but what opens the calls.  White space behind a marker is the template's, and a
+        # parser does without it; a marker that any text may hold counts at the start of a line.
+        found = mark(self._ir, later) or later
+        stop = stop_at(self._markers.later.rstrip()) if is_bare(self._ir, later) else Stop("", found.rstrip())
+        if not stop.core or (is_bare(self._ir, later) and not wrapped and "\n" not in stop.lead):
             return []
         text = raw_through(self._rules, "content", Free(0, None), stop, self._not_in_content())
         return [seq(opened, text, lit(later[len(stop.core) :]), tail)]
