@@ -587,7 +587,7 @@ def _after_call(calls: CallFacts) -> list[str]:
         '        if kind == "call":',
         f"            {_try(calls, literal('content'))}",
         '        elif kind in ("close", "separator"):',
-        "            self._pos = self._mark.end",
+        "            self._pos, self._eat = self._mark.end, self._mark.trail",
     ]
     if not calls.fields and not calls.inner:
         lines += [

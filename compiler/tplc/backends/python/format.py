@@ -26,6 +26,7 @@ from tplc.ir.nodes import (
     Tools,
     ValueStyle,
 )
+from tplc_runtime.values import Reader, Style
 
 _OPENING = "<[{(«"
 _CLOSING = ">]})»"
@@ -203,12 +204,13 @@ class _Analysis:
         opened = style.object_open.strip() or "{"
         openers, inner, distinct = self.openers(tools.section_start, fields.prefix + opened)
         known = [(fields.name, "name"), (fields.arguments, "arguments"), (fields.id, "id"), (fields.index, "index")]
+        known += [(path, "constant") for path, _ in fields.constants]
         return CallFacts(
             openers=openers,
             inner=inner,
             distinct=distinct,
             separators=_cored(self.texts(tools.separator)),
-            closers=self.closers(fields.suffix, tools.section_end),
+            closers=self.closers([fields.suffix], tools.section_end),
             fields=((("*",), "arguments"),)
             if fields.name_is_key
             else tuple((path, role) for path, role in known if path),
@@ -227,7 +229,7 @@ class _Analysis:
             return self.named_later(tools, layout)
         pairs = tools.arguments if isinstance(tools.arguments, PairArguments) else None
         closing, tail = self.after_arguments(after)
-        closers = self.closers(*closing, tools.section_end)
+        closers = self.closers(closing, tools.section_end)
         ends = (*closers, tail[0]) if tail is not None else closers
         pair_facts = self.pairs(tools, pairs, ends, openers) if pairs is not None else None
         return CallFacts(
@@ -247,16 +249,13 @@ class _Analysis:
     def named_later(self, tools: Tools, layout: tuple[Text | Slot, ...]) -> CallFacts:
         """A call whose name comes after its arguments: both stand in one object, after slots or not."""
         assert tools.dialect is not None
-        written, items = _written(layout)
-        start, stop = written.find("{"), written.rfind("}")
-        try:
-            members = json.loads(written[start : stop + 1]) if 0 <= start < stop else {}
-        except ValueError:
-            members = {}
-        fields = tuple((path, kind) for path, kind in _fields(members) if kind in ("name", "arguments", "id", "index"))
-        if {kind for _, kind in fields} < {"name", "arguments"}:
+        written, items = _written(layout, tools.dialect.in_object)
+        opened = tools.dialect.in_object.object_open.strip() or "{"
+        start, stop, members = self.object_in(written, opened, tools)
+        fields = tuple(_fields(members))
+        if not {"name", "arguments"} <= {role for _, role in fields}:
             raise UnsupportedFormat(self.ir.provenance.name, "the name of a call comes after its arguments")
-        prefix, suffix = _split(written[: start + 1], items), written[stop + 1 :]
+        prefix, suffix = _split(written[: start + len(opened)], items), written[stop:]
         first = prefix[0].text if isinstance(prefix[0], Text) else ""
         openers, inner, distinct = self.openers(tools.section_start, first)
         return CallFacts(
@@ -264,11 +263,24 @@ class _Analysis:
             inner=inner,
             distinct=distinct,
             separators=_cored(self.texts(tools.separator)),
-            closers=self.closers(suffix, tools.section_end),
+            closers=self.closers([suffix], tools.section_end),
             header=self.header(prefix[bool(first) :], tools, None, None, ()),
             fields=fields,
+            object_open=opened,
             styles=self.styles(tools),
         )
+
+    def object_in(self, written: str, opened: str, tools: Tools) -> tuple[int, int, object]:
+        """The first object of the dialect in a text: where it starts and stops, and its members."""
+        style, _, _ = (Style(facts.strings, dict(facts.words), facts.signs) for facts in self.styles(tools))
+        start = written.find(opened)
+        while start >= 0:
+            reader = Reader((style, style, style))
+            stop = reader.read(written, start, True)
+            if not reader.want and not reader.repair:
+                return start, stop, json.loads(reader.take())
+            start = written.find(opened, start + 1)
+        return 0, 0, {}
 
     def header(
         self,
@@ -311,7 +323,9 @@ class _Analysis:
                 slots.append(SlotEnd(item.kind, (follower.text,) if isinstance(follower, Text) else ()))
         return texts[1:], (texts[0] if at else "", tuple(slots))
 
-    def closers(self, *texts: str) -> tuple[str, ...]:
+    def closers(self, texts: Sequence[str], section_end: str) -> tuple[str, ...]:
+        # White space after the calls is the last closer's; otherwise nothing would show where it ends.
+        texts = [*texts, section_end] if section_end.strip() else [*texts[:-1], "".join(texts[-1:]) + section_end]
         pieces = [piece for text in texts for variant in self.texts(text) for piece in [variant, *_pieces(variant)]]
         pieces += [part for piece in pieces for part in re.split(f"(?<=[{re.escape(_CLOSING)}])", piece)]
         return _cored(pieces)
@@ -418,10 +432,10 @@ class _Analysis:
         return StyleFacts(tuple(known.values()), tuple(sorted(word_map.items())), signs, not style.key_open)
 
 
-def _written(layout: Sequence[Text | Slot]) -> tuple[str, dict[str, str]]:
+def _written(layout: Sequence[Text | Slot], style: ValueStyle) -> tuple[str, dict[str, str]]:
     """The layout as one text, with a name of its own for each slot."""
     items = {f"\x7f{item.kind}\x7f": item.kind for item in layout if isinstance(item, Slot)}
-    quoted = {"arguments": '"\x7farguments\x7f"'}
+    quoted = {"arguments": f"{style.strings[0].open}\x7farguments\x7f{style.strings[0].close}" if style.strings else ""}
     return "".join(
         item.text if isinstance(item, Text) else quoted.get(item.kind, f"\x7f{item.kind}\x7f") for item in layout
     ), dict(items)
@@ -440,8 +454,9 @@ def _fields(members: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple
     if isinstance(members, dict):
         for key, value in members.items():
             yield from _fields(value, (*path, key))
-    elif isinstance(members, str):
-        yield path, members.strip("\x7f")
+    else:
+        role = members.strip("\x7f") if isinstance(members, str) and members[:1] == "\x7f" else ""
+        yield path, role if role in ("name", "arguments", "id", "index") else "constant"
 
 
 def _type_words(tools: Tools) -> tuple[tuple[str, tuple[str, ...]], ...]:
