@@ -46,12 +46,12 @@ SIGNS = {
 }
 PASSED_THROUGH = ("", "turn", "part", "tool_calls_first", "call_line", "talk_of_calls")
 ELEMENTS = ("list_of_items", "object_of_arguments", "scalar_value", "scalar_item", "element_text")
-ARGUMENTS = ("wrapped_text", "typed_value", "value", "loose_value", *ELEMENTS, "raw_text")
+WORDS = ("true", "false", "null")
+VALUES = ("object", "list", "string", "number", *WORDS)
+ARGUMENTS = ("wrapped_text", "typed_value", *VALUES, "loose_value", *ELEMENTS, "raw_text")
 RAW = ("raw_text", "element_text")
 TEXTS = ("json_text", "python_text", "plain_text")
-WORDS = ("true", "false", "null")
 TYPES = {"object": "object", "list": "array", "string": "string", "true": "boolean", "false": "boolean", "null": "null"}
-SURROGATE_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 
 class Node(Protocol):
@@ -217,7 +217,10 @@ class _Mapper:
     def plain(self, node: Node) -> str:
         """The text of a slot: inside quotes where it has some."""
         text = self.of(node).strip()
-        if first(node, *TEXTS) is None and text[:1] != '"':
+        quoted = first(node, "quoted_name")
+        if quoted is not None and text[:1] == "'":
+            return text[1:-1]
+        if quoted is None and first(node, *TEXTS) is None:
             return text
         decoded: str = json.loads(self.string(node), strict=False)
         return decoded
@@ -284,7 +287,7 @@ class _Mapper:
         if kind == "plain_text":
             return '"' + escaped(text) + '"'
         if kind == "python_text":
-            text = _json_escapes(text)
+            text = json_escapes(text)
         return '"' + text + '"'
 
     # Pairs
@@ -315,7 +318,7 @@ class _Mapper:
         if choice is None or kind_of(choice) in ELEMENTS or kind_of(node) == "item_value":
             return self.element(node, choice, types, schema, root)
         kind = kind_of(choice)
-        if kind == "value":
+        if kind in VALUES:
             return self.json(choice)
         if kind == "loose_value":
             return self.loose(self.of(choice))
@@ -373,12 +376,8 @@ class _Mapper:
         return self.json(value)
 
 
-def _json_escapes(text: str) -> str:
+def json_escapes(text: str) -> str:
     """The inside of a Python string as the inside of a JSON string."""
-    return re.sub(r'\\.[0-9a-fA-F]{0,8}|["\x00-\x1f]', "", text, flags=re.S) if not text else _escape_all(text)
-
-
-def _escape_all(text: str) -> str:
     out, at = [], 0
     while at < len(text):
         found = ESCAPE.match(text, at)

@@ -78,12 +78,10 @@ class PairRules:
             *(each for rules in named for each in rules),
             rule("arguments", self.all("argument")),
             *self.frame_rules(),
-            rule(
-                "argument", sequence(*self.head, "argument_key", *self.middle, "argument_value", "(value_close / cut)")
-            ),
+            rule("argument", self.pair("argument_key", "argument_value")),
             *self.slot_rules(known),
             *self.argument_value(),
-            self.value_close(),
+            *self.value_close(),
         ]
 
     def tool_rules(self, suffix: str, parameters: tuple[Parameter, ...]) -> list[Rule]:
@@ -97,14 +95,17 @@ class PairRules:
                 if self.raw and parameter.types == frozenset({"string"}) and not self.dialect.wrap
                 else "argument_value"
             )
-            body = sequence(*self.head, key, *self.middle, value, "(value_close / cut)")
             rules += [
-                rule(f"argument_for_{parameter.rule}", body),
+                rule(f"argument_for_{parameter.rule}", self.pair(key, value)),
                 rule(key, f"{literal(parameter.name)} &key_stop"),
             ]
         return rules
 
     # Around the pairs, and the pair around the value
+
+    def pair(self, key: str, value: str) -> str:
+        closed = "" if not self.closer.strip() else "(value_close / cut)" if self.raw else "value_close?"
+        return sequence(*self.head, key, *self.middle, value, closed)
 
     def all(self, argument: str) -> str:
         rest = "argument_rest" if self.between else ""
@@ -205,8 +206,8 @@ class PairRules:
 
     # The value
 
-    def value_close(self) -> Rule:
-        return rule("value_close", leaf(self.close_pattern()))
+    def value_close(self) -> list[Rule]:
+        return [rule("value_close", leaf(self.close_pattern()))] if self.closer.strip() else []
 
     def close_pattern(self) -> str:
         if self.repeats:
@@ -214,7 +215,11 @@ class PairRules:
             return rf"{marker(self.closer)}[^\n]{{1,{KEY_LIMIT}}}?{marker(rest)}"
         if is_distinctive(self.closer):
             return marker(self.closer)
-        return rf"\s*+{marker_core(self.closer)}(?={self.follow()})"
+        return self.punctuation()
+
+    def punctuation(self) -> str:
+        """A closing marker that values hold as well, or none at all: it counts only before what may follow."""
+        return rf"(?<!\s)\s*+{marker_core(self.closer)}(?={self.follow()})"
 
     def follow(self) -> str:
         """What may follow a value whose closing marker, if it has one, could stand in the value as well."""
@@ -274,7 +279,7 @@ class PairRules:
             return rule(name, leaf(rf"{opened}.*?(?={marker(self.closer)}\1{marker_core(rest)}|\Z)"))
         if is_distinctive(self.closer):
             return rule(name, leaf(rf".*?(?={marker(self.closer)}|\Z)"))
-        return rule(name, leaf(rf".*?(?=\s*+{marker_core(self.closer)}{self.follow()}|\Z)"))
+        return rule(name, leaf(rf".*?(?={self.punctuation()}|\Z)"))
 
     def space_before_close(self) -> str:
         return leaf(rf"[ \t\r\n]*?(?={self.close_pattern()}|\Z)")
@@ -301,8 +306,13 @@ class PairRules:
 
     def quoted_rules(self) -> list[Rule]:
         suffix = "_for_argument"
+        values = value_rules(self.dialect.top, self.dialect, suffix, after=self.follow())
+        # What has signs or quotes around it has its end; a number or a word may be the beginning of something else.
+        firm = [kind for kind in values[0].choices if kind.removesuffix(suffix) in ("object", "list", "string")]
+        words = [kind for kind in values[0].choices if kind not in firm]
         return [
-            rule("argument_value", f"value{suffix} &value_close", "loose_value"),
-            *value_rules(self.dialect.top, self.dialect, suffix, after=self.follow()),
-            rule("loose_value", leaf(rf".*?(?=\s*+{marker_core(self.closer)}{self.follow()}|\Z)")),
+            rule("argument_value", *firm, f"({' / '.join(words)}) value_end", "loose_value"),
+            *values[1:],
+            rule("value_end", leaf(rf"(?={self.punctuation()})")),
+            rule("loose_value", leaf(rf".*?(?={self.punctuation()}|\Z)")),
         ]

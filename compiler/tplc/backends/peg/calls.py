@@ -29,21 +29,26 @@ def call_sections(ir: TemplateIR, facts: Facts, known: KnownTools, *, parallel: 
         return []
     call = call_section if ir.tools.json is None else json_call_section
     return [
-        section_section(facts, parallel=parallel),
+        section_section(facts, parallel=parallel, apart=apart(ir.tools, facts)),
         call(ir.tools, facts, known),
         *argument_sections(ir.tools, facts, known),
     ]
 
 
-def section_section(facts: Facts, *, parallel: bool) -> Section:
+def apart(tools: Tools, facts: Facts) -> bool:
+    """Whether only a separator says that another call comes, for a call opens with nothing of its own."""
+    return bool(facts.separator) and not facts.call_open and tools.json is None
+
+
+def section_section(facts: Facts, *, parallel: bool, apart: bool) -> Section:
     """Around and between the calls."""
-    # Where a call opens with nothing of its own, only a separator says that another one comes.
-    apart = bool(facts.separator) and not facts.call_open
     named = ["section_close"] if facts.section_close else []
     named += ["call_separator"] if facts.separator and not apart else []
     between = f"(gap {_any(named)})*" if named else ""
     another = sequence("between_calls" if between else "", "gap", "call_separator gap" if apart else "", "call")
-    opened = "" if not facts.section_open else "section_open gap" if not facts.call_open else "(section_open gap)?"
+    opened = "section_open gap" if facts.section_open else ""
+    if facts.section_open and facts.call_open and facts.distinctive_call:
+        opened = "(section_open gap)?"
     more = f"({another})*" if parallel else ""
     rules = [rule("tool_calls", sequence(opened, "call", more, "between_calls" if between else ""))]
     if facts.section_open:

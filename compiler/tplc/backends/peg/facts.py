@@ -53,6 +53,8 @@ class Facts:
     separator: str
     call_open: str
     call_close: str
+    # The call's opener says by itself that a call comes, also outside a section.
+    distinctive_call: bool
     stray: str
     # Nothing but JSON's signs opens a call: it counts only where a line begins.
     bare: bool
@@ -63,7 +65,10 @@ class Facts:
     @property
     def call_starts(self) -> list[str]:
         """Patterns at which a call may begin, looking ahead."""
-        return [pattern for pattern in (self.section_open, self.call_open, self.object_start) if pattern]
+        if not self.section_open or not self.call_open:
+            return [pattern for pattern in (self.section_open, self.call_open, self.object_start) if pattern]
+        whole = rf"{self.section_open}\s*+{self.call_open}"
+        return [whole, self.call_open] if self.distinctive_call else [whole]
 
     @property
     def line_starts(self) -> list[str]:
@@ -118,8 +123,9 @@ class _Analysis:
         # A section that opens with white space alone is no more than white space of the first call's opening.
         opener = shape.opener if section.strip() else section + shape.opener
         reasoning_close = self.pattern(ir.reasoning.end) if ir.reasoning.mode != "none" else ""
-        # What opens a call that is an object opens nothing without that object.
-        ahead = "" if tools.json is None else r"(?=\s*+" + exact(object_open(tools)) + ")"
+        # What opens a call that is an object, or whose id begins with a word, opens nothing without that.
+        first = object_open(tools) if tools.json is not None else shape.id_prefix
+        ahead = rf"(?=\s*+{exact(first)})" if first else ""
         trailing = "" if ir.content.end.strip() else ir.content.end
         return Facts(
             turn_end=either([marker(trailing + end) for end in self.longest_first(ir.turn.ends)]),
@@ -130,12 +136,13 @@ class _Analysis:
             content_space="" if ir.content.start.strip() else ir.content.start,
             content_open=self.pattern(ir.content.start),
             content_close=self.pattern(ir.content.end),
-            section_open=self.opener(section) + ahead if section.strip() else "",
+            section_open=self.opener(section) + (ahead if not opener.strip() else "") if section.strip() else "",
             object_start="" if opener.strip() or section.strip() else ahead,
             section_close=self.closer((tools.section_end,)),
             separator=self.pattern(tools.separator),
             call_open=self.opener(opener) + ahead if opener.strip() else "",
             call_close=self.closer(shape.closer),
+            distinctive_call=is_distinctive(opener + shape.id_prefix) and "omitted_openers" in self.tolerances,
             stray=self.stray(reasoning_close, shape),
             bare=tools.format != "none" and not is_telling_opener(section + shape.opener),
             call_lead=some_suffix(lead) if (lead := _lead(section + shape.opener)).endswith("\n") else "",
@@ -182,7 +189,8 @@ class _Analysis:
         """Closers that are dropped where nothing is open."""
         if "stray_closers" not in self.tolerances:
             return ""
-        texts = [text for text in (*shape.closer, self.ir.tools.section_end) if text]
+        closer = () if None in shape.closer else shape.closer
+        texts = [text for text in (*closer, self.ir.tools.section_end) if text]
         pieces = [piece for text in texts for piece in (text, *pieces_of(text))]
         closers = dict.fromkeys(piece for piece in pieces if is_distinctive(piece))
         longest_first = sorted(closers, key=lambda text: (-len(text.strip()), text))

@@ -66,10 +66,8 @@ def json_call_section(tools: Tools, facts: Facts, known: KnownTools) -> Section:
             rule("other_field", sequence("!name_field", inner, "key colon (value / loose_object / loose_list)"))
         )
         rules += [rule(slot, *value_choices(tools)) for slot in ("id", "index") if getattr(tools.json, slot)]
-    rules.append(rule("loose_rest", "(loose_object / loose_list / loose_text)* (object_close / cut)"))
-    rules.append(name_rule(known, tools))
-    if not known.closed:
-        rules.append(rule("no_name", leaf(r"""["']\s*+["']""")))
+    rules.append(rule("loose_rest", "(loose_object / loose_list / loose_text / list_close)* (object_close / cut)"))
+    rules += name_rules(known, tools)
     if closed:
         rules.append(rule("call_close", leaf(facts.call_close)))
     return Section("One call: an object with its name and its arguments.", (*rules,))
@@ -105,17 +103,22 @@ def object_rules(name: str, fields: Field, *, bare: bool) -> list[Rule]:
     return rules
 
 
-def name_rule(known: KnownTools, tools: Tools) -> Rule:
-    names = [leaf(f"(?:{either([exact(json_text(tool.name)), exact(quoted(tool.name))])})") for tool in known.tools]
-    others = [] if known.closed else string_choices(tools)
-    return rule("name", *names, *(f"!no_name {choice}" for choice in others))
+def name_rules(known: KnownTools, tools: Tools) -> list[Rule]:
+    """The name in quotes, of any kind; an empty one is none."""
+    quoted_names = [(f"quoted_name_for_{tool.rule}", (json_text(tool.name), quoted(tool.name))) for tool in known.tools]
+    others = [] if known.closed else [*(f"!no_name {each}" for each in own_strings(tools)), "!no_name quoted_name"]
+    rules = [rule("name", *(f'{name} ""' if len(quoted_names) == 1 else name for name, _ in quoted_names), *others)]
+    rules += [rule(name, leaf(f"(?:{either([exact(text) for text in texts])})")) for name, texts in quoted_names]
+    if others:
+        rules.append(rule("no_name", leaf(r"""["']\s*+["']""")))
+        rules.append(rule("quoted_name", leaf(r""""[^"\\\n]++"|'[^'\\\n]++'""")))
+    return rules
 
 
-def string_choices(tools: Tools) -> list[str]:
-    """Text in the quotes of the dialect, or in others."""
+def own_strings(tools: Tools) -> list[str]:
+    """Text in the quotes of the dialect."""
     assert tools.dialect is not None
-    own = [choice for each in string_rules(tools.dialect.in_object, "")[:1] for choice in each.choices]
-    return [*own, leaf(r'"[^"\\\n]++"'), leaf(r"'[^'\\\n]++'")]
+    return [choice for each in string_rules(tools.dialect.in_object, "")[:1] for choice in each.choices]
 
 
 def value_choices(tools: Tools) -> list[str]:

@@ -42,7 +42,9 @@ def marker(text: str, *, loose: bool = True) -> str:
     if not core:
         return exact(text)
     before, after = text[: text.index(core)], text[text.index(core) + len(core) :]
-    return some_suffix(before) + marker_core(core, loose=loose) + some_prefix(after)
+    # A word before white space is a word, not the beginning of a longer one.
+    whole = r"(?!\w)" if after and core[-1].isalnum() else ""
+    return some_suffix(before) + marker_core(core, loose=loose) + whole + some_prefix(after)
 
 
 def marker_core(text: str, *, loose: bool = True) -> str:

@@ -26,7 +26,7 @@ ESCAPES = {
     "python": r"""\\(?:['"\\abfnrtv]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4})""",
 }
 # Quotes as they open in one style or another, for finding where a broken object ends.
-QUOTED = (r'"(?:[^"\\]|\\.)*+(?:"|\Z)', r"(?<=[:,\[{]\s*)'(?:[^'\\]|\\.)*+(?:'|\Z)")
+QUOTED = (r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', r"(?<=[:,\[{]\s*)'(?:[^'\\]|\\.)*+(?:'|\\?\Z)")
 
 
 def value_rules(style: ValueStyle, dialect: Dialect, suffix: str = "", *, after: str = "") -> list[Rule]:
