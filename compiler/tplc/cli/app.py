@@ -31,7 +31,7 @@ Name = Annotated[
 ]
 Tokens = Annotated[
     list[str] | None,
-    typer.Option("--special-token", metavar="NAME=TEXT", help="A special token, such as bos_token=<s>."),
+    typer.Option("--special-token", metavar="NAME=TEXT", help="A special token, such as bos_token=TEXT."),
 ]
 Limit = Annotated[
     list[str] | None,

@@ -1,8 +1,8 @@
 """How are calls written: section, separators, the layout of one call?
 
     one, two and three calls
-    `<s>[f {…}]</s>`, `<s>[f {…}] [g {…}]</s>`, …
-    →  section `<s>` … `</s>`, separator ` `, call `[` name ` ` arguments `]`
+    `<all>[f {…}]</all>`, `<all>[f {…}] [g {…}]</all>`, …
+    →  section `<all>` … `</all>`, separator ` `, call `[` name ` ` arguments `]`
 
 Counters are text that counts up from call to call.  An id is a slot of its own, or the word that a counter stands in.
 """
@@ -119,7 +119,10 @@ def learn_calls(
     json_fields = _json_fields(layout, arguments)
     layout, call_id = _call_id(layout, json_fields)
     call_id = replace(call_id, pattern=_id_pattern(prober, turn, dress))
-    place, gap = _content_place(prober, turn, dress, facts)
+    place, gap, rest = _content_place(prober, turn, dress, facts)
+    if rest.strip() and split.end.endswith(rest) and split.end != rest:
+        # what stands after content as well as after calls ends the turn, not the calls
+        turn_end, split = rest, replace(split, end=split.end.removesuffix(rest))
     section_start = split.start
     if place == "before":
         lead = split.start + split.open
@@ -357,18 +360,21 @@ def _reach_back(header: str, mid: str) -> str:
     return shared if shared.strip() and len(shared) < len(header) else ""
 
 
-def _content_place(prober: Prober, turn: TurnFacts, dress: Dress, facts: ReasoningFacts) -> tuple[ContentPlace, str]:
-    """Where one message's content stands beside calls, and the text between content and call."""
+def _content_place(
+    prober: Prober, turn: TurnFacts, dress: Dress, facts: ReasoningFacts
+) -> tuple[ContentPlace, str, str]:
+    """Where one message's content stands beside calls, the text between content and call, and what follows both."""
     call = probe_call(0)
     tail = prober.tail([assistant(dress, content=CONTENT, calls=[call])], dress, calls=[call])
     if isinstance(tail, Refused) or CONTENT not in tail or name_of(0) not in tail:
-        return "none", ""
+        return "none", "", ""
     text = turn.turn_text(tail)
     first = min(text.index(s) for s in (name_of(0), id_of(0, dress)) if s and s in text)
     at = text.index(CONTENT)
     if at < first:
-        return "before", generalise(text[at + len(CONTENT) : first], dress)
-    return "after", text[len(text[:at].rstrip()) : at]
+        return "before", generalise(text[at + len(CONTENT) : first], dress), ""
+    rest = text[at + len(CONTENT) :] if dress.follow == "none" else ""
+    return "after", text[len(text[:at].rstrip()) : at], rest
 
 
 # -- the layout of one call -------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """Rendering probes: conversations whose every value is a sentinel.
 
-    Prober(renderer).tail([assistant]) → "<|end|><|assistant|>zqcontent0x<|end|>"
+    Prober(renderer).tail([assistant]) → "{end}{bot}zqcontent0x{end}"
 
 A tail is what the template writes after the last user message.  A refusal (the template raises) is an observation like
 any other.  Every render is remembered, so questions may be asked as often as wanted.

@@ -1,9 +1,9 @@
 """Where does a turn start, what does the prompt already write of it, what ends it?
 
-tail of [user]                      "<|end|>"
-… with a generation prompt          "<|end|><|bot|><r></r>"
-… answered                          "<|end|><|bot|>zqcontent0x<|end|>"
-→  header "<|bot|>", head "<r></r>", end "<|end|>"
+tail of [user]                      "{end}"
+… with a generation prompt          "{end}{bot}{r}{/r}"
+… answered                          "{end}{bot}zqcontent0x{end}"
+→  header "{bot}", head "{r}{/r}", end "{end}"
 """
 
 from __future__ import annotations
