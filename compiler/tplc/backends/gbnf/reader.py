@@ -349,7 +349,7 @@ class SchemaReader:
             else:
                 present = self.shapes(self.sub(node.member(keyword, name)))
             having = Shapes(objects=(ObjectShape(required=(name,)),))
-            found.append(algebra.union(absent, self._both(present, having, node.path)))
+            found.append(algebra.union(absent, self._both(having, present, node.path)))
         return found
 
     # A schema's own keywords
