@@ -61,8 +61,8 @@ examples: $(READY)  ## write examples/*/out anew from the templates
 random: $(READY)  ## 500 chat templates of random design (ARGS="--count 50 --first 0")
 	$(BIN)/python -m tests.property.report_random $(ARGS)
 
-fuzz: $(READY)  ## random and mutated outputs through every example's parser
-	@if [ -d fuzz ]; then $(BIN)/python -m fuzz $(ARGS); else echo "no fuzzers yet"; fi
+fuzz: $(READY)  ## a million random and mutated outputs through all examples' parsers (ARGS="--count 50000")
+	$(BIN)/python -m tests.fuzz $(ARGS)
 
 demo: $(READY)  ## compile an example, parse a model's output with it, show a grammar
 	@mkdir -p $(OUT)

@@ -59,6 +59,9 @@ class CallReader(Reader):
 
     def _repaired(self, what: str) -> None:
         super()._repaired(what)
+        if what == "missing key" and not self.role and not self.lists:
+            self.path[len(self.stack) - 1 :] = [""]
+            self.role, self.depth = "other", len(self.stack)
         self.pause = True
 
 
@@ -125,8 +128,8 @@ class CallObjects(Objects):
             if self._named:
                 self._say("arguments", text)
             self._early, self._kind = text, "done"
-        elif event == "other":
-            self._note("unknown field " + reader.path[-1])
+        elif event != "key":
+            self._note(("unknown" if event == "other" else "repeated") + " field " + reader.path[-1])
         return True
 
     def _is_named(self, name: str) -> bool:
@@ -163,9 +166,10 @@ class CallObjects(Objects):
         reader = self._reader
         if reader is not None and not self._named:
             self._no_object("the rest of the call")
-        elif reader is not None and reader.role == "arguments" and self._kind == "{":
+        elif reader is not None and reader.role == "arguments" and self._kind != "done":
             reader.stack, reader.depth = reader.stack[reader.depth :], 0
-            self._say("arguments", reader.take() + reader.close())
+            text = reader.take() + reader.close()
+            self._say("arguments", text if self._kind == "{" else self._unwrapped(text))
             self._reader = None
         elif reader is not None:
             self._say("arguments", "{}" if self._early is None else "")

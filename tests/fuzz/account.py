@@ -1,0 +1,369 @@
+"""Whether every character of an output is accounted for.
+
+    "Hi <call>f{\"a\": 1} x</call>"  →  "Hi" content, " <call>" marker, "f" name, "{…}" arguments, "x" content, …
+
+A second copy of each parser is loaded and watched.  Every state reports what it consumed, so the consumed pieces and
+what is left in the buffer are the whole input (and the prompt's head).  What is left at the end may only be white
+space.  Then, by state:
+
+text (content, reasoning, text that is held)
+    Exactly: what is not passed on as text, character by character, is white space or one whole marker of the parser
+    (white space inside it apart).
+call headers, and what stands after a call
+    Exactly: values of slots with a marker or white space between them; the name and the id reached the message.
+objects that turn out to be no call
+    Exactly: all that was consumed since the opener is given back as text.
+arguments
+    Markers around keys and raw values: exactly, as in headers.  Keys and values are rewritten as JSON, so they are
+    compared as bags of characters: what was consumed is contained in what the call and the content were given.  Not
+    compared are white space, syntax and quotes of JSON and of the dialect, escapes, words such as True (which become
+    others), and what numbers lose (signs, underscores, zeros, hexadecimal ones).  Exempt is what a diagnostic told
+    about: members of a call's object that have no meaning; and the name of a member that the output's end cut off.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+from tests.fuzz.formats import Format
+from tplc.verify.artifact import load_module
+
+TEXT_STATES = ("_content", "_reasoning", "_held_text")
+VALUE_STATES = ("_arguments", "_object", "_value")
+PAIR_STATES = ("_pairs", "_element")
+STATES = (*TEXT_STATES, *VALUE_STATES, *PAIR_STATES, "_call", "_after_call")
+
+_ESCAPE = re.compile(r"\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}|[0-7]{1,3}|.)", re.S | re.I)
+_HEXADECIMAL = re.compile(r"0x[0-9a-f]+", re.I)
+_UNCOUNTED = set("[]{},:\"'\\+_0" + "".join(map(chr, range(32))))
+
+
+class Trace:
+    """What one parser consumed and said, and what of it does not add up."""
+
+    def __init__(self, marks: Markers) -> None:
+        self.marks = marks
+        self.lost: list[str] = []
+        self.told: dict[str, list[str]] = {"content": [], "reasoning_content": [], "held": [], "arguments": []}
+        self.spans: list[tuple[int, int]] = []  # text passed on in the present step
+        self.slots: dict[str, str] = {}  # that were read in the present step
+        self.opened: list[tuple[str, str | None]] = []  # calls that were opened in the present step
+        self.calls: list[tuple[str, str | None]] = []
+        self.piece: str | None = None  # of a raw value, in the present step
+        self.eaten: list[str] = []  # by the arguments of the present call
+        self.said: list[str] = []  # meanwhile
+        self.exempt: list[str] = []
+        self.given_back = False  # in the present step: an object was no call
+        self.raw: list[str] | None = None  # consumed since the opener of an object that may be no call
+
+    def begin_step(self) -> None:
+        self.spans, self.slots, self.opened, self.piece = [], {}, [], None
+
+    def end_step(self, state: str, buf: str, start: int, end: int) -> None:
+        if end < start:
+            self.lost.append(f"{state} went back from {start} to {end}")
+        elif self.piece is not None:
+            self.value(state, buf[start:end], self.piece)
+        elif state in VALUE_STATES:
+            self.eaten.append(buf[start:end])
+        elif state == "_call" or self.slots:
+            self.header(state, buf, start, end)
+        else:
+            self.gaps(state, buf, start, end)
+        if state not in VALUE_STATES + PAIR_STATES:
+            self.end_of_call()
+
+    def passed_on(self, consumed: str, said: int, *, whole: bool) -> None:
+        """What was said since is what was consumed (of what the prompt holds, the end at most)."""
+        text = "".join(self.said[said:])
+        if not (text == consumed if whole else consumed.endswith(text)):
+            self.lost.append(f"{consumed!r} was consumed, {text!r} is passed on")
+
+    def gaps(self, state: str, buf: str, start: int, end: int) -> None:
+        """Between the spans of text there is one marker, or white space."""
+        at = start
+        for first, last in [*self.spans, (end, end)]:
+            if first < at or not self.marks.fits(buf[at:first]):
+                self.lost.append(f"{state}: {buf[at:first]!r} of {buf[start:end]!r}")
+            at = last
+
+    def header(self, state: str, buf: str, start: int, end: int) -> None:
+        if self.spans or start == end:
+            return self.gaps(state, buf, start, end)
+        if not self._laid_out(buf[start:end], list(self.slots.values())):
+            self.lost.append(f"{state}: {buf[start:end]!r} is not {self.slots!r} between markers")
+        if state in PAIR_STATES:
+            self.eaten.append(self.slots["key"])
+        if state == "_call" and "name" in self.slots:
+            for name, call_id in self.opened:
+                told = [name, call_id or ""]
+                if self.slots["name"] != name or self.slots.get("id", "") not in told[1]:
+                    self.lost.append(f"{state}: {self.slots!r} became {told!r}")
+        return None
+
+    def value(self, state: str, consumed: str, piece: str) -> None:
+        at = consumed.find(piece)
+        if not (at >= 0 and self.marks.fits(consumed[:at]) and self.marks.fits(consumed[at + len(piece) :])):
+            self.lost.append(f"{state}: {consumed!r} is not {piece!r} between markers")
+        self.eaten.append(piece)
+
+    def _laid_out(self, text: str, values: list[str]) -> bool:
+        if not values:
+            return self.marks.fits(text)
+        at = text.find(values[0])
+        while at >= 0:
+            if self.marks.fits(text[:at]) and self._laid_out(text[at + len(values[0]) :], values[1:]):
+                return True
+            at = text.find(values[0], at + 1)
+        return False
+
+    def end_of_call(self) -> None:
+        eaten, said = "".join(self.eaten), "".join(self.said)
+        if eaten.strip() and eaten.strip() not in ("null", '""'):
+            missing = Counter(self.marks.counted(eaten))
+            missing.subtract(Counter((said + "".join(self.exempt)).lower()))
+            if +missing:
+                self.lost.append(f"arguments: {''.join((+missing).elements())!r} of {eaten!r}, which became {said!r}")
+        self.eaten, self.said, self.exempt = [], [], []
+
+
+class Markers:
+    """The markers of a parser, from its own constants."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self._squeezed = {"".join(text.split()) for text in _texts(module)} | {""}
+        self._around_key = getattr(module.StreamParser, "VALUE_CLOSE", ())
+        # An object's own bracket stands at the end of its call's opener.
+        opening = getattr(module.StreamParser, "STYLES", None)
+        self._openings = [sign for style in opening or () for sign, token in style.tokens.items() if token == "{"]
+        styles = opening or ()
+        quotes = [string[1] for style in styles for string in style.strings.values()]
+        self._syntax = _UNCOUNTED.union(*quotes, *(token for style in styles for token in style.tokens))
+        words = {word for style in styles for word in style.words} | set(getattr(module.StreamParser, "WORDS", ()))
+        self._words = sorted({*words, "None"}, key=len, reverse=True)
+
+    def fits(self, text: str) -> bool:
+        """White space or a marker."""
+        squeezed = "".join(text.split())
+        return squeezed in self._squeezed or any(squeezed + opening in self._squeezed for opening in self._openings)
+
+    def add_closer(self, key: str) -> None:
+        """The marker after a value whose key it repeats."""
+        if self._around_key:
+            self._squeezed.add("".join(key.join(self._around_key).split()))
+
+    def counted(self, eaten: str) -> Iterator[str]:
+        """The characters of arguments that must be in the message."""
+        text = eaten
+        for word in self._words:
+            text = text.replace(word, " ")
+        text = _HEXADECIMAL.sub(" ", _ESCAPE.sub(" ", text))
+        return (char for char in text.lower() if char not in self._syntax and not char.isspace())
+
+
+def _texts(module: ModuleType) -> Iterator[str]:
+    """The constants of the parser, and the attributes of its class, that are texts or hold some."""
+    for name, value in (*vars(module).items(), *vars(module.StreamParser).items()):
+        if name in ("WRAP", "VALUE_CLOSE", "ITEM_END") or name.isupper():
+            for item in (value,) if isinstance(value, str) else value if isinstance(value, tuple) else ():
+                if isinstance(item, str) and item.strip():
+                    yield item.strip()
+        if type(value).__name__ == "Marks":
+            yield from (core.strip() for core in value._cores)
+
+
+@cache
+def _watched(form: Format) -> tuple[Any, Markers]:
+    module = load_module(form.source)
+    parser = module.StreamParser
+    for name in STATES:
+        if hasattr(parser, name):
+            setattr(parser, name, _state(name, getattr(parser, name)))
+    for name, watch in WATCHES.items():
+        if hasattr(parser, name):
+            setattr(parser, name, watch(getattr(parser, name)))
+    return parser, Markers(module)
+
+
+Method = Callable[..., Any]
+
+
+def _state(name: str, method: Method) -> Method:
+    def step(self: Any) -> bool:
+        trace, buf, start, raw = self._trace, self._buf, self._pos, self._trace.raw
+        trace.begin_step()
+        more = method(self)
+        if raw is not None and trace.raw is raw:
+            raw.append(buf[start : self._pos])
+        trace.end_step(name, buf, start, self._pos)
+        if trace.given_back:
+            trace.given_back = False
+            trace.eaten.clear()
+        return bool(more)
+
+    return step
+
+
+def _watch_text(method: Method) -> Method:
+    def text(self: Any, kind: str, start: int, end: int) -> None:
+        trace = self._trace
+        trace.spans.append((start, end))
+        said = len(trace.said)
+        method(self, kind, start, end)
+        trace.passed_on(self._buf[start:end], said, whole=self._echo or self._base + start >= 0)
+
+    return text
+
+
+def _watch_say(method: Method) -> Method:
+    def say(self: Any, kind: str, text: str) -> None:
+        self._trace.said.append(text)
+        self._trace.told[kind].append(text)
+        method(self, kind, text)
+
+    return say
+
+
+def _watch_slots(method: Method) -> Method:
+    def slots(self: Any, pos: int, wanted: Any) -> Any:
+        found = method(self, pos, wanted)
+        if not found[2]:
+            self._trace.slots = found[0]
+        return found
+
+    return slots
+
+
+def _watch_open_call(method: Method) -> Method:
+    def open_call(self: Any, name: str, call_id: str | None = None) -> None:
+        self._trace.opened.append((name, call_id))
+        self._trace.calls.append((name, call_id))
+        self._trace.said += [name, call_id or ""]
+        self._trace.raw = None
+        method(self, name, call_id)
+
+    return open_call
+
+
+def _watch_set_id(method: Method) -> Method:
+    def set_id(self: Any, call_id: str) -> None:
+        self._trace.said.append(call_id)
+        self._trace.calls[-1] = (self._trace.calls[-1][0], call_id)
+        method(self, call_id)
+
+    return set_id
+
+
+def _watch_begin_object(method: Method) -> Method:
+    def begin_object(self: Any, opened: str) -> None:
+        self._trace.raw = []
+        start = self._pos
+        method(self, opened)
+        self._trace.raw.append(self._buf[start : self._pos])
+
+    return begin_object
+
+
+def _watch_no_object(method: Method) -> Method:
+    def no_object(self: Any, *arguments: Any) -> Any:
+        # What the present step consumed is in _raw already, but not in what was watched.
+        given, consumed = "".join(self._raw), "".join(self._trace.raw or ())
+        if not given.startswith(consumed) or not self._buf[: self._pos].endswith(given[len(consumed) :]):
+            self._trace.lost.append(f"{consumed!r} was consumed, {given!r} is given back")
+        self._trace.raw, self._trace.given_back = None, True
+        said = len(self._trace.said)
+        more = method(self, *arguments)
+        self._trace.passed_on(given, said, whole=self._echo or self._raw_base >= 0)
+        return more
+
+    return no_object
+
+
+def _watch_begin_value(method: Method) -> Method:
+    def begin_value(self: Any, key: str, word: str) -> None:
+        self._trace.marks.add_closer(key)
+        method(self, key, word)
+
+    return begin_value
+
+
+def _watch_piece(method: Method) -> Method:
+    def piece(self: Any, text: str) -> None:
+        if self._trace.piece is None:  # not what was held and is said when its end shows that it is a string
+            self._trace.piece = text
+        method(self, text)
+
+    return piece
+
+
+def _watch_member(method: Method) -> Method:
+    def member(self: Any, reader: Any, event: str) -> Any:
+        text, notes = "".join(reader.out), len(self.diagnostics)
+        more = method(self, reader, event)
+        if event == "key":
+            self._trace.exempt.append(reader.path[-1])
+        elif len(self.diagnostics) > notes:
+            self._trace.exempt.append(text)
+        return more
+
+    return member
+
+
+def _watch_finish(method: Method) -> Method:
+    def finish(self: Any) -> None:
+        reader = getattr(self, "_reader", None)
+        if reader is not None and getattr(reader, "role", "arguments") != "arguments":
+            self._trace.exempt += reader.out
+        method(self)
+
+    return finish
+
+
+WATCHES: Mapping[str, Callable[[Method], Method]] = {
+    "_text": _watch_text,
+    "_say": _watch_say,
+    "_slots": _watch_slots,
+    "_open_call": _watch_open_call,
+    "_set_id": _watch_set_id,
+    "_begin_object": _watch_begin_object,
+    "_no_object": _watch_no_object,
+    "_begin_value": _watch_begin_value,
+    "_piece": _watch_piece,
+    "_member": _watch_member,
+    "_finish": _watch_finish,
+}
+
+
+def traced_run(form: Format, text: str, options: Mapping[str, Any]) -> tuple[Any, list[str]]:
+    """The parser after the whole text, and what of the text is not accounted for."""
+    watched, marks = _watched(form)
+    parser = watched.__new__(watched)
+    trace = parser._trace = Trace(marks)
+    parser.__init__(**options)
+    calls_before = len(trace.calls)
+    before = {kind: len(texts) for kind, texts in trace.told.items()}
+    parser._plain = ""  # all of it through the states; that chunks passed on as they come are the same is "stream"
+    parser.feed(text)
+    parser.finish()
+    if not trace.given_back:
+        trace.end_of_call()
+    left = parser._buf[parser._pos :]
+    if left.strip() or parser._parts:
+        trace.lost.append(f"never consumed: {left!r}")
+    message = parser.message
+    arguments = "".join(call["function"]["arguments"] for call in message["tool_calls"])
+    for kind, got in (*message.items(), ("arguments", arguments)):
+        if kind in trace.told:
+            told = "".join(trace.told[kind])
+            least = 0 if (got := got or "") == told else len("".join(trace.told[kind][before[kind] :]))
+            if not told.endswith(got) or len(got) < least:
+                trace.lost.append(f"{kind} {told!r} was passed on, and is {got!r} in the message")
+    calls = [(call["function"]["name"], call["id"]) for call in message["tool_calls"]]
+    if calls != trace.calls[len(trace.calls) - len(calls) :] or len(calls) < len(trace.calls) - calls_before:
+        trace.lost.append(f"calls {trace.calls!r} were opened, the message has {calls!r}")
+    return parser, trace.lost

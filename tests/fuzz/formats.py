@@ -1,0 +1,64 @@
+"""The parsers that are fuzzed: one for each example, from the IR beside it (or learned, where there is none yet).
+
+formats()  →  Format("tagged-json", ir, <its parser>, outputs=("<call>…", …), tools=[…]), …
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+from tests.conftest import SHARED
+from tests.example_case import Example, load_examples
+from tplc.driver import generate, learn_format, load_ir, open_renderer
+from tplc.ir.nodes import TemplateIR
+from tplc.verify.artifact import load_module
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Format:
+    name: str
+    ir: TemplateIR
+    source: str  # of the parser
+    parser: ModuleType
+    outputs: tuple[str, ...]
+    tools: list[dict[str, Any]]
+
+
+@cache
+def formats() -> tuple[Format, ...]:
+    return tuple(_format(example) for example in load_examples())
+
+
+def named(name: str) -> Format:
+    return next(one for one in formats() if one.name == name)
+
+
+def _format(example: Example) -> Format:
+    ir = ir_of(example)
+    source = generate(ir, "python")
+    outputs = tuple(output.text for output in example.outputs)
+    return Format(example.name, ir, source, load_module(source), outputs, example.tools or [])
+
+
+def ir_of(example: Example) -> TemplateIR:
+    path = example.out / "ir.json"
+    if path.is_file():
+        return load_ir(path.read_text(encoding="utf-8"))
+    with open_renderer(example.source, special_tokens=example.special_tokens) as renderer:
+        return learn_format(
+            renderer, name="template.jinja", source_text=example.source, special_tokens=example.special_tokens
+        )
+
+
+@cache
+def collected_outputs() -> tuple[str, ...]:
+    """Outputs of real models, when the folder with them is there: foreign to the examples' formats, so mere text."""
+    path = SHARED / "cases" / "llamacpp.jsonl"
+    if not path.is_file():
+        return ()
+    with path.open(encoding="utf-8") as lines:
+        return tuple(text for line in lines if len(text := json.loads(line)["input"]) < 2000)

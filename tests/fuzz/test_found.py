@@ -1,0 +1,34 @@
+"""What fuzzing found: the smallest output that showed it, and the message it means now."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.fuzz.check import check
+from tests.fuzz.formats import named
+
+# format, output, content, (name, arguments), diagnostics
+FOUND = [
+    # Arguments that are no object, and that the output's end cut off, were lost.
+    ("name-as-key", '(use[{"f":"abc', '"abc"', ("f", "{}"), ["the output ends inside a call", "the arguments are not an object"]),
+    # A value without a key, in the place of a field, was skipped in silence.
+    ("open-json", '[=request=]{"function": "f", [1]}', None, ("f", "{}"), ["unknown field ", "call: missing key"]),
+    # So was a field that comes again.
+    ("open-json", '[=request=]{"function": "f", "function": "g", "input": {}}', None, ("f", "{}"), ["repeated field function"]),
+    ("open-json", '[=request=]{"function": "f", "input": {}, "input": {"a": 1}}', None, ("f", "{}"), ["repeated field input"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "text", "content", "call", "diagnostics"), FOUND)
+def test_found(name: str, text: str, content: str | None, call: tuple[str, str], diagnostics: list[str]) -> None:
+    form = named(name)
+    parser = form.parser.StreamParser()
+    parser.feed(text)
+    parser.finish()
+    message = parser.message
+    functions = [(call["function"]["name"], call["function"]["arguments"]) for call in message["tool_calls"]]
+    told = [diagnostic.text for diagnostic in parser.diagnostics]
+    assert (message["content"], functions, sorted(told)) == (content, [call], sorted(diagnostics)), json.dumps(message)
+    assert check(form, text, {}, list(text)).broken == ()
