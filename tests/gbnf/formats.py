@@ -20,7 +20,15 @@ from tplc.verify.artifact import Artifact, load_artifact
 class Format:
     name: str
     ir: TemplateIR
-    parser: Artifact
+
+    @property
+    def parser(self) -> Artifact:
+        return _parser(self.name)
+
+
+@functools.cache
+def _parser(name: str) -> Artifact:
+    return load_artifact(generate(formats()[name].ir))
 
 
 @functools.lru_cache(maxsize=1)
@@ -33,11 +41,8 @@ def formats() -> dict[str, Format]:
                 renderer, name=example.name, source_text=example.source, special_tokens=example.special_tokens
             )
         if ir.tools.format != "none":
-            found[example.name] = Format(example.name, ir, load_artifact(generate(ir)))
+            found[example.name] = Format(example.name, ir)
     return found
-
-
-NAMES = tuple(example.name for example in load_examples())
 
 
 def calls_message(*calls: tuple[str, Mapping[str, Any]], content: str | None = None) -> dict[str, Any]:
