@@ -2,6 +2,7 @@
 
     ir = tplc.compile_template(source_text)
     parser = tplc.generate(ir, "python")
+    ready = tplc.prepare(source_text, {"messages": […], "tools": […]}, ir=ir)
 
 The names here are loaded when they are used: `tplc --version` needs none of what they need.
 """
@@ -14,18 +15,35 @@ from typing import TYPE_CHECKING
 from tplc.version import VERSION as __version__
 
 if TYPE_CHECKING:
+    from tplc.backends.gbnf import grammar
     from tplc.driver import compile_template, generate, load_ir
     from tplc.errors import TplcError
     from tplc.ir.nodes import TemplateIR
+    from tplc.serving import ChatTemplate, Prepared, prepare
 
-__all__ = ["TemplateIR", "TplcError", "__version__", "compile_template", "generate", "load_ir"]
+__all__ = [
+    "ChatTemplate",
+    "Prepared",
+    "TemplateIR",
+    "TplcError",
+    "__version__",
+    "compile_template",
+    "generate",
+    "grammar",
+    "load_ir",
+    "prepare",
+]
 
 _HOMES = {
+    "ChatTemplate": "tplc.serving",
+    "Prepared": "tplc.serving",
     "TemplateIR": "tplc.ir.nodes",
     "TplcError": "tplc.errors",
     "compile_template": "tplc.driver",
     "generate": "tplc.driver",
+    "grammar": "tplc.backends.gbnf",
     "load_ir": "tplc.driver",
+    "prepare": "tplc.serving",
 }
 
 

@@ -177,6 +177,20 @@ class InvalidIR(TplcError):
         return "\n".join([f"{self.name}: {what}", *(f"    {violation}" for violation in self.violations)])
 
 
+class RequestError(TplcError):
+    """A request that is not right, or that the template cannot do; `path` is the member's ("tools[2]")."""
+
+    exit_code = 2
+
+    def __init__(self, path: str, problem: str) -> None:
+        super().__init__(path, problem)
+        self.path = path
+        self.problem = problem
+
+    def __str__(self) -> str:
+        return f"request: {self.path}: {self.problem}" if self.path else f"request: {self.problem}"
+
+
 class BadMessage(TplcError):
     """A message that is not one, or that the template has no way to write."""
 

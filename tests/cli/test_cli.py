@@ -16,7 +16,7 @@ from tests.conftest import ROOT
 from tplc.version import VERSION
 
 CASES = ROOT / "tests" / "cases" / "cli"
-COMMANDS = ("compile", "inspect", "parse", "verify", "render", "build", "check", "init", "diff")
+COMMANDS = ("compile", "inspect", "parse", "verify", "render", "prepare", "build", "check", "init", "diff")
 REPORT = """\
 template     chat.jinja (sha256 SHA, 500 bytes)
 reasoning    tag_based "<why>" … "</why>" (reasoning)
@@ -502,3 +502,32 @@ def test_tolerances_reach_the_parser(run: Run, template: Path, tmp_path: Path) -
     assert [t["text"] for t in found if t["kind"] == "variant"] == ["<hm>"]
     result = run("parse", "chat.json", stdin=OUTPUT.replace("<why>", "<hm>"))
     assert json.loads(result.out) == MESSAGE
+
+
+# prepare
+
+
+def test_prepare(run: Run, template: Path, tmp_path: Path) -> None:
+    (tmp_path / "request.json").write_text('{"messages": [{"role": "user", "content": "Hi"}]}')
+    assert run("compile", "chat.jinja", "-o", "chat.json", "-q").code == 0
+    result = run("prepare", "chat.jinja", "request.json", "--ir", "chat.json")
+    assert (result.code, result.err) == (0, "")
+    assert json.loads(result.out) == {
+        "prompt": "<user>Hi<end><assistant>",
+        "grammar": "",
+        "grammar_lazy": False,
+        "grammar_triggers": [],
+        "preserved_tokens": ["</call>", "</why>", "<call>", "<end>", "<why>"],
+        "stop": ["<end>"],
+        "parser": {"tools": None, "prompt": "<user>Hi<end><assistant>", "parse_tool_calls": False},
+    }
+    assert run("prepare", "chat.jinja", stdin=(tmp_path / "request.json").read_text()).out == result.out
+
+
+def test_prepare_with_a_wrong_request(run: Run, template: Path) -> None:
+    result = run("prepare", "chat.jinja", stdin="[]")
+    assert (result.code, result.out) == (2, "")
+    assert result.err == 'tplc: standard input: holds no request\n    expected {"messages": […], …}\n'
+    result = run("prepare", "chat.jinja", stdin='{"messages": 1}')
+    told = 'tplc: request: messages: expected a list of {"role": …, "content": …}, not empty\n'
+    assert (result.code, result.out, result.err) == (2, "", told)

@@ -266,6 +266,25 @@ def render_(
     )
 
 
+@app.command("prepare")
+def prepare_(
+    source: Source,
+    request: Annotated[
+        str, typer.Argument(help="A JSON file: the body of a chat-completions request; - is standard input.")
+    ] = "-",
+    ir: Annotated[
+        str | None, typer.Option("--ir", metavar="FILE", help="The template's IR; without it, it is learned anew.")
+    ] = None,
+    template_name: Name = None,
+    special_token: Tokens = None,
+    limit: Limit = None,
+) -> None:
+    """Print what a server needs for a request: prompt, grammar, stops, and the parser's keywords, as JSON."""
+    from tplc.cli.prepare import prepare_command
+
+    prepare_command(source, request, ir, template_name, special_token or [], limit or [])
+
+
 Models = Annotated[
     list[str] | None, typer.Argument(metavar="[model]...", help="Models of the manifest; all, when none is named.")
 ]

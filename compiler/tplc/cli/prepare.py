@@ -1,0 +1,38 @@
+"""`tplc prepare`: a request to all that a server needs for it, as JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+
+from tplc import driver
+from tplc.cli import inputs
+from tplc.errors import SourceError
+from tplc.project.files import read_json, read_text
+from tplc.serving import ChatTemplate
+
+
+def prepare_command(
+    source: str,
+    request_file: str,
+    ir_file: str | None,
+    template_name: str | None,
+    special_tokens: Sequence[str],
+    limits: Sequence[str],
+) -> None:
+    request = read_json(request_file)
+    if not isinstance(request, Mapping):
+        name = "standard input" if request_file == "-" else request_file
+        raise SourceError(name, "holds no request", 'expected {"messages": […], …}')
+    ir = driver.load_ir(read_text(ir_file)) if ir_file is not None else None
+    loaded = inputs.load_template(source, template_name, special_tokens)
+    with ChatTemplate(
+        loaded.text,
+        name=loaded.name,
+        ir=ir,
+        special_tokens=loaded.special_tokens,
+        limits=inputs.limits(limits),
+    ) as template:
+        json.dump(template.prepare(request).to_json(), sys.stdout, ensure_ascii=False, indent=2)
+    print()

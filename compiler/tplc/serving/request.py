@@ -1,0 +1,199 @@
+"""Reading the body of a chat-completions request.
+
+    {"messages": […], "tools": […], "tool_choice": {"type": "function", "function": {"name": "f"}}}
+    →  Request(messages=(…), tools=(…), tool_choice="f", …)
+
+Members that say nothing about prompt or grammar (model, temperature, …) are none of our business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tplc.errors import RequestError
+from tplc.ir.nodes import Json
+
+Message = Mapping[str, Json]
+# What a render is given anyway: not for chat_template_kwargs.
+_RESERVED = ("messages", "tools", "add_generation_prompt")
+_ANY_OBJECT: Json = {"type": "object"}
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """`tool_choice` is auto, none, required, or a tool's name.  `json_schema` is None when none is asked for."""
+
+    messages: tuple[Message, ...]
+    tools: tuple[Message, ...] = ()
+    tool_choice: str = "auto"
+    parallel_tool_calls: bool | None = None
+    json_schema: Json | None = None
+    grammar: str | None = None
+    variables: tuple[tuple[str, Json], ...] = ()
+    add_generation_prompt: bool = True
+    continue_final_message: bool = False
+    stop: tuple[str, ...] = ()
+
+
+def read_request(body: Mapping[str, Any]) -> Request:
+    """Raises RequestError for what is malformed, and for what excludes each other."""
+    if not isinstance(body, Mapping):
+        raise RequestError("", "expected an object with messages")
+    tools = _tools(body.get("tools"))
+    continued = _flag(body, "continue_final_message", False)
+    messages = read_messages(body.get("messages"))
+    request = Request(
+        messages=messages,
+        tools=tools,
+        tool_choice=_tool_choice(body.get("tool_choice"), tools),
+        parallel_tool_calls=_flag(body, "parallel_tool_calls", None),
+        json_schema=_json_schema(body),
+        grammar=_text(body, "grammar"),
+        variables=_variables(body.get("chat_template_kwargs")),
+        add_generation_prompt=_flag(body, "add_generation_prompt", not continued) is True,
+        continue_final_message=continued is True,
+        stop=_stop(body.get("stop")),
+    )
+    _refuse_conflicts(request)
+    return request
+
+
+def read_messages(listed: object) -> tuple[Message, ...]:
+    if not isinstance(listed, (list, tuple)) or not listed:
+        raise RequestError("messages", 'expected a list of {"role": …, "content": …}, not empty')
+    return tuple(_message(message, f"messages[{index}]") for index, message in enumerate(listed))
+
+
+def _refuse_conflicts(request: Request) -> None:
+    if request.grammar is not None and request.json_schema is not None:
+        raise RequestError("grammar", "a grammar and a JSON schema exclude each other")
+    if request.grammar is not None and request.tools and request.tool_choice != "none":
+        raise RequestError("grammar", "a grammar and tools exclude each other: calls have a grammar of their own")
+    eager = request.json_schema is not None or request.tool_choice not in ("auto", "none")
+    if request.json_schema is not None and request.tool_choice not in ("auto", "none"):
+        raise RequestError("response_format", "excludes required tools: the answer is one or the other")
+    if not request.continue_final_message:
+        return
+    if request.add_generation_prompt:
+        raise RequestError("continue_final_message", "excludes add_generation_prompt: no new turn begins")
+    if request.messages[-1].get("role") != "assistant":
+        raise RequestError("continue_final_message", "the last message has to be the assistant's")
+    if request.messages[-1].get("tool_calls"):
+        raise RequestError("continue_final_message", "a message with tool calls cannot be continued")
+    if eager or request.grammar is not None:
+        raise RequestError("continue_final_message", "a grammar is for whole answers: none can continue a message")
+
+
+def _message(message: object, path: str) -> Message:
+    if not isinstance(message, Mapping):
+        raise RequestError(path, "expected an object")
+    if not isinstance(message.get("role"), str):
+        raise RequestError(f"{path}.role", "expected a role such as user")
+    content = message.get("content")
+    if content is not None and not isinstance(content, str):
+        if not isinstance(content, list) or not all(isinstance(part, Mapping) for part in content):
+            raise RequestError(f"{path}.content", "expected text, null, or a list of content parts")
+    calls = message.get("tool_calls")
+    if calls is not None and not isinstance(calls, list):
+        raise RequestError(f"{path}.tool_calls", "expected a list")
+    for index, call in enumerate(calls or ()):
+        function = call.get("function") if isinstance(call, Mapping) else None
+        if not isinstance(function, Mapping) or not isinstance(function.get("name"), str):
+            raise RequestError(f"{path}.tool_calls[{index}]", "expected a function with a name")
+    return message
+
+
+def _tools(listed: object) -> tuple[Message, ...]:
+    if listed is None:
+        return ()
+    if not isinstance(listed, (list, tuple)):
+        raise RequestError("tools", "expected a list")
+    names: set[str] = set()
+    for index, tool in enumerate(listed):
+        function = tool.get("function") if isinstance(tool, Mapping) else None
+        name = function.get("name") if isinstance(function, Mapping) else None
+        if not isinstance(name, str) or not name:
+            raise RequestError(f"tools[{index}]", 'expected {"type": "function", "function": {"name": …}}')
+        if name in names:
+            raise RequestError(f"tools[{index}]", f"the name {name!r} is taken by an earlier tool")
+        names.add(name)
+    return tuple(listed)
+
+
+def _tool_choice(choice: object, tools: tuple[Message, ...]) -> str:
+    expected = 'expected auto, none, required, or {"type": "function", "function": {"name": …}}'
+    if choice is None or choice in ("auto", "none"):
+        return "none" if choice == "none" else "auto"
+    if choice == "required":
+        if not tools:
+            raise RequestError("tool_choice", "tools are required, and there are none")
+        return "required"
+    function = choice.get("function") if isinstance(choice, Mapping) else None
+    name = function.get("name") if isinstance(function, Mapping) else None
+    if not isinstance(name, str):
+        raise RequestError("tool_choice", f"{expected}, got {choice!r}")
+    names = [str(tool["function"]["name"]) for tool in tools]  # type: ignore[index,call-overload]
+    if name not in names:
+        raise RequestError("tool_choice", f"there is no tool {name!r}; there are: {', '.join(names) or 'none'}")
+    return name
+
+
+def _json_schema(body: Mapping[str, Any]) -> Json | None:
+    """`response_format`, or a schema under `json_schema`."""
+    given = body.get("response_format")
+    bare: Json | None = body.get("json_schema")
+    if bare is not None and not isinstance(bare, (Mapping, bool)):
+        raise RequestError("json_schema", "expected a JSON schema")
+    if given is None:
+        return bare
+    kind = given.get("type") if isinstance(given, Mapping) else None
+    if kind not in ("text", "json_object", "json_schema"):
+        raise RequestError("response_format.type", f"expected text, json_object or json_schema, got {kind!r}")
+    if kind == "text":
+        return bare
+    if bare is not None:
+        raise RequestError("json_schema", "is there beside response_format: one of them")
+    if kind == "json_object":
+        schema: Json = given.get("schema") or _ANY_OBJECT
+        return schema
+    holder = given.get("json_schema")
+    schema = holder.get("schema") if isinstance(holder, Mapping) else None
+    if not isinstance(schema, (Mapping, bool)):
+        raise RequestError("response_format.json_schema.schema", "expected a JSON schema")
+    return schema
+
+
+def _variables(given: object) -> tuple[tuple[str, Json], ...]:
+    if given is None:
+        return ()
+    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+        raise RequestError("chat_template_kwargs", "expected an object")
+    for name in _RESERVED:
+        if name in given:
+            raise RequestError(f"chat_template_kwargs.{name}", f"give {name} in the request itself")
+    return tuple(given.items())
+
+
+def _flag(body: Mapping[str, Any], name: str, default: bool | None) -> bool | None:
+    value = body.get(name)
+    if value is None:
+        return default
+    if not isinstance(value, bool):
+        raise RequestError(name, "expected true or false")
+    return value
+
+
+def _text(body: Mapping[str, Any], name: str) -> str | None:
+    value = body.get(name)
+    if value is not None and not isinstance(value, str):
+        raise RequestError(name, "expected text")
+    return value or None
+
+
+def _stop(given: object) -> tuple[str, ...]:
+    texts = (given,) if isinstance(given, str) else given or ()
+    if not isinstance(texts, (list, tuple)) or not all(isinstance(text, str) for text in texts):
+        raise RequestError("stop", "expected text, or a list of texts")
+    return tuple(texts)

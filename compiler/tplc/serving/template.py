@@ -1,0 +1,256 @@
+"""A template with its format, ready to serve requests.
+
+with ChatTemplate(source) as template:
+    ready = template.prepare({"messages": […], "tools": […]})
+ready.prompt, ready.grammar, ready.stops      for the engine
+parser.parse(output, **ready.parser)          for what it answers
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from tplc import driver
+from tplc.errors import RequestError, TemplateRaised, UsageError
+from tplc.ir.nodes import GenerationPrompt, Json, TemplateIR
+from tplc.serving.messages import messages_for
+from tplc.serving.request import Message, Request, read_messages, read_request
+
+if TYPE_CHECKING:
+    from tplc.render import Limits
+
+_EXAMPLE: tuple[dict[str, Json], ...] = (
+    {"role": "system", "content": "You are a helpful assistant."},
+    {"role": "user", "content": "Hello."},
+    {"role": "assistant", "content": "Hi there."},
+    {"role": "user", "content": "How are you?"},
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """`grammar` is "" when nothing is constrained; `triggers` are (type, value) pairs that a lazy one waits for.
+
+    `parser` holds the keywords of `parse` and `StreamParser`.
+    """
+
+    prompt: str
+    grammar: str
+    grammar_lazy: bool
+    triggers: tuple[tuple[str, str], ...]
+    preserved_tokens: tuple[str, ...]
+    stops: tuple[str, ...]
+    parser: dict[str, Any]
+
+    def to_json(self) -> dict[str, Json]:
+        return {
+            "prompt": self.prompt,
+            "grammar": self.grammar,
+            "grammar_lazy": self.grammar_lazy,
+            "grammar_triggers": [{"type": kind, "value": value} for kind, value in self.triggers],
+            "preserved_tokens": list(self.preserved_tokens),
+            "stop": list(self.stops),
+            "parser": self.parser,
+        }
+
+
+def prepare(
+    template: str,
+    request: Mapping[str, Any],
+    *,
+    ir: TemplateIR | None = None,
+    special_tokens: Mapping[str, str] | None = None,
+) -> Prepared:
+    """For one request.  Who has many keeps a `ChatTemplate`."""
+    with ChatTemplate(template, ir=ir, special_tokens=special_tokens) as ready:
+        return ready.prepare(request)
+
+
+class ChatTemplate:
+    """A template that renders, and its format.  Without `ir` the format is learned and verified first.
+
+    One worker process renders; threads take turns.
+
+    `adds_bos`, `adds_eos`: the engine's tokenizer puts these tokens around a prompt by itself, so they are left out.
+    """
+
+    def __init__(
+        self,
+        source: str,
+        *,
+        name: str = "template",
+        ir: TemplateIR | None = None,
+        special_tokens: Mapping[str, str] | None = None,
+        adds_bos: bool = False,
+        adds_eos: bool = False,
+        limits: Limits | None = None,
+    ) -> None:
+        if ir is not None and ir.provenance.sha256 != _sha256(source):
+            raise UsageError(f"{name}: the IR is of another template ({ir.provenance.name}): their SHA-256 differ")
+        tokens = special_tokens if special_tokens is not None or ir is None else dict(ir.provenance.special_tokens)
+        self._tokens = dict(tokens or {})
+        self._adds_bos = adds_bos
+        self._adds_eos = adds_eos
+        self._turn = Lock()
+        self._renderer = driver.open_renderer(source, name=name, special_tokens=tokens, limits=limits)
+        if ir is None:
+            ir = driver.learn_format(self._renderer, name=name, source_text=source, special_tokens=tokens)
+            ir = driver.verify_ir(ir, self._renderer)
+            driver.require_verified(ir)
+        self.ir = ir
+
+    def close(self) -> None:
+        self._renderer.close()
+
+    def __enter__(self) -> ChatTemplate:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def prepare(self, body: Mapping[str, Any]) -> Prepared:
+        """Raises RequestError for a request that is not right, or that this template cannot do."""
+        request = read_request(body)
+        self._refuse_impossible(request)
+        prompt = self._continued(request) if request.continue_final_message else self._prompt(request)
+        calls = bool(request.tools) and request.tool_choice != "none"
+        text, lazy, triggers = self._grammar(request, prompt)
+        return Prepared(
+            prompt=self._once(prompt),
+            grammar=text,
+            grammar_lazy=lazy,
+            triggers=triggers,
+            preserved_tokens=self.ir.preserved_tokens,
+            stops=tuple(dict.fromkeys([*_cores(self.ir.turn.ends), *request.stop])),
+            parser={"tools": list(request.tools) or None, "prompt": prompt, "parse_tool_calls": calls},
+        )
+
+    def format_single(
+        self, past: Sequence[Message], message: Message, *, tools: Sequence[Message] = (), **variables: Json
+    ) -> str:
+        """What a new message adds to the prompt of a conversation: for engines that keep the past in their cache.
+
+        A message that is not the assistant's adds the generation prompt, too.  After an answer, the engine holds what
+        the model wrote, up to the end marker: the white space that the template writes behind it is part of what is
+        added.
+        """
+        whole = read_messages([*past, message])
+        answers = whole[-1].get("role") != "assistant"
+        after = self._render(whole, tools, variables, generation=answers)
+        if not past:
+            return self._once(after)
+        before = self._render(whole[:-1], tools, variables, generation=False)
+        added = self._added(before, after)
+        answered = whole[-2].get("role") == "assistant"
+        return (self._behind_end(before) if answered else "") + added
+
+    def example(self) -> str:
+        """A short conversation as this template writes it."""
+        seen = self.ir.capabilities.system_role
+        return self._render(_EXAMPLE if seen else _EXAMPLE[1:], (), {}, generation=True)
+
+    def _render(
+        self, messages: Sequence[Message], tools: Sequence[Message], variables: Mapping[str, Json], *, generation: bool
+    ) -> str:
+        given = [dict(tool) for tool in tools] or None
+        wanted = messages_for(self.ir, messages)
+        try:
+            with self._turn:
+                return self._renderer.render(wanted, tools=given, add_generation_prompt=generation, **dict(variables))
+        except TemplateRaised as error:
+            raise RequestError("messages", f"the template refuses them: {error.message}") from error
+
+    def _prompt(self, request: Request) -> str:
+        variables = dict(request.variables)
+        return self._render(request.messages, request.tools, variables, generation=request.add_generation_prompt)
+
+    def _continued(self, request: Request) -> str:
+        """The render up to the end of the last message's text."""
+        last = request.messages[-1]
+        text = _text_of(last.get("content")) or last.get("reasoning_content") or last.get("reasoning")
+        if not isinstance(text, str) or not text.strip():
+            raise RequestError("continue_final_message", "the last message has no text to continue")
+        whole = self._render(request.messages, request.tools, dict(request.variables), generation=False)
+        # A template may strip outer white space; what it kept is what the model goes on from.
+        for shown in (text, text.rstrip(), text.strip()):
+            at = whole.rfind(shown)
+            if at >= 0:
+                return whole[: at + len(shown)]
+        raise RequestError("continue_final_message", "the template does not show the last message's text as it is")
+
+    def _refuse_impossible(self, request: Request) -> None:
+        wants_calls = bool(request.tools) and request.tool_choice != "none"
+        if wants_calls and self.ir.tools.format == "none":
+            name = self.ir.provenance.name
+            raise RequestError("tools", f"{name} shows no calls: compile it with example pairs, or choose none of them")
+
+    def _grammar(self, request: Request, prompt: str) -> tuple[str, bool, tuple[tuple[str, str], ...]]:
+        if request.grammar is not None:
+            return request.grammar, False, ()
+        parallel = request.parallel_tool_calls is not False and self.ir.tools.parallel
+        options = driver.GrammarOptions(
+            tools=request.tools,
+            tool_choice=request.tool_choice,
+            parallel_tool_calls=parallel,
+            json_schema=request.json_schema,
+            context=self._context(prompt, dict(request.variables)),
+        )
+        grammar = driver.make_grammar(self.ir, options)
+        return grammar.text, grammar.lazy, tuple((trigger.type, trigger.value) for trigger in grammar.triggers)
+
+    def _context(self, prompt: str, variables: Mapping[str, Json]) -> Mapping[str, Json] | None:
+        """The learned generation prompt that this one is: the longest that it ends with."""
+        fitting = [known for known in self.ir.turn.prompts if prompt.endswith(known.text)]
+        best = max(fitting, key=lambda known: (len(known.text), _agreement(known, variables)), default=None)
+        return dict(best.context) if best is not None else None
+
+    def _added(self, before: str, after: str) -> str:
+        """What follows the past.  A template that always appends a generation prompt has one at the end of the past."""
+        candidates = [before, *(before.removesuffix(prompt.text) for prompt in self.ir.turn.prompts)]
+        for past in candidates:
+            if past and after.startswith(past):
+                return after[len(past) :]
+        raise RequestError(
+            "messages", "the template writes the past anew when a message comes: there is no difference to add"
+        )
+
+    def _behind_end(self, before: str) -> str:
+        """White space that the template writes behind the end marker, where the model stops."""
+        for end in self.ir.turn.ends:
+            if end.strip() and before.endswith(end):
+                return end[len(end.rstrip()) :]
+        return ""
+
+    def _once(self, prompt: str) -> str:
+        """The prompt without what the tokenizer adds once more."""
+        bos, eos = self._tokens.get("bos_token", ""), self._tokens.get("eos_token", "")
+        if self._adds_bos and bos:
+            prompt = prompt.removeprefix(bos)
+        if self._adds_eos and eos:
+            prompt = prompt.removesuffix(eos)
+        return prompt
+
+
+def _agreement(known: GenerationPrompt, variables: Mapping[str, Json]) -> int:
+    return sum(1 for name, value in known.context if variables.get(name) == value)
+
+
+def _cores(ends: Sequence[str]) -> list[str]:
+    return [end.strip() for end in ends if end.strip()]
+
+
+def _text_of(content: Json) -> str:
+    """The text of content; of parts, the last text."""
+    if isinstance(content, list):
+        texts = [part.get("text") for part in content if isinstance(part, dict) and part.get("type") == "text"]
+        content = texts[-1] if texts else None
+    return content if isinstance(content, str) else ""
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,154 @@
+"""Reading requests: what is wrong with one is told, with the member's name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tplc.errors import RequestError
+from tplc.serving import Request, read_request
+
+USER = {"role": "user", "content": "Hello."}
+LOOK = {"type": "function", "function": {"name": "look"}}
+SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}}
+
+
+def message_of(body: Any) -> str:
+    with pytest.raises(RequestError) as caught:
+        read_request(body)
+    assert caught.value.exit_code == 2
+    return str(caught.value).removeprefix("request: ")
+
+
+def test_least() -> None:
+    assert read_request({"model": "m", "messages": [USER]}) == Request(messages=(USER,))
+
+
+def test_everything() -> None:
+    body = {
+        "messages": [USER],
+        "tools": [LOOK],
+        "tool_choice": {"type": "function", "function": {"name": "look"}},
+        "parallel_tool_calls": False,
+        "chat_template_kwargs": {"deliberate": False},
+        "stop": "STOP",
+        "temperature": 0,
+    }
+    assert read_request(body) == Request(
+        messages=(USER,),
+        tools=(LOOK,),
+        tool_choice="look",
+        parallel_tool_calls=False,
+        variables=(("deliberate", False),),
+        stop=("STOP",),
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "schema"),
+    [
+        ({"response_format": {"type": "text"}}, None),
+        ({"response_format": {"type": "json_object"}}, {"type": "object"}),
+        ({"response_format": {"type": "json_object", "schema": SCHEMA}}, SCHEMA),
+        ({"response_format": {"type": "json_schema", "json_schema": {"name": "n", "schema": SCHEMA}}}, SCHEMA),
+        ({"json_schema": SCHEMA}, SCHEMA),
+        ({"response_format": {"type": "text"}, "json_schema": SCHEMA}, SCHEMA),
+    ],
+)
+def test_response_formats(given: dict[str, Any], schema: Any) -> None:
+    assert read_request({"messages": [USER], **given}).json_schema == schema
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"messages": []}, 'messages: expected a list of {"role": …, "content": …}, not empty'),
+        ({"messages": "Hello."}, 'messages: expected a list of {"role": …, "content": …}, not empty'),
+        ({"messages": ["Hello."]}, "messages[0]: expected an object"),
+        ({"messages": [USER, {"content": "x"}]}, "messages[1].role: expected a role such as user"),
+        (
+            {"messages": [{"role": "user", "content": 3}]},
+            "messages[0].content: expected text, null, or a list of content parts",
+        ),
+        (
+            {"messages": [{"role": "assistant", "tool_calls": {}}]},
+            "messages[0].tool_calls: expected a list",
+        ),
+        (
+            {"messages": [{"role": "assistant", "tool_calls": [{"id": "1"}]}]},
+            "messages[0].tool_calls[0]: expected a function with a name",
+        ),
+        ({"tools": {}}, "tools: expected a list"),
+        ({"tools": [{}]}, 'tools[0]: expected {"type": "function", "function": {"name": …}}'),
+        ({"tools": [LOOK, LOOK]}, "tools[1]: the name 'look' is taken by an earlier tool"),
+        ({"tool_choice": "required"}, "tool_choice: tools are required, and there are none"),
+        (
+            {"tools": [LOOK], "tool_choice": "any"},
+            'tool_choice: expected auto, none, required, or {"type": "function", "function": {"name": …}}, got \'any\'',
+        ),
+        (
+            {"tools": [LOOK], "tool_choice": {"type": "function", "function": {"name": "see"}}},
+            "tool_choice: there is no tool 'see'; there are: look",
+        ),
+        ({"parallel_tool_calls": "yes"}, "parallel_tool_calls: expected true or false"),
+        (
+            {"response_format": {"type": "xml"}},
+            "response_format.type: expected text, json_object or json_schema, got 'xml'",
+        ),
+        ({"response_format": "json"}, "response_format.type: expected text, json_object or json_schema, got None"),
+        (
+            {"response_format": {"type": "json_schema"}},
+            "response_format.json_schema.schema: expected a JSON schema",
+        ),
+        ({"json_schema": "object"}, "json_schema: expected a JSON schema"),
+        (
+            {"json_schema": SCHEMA, "response_format": {"type": "json_object"}},
+            "json_schema: is there beside response_format: one of them",
+        ),
+        ({"grammar": 'root ::= "a"', "json_schema": SCHEMA}, "grammar: a grammar and a JSON schema exclude each other"),
+        (
+            {"grammar": 'root ::= "a"', "tools": [LOOK]},
+            "grammar: a grammar and tools exclude each other: calls have a grammar of their own",
+        ),
+        (
+            {"json_schema": SCHEMA, "tools": [LOOK], "tool_choice": "required"},
+            "response_format: excludes required tools: the answer is one or the other",
+        ),
+        ({"grammar": 3}, "grammar: expected text"),
+        ({"chat_template_kwargs": []}, "chat_template_kwargs: expected an object"),
+        ({"chat_template_kwargs": {"tools": []}}, "chat_template_kwargs.tools: give tools in the request itself"),
+        ({"stop": 3}, "stop: expected text, or a list of texts"),
+        (
+            {"continue_final_message": True, "add_generation_prompt": True},
+            "continue_final_message: excludes add_generation_prompt: no new turn begins",
+        ),
+        ({"continue_final_message": True}, "continue_final_message: the last message has to be the assistant's"),
+        (
+            {
+                "messages": [USER, {"role": "assistant", "content": "{"}],
+                "continue_final_message": True,
+                "json_schema": SCHEMA,
+            },
+            "continue_final_message: a grammar is for whole answers: none can continue a message",
+        ),
+        (
+            {
+                "messages": [USER, {"role": "assistant", "content": "", "tool_calls": [LOOK]}],
+                "continue_final_message": True,
+            },
+            "continue_final_message: a message with tool calls cannot be continued",
+        ),
+    ],
+)
+def test_what_is_wrong(given: dict[str, Any], told: str) -> None:
+    assert message_of({"messages": [USER], **given}) == told
+
+
+def test_no_object() -> None:
+    assert message_of([USER]) == "expected an object with messages"
+
+
+def test_a_grammar_beside_tools_that_are_not_to_be_called() -> None:
+    request = read_request({"messages": [USER], "grammar": 'root ::= "a"', "tools": [LOOK], "tool_choice": "none"})
+    assert (request.grammar, request.tool_choice) == ('root ::= "a"', "none")

@@ -1,0 +1,267 @@
+"""From a request to prompt, grammar, stops and keywords, and from there to the message."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import tplc
+from tests.example_case import Example, load_examples
+from tplc.errors import RequestError, UsageError
+from tplc.ir.nodes import TemplateIR
+from tplc.ir.write import write_message
+from tplc.render import Renderer
+from tplc.serving import ChatTemplate, Prepared, prepare
+from tplc.verify.artifact import load_module
+
+EXAMPLES = {example.name: example for example in load_examples()}
+ASKED = [{"role": "user", "content": "Hello."}]
+LOOK = {
+    "type": "function",
+    "function": {"name": "look", "parameters": {"type": "object", "properties": {"at": {"type": "string"}}}},
+}
+
+
+@pytest.fixture(scope="module")
+def irs() -> dict[str, TemplateIR]:
+    return {
+        name: tplc.compile_template(example.source, special_tokens=example.special_tokens)
+        for name, example in EXAMPLES.items()
+    }
+
+
+@pytest.fixture(params=list(EXAMPLES))
+def served(request: pytest.FixtureRequest, irs: dict[str, TemplateIR]) -> Iterator[tuple[Example, ChatTemplate]]:
+    example = EXAMPLES[request.param]
+    with ChatTemplate(example.source, ir=irs[example.name]) as template:
+        yield example, template
+
+
+@pytest.fixture
+def tagged(irs: dict[str, TemplateIR]) -> Iterator[ChatTemplate]:
+    with ChatTemplate(EXAMPLES["tagged-json"].source, ir=irs["tagged-json"]) as template:
+        yield template
+
+
+def request_of(example: Example, template: ChatTemplate, variables: dict[str, Any]) -> dict[str, Any]:
+    tools = example.tools if template.ir.tools.format != "none" else None
+    return {"messages": example.messages, "tools": tools, "chat_template_kwargs": variables}
+
+
+# Every example
+
+
+def test_prompt_and_message(served: tuple[Example, ChatTemplate]) -> None:
+    """The prompt is the template's, and the keywords are those that a parser wants."""
+    example, template = served
+    parser: Any = load_module(tplc.generate(template.ir, "python"))
+    with Renderer(example.source, special_tokens=example.special_tokens) as renderer:
+        for output in example.outputs:
+            ready = template.prepare(request_of(example, template, output.variables))
+            plain = renderer.render(
+                example.messages, tools=example.tools, add_generation_prompt=True, **output.variables
+            )
+            assert ready.prompt == plain
+            calls = template.ir.tools.format != "none"
+            expected = parser.parse(output.text, tools=example.tools if calls else None, prompt=plain)
+            assert parser.parse(output.text, **ready.parser) == expected
+
+
+def test_a_conversation_that_grows(served: tuple[Example, ChatTemplate]) -> None:
+    """What the engine holds after an answer and what the next question adds are the prompt of all of it together.
+
+    Where a prompt opens or closes reasoning and history does not, the past is not what the engine holds.
+    """
+    example, template = served
+    answer = {"role": "assistant", "content": "Hi there."}
+    question = {"role": "user", "content": "How are you?"}
+    first = template.prepare({"messages": ASKED}).prompt
+    head = template.ir.turn.prompts[0].head
+    stop = template.ir.turn.ends[0].strip()
+    output = write_message(template.ir, answer, head=head)
+    output = output[: output.index(stop) + len(stop)]
+    added = template.format_single([*ASKED, answer], question)
+    whole = template.prepare({"messages": [*ASKED, answer, question]}).prompt
+    rewritten = {"fenced-json", "forced-open", "key-value-tags", "parameter-tags", "string-delimiters"}
+    assert (first + output + added == whole) == (example.name not in rewritten)
+
+
+def test_an_answer_that_is_continued(served: tuple[Example, ChatTemplate]) -> None:
+    _, template = served
+    parser: Any = load_module(tplc.generate(template.ir, "python"))
+    begun = [*ASKED, {"role": "assistant", "content": "Well, I"}]
+    ready = template.prepare({"messages": begun, "continue_final_message": True})
+    assert ready.prompt.endswith("Well, I")
+    rest = " see." + template.ir.content.end + template.ir.turn.ends[0].strip()
+    assert parser.parse(rest, **ready.parser)["content"].strip() == "see."
+    assert parser.parse(rest, **ready.parser, echo=True)["content"].strip() == "Well, I see."
+
+
+# One example, in full
+
+
+def test_with_tools(tagged: ChatTemplate) -> None:
+    ready = tagged.prepare({"messages": ASKED, "tools": [LOOK], "stop": ["###"]})
+    assert ready.prompt.endswith(
+        "<signatures>\n"
+        + json.dumps(LOOK)
+        + "\n</signatures>\n\nTo use one, write its name and its arguments as a JSON "
+        "object between <fn> and </fn>.<~/~>\n<~user~>\nHello.<~/~>\n<~assistant~>\n"
+    )
+    assert replace(ready, prompt="", grammar="", parser={}) == Prepared(
+        prompt="",
+        grammar="",
+        grammar_lazy=True,
+        triggers=(("word", "<fn>"),),
+        preserved_tokens=("</fn>", "</musing>", "<fn>", "<musing>", "<~/~>"),
+        stops=("<~/~>", "###"),
+        parser={},
+    )
+    assert 'root ::= "<fn>\\n{' in ready.grammar
+    assert ready.parser == {"tools": [LOOK], "prompt": ready.prompt, "parse_tool_calls": True}
+
+
+def test_without_tools(tagged: ChatTemplate) -> None:
+    ready = tagged.prepare({"messages": ASKED})
+    assert ready == Prepared(
+        prompt="<~user~>\nHello.<~/~>\n<~assistant~>\n",
+        grammar="",
+        grammar_lazy=False,
+        triggers=(),
+        preserved_tokens=("</fn>", "</musing>", "<fn>", "<musing>", "<~/~>"),
+        stops=("<~/~>",),
+        parser={"tools": None, "prompt": "<~user~>\nHello.<~/~>\n<~assistant~>\n", "parse_tool_calls": False},
+    )
+
+
+def test_required_tools_have_an_eager_grammar(tagged: ChatTemplate) -> None:
+    ready = tagged.prepare({"messages": ASKED, "tools": [LOOK], "tool_choice": "required"})
+    assert (ready.grammar_lazy, ready.triggers, "<musing>" in ready.grammar) == (False, (), True)
+
+
+def test_the_grammar_is_of_the_prompt_that_variables_give(tagged: ChatTemplate) -> None:
+    """With this variable the prompt holds a closed block of reasoning, so the grammar need not begin with one."""
+    body = {"messages": ASKED, "tools": [LOOK], "tool_choice": "required"}
+    closed = tagged.prepare({**body, "chat_template_kwargs": {"deliberate": False}})
+    assert closed.prompt.endswith("<~assistant~>\n<musing>\n\n</musing>\n\n")
+    assert closed.grammar != tagged.prepare(body).grammar
+
+
+def test_tools_that_are_not_to_be_called(tagged: ChatTemplate) -> None:
+    ready = tagged.prepare({"messages": ASKED, "tools": [LOOK], "tool_choice": "none"})
+    assert (ready.grammar, ready.parser["parse_tool_calls"], "look" in ready.prompt) == ("", False, True)
+
+
+def test_a_grammar_of_the_client(tagged: ChatTemplate) -> None:
+    ready = tagged.prepare({"messages": ASKED, "grammar": 'root ::= "yes" | "no"'})
+    assert (ready.grammar, ready.grammar_lazy) == ('root ::= "yes" | "no"', False)
+
+
+def test_arguments_are_handed_over_as_the_template_wants_them() -> None:
+    source = (
+        "{%- for m in messages %}<{{ m.role }}>{{ m.content or '' }}"
+        "{%- for c in m.tool_calls or [] %}<do {{ c.function.name }}>"
+        "{%- for k, v in c.function.arguments.items() %}<{{ k }}>{{ v }}</{{ k }}>{%- endfor %}</do>{%- endfor %}<end>"
+        "{%- endfor %}{%- if add_generation_prompt %}<assistant>{%- endif %}"
+    )
+    called = {"role": "assistant", "tool_calls": [{"function": {"name": "look", "arguments": '{"at": "you"}'}}]}
+    with ChatTemplate(source) as template:
+        prompt = template.prepare({"messages": [*ASKED, called, {"role": "tool", "content": "Nice."}]}).prompt
+        assert prompt == "<user>Hello.<end><assistant><do look><at>you</at></do><end><tool>Nice.<end><assistant>"
+        called["tool_calls"][0]["function"]["arguments"] = "[1]"  # type: ignore[index]
+        with pytest.raises(RequestError) as caught:
+            template.prepare({"messages": [*ASKED, called]})
+    assert str(caught.value) == "request: messages[1].tool_calls[0].function.arguments: is not a JSON object"
+
+
+def test_reasoning_goes_under_the_template_s_own_key(irs: dict[str, TemplateIR]) -> None:
+    example = EXAMPLES["thinking-parts"]
+    answer = {"role": "assistant", "content": "Hi.", "reasoning_content": "A greeting."}
+    with ChatTemplate(example.source, ir=irs["thinking-parts"]) as template:
+        assert "A greeting." in template.format_single(ASKED, answer)
+
+
+# What cannot be done
+
+
+def error_of(template: ChatTemplate, body: dict[str, Any]) -> str:
+    with pytest.raises(RequestError) as caught:
+        template.prepare(body)
+    return str(caught.value).removeprefix("request: ")
+
+
+def test_a_template_without_calls(irs: dict[str, TemplateIR]) -> None:
+    with ChatTemplate(EXAMPLES["plain-chat"].source, ir=irs["plain-chat"]) as template:
+        told = error_of(template, {"messages": ASKED, "tools": [LOOK]})
+        assert told == "tools: template shows no calls: compile it with example pairs, or choose none of them"
+        assert template.prepare({"messages": ASKED, "tools": [LOOK], "tool_choice": "none"}).grammar == ""
+
+
+def test_a_template_that_refuses() -> None:
+    source = (
+        "{%- for m in messages %}{%- if m.role == 'critic' %}{{ raise_exception('no critics') }}{%- endif %}"
+        "<{{ m.role }}>{{ m.content }}<end>{%- endfor %}{%- if add_generation_prompt %}<assistant>{%- endif %}"
+    )
+    with ChatTemplate(source) as template:
+        told = error_of(template, {"messages": [{"role": "critic", "content": "Bah."}]})
+    assert told == "messages: the template refuses them: no critics"
+
+
+def test_nothing_to_continue(tagged: ChatTemplate) -> None:
+    empty = [*ASKED, {"role": "assistant", "content": " "}]
+    told = error_of(tagged, {"messages": empty, "continue_final_message": True})
+    assert told == "continue_final_message: the last message has no text to continue"
+
+
+def test_a_past_that_is_written_anew() -> None:
+    source = (
+        "{{- messages | length }}:{% for m in messages %}<{{ m.role }}>{{ m.content }}<end>{% endfor %}"
+        "{%- if add_generation_prompt %}<assistant>{%- endif %}"
+    )
+    with ChatTemplate(source) as template, pytest.raises(RequestError) as caught:
+        template.format_single(ASKED, {"role": "assistant", "content": "Hi."})
+    assert str(caught.value) == (
+        "request: messages: the template writes the past anew when a message comes: there is no difference to add"
+    )
+
+
+def test_an_ir_of_another_template(irs: dict[str, TemplateIR]) -> None:
+    with pytest.raises(UsageError) as caught:
+        ChatTemplate("{{ messages }}", name="mine.jinja", ir=irs["tagged-json"])
+    assert str(caught.value) == "mine.jinja: the IR is of another template (template): their SHA-256 differ"
+
+
+# bos and eos
+
+
+BOS = (
+    "{{- bos_token }}{%- for m in messages %}<{{ m.role }}>{{ m.content }}{{ eos_token }}{%- endfor %}"
+    "{%- if add_generation_prompt %}<assistant>{%- endif %}"
+)
+TOKENS = {"bos_token": "<begin>", "eos_token": "<end>"}
+
+
+def test_bos_is_there_once() -> None:
+    with ChatTemplate(BOS, special_tokens=TOKENS) as template:
+        ready = template.prepare({"messages": ASKED})
+        assert ready.prompt == "<begin><user>Hello.<end><assistant>"
+    with ChatTemplate(BOS, special_tokens=TOKENS, ir=template.ir, adds_bos=True, adds_eos=True) as adding:
+        ready = adding.prepare({"messages": ASKED})
+        assert ready.prompt == "<user>Hello.<end><assistant>"
+        assert adding.prepare({"messages": ASKED, "add_generation_prompt": False}).prompt == "<user>Hello."
+
+
+def test_example_conversation(tagged: ChatTemplate) -> None:
+    assert tagged.example() == (
+        "<~system~>\nYou are a helpful assistant.<~/~>\n<~user~>\nHello.<~/~>\n<~assistant~>\nHi there.<~/~>\n"
+        "<~user~>\nHow are you?<~/~>\n<~assistant~>\n"
+    )
+
+
+def test_function() -> None:
+    assert prepare(BOS, {"messages": ASKED}, special_tokens=TOKENS).stops == ("<end>",)
+    assert tplc.prepare is prepare
