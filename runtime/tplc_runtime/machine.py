@@ -225,14 +225,15 @@ class Machine:
         """Say the text before the next marker as `kind`; the marker's kind, "" where more input is needed."""
         self._eat_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
-        hold = stop if self._final else marks.held(buf, pos)
         mark = marks.find(buf, pos)
         line_start, seen = self._line_start, pos
-        while mark is not None and mark.kind == "line" and mark.start < hold:
+        while mark is not None and mark.kind == "line":
             line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
             if line_start:
                 break
             mark = marks.find(buf, mark.end)
+        clear = mark is not None and mark.end < stop - marks.width  # nothing before its end can be undecided
+        hold = stop if self._final or clear else marks.held(buf, pos)
         found = mark is not None and mark.start < hold
         end = mark.start if mark is not None and found else hold
         blank = self._fresh and (end == pos or buf[pos:end].isspace())
@@ -253,7 +254,7 @@ class Machine:
                     self._text(kind, pos, end)
                 self._pos = end
             return ""
-        literal = mark.kind.startswith("reasoning") and not self._reasoning_on
+        literal = self._is_text(mark)
         lead = 0 if literal else end - pos if blank else lead_in(buf[pos:end], mark.lead)
         if not blank or literal:
             self._text(kind, pos, end - lead)
@@ -267,7 +268,7 @@ class Machine:
     def _next(self, marks: Marks) -> Optional[str]:
         """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed."""
         buf, start = self._buf, next_char(self._buf, self._pos)
-        if not self._final and marks.begins(buf, start):
+        if not self._final and (start == len(buf) or marks.begins(buf, start)):
             return None
         mark = marks.find(buf, start, anchored=True)
         if mark is None:
@@ -298,9 +299,16 @@ class Machine:
         self._pos += self._skip
         self._fresh = False
 
+    def _is_text(self, mark: Mark) -> bool:
+        """Is it a marker of what shall stay in the content as it came?"""
+        if mark.kind != "stray":
+            return not self._reasoning_on and bool(mark.kind.startswith("reasoning"))
+        of_reasoning = self._buf[mark.start : mark.end] in self.AROUND_REASONING[1]
+        return not (self._reasoning_on if of_reasoning else self._calls_on)
+
     def _turn_marker(self, text: str) -> None:
         kind = self._mark.kind
-        if kind == "stray" and self._literal:
+        if kind == "stray" and (self._literal or self._is_text(self._mark)):
             self._keep(text)
         else:
             self._drop(self._fresh if kind == "stray" else kind != "content")

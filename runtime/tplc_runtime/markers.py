@@ -34,12 +34,14 @@ class Marks:
         cores = sorted(found, key=len, reverse=True)
         self._found = [found[core] for core in cores]
         # A core that ends like a word, with white space after it, is not the beginning of a longer word.
-        words = [core for core in cores if core[-1].isalnum() and found[core][2]]
-        self._pattern = "|".join(f"({_pattern(core)}{_WORD_END * (core in words)})" for core in cores) or "(?!)"
-        self._cores = [core + " " * (core in words) for core in cores]
-        self._loose = ["".join(core.split()) + " " * (core in words) for core in cores if len(core.split()) > 1]
-        self._width = max((len(core) + GAP * core.count(" ") + GAP * core.count("\n") for core in cores), default=0) + 1
+        ends = {core: " " if core[-1].isalnum() and found[core][2] else "" for core in cores}
+        self._pattern = "|".join(f"({_pattern(core)}{_WORD_END * len(ends[core])})" for core in cores) or "(?!)"
         self._firsts = "|".join(sorted({re.escape(core[0]) for core in cores})) or "(?!)"
+        self.width = max((len(core) + GAP * (len(core.split()) - 1) for core in cores), default=0) + 1
+        # What a marker begins with; and the same without the white space in it, which is free.
+        self._begins = {core[:n] for core in cores for n in range(1, len(core + ends[core]))}
+        loose = ["".join(core.split()) + ends[core] for core in cores if len(core.split()) > 1]
+        self._loose = {core[:n] for core in loose for n in range(1, len(core))}
         leads = {lead for _, lead, _ in self._found}
         self._leads = {lead[i:j] for lead in leads for i in range(len(lead)) for j in range(i + 1, len(lead) + 1)}
         self._search: Optional[re.Pattern[str]] = None  # compiled when needed: an import should cost little
@@ -56,23 +58,22 @@ class Marks:
 
     def begins(self, buf: str, pos: int) -> bool:
         """Could the text from `pos` to the end become a marker, or a longer one?"""
-        if len(buf) - pos > self._width:
+        if len(buf) - pos > self.width:
             return False
         tail = buf[pos:]
-        bare = "".join(tail.split())
-        return any(len(tail) < len(core) and core.startswith(tail) for core in self._cores) or any(
-            len(bare) < len(core) and core.startswith(bare) for core in self._loose
-        )
+        return tail in self._begins or (bool(self._loose) and "".join(tail.split()) in self._loose)
 
     def held(self, buf: str, pos: int) -> int:
         """Where text begins that could still become a marker, or be white space that belongs to one."""
         hold = len(buf)
         first = self._first = self._first or re.compile(self._firsts)
-        for match in first.finditer(buf, max(pos, hold - self._width)):
+        for match in first.finditer(buf, max(pos, hold - self.width)):
             if self.begins(buf, match.start()):
                 hold = match.start()
                 break
-        return next((hold - n for n in range(min(16, hold - pos), 0, -1) if buf[hold - n : hold] in self._leads), hold)
+        if hold > pos and buf[hold - 1].isspace():
+            return next((at for at in range(max(pos, hold - 16), hold) if buf[at:hold] in self._leads), hold)
+        return hold
 
 
 _WORD_END = r"(?!\w)"

@@ -5,10 +5,8 @@
 
 from __future__ import annotations
 
-import json
-
 from .machine import Machine, next_char
-from .values import Reader, Style
+from .values import Reader, Style, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,7 +48,7 @@ class Objects(Machine):
 
     def _unwrapped(self, text: str) -> str:
         """Arguments written as a string that holds an object; any other text is no arguments, so it is content."""
-        inside = json.loads(text, strict=False) if text[:1] == '"' else ""
+        inside = text_of(text) if text[:1] == '"' else ""
         inner = Reader(self.STYLES)
         if inside.lstrip()[:1] == "{" and not inside[inner.read(inside, 0, True) :].strip():
             return inner.take() + inner.close()

@@ -33,6 +33,12 @@ def escaped(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
+def text_of(string: str) -> str:
+    """The text of a JSON string."""
+    text: str = json.loads(string, strict=False) if "\\" in string else string[1:-1]
+    return text
+
+
 def refuse(text: str) -> Any:
     raise ValueError(text)
 

@@ -235,6 +235,7 @@ def _tables(facts: FormatFacts) -> list[str]:
         *([("both", texts(_both(calls)))] if _both(calls) else []),
         *([("call", starts)] if starts else []),
         *([("separator", "CALL_SEPARATOR")] if calls.separators else []),
+        *([("section", texts(calls.section_ends))] if calls.unmarked and calls.section_ends else []),
         *([("close", "CALL_END")] if calls.closers else []),
     ]
     lines += _marks("AFTER_CALL", after + [pair for pair in content if pair[1] != "CALL_START"])
@@ -348,6 +349,8 @@ def _attributes(facts: FormatFacts) -> list[str]:
     if calls.fields:
         fields = _mapping([(texts(path), literal(role)) for path, role in calls.fields])
         lines.append(f"    FIELDS = {fields}")
+        if calls.object_head:
+            lines.append(f"    CALL_HEAD = re.compile({literal(calls.object_head)})")
         if not calls.distinct:
             lines.append("    DISTINCT = False")
     pairs = calls.pairs
@@ -554,9 +557,10 @@ def _call(calls: CallFacts) -> list[str]:
             f"        self._begin_object({literal(calls.object_open)})",
             "        return True",
         ]
-    if not calls.distinct:
+    if not calls.distinct or calls.unmarked:
+        bare = "not self._skip and " if calls.distinct else ""
         lines += [
-            '        if not expected and not self._is_tool(values["name"]):',
+            f'        if not expected and {bare}not self._is_tool(values["name"]):',
             '            expected = "the name of a tool"',
         ]
     lines += ["        if expected:", "            return self._no_call(expected)", "        self._pos = end"]
@@ -589,11 +593,22 @@ def _after_call(calls: CallFacts) -> list[str]:
         '        elif kind in ("close", "separator"):',
         "            self._pos, self._eat = self._mark.end, self._mark.trail",
     ]
-    if not calls.fields and not calls.inner:
+    if calls.separators and not calls.fields and not calls.inner:
         lines += [
             '            if kind == "separator":',
             "                self._skip = 0",
             f"                {_try(calls, literal('content'))}",
+        ]
+    if calls.unmarked:
+        if calls.section_ends:
+            lines += [
+                '        elif kind == "section":',
+                "            self._pos, self._eat, self._closed = self._mark.end, self._mark.trail, True",
+            ]
+        lines += [
+            "        elif not kind and not self._closed:",
+            "            self._skip = 0",
+            f"            {_try(calls, literal('content'))}",
         ]
     if _both(calls):
         lines += [

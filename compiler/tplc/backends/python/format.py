@@ -90,13 +90,20 @@ class CallFacts:
     distinct: bool
     separators: tuple[str, ...]
     closers: tuple[str, ...]
+    section_ends: tuple[str, ...] = ()  # closers after which no call follows, where calls have no opener of their own
     header: tuple[SlotEnd, ...] = ()
     tail: tuple[str, tuple[SlotEnd, ...]] | None = None  # slots after the arguments, and the text before them
     call_id: tuple[tuple[str, str], ...] = ()  # of texts and slots: ("text", …), ("slot", "index")
     fields: tuple[tuple[tuple[str, ...], str], ...] = ()
     object_open: str = "{"
+    object_head: str = ""  # a pattern: how a call's object usually begins, up to the arguments
     pairs: PairFacts | None = None
     styles: tuple[StyleFacts, StyleFacts, StyleFacts] | None = None
+
+    @property
+    def unmarked(self) -> bool:
+        """Nothing but white space shows that another call follows."""
+        return not (self.fields or self.inner or self.separators)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +202,7 @@ class _Analysis:
             openers += [suffix for opener in openers for suffix in _suffixes(opener)]
             openers += [text for text in inner if _telling(text)]
         openers = [opener for opener in openers if opener.strip()]
-        return _unique(openers), inner, any(_telling_opener(opener) for opener in openers)
+        return _unique(openers), _cored(inner), any(_telling_opener(opener) for opener in openers)
 
     def json_calls(self, tools: Tools) -> CallFacts:
         assert tools.json is not None and tools.dialect is not None
@@ -215,6 +222,7 @@ class _Analysis:
             if fields.name_is_key
             else tuple((path, role) for path, role in known if path),
             object_open=opened,
+            object_head=_object_head(tools),
             styles=self.styles(tools),
         )
 
@@ -238,6 +246,7 @@ class _Analysis:
             distinct=distinct,
             separators=_cored(self.texts(tools.separator)),
             closers=closers,
+            section_ends=self.texts(tools.section_end) if tools.section_end.strip() else (),
             header=self.header(before, tools, pairs, pair_facts, ends),
             tail=tail,
             call_id=_id_layout(tools, before),
@@ -395,6 +404,7 @@ class _Analysis:
         )
         ends = [re.escape(end) for end in _cored([pairs.end, *closers])]
         after = [re.escape(text) for text in _cored([tools.separator, *closers, *self.ir.turn.ends])]
+        after += [] if tools.separator.strip() else _call_start(tools)
         going_on = [pair, *(f"{end}{space}(?:{'|'.join(after)})" for end in ends if after)]
         at_end = [*going_on, *(rf"{end}{space}\Z" for end in ends), r"\Z"]
         return f"{space}(?:{'|'.join(going_on)})", f"{space}(?:{'|'.join(at_end)})"
@@ -432,6 +442,17 @@ class _Analysis:
         return StyleFacts(tuple(known.values()), tuple(sorted(word_map.items())), signs, not style.key_open)
 
 
+def _call_start(tools: Tools) -> list[str]:
+    """A pattern for a call's beginning, up to what ends its name."""
+    layout = _merged(tools.call)
+    at = layout.index(Slot("name"))
+    suffix = layout[at + 1] if at + 1 < len(layout) else None
+    if any(isinstance(item, Slot) for item in layout[:at]) or not isinstance(suffix, Text) or not suffix.text.strip():
+        return []
+    first = "".join(item.text.strip() for item in layout[:at] if isinstance(item, Text))
+    return [rf"{re.escape(first)}\s{{0,16}}{KEY_SHAPE}\s{{0,16}}{re.escape(suffix.text.strip())}"]
+
+
 def _written(layout: Sequence[Text | Slot], style: ValueStyle) -> tuple[str, dict[str, str]]:
     """The layout as one text, with a name of its own for each slot."""
     items = {f"\x7f{item.kind}\x7f": item.kind for item in layout if isinstance(item, Slot)}
@@ -457,6 +478,21 @@ def _fields(members: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple
     else:
         role = members.strip("\x7f") if isinstance(members, str) and members[:1] == "\x7f" else ""
         yield path, role if role in ("name", "arguments", "id", "index") else "constant"
+
+
+def _object_head(tools: Tools) -> str:
+    """A pattern for what a call's object holds before its arguments, where that is plain JSON."""
+    assert tools.json is not None and tools.dialect is not None
+    paths = {"name": tools.json.name, "id": tools.json.id or (), "arguments": tools.json.arguments}
+    order = [item.kind for item in tools.call if isinstance(item, Slot)]
+    before = order[: order.index("arguments")]
+    flat = all(len(paths.get(kind, ())) == 1 for kind in (*before, "arguments"))
+    plain = all(string.open == '"' and string.escape == "json" for string in tools.dialect.in_object.strings)
+    if not flat or not plain or "name" not in before or tools.dialect.in_object.object_open != "{":
+        return ""
+    text = r'"\s*:\s*"(?P<{}>[^"\\\x00-\x1f]*)"\s*,\s*'
+    fields = ['"' + re.escape(paths[kind][0]) + text.replace("{}", kind) for kind in before]
+    return r"\{\s*" + "".join(fields) + '"(?P<key>' + re.escape(paths["arguments"][0]) + r')"\s*:'
 
 
 def _type_words(tools: Tools) -> tuple[tuple[str, tuple[str, ...]], ...]:

@@ -1,0 +1,1 @@
+"""What parsing costs: `make bench`."""
