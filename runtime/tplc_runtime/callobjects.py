@@ -182,6 +182,8 @@ class CallObjects(Objects):
             self._say("arguments", text if self._kind == "{" else self._unwrapped(text))
             self._reader = None
         elif reader is not None:
+            if reader.role in ("arguments", "other"):
+                self._note(("unknown" if reader.role == "other" else "repeated") + " field " + reader.path[-1])
             self._say("arguments", "{}" if self._early is None else "")
             self._reader = None
         # Not the closing of bare arguments, which are another object's here.

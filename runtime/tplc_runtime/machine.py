@@ -231,7 +231,7 @@ class Machine:
             line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
             if line_start:
                 break
-            mark = marks.find(buf, mark.end)
+            mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of what is none here
         clear = mark is not None and mark.end < stop - marks.width  # nothing before its end can be undecided
         hold = stop if self._final or clear else marks.held(buf, pos)
         found = mark is not None and mark.start < hold

@@ -295,7 +295,7 @@ class Reader:
 
 
 def _space(text: str) -> str:
-    return text if not text.strip(" \t\n\r") else " " * len(text)  # JSON knows four kinds of white space
+    return re.sub(r"[^ \t\n\r]", " ", text)  # JSON knows four kinds of white space
 
 
 def unescaped(match: re.Match[str]) -> str:

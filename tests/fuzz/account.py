@@ -107,8 +107,7 @@ class Trace:
         return None
 
     def value(self, state: str, consumed: str, piece: str) -> None:
-        at = consumed.find(piece)
-        if not (at >= 0 and self.marks.fits(consumed[:at]) and self.marks.fits(consumed[at + len(piece) :])):
+        if not self._laid_out(consumed, [piece]):
             self.lost.append(f"{state}: {consumed!r} is not {piece!r} between markers")
         self.eaten.append(piece)
 
@@ -316,10 +315,12 @@ def _watch_member(method: Method) -> Method:
 
 def _watch_finish(method: Method) -> Method:
     def finish(self: Any) -> None:
-        reader = getattr(self, "_reader", None)
-        if reader is not None and getattr(reader, "role", "arguments") != "arguments":
-            self._trace.exempt += reader.out
+        reader, notes = getattr(self, "_reader", None), len(self.diagnostics)
+        text, role = (list(reader.out), getattr(reader, "role", "arguments")) if reader is not None else ([], "")
         method(self)
+        told = any("field" in note.text for note in self.diagnostics[notes:])
+        if told or role not in ("arguments", "other"):
+            self._trace.exempt += text
 
     return finish
 

@@ -12,13 +12,40 @@ from tests.fuzz.formats import named
 # format, output, content, (name, arguments), diagnostics
 FOUND = [
     # Arguments that are no object, and that the output's end cut off, were lost.
-    ("name-as-key", '(use[{"f":"abc', '"abc"', ("f", "{}"), ["the output ends inside a call", "the arguments are not an object"]),
+    (
+        "name-as-key",
+        '(use[{"f":"abc',
+        '"abc"',
+        ("f", "{}"),
+        ["the output ends inside a call", "the arguments are not an object"],
+    ),
     # A value without a key, in the place of a field, was skipped in silence.
     ("open-json", '[=request=]{"function": "f", [1]}', None, ("f", "{}"), ["unknown field ", "call: missing key"]),
     # So was a field that comes again.
-    ("open-json", '[=request=]{"function": "f", "function": "g", "input": {}}', None, ("f", "{}"), ["repeated field function"]),
-    ("open-json", '[=request=]{"function": "f", "input": {}, "input": {"a": 1}}', None, ("f", "{}"), ["repeated field input"]),
-]  # fmt: skip
+    (
+        "open-json",
+        '[=request=]{"function": "f", "function": "g", "input": {}}',
+        None,
+        ("f", "{}"),
+        ["repeated field function"],
+    ),
+    (
+        "open-json",
+        '[=request=]{"function": "f", "input": {}, "input": {"a": 1}}',
+        None,
+        ("f", "{}"),
+        ["repeated field input"],
+    ),
+    (
+        "pretty-json",
+        '```json[{"step": "f", "with": {}, "with": ["a',
+        None,
+        ("f", "{}"),
+        ["repeated field with", "the output ends inside a call"],
+    ),
+    # White space that JSON does not know: what became of the white space beside it depended on the chunks.
+    ("pretty-json", '```json[{"step": "f", "with": {\n\u2029}}]```', None, ("f", "{\n }"), []),
+]
 
 
 @pytest.mark.parametrize(("name", "text", "content", "call", "diagnostics"), FOUND)
@@ -32,3 +59,12 @@ def test_found(name: str, text: str, content: str | None, call: tuple[str, str],
     told = [diagnostic.text for diagnostic in parser.diagnostics]
     assert (message["content"], functions, sorted(told)) == (content, [call], sorted(diagnostics)), json.dumps(message)
     assert check(form, text, {}, list(text)).broken == ()
+
+
+def test_markers_that_overlap() -> None:
+    """A marker that is none where it stands held back another that begins inside of it, only in some chunkings."""
+    form = named("tagged-name-json")
+    text, options = "§muse§§§call§end§", {"prompt": "§assistant§"}
+    assert form.parser.parse(text, **options)["reasoning_content"] == "§§call"
+    for at in range(len(text)):
+        assert check(form, text, options, [text[:at], text[at:]]).broken == ()
