@@ -99,12 +99,14 @@ def kind_of(node: Node) -> str:
 
 
 def captures(node: Node, *kinds: str) -> Iterator[Node]:
-    """The outermost nodes of these kinds below `node`."""
-    for child in node.children:
-        if kind_of(child) in kinds:
-            yield child
+    """The outermost nodes of these kinds below `node`, in the order of the text."""
+    waiting = list(reversed(node.children))
+    while waiting:
+        found = waiting.pop()
+        if kind_of(found) in kinds:
+            yield found
         else:
-            yield from captures(child, *kinds)
+            waiting += reversed(found.children)
 
 
 def first(node: Node, *kinds: str) -> Optional[Node]:
@@ -262,20 +264,29 @@ class _Mapper:
     # Values as JSON
 
     def json(self, node: Node) -> str:
-        kind = kind_of(node)
+        """A strict value: its signs, texts and words in JSON's spelling, and white space as it came."""
+        out: list[str] = []
+        waiting = [node]
+        while waiting:
+            found = waiting.pop()
+            piece = self.leaf(found)
+            if piece is None:
+                waiting += reversed(found.children)
+            else:
+                out.append(piece)
+        return "".join(out)
+
+    def leaf(self, node: Node) -> Optional[str]:
+        kind, text = kind_of(node), self.of(node)
         if kind in SIGNS:
-            text = self.of(node)
             body = text.strip()
             at = text.index(body)
             return text[:at] + SIGNS[kind] + text[at + len(body) :]
         if kind in ("string", "key"):
             return self.string(node)
         if kind == "number":
-            text = self.of(node)
             return literal_of(text, {}) or text
-        if kind in WORDS:
-            return kind
-        return "".join(self.json(child) for child in node.children)
+        return kind if kind in WORDS else None
 
     def string(self, node: Node) -> str:
         """Text in quotes, or a bare key."""

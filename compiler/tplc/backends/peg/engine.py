@@ -116,18 +116,18 @@ class PegEngine:
         if len(whole) > SIZE_LIMIT:
             raise InputTooLarge(len(whole))
         ir = self.ir if parse_tool_calls else replace(self.ir, tools=Tools())
-        grammar = grammar_for(ir, _frozen(tools))
+        grammar = grammar_for(ir, tools)
 
         def mapped(part: str, said: int) -> Mapped:
             return map_tree(
-                _tree(grammar, part), tools=tools, said=said, parse_reasoning=parse_reasoning, styles=self.styles
+                syntax_tree(grammar, part), tools=tools, said=said, parse_reasoning=parse_reasoning, styles=self.styles
             )
 
         result = mapped(whole, 0 if echo else len(head))
         return Parsed(result.message, result.incomplete)
 
 
-def _tree(grammar: Grammar, text: str) -> Node:
+def syntax_tree(grammar: Grammar, text: str) -> Node:
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, _depth_now() + DEPTH_LIMIT * CALLS_A_LEVEL))
     try:
@@ -146,13 +146,13 @@ def _depth_now() -> int:
     return depth
 
 
+def grammar_for(ir: TemplateIR, tools: ToolList | None) -> Grammar:
+    return _grammar(ir, None if tools is None else json.dumps(tools))
+
+
 @lru_cache(maxsize=64)
-def grammar_for(ir: TemplateIR, tools: str | None) -> Grammar:
-    return Grammar(generate(ir, tools=json.loads(tools) if tools is not None else None))
-
-
-def _frozen(tools: ToolList | None) -> str | None:
-    return None if tools is None else json.dumps(tools)
+def _grammar(ir: TemplateIR, tools: str | None) -> Grammar:
+    return Grammar(generate(ir, tools=None if tools is None else json.loads(tools)))
 
 
 def head_of(ir: TemplateIR, prompt: str | None) -> str:
