@@ -12,7 +12,7 @@ PYTEST := $(BIN)/python -m pytest
 # A command as a person would type it, then what it prints.
 show = printf '\n$$ %s\n' '$(1)'; PATH="$(CURDIR)/$(BIN):$$PATH" $(SHELL) -c '$(1)'
 
-.PHONY: help setup test slow lint format types golden golden-check examples bench coverage lines random fuzz demo check dist clean
+.PHONY: help setup test slow lint format types golden golden-check examples bench coverage lines random schema-suite fuzz demo check dist clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,6 +23,8 @@ $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "pip>=22"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps "xgrammar>=0.2,<0.3" 2>/dev/null \
+		|| echo "xgrammar is not to be had here: the tests that run grammars in it are skipped"
 	@touch $@
 
 test: $(READY)  ## all tests (ARGS="-k word" to choose)
@@ -60,6 +62,13 @@ examples: $(READY)  ## write examples/*/out anew from the templates
 
 random: $(READY)  ## 500 chat templates of random design (ARGS="--count 50 --first 0")
 	$(BIN)/python -m tests.property.report_random $(ARGS)
+
+schema-suite: $(READY)  ## the official JSON Schema test suite against grammars (ARGS=--verbose)
+	@mkdir -p $(OUT)/schema-suite
+	@[ -d $(OUT)/schema-suite/json ] || { $(BIN)/python -m pip download --quiet --disable-pip-version-check --no-deps \
+		--no-binary jsonschema --dest $(OUT)/schema-suite "jsonschema==4.26.0" \
+		&& tar -xzf $(OUT)/schema-suite/jsonschema-4.26.0.tar.gz -C $(OUT)/schema-suite --strip-components 1; }
+	$(BIN)/python -m tests.gbnf.schema_suite $(OUT)/schema-suite $(ARGS)
 
 fuzz: $(READY)  ## a million random and mutated outputs through all examples' parsers (ARGS="--count 50000")
 	$(BIN)/python -m tests.fuzz $(ARGS)

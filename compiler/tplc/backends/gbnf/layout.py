@@ -42,7 +42,7 @@ class TurnRules:
 
     def section(self, calls: list[Call], *, parallel: bool) -> Expr:
         """section = first call (next call)* end content?"""
-        return seq(lit(self._markers.first.lstrip()), self._calls(calls, parallel=parallel), self._content_after())
+        return seq(lit(self._markers.first.lstrip()), self._calls(calls, parallel=parallel))
 
     def at_once(self, calls: list[Call], *, parallel: bool) -> Expr:
         """The section with nothing before it."""
@@ -53,14 +53,13 @@ class TurnRules:
         markers = self._markers
         first = self._call(calls, lit(str(self._ir.tools.index_base)))
         end = lit(markers.end.rstrip())
-        if self._ir.tools.format != "json_native":
-            # Every call has closed by itself, so the section's end may be left out at the end of the turn.
+        closer = markers.call[-1] if markers.call else None
+        if isinstance(closer, Text) and all(any(map(str.isalpha, text)) for text in (closer.text, markers.end)):
+            # Every call has closed with a marker of its own, so the one behind them all may be left out at the end of
+            # the turn, as some templates do; what only closes a bracket may not.
             end = opt(end)
-        end = seq(end, self._gap())
-        if not parallel:
-            return seq(first, end)
-        following = self._call(calls, _COUNT)
-        return seq(first, rep(seq(lit(markers.next), following), 0, None), end)
+        following = rep(seq(lit(markers.next), self._call(calls, _COUNT)), 0, None) if parallel else EMPTY
+        return self._rules.add("calls", seq(first, following, end, self._gap(), self._content_after()))
 
     def _call(self, calls: list[Call], index: Expr) -> Expr:
         ways = [self._rules.add(call.name, self._filled(self._markers.call, call, index)) for call in calls]
@@ -89,7 +88,7 @@ class TurnRules:
 
     def with_calls(self, calls: list[Call], *, parallel: bool) -> Expr:
         """reasoning? content? section content?, as far as the format has them"""
-        tail = seq(self._calls(calls, parallel=parallel), self._content_after())
+        tail = self._calls(calls, parallel=parallel)
         ways = [self._opened(tail, first=True)]
         reasoning = self.reasoning()
         if reasoning is not None:
@@ -102,7 +101,13 @@ class TurnRules:
         direct = seq(lit(opener), tail)
         if self._ir.content.with_calls != "before":
             return direct
-        return alt(*self._content_before(tail, first=first), direct)
+        content = self._content_before(tail, first=first)
+        # Plain content may be empty, which is the section alone.
+        return alt(*content, *([] if content and self._is_plain_up_to_mark() else [direct]))
+
+    def _is_plain_up_to_mark(self) -> bool:
+        bare = is_bare(self._ir, self._markers.later.lstrip())
+        return self._ir.content.mode != "always_wrapped" and not bare
 
     def with_value(self, value: Expr) -> Expr:
         """reasoning? content, where the content is one value"""
@@ -156,9 +161,8 @@ class TurnRules:
         forbidden = (*self._not_in_content(), markers.mark or "", again or "")
         if content.mode == "always_wrapped" and content.end.strip():
             text = raw_through(self._rules, "content", Free(0, None), Stop("", content.end.strip()), forbidden)
-            return opt(seq(self._gap(), lit(_opening(content.start)), text))
-        text = to_expr(self._rules, "content", minimal(without(forbidden)), chars)
-        return seq(self._gap(), text)
+            return opt(seq(lit(_opening(content.start)), text))
+        return to_expr(self._rules, "content", minimal(without(forbidden)), chars)
 
     def _not_in_content(self) -> tuple[str, ...]:
         """Text that would end the content or begin something else."""

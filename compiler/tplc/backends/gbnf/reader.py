@@ -74,6 +74,7 @@ class SchemaReader:
         self._void: dict[Sub, bool] = {}
         self._reading: list[Sub] = []
         self._probing = 0
+        self._looking = 0
         self.never = self._number("never", Place(False, "#", ""))
         self.root = self.sub(self.document.root)
 
@@ -124,10 +125,11 @@ class SchemaReader:
 
     def is_void(self, sub: Sub) -> bool:
         """Whether the schema certainly allows nothing."""
-        if sub == ANYTHING:
+        if sub == ANYTHING or self._looking > _DEEPEST:
             return False
         if sub not in self._void:
             self._void[sub] = False
+            self._looking += 1
             shapes = self.shapes(sub)
             self._void[sub] = not (
                 shapes.null
@@ -137,6 +139,7 @@ class SchemaReader:
                 or any(not self.array_is_void(shape) for shape in shapes.arrays)
                 or any(not self.object_is_void(shape) for shape in shapes.objects)
             )
+            self._looking -= 1
         return self._void[sub]
 
     def array_is_void(self, shape: ArrayShape) -> bool:
@@ -307,7 +310,7 @@ class SchemaReader:
 
     def _disjoint(self, first: Sub, second: Sub) -> bool:
         both = algebra.joined(first, second)
-        depth, known = len(self._reading), dict(self._void)
+        depth, looking, known = len(self._reading), self._looking, dict(self._void)
         try:
             if algebra.intersection(self.shapes(first), self.shapes(second)) == NOTHING:
                 return True
@@ -318,6 +321,7 @@ class SchemaReader:
         except _StillReading:
             # A member leads back to a schema that is being read: nothing is known of it yet.
             del self._reading[depth:]
+            self._looking = looking
             self._void = known
             return False
         finally:

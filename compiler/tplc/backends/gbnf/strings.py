@@ -260,7 +260,8 @@ def raw_through(rules: Rules, hint: str, texts: Language, stop: Stop, forbidden:
     if texts == Free(0, None):
         # One rule for all text up to this marker.
         kept: tuple[object, ...] = (stop, forbidden)
-        return rules.kept(kept, lambda: to_expr(rules, "text", through([stop], forbidden), chars))
+        name = hint if hint in ("content", "reasoning") else "text"
+        return rules.kept(kept, lambda: to_expr(rules, name, through([stop], forbidden), chars))
     until = through([stop], forbidden)
     if isinstance(texts, Texts):
         possible = tuple(text for text in texts.values if matches(until, text + stop.text))

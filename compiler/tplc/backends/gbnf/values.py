@@ -42,7 +42,6 @@ from tplc.backends.gbnf.rules import Rules
 from tplc.backends.gbnf.sequences import Items, Member, Members, TooManyStates, in_any_order, in_order, items, machine
 from tplc.backends.gbnf.shapes import (
     ANYTHING,
-    EVERYTHING,
     ArrayShape,
     Contains,
     NumberShape,
@@ -161,9 +160,8 @@ class Values:
         return {"top": self._dialect.top, "list": self._dialect.in_list, "object": self._dialect.in_object}[where]
 
     def _value(self, shapes: Shapes, sub: Sub, where: Where) -> Expr:
-        if self._depth > _DEEPEST:
+        if self._depth > _DEEPEST and sub != ANYTHING:
             self._report.looser("type", self._reader.path(sub), f"any value: nested more than {_DEEPEST} deep")
-            sub, shapes = ANYTHING, EVERYTHING
             return self.value(ANYTHING, where)
         style = self._style(where)
         found = [self._object(shape, sub, where) for shape in shapes.objects]
