@@ -12,6 +12,7 @@ import sys
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -139,13 +140,11 @@ def _times(rows: Sequence[Row]) -> Table:
 
 def _growth(rows: Sequence[Row], sizes: Sequence[int]) -> Table:
     """What four times the length costs."""
-    table = Table(
-        "output", "chunks", *(f"{small} → {large} KB" for small, large in zip(sizes, sizes[1:], strict=False))
-    )
+    table = Table("output", "chunks", *(f"{small} → {large} KB" for small, large in pairwise(sizes)))
     for name, chunk in dict.fromkeys((row.output, row.chunk) for row in rows):
         times = {row.size: row for row in rows if (row.output, row.chunk) == (name, chunk)}
         ratios = []
-        for small, large in zip(sizes, sizes[1:], strict=False):
+        for small, large in pairwise(sizes):
             longer = times[large].characters / times[small].characters
             ratios.append(f"{times[large].seconds / times[small].seconds:.1f} for {longer:.1f}")
         table.add_row(name, str(chunk or "whole"), *ratios)

@@ -25,7 +25,8 @@ def write_plot(path: Path, curves: Mapping[str, Sequence[tuple[int, float]]], ti
         return MARGIN + across * (WIDTH - 3.6 * MARGIN), HEIGHT - MARGIN - up * (HEIGHT - 2 * MARGIN)
 
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="12">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}"',
+        ' font-family="sans-serif" font-size="12">',
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
         f'<text x="{MARGIN}" y="28" font-size="15">{escape(title)}</text>',
     ]

@@ -42,11 +42,13 @@ class CallReader(Reader):
 
     def _role_here(self) -> str:
         """The role of a value that begins here; "" for one that holds values with roles."""
-        path = tuple(self.path)
-        if self.role or self.lists or len(path) != len(self.stack):
+        if self.role or self.lists or len(self.path) != len(self.stack):
             return ""
+        path = tuple(self.path)
+        if path in self.fields:
+            return self.fields[path]
         inner = any(field[: len(path)] == path and len(field) > len(path) for field in self.fields)
-        return self.fields.get(path, self.fields.get(("*",) * len(path), "" if inner else "other"))
+        return self.fields.get(("*",) * len(path), "" if inner else "other")
 
     def _end(self) -> None:
         is_key = self.want in ("key", "member")

@@ -109,7 +109,7 @@ class Machine:
             heads = [head for head in self.HEADS if prompt.endswith(head)]
             head = prompt[start:] if start >= 0 else max(heads, key=len, default="")
         self._base = -len(head)
-        self._out = self._advance(head)
+        self._out = self._advance(head) if head else []
         if not self._echo:
             self._texts.update(content=[], reasoning_content=[])
             self._calls, self._pieces, self._out = self._calls[len(self._calls) - self._open :], [], []
@@ -165,7 +165,7 @@ class Machine:
             self._base += self._pos
             self._buf = self._buf[self._pos :] + chunk
             self._pos = 0
-            while self._state(self):
+            while self._pos < len(self._buf) and self._state(self):
                 pass
             held = len(self._buf) - self._pos
             self._wanted = held if held > HELD_LIMIT else 0
