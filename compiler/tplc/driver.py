@@ -22,6 +22,7 @@ from tplc.version import VERSION
 if TYPE_CHECKING:
     from tplc.backends.gbnf import Grammar
     from tplc.learn import Example
+    from tplc.learn.probe import Observer
     from tplc.render import Limits, Renderer
     from tplc.verify import Artifact
 
@@ -100,12 +101,19 @@ def learn_format(
     source_text: str,
     special_tokens: Mapping[str, str] | None = None,
     examples: Sequence[Example] = (),
+    observer: Observer | None = None,
 ) -> TemplateIR:
-    """The format, not yet verified."""
+    """The format, not yet verified.  `observer` is told of every question that the template is asked."""
     from tplc.learn import learn
 
     ir = learn(
-        renderer, name=name, source=source_text, special_tokens=special_tokens, examples=examples, version=VERSION
+        renderer,
+        name=name,
+        source=source_text,
+        special_tokens=special_tokens,
+        examples=examples,
+        version=VERSION,
+        observer=observer,
     )
     violations = check(ir)
     if violations:

@@ -33,7 +33,7 @@ from tplc.learn.calls import CallFacts, learn_calls
 from tplc.learn.candidates import candidates
 from tplc.learn.conversation import CallProbe, base_dress, call_dress
 from tplc.learn.examples import Example, calls_from_examples, read_example, reasoning_from_examples
-from tplc.learn.probe import SYSTEM, Dress, Prober, Refused, opening, sentinel_call
+from tplc.learn.probe import SYSTEM, Dress, Observer, Prober, Refused, opening, sentinel_call
 from tplc.learn.reasoning import ReasoningFacts, learn_reasoning
 from tplc.learn.turn import TurnFacts, contexts_that_matter, learn_ends, learn_turn
 from tplc.render import Renderer
@@ -47,12 +47,14 @@ def learn(
     special_tokens: Mapping[str, str] | None = None,
     examples: Sequence[Example] = (),
     version: str = "0.1.0",
+    observer: Observer | None = None,
 ) -> TemplateIR:
-    """The format of a template's assistant turns, unverified.  `examples` show what the template never renders.
+    """The format of a template's assistant turns, unverified.  `examples` show what the template never renders;
+    `observer` is told of every probe.
 
     Raises UnsupportedTemplate when no conversation shows an assistant's turn, and LimitExceeded from the renderer.
     """
-    prober = Prober(renderer)
+    prober = Prober(renderer, observer)
     found = candidates(source)
     base = base_dress(prober, found, name)
     contexts = contexts_that_matter(prober, base, found)

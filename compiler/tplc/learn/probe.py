@@ -9,8 +9,11 @@ any other.  Every render is remembered, so questions may be asked as often as wa
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import CodeType
 from typing import Literal
 
 from tplc.errors import RenderFailed, TemplateRaised
@@ -91,11 +94,28 @@ def sentinel_call(call: int, count: int = 1) -> Call:
     return Call(name_of(call), tuple((key_of(i), value_of(call, i)) for i in range(count)))
 
 
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """One question to the template: who asked (file and function), the conversation, and the render."""
+
+    file: str
+    function: str
+    messages: tuple[Message, ...]
+    dress: Dress
+    generation: bool
+    calls: tuple[Call, ...]
+    result: str | Refused
+
+
+Observer = Callable[[Probe], None]
+
+
 @dataclass(slots=True)
 class Prober:
-    """Renders probes through one renderer and remembers the results."""
+    """Renders probes through one renderer and remembers the results; `observer` is told of each."""
 
     renderer: Renderer
+    observer: Observer | None = None
     _seen: dict[str, str | Refused] = field(default_factory=dict)
 
     def render(
@@ -111,6 +131,9 @@ class Prober:
                 )
             except (TemplateRaised, RenderFailed) as error:
                 self._seen[key] = Refused(str(error))
+        if self.observer is not None:
+            probe = Probe(*_asker(), tuple(messages), dress, generation, tuple(calls), self._seen[key])
+            self.observer(probe)
         return self._seen[key]
 
     def tail(
@@ -137,6 +160,19 @@ class Prober:
             if turn and dress.follow != "none" and stop in tail:
                 return tail[: tail.index(stop)]
         return tail
+
+
+def _asker() -> tuple[str, str]:
+    """The file and the function that a probe comes from.  Read from the stack: naming each question where it is asked
+    would say twice what the functions' names say."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and _asks_for_others(frame.f_code):
+        frame = frame.f_back
+    return Path(frame.f_code.co_filename).stem, frame.f_code.co_name.lstrip("_")
+
+
+def _asks_for_others(code: CodeType) -> bool:
+    return code.co_filename == __file__ or code.co_name in ("call_turn", "<lambda>", "<genexpr>", "<listcomp>")
 
 
 def text_content(text: str, dress: Dress) -> Json:
