@@ -88,6 +88,7 @@ def test_cuts_move_to_where_it_reads_well(text: str, at: int, left: int, right: 
             Repetition(start="\n", open="<k>", close="</v>", separator="\n", end="\n</call>"),
         ),
         ("(", ", ", ")", Repetition("(", "", "", ", ", ")")),
+        ("c>>", "<<cc>>", "<<c<end>", Repetition("", "c>>", "<<c", "", "<end>")),
     ],
 )
 def test_repetition(pre: str, mid: str, post: str, expected: Repetition) -> None:

@@ -115,6 +115,9 @@ def repetition(pre: str, mid: str, post: str) -> Repetition:
         reads_well(mid, len(mid) - open_len) and reads_well(pre, len(pre) - open_len)
     ):
         open_len -= 1
+    meeting = len(mid) - open_len
+    if open_len and close_end < meeting <= len(common_prefix(mid, post)) and reads_well(post, meeting):
+        close_end = meeting  # what is left of `mid` follows the last item as well, so it is no separator
     if open_len + close_end > len(mid):
         close_end, open_len = _share(mid, close_end, open_len)
     opening, closing = mid[len(mid) - open_len :], mid[:close_end]

@@ -145,7 +145,7 @@ def learn_arguments(prober: Prober, turn: TurnFacts, dress: Dress) -> ArgumentFa
     top = learn_style(position)
     styles = _nested_styles(position, top)
     texts = [call_turn(prober, turn, dress, [sentinel_call(0, count)]) for count in range(4)]
-    pairs = _repeated_pairs(texts, dress)
+    pairs = _repeated_pairs(texts, dress, place.quote[1])
     if pairs is None or _is_object(pairs, place, top, position):
         style = _object_style(top, pairs, place)
         in_lists, in_objects, indent = styles
@@ -230,8 +230,9 @@ def generalise(text: str, dress: Dress) -> str:
     return text
 
 
-def _repeated_pairs(texts: Sequence[str | Refused], dress: Dress) -> Repetition | None:
-    """Split the call of two arguments around its pairs; None when it has none of its own (refused)."""
+def _repeated_pairs(texts: Sequence[str | Refused], dress: Dress, quote: str) -> Repetition | None:
+    """Split the call of two arguments around its pairs; None when it has none of its own (refused).  `quote` is what
+    closes a text: it is a value's, so nothing is cut inside it."""
     for count in (3, 2):
         text = texts[count]
         if isinstance(text, Refused) or value_of(0, 1) not in text or key_of(1) not in text:
@@ -243,7 +244,10 @@ def _repeated_pairs(texts: Sequence[str | Refused], dress: Dress) -> Repetition 
         mid = text[text.index(first_value) + len(first_value) : _key_index(text, first_value, count - 1)]
         post = text[text.index(second_value) + len(second_value) :]
         stop = min((post.index(s) for s in _outer(dress) if s in post), default=len(post))
-        return repetition(generalise(pre, dress), generalise(mid, dress), generalise(post[:stop], dress))
+        quote = quote if mid.startswith(quote) and post.startswith(quote) else ""
+        mid, post = mid[len(quote) :], post[len(quote) : max(stop, len(quote))]
+        split = repetition(generalise(pre, dress), generalise(mid, dress), generalise(post, dress))
+        return replace(split, close=quote + split.close)
     return None
 
 
@@ -300,6 +304,8 @@ def _elements(position: Position, layout: Layout, pairs: Repetition) -> Elements
     one, two = pair("zqka0x", "71001"), pair("zqkb0x", "71002")
     if one not in text or two not in text:
         return None
+    if text.replace(one, "", 1).replace(two, "", 1).strip() not in ("", pairs.separator.strip()):
+        return None  # an object has delimiters of its own
     items = position([71001, 71002])
     if items is None or "71001" not in items or "71002" not in items:
         return None
