@@ -41,6 +41,7 @@ def test_common_ends(texts: tuple[str, ...], prefix: str, suffix: str) -> None:
         ("<a\nb>", []),
         ("【鐘】<k=", ["【鐘】"]),
         ("<>", []),
+        ("<k ]<v>", ["<v>"]),
     ],
 )
 def test_tokens_are_bracketed_text_on_one_line(text: str, tokens: list[str]) -> None:

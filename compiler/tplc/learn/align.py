@@ -45,7 +45,7 @@ def token_spans(text: str) -> list[tuple[int, int]]:
         ch = text[i]
         if _opens(ch):
             start = i if i == 0 or text[i - 1] != ch or start < 0 else start
-        elif _closes(ch) and start >= 0:
+        elif start >= 0 and _closes(ch) and ord(ch) - ord(text[start]) in (1, 2):  # the same kind of bracket
             depth = 1
             while text[start + depth : start + depth + 1] == text[start] and depth < len(text):
                 depth += 1
