@@ -62,13 +62,14 @@ class Style:
     ) -> None:
         self.strings = {string[0]: string for string in strings}
         self.words, self.bare_keys = words, bare_keys
-        self.is_json = '"' in self.strings and self.strings['"'][2] == "json" and "".join(signs) == "[,]{:,}"
         self.tokens = {**dict.fromkeys(self.strings, '"'), **dict(zip(signs, "[,]{:,}"))}
         ordered = sorted(self.tokens, key=len, reverse=True)
         either = "|".join(map(re.escape, ordered))
         single = re.escape("".join(sign for sign in ordered if len(sign) == 1))
         self.token = re.compile(rf"(\s+)|({either})|((?:(?!{either})[^\s{single}])+)", re.S)
         self.begins = {sign[:n] for sign in ordered for n in range(1, len(sign))}
+        is_json = '"' in self.strings and self.strings['"'][2] == "json" and "".join(signs) == "[,]{:,}"
+        self.is_json = is_json and '"' not in self.begins
         self.key = re.compile(rf"(?:(?!{re.escape(signs[4])})[^\n}}])+")
 
 
