@@ -12,7 +12,7 @@ PYTEST := $(BIN)/python -m pytest
 # A command as a person would type it, then what it prints.
 show = printf '\n$$ %s\n' '$(1)'; PATH="$(CURDIR)/$(BIN):$$PATH" $(SHELL) -c '$(1)'
 
-.PHONY: help setup test slow lint format types golden golden-check examples bench coverage lines random schema-suite fuzz demo check dist clean
+.PHONY: help setup test slow lint format types golden golden-check examples bench coverage lines random grammars schema-suite fuzz demo check dist clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,6 +62,9 @@ examples: $(READY)  ## write examples/*/out anew from the templates
 
 random: $(READY)  ## 500 chat templates of random design (ARGS="--count 50 --first 0")
 	$(BIN)/python -m tests.property.report_random $(ARGS)
+
+grammars: $(READY)  ## grammars of the templates in ../shared against their renders and parsers (ARGS="--every 10")
+	$(BIN)/python -m tests.gbnf.renders ../shared/templates $(ARGS)
 
 schema-suite: $(READY)  ## the official JSON Schema test suite against grammars (ARGS=--verbose)
 	@mkdir -p $(OUT)/schema-suite

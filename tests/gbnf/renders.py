@@ -1,0 +1,177 @@
+"""Grammars against all that a template renders in its verification, and random texts of them against its parser.
+
+    python -m tests.gbnf.renders ../shared/templates [--every 1] [--walks 100]
+
+For each template that compiles verified: every rendered turn with calls is accepted, from the trigger on and whole;
+every random text of the grammar parses to calls that are valid under the tools' schemas.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+
+from tests.gbnf.engine import accepts
+from tests.gbnf.tools import ALL
+from tests.gbnf.walk import Walker
+from tplc.backends.gbnf import fires_at, grammar
+from tplc.backends.python import generate
+from tplc.driver import learn_format, open_renderer
+from tplc.ir.nodes import GenerationPrompt, TemplateIR
+from tplc.verify import verify
+from tplc.verify.artifact import Artifact, load_artifact
+
+VALIDATORS = {
+    tool["function"]["name"]: jsonschema.Draft202012Validator(
+        tool["function"]["parameters"], format_checker=jsonschema.FormatChecker()
+    )
+    for tool in ALL
+}
+
+
+@dataclass(frozen=True)
+class Feed:
+    """A turn with calls as verification renders it, after its prompt."""
+
+    text: str
+    tools: Sequence[Mapping[str, Any]]
+    prompt: str | None
+
+
+@dataclass
+class Outcome:
+    verified: bool
+    counts: Counter[str] = field(default_factory=Counter)
+    problems: list[str] = field(default_factory=list)
+
+
+def check_template(path: Path, *, every: int, walks: int) -> Outcome | None:
+    """None for a template that shows no calls."""
+    source = path.read_text(encoding="utf-8")
+    with open_renderer(source, name=path.name) as renderer:
+        ir = learn_format(renderer, name=path.name, source_text=source)
+        if ir.tools.format == "none":
+            return None
+        parser = load_artifact(generate(ir))
+        feeds: dict[str, Feed] = {}
+
+        def parse(text: str, *, tools: Any = None, prompt: str | None = None) -> Mapping[str, Any]:
+            message = parser.parse(text, tools=tools, prompt=prompt)
+            if message["tool_calls"] and tools:
+                feeds.setdefault(json.dumps([text, prompt]), Feed(text, tools, prompt))
+            return message
+
+        found = Outcome(verify(ir, Artifact(parse, None), renderer).verified)
+    if found.verified:
+        for feed in list(feeds.values())[::every]:
+            _check_render(ir, feed, found)
+        _check_walks(ir, parser, walks, found)
+    return found
+
+
+def _check_render(ir: TemplateIR, feed: Feed, found: Outcome) -> None:
+    tools = list({tool["function"]["name"]: tool for tool in feed.tools}.values())
+    text = _without_end(ir, feed.text)
+    if any(end.strip() and end.strip() in text for end in ir.turn.ends):
+        found.counts["goes on behind the end of the turn"] += 1
+        return
+    lazy = grammar(ir, tools=tools)
+    place = fires_at(lazy.triggers, text)
+    # Some templates write arguments in an order of their own.
+    any_order = place is not None and not accepts(lazy.text, text[place:])
+    if any_order:
+        lazy = grammar(ir, tools=tools, any_order=True)
+    if place is None or not accepts(lazy.text, text[place:]):
+        found.problems.append(f"not accepted from {lazy.triggers[0].value!r} on: {text!r}")
+        return
+    found.counts["accepted from the trigger on"] += 1
+    prompt = _prompt(ir, feed)
+    if prompt is None:
+        found.counts["after a prompt that no request has"] += 1
+        return
+    context = dict(prompt.context)
+    eager = grammar(ir, tools=tools, tool_choice="required", context=context, any_order=any_order)
+    if accepts(eager.text, text):
+        found.counts["accepted whole"] += 1
+    else:
+        found.problems.append(f"not accepted after {prompt.head!r}: {text!r}")
+
+
+def _prompt(ir: TemplateIR, feed: Feed) -> GenerationPrompt | None:
+    if feed.prompt is None:
+        return ir.turn.prompts[0]
+    fitting = [prompt for prompt in ir.turn.prompts if feed.prompt.endswith(ir.turn.header + prompt.head)]
+    return max(fitting, key=lambda prompt: len(prompt.head), default=None)
+
+
+def _without_end(ir: TemplateIR, text: str) -> str:
+    for end in sorted(ir.turn.ends, key=len, reverse=True):
+        if end.strip() and text.rstrip().endswith(end.strip()):
+            return text.rstrip().removesuffix(end.strip())
+    return text
+
+
+def _check_walks(ir: TemplateIR, parser: Artifact, walks: int, found: Outcome) -> None:
+    rng = random.Random(ir.provenance.name)
+    for choice in ("auto", "required"):
+        made = grammar(ir, tools=ALL, tool_choice=choice)
+        walker = Walker(made.text)
+        for _ in range(walks):
+            text = walker.text(rng, depth=rng.choice((8, 20, 40)))
+            head = ir.turn.prompts[0].head
+            # Where the prompt begins an opener, a text that has all of it stands behind content.
+            behind = bool(head) and made.lazy and text.startswith(head)
+            prompt = made.generation_prompt.removesuffix(head) if behind else made.generation_prompt
+            message = parser.parse(text, tools=ALL, prompt=prompt)
+            problem = _problem(message)
+            if problem is None:
+                found.counts["random texts that parse to valid calls"] += 1
+            else:
+                found.problems.append(f"random text, {problem}: {text!r}")
+
+
+def _problem(message: Mapping[str, Any]) -> str | None:
+    if not message["tool_calls"]:
+        return "no call"
+    for call in message["tool_calls"]:
+        name = call["function"]["name"]
+        if name not in VALIDATORS:
+            return f"no tool {name!r}"
+        for error in VALIDATORS[name].iter_errors(json.loads(call["function"]["arguments"])):
+            return f"{name}: {error.message}"
+    return None
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="grammars of a folder's templates against renders and parsers")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--every", type=int, default=1, help="every n-th render only")
+    parser.add_argument("--walks", type=int, default=100, help="random texts for each of auto and required")
+    options = parser.parse_args()
+    total: Counter[str] = Counter()
+    for path in sorted(options.folder.glob("*.jinja")):
+        outcome = check_template(path, every=options.every, walks=options.walks)
+        if outcome is None:
+            continue
+        total["templates with calls"] += 1
+        total["of them verified"] += outcome.verified
+        total += outcome.counts
+        total["problems"] += len(outcome.problems)
+        for problem in outcome.problems[:3]:
+            print(f"{path.name}: {problem[:300]}", flush=True)
+    for what, count in total.items():
+        print(f"{count:7} {what}")
+    return 1 if total["problems"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
