@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 
-from .machine import next_char
 from .markers import Mark, Marks, lead_in
 from .pairs import Pairs
 from .schema import member_of, types_of
@@ -89,7 +88,6 @@ class RawPairs(Pairs):
     VALUE_END: ClassVar[Union[Marks, Guess]]
     VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, where the closing marker repeats it
     TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]] = {}
-    WRAP: ClassVar[tuple[str, str]] = ("", "")
     _end: Union[Marks, Guess, Closer]
     _in_value = False
 
@@ -109,21 +107,13 @@ class RawPairs(Pairs):
             "string" if types == frozenset(["string"]) else ""
         )  # or number, json, word: as which the text is read
         self._held: list[str] = []
-        self._wrapped, self._quoted, self._in_value = False, False, True
+        self._quoted, self._in_value = False, True
         self._state = type(self)._value
 
     def _value(self) -> bool:
         # value = text VALUE_END
         self._eat_space()
         buf, pos = self._buf, self._pos
-        if self.WRAP[0] and not (self._held or self._quoted or self._wrapped):
-            start = next_char(buf, pos)
-            opened = buf[start : start + len(self.WRAP[0])]
-            if opened != self.WRAP[0] and self.WRAP[0].startswith(opened) and not self._final:
-                return False
-            if opened == self.WRAP[0]:
-                self._pos = pos = start + len(opened)
-                self._wrapped, self._as, self._end = True, "string", Closer(self.WRAP[1])
         mark = self._end.find(buf, pos)
         hold = len(buf) if self._final else self._end.held(buf, pos)
         if mark is None or hold <= mark.start:
@@ -131,7 +121,7 @@ class RawPairs(Pairs):
             self._pos = hold
             self._plain = "arguments" if self._quoted else ""
             return False
-        self._piece(buf[pos : mark.start - (0 if self._wrapped else lead_in(buf[pos : mark.start], mark.lead))])
+        self._piece(buf[pos : mark.start - lead_in(buf[pos : mark.start], mark.lead)])
         self._end_value()
         self._pos = mark.end
         self._state = type(self)._pairs

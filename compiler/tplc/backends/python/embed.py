@@ -25,6 +25,7 @@ FILES = (
     "callobjects",
     "pairs",
     "raw",
+    "wraps",
     "elements",
     "command",
 )

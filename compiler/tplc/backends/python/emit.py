@@ -54,7 +54,10 @@ def _base(facts: FormatFacts) -> str:
         return "CallObjects"
     if calls.pairs is None:
         return "Objects"
-    return "QuotedPairs" if calls.pairs.quoted else "Elements" if calls.pairs.items else "RawPairs"
+    if calls.pairs.quoted:
+        return "QuotedPairs"
+    raw = ["Wraps"] * bool(calls.pairs.wrap) + ["Elements"] * bool(calls.pairs.items)
+    return ", ".join(raw) or "RawPairs"
 
 
 # Above the runtime

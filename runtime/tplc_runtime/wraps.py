@@ -1,0 +1,50 @@
+"""Raw values that may be wrapped, so that they can hold anything.
+
+<v><![</v>]]></v>  →  "</v>"
+"""
+
+from __future__ import annotations
+
+from .machine import next_char
+from .markers import Marks
+from .raw import Closer, Guess, RawPairs
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import ClassVar, Optional, Union
+
+
+class Wraps(RawPairs):
+    WRAP: ClassVar[tuple[str, str]]
+
+    def _begin_raw(self, types: Optional[frozenset[str]], end: Union[Marks, Guess, Closer]) -> None:
+        super()._begin_raw(types, end)
+        self._wrap = ""  # open, or none; "": nothing of the value has come
+
+    def _value(self) -> bool:
+        # value = WRAP[0] text WRAP[1] VALUE_END | text VALUE_END
+        if not self._wrap:
+            self._eat_space()
+            start = next_char(self._buf, self._pos)
+            opened = self._buf[start : start + len(self.WRAP[0])]
+            if opened != self.WRAP[0] and self.WRAP[0].startswith(opened) and not self._final:
+                return False
+            self._wrap = "none"
+            if opened == self.WRAP[0]:
+                self._pos = start + len(opened)
+                self._wrap, self._as, self._end, self._outer = "open", "string", Closer(self.WRAP[1]), self._end
+        ended = super()._value()
+        if ended and self._wrap == "open":
+            self._state = type(self)._after_wrap
+        return ended
+
+    def _after_wrap(self) -> bool:
+        # VALUE_END
+        start = next_char(self._buf, self._pos)
+        if not self._final and (start == len(self._buf) or self._outer.held(self._buf, start) == start):
+            return False
+        mark = self._outer.find(self._buf, start)
+        if mark is not None and mark.start == start:
+            self._pos = mark.end
+        self._state = type(self)._pairs
+        return True
