@@ -148,6 +148,7 @@ def run_case(parser: ModuleType, case: dict[str, Any]) -> CaseResult:
         # "none" leaves reasoning in the content, except where an answer is continued: there it is split off.
         "parse_reasoning": case["reasoning_format"] != "none",
         "echo": case["continue_final_message"] is not None,
+        "json_content": bool(case["json_schema"]),
     }
     text, partial = case["input"], case["is_partial"]
     whole = parser.parse(text, **options)

@@ -41,3 +41,25 @@ def test_what_is_not_parsed_stays(
         stream.feed(character)
     stream.finish()
     assert stream.message == message
+
+
+@pytest.mark.parametrize(
+    ("output", "content"),
+    [
+        ('```json\n{"a": 1}\n```', '{"a": 1}'),
+        ("```\n[1]\n```\n<~/~>\n", "[1]"),
+        ('  {"a": "```"}', '  {"a": "```"}'),
+        ('```json\n{"a": "`"', '{"a": "`"'),
+        ("``` no fence", "``` no fence"),
+        ("```", "```"),
+        ("", ""),
+    ],
+)
+def test_json_content_loses_its_fence(parser: Artifact, output: str, content: str) -> None:
+    message = parser.parse(output, tools=None, prompt=None, json_content=True)
+    assert message["content"] == content
+    assert parser.stream is not None
+    stream = parser.stream(tools=None, prompt=None, json_content=True)
+    deltas = [delta for character in output for delta in stream.feed(character)] + stream.finish()
+    assert stream.message == message
+    assert "".join(delta.get("content", "") for delta in deltas) == content

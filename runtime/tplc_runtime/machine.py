@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from .fence import Fence
 from .markers import Mark, Marks, lead_in
 from .message import Diagnostic
 from .schema import parameters_of
@@ -50,12 +51,14 @@ class Machine:
         parse_reasoning: bool = True,
         parse_tool_calls: bool = True,
         echo: bool = False,
+        json_content: bool = False,
     ) -> None:
         self.diagnostics: list[Diagnostic] = []
         self.incomplete = False
         self._tools = parameters_of(tools)
         self._long_names = any("\n" in name for name in self._tools)
         self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
+        self._fence = Fence() if json_content else None
         # Input: _buf from _pos on is not consumed; _base is its offset, negative for what the prompt holds.
         self._buf, self._pos, self._base = "", 0, 0
         self._parts: list[str] = []  # text that is not looked at before _wanted characters of it have come
@@ -87,7 +90,8 @@ class Machine:
         self._settle()
         twin = object.__new__(type(self))
         for name, value in self.__dict__.items():
-            setattr(twin, name, value.copy() if isinstance(value, list) or name == "_reader" else value)
+            own = isinstance(value, list) or (name in ("_reader", "_fence") and value is not None)
+            setattr(twin, name, value.copy() if own else value)
         twin._texts = {kind: texts[:] for kind, texts in self._texts.items()}
         return twin
 
@@ -141,6 +145,9 @@ class Machine:
         self._final = True
         deltas = self._advance("")
         self._finish()
+        fence, self._fence = self._fence, None
+        if fence is not None:
+            self._say("content", fence.end())
         self._out, out = [], self._out
         return deltas + out
 
@@ -192,6 +199,8 @@ class Machine:
         }
 
     def _say(self, kind: str, text: str) -> None:
+        if kind == "content" and self._fence is not None:
+            text = self._fence.more(text)
         if not text:
             return
         if kind == "arguments":
@@ -248,6 +257,7 @@ class Machine:
                 self._text(kind, pos, end)
                 self._pos = end
                 looked_at = self._line_start or kind == "held" or (self._opener and not self._reasoning_on)
+                looked_at = looked_at or self._fence is not None
                 self._plain = "" if looked_at else kind
             elif self._final:
                 if not (self._calls or any(self._texts.values())):

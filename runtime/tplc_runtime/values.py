@@ -22,7 +22,6 @@ ESCAPE = re.compile(
     r"\\(?:([\"\\/bfnrt]|u[0-9a-fA-F]{4})|(?:x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(.)))", re.S
 )
 PART_OF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7}|[0-7]{1,2})?\Z")
-FOLLOW = re.compile(r"\s*(?:[,\]}):]|\Z)")
 WORD = re.compile(r"[^,\n\]}]+")
 HELD = 256  # more than any sign is long
 BODY = {'"': re.compile(r'[^"\\\x00-\x1f]*')}
@@ -70,6 +69,8 @@ class Style:
         self.begins = {sign[:n] for sign in ordered for n in range(1, len(sign))}
         is_json = '"' in self.strings and self.strings['"'][2] == "json" and "".join(signs) == "[,]{:,}"
         self.is_json = is_json and '"' not in self.begins
+        follow = "|".join(re.escape(sign) for sign, token in self.tokens.items() if token in ",]}:")
+        self.follow = re.compile(rf"\s{{0,16}}(?:{follow}|\)|\Z)")
         self.key = re.compile(rf"(?:(?!{re.escape(signs[4])})[^\n}}])+")
 
 
@@ -261,7 +262,9 @@ class Reader:
             guess = escape == "none" and len(close) < 3
             if guess and not final and len(buf) - after < 160:
                 return end
-            if not guess or (FOLLOW if self.stack or not self.follow else self.follow[final]).match(buf, after):
+            if not guess or (self.style.follow if self.stack or not self.follow else self.follow[final]).match(
+                buf, after
+            ):
                 self.string = None
                 self.out.append('"')
                 self._end()

@@ -20,6 +20,7 @@ FILES = (
     "markers",
     "schema",
     "values",
+    "fence",
     "machine",
     "objects",
     "callobjects",

@@ -643,10 +643,16 @@ def parse(
     parse_reasoning: bool = True,
     parse_tool_calls: bool = True,
     echo: bool = False,
+    json_content: bool = False,
 ) -> Message:
-    """The message that the model's output means."""
+    """The message that the model's output means.  `json_content`: a Markdown fence around the content is dropped."""
     parser = StreamParser(
-        tools=tools, prompt=prompt, parse_reasoning=parse_reasoning, parse_tool_calls=parse_tool_calls, echo=echo
+        tools=tools,
+        prompt=prompt,
+        parse_reasoning=parse_reasoning,
+        parse_tool_calls=parse_tool_calls,
+        echo=echo,
+        json_content=json_content,
     )
     parser.feed(text)
     parser.finish()

@@ -558,7 +558,7 @@ def _suffixes(text: str) -> list[str]:
 def _telling(text: str) -> bool:
     """At least three characters, and not only punctuation, white space or JSON syntax."""
     core = text.strip()
-    plain = re.sub(r'"\w*"\s*:?', "", core)
+    plain = re.sub(r"""(["'])\w*\1\s*:?""", "", core)
     return len(core) >= 3 and any(char.isalnum() or ord(char) > 127 for char in plain)
 
 

@@ -1,0 +1,51 @@
+"""A Markdown fence around content that is to be JSON.
+
+```json
+{"a": 1}
+```          →  {"a": 1}
+"""
+
+from __future__ import annotations
+
+import re
+
+OPENING = re.compile(r"\s*```[^\n`]*\n")
+PART_OF_OPENING = re.compile(r"\s*(?:`{0,2}|```[^\n`]*)")
+FENCE_LIMIT = 256  # more white space than this, or a longer line, is no fence
+
+
+class Fence:
+    def __init__(self) -> None:
+        self._state, self._held = "start", ""
+
+    def copy(self) -> Fence:
+        twin = Fence()
+        twin._state, twin._held = self._state, self._held
+        return twin
+
+    def more(self, text: str) -> str:
+        """The part of the content that is known to be inside the fence, or that no fence is around."""
+        held = self._held + text
+        if self._state == "start":
+            opening = OPENING.match(held)
+            if opening:
+                self._state, held = "inside", held[opening.end() :]
+            elif len(held) < FENCE_LIMIT and PART_OF_OPENING.fullmatch(held):
+                self._held = held
+                return ""
+            else:
+                self._state = "none"
+        if self._state == "none":
+            self._held = ""
+            return held
+        # White space and backticks at the end may be the closing of the fence.
+        before = held.rstrip().rstrip("`").rstrip()
+        end = len(before) if len(held) - len(before) < FENCE_LIMIT else len(held)
+        self._held = held[end:]
+        return held[:end]
+
+    def end(self) -> str:
+        """What was held back, unless it closes the fence."""
+        held, self._held = self._held, ""
+        closes = self._state == "inside" and held.strip() in ("", "```")
+        return "" if closes else held
