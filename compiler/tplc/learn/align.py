@@ -62,6 +62,12 @@ def token_spans(text: str) -> list[tuple[int, int]]:
     return spans
 
 
+def open_token(text: str) -> bool:
+    """Whether the text ends inside a bracketed token."""
+    closings = {chr(ord(ch) + distance) for ch in text if _opens(ch) for distance in (1, 2)}
+    return any(end > len(text) for closing in closings for _, end in token_spans(text + closing))
+
+
 def reads_well(text: str, at: int) -> bool:
     """Whether `text` can be cut at `at`: not within a word, not within a bracketed token."""
     if at <= 0 or at >= len(text):

@@ -35,6 +35,7 @@ from tplc.learn.align import (
     common_suffix,
     cut_left,
     cut_right,
+    open_token,
     reads_well,
     repetition,
     token_spans,
@@ -531,8 +532,7 @@ def _last_boundary(text: str, in_json: bool) -> int | None:
     """Where the last word of `text` begins: after a bracketed token, a quote or white space; None inside a token."""
     if in_json:
         return text.rindex('"') + 1 if '"' in text else None
-    spans = token_spans(text + ">")
-    if spans and spans[-1][1] > len(text):
+    if open_token(text):
         return None
     ends = [end for _, end in token_spans(text)] + [i + 1 for i, ch in enumerate(text) if ch.isspace() or ch in "\"'"]
     return max(ends, default=0)
