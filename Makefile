@@ -48,7 +48,7 @@ golden-check: $(READY)  ## fail when a committed expected file or example is out
 	@if [ -f tests/test_examples.py ]; then $(PYTEST) -q tests/test_examples.py; else echo "no examples yet"; fi
 
 bench: $(READY)  ## time and memory of parsers, grammars and the compiler
-	@if [ -d bench ]; then $(BIN)/python -m bench $(ARGS); else echo "no benchmarks yet"; fi
+	$(BIN)/python -m benchmarks $(ARGS)
 
 coverage: $(READY)  ## compile the templates in ../shared, run the outputs there, write docs/coverage.md
 	$(BIN)/python -m tests.coverage_report $(ARGS)

@@ -1,0 +1,71 @@
+"""Parsers of the examples' formats, and ways to feed them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+from tests.example_case import load_examples
+from tplc.backends.python import generate
+from tplc.driver import learn_format, open_renderer
+from tplc.ir.nodes import TemplateIR
+
+NAMES = [example.name for example in load_examples()]
+
+
+@cache
+def ir_of(name: str) -> TemplateIR:
+    example = next(example for example in load_examples() if example.name == name)
+    special = example.special_tokens
+    with open_renderer(example.source, name=name, special_tokens=special) as renderer:
+        return learn_format(renderer, name=name, source_text=example.source, special_tokens=special)
+
+
+@cache
+def parser_of(name: str) -> ModuleType:
+    return module_of(generate(ir_of(name)))
+
+
+def module_of(text: str) -> ModuleType:
+    module = ModuleType("generated")
+    sys.modules[module.__name__] = module
+    exec(compile(text, "parser.py", "exec"), module.__dict__)
+    return module
+
+
+def joined(deltas: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The message that a client makes of the deltas."""
+    texts = {"content": "", "reasoning_content": ""}
+    calls: list[dict[str, Any]] = []
+    for delta in deltas:
+        for kind in texts.keys() & delta.keys():
+            texts[kind] += delta[kind]
+        for call in delta.get("tool_calls", ()):
+            if call["index"] == len(calls):
+                calls.append({"id": call["id"], "type": call["type"], "function": dict(call["function"])})
+            else:
+                calls[call["index"]]["id"] = call.get("id", calls[call["index"]]["id"])
+                calls[call["index"]]["function"]["arguments"] += call.get("function", {}).get("arguments", "")
+    content = texts["content"] or (None if calls or texts["reasoning_content"] else "")
+    return {
+        "role": "assistant",
+        "content": content,
+        "reasoning_content": texts["reasoning_content"] or None,
+        "tool_calls": calls,
+    }
+
+
+def streamed(module: ModuleType, chunks: Sequence[str], **options: Any) -> dict[str, Any]:
+    """The parser's message; the joined deltas are the same."""
+    parser = module.StreamParser(**options)
+    deltas = [delta for chunk in chunks for delta in parser.feed(chunk)] + parser.finish()
+    message: dict[str, Any] = parser.message
+    assert joined(deltas) == message
+    return message
+
+
+def told(parser: Any) -> list[tuple[int, str]]:
+    return [(diagnostic.offset, diagnostic.text) for diagnostic in parser.diagnostics]

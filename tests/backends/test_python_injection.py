@@ -1,0 +1,103 @@
+"""Nothing in a template's strings changes the structure of the parser that is generated."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+import pytest
+
+from tests.backends.parsers import ir_of, module_of
+from tplc.backends.python import generate
+from tplc.backends.python.audit import BadArtifact, audit
+from tplc.ir.nodes import TemplateIR, Text
+from tplc.ir.write import write_message
+
+HOSTILE = [
+    '"""',
+    "'''",
+    "'\"\\",
+    "\\",
+    '\\\\"',
+    "\n",
+    "\r\nimport os\r\n",
+    '")\nimport os\n#',
+    "\N{LINE SEPARATOR}import os",
+    "\N{RIGHT-TO-LEFT OVERRIDE}x",
+    "\\N{BULLET}",
+    "{}{0}%s",
+    "#}",
+    "*/ -->",
+    "(?P<a>[",
+    "\x00",
+    "\ud800",
+    "\N{PILE OF POO}",
+]
+
+
+def infected(ir: TemplateIR, text: str) -> TemplateIR:
+    """The IR with `text` in its name and in the middle of its markers."""
+
+    def within(marker: str) -> str:
+        return marker[:1] + text + marker[1:] if marker.strip() else marker
+
+    fields = ir.tools.json
+    if fields is None:
+        call = tuple(Text(within(item.text)) if isinstance(item, Text) else item for item in ir.tools.call)
+    else:
+        first, *middle, last = ir.tools.call
+        assert isinstance(first, Text) and isinstance(last, Text)
+        first = Text(within(fields.prefix) + first.text.removeprefix(fields.prefix))
+        last = Text(last.text.removesuffix(fields.suffix) + within(fields.suffix))
+        call = (first, *middle, last)
+        fields = replace(fields, prefix=within(fields.prefix), suffix=within(fields.suffix))
+    return replace(
+        ir,
+        provenance=replace(ir.provenance, name=text, tplc_version=text, sha256=text),
+        turn=replace(ir.turn, ends=tuple(within(end) for end in ir.turn.ends)),
+        reasoning=replace(ir.reasoning, start=within(ir.reasoning.start), end=within(ir.reasoning.end)),
+        tools=replace(ir.tools, call=call, json=fields, section_start=within(ir.tools.section_start)),
+        preserved_tokens=(text,),
+    )
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=ascii)
+@pytest.mark.parametrize("name", ["tagged-json", "parameter-tags", "sectioned-ids"])
+def test_hostile_strings_stay_strings(name: str, text: str) -> None:
+    clean = ir_of(name)
+    ir = infected(clean, text)
+    generated = generate(ir)
+    assert _structure(generated) == _structure(generate(infected(clean, "x")))
+    module = module_of(generated)
+    assert (text,) == module.PRESERVED_TOKENS
+    message = {"role": "assistant", "content": None, "reasoning_content": "Hm."}
+    written = write_message(ir, {**message, "tool_calls": [_call()]})
+    if not text.isspace():
+        assert module.parse(written)["tool_calls"][0]["function"] == {"name": "f", "arguments": '{"a": "b"}'}
+
+
+def _call() -> dict[str, object]:
+    return {"id": "abcdefghi", "type": "function", "function": {"name": "f", "arguments": {"a": "b"}}}
+
+
+def _structure(text: str) -> list[str]:
+    """What the file defines and calls, in order, its strings aside."""
+    return [type(node).__name__ for node in ast.walk(ast.parse(text)) if isinstance(node, ast.stmt | ast.Call)]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("x = ", "the generated parser is not Python: invalid syntax (parser.py, line 1)"),
+        ("import os", "the generated parser imports os (line 1)"),
+        ("from os import path", "the generated parser imports os (line 1)"),
+        ("def f():\n    import subprocess", "the generated parser imports subprocess (line 2)"),
+        ("x = 1\neval('1')", "the generated parser uses eval (line 2)"),
+        ("open('x')", "the generated parser uses open (line 1)"),
+        ("().__class__.__base__", "the generated parser uses .__base__ (line 1)"),
+    ],
+)
+def test_the_audit_refuses(text: str, problem: str) -> None:
+    with pytest.raises(BadArtifact) as caught:
+        audit(text)
+    assert str(caught.value).replace("<unknown>", "parser.py") == problem

@@ -1,0 +1,89 @@
+"""What four times the text costs, counted in calls of functions: the same on every machine."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from types import FrameType, ModuleType
+from typing import Any
+
+import pytest
+
+from tests.backends.parsers import ir_of, parser_of
+from tplc.ir.write import write_message
+
+WORDS = "the quick brown fox, jumps over (the) lazy dog. "
+
+
+def calls_made(module: ModuleType, chunks: Sequence[str]) -> int:
+    """How many functions, Python's and C's, a parser calls."""
+    count = 0
+
+    def profile(frame: FrameType, event: str, argument: Any) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    parser = module.StreamParser()
+    sys.setprofile(profile)
+    try:
+        for chunk in chunks:
+            parser.feed(chunk)
+        parser.finish()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def output(name: str, kind: str, size: int) -> str:
+    ir = ir_of(name)
+    prose = (WORDS * (size // len(WORDS) + 1))[:size]
+    message: dict[str, Any] = {"role": "assistant", "content": None}
+    if kind == "content":
+        message["content"] = prose
+    elif kind == "reasoning":
+        message.update(reasoning_content=prose, content="So.")
+    elif kind == "string":
+        message["tool_calls"] = [_call({"text": prose})]
+    elif kind == "objects":
+        message["tool_calls"] = [_call({"rows": [{"n": i, "ok": True} for i in range(size // 22)]})]
+    else:
+        message["tool_calls"] = [_call({"n": i, "text": "snow"}) for i in range(size // 60)]
+    return write_message(ir, message)
+
+
+def _call(arguments: dict[str, Any]) -> dict[str, Any]:
+    return {"id": "abcdefghi", "type": "function", "function": {"name": "write", "arguments": arguments}}
+
+
+@pytest.mark.parametrize("chunk", [1, 4, 64, 0])
+@pytest.mark.parametrize("kind", ["content", "reasoning", "string", "objects", "calls"])
+@pytest.mark.parametrize("name", ["tagged-json", "parameter-tags", "string-delimiters", "nested-elements"])
+def test_four_times_the_text(name: str, kind: str, chunk: int) -> None:
+    counts = []
+    for size in (16 * 1024, 64 * 1024):
+        text = output(name, kind, size)
+        chunks = [text[i : i + chunk] for i in range(0, len(text), chunk)] if chunk else [text]
+        counts.append(calls_made(parser_of(name), chunks))
+    # A text of one chunk takes the same few calls whatever its length.
+    assert counts[1] <= 4.4 * counts[0]
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["<", "<f", "<fn", "<fn>", "<fn>{", '<fn>{"name": "', "[", '{"a":', " ", "\n", "\\", '"', "\0", "<~/~>", "</fn>"],
+)
+def test_hostile_text_is_no_different(piece: str) -> None:
+    module = parser_of("tagged-json")
+    for prefix in ("", '<fn>\n{"name": "f", "arguments": '):
+        counts = []
+        for size in (4 * 1024, 16 * 1024):
+            text = prefix + piece * (size // len(piece))
+            counts.append(calls_made(module, list(text)))
+        assert counts[1] <= 4.4 * counts[0]
+
+
+def test_plain_text_takes_few_calls() -> None:
+    """The way most text goes: feed, and what it asks about the chunk."""
+    text = WORDS.replace("\n", " ") * 100
+    chunks = [text[i : i + 4] for i in range(0, len(text), 4)]
+    assert calls_made(parser_of("tagged-json"), chunks) <= 3 * len(chunks)
