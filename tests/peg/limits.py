@@ -5,6 +5,7 @@ limit_of(engine, text, tools, parser_message, peg_message)  →  "white space", 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import Any
 from tests.fuzz.formats import Format
 from tplc.backends.peg.engine import PegEngine, grammar_for, head_of, syntax_tree
 from tplc.backends.peg.facts import facts_of
+from tplc.ir.nodes import Slot
 from tplc_runtime.peg_mapper import Node, first
 
 Message = dict[str, Any]
@@ -50,6 +52,29 @@ def _looks_like_a_call(case: Disagreement) -> bool:
     return facts_of(case.engine.ir).bare
 
 
+def _is_broken(case: Disagreement) -> bool:
+    return case.has("loose_object", "loose_rest", "loose_value", "loose_string") or _breaks_a_call_object(case)
+
+
+def _breaks_a_call_object(case: Disagreement) -> bool:
+    # A call whose name comes after its arguments is an object in all but the layout.
+    tools = case.engine.ir.tools
+    kinds = [item.kind for item in tools.call if isinstance(item, Slot)]
+    named_later = "name" in kinds and kinds.index("name") > kinds.index("arguments")
+    return (tools.json is not None or named_later) and not objects_are_whole(case.text)
+
+
+def objects_are_whole(text: str) -> bool:
+    """Whether every object in the text, wherever it stands, is JSON."""
+    at = text.find("{")
+    while at >= 0:
+        try:
+            at = text.find("{", json.JSONDecoder().raw_decode(text, at)[1])
+        except ValueError:
+            return False
+    return True
+
+
 LIMITS = (
     Limit(
         "white space",
@@ -61,7 +86,9 @@ LIMITS = (
         "broken values",
         "Where an object ends whose brackets or quotes do not pair up: the parser repairs as it reads, the grammar "
         "looks for the brackets first.",
-        lambda case: case.has("loose_object", "loose_rest", "loose_value", "loose_string"),
+        lambda case: (
+            case.has("loose_object", "loose_rest", "loose_value", "loose_string") or _breaks_a_call_object(case)
+        ),
     ),
     Limit(
         "talk of calls",

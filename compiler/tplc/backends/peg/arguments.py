@@ -165,9 +165,7 @@ class PairRules:
     def slot_rules(self, known: KnownTools) -> list[Rule]:
         rules = [rule("key_open", leaf(marker_core(self.opener)))] if self.opener.strip() else []
         rules += [self.over()] if self.alike else []
-        rules.append(
-            rule("argument_key", leaf(rf"\s*+\S[^\n]{{0,{KEY_LIMIT - 1}}}?(?=\s*+{marker_core(self.key_end)})"))
-        )
+        rules.append(rule("argument_key", leaf(self.key_pattern())))
         if known:
             rules.append(rule("key_stop", leaf(rf"\s*+{marker_core(self.key_end)}")))
         if self.key_end.strip():
@@ -175,6 +173,10 @@ class PairRules:
         if self.typed:
             rules += self.type_rules()
         return rules
+
+    def key_pattern(self) -> str:
+        stop = rf"\s*+{marker_core(self.key_end)}"
+        return rf"(?!{stop})\s*+\S[^\n]{{0,{KEY_LIMIT - 1}}}?(?={stop})"
 
     def over(self) -> Rule:
         """Where a pair begins with its key, what else may come there."""

@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 from tplc.backends.peg.arguments import argument_sections, arguments_ahead
-from tplc.backends.peg.facts import CallShape, Facts, call_shape
+from tplc.backends.peg.facts import CallShape, Facts, call_shape, pieces_of
 from tplc.backends.peg.json_calls import json_call_section
 from tplc.backends.peg.known_tools import KnownTools
 from tplc.backends.peg.patterns import either, exact, leaf, literal, marker, marker_core
@@ -43,6 +43,7 @@ def apart(tools: Tools, facts: Facts) -> bool:
 def section_section(facts: Facts, *, parallel: bool, apart: bool) -> Section:
     """Around and between the calls."""
     named = ["section_close"] if facts.section_close else []
+    named += ["call_close"] if facts.call_close and facts.closes_only else []
     named += ["call_separator"] if facts.separator and not apart else []
     between = f"(gap {_any(named)})*" if named else ""
     another = sequence("between_calls" if between else "", "gap", "call_separator gap" if apart else "", "call")
@@ -173,7 +174,8 @@ def slot_stop(shape: CallShape, index: int, tools: Tools, facts: Facts) -> str:
     if kind in shape.id_slots[-1:]:
         text = shape.id_suffix + text
     if index == len(shape.slots) - 1 and shape.closer:
-        text = shape.closer[0] or ""
+        # Its closing marker may have pieces, and the first is enough.
+        text = next(iter(pieces_of(shape.closer[0] or "")), "")
     if text.strip():
         return r"\s*+" + marker_core(text)
     assert tools.dialect is not None

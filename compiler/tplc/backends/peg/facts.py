@@ -13,7 +13,7 @@ from tplc.backends.peg.patterns import either, exact, group, marker, some_suffix
 from tplc.ir.nodes import GENERAL_TOLERANCES, Layout, PairArguments, Slot, SlotKind, TemplateIR, Text, Tools
 
 # JSON's own signs and field names say nothing about a template: `{"name": "` could stand in any answer.
-FIELD_NAME = re.compile(r'"\w*"\s*:?')
+FIELD_NAME = re.compile(r"""(["'])\w*\1\s*:?""")
 SYNTAX = frozenset("[]{}(),:\"'=`; \t\n\r")
 LEAST_DISTINCTIVE = 3
 SLOT_AGAIN = r"[^\n]*?"
@@ -53,6 +53,8 @@ class Facts:
     separator: str
     call_open: str
     call_close: str
+    # The call's closer is not the beginning of an opener as well.
+    closes_only: bool
     # The call's opener says by itself that a call comes, also outside a section.
     distinctive_call: bool
     stray: str
@@ -142,6 +144,7 @@ class _Analysis:
             separator=self.pattern(tools.separator),
             call_open=self.opener(opener) + ahead if opener.strip() else "",
             call_close=self.closer(shape.closer),
+            closes_only=not self.opens("".join(text or "" for text in shape.closer[:1]).strip()),
             distinctive_call=is_distinctive(opener + shape.id_prefix) and "omitted_openers" in self.tolerances,
             stray=self.stray(reasoning_close, shape),
             bare=tools.format != "none" and not is_telling_opener(section + shape.opener),
@@ -159,6 +162,9 @@ class _Analysis:
         texts = [text, *self.variants.get(text.strip(), ())]
         omissible = "omitted_openers" in self.tolerances
         return group(either([opener_pattern(each, omissible=omissible) for each in texts]))
+
+    def opens(self, text: str) -> bool:
+        return any(other.startswith(text) for other in self.openers())
 
     def openers(self) -> list[str]:
         """What opens a section, a call, a pair."""
@@ -178,11 +184,7 @@ class _Analysis:
         pieces = [part for text in variants for piece in pieces_of(text) for part in (piece, *parts_of(piece))]
         ordered = [*variants, *sorted(dict.fromkeys(pieces), key=lambda piece: -len(piece))]
         # A piece that something else begins with would tear that apart.
-        ordered = [
-            text
-            for text in ordered
-            if text in variants or not any(other.startswith(text.strip()) for other in self.openers())
-        ]
+        ordered = [text for text in ordered if text in variants or not self.opens(text.strip())]
         return group(either([marker(text) for text in unlike(ordered)]))
 
     def stray(self, reasoning_close: str, shape: CallShape) -> str:
@@ -257,7 +259,7 @@ def with_id(shape: CallShape, layout: Layout) -> CallShape:
     """A composed id taken out of the texts around it: "<call>functions." NAME ":" INDEX "<with>"."""
     kinds = tuple(item.kind for item in layout if isinstance(item, Slot))
     held = tuple(kind for kind, _ in shape.slots if kind in kinds)
-    if len(layout) < 2 or "arguments" in kinds or held != kinds:
+    if len(layout) < 2 or held != kinds or not {"name", "id"} & set(kinds) or "arguments" in kinds:
         return shape
     prefix = layout[0].text if isinstance(layout[0], Text) else ""
     suffix = layout[-1].text if isinstance(layout[-1], Text) else ""

@@ -75,13 +75,9 @@ def reasoning_section(ir: TemplateIR, facts: Facts) -> Section:
     by_call = "call_ends_reasoning" in facts.tolerances and bool(facts.call_starts) and not facts.bare
     if ir.reasoning.mode == "delimiter":
         return _thinking_aloud(facts)
-    stops = [facts.reasoning_close, facts.turn_end, *(facts.call_starts if by_call else [])]
-    any_text = leaf(up_to(stops))
-    if by_call:
-        # An opener in the middle of a line is text, all of it.
-        any_text = f"({leaf('|'.join(facts.call_starts))} / {any_text})"
+    stops = [facts.reasoning_close, facts.turn_end, *(facts.line_starts if by_call else [])]
     at_call = "!call_line" if by_call else ""
-    text = sequence("!reasoning_close", "!turn_end" if facts.turn_end else "", at_call, any_text)
+    text = sequence("!reasoning_close", "!turn_end" if facts.turn_end else "", at_call, leaf(up_to(stops)))
     ends = ["reasoning_close", *(["&turn_end"] if facts.turn_end else []), *(["call_line"] if by_call else []), "cut"]
     rules = [
         rule("reasoning", *_reasoning(ends, by_call=by_call)),

@@ -85,8 +85,9 @@ def object_rules(style: ValueStyle, suffix: str, inner: str) -> list[Rule]:
 def key_rules(style: ValueStyle, suffix: str) -> list[Rule]:
     if style.key_open:
         return [rule(f"key{suffix}", f"string{suffix}")]
+    opens = either([exact(sign.strip()) for sign in (style.object_open, style.list_open) if sign.strip()])
     stops = either([exact(sign.strip()) for sign in (style.colon, style.object_close, *_opens(style)) if sign.strip()])
-    return [rule(f"key{suffix}", leaf(rf"(?:(?!{stops})[^\s])(?:(?!{stops})[^\n])*+"))]
+    return [rule(f"key{suffix}", leaf(rf"(?!{opens}|{stops})\S(?:(?!{stops})[^\n])*+"))]
 
 
 def _opens(style: ValueStyle) -> list[str]:
