@@ -150,6 +150,29 @@ def test_one_bad_schema_leaves_the_others_alone() -> None:
     assert not accepts(made.text, '<call>\n{"name": "get_weather", "arguments": {"any": [1]}}\n</call>')
 
 
+def test_a_tool_that_can_not_be_called_is_left_out() -> None:
+    never, endless = tool("never", {"a": False}, ("a",)), tool("endless", {"a": {"$ref": "#"}}, ("a",))
+    made = grammar(JSON_CALLS, tools=[never, WEATHER, endless])
+    assert [str(entry) for entry in made.not_expressed] == [
+        "never: #: parameters: the tool is left out: no arguments satisfy the schema (tighter)",
+        "endless: #: parameters: the tool is left out: no finite arguments satisfy the schema (tighter)",
+    ]
+    assert "never" not in made.text.split("root ::=")[1]
+    assert "endless" not in made.text.split("root ::=")[1]
+
+
+def test_names_that_a_raw_layout_can_not_hold() -> None:
+    made = grammar(SMALL["tagged"], tools=[tool("f", {"a is=b": {}, "c": {}, "d is=e": {}}, ("d is=e",))])
+    assert [str(entry) for entry in made.not_expressed] == [
+        "f: #: properties: 'a is=b' is left out: it holds what ends a name (tighter)",
+        "f: #: properties: 'd is=e' is left out: it holds what ends a name (looser)",
+    ]
+    made = grammar(SMALL["tagged"], tools=[tool("f>", {})])
+    assert [str(entry) for entry in made.not_expressed] == [
+        "f>: #: name: it holds what ends a name, so what is called can't be told (looser)"
+    ]
+
+
 def test_deep_and_endless_schemas_end() -> None:
     deep: Any = {"type": "string"}
     for _ in range(300):

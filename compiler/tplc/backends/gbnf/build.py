@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tplc.backends.gbnf.derivative import after
-from tplc.backends.gbnf.expressions import NEVER, Expr, alt
+from tplc.backends.gbnf.expressions import NEVER, Expr, Ref, alt
 from tplc.backends.gbnf.layout import Call, TurnRules
 from tplc.backends.gbnf.lint import lint
 from tplc.backends.gbnf.openers import call_markers, opener_begun
@@ -29,6 +29,8 @@ from tplc.ir.nodes import (
     GenerationPrompt,
     Json,
     PairArguments,
+    Slot,
+    SlotKind,
     TemplateIR,
     Text,
 )
@@ -97,6 +99,7 @@ def grammar(
         raise UsageError("a response format and required tools exclude each other: the answer is one or the other")
     report = Report()
     rules = Rules()
+    calls: list[Call] = []
     calls_allowed = bool(chosen) and ir.tools.format != "none"
     parallel = ir.tools.parallel if parallel_tool_calls is None else parallel_tool_calls
     if not calls_allowed and json_schema is None:
@@ -122,7 +125,12 @@ def grammar(
                 ways.append(turn.at_once(calls, parallel=parallel))
     else:
         lazy = False
-    text = _text(rules, ways)
+    finished = _finished(rules, ways)
+    for call in calls:
+        if isinstance(call.arguments, Ref) and call.arguments.name not in finished:
+            report.tool = call.name
+            report.tighter("parameters", "#", "the tool is left out: no finite arguments satisfy the schema")
+    text = _text(finished)
     found = tuple(entry for entry in report.found if entry.effect == "looser")
     if strict and found:
         raise GrammarNotExact(found)
@@ -177,7 +185,7 @@ def _chosen(ir: TemplateIR, functions: dict[str, Json], tool_choice: str) -> dic
 def _calls(rules: Rules, report: Report, ir: TemplateIR, functions: dict[str, Json], reading: Reading) -> list[Call]:
     assert ir.tools.dialect is not None
     values = Values(rules, report, ir.tools.dialect, reading)
-    following = _behind_arguments(ir)
+    following = _behind(ir, "arguments")
     calls = []
     for name, parameters in functions.items():
         report.tool = name
@@ -187,9 +195,15 @@ def _calls(rules: Rules, report: Report, ir: TemplateIR, functions: dict[str, Js
             schema = _GENERAL
         arguments = _arguments(values, SchemaReader(schema, report, formats=reading.formats), ir, name, following)
         if arguments == NEVER:
-            raise NothingAllowed(name)
+            report.tighter("parameters", "#", "the tool is left out: no arguments satisfy the schema")
+            continue
+        end_of_name = _behind(ir, "name").strip()
+        if end_of_name and end_of_name in name:
+            report.looser("name", "#", "it holds what ends a name, so what is called can't be told")
         calls.append(Call(name, rules.add(f"{name}-arguments", arguments)))
     report.tool = ""
+    if not calls:
+        raise NothingAllowed(", ".join(functions))
     return calls
 
 
@@ -201,12 +215,14 @@ def _arguments(values: Values, reader: SchemaReader, ir: TemplateIR, name: str, 
     return values.object_arguments(reader.root)
 
 
-def _behind_arguments(ir: TemplateIR) -> str:
-    """The literal text that follows a call's arguments."""
+def _behind(ir: TemplateIR, kind: SlotKind) -> str:
+    """The literal text that follows a call's slot, "" when another slot does."""
     call = ir.tools.call
-    at = next(index for index, item in enumerate(call) if not isinstance(item, Text) and item.kind == "arguments")
-    following = call[at + 1] if at + 1 < len(call) else None
-    return following.text if isinstance(following, Text) else ir.tools.separator or ir.tools.section_end
+    at = next((index for index, item in enumerate(call) if item == Slot(kind)), len(call) - 1)
+    if at + 1 == len(call):
+        return ir.tools.separator or ir.tools.section_end
+    following = call[at + 1]
+    return following.text if isinstance(following, Text) else ""
 
 
 def _response(rules: Rules, report: Report, schema: Json, reading: Reading) -> Expr:
@@ -235,13 +251,17 @@ def _leaves_reasoning_open(ir: TemplateIR, head: str) -> bool:
     return bool(start) and start in head and end not in head.rpartition(start)[2]
 
 
-def _text(rules: Rules, ways: list[Expr]) -> str:
+def _finished(rules: Rules, ways: list[Expr]) -> dict[str, Expr]:
     root = bound_repetitions(rules, ROOT, alt(*ways))
     rules.rewrite(lambda name, body: bound_repetitions(rules, name, body))
     finished = rules.finished(root)
     if finished[ROOT] == NEVER:
         raise NothingAllowed("grammar")
-    text = write_rules(finished)
+    return finished
+
+
+def _text(rules: Mapping[str, Expr]) -> str:
+    text = write_rules(rules)
     problems = lint(text)
     if problems:
         raise BadGrammar(problems)

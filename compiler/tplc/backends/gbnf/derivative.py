@@ -18,11 +18,6 @@ def after(rules: Rules, expr: Expr, text: str) -> Expr:
     return expr
 
 
-def accepts_nothing(rules: Rules, expr: Expr) -> bool:
-    """Whether the empty text is refused."""
-    return not _nullable(rules, expr)
-
-
 def _derivative(rules: Rules, expr: Expr, character: str) -> Expr:
     if isinstance(expr, Lit):
         return lit(expr.text[1:]) if expr.text.startswith(character) else NEVER

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from tplc.backends.gbnf.expressions import NEVER, Alt, Expr, Lit, Ref, Rep, Seq, alt, rep, seq, walk
+from tplc.backends.gbnf.expressions import NEVER, Alt, Expr, Ref, Rep, Seq, alt, rep, seq, walk
 from tplc.backends.gbnf.names import rule_name
 
 ROOT = "root"
@@ -127,17 +127,3 @@ def _without(expr: Expr, good: set[str]) -> Expr:
     if isinstance(expr, Rep):
         return rep(_without(expr.item, good), expr.low, expr.high)
     return expr
-
-
-def literal_prefix(expr: Expr) -> str:
-    """The text that everything the expression matches begins with."""
-    if isinstance(expr, Lit):
-        return expr.text
-    if isinstance(expr, Seq):
-        found = ""
-        for item in expr.items:
-            found += literal_prefix(item)
-            if not isinstance(item, Lit):
-                break
-        return found
-    return ""

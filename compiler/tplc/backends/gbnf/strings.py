@@ -278,10 +278,17 @@ def raw_through(rules: Rules, hint: str, texts: Language, stop: Stop, forbidden:
     return to_expr(rules, hint, both(_then(whole, stop.text), until), chars)
 
 
-def _bounded(rules: Rules, hint: str, texts: Free, stop: Stop, forbidden: tuple[str, ...]) -> Expr:
-    until = through([stop], forbidden)
+def counts_without(texts: Language, stop: Stop) -> str:
+    """The character that a text of counted length up to a marker has to do without; "" when it need not."""
+    if not isinstance(texts, Free) or texts == Free(0, None):
+        return ""
     longest = texts.high or texts.low
-    if longest * len(until.edges) <= _MOST_LENGTH_STATES:
+    return stop.core[:1] if longest * (len(stop.text) + 1) > _MOST_LENGTH_STATES else ""
+
+
+def _bounded(rules: Rules, hint: str, texts: Free, stop: Stop, forbidden: tuple[str, ...]) -> Expr:
+    if not counts_without(texts, stop):
+        until = through([stop], forbidden)
         counted = from_expr(seq(rep(ANY_CHARACTER, texts.low, texts.high), lit(stop.text)))
         return to_expr(rules, hint, both(counted, until), chars)
     # Counting characters and looking for the marker at once takes a state for each pair; without the marker's first

@@ -89,7 +89,9 @@ class Values:
         self._making: dict[object, str | None] = {}
         self._depth = 0
         self._name = ""
-        self._followers = codepoints.of(",]}):")
+        # What may come behind a string: nested, and as the value of a pair.
+        self._behind_nested = codepoints.of(",]}):")
+        self._behind_top = self._behind_nested
 
     def read(self, reader: SchemaReader, name: str) -> None:
         self._reader = reader
@@ -106,10 +108,10 @@ class Values:
         self._pairs = pairs
         shapes = self._reader.shapes(sub)
         ends = (pairs.separator, pairs.end + following)
-        self._followers = codepoints.union(self._followers, codepoints.of("".join(end.strip()[:1] for end in ends)))
+        self._behind_top = codepoints.of("".join(end.strip()[:1] for end in ends))
         parts = []
         for shape in shapes.objects:
-            body = self._members(shape, self._hint(sub), lit(pairs.separator), lambda k, s: self._pair(k, s, ends))
+            body = self._members(shape, sub, lit(pairs.separator), lambda k, s: self._pair(k, s, ends))
             some = seq(lit(pairs.start), _without_empty(body), lit(pairs.end))
             parts.append(alt(some, lit(pairs.empty)) if _is_optional(body) else some)
             if body == EMPTY:
@@ -185,13 +187,15 @@ class Values:
             return self._rules.kept((named[0].text, style.strings), lambda: self._format(named[0], style))
         texts = strings.language(shape, self._report, self._reader.path(sub))
         if style.strings:
-            return strings.quoted(self._rules, self._hint(sub), texts, style.strings, self._followers)
+            followers = self._behind_top if where == "top" else self._behind_nested
+            return strings.quoted(self._rules, self._hint(sub), texts, style.strings, followers)
         around = (style.list_separator, style.list_close, style.object_separator, style.object_close)
+        self._report.tighter("type", self._reader.path(sub), "text without the characters that end it")
         return strings.raw_avoiding(self._rules, self._hint(sub), texts, _firsts(around))
 
     def _format(self, pattern: Pattern, style: ValueStyle) -> Expr:
         texts = strings.language(StringShape(patterns=(pattern,)), self._report, "#")
-        whole = strings.quoted(self._rules, pattern.text, texts, style.strings, self._followers)
+        whole = strings.quoted(self._rules, pattern.text, texts, style.strings, self._behind_nested)
         return self._rules.library(pattern.text, whole)
 
     def _object(self, shape: ObjectShape, sub: Sub, where: Where) -> Expr:
@@ -203,7 +207,7 @@ class Values:
             return seq(key, colon, self.value(value, inner))
 
         separator = self._after(style.object_separator, style)
-        body = self._members(shape, self._hint(sub), separator, member, self._key_styles(style))
+        body = self._members(shape, sub, separator, member, self._key_styles(style))
         if body == NEVER:
             return NEVER
         whole = self._enclosed(style.object_open, body, style.object_close, style)
@@ -299,12 +303,12 @@ class Values:
     def _members(
         self,
         shape: ObjectShape,
-        hint: str,
+        sub: Sub,
         separator: Expr,
         write: Callable[[Expr, Sub], Expr],
         key_styles: tuple[StringStyle, ...] = (),
     ) -> Expr:
-        reader = self._reader
+        reader, hint, path = self._reader, self._hint(sub), self._reader.path(sub)
         listed = [name for name, _ in shape.properties]
         listed += [name for name in shape.required if name not in listed]
         for others in shape.others:
@@ -312,22 +316,21 @@ class Values:
         named = []
         for name in listed:
             required = name in shape.required
-            sub = reader.member(shape, name)
-            if reader.is_void(sub):
-                expr: Expr = NEVER
-            else:
-                expr = write(self._key(name, key_styles), sub)
-            if expr == NEVER:
-                if required:
-                    return NEVER
+            member = reader.member(shape, name)
+            if not self._can_be_written(name, key_styles):
+                effect = self._report.looser if required else self._report.tighter
+                effect("properties", path, f"{name!r} is left out: it holds what ends a name")
                 continue
-            named.append(Member(expr, required))
+            expr = NEVER if reader.is_void(member) else write(self._key(name, key_styles), member)
+            if expr != NEVER:
+                named.append(Member(expr, required))
+            elif required:
+                return NEVER
         other = self._others(shape, tuple(listed), hint, write, key_styles)
         members = Members(tuple(named), None if other == NEVER else other, separator, shape.low, shape.high)
-        return self._arranged(members, hint, shape)
+        return self._arranged(members, hint, path)
 
-    def _arranged(self, members: Members, hint: str, shape: ObjectShape) -> Expr:
-        path = "#"
+    def _arranged(self, members: Members, hint: str, path: str) -> Expr:
         if self._reading.any_order and (len(members.named) > 1 or (members.named and members.other is not None)):
             free = in_any_order(self._rules, hint, members)
             if free is not None:
@@ -336,9 +339,17 @@ class Values:
         try:
             return in_order(self._rules, hint, members)
         except TooManyStates:
-            keyword = "minProperties" if shape.high is None else "maxProperties"
+            keyword = "minProperties" if members.high is None else "maxProperties"
             self._report.looser(keyword, path, "left out: counting would take too many rules")
             return in_order(self._rules, hint, replace(members, low=0, high=None))
+
+    def _can_be_written(self, name: str, styles: tuple[StringStyle, ...]) -> bool:
+        """Whether a parser can tell where the name ends."""
+        if not styles:
+            stop = self._key_stop().strip()
+            return bool(name.strip()) and "\n" not in name and (not stop or stop not in name)
+        close = styles[0].close or self._dialect.in_object.colon.strip()
+        return styles[0].escape != "none" or not close or close not in name
 
     def _key(self, name: str, styles: tuple[StringStyle, ...]) -> Expr:
         if not styles:
@@ -557,7 +568,9 @@ class Values:
         """A raw value that nothing closes but the next separator or the end."""
         found = self._others_than_strings(shapes, sub)
         for shape in shapes.strings:
-            texts = strings.language(shape, self._report, self._reader.path(sub))
+            path = self._reader.path(sub)
+            texts = strings.language(shape, self._report, path)
+            self._report.tighter("type", path, "text without the characters that end it")
             found.append(strings.raw_avoiding(self._rules, self._hint(sub), texts, _firsts(ends)))
         return alt(*found)
 
@@ -575,6 +588,10 @@ class Values:
         found = []
         for shape in shapes.strings:
             texts = strings.language(shape, self._report, self._reader.path(sub))
+            without = strings.counts_without(texts, stop)
+            if without:
+                done = f"text of counted length can't hold {without!r}"
+                self._report.tighter("maxLength", self._reader.path(sub), done)
             forbidden = (wrap.open,) if wrap is not None else ()
             text = self._rules.kept(
                 (shape, stop, forbidden),
@@ -597,7 +614,7 @@ class Values:
 
     def _element_members(self, shape: ObjectShape, sub: Sub) -> Expr:
         ends = ("", "")
-        return self._members(shape, self._hint(sub), EMPTY, lambda k, s: self._pair(k, s, ends))
+        return self._members(shape, sub, EMPTY, lambda k, s: self._pair(k, s, ends))
 
     def _element_items(self, shape: ArrayShape, sub: Sub) -> Expr:
         elements = self._dialect.elements
