@@ -33,7 +33,7 @@ from tplc.learn.calls import CallFacts, learn_calls
 from tplc.learn.candidates import candidates
 from tplc.learn.conversation import CallProbe, base_dress, call_dress
 from tplc.learn.examples import Example, calls_from_examples, read_example, reasoning_from_examples
-from tplc.learn.probe import SYSTEM, Dress, Observer, Prober, Refused, opening, sentinel_call
+from tplc.learn.probe import SYSTEM, Dress, Observer, Prober, Refused, assistant, opening, sentinel_call
 from tplc.learn.reasoning import ReasoningFacts, learn_reasoning
 from tplc.learn.turn import TurnFacts, contexts_that_matter, learn_ends, learn_turn
 from tplc.render import Renderer
@@ -74,6 +74,8 @@ def learn(
     if calls is not None:
         turn = calls.turn
         content_end, ends, calls = _closings(reasoning, calls, ends)
+    elif not content_end and reasoning.content_start.strip():
+        content_end, ends = _without_content(prober, base, reasoning, ends)
     shown = calls_from_examples(examples, ends, name)
     if calls is None and shown is not None:
         calls = CallFacts(turn, shown.tools, shown.content, "", "", (), ())
@@ -91,7 +93,7 @@ def learn(
         reasoning=reasoning.reasoning,
         content=_content(reasoning, calls, content_end),
         tools=calls.tools if calls else Tools(),
-        preserved_tokens=_preserved(turn, reasoning, calls, ends),
+        preserved_tokens=_preserved(turn, reasoning, calls, (content_end, *ends)),
         triggers=_triggers(calls),
         tolerances=tuple(Tolerance(kind) for kind in GENERAL_TOLERANCES),
     )
@@ -135,6 +137,18 @@ def _closings(
         return "", ends, calls
     tools = replace(calls.tools, section_end=closing[: len(closing) - len(shared)])
     return own, tuple(dict.fromkeys((shared, *ends[1:]))), replace(calls, tools=tools)
+
+
+def _without_content(
+    prober: Prober, base: Dress, reasoning: ReasoningFacts, ends: tuple[str, ...]
+) -> tuple[str, tuple[str, ...]]:
+    """Split the end of content from the end of the turn: the latter is all that a turn without content has."""
+    dress = replace(base, follow="none")
+    tail = prober.tail([assistant(dress, content="")], dress)
+    rest = "" if isinstance(tail, Refused) else reasoning.without_blank(reasoning.turn.turn_text(tail))
+    if not ends or not rest.strip() or not ends[0].endswith(rest) or not ends[0].removesuffix(rest).strip():
+        return "", ends
+    return ends[0].removesuffix(rest), (rest, *ends[1:])
 
 
 def _content(reasoning: ReasoningFacts, calls: CallFacts | None, end: str) -> Content:

@@ -355,7 +355,8 @@ def _trailer(prober: Prober, dress: Dress, post: str, count: int) -> str:
 def _reach_back(header: str, mid: str) -> str:
     """What the text between calls shares with the end of the header: then the first call opens inside the header."""
     shared = common_suffix(header, mid)
-    shared = header[cut_right(header, len(header) - len(shared)) :]
+    if shared != mid:
+        shared = header[cut_right(header, len(header) - len(shared)) :]
     while shared and not reads_well(mid, len(mid) - len(shared)):
         shared = shared[1:]
     return shared if shared.strip() and len(shared) < len(header) else ""
