@@ -29,7 +29,8 @@ ALLOWED = {
     "driver": {"errors", "ir", "sources", "render", "learn", "verify", "backends"},
     "project": {"errors", "ir", "sources", "render", "learn", "verify", "backends", "driver"},
     "serving": {"errors", "ir", "render", "driver"},
-    "cli": {"errors", "ir", "sources", "render", "learn", "verify", "backends", "driver", "project", "serving"},
+    "explain": {"errors", "ir", "render", "learn", "driver"},
+    "cli": {"errors", "ir", "sources", "render", "learn", "verify", "backends", "driver", "project", "serving", "explain"},
     "__main__": {"cli"},
     "__init__": {"errors", "ir", "backends", "driver", "serving"},
 }

@@ -16,7 +16,20 @@ from tests.conftest import ROOT
 from tplc.version import VERSION
 
 CASES = ROOT / "tests" / "cases" / "cli"
-COMMANDS = ("compile", "inspect", "parse", "verify", "render", "prepare", "build", "check", "init", "diff")
+COMMANDS = (
+    "compile",
+    "inspect",
+    "parse",
+    "verify",
+    "render",
+    "prepare",
+    "explain",
+    "try",
+    "build",
+    "check",
+    "init",
+    "diff",
+)
 REPORT = """\
 template     chat.jinja (sha256 SHA, 500 bytes)
 reasoning    tag_based "<why>" … "</why>" (reasoning)

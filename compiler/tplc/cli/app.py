@@ -285,6 +285,76 @@ def prepare_(
     prepare_command(source, request, ir, template_name, special_token or [], limit or [])
 
 
+@app.command("explain")
+def explain_(
+    source: Source,
+    html: Annotated[str | None, typer.Option("--html", metavar="FILE", help="Write a page instead.")] = None,
+    step: Annotated[bool, typer.Option("--step", help="Wait after each comparison.")] = False,
+    verbose: Annotated[
+        int, typer.Option("-v", "--verbose", count=True, help="All that was asked (-v), with whole renders (-vv).")
+    ] = 0,
+    template_name: Name = None,
+    special_token: Tokens = None,
+    example: Examples = None,
+    limit: Limit = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a page that is there.")] = False,
+) -> None:
+    """Show how a format is learned: which conversations are compared, how their renders differ, what that tells."""
+    from tplc.cli.explain import explain_command
+
+    explain_command(
+        source,
+        template_name,
+        special_token or [],
+        example or [],
+        limit or [],
+        html=html,
+        step=step,
+        force=force,
+        verbose=verbose,
+    )
+
+
+@app.command("try")
+def try_(
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="A template (as for compile), an IR (.json), or a generated parser (.py).", show_default=False
+        ),
+    ],
+    file: Annotated[str, typer.Argument(help="The model's output; - is standard input: paste it.")] = "-",
+    tools: Tools = None,
+    prompt: Annotated[
+        str | None, typer.Option("--prompt", metavar="FILE", help="The prompt that the output continues.")
+    ] = None,
+    chunk: Annotated[
+        int | None, typer.Option("--chunk", metavar="N", min=1, help="Characters at a time; else about a token's.")
+    ] = None,
+    template_name: Name = None,
+    special_token: Tokens = None,
+) -> None:
+    """Show a model's output split into its parts, and the deltas as they would stream."""
+    from tplc.cli.attempt import try_command
+    from tplc.cli.parse import ParseOptions
+
+    try_command(
+        ParseOptions(
+            source=source,
+            file=file,
+            tools=tools,
+            prompt=prompt,
+            stream=True,
+            parse_reasoning=True,
+            parse_tool_calls=True,
+            echo=False,
+            template_name=template_name,
+            special_tokens=tuple(special_token or ()),
+        ),
+        chunk=chunk,
+    )
+
+
 Models = Annotated[
     list[str] | None, typer.Argument(metavar="[model]...", help="Models of the manifest; all, when none is named.")
 ]

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from tplc import driver
 from tplc.cli import inputs
+from tplc.explain.samples import samples
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.printed import lines, printed
 from tplc.ir.serialize import dumps
@@ -64,7 +65,7 @@ def inspect_command(
     console = Console(highlight=False)
     for table in _tables(ir):
         console.print(table)
-    for title, message in _samples(ir):
+    for title, message in samples(ir):
         console.print(Panel(_coloured(ir, message), title=title, title_align="left", box=box.ROUNDED))
 
 
@@ -93,20 +94,6 @@ def _tables(ir: TemplateIR) -> list[Table]:
             tables[section].add_column(overflow="fold")
         tables[section].add_row(rest or fact, Text(value))
     return list(tables.values())
-
-
-def _samples(ir: TemplateIR) -> list[tuple[str, dict[str, Any]]]:
-    samples: list[tuple[str, dict[str, Any]]] = []
-    plain: dict[str, Any] = {"content": "It is 4 °C in Oslo."}
-    if ir.reasoning.mode != "none":
-        plain["reasoning_content"] = "They want the weather."
-    samples.append(("a turn", plain))
-    if ir.tools.format != "none":
-        calls = [{"function": {"name": "get_weather", "arguments": {"city": "Oslo", "days": 3, "detailed": True}}}]
-        if ir.tools.parallel:
-            calls.append({"function": {"name": "get_time", "arguments": {"city": "Oslo"}}})
-        samples.append(("a turn with calls", {"tool_calls": calls}))
-    return samples
 
 
 def _coloured(ir: TemplateIR, message: dict[str, Any]) -> Text:

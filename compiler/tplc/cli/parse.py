@@ -40,7 +40,7 @@ def parse_command(options: ParseOptions) -> None:
         "parse_tool_calls": options.parse_tool_calls,
         "echo": options.echo,
     }
-    parser = _parser(options)
+    parser = parser_of(options)
     assert parser.stream is not None
     stream: Any = parser.stream(**keywords)
     if options.stream:
@@ -57,7 +57,7 @@ def parse_command(options: ParseOptions) -> None:
         print("the output is incomplete", file=sys.stderr)
 
 
-def _parser(options: ParseOptions) -> Artifact:
+def parser_of(options: ParseOptions) -> Artifact:
     """The parser itself, or one made of an IR or a template."""
     source = options.source
     if source.endswith(".py"):

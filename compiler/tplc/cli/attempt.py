@@ -1,0 +1,90 @@
+"""`tplc try`: a raw output, split into its parts, with the deltas as they would stream."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from tplc.cli.parse import ParseOptions, parser_of
+from tplc.explain.spans import Span, spans
+from tplc.project.files import read_text, read_tools
+
+STYLES = {
+    "marker": "dim",
+    "reasoning": "magenta",
+    "content": "green",
+    "name": "bold cyan",
+    "id": "blue",
+    "arguments": "yellow",
+}
+# About what a model's tokens are.
+_PIECES = re.compile(r"\s*\w{1,6}|\s+|[^\w\s]")
+
+
+@dataclass(frozen=True, slots=True)
+class Fed:
+    """One chunk, where it starts, and the deltas that came of it; the last chunk is empty: the end."""
+
+    at: int
+    chunk: str
+    deltas: list[dict[str, Any]]
+
+    @property
+    def end(self) -> int:
+        return self.at + len(self.chunk)
+
+
+def try_command(options: ParseOptions, *, chunk: int | None) -> None:
+    parser = parser_of(options)
+    assert parser.stream is not None
+    text = read_text(options.file) if options.file != "-" or not sys.stdin.isatty() else _pasted()
+    keywords: dict[str, Any] = {
+        "tools": read_tools(options.tools) if options.tools else None,
+        "prompt": read_text(options.prompt) if options.prompt else None,
+    }
+    stream: Any = parser.stream(**keywords)
+    console = Console(highlight=False, soft_wrap=True)
+    # Character by character: so the deltas tell best where they come from.
+    _print_parts(console, spans(text, [(f.end, f.deltas) for f in _feed(parser.stream(**keywords), text, 1)]))
+    _print_deltas(console, list(_feed(stream, text, chunk)))
+    for diagnostic in stream.diagnostics:
+        console.print(Text(f"at {diagnostic.offset}: {diagnostic.text}", style="yellow"))
+    if stream.incomplete:
+        console.print(Text("the output is incomplete", style="yellow"))
+
+
+def _pasted() -> str:
+    print("Paste the output, then press Ctrl-D on a line of its own:", file=sys.stderr)
+    return sys.stdin.read()
+
+
+def _feed(stream: Any, text: str, chunk: int | None) -> Iterator[Fed]:
+    pieces = [text[i : i + chunk] for i in range(0, len(text), chunk)] if chunk else _PIECES.findall(text)
+    at = 0
+    for piece in pieces:
+        yield Fed(at, piece, stream.feed(piece))
+        at += len(piece)
+    yield Fed(at, "", stream.finish())
+
+
+def _print_parts(console: Console, found: Sequence[Span]) -> None:
+    console.print(Text("parts", style="bold"))
+    for span in found:
+        shown = json.dumps(span.text, ensure_ascii=False)
+        console.print(Text.assemble(f"  {span.start:>5}  ", (f"{span.kind:<10}", STYLES[span.kind]), f" {shown}"))
+
+
+def _print_deltas(console: Console, fed: Sequence[Fed]) -> None:
+    console.print(Text("deltas", style="bold"))
+    for one in fed:
+        for delta in one.deltas:
+            source = json.dumps(one.chunk, ensure_ascii=False) if one.chunk else "(end)"
+            shown = json.dumps(delta, ensure_ascii=False)
+            console.print(Text.assemble(f"  {one.at:>5}  ", (f"{source:<10}", "dim"), f" {shown}"))

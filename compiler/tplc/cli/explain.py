@@ -1,0 +1,106 @@
+"""`tplc explain`: the learner's comparisons, on the terminal or as a page."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from tplc.cli import inputs
+from tplc.errors import UsageError
+from tplc.explain import Explanation, Question, explain
+from tplc.explain.comparisons import Comparison, tail_of
+from tplc.explain.marks import marks
+from tplc.explain.page import conversation, page
+from tplc.learn.probe import Probe, Refused
+from tplc.project.artifacts import check_output, write_output
+from tplc.project.files import read_examples
+
+_INDENT = "    "
+_STYLES = {"same": "dim", "first": "red", "second": "green"}
+# Without colours, what only one of the texts has stands between these.
+_BRACKETS = {"same": ("", ""), "first": ("[-", "-]"), "second": ("{+", "+}")}
+
+
+def explain_command(
+    source: str,
+    template_name: str | None,
+    special_tokens: Sequence[str],
+    examples: Sequence[Path],
+    limits: Sequence[str],
+    *,
+    html: str | None,
+    step: bool,
+    force: bool,
+    verbose: int,
+) -> None:
+    if html is not None and step:
+        raise UsageError("--step is for the terminal, --html writes a page: one of them")
+    if html is not None:
+        check_output(html, force=force)
+    template = inputs.load_template(source, template_name, special_tokens)
+    explanation = explain(
+        template.text,
+        name=template.name,
+        special_tokens=template.special_tokens,
+        examples=[example for path in examples for example in read_examples(str(path))],
+        limits=inputs.limits(limits),
+    )
+    if html is not None:
+        write_output(html, page(explanation))
+    else:
+        _print(explanation, step=step, verbose=verbose)
+    if explanation.ir is None:
+        print(f"tplc: {explanation.refused}", file=sys.stderr)
+        raise SystemExit(1)
+
+
+def _print(explanation: Explanation, *, step: bool, verbose: int) -> None:
+    console = Console(highlight=False, soft_wrap=True)
+    for question in explanation.questions:
+        if not question.comparisons and not verbose and explanation.ir is not None:
+            continue
+        console.print(Text(f"\n{question.text}", style="bold"))
+        for comparison in question.comparisons:
+            _print_comparison(console, comparison)
+            if step and not _goes_on():
+                return
+        if verbose or explanation.ir is None:
+            _print_log(console, question, whole=verbose > 1)
+    console.print(Text(f"\n{explanation.renders} renders", style="dim"))
+
+
+def _print_comparison(console: Console, comparison: Comparison) -> None:
+    console.print(Text.assemble(("\n" + comparison.name, "bold cyan"), "  ", comparison.title))
+    for sign, probe in (("-", comparison.first), ("+", comparison.second)):
+        for line in conversation(probe).splitlines():
+            console.print(Text(f"{_INDENT}{sign} {line}", style="dim"))
+    shown = Text(_INDENT)
+    for where, text in marks(tail_of(comparison.first), tail_of(comparison.second)):
+        opened, closed = ("", "") if console.is_terminal else _BRACKETS[where]
+        shown.append(f"{opened}{text}{closed}".replace("\n", f"\n{_INDENT}"), style=_STYLES[where])
+    console.print(shown)
+    for fact in comparison.concluded:
+        console.print(Text.assemble((f"{_INDENT}→ ", "bold"), fact))
+
+
+def _print_log(console: Console, question: Question, *, whole: bool) -> None:
+    for probe in question.probes:
+        result = _result(probe, whole=whole).replace("\n", f"\n{_INDENT}")
+        console.print(Text(f"{_INDENT}{probe.function.replace('_', ' ')}: {result}"))
+
+
+def _result(probe: Probe, *, whole: bool) -> str:
+    if isinstance(probe.result, Refused):
+        return f"refused: {probe.result.reason}"
+    return conversation(probe) + "\n" + probe.result + "\n" if whole else repr(tail_of(probe))
+
+
+def _goes_on() -> bool:
+    """Whether to show the next one: Enter does, q and the end of input do not."""
+    print("-- Enter for the next, q to stop: ", end="", flush=True, file=sys.stderr)
+    answer = sys.stdin.readline()
+    return bool(answer) and not answer.strip().lower().startswith("q")

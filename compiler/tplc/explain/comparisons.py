@@ -1,0 +1,262 @@
+"""The comparisons that show what a marker is: two conversations that differ in one thing, and their renders.
+
+    content             "…zqcontent0x<end>"
+    reasoning, content  "…<r>zqreason0x</r>zqcontent0x<end>"    →  reasoning.start = "<r>", reasoning.end = "</r>"
+
+They are chosen from what the learner asked: nothing is rendered for show.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from tplc.ir.nodes import Json
+from tplc.learn.probe import CONTENT, REASONING, USER, Probe, Refused
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """`name` is short (R1), `title` says what differs.  `concluded` are facts of the IR in its printed form."""
+
+    name: str
+    title: str
+    file: str
+    first: Probe
+    second: Probe
+    concluded: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a probe holds; `arguments` counts them call by call, `kind` is the JSON type of the very first one.
+
+    Reasoning counts when the render shows it.
+    """
+
+    answered: bool
+    content: bool
+    reasoning: bool
+    arguments: tuple[int, ...]
+    kind: str
+    generation: bool
+    follow: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    name: str
+    title: str
+    file: str
+    first: Callable[[Shape], bool]
+    second: Callable[[Shape], bool]
+    facts: tuple[str, ...]
+    same_dress: bool = True
+
+    def is_told(self, facts: Sequence[str]) -> bool:
+        """A comparison about reasoning says nothing where there is none."""
+        return not facts or self.file != "reasoning" or any(line.startswith("reasoning.") for line in facts)
+
+
+def _asked(shape: Shape) -> bool:
+    return not shape.answered and not shape.generation
+
+
+def _prompted(shape: Shape) -> bool:
+    return not shape.answered and shape.generation
+
+
+def _answer(shape: Shape) -> bool:
+    return shape.content and not shape.reasoning and not shape.arguments
+
+
+def _calls(count: int) -> Callable[[Shape], bool]:
+    wanted = (1,) * count
+    return lambda s: s.arguments == wanted and s.kind == "text" and not s.content and not s.reasoning
+
+
+def _arguments(count: int) -> Callable[[Shape], bool]:
+    return lambda s: s.arguments == (count,) and s.kind in ("text", "none") and not s.content and not s.reasoning
+
+
+def _value(kind: str) -> Callable[[Shape], bool]:
+    return lambda s: s.arguments == (1,) and not s.content and not s.reasoning and s.kind == kind
+
+
+_VALUES = ("integer", "number", "boolean", "null", "list", "object")
+_WANTED = (
+    _Wanted(
+        "P1",
+        "the question, without and with a generation prompt",
+        "turn",
+        _asked,
+        _prompted,
+        ("turn.header", "turn.prompt"),
+    ),
+    _Wanted("C1", "the question, and its answer", "turn", _asked, _answer, ("turn.header", "content.")),
+    _Wanted(
+        "C2",
+        "an answer at the end, and one with a question behind it",
+        "turn",
+        lambda s: _answer(s) and s.follow == "none",
+        lambda s: _answer(s) and s.follow == "user",
+        ("turn.end",),
+        same_dress=False,
+    ),
+    _Wanted(
+        "R1",
+        "an answer, without and with reasoning",
+        "reasoning",
+        _answer,
+        lambda s: s.content and s.reasoning and not s.arguments,
+        ("reasoning.", "content."),
+    ),
+    _Wanted(
+        "R2",
+        "a call, without and with reasoning",
+        "reasoning",
+        _calls(1),
+        lambda s: s.reasoning and bool(s.arguments) and not s.content,
+        ("reasoning.",),
+    ),
+    _Wanted(
+        "R3",
+        "reasoning before an answer, and before a call",
+        "reasoning",
+        lambda s: s.content and s.reasoning and not s.arguments,
+        lambda s: s.reasoning and bool(s.arguments) and not s.content,
+        ("reasoning.end",),
+        same_dress=False,
+    ),
+    _Wanted(
+        "A1", "a call without arguments, and with one", "arguments", _arguments(0), _arguments(1), ("tools.arguments",)
+    ),
+    _Wanted("A2", "one argument, and two", "arguments", _arguments(1), _arguments(2), ("tools.arguments",)),
+    _Wanted(
+        "A3", "two arguments, and three", "arguments", _arguments(2), _arguments(3), ("tools.arguments.separator",)
+    ),
+    *(
+        _Wanted(
+            f"V{number}",
+            f"a text as the value, and {'an' if kind[0] in 'aeio' else 'a'} {kind}",
+            "arguments",
+            _value("text"),
+            _value(kind),
+            ("tools.dialect",),
+        )
+        for number, kind in enumerate(_VALUES, 1)
+    ),
+    _Wanted(
+        "T1",
+        "an answer, and a call",
+        "calls",
+        _answer,
+        _calls(1),
+        ("tools.section_start", "tools.call"),
+        same_dress=False,
+    ),
+    _Wanted(
+        "T2", "one call, and two", "calls", _calls(1), _calls(2), ("tools.separator", "tools.section", "tools.parallel")
+    ),
+    _Wanted(
+        "T3", "two calls, and three", "calls", _calls(2), _calls(3), ("tools.separator", "tools.section", "tools.index")
+    ),
+    _Wanted(
+        "T4",
+        "a call, and a call beside content",
+        "calls",
+        _calls(1),
+        lambda s: s.content and bool(s.arguments) and not s.reasoning,
+        ("content.with_calls",),
+    ),
+)
+
+
+def comparisons(probes: Sequence[Probe], facts: Sequence[str]) -> list[Comparison]:
+    """`facts` are the printed IR's; none of them for a template that was refused."""
+    shown = [(probe, shape_of(probe)) for probe in probes if not isinstance(probe.result, Refused)]
+    found: list[Comparison] = []
+    for wanted in _WANTED:
+        pair = next(_pairs(shown, wanted), None)
+        if pair is not None and wanted.is_told(facts):
+            concluded = tuple(line for line in facts if line.startswith(wanted.facts))
+            found.append(Comparison(wanted.name, wanted.title, wanted.file, *pair, concluded))
+    found += _prompts(shown, facts)
+    return found
+
+
+def _pairs(shown: Sequence[tuple[Probe, Shape]], wanted: _Wanted) -> Iterator[tuple[Probe, Probe]]:
+    """Pairs that fit; those that the file itself asked come first."""
+    own = [(p, s) for p, s in shown if p.file == wanted.file]
+    for seconds in (own, shown):
+        for second, shape in seconds:
+            if not wanted.second(shape):
+                continue
+            for first, other in [*own, *shown]:
+                same = first.dress == second.dress if wanted.same_dress else first.dress.context == second.dress.context
+                if same and wanted.first(other) and first.result != second.result:
+                    yield first, second
+
+
+def _prompts(shown: Sequence[tuple[Probe, Shape]], facts: Sequence[str]) -> list[Comparison]:
+    """The generation prompt under settings that change it."""
+    prompts = [probe for probe, shape in shown if _prompted(shape)]
+    if not prompts:
+        return []
+    usual = prompts[0]
+    others: dict[str, Probe] = {}
+    for probe in prompts:
+        words = probe.dress.context != usual.dress.context and not any("zq" in str(v) for _, v in probe.dress.context)
+        if words and probe.result != usual.result and isinstance(probe.result, str):
+            others.setdefault(probe.result, probe)
+    concluded = tuple(line for line in facts if line.startswith("turn.prompt"))
+    return [
+        Comparison(
+            f"P{number}",
+            "the generation prompt, and with " + ", ".join(f"{k} = {json.dumps(v)}" for k, v in other.dress.context),
+            "turn",
+            usual,
+            other,
+            concluded,
+        )
+        for number, other in enumerate(others.values(), 2)
+    ]
+
+
+def shape_of(probe: Probe) -> Shape:
+    turn = [message for message in probe.messages if message["role"] == "assistant"]
+    text = json.dumps(turn)
+    kind = "none"
+    if probe.calls and probe.calls[0].arguments:
+        kind = kind_of(probe.calls[0].arguments[0][1])
+    arguments = tuple(len(call.arguments) for call in probe.calls) if turn and "tool_calls" in turn[0] else ()
+    return Shape(
+        answered=bool(turn),
+        content=json.dumps(CONTENT) in text,
+        reasoning=REASONING in text and isinstance(probe.result, str) and REASONING in probe.result,
+        arguments=arguments,
+        kind=kind,
+        generation=probe.generation,
+        follow=probe.dress.follow,
+    )
+
+
+def kind_of(value: Json) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int):
+        return "integer"
+    if isinstance(value, float):
+        return "number"
+    return "text" if isinstance(value, str) else "list" if isinstance(value, list) else "object"
+
+
+def tail_of(probe: Probe) -> str:
+    """The render from the last question on; a refusal's reason."""
+    if isinstance(probe.result, Refused):
+        return probe.result.reason
+    at = probe.result.rfind(USER)
+    return probe.result[at + len(USER) :] if at >= 0 else probe.result

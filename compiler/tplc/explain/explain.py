@@ -1,0 +1,116 @@
+"""Learn a template, and keep what was asked on the way.
+
+    explain(source)  →  Explanation(ir, (Question("turn", "Where does a turn start, …?", comparisons, probes), …))
+
+A template that is refused has an explanation, too: up to the question that had no answer.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from tplc import driver
+from tplc.errors import InvalidIR, UnsupportedTemplate
+from tplc.explain.comparisons import Comparison, comparisons
+from tplc.ir.nodes import TemplateIR
+from tplc.ir.printed import lines
+from tplc.learn.probe import Probe
+
+if TYPE_CHECKING:
+    from tplc.learn import Example
+    from tplc.render import Limits
+
+# Each question is a file of the learner, whose documentation begins with it.  These are the facts that answer it.
+ANSWERS: Mapping[str, tuple[str, ...]] = {
+    "conversation": ("capabilities", "refusal"),
+    "turn": ("turn.",),
+    "reasoning": ("reasoning.", "content."),
+    "arguments": ("tools.arguments", "tools.dialect"),
+    "calls": ("tools.",),
+    "__init__": ("capabilities", "preserved", "trigger"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One file of the learner: its question, the comparisons that answer it, and all that it asked, once each."""
+
+    file: str
+    text: str
+    comparisons: tuple[Comparison, ...]
+    probes: tuple[Probe, ...]
+    answer: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """`ir` is None when the template was refused: `refused` says why."""
+
+    name: str
+    ir: TemplateIR | None
+    refused: str
+    questions: tuple[Question, ...]
+    renders: int
+
+
+def explain(
+    source: str,
+    *,
+    name: str = "template",
+    special_tokens: Mapping[str, str] | None = None,
+    examples: Sequence[Example] = (),
+    limits: Limits | None = None,
+) -> Explanation:
+    probes: list[Probe] = []
+    with driver.open_renderer(source, name=name, special_tokens=special_tokens, limits=limits) as renderer:
+        try:
+            ir = driver.learn_format(
+                renderer,
+                name=name,
+                source_text=source,
+                special_tokens=special_tokens,
+                examples=examples,
+                observer=probes.append,
+            )
+        except (UnsupportedTemplate, InvalidIR) as error:
+            return Explanation(name, None, str(error), _questions(probes, None), renderer.count)
+        renders = renderer.count
+        ir = driver.verify_ir(ir, renderer, examples=examples)
+    return Explanation(name, ir, "", _questions(probes, ir), renders)
+
+
+def _questions(probes: Sequence[Probe], ir: TemplateIR | None) -> tuple[Question, ...]:
+    facts = list(lines(ir)) if ir is not None else []
+    compared = comparisons(probes, facts)
+    files = dict.fromkeys(probe.file for probe in probes)
+    return tuple(
+        Question(
+            file,
+            _question(file),
+            tuple(comparison for comparison in compared if comparison.file == file),
+            _distinct(probes, file),
+            tuple(line for line in facts if line.startswith(ANSWERS.get(file, ("\0",)))),
+        )
+        for file in files
+    )
+
+
+def _distinct(probes: Sequence[Probe], file: str) -> tuple[Probe, ...]:
+    """What a file asked, in order, each conversation once."""
+    found: dict[str, Probe] = {}
+    for probe in probes:
+        if probe.file == file:
+            found.setdefault(repr((probe.messages, probe.dress, probe.generation, probe.calls)), probe)
+    return tuple(found.values())
+
+
+def _question(file: str) -> str:
+    """The first paragraph of what documents the file."""
+    if file == "__init__":
+        return "What else does the template take?"
+    text = inspect.getdoc(import_module(f"tplc.learn.{file}")) or file
+    return " ".join(text.partition("\n\n")[0].split())

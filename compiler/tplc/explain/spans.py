@@ -1,0 +1,70 @@
+"""Where in a raw output its parts stand, told from the deltas that a parser made of it.
+
+    "<r>Hm</r>Hi"  →  marker "<r>", reasoning "Hm", marker "</r>", content "Hi"
+
+A parser says what a text means, not where it read it.  Its deltas come in the order of the text, so each is looked for
+behind the one before: what is passed over is marker text.  Arguments may have been rewritten (a raw value becomes a
+JSON string): then their words are looked for, and if those changed too, all that was read since counts as arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+_JSON_SIGNS = '{}[]",: \n'
+Kind = Literal["marker", "reasoning", "content", "name", "id", "arguments"]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    kind: Kind
+    start: int
+    text: str
+
+
+def spans(text: str, fed: Sequence[tuple[int, Sequence[dict[str, Any]]]]) -> list[Span]:
+    """`fed` says how far the parser had read, and the deltas that it gave then.  The spans make up the whole text."""
+    found: list[Span] = []
+    at = 0
+    for read, deltas in fed:
+        for kind, piece in (part for delta in deltas for part in _pieces(delta)):
+            if text.find(piece, at, read) < 0:
+                piece = piece.strip(_JSON_SIGNS)
+            place = text.find(piece, at, read)
+            if place >= 0 and piece:
+                _add(found, "marker", at, text[at:place])
+                _add(found, kind, place, piece)
+                at = place + len(piece)
+            elif piece and kind == "arguments":
+                _add(found, kind, at, text[at:read])
+                at = read
+    _add(found, "marker", at, text[at:])
+    return found
+
+
+def _pieces(delta: dict[str, Any]) -> Iterator[tuple[Kind, str]]:
+    """What a delta gives, in the order in which texts have it."""
+    if delta.get("reasoning_content"):
+        yield "reasoning", delta["reasoning_content"]
+    if delta.get("content"):
+        yield "content", delta["content"]
+    for call in delta.get("tool_calls") or ():
+        function = call.get("function") or {}
+        if function.get("name"):
+            yield "name", function["name"]
+        if call.get("id"):
+            yield "id", call["id"]
+        if function.get("arguments"):
+            yield "arguments", function["arguments"]
+
+
+def _add(found: list[Span], kind: Kind, start: int, text: str) -> None:
+    if not text:
+        return
+    last = found[-1] if found else None
+    if last is not None and last.kind == kind:
+        found[-1] = Span(kind, last.start, last.text + text)
+    else:
+        found.append(Span(kind, start, text))
