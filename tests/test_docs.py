@@ -25,6 +25,7 @@ def test_document_runs(path: Path, tmp_path: Path, update: bool) -> None:
     text = path.read_text(encoding="utf-8")
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     steps = list(run_document(text, tmp_path))
+    assert [step.source for step in steps if "Traceback (most recent call last)" in step.actual] == []
     if update:
         path.write_text(updated(text, steps), encoding="utf-8")
         return
