@@ -12,7 +12,7 @@ PYTEST := $(BIN)/python -m pytest
 # A command as a person would type it, then what it prints.
 show = printf '\n$$ %s\n' '$(1)'; PATH="$(CURDIR)/$(BIN):$$PATH" $(SHELL) -c '$(1)'
 
-.PHONY: help setup test slow lint format types golden golden-check examples bench coverage lines random grammars schema-suite fuzz demo check dist clean
+.PHONY: help setup test slow lint format types golden golden-check examples bench coverage lines random grammars schema-suite agreement fuzz demo check dist clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -72,6 +72,9 @@ schema-suite: $(READY)  ## the official JSON Schema test suite against grammars 
 		--no-binary jsonschema --dest $(OUT)/schema-suite "jsonschema==4.26.0" \
 		&& tar -xzf $(OUT)/schema-suite/jsonschema-4.26.0.tar.gz -C $(OUT)/schema-suite --strip-components 1; }
 	$(BIN)/python -m tests.gbnf.schema_suite $(OUT)/schema-suite $(ARGS)
+
+agreement: $(READY)  ## the PEG against the generated parsers on 10,000 mutated outputs (ARGS="--count N")
+	$(BIN)/python -m tests.peg.agreement $(ARGS)
 
 fuzz: $(READY)  ## a million random and mutated outputs through all examples' parsers (ARGS="--count 50000")
 	$(BIN)/python -m tests.fuzz $(ARGS)

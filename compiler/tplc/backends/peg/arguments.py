@@ -18,6 +18,7 @@ from tplc.backends.peg.values import SPACE, list_rules, list_suffix, loose_rules
 from tplc.ir.nodes import Dialect, Elements, PairArguments, Slot, Text, Tools, ValueStyle
 
 KEY_LIMIT = 512
+QUOTES = ("'", '"')
 KEY_SHAPE = r"[^\s=:,(){}\[\]]{1,64}"
 OTHER_WORDS = {"true": ("true", "True"), "false": ("false", "False"), "null": ("null", "None")}
 
@@ -232,6 +233,20 @@ class PairRules:
         closing = f"(?:{either(ends)})" + rf"\s*+(?:{after})"
         return rf"\s*+(?:{either([pair, closing, END])})"
 
+    def unclosed(self) -> str:
+        """A text in quotes that the output cuts off."""
+        escaped = [
+            rf"{string.open}(?:[^{string.open}\\]|\\.)*+\\?\Z"
+            for string in self.dialect.top.strings
+            if string.open in QUOTES and string.escape != "none"
+        ]
+        plain = [
+            rf"{exact(string.open)}(?:(?!{exact(string.close)}{self.follow()}).)*+\Z"
+            for string in self.dialect.top.strings
+            if string.escape == "none"
+        ]
+        return either([*escaped, *plain])
+
     def argument_value(self) -> list[Rule]:
         return self.raw_rules() if self.raw else self.quoted_rules()
 
@@ -316,5 +331,5 @@ class PairRules:
             rule("argument_value", *firm, f"({' / '.join(words)}) value_end", "loose_value"),
             *values[1:],
             rule("value_end", leaf(rf"(?={self.punctuation()})")),
-            rule("loose_value", leaf(rf".*?(?={self.punctuation()}|\Z)")),
+            rule("loose_value", leaf(rf"{self.unclosed()}|.*?(?={self.punctuation()}|\Z)")),
         ]

@@ -88,7 +88,7 @@ def call_section(tools: Tools, facts: Facts, known: KnownTools) -> Section:
     if opened:
         rules.append(rule("call_open", leaf(facts.call_open)))
     rules += [*id_rules(shape, known), *slot_rules(shape, tools, facts, known)]
-    if closed:
+    if facts.call_close:
         rules.append(rule("call_close", leaf(facts.call_close)))
     return Section("One call.", (*rules,))
 

@@ -10,12 +10,11 @@ Without tools the grammar is general; with tools their names are literals, and t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from tplc.backends.peg.calls import call_sections
 from tplc.backends.peg.facts import facts_of
 from tplc.backends.peg.known_tools import known_tools
-from tplc.backends.peg.rules import Section, print_sections
+from tplc.backends.peg.rules import needed_sections, print_sections
 from tplc.backends.peg.turn import turn_sections
 from tplc.ir.nodes import Json, TemplateIR
 
@@ -25,21 +24,7 @@ def generate(ir: TemplateIR, *, tools: Sequence[Mapping[str, Json]] | None = Non
     facts = facts_of(ir)
     known = known_tools(tools, closed=facts.bare)
     sections = [*turn_sections(ir, facts), *call_sections(ir, facts, known, parallel=parallel is not False)]
-    return header(ir) + "\n" + print_sections(unique(sections))
-
-
-def unique(sections: Sequence[Section]) -> tuple[Section, ...]:
-    """Each rule once, where it comes first."""
-    seen: set[str] = set()
-    kept = []
-    for section in sections:
-        rules = []
-        for rule in section.rules:
-            if rule.name not in seen:
-                seen.add(rule.name)
-                rules.append(rule)
-        kept.append(replace(section, rules=(*rules,)))
-    return (*kept,)
+    return header(ir) + "\n" + print_sections(needed_sections(sections))
 
 
 def header(ir: TemplateIR) -> str:

@@ -6,9 +6,13 @@ Section("Reasoning", [Rule("reasoning", ("open", "text"))])  →  # Reasoning
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 WIDTH = 110
+# A literal, or a regular expression with its flags.
+TEXT = re.compile(r'~?r?"(?:\\.|[^"\\])*"s?', re.S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,31 @@ def rule(name: str, *choices: str) -> Rule:
 
 def sequence(*items: str) -> str:
     return " ".join(item for item in items if item)
+
+
+def needed_sections(sections: Sequence[Section]) -> tuple[Section, ...]:
+    """Each rule once, where it comes first, and only those that the first rule leads to."""
+    found: dict[str, Rule] = {}
+    for section in sections:
+        for each in section.rules:
+            found.setdefault(each.name, each)
+    needed: set[str] = set()
+    waiting = list(found)[:1]
+    while waiting:
+        name = waiting.pop()
+        if name not in needed:
+            needed.add(name)
+            waiting += [other for other in names_in(found[name]) if other in found]
+    kept = []
+    for section in sections:
+        rules = [each for each in section.rules if each.name in needed and found[each.name] is each]
+        kept.append(replace(section, rules=(*rules,)))
+    return (*kept,)
+
+
+def names_in(each: Rule) -> list[str]:
+    """The names of rules in a rule's right side."""
+    return re.findall(r"[a-z_][a-z_0-9]*", TEXT.sub(" ", " ".join(each.choices)))
 
 
 def print_sections(sections: tuple[Section, ...]) -> str:

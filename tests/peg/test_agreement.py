@@ -1,0 +1,72 @@
+"""The PEG and the generated parsers say the same, or the difference is one of the listed limits."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from tests.fuzz.formats import formats, named
+from tests.peg.agreement import engine_of, messages_agree, mutations_agree
+from tplc.backends.peg.engine import PegEngine
+from tplc.driver import generate, learn_format, open_renderer
+from tplc.verify.artifact import load_module
+
+MUTATIONS = 400
+
+
+@pytest.mark.parametrize("name", [form.name for form in formats()])
+def test_messages_of_the_verification(name: str) -> None:
+    tally = messages_agree([named(name)])
+    assert tally.outputs > 20
+    assert tally.unexplained == []
+    # The limits are for broken outputs: what a template renders is read alike, nested elements apart.
+    assert tally.outputs - tally.same <= (8 if name == "nested-elements" else 0)
+
+
+def test_mutations() -> None:
+    tally = mutations_agree(formats(), MUTATIONS)
+    print(tally)
+    assert tally.outputs >= MUTATIONS
+    assert tally.unexplained == []
+    assert tally.same > 0.85 * tally.outputs
+
+
+@pytest.mark.parametrize("name", [form.name for form in formats()])
+def test_outputs_of_the_examples(name: str) -> None:
+    form = named(name)
+    for text in form.outputs:
+        for tools in (form.tools, None):
+            for cut in {len(text), len(text) // 2, len(text) // 3}:
+                message = form.parser.parse(text[:cut], tools=tools)
+                assert engine_of(form).parse(text[:cut], tools=tools) == message, (text[:cut], tools)
+
+
+@cache
+def collected(template: Path) -> tuple[ModuleType, PegEngine]:
+    source = template.read_text(encoding="utf-8")
+    with open_renderer(source, special_tokens={"bos_token": "<s>", "eos_token": "</s>"}) as renderer:
+        ir = learn_format(renderer, name=template.name, source_text=source)
+    return load_module(generate(ir, "python")), PegEngine(ir)
+
+
+def test_collected_outputs(shared: Path) -> None:
+    """Outputs of real models, where they are at hand."""
+    lines = (shared / "cases" / "llamacpp.jsonl").read_text(encoding="utf-8").splitlines()
+    different = []
+    for case in map(json.loads, lines):
+        parser, engine = collected(shared / "templates" / case["template"])
+        options: dict[str, Any] = {
+            "tools": case["tools"] or None,
+            "prompt": case["prompt"],
+            "parse_reasoning": case["reasoning_format"] != "none",
+            "echo": bool(case["continue_final_message"]),
+        }
+        if parser.parse(case["input"], **options) != engine.parse(case["input"], **options):
+            different.append(case["id"])
+    assert len(lines) > 0
+    assert different == []

@@ -1,0 +1,86 @@
+"""Grammar text: general, for given tools, and the same whatever the hash seed."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from parsimonious.grammar import Grammar
+
+from tests.conftest import ROOT
+from tests.fuzz.formats import formats, named
+from tests.ir_small import TAGGED
+from tplc.backends.peg import generate
+from tplc.ir.serialize import dumps
+
+CASES = Path(__file__).resolve().parent.parent / "cases" / "peg"
+NAMES = [form.name for form in formats()]
+Golden = Callable[[Path, str], None]
+
+
+@pytest.mark.parametrize("name", ["tagged-json", "parameter-tags", "bare-json", "keyword-calls"])
+def test_grammar_for_tools(name: str, golden: Golden) -> None:
+    form = named(name)
+    golden(CASES / f"{name}-with-tools.peg", generate(form.ir, tools=form.tools))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_rule_is_used_and_there_once(name: str) -> None:
+    for tools in (None, named(name).tools):
+        text = generate(named(name).ir, tools=tools)
+        Grammar(text)
+        rules = re.findall(r"^(\w+) +=", text, re.M)
+        assert len(rules) == len(set(rules))
+        bodies = re.sub(r'~r"(?:\\.|[^"\\])*"s|"(?:\\.|[^"\\])*"|^#.*$', "", text, flags=re.M)
+        unused = [rule for rule in rules[1:] if len(re.findall(rf"\b{rule}\b", bodies)) < 2]
+        assert unused == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_rule_is_more_than_the_name_of_another(name: str) -> None:
+    """parsimonious gives such a rule the other's name, and a capture would be lost."""
+    text = generate(named(name).ir)
+    aliases = re.findall(r"^(\w+) += (\w+)$(?!\n +/)", text, re.M)
+    assert [alias for alias in aliases if alias != ("key", "string")] == []
+
+
+def test_one_call_only() -> None:
+    ir = named("tagged-json").ir
+    text = '<fn>\n{"name": "f", "arguments": {}}\n</fn>'
+    tree = Grammar(generate(ir, parallel=False))["tool_calls"].match(text + text)
+    assert tree.end == len(text)
+    assert Grammar(generate(ir))["tool_calls"].match(text + text).end == 2 * len(text)
+
+
+def test_names_and_keys_may_hold_anything() -> None:
+    odd = 'a "b"\\c\n{d}'
+    tool = {"name": odd, "parameters": {"type": "object", "properties": {odd: {"type": "string"}, "a b c": {}}}}
+    for form in formats():
+        Grammar(generate(form.ir, tools=[tool, {**tool, "name": "a b c d"}]))
+
+
+def test_the_hash_seed_does_not_matter(tmp_path: Path) -> None:
+    (tmp_path / "ir.json").write_text(dumps(TAGGED), encoding="utf-8")
+    tools = [{"name": name, "parameters": {"properties": {key: {} for key in "zyxw"}}} for name in ("f", "g", "h")]
+    (tmp_path / "tools.json").write_text(json.dumps(tools), encoding="utf-8")
+    script = (
+        "import json, sys; from tplc.backends.peg import generate; from tplc.ir.serialize import loads\n"
+        "print(generate(loads(open('ir.json').read()), tools=json.load(open('tools.json'))))"
+    )
+    path = f"{ROOT / 'compiler'}:{ROOT / 'runtime'}"
+    texts = {
+        subprocess.run(
+            [sys.executable, "-c", script],
+            cwd=tmp_path,
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": path},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+    assert len(texts) == 1
