@@ -16,7 +16,7 @@ from .values import Reader, Style, text_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import ClassVar, Optional
+    from typing import ClassVar
 
 
 class CallReader(Reader):
@@ -69,9 +69,9 @@ class CallReader(Reader):
 
 class CallObjects(Objects):
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]]  # ("*",) stands for a name that is the key
-    CALL_HEAD: ClassVar[Optional[re.Pattern[str]]] = None  # how the object usually begins, up to the arguments
+    HEAD: ClassVar[re.Pattern[str] | None] = None  # how the object usually begins, up to the arguments
     DISTINCT: ClassVar[bool] = True  # the opener is like nothing else, so what follows is a call
-    _reader: Optional[CallReader] = None
+    _reader: CallReader | None = None
 
     def _try_object(self, kind: str, opened: str) -> None:
         """The opener of a call has come, with the opening of its object at its end."""
@@ -84,11 +84,11 @@ class CallObjects(Objects):
         self._raw, self._raw_base = [self._buf[self._pos : end]], self._base + self._pos  # while it may still be text
         self._pos, self._eat = end, ""
         self._reader = CallReader(self.STYLES, self.FIELDS)
-        self._kind = ""  # how the arguments begin
+        self._kind = ""
         self._named = False
-        self._early: Optional[str] = None  # arguments that came before the name
-        self._call_id: Optional[str] = None
-        match = self.CALL_HEAD.match(self._buf, end) if self.CALL_HEAD is not None else None
+        self._early: str | None = None  # arguments that came before the name
+        self._call_id: str | None = None
+        match = self.HEAD.match(self._buf, end) if self.HEAD is not None else None
         if match is not None:
             # The same as reading it field by field, only faster.
             reader, values = self._reader, match.groupdict()

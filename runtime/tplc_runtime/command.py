@@ -6,7 +6,7 @@ from .machine import Machine
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Callable
+    from collections.abc import Callable
 
     from .message import Delta
 

@@ -14,7 +14,7 @@ from .schema import item_of, member_of, types_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import ClassVar, Optional
+    from typing import ClassVar
 
 # A list or an object that is open.
 Frame = namedtuple("Frame", "opened end schema")
@@ -43,7 +43,7 @@ class Elements(RawPairs):
         if self._as != "string":
             self._state = type(self)._element
 
-    def _closes(self, end: Closer) -> Optional[bool]:
+    def _closes(self, end: Closer) -> bool | None:
         """Does `end` come next?  None: more input is needed."""
         start = next_char(self._buf, self._pos)
         text = self._buf[start : start + len(end.core)]

@@ -15,8 +15,8 @@ from .schema import parameters_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any, Callable, ClassVar, Optional
+    from collections.abc import Callable, Sequence
+    from typing import Any, ClassVar
 
     from .message import Delta, Message, ToolCall
 
@@ -47,7 +47,7 @@ class Machine:
         self,
         *,
         tools: object = None,
-        prompt: Optional[str] = None,
+        prompt: str | None = None,
         parse_reasoning: bool = True,
         parse_tool_calls: bool = True,
         echo: bool = False,
@@ -76,7 +76,7 @@ class Machine:
         self._opener = ""  # of the reasoning that the text is in
         # Output: the message, and the deltas of this feed.
         self._texts: dict[str, list[str]] = {"content": [], "reasoning_content": [], "held": []}
-        self._calls: list[tuple[str, Optional[str], str]] = []  # name, id, arguments (those of the last one apart)
+        self._calls: list[tuple[str, str | None, str]] = []  # name, id, arguments (those of the last one apart)
         self._pieces: list[str] = []
         self._open = False  # the last call is not complete
         self._closed = False  # its closing marker has come
@@ -106,7 +106,7 @@ class Machine:
 
     # The prompt
 
-    def _consume_head(self, prompt: Optional[str]) -> None:
+    def _consume_head(self, prompt: str | None) -> None:
         head = self.HEADS[0]
         if prompt is not None:
             start = self._turn_start(prompt, len(prompt))
@@ -275,7 +275,7 @@ class Machine:
         marker: str = mark.kind
         return marker
 
-    def _next(self, marks: Marks) -> Optional[str]:
+    def _next(self, marks: Marks) -> str | None:
         """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed."""
         buf, start = self._buf, next_char(self._buf, self._pos)
         if not self._final and (start == len(buf) or marks.begins(buf, start)):
@@ -385,7 +385,7 @@ class Machine:
         call = {"index": len(self._calls) - 1, "id": call_id, "type": "function", "function": function}
         self._out.append({"tool_calls": [call]})
 
-    def _open_call(self, name: str, call_id: Optional[str] = None) -> None:
+    def _open_call(self, name: str, call_id: str | None = None) -> None:
         self._release("content")
         if self._calls:
             self._calls[-1] = (*self._calls[-1][:2], "".join(self._pieces))

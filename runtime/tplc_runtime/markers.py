@@ -15,7 +15,6 @@ from collections import namedtuple
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Optional
 
 GAP = 64  # the most white space that is looked for at one place inside a marker
 
@@ -28,7 +27,7 @@ class Marks:
         found: dict[str, tuple[str, str, str]] = {}
         for kind, markers in kinds.items():
             for marker in markers:
-                lead, core, trail = re.fullmatch(r"(\s*)(.*?)(\s*)", marker, re.S).groups()  # type: ignore[union-attr]
+                lead, core, trail = re.fullmatch(r"(\s*)(.*?)(\s*)", marker, re.DOTALL).groups()  # type: ignore[union-attr]
                 if core:
                     found.setdefault(core, (kind, lead, trail))
         cores = sorted(found, key=len, reverse=True)
@@ -44,10 +43,10 @@ class Marks:
         self._loose = {core[:n] for core in loose for n in range(1, len(core))}
         leads = {lead for _, lead, _ in self._found}
         self._leads = {lead[i:j] for lead in leads for i in range(len(lead)) for j in range(i + 1, len(lead) + 1)}
-        self._search: Optional[re.Pattern[str]] = None  # compiled when needed: an import should cost little
-        self._first: Optional[re.Pattern[str]] = None
+        self._search: re.Pattern[str] | None = None  # compiled when needed: an import should cost little
+        self._first: re.Pattern[str] | None = None
 
-    def find(self, buf: str, pos: int, *, anchored: bool = False, stop: int = sys.maxsize) -> Optional[Mark]:
+    def find(self, buf: str, pos: int, *, anchored: bool = False, stop: int = sys.maxsize) -> Mark | None:
         """The leftmost and longest marker from `pos` on, or (anchored) the one at `pos`."""
         search = self._search = self._search or re.compile(self._pattern)
         match = search.match(buf, pos) if anchored else search.search(buf, pos, stop)
@@ -80,10 +79,11 @@ _WORD_END = r"(?!\w)"
 
 
 def _pattern(core: str) -> str:
-    pieces = core.split()
-    pattern = re.escape(pieces[0])
-    for before, after in zip(pieces, pieces[1:]):
-        pattern += rf"\s{{{int(before[-1].isalnum() and after[0].isalnum())},{GAP}}}" + re.escape(after)
+    pattern, before = "", ""
+    for piece in core.split():
+        least = int(before.isalnum() and piece[0].isalnum())
+        pattern += (rf"\s{{{least},{GAP}}}" if before else "") + re.escape(piece)
+        before = piece[-1]
     return pattern
 
 

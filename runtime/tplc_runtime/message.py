@@ -6,21 +6,21 @@ from collections import namedtuple
 
 TYPE_CHECKING = False  # as typing's, whose import costs more than the rest of a parser
 if TYPE_CHECKING:
-    from typing import Any, Optional, TypedDict
+    from typing import Any, TypedDict
 
     class Function(TypedDict):
         name: str
         arguments: str
 
     class ToolCall(TypedDict):
-        id: Optional[str]
+        id: str | None
         type: str
         function: Function
 
     class Message(TypedDict):
         role: str
-        content: Optional[str]
-        reasoning_content: Optional[str]
+        content: str | None
+        reasoning_content: str | None
         tool_calls: list[ToolCall]
 
     Delta = dict[str, Any]

@@ -10,12 +10,13 @@ from .values import Reader, Style, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import ClassVar, Optional
+    from typing import ClassVar
 
 
 class Objects(Machine):
     STYLES: ClassVar[tuple[Style, Style, Style]]
-    _reader: Optional[Reader] = None
+    _reader: Reader | None = None
+    _kind = ""  # how the arguments begin
 
     def _arguments(self) -> bool:
         # arguments = object | string that holds an object

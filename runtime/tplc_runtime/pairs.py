@@ -11,7 +11,7 @@ from .values import Reader, Style, escaped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import ClassVar, Optional
+    from typing import ClassVar
 
 
 class Pairs(Machine):
@@ -73,7 +73,7 @@ class QuotedPairs(Pairs):
 
     STYLES: ClassVar[tuple[Style, Style, Style]]
     FOLLOW: ClassVar[tuple[str, str]]
-    _reader: Optional[Reader] = None
+    _reader: Reader | None = None
 
     def _begin_value(self, key: str, word: str) -> None:
         self._reader = Reader(self.STYLES, self.FOLLOW)

@@ -17,11 +17,11 @@ from .values import escaped, literal_of, scan_json
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import ClassVar, Optional, Union
+    from typing import ClassVar
 
 NUMBER_PART = re.compile(r"[\s\w.+-]*")
-PYTHON = re.compile(r"""'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|\b(?:True|False|None)\b""", re.S)
-TO_ESCAPE = re.compile(r'\\(.)|["\x00-\x1f]', re.S)
+PYTHON = re.compile(r"""'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|\b(?:True|False|None)\b""", re.DOTALL)
+TO_ESCAPE = re.compile(r'\\(.)|["\x00-\x1f]', re.DOTALL)
 
 
 class Closer:
@@ -31,7 +31,7 @@ class Closer:
         self.core = text.strip()
         self.lead = text[: text.index(self.core)]
 
-    def find(self, buf: str, pos: int) -> Optional[Mark]:
+    def find(self, buf: str, pos: int) -> Mark | None:
         start = buf.find(self.core, pos)
         return None if start < 0 else Mark("end", start, start + len(self.core), self.lead, "")
 
@@ -50,7 +50,7 @@ class Guess:
     def __init__(self, end: str, start: str) -> None:
         self.end, self.start = re.compile(end), re.compile(start)
 
-    def find(self, buf: str, pos: int) -> Optional[Mark]:
+    def find(self, buf: str, pos: int) -> Mark | None:
         match = self.end.search(buf, pos)
         return Mark("end", match.start(), match.start(), "", "") if match else None
 
@@ -72,7 +72,7 @@ def _to_json(match: re.Match[str]) -> str:
     return text if text[0] == '"' else words.get(text) or '"' + TO_ESCAPE.sub(_to_escape, text[1:-1]) + '"'
 
 
-def nested_json(text: str) -> Optional[str]:
+def nested_json(text: str) -> str | None:
     """A list or an object, in JSON or as Python writes it, as JSON."""
     for candidate in (text, PYTHON.sub(_to_json, text)):
         try:
@@ -85,10 +85,10 @@ def nested_json(text: str) -> Optional[str]:
 
 class RawPairs(Pairs):
     WORDS: ClassVar[Mapping[str, str]]  # for true, false and null
-    VALUE_END: ClassVar[Union[Marks, Guess]]
+    VALUE_END: ClassVar[Marks | Guess]
     VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, where the closing marker repeats it
     TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]] = {}
-    _end: Union[Marks, Guess, Closer]
+    _end: Marks | Guess | Closer
     _in_value = False
 
     def _schema(self) -> object:
@@ -101,7 +101,7 @@ class RawPairs(Pairs):
             types = (types or stated) & stated or stated
         self._begin_raw(types, Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self.VALUE_END)
 
-    def _begin_raw(self, types: Optional[frozenset[str]], end: Union[Marks, Guess, Closer]) -> None:
+    def _begin_raw(self, types: frozenset[str] | None, end: Marks | Guess | Closer) -> None:
         self._types, self._end = types, end
         self._as = (
             "string" if types == frozenset(["string"]) else ""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Optional
+    from typing import Any
 
 NAMES = {"str": "string", "int": "integer", "float": "number", "bool": "boolean", "NoneType": "null", "list": "array"}
 
@@ -41,7 +41,7 @@ def variants(schema: object, root: object, depth: int = 0) -> list[dict[str, Any
     return [schema]
 
 
-def types_of(schema: object, root: object) -> Optional[frozenset[str]]:
+def types_of(schema: object, root: object) -> frozenset[str] | None:
     """The JSON types a value may have; None when the schema does not tell."""
     types: set[str] = set()
     for variant in variants(schema, root):

@@ -14,12 +14,12 @@ import re
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any, Optional
+    from typing import Any
 
 NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 LOOSE_NUMBER = r"([+-]?)0*([0-9][0-9_]*)?(?:(\.)([0-9_]*))?([eE][+-]?[0-9]+)?"
 ESCAPE = re.compile(
-    r"\\(?:([\"\\/bfnrt]|u[0-9a-fA-F]{4})|(?:x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(.)))", re.S
+    r"\\(?:([\"\\/bfnrt]|u[0-9a-fA-F]{4})|(?:x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(.)))", re.DOTALL
 )
 PART_OF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7}|[0-7]{1,2})?\Z")
 WORD = re.compile(r"[^,\n\]}]+")
@@ -65,7 +65,7 @@ class Style:
         ordered = sorted(self.tokens, key=len, reverse=True)
         either = "|".join(map(re.escape, ordered))
         single = re.escape("".join(sign for sign in ordered if len(sign) == 1))
-        self.token = re.compile(rf"(\s+)|({either})|((?:(?!{either})[^\s{single}])+)", re.S)
+        self.token = re.compile(rf"(\s+)|({either})|((?:(?!{either})[^\s{single}])+)", re.DOTALL)
         self.begins = {sign[:n] for sign in ordered for n in range(1, len(sign))}
         is_json = '"' in self.strings and self.strings['"'][2] == "json" and "".join(signs) == "[,]{:,}"
         self.is_json = is_json and '"' not in self.begins
@@ -86,7 +86,7 @@ class Reader:
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
         self.stack: list[str] = []
         self.lists = 0  # how many lists are open
-        self.string: Optional[tuple[str, str, str]] = None  # the kind of string that is read
+        self.string: tuple[str, str, str] | None = None  # the kind of string that is read
         self.out: list[str] = []
         self.comma: list[str] = []  # a comma, and white space after it, until something follows
         self.repair = ""  # the first thing that had to be repaired
@@ -312,7 +312,7 @@ def unescaped(match: re.Match[str]) -> str:
     return known.get(other, "\\\\" + escaped(match.group()[1:]))
 
 
-def literal_of(text: str, words: Mapping[str, str]) -> Optional[str]:
+def literal_of(text: str, words: Mapping[str, str]) -> str | None:
     """A word or a number as JSON writes it (nan and inf, which JSON lacks, as strings); None for anything else."""
     if text in words:
         return words[text]

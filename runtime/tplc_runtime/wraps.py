@@ -11,13 +11,13 @@ from .raw import Closer, Guess, RawPairs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import ClassVar, Optional, Union
+    from typing import ClassVar
 
 
 class Wraps(RawPairs):
     WRAP: ClassVar[tuple[str, str]]
 
-    def _begin_raw(self, types: Optional[frozenset[str]], end: Union[Marks, Guess, Closer]) -> None:
+    def _begin_raw(self, types: frozenset[str] | None, end: Marks | Guess | Closer) -> None:
         super()._begin_raw(types, end)
         self._wrap = ""  # open, or none; "": nothing of the value has come
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 
 from tplc.backends.python.embed import Embedded, embed
 from tplc.backends.python.format import CallFacts, FormatFacts, PairFacts, SlotEnd, StyleFacts
-from tplc.backends.python.literals import assignment, called, literal, texts
+from tplc.backends.python.literals import Expression, assignment, called, literal, mapping, texts
 from tplc.ir.nodes import TemplateIR
 
 _USUAL_SIGNS = ("[", ",", "]", "{", ":", ",", "}")
@@ -109,7 +109,7 @@ def _constants(ir: TemplateIR) -> list[str]:
 def _texts(name: str, items: Sequence[str]) -> list[str]:
     if not items:
         return [f"{name}: tuple[str, ...] = ()"]
-    return assignment(name, "", [literal(item) for item in items])
+    return assignment(name, texts(items))
 
 
 def _grammar(facts: FormatFacts) -> list[str]:
@@ -235,10 +235,10 @@ def _tables(facts: FormatFacts) -> list[str]:
     )
     after = [
         *([("tail", "TAIL_START")] if calls.tail is not None else []),
-        *([("both", texts(_both(calls)))] if _both(calls) else []),
+        *([("both", _both(calls))] if _both(calls) else []),
         *([("call", starts)] if starts else []),
         *([("separator", "CALL_SEPARATOR")] if calls.separators else []),
-        *([("section", texts(calls.section_ends))] if calls.unmarked and calls.section_ends else []),
+        *([("section", calls.section_ends)] if calls.unmarked and calls.section_ends else []),
         *([("close", "CALL_END")] if calls.closers else []),
     ]
     lines += _marks("AFTER_CALL", after + [pair for pair in content if pair[1] != "CALL_START"])
@@ -251,6 +251,8 @@ def _tables(facts: FormatFacts) -> list[str]:
         names = names if len(names) > 1 else dict.fromkeys(names, "STYLE")
         for style, name in names.items():
             lines += _style(name, style)
+    if calls.fields:
+        lines += _field_table(calls)
     return lines + (_pair_tables(calls.pairs) if calls.pairs is not None else [])
 
 
@@ -258,8 +260,13 @@ def _calls_end_reasoning(facts: FormatFacts) -> bool:
     return facts.call_ends_reasoning and facts.calls is not None and facts.calls.distinct
 
 
-def _marks(name: str, kinds: Sequence[tuple[str, str]]) -> list[str]:
-    return assignment(name, "Marks", [f"{kind}={names}" for kind, names in kinds])
+def _marks(name: str, kinds: Sequence[tuple[str, str | Sequence[str]]]) -> list[str]:
+    return assignment(name, called("Marks", [_kind(kind, markers) for kind, markers in kinds]))
+
+
+def _kind(kind: str, markers: str | Sequence[str]) -> Expression:
+    """The markers of one kind: the name of a constant, or texts."""
+    return f"{kind}={markers}" if isinstance(markers, str) else texts(markers, kind)
 
 
 def _both(calls: CallFacts) -> tuple[str, ...]:
@@ -271,24 +278,33 @@ def _both(calls: CallFacts) -> tuple[str, ...]:
 def _slots(name: str, slots: Sequence[SlotEnd], end: str = "_END") -> list[str]:
     items = []
     for slot in slots:
-        kinds = [f"suffix={slot.kind.upper()}{end}"] if slot.suffixes else []
-        kinds += [f"next={texts(slot.nexts)}"] if slot.nexts else []
-        items.append(f"({literal(slot.kind)}, {called('Marks', kinds)}, {slot.line})")
-    return assignment(name, "", items)
+        kinds: list[Expression] = [f"suffix={slot.kind.upper()}{end}"] if slot.suffixes else []
+        kinds += [texts(slot.nexts, "next")] if slot.nexts else []
+        items.append(called("", [literal(slot.kind), called("Marks", kinds), str(slot.line)]))
+    return assignment(name, called("", items))
 
 
 def _style(name: str, style: StyleFacts) -> list[str]:
-    items = ["(" + ", ".join(map(texts, style.strings)) + ("," if len(style.strings) == 1 else "") + ")"]
-    items.append(_mapping((literal(word), literal(value)) for word, value in style.words))
+    items: list[Expression] = [called("", (texts(string) for string in style.strings)), _words(style.words)]
     if style.signs != _USUAL_SIGNS:
         items.append(texts(style.signs))
     if style.bare_keys:
         items.append("bare_keys=True")
-    return assignment(name, "Style", items)
+    return assignment(name, called("Style", items))
 
 
-def _mapping(pairs: Iterable[tuple[str, str]]) -> str:
-    return "{" + ", ".join(f"{key}: {value}" for key, value in pairs) + "}"
+def _words(words: Iterable[tuple[str, str]]) -> Expression:
+    return mapping((literal(word), literal(value)) for word, value in words)
+
+
+def _field_table(calls: CallFacts) -> list[str]:
+    lines = assignment(
+        "CALL_FIELDS: Mapping[tuple[str, ...], str]",
+        mapping((texts(path), literal(role)) for path, role in calls.fields),
+    )
+    if calls.object_head:
+        lines += assignment("CALL_HEAD", called("re.compile", [literal(calls.object_head)]))
+    return lines
 
 
 def _pair_tables(pairs: PairFacts) -> list[str]:
@@ -296,15 +312,19 @@ def _pair_tables(pairs: PairFacts) -> list[str]:
     for kind, items in pairs.between:
         kinds.setdefault(kind, []).extend(items)
     named = {"pair": "PAIR_START"}
-    lines = _marks("BETWEEN_PAIRS", [(kind, named.get(kind) or texts(items)) for kind, items in kinds.items()])
+    lines = _marks("BETWEEN_PAIRS", [(kind, named.get(kind) or items) for kind, items in kinds.items()])
     lines += _slots("PAIR_HEADER", pairs.slots)
     if pairs.value_guess is not None and not pairs.quoted:
-        lines += assignment("VALUE_END", "Guess", [literal(part) for part in pairs.value_guess])
+        lines += assignment("VALUE_END", called("Guess", map(literal, pairs.value_guess)))
     elif pairs.value_close is None and not pairs.quoted:
         lines.append("AFTER_VALUE = Marks(end=VALUE_END)")
+    if not pairs.quoted:
+        lines += assignment("WORDS_OF_VALUES", _words(pairs.words))
+    if pairs.types and not pairs.quoted:
+        lines += assignment("TYPES_OF_WORDS", mapping((literal(word), texts(types)) for word, types in pairs.types))
     if pairs.items is not None:
         broken = ["broken=VALUE_END_AROUND_KEY[:1]"] if pairs.value_close else []
-        lines.append("ELEMENT = " + called("Marks", ["item=ITEM_START", "pair=PAIR_START", *broken]))
+        lines += assignment("ELEMENT", called("Marks", ["item=ITEM_START", "pair=PAIR_START", *broken]))
     return lines
 
 
@@ -342,7 +362,7 @@ def _attributes(facts: FormatFacts) -> list[str]:
     if facts.reasoning_starts and not facts.delimiter:
         starts = [text.strip() for text in facts.reasoning_starts]
         ends = [text.strip() for text in facts.reasoning_ends]
-        lines += [f"    {line}" for line in assignment("AROUND_REASONING", "", [texts(starts), texts(ends)], 4)]
+        lines += assignment("AROUND_REASONING", called("", [texts(starts), texts(ends)]), 4)
     if calls is None:
         return lines
     if calls.styles is not None and (calls.pairs is None or calls.pairs.quoted):
@@ -350,10 +370,9 @@ def _attributes(facts: FormatFacts) -> list[str]:
         names = names if len(names) > 1 else dict.fromkeys(names, "STYLE")
         lines.append(f"    STYLES = ({', '.join(names[style] for style in calls.styles)})")
     if calls.fields:
-        fields = _mapping([(texts(path), literal(role)) for path, role in calls.fields])
-        lines.append(f"    FIELDS = {fields}")
+        lines.append("    FIELDS = CALL_FIELDS")
         if calls.object_head:
-            lines.append(f"    CALL_HEAD = re.compile({literal(calls.object_head)})")
+            lines.append("    HEAD = CALL_HEAD")
         if not calls.distinct:
             lines.append("    DISTINCT = False")
     pairs = calls.pairs
@@ -363,15 +382,15 @@ def _attributes(facts: FormatFacts) -> list[str]:
     if not pairs.opens:
         lines.append("    PAIR_OPENS = False")
     if pairs.quoted:
-        follow = assignment("FOLLOW", "", [literal(pattern) for pattern in pairs.follow], 4)
-        return [*lines, *(f"    {line}" for line in follow)]
-    lines.append(f"    WORDS = {_mapping([(literal(word), literal(value)) for word, value in pairs.words])}")
+        follow = assignment("FOLLOW", texts(pairs.follow), 4)
+        return [*lines, *follow]
+    lines.append("    WORDS = WORDS_OF_VALUES")
     if pairs.value_close is not None:
         lines.append("    VALUE_CLOSE = VALUE_END_AROUND_KEY")
     else:
         lines.append("    VALUE_END = " + ("VALUE_END" if pairs.value_guess else "AFTER_VALUE"))
     if pairs.types:
-        lines.append(f"    TYPE_WORDS = {_mapping([(literal(word), texts(types)) for word, types in pairs.types])}")
+        lines.append("    TYPE_WORDS = TYPES_OF_WORDS")
     if pairs.wrap:
         lines.append(f"    WRAP = {texts(pairs.wrap)}")
     if pairs.items:
@@ -621,14 +640,15 @@ def _after_call(calls: CallFacts) -> list[str]:
             f"            {_try(calls, literal('content'))}",
         ]
     if calls.tail is not None:
+        values = "values" if any(slot.kind == "id" for slot in calls.tail[1]) else "_"
         lines += [
             '        elif kind == "tail":',
-            "            values, end, expected = self._slots(self._mark.end, CALL_TAIL)",
+            f"            {values}, end, expected = self._slots(self._mark.end, CALL_TAIL)",
             '            if expected == "more":',
             "                return False",
             "            self._pos = self._mark.end if expected else end",
         ]
-        if any(slot.kind == "id" for slot in calls.tail[1]):
+        if values == "values":
             lines += ["            if not expected:", '                self._set_id(values["id"])']
     return [*lines, "        else:", "            self._state = StreamParser._content", "        return True"]
 
@@ -639,7 +659,7 @@ def parse(
     text: str,
     *,
     tools: object = None,
-    prompt: Optional[str] = None,
+    prompt: str | None = None,
     parse_reasoning: bool = True,
     parse_tool_calls: bool = True,
     echo: bool = False,

@@ -9,7 +9,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass
+from unicodedata import combining, east_asian_width
 
 WIDTH = 120
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
@@ -32,23 +34,57 @@ def _escaped(char: str, quote: str) -> str:
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-def texts(items: Iterable[str]) -> str:
+@dataclass(frozen=True, slots=True)
+class Group:
+    """`function(items)`, a tuple where there is no function, a mapping where it is "{"."""
+
+    function: str
+    items: tuple[Expression, ...]
+    name: str = ""  # as an argument: name=function(items)
+
+    def __str__(self) -> str:
+        items = ", ".join(map(str, self.items))
+        if self.function == "{":
+            return f"{self.name}{{{items}}}"
+        return f"{self.name}{self.function}({items}{',' * (not self.function and len(self.items) == 1)})"
+
+
+Expression = str | Group
+
+
+def texts(items: Iterable[str], name: str = "") -> Group:
     """A tuple of string literals."""
-    literals = [literal(item) for item in items]
-    return called("", literals)
+    return Group("", tuple(literal(item) for item in items), name and f"{name}=")
 
 
-def called(function: str, items: Sequence[str]) -> str:
-    """`function(items)`, or a tuple where there is no function."""
-    return f"{function}({', '.join(items)}{',' * (not function and len(items) == 1)})"
+def called(function: str, items: Iterable[Expression]) -> Group:
+    return Group(function, tuple(items))
 
 
-def assignment(name: str, function: str, items: Sequence[str], indent: int = 0) -> list[str]:
-    """`name = function(items)`, one item a line where it would be too long."""
-    line = f"{name} = {called(function, items)}"
-    if len(line) + indent <= WIDTH:
+def mapping(pairs: Iterable[tuple[object, object]]) -> Group:
+    return Group("{", tuple(f"{key}: {value}" for key, value in pairs))
+
+
+def assignment(name: str, value: Expression, indent: int = 0) -> list[str]:
+    """`name = value`, on several lines where one would be too long."""
+    return _lines(f"{name} = ", value, "", indent)
+
+
+def _lines(before: str, value: Expression, after: str, indent: int) -> list[str]:
+    space = " " * indent
+    line = f"{space}{before}{value}{after}"
+    if _width(line) <= WIDTH or isinstance(value, str) or not value.items:
         return [line]
-    inner = f"    {', '.join(items)}"
-    if function and len(inner) + indent <= WIDTH:
-        return [f"{name} = {function}(", inner, ")"]
-    return [f"{name} = {function}(", *(f"    {item}," for item in items), ")"]
+    opened, closed = "{}" if value.function == "{" else "()"
+    function = "" if value.function == "{" else value.function
+    together = f"{space}    {', '.join(map(str, value.items))}"
+    first, last = f"{space}{before}{value.name}{function}{opened}", f"{space}{closed}{after}"
+    alone = len(value.items) == 1 and isinstance(value.items[0], str)
+    if function and (_width(together) <= WIDTH or alone):
+        return [first, together, last]
+    return [first, *(line for item in value.items for line in _lines("", item, ",", indent + 4)), last]
+
+
+def _width(text: str) -> int:
+    """The columns that a text takes: wide characters take two, as the formatter counts them."""
+    return sum(0 if combining(char) else 2 if east_asian_width(char) in "WF" else 1 for char in text)
