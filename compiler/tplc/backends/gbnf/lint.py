@@ -130,8 +130,10 @@ class _Lint:
         kind, text = self._kind()
         self._at += 1
         if kind == "literal":
+            if "\\" not in text:
+                return _Node("text", len(text)) if text else _EMPTY_TEXT
             self._check_escapes(text, _LITERAL_ESCAPE)
-            return _Node("text", len(_LITERAL_ESCAPE.findall(text))) if text else _EMPTY_TEXT
+            return _Node("text", len(_LITERAL_ESCAPE.findall(text)))
         if kind == "set":
             inner = text.removeprefix("^")
             self._check_escapes(inner, _SET_ESCAPE)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, floor, gcd
+from math import ceil, floor
 
 from tplc.backends.gbnf import codepoints
 from tplc.backends.gbnf.automaton import Automaton, build
@@ -209,21 +209,18 @@ def _tail(low: str | None, high: str | None, low_inclusive: bool, high_inclusive
 # Multiples
 
 
-def multiples(step: Fraction, *, integer: bool, fraction_zeros: bool) -> Automaton:
-    """Multiples of `step`: `integer` ones are written without a point, or (`fraction_zeros`) with zeros behind it."""
+def multiples(step: Fraction) -> Automaton:
+    """Numbers, with or without a fraction, that are a multiple of `step`."""
     places = 0
     while (step * 10**places).denominator != 1:
         places += 1
         if places > 30:
             raise ValueError("a step with more than 30 decimals")
-    if integer:
-        whole = step.numerator // gcd(step.numerator, 1)
-        return _multiple_automaton(whole, 0, zeros=fraction_zeros)
-    return _multiple_automaton((step * 10**places).numerator, places, zeros=True)
+    return _multiple_automaton((step * 10**places).numerator, places)
 
 
-def _multiple_automaton(step: int, places: int, *, zeros: bool) -> Automaton:
-    """Numbers of up to `places` decimals whose digits, taken as an integer, are a multiple of `step`."""
+def _multiple_automaton(step: int, places: int) -> Automaton:
+    """Numbers whose digits up to so many decimals, taken as an integer, are a multiple of `step`; then zeros."""
 
     # (phase, remainder, decimals): phases are sign, first digit, "0", digits, point, decimals.
     def edges(state: tuple[str, int, int]) -> Iterable[tuple[Ranges, tuple[str, int, int]]]:
@@ -237,7 +234,7 @@ def _multiple_automaton(step: int, places: int, *, zeros: bool) -> Automaton:
         if phase == "digits":
             for digit in range(10):
                 yield codepoints.of(str(digit)), ("digits", (remainder * 10 + digit) % step, 0)
-        if phase in ("zero", "digits") and (places or zeros):
+        if phase in ("zero", "digits"):
             yield codepoints.of("."), ("point", remainder, 0)
         if phase in ("point", "decimals"):
             if decimals_read < places:

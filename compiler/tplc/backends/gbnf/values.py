@@ -12,13 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from functools import partial, reduce
+from functools import partial
 from typing import Literal
 
 from tplc.backends.gbnf import algebra, codepoints, strings
-from tplc.backends.gbnf import numbers as digits
-from tplc.backends.gbnf.automaton import Automaton, TooLarge, both, from_expr, negation, to_expr
 from tplc.backends.gbnf.expressions import (
     EMPTY,
     NEVER,
@@ -28,15 +25,15 @@ from tplc.backends.gbnf.expressions import (
     Ref,
     Rep,
     alt,
-    chars,
     lit,
     opt,
     rep,
     seq,
     walk,
 )
+from tplc.backends.gbnf.number_values import NumberPlace, number
 from tplc.backends.gbnf.quoting import quoting_of
-from tplc.backends.gbnf.reader import SchemaReader, number_fits
+from tplc.backends.gbnf.reader import SchemaReader
 from tplc.backends.gbnf.report import Report
 from tplc.backends.gbnf.rules import Rules
 from tplc.backends.gbnf.sequences import Items, Member, Members, TooManyStates, in_any_order, in_order, items, machine
@@ -179,6 +176,10 @@ class Values:
             found.append(lit(style.null))
         return found
 
+    def _number(self, shape: NumberShape, sub: Sub) -> Expr:
+        place = NumberPlace(self._hint(sub), self._reader.path(sub))
+        return number(self._rules, self._report, shape, place, plain=self._reading.plain_integers)
+
     def _string(self, shape: StringShape, sub: Sub, where: Where) -> Expr:
         style = self._style(where)
         named = shape.patterns[:1] if shape == StringShape(patterns=shape.patterns[:1]) else ()
@@ -250,53 +251,6 @@ class Values:
     def _space(self) -> Expr:
         line = seq(lit("\n"), rep(Chars(codepoints.of("\t ")), 0, 80))
         return self._rules.library("ws", opt(alt(lit(" "), line)))
-
-    # Numbers
-
-    def _number(self, shape: NumberShape, sub: Sub) -> Expr:
-        path = self._reader.path(sub)
-        plain = shape.integer is True and self._reading.plain_integers
-        if shape.values is not None:
-            return alt(*(self._constant(v, plain=plain) for v in shape.values if number_fits(shape, v)))
-        zeros = EMPTY if plain else opt(digits.ZEROS)
-        if not shape.multiples and not shape.excluded and shape.integer is not False:
-            if shape.low is None and shape.high is None:
-                if shape.integer is None:
-                    return self._rules.library("number", digits.NUMBER)
-                return self._rules.library("integer", seq(digits.INTEGER, zeros))
-            if shape.integer:
-                whole = digits.integers(shape.low, shape.high)
-                return seq(whole, zeros)
-            return digits.decimals(shape.low, shape.high)
-        try:
-            whole_automaton = reduce(both, self._number_parts(shape, plain=plain))
-        except (TooLarge, ValueError):
-            keyword = "multipleOf" if shape.multiples else "not"
-            self._report.looser(keyword, path, "left out: the automaton is too large")
-            return self._number(replace(shape, multiples=(), excluded=(), integer=shape.integer or None), sub)
-        return to_expr(self._rules, self._hint(sub), whole_automaton, chars)
-
-    def _number_parts(self, shape: NumberShape, *, plain: bool) -> list[Automaton]:
-        fraction = digits.FRACTION
-        any_number = seq(digits.INTEGER, EMPTY if plain else opt(fraction))
-        parts = [from_expr(any_number)]
-        whole = from_expr(seq(digits.INTEGER, opt(digits.ZEROS)))
-        if shape.integer is not None:
-            parts.append(whole if shape.integer else negation(whole))
-        if shape.low is not None or shape.high is not None:
-            parts.append(from_expr(digits.decimals(shape.low, shape.high)))
-        for step, wanted in shape.multiples:
-            multiple = digits.multiples(step, integer=False, fraction_zeros=True)
-            parts.append(multiple if wanted else negation(multiple))
-        for value in shape.excluded:
-            parts.append(negation(from_expr(self._constant(value, plain=False))))
-        return parts
-
-    def _constant(self, value: Fraction, *, plain: bool) -> Expr:
-        if value.denominator == 1:
-            return seq(lit(str(value.numerator)), EMPTY if plain or self._reading.plain_integers else opt(digits.ZEROS))
-        text = digits.decimal_text(value)
-        return seq(lit(text), EMPTY if self._reading.plain_integers else rep(lit("0"), 0, None))
 
     # Members
 

@@ -13,6 +13,7 @@ from tplc.backends.gbnf.codepoints import Ranges
 from tplc.backends.gbnf.expressions import Alt, Chars, Expr, Lit, Rep, Seq
 
 _BETWEEN_NUMBER_AND_DIGIT = re.compile(r"(?<=[\x00-\x08\x0b\x0c\x0e-\x1f\x7f])(?=[0-9A-Fa-f])")
+_PLAIN = re.compile(r"[ !#-\[\]-~]*")
 _ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r", "\\": "\\\\"}
 
 
@@ -56,11 +57,15 @@ def _counts(low: int, high: int | None) -> str:
 
 
 def literal(text: str) -> str:
+    if _PLAIN.fullmatch(text):
+        return f'"{text}"'
     return '"' + "".join(_plain(character, '"') for character in text) + '"'
 
 
 def _literals(text: str) -> list[str]:
     """One literal, or several: one engine reads hexadecimal digits behind \\xHH as more of the number."""
+    if _PLAIN.fullmatch(text):
+        return [literal(text)]
     return [literal(part) for part in _BETWEEN_NUMBER_AND_DIGIT.split(text)]
 
 
