@@ -14,15 +14,13 @@ from typing import cast
 
 from tplc.backends.gbnf import algebra, strings
 from tplc.backends.gbnf.document import Document, Place, Unresolved
-from tplc.backends.gbnf.numbers import Bound
+from tplc.backends.gbnf.keywords import Keywords, exact, shown
 from tplc.backends.gbnf.report import Report
 from tplc.backends.gbnf.shapes import (
     ANYTHING,
     EVERYTHING,
     NOTHING,
     ArrayShape,
-    Contains,
-    Evaluated,
     NumberShape,
     ObjectShape,
     Others,
@@ -30,22 +28,11 @@ from tplc.backends.gbnf.shapes import (
     Shapes,
     StringShape,
     Sub,
-    TypeName,
-    only,
 )
 from tplc.ir.nodes import Json
 
 _DEEPEST = 40
 _MOST_ONE_OF = 40
-_TYPES: dict[str, TypeName] = {
-    "null": "null",
-    "boolean": "boolean",
-    "number": "number",
-    "integer": "number",
-    "string": "string",
-    "array": "array",
-    "object": "object",
-}
 _APPLICATORS = ("$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "not", "if", "enum", "const")
 _DEPENDENTS = ("dependentRequired", "dependentSchemas", "dependencies")
 
@@ -67,7 +54,7 @@ class SchemaReader:
     def __init__(self, schema: Json, report: Report, *, formats: bool = True) -> None:
         self.document = Document(schema)
         self.report = report
-        self._formats = formats
+        self._keywords = Keywords(self.sub, report, formats=formats)
         self._nodes: list[Place | _Opposite] = []
         self._numbers: dict[object, int] = {}
         self._read: dict[Sub, Shapes] = {}
@@ -85,7 +72,7 @@ class SchemaReader:
             return self.never
         if isinstance(place.schema, dict):
             return self._number(id(place.schema), place)
-        self.report.looser("schema", place.path, f"anything: {_shown(place.schema)} is not a schema")
+        self.report.looser("schema", place.path, f"anything: {shown(place.schema)} is not a schema")
         return ANYTHING
 
     def opposite(self, sub: Sub) -> Sub:
@@ -197,7 +184,7 @@ class SchemaReader:
         if node.schema is False:
             return NOTHING
         assert isinstance(node.schema, dict)
-        found = self._own(node, node.schema)
+        found = self._keywords.shapes(node, node.schema)
         for keyword in _APPLICATORS:
             if keyword in node.schema:
                 found = self._both(found, self._applied(keyword, node, node.schema), node.path)
@@ -221,7 +208,7 @@ class SchemaReader:
         if keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
             return self._reference(keyword, node, value)
         if not isinstance(value, list) or (not value and keyword != "enum"):
-            self.report.looser(keyword, node.path, f"left out: {_shown(value)} is not a list of schemas")
+            self.report.looser(keyword, node.path, f"left out: {shown(value)} is not a list of schemas")
             return EVERYTHING
         if keyword == "enum":
             return self._enum(node, value)
@@ -240,7 +227,7 @@ class SchemaReader:
         if keyword == "$recursiveRef":
             value = "#"
         if not isinstance(value, str):
-            self.report.looser(keyword, node.path, f"anything: {_shown(value)} is not a reference")
+            self.report.looser(keyword, node.path, f"anything: {shown(value)} is not a reference")
             return EVERYTHING
         if keyword == "$dynamicRef" and self.document.dynamic_anchors.get(value.partition("#")[2], 0) > 1:
             self.report.looser(keyword, node.path, "taken as $ref: several schemas have this dynamic anchor")
@@ -311,10 +298,10 @@ class SchemaReader:
     def _disjoint(self, first: Sub, second: Sub) -> bool:
         both = algebra.joined(first, second)
         depth, looking, known = len(self._reading), self._looking, dict(self._void)
+        self._probing += 1
         try:
             if algebra.intersection(self.shapes(first), self.shapes(second)) == NOTHING:
                 return True
-            self._probing += 1
             return self.is_void(both)
         except algebra.TooManyAlternatives:
             return False
@@ -325,7 +312,7 @@ class SchemaReader:
             self._void = known
             return False
         finally:
-            self._probing = max(self._probing - 1, 0)
+            self._probing -= 1
 
     def _condition(self, node: Place, schema: dict[str, Json]) -> Shapes:
         if "then" not in schema and "else" not in schema and "unevaluatedProperties" not in schema:
@@ -342,7 +329,7 @@ class SchemaReader:
         schema = cast("dict[str, Json]", node.schema)
         held = schema[keyword]
         if not isinstance(held, dict):
-            self.report.looser(keyword, node.path, f"left out: {_shown(held)} is not an object")
+            self.report.looser(keyword, node.path, f"left out: {shown(held)} is not an object")
             return []
         found = []
         for name, wanted in held.items():
@@ -355,151 +342,6 @@ class SchemaReader:
             having = Shapes(objects=(ObjectShape(required=(name,)),))
             found.append(algebra.union(absent, self._both(having, present, node.path)))
         return found
-
-    # A schema's own keywords
-
-    def _own(self, node: Place, schema: dict[str, Json]) -> Shapes:
-        shapes = Shapes(
-            True,
-            (True, False),
-            (self._number_shape(node, schema),),
-            (self._string_shape(node, schema),),
-            (self._array_shape(node, schema),),
-            (self._object_shape(node, schema),),
-        )
-        return self._typed(node, schema, shapes) if "type" in schema else shapes
-
-    def _typed(self, node: Place, schema: dict[str, Json], shapes: Shapes) -> Shapes:
-        listed = schema["type"]
-        names = listed if isinstance(listed, list) else [listed]
-        unknown = [name for name in names if not isinstance(name, str) or name not in _TYPES]
-        if unknown or not names:
-            self.report.looser("type", node.path, f"any type: {_shown(unknown[0] if unknown else names)} is none")
-            return shapes
-        types = [_TYPES[cast(str, name)] for name in names]
-        if schema.get("nullable") is True:
-            types.append("null")
-        found = only(shapes, tuple(types))
-        if "integer" in names and "number" not in names:
-            return replace(found, numbers=tuple(replace(shape, integer=True) for shape in found.numbers))
-        return found
-
-    def _number_shape(self, node: Place, schema: dict[str, Json]) -> NumberShape:
-        low = high = None
-        for keyword in ("minimum", "exclusiveMinimum"):
-            bound = self._bound(node, schema, keyword, "minimum")
-            low = algebra.tightest_low(low, bound)
-        for keyword in ("maximum", "exclusiveMaximum"):
-            bound = self._bound(node, schema, keyword, "maximum")
-            high = algebra.tightest_high(high, bound)
-        step = schema.get("multipleOf")
-        if step is None:
-            return NumberShape(None, low, high)
-        if isinstance(step, bool) or not isinstance(step, int | float) or step <= 0:
-            self.report.looser("multipleOf", node.path, f"left out: {_shown(step)} is not a positive number")
-            return NumberShape(None, low, high)
-        return NumberShape(None, low, high, ((exact(step), True),))
-
-    def _bound(self, node: Place, schema: dict[str, Json], keyword: str, plain: str) -> Bound | None:
-        value = schema.get(keyword)
-        if value is None or isinstance(value, bool):
-            # In draft 4, exclusiveMinimum: true says something about minimum.
-            return None
-        if not isinstance(value, int | float) or value != value or value in (float("inf"), float("-inf")):
-            self.report.looser(keyword, node.path, f"left out: {_shown(value)} is not a number")
-            return None
-        exclusive = keyword != plain or schema.get(f"exclusive{plain.capitalize()}") is True
-        return Bound(exact(value), not exclusive)
-
-    def _count(self, node: Place, schema: dict[str, Json], keyword: str) -> int | None:
-        value = schema.get(keyword)
-        if value is None:
-            return None
-        if isinstance(value, bool) or not isinstance(value, int | float) or value < 0 or value != int(value):
-            self.report.looser(keyword, node.path, f"left out: {_shown(value)} is not a count")
-            return None
-        return int(value)
-
-    def _string_shape(self, node: Place, schema: dict[str, Json]) -> StringShape:
-        patterns = []
-        for keyword in ("pattern", "format"):
-            text = schema.get(keyword)
-            if text is None or (keyword == "format" and not self._formats):
-                continue
-            if not isinstance(text, str):
-                self.report.looser(keyword, node.path, f"left out: {_shown(text)} is not text")
-                continue
-            pattern = Pattern(text, is_format=keyword == "format")
-            if pattern.is_format and text not in strings.KNOWN_FORMATS:
-                continue
-            problem = strings.problem(pattern)
-            if problem is None:
-                patterns.append(pattern)
-            else:
-                self.report.looser(keyword, node.path, f"any text: {problem}")
-        low, high = self._count(node, schema, "minLength"), self._count(node, schema, "maxLength")
-        return StringShape(low or 0, high, tuple(patterns))
-
-    def _array_shape(self, node: Place, schema: dict[str, Json]) -> ArrayShape:
-        # Before 2020 the items of a tuple were a list under "items", and what follows them "additionalItems".
-        tuples = "items" if isinstance(schema.get("items"), list) else "prefixItems"
-        after = "additionalItems" if tuples == "items" else "items"
-        listed = schema.get(tuples)
-        prefix = (
-            tuple(self.sub(node.member(tuples, index)) for index in range(len(listed)))
-            if isinstance(listed, list)
-            else ()
-        )
-        rest = self.sub(node.member(after)) if after in schema else ANYTHING
-        low, high = self._count(node, schema, "minItems"), self._count(node, schema, "maxItems")
-        contains: tuple[Contains, ...] = ()
-        if "contains" in schema:
-            least, most = self._count(node, schema, "minContains"), self._count(node, schema, "maxContains")
-            wanted = Contains(self.sub(node.member("contains")), 1 if least is None else least, most)
-            contains = (wanted,) if wanted.low or most is not None else ()
-        unique = schema.get("uniqueItems") is True
-        return ArrayShape(prefix, rest, low or 0, high, contains, unique, None if after in schema else len(prefix))
-
-    def _object_shape(self, node: Place, schema: dict[str, Json]) -> ObjectShape:
-        properties = tuple((name, self.sub(node.member("properties", name))) for name in self._map(node, "properties"))
-        patterns = []
-        for text in self._map(node, "patternProperties"):
-            problem = strings.problem(Pattern(text)) or strings.problem(Pattern(text, wanted=False))
-            if problem is None:
-                patterns.append((text, self.sub(node.member("patternProperties", text))))
-            else:
-                self.report.looser("patternProperties", node.path, f"{_shown(text)} is left out: {problem}")
-        names = tuple(name for name, _ in properties)
-        texts = tuple(text for text, _ in patterns)
-        required = schema.get("required")
-        others: tuple[Others, ...] = ()
-        if "additionalProperties" in schema:
-            sub = self.sub(node.member("additionalProperties"))
-            if len(texts) < len(self._map(node, "patternProperties")):
-                sub = ANYTHING
-            others = (Others(names, texts, sub),)
-        low, high = self._count(node, schema, "minProperties"), self._count(node, schema, "maxProperties")
-        return ObjectShape(
-            properties,
-            tuple(dict.fromkeys(name for name in required if isinstance(name, str)))
-            if isinstance(required, list)
-            else (),
-            tuple(patterns),
-            others,
-            self.sub(node.member("propertyNames")) if "propertyNames" in schema else ANYTHING,
-            low or 0,
-            high,
-            "properties" in schema,
-            Evaluated(names, texts, "additionalProperties" in schema),
-        )
-
-    def _map(self, node: Place, keyword: str) -> dict[str, Json]:
-        schema = cast("dict[str, Json]", node.schema)
-        held = schema.get(keyword, {})
-        if isinstance(held, dict):
-            return held
-        self.report.looser(keyword, node.path, f"left out: {_shown(held)} is not an object")
-        return {}
 
     def _unevaluated(self, node: Place, schema: dict[str, Json], found: Shapes) -> Shapes:
         if "unevaluatedProperties" in schema:
@@ -554,15 +396,5 @@ def number_fits(shape: NumberShape, value: Fraction) -> bool:
     )
 
 
-def exact(value: int | float) -> Fraction:
-    """The number as it was written: 0.1 is a tenth."""
-    return Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
-
-
 def _name_fits(pattern: str, name: str) -> bool:
     return strings.fits(StringShape(patterns=(Pattern(pattern),)), name)
-
-
-def _shown(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False, default=repr)
-    return text if len(text) <= 40 else text[:37] + "..."
