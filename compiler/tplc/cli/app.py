@@ -156,11 +156,14 @@ def inspect_(
     limit: Limit = None,
     as_json: Annotated[bool, typer.Option("--json", help="The format as JSON.")] = False,
     as_text: Annotated[bool, typer.Option("--text", help="The format as lines of text, one fact a line.")] = False,
+    as_peg: Annotated[bool, typer.Option("--peg", help="The format as a parsing expression grammar.")] = False,
 ) -> None:
     """Show the format of a template: modes, markers, and a sample turn with its parts coloured."""
     from tplc.cli.inspect import inspect_command
 
-    inspect_command(source, template_name, special_token or [], limit or [], as_json=as_json, as_text=as_text)
+    inspect_command(
+        source, template_name, special_token or [], limit or [], as_json=as_json, as_text=as_text, as_peg=as_peg
+    )
 
 
 @app.command("parse")
@@ -184,6 +187,9 @@ def parse_(
         bool, typer.Option("--tool-calls/--no-tool-calls", help="Whether calls are told from content.")
     ] = True,
     echo: Annotated[bool, typer.Option("--echo", help="Put what the prompt prefills into the message.")] = False,
+    engine: Annotated[
+        str, typer.Option("--engine", metavar="ENGINE", help="parser, or peg for the grammar's reading.")
+    ] = "parser",
     template_name: Name = None,
     special_token: Tokens = None,
 ) -> None:
@@ -202,6 +208,7 @@ def parse_(
             echo=echo,
             template_name=template_name,
             special_tokens=tuple(special_token or ()),
+            engine=engine,
         )
     )
 

@@ -54,6 +54,7 @@ def inspect_command(
     *,
     as_json: bool,
     as_text: bool,
+    as_peg: bool,
 ) -> None:
     ir = _ir(source, template_name, special_tokens, limits)
     if as_json:
@@ -61,6 +62,9 @@ def inspect_command(
         return
     if as_text:
         sys.stdout.write(printed(ir))
+        return
+    if as_peg:
+        sys.stdout.write(driver.generate(ir, "peg"))
         return
     console = Console(highlight=False)
     for table in _tables(ir):

@@ -11,7 +11,8 @@ from typing import Any
 
 from tplc import driver
 from tplc.cli import inputs
-from tplc.errors import SourceError
+from tplc.errors import SourceError, UsageError
+from tplc.ir.nodes import TemplateIR
 from tplc.project.files import read_text, read_tools
 from tplc.verify.artifact import Artifact, load_artifact
 
@@ -30,6 +31,7 @@ class ParseOptions:
     echo: bool
     template_name: str | None
     special_tokens: tuple[str, ...]
+    engine: str = "parser"
 
 
 def parse_command(options: ParseOptions) -> None:
@@ -40,6 +42,9 @@ def parse_command(options: ParseOptions) -> None:
         "parse_tool_calls": options.parse_tool_calls,
         "echo": options.echo,
     }
+    if options.engine != "parser":
+        _parse_with_peg(options, keywords)
+        return
     parser = parser_of(options)
     assert parser.stream is not None
     stream: Any = parser.stream(**keywords)
@@ -57,19 +62,38 @@ def parse_command(options: ParseOptions) -> None:
         print("the output is incomplete", file=sys.stderr)
 
 
+def _parse_with_peg(options: ParseOptions, keywords: dict[str, Any]) -> None:
+    """The same by the parsing expression grammar: a second opinion."""
+    if options.engine != "peg":
+        raise UsageError(f"--engine {options.engine}: no such engine; there are parser, peg")
+    if options.stream:
+        raise UsageError("--engine peg reads whole outputs: leave --stream out")
+    if options.source.endswith(".py"):
+        raise UsageError("--engine peg needs a template or an IR: a generated parser is an engine of its own")
+    from tplc.backends.peg.engine import PegEngine
+
+    parsed = PegEngine(_format_of(options)).read(read_text(options.file), **keywords)
+    print(json.dumps(parsed.message, ensure_ascii=False, indent=2))
+    if parsed.incomplete:
+        print("the output is incomplete", file=sys.stderr)
+
+
 def parser_of(options: ParseOptions) -> Artifact:
     """The parser itself, or one made of an IR or a template."""
+    if options.source.endswith(".py"):
+        return load_artifact(read_text(options.source), options.source)
+    return driver.artifact_of(_format_of(options))
+
+
+def _format_of(options: ParseOptions) -> TemplateIR:
     source = options.source
-    if source.endswith(".py"):
-        return load_artifact(read_text(source), source)
     if inputs.is_ir(source):
-        return driver.artifact_of(driver.load_ir(read_text(source)))
+        return driver.load_ir(read_text(source))
     template = inputs.load_template(source, options.template_name, options.special_tokens)
     with driver.open_renderer(template.text, name=template.name, special_tokens=template.special_tokens) as renderer:
-        ir = driver.learn_format(
+        return driver.learn_format(
             renderer, name=template.name, source_text=template.text, special_tokens=template.special_tokens
         )
-    return driver.artifact_of(ir)
 
 
 def _chunks(path: str) -> Iterator[str]:

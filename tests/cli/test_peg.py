@@ -1,0 +1,64 @@
+"""The PEG from the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from parsimonious.grammar import Grammar
+
+from tests.cli.conftest import Run
+
+OUTPUT = '<why>Hm.</why>Sure.<call>{"name": "look", "arguments": {"at": "you"}}</call><end>'
+MESSAGE = {
+    "role": "assistant",
+    "content": "Sure.",
+    "reasoning_content": "Hm.",
+    "tool_calls": [{"id": None, "type": "function", "function": {"name": "look", "arguments": '{"at": "you"}'}}],
+}
+
+
+def test_parse_with_the_peg(run: Run, template: Path) -> None:
+    run("compile", "chat.jinja", "-o", "chat.json", "-q")
+    for source in ("chat.jinja", "chat.json"):
+        result = run("parse", source, "--engine", "peg", stdin=OUTPUT)
+        assert (result.code, json.loads(result.out), result.err) == (0, MESSAGE, "")
+
+
+def test_parse_a_cut_output_with_the_peg(run: Run, template: Path) -> None:
+    result = run("parse", "chat.jinja", "--engine", "peg", stdin='<call>{"name": "look", "arguments": {"at": "y')
+    assert json.loads(result.out)["tool_calls"][0]["function"] == {"name": "look", "arguments": '{"at": "y"}'}
+    assert (result.code, result.err) == (0, "the output is incomplete\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["chat.jinja", "--engine", "yacc"], "--engine yacc: no such engine; there are parser, peg"),
+        (["chat.jinja", "--engine", "peg", "--stream"], "--engine peg reads whole outputs: leave --stream out"),
+        (
+            ["chat.py", "--engine", "peg"],
+            "--engine peg needs a template or an IR: a generated parser is an engine of its own",
+        ),
+    ],
+)
+def test_usage(run: Run, template: Path, arguments: list[str], error: str) -> None:
+    result = run("parse", *arguments, stdin="")
+    assert (result.code, result.out, result.err) == (2, "", f"tplc: {error}\n")
+
+
+def test_too_deep(run: Run, template: Path) -> None:
+    text = '<call>{"name": "look", "arguments": {"at": ' + "[" * 5000
+    result = run("parse", "chat.jinja", "--engine", "peg", stdin=text)
+    assert (result.code, result.out) == (1, "")
+    assert result.err == (
+        "tplc: the output nests deeper than 100 levels, which is what the PEG engine takes: "
+        "use the generated parser, which has no limit\n"
+    )
+
+
+def test_inspect_the_peg(run: Run, template: Path) -> None:
+    result = run("inspect", "chat.jinja", "--peg")
+    assert (result.code, result.err) == (0, "")
+    assert Grammar(result.out).default_rule.name == "turn"
