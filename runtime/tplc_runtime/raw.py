@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from .markers import Mark, Marks, lead_in
+from .markers import Mark, lead_in
 from .pairs import Pairs
 from .schema import member_of, types_of
 from .values import escaped, literal_of, scan_json
@@ -17,7 +17,14 @@ from .values import escaped, literal_of, scan_json
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import ClassVar
+    from typing import ClassVar, Protocol
+
+    class End(Protocol):
+        """What ends a value."""
+
+        def find(self, buf: str, pos: int) -> Mark | None: ...
+        def held(self, buf: str, pos: int) -> int: ...
+
 
 NUMBER_PART = re.compile(r"[\s\w.+-]*")
 PYTHON = re.compile(r"""'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|\b(?:True|False|None)\b""", re.DOTALL)
@@ -42,21 +49,6 @@ class Closer:
         hold = at if at >= 0 else len(buf)
         spaces = range(min(len(self.lead), hold - pos), 0, -1)
         return next((hold - n for n in spaces if buf[hold - n : hold] in self.lead), hold)
-
-
-class Guess:
-    """A value's end where its marker is punctuation that values hold as well: it counts only before what may follow."""
-
-    def __init__(self, end: str, start: str) -> None:
-        self.end, self.start = re.compile(end), re.compile(start)
-
-    def find(self, buf: str, pos: int) -> Mark | None:
-        match = self.end.search(buf, pos)
-        return Mark("end", match.start(), match.start(), "", "") if match else None
-
-    def held(self, buf: str, pos: int) -> int:
-        match = self.start.search(buf, max(pos, len(buf) - 180))
-        return match.start() if match else len(buf)
 
 
 def _to_escape(match: re.Match[str]) -> str:
@@ -85,10 +77,10 @@ def nested_json(text: str) -> str | None:
 
 class RawPairs(Pairs):
     WORDS: ClassVar[Mapping[str, str]]  # for true, false and null
-    VALUE_END: ClassVar[Marks | Guess]
+    VALUE_END: ClassVar[End]
     VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, where the closing marker repeats it
     TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]] = {}
-    _end: Marks | Guess | Closer
+    _end: End
     _in_value = False
 
     def _schema(self) -> object:
@@ -101,7 +93,7 @@ class RawPairs(Pairs):
             types = (types or stated) & stated or stated
         self._begin_raw(types, Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self.VALUE_END)
 
-    def _begin_raw(self, types: frozenset[str] | None, end: Marks | Guess | Closer) -> None:
+    def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
         self._types, self._end = types, end
         self._as = (
             "string" if types == frozenset(["string"]) else ""

@@ -71,3 +71,14 @@ def item_of(schema: object, root: object) -> object:
     return next(
         (variant["items"] for variant in variants(schema, root) if isinstance(variant.get("items"), dict)), None
     )
+
+
+def keys_of(schema: object, root: object) -> set[str] | None:
+    """The keys that an object may have; None when the schema does not tell."""
+    keys: set[str] = set()
+    for variant in variants(schema, root):
+        properties = variant.get("properties")
+        if not isinstance(properties, dict) or variant.get("additionalProperties"):
+            return None
+        keys.update(properties)
+    return keys or None

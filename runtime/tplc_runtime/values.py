@@ -60,6 +60,7 @@ class Style:
         bare_keys: bool = False,
     ) -> None:
         self.strings = {string[0]: string for string in strings}
+        self.usual = strings[0][1] if strings else ""
         self.words, self.bare_keys = words, bare_keys
         self.tokens = {**dict.fromkeys(self.strings, '"'), **dict(zip(signs, "[,]{:,}"))}
         ordered = sorted(self.tokens, key=len, reverse=True)
@@ -71,6 +72,7 @@ class Style:
         self.is_json = is_json and '"' not in self.begins
         follow = "|".join(re.escape(sign) for sign, token in self.tokens.items() if token in ",]}:")
         self.follow = re.compile(rf"\s{{0,16}}(?:{follow}|\)|\Z)")
+        self.literal = re.compile("|".join([*map(re.escape, sorted(words, key=len, reverse=True)), NUMBER.pattern]))
         self.key = re.compile(rf"(?:(?!{re.escape(signs[4])})[^\n}}])+")
 
 
@@ -97,6 +99,10 @@ class Reader:
         for name, value in self.__dict__.items():
             setattr(twin, name, value.copy() if isinstance(value, list) else value)
         return twin
+
+    def in_usual_string(self) -> bool:
+        """Inside a string of the kind that the template writes, where most text is passed on as it came."""
+        return self.string is not None and self.string[1] == self.style.usual
 
     def take(self) -> str:
         text = "".join(self.out)
@@ -226,8 +232,13 @@ class Reader:
         if bare_key:
             end = getattr(self.style.key.match(buf, pos), "end", lambda: end)()
         elif self.follow and not self.stack:
-            follow = self.follow[final].search(buf, pos)
-            end = follow.start() if follow else len(buf)
+            # Where nothing stands between arguments, a number or a literal word ends where its own syntax does.
+            own = self.style.literal.match(buf, pos)
+            if own and self.follow[final].match(buf, own.end()):
+                end = own.end()
+            else:
+                follow = self.follow[final].search(buf, pos)
+                end = follow.start() if follow else len(buf)
         if end == len(buf) and not final:
             return pos
         if end == pos:

@@ -6,18 +6,19 @@
 from __future__ import annotations
 
 from .machine import next_char
-from .markers import Marks
-from .raw import Closer, Guess, RawPairs
+from .raw import Closer, RawPairs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import ClassVar
 
+    from .raw import End
+
 
 class Wraps(RawPairs):
     WRAP: ClassVar[tuple[str, str]]
 
-    def _begin_raw(self, types: frozenset[str] | None, end: Marks | Guess | Closer) -> None:
+    def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
         super()._begin_raw(types, end)
         self._wrap = ""  # open, or none; "": nothing of the value has come
 

@@ -26,6 +26,7 @@ FILES = (
     "callobjects",
     "pairs",
     "raw",
+    "guess",
     "wraps",
     "elements",
     "command",

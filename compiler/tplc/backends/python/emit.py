@@ -34,8 +34,12 @@ def emit(ir: TemplateIR, facts: FormatFacts) -> str:
         *_grammar(facts),
         *_markers(ir, facts),
         "",
+        "# The runtime, the same for all formats; what is this format's own goes on after it.",
+        "",
         embedded.text,
         "",
+        "",
+        "# What the states look for",
         "",
         *tables,
         "",
@@ -57,6 +61,7 @@ def _base(facts: FormatFacts) -> str:
     if calls.pairs.quoted:
         return "QuotedPairs"
     raw = ["Wraps"] * bool(calls.pairs.wrap) + ["Elements"] * bool(calls.pairs.items)
+    raw += ["GuessedPairs"] * (calls.pairs.value_guess is not None)
     return ", ".join(raw) or "RawPairs"
 
 
@@ -407,8 +412,8 @@ def _feed(facts: FormatFacts) -> list[str]:
     ]
     for kind, delta in (
         ("content", '{"content": chunk}'),
+        ("arguments", '{"tool_calls": [{"index": self._index, "function": {"arguments": chunk}}]}'),
         ("reasoning_content", '{"reasoning_content": chunk}'),
-        ("arguments", '{"tool_calls": [{"index": len(self._calls) - 1, "function": {"arguments": chunk}}]}'),
     ):
         chars = _specials(facts, kind)
         if chars is None:
@@ -436,7 +441,7 @@ def _specials(facts: FormatFacts, kind: str) -> set[str] | None:
             return None
         chars = {'"', "\\"}
         if calls.pairs is None or calls.pairs.quoted:
-            return chars | {string[1][0] for style in calls.styles or () for string in style.strings}
+            return chars | {style.strings[0][1][0] for style in calls.styles or () if style.strings}
         pairs = calls.pairs
         ends = [*pairs.value_ends, *(pairs.value_close or ())[:1], *(pairs.wrap or ())[1:]]
         ends += pairs.items[1:] if pairs.items else ()

@@ -31,6 +31,7 @@ from tplc_runtime.values import Reader, Style
 _OPENING = "<[{(«"
 _CLOSING = ">]})»"
 _SYNTAX = "[]{}(),:\"'=`; \t\n\r"
+SPACE = r"\s{0,16}"
 KEY_SHAPE = r"[^\s=:,(){}\[\]]{1,64}"
 
 
@@ -239,7 +240,8 @@ class _Analysis:
         closing, tail = self.after_arguments(after)
         closers = self.closers(closing, tools.section_end)
         ends = (*closers, tail[0]) if tail is not None else closers
-        pair_facts = self.pairs(tools, pairs, ends, openers) if pairs is not None else None
+        last = [*closing, tail[0]] if tail is not None else closing
+        pair_facts = self.pairs(tools, pairs, last, ends, openers) if pairs is not None else None
         return CallFacts(
             openers=openers,
             inner=inner,
@@ -342,7 +344,12 @@ class _Analysis:
     # Arguments
 
     def pairs(
-        self, tools: Tools, pairs: PairArguments, closers: tuple[str, ...], openers: tuple[str, ...]
+        self,
+        tools: Tools,
+        pairs: PairArguments,
+        closing: Sequence[str],
+        closers: tuple[str, ...],
+        openers: tuple[str, ...],
     ) -> PairFacts:
         assert tools.dialect is not None
         dialect = tools.dialect
@@ -361,13 +368,16 @@ class _Analysis:
         repeats = len(after) > 1 and after[1] == Slot("key")
         rest = after[2].text if len(after) > 2 and isinstance(after[2], Text) else ""
         key_end = slots[-1].suffixes[0].strip() if slots else ""
-        follow = self.follow(tools, pairs, closers, opened, key_end)
         core = close.strip()
         guess, guess_chars = None, ""
-        if not repeats and not _telling(close):
-            firsts = sorted({text.strip()[0] for text in (core, pairs.separator, pairs.end, *closers) if text.strip()})
+        follow = self.follow(tools, pairs, closing, opened, key_end, KEY_SHAPE)
+        if not repeats and not _telling(close) and not dialect.top.strings:
+            firsts = sorted({text.strip()[0] for text in (core, pairs.separator, pairs.end, *closing) if text.strip()})
             start = r"\s{0,16}[" + re.escape("".join(firsts)) + r"].{0,160}\Z|\s{1,16}\Z"
-            guess = (f"(?={re.escape(core)}{follow[1]})", "(?s:" + start + ")")
+            _, end = self.follow(tools, pairs, closing, opened, key_end, f"(?P<key>{KEY_SHAPE})")
+            if not core and not any(text[:1].isspace() for text in (pairs.separator, pairs.end)):
+                end = end.removeprefix(SPACE)  # white space before the end is the value's
+            guess = (f"(?={re.escape(core)}{end})", "(?s:" + start + ")")
             guess_chars = "".join(firsts)
         following = [*closers, tools.separator, *openers, *self.ir.turn.ends]
         between = [
@@ -382,7 +392,7 @@ class _Analysis:
             opens=_cored([opened]),
             slots=tuple(slots),
             between=tuple((kind, texts) for kind, texts in between if texts),
-            value_ends=self.texts(close) if guess is None else (),
+            value_ends=self.texts(close) if guess is None and not dialect.top.strings else (),
             value_guess=guess,
             guess_chars=guess_chars,
             value_close=(close, rest) if repeats else None,
@@ -395,19 +405,21 @@ class _Analysis:
         )
 
     def follow(
-        self, tools: Tools, pairs: PairArguments, closers: tuple[str, ...], opened: str, key_end: str
+        self, tools: Tools, pairs: PairArguments, closing: Sequence[str], opened: str, key_end: str, key: str
     ) -> tuple[str, str]:
         """What may follow a value, as a pattern; and what may at the end of the output."""
-        space = r"\s{0,16}"
-        pair = space.join(
-            [re.escape(pairs.separator.strip()), re.escape(opened.strip()), KEY_SHAPE, re.escape(key_end)]
+        parts = [re.escape(pairs.separator.strip()), re.escape(opened.strip()), key, re.escape(key_end)]
+        pair = SPACE.join(part for part in parts if part)
+        end = "".join(
+            f"(?:{SPACE}{re.escape(text.strip())})" + "?" * bool(i)
+            for i, text in enumerate(_cored([pairs.end, *closing]))
         )
-        ends = [re.escape(end) for end in _cored([pairs.end, *closers])]
-        after = [re.escape(text) for text in _cored([tools.separator, *closers, *self.ir.turn.ends])]
-        after += [] if tools.separator.strip() else _call_start(tools)
-        going_on = [pair, *(f"{end}{space}(?:{'|'.join(after)})" for end in ends if after)]
-        at_end = [*going_on, *(rf"{end}{space}\Z" for end in ends), r"\Z"]
-        return f"{space}(?:{'|'.join(going_on)})", f"{space}(?:{'|'.join(at_end)})"
+        separator, start = tools.separator.strip(), _call_start(tools)
+        after = [re.escape(text.strip()) for text in _cored([tools.section_end, *self.ir.turn.ends])]
+        after += [f"{re.escape(separator)}{SPACE}{start}"] if separator or start else []
+        going_on = [pair, f"{end}{SPACE}(?:{'|'.join(after)})"] if after else [pair]
+        at_end = [*going_on, *([rf"{end}{SPACE}\Z"] if end else []), r"\Z"]
+        return f"{SPACE}(?:{'|'.join(going_on)})", f"{SPACE}(?:{'|'.join(at_end)})"
 
     def styles(self, tools: Tools) -> tuple[StyleFacts, StyleFacts, StyleFacts]:
         assert tools.dialect is not None
@@ -442,15 +454,15 @@ class _Analysis:
         return StyleFacts(tuple(known.values()), tuple(sorted(word_map.items())), signs, not style.key_open)
 
 
-def _call_start(tools: Tools) -> list[str]:
-    """A pattern for a call's beginning, up to what ends its name."""
+def _call_start(tools: Tools) -> str:
+    """A pattern for a call's beginning, up to what ends its name; "" where nothing does."""
     layout = _merged(tools.call)
     at = layout.index(Slot("name"))
     suffix = layout[at + 1] if at + 1 < len(layout) else None
     if any(isinstance(item, Slot) for item in layout[:at]) or not isinstance(suffix, Text) or not suffix.text.strip():
-        return []
+        return ""
     first = "".join(item.text.strip() for item in layout[:at] if isinstance(item, Text))
-    return [rf"{re.escape(first)}\s{{0,16}}{KEY_SHAPE}\s{{0,16}}{re.escape(suffix.text.strip())}"]
+    return rf"{re.escape(first)}{SPACE}{KEY_SHAPE}{SPACE}{re.escape(suffix.text.strip())}"
 
 
 def _written(layout: Sequence[Text | Slot], style: ValueStyle) -> tuple[str, dict[str, str]]:
