@@ -1,0 +1,103 @@
+"""The examples: their generated files are current, and their parsers read the outputs beside them.
+
+`make examples` writes examples/*/out anew.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from tests.example_case import Example, Output, load_examples
+from tplc.driver import GrammarOptions, compile_template, generate, require_verified
+from tplc.ir.nodes import TemplateIR
+from tplc.render import Renderer
+from tplc.verify.artifact import load_module
+
+EXAMPLES = load_examples()
+OUTPUTS = [(example, output) for example in EXAMPLES for output in example.outputs]
+NAMES = [example.name for example in EXAMPLES]
+Golden = Callable[[Path, str], None]
+
+
+@cache
+def compiled(name: str) -> TemplateIR:
+    example = named(name)
+    return compile_template(example.source, name="template.jinja", special_tokens=example.special_tokens)
+
+
+@cache
+def parser_of(name: str) -> ModuleType:
+    return load_module((named(name).out / "parser.py").read_bytes().decode("utf-8"))
+
+
+def named(name: str) -> Example:
+    return next(example for example in EXAMPLES if example.name == name)
+
+
+def test_there_are_examples() -> None:
+    assert len(EXAMPLES) >= 14
+    assert [example.name for example in EXAMPLES if not example.outputs] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_example_is_verified(name: str) -> None:
+    require_verified(compiled(name))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_prompt_is_current(name: str, golden: Golden) -> None:
+    example = named(name)
+    golden(example.out / "prompt.txt", prompt_of(example, example.variables[0]))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("file", "target"), [("ir.json", "json"), ("parser.py", "python"), ("grammar.peg", "peg")])
+def test_generated_file_is_current(name: str, file: str, target: Any, golden: Golden) -> None:
+    golden(named(name).out / file, generate(compiled(name), target))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_grammar_is_current(name: str, golden: Golden) -> None:
+    example = named(name)
+    golden(example.out / "grammar.gbnf", generate(compiled(name), "gbnf", GrammarOptions(tuple(example.tools or ()))))
+
+
+@pytest.mark.parametrize(("example", "output"), OUTPUTS, ids=lambda value: getattr(value, "name", None) or value.title)
+def test_output_is_parsed(example: Example, output: Output) -> None:
+    parser = parser_of(example.name)
+    prompt = prompt_of(example, output.variables)
+    message = parser.parse(output.text, tools=example.tools, prompt=prompt)
+    assert meant(message) == meant(output.message)
+    machine = parser.StreamParser(tools=example.tools, prompt=prompt)
+    for character in output.text:
+        machine.feed(character)
+    machine.finish()
+    assert machine.message == message
+    assert machine.incomplete == output.incomplete
+
+
+def meant(message: dict[str, Any]) -> dict[str, Any]:
+    """The message with arguments as values: a parser passes JSON through with the spacing it came in."""
+    calls = [
+        {**call, "function": {**call["function"], "arguments": json.loads(call["function"]["arguments"])}}
+        for call in message["tool_calls"]
+    ]
+    return {**message, "tool_calls": calls}
+
+
+def prompt_of(example: Example, variables: dict[str, Any]) -> str:
+    with Renderer(example.source, special_tokens=example.special_tokens) as renderer:
+        return renderer.render(example.messages, tools=example.tools, add_generation_prompt=True, **variables)
+
+
+def test_expected_arguments_are_objects() -> None:
+    for _, output in OUTPUTS:
+        for call in output.message["tool_calls"]:
+            assert isinstance(json.loads(call["function"]["arguments"]), dict)

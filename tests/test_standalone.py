@@ -1,0 +1,78 @@
+"""Generated parsers as whoever vendors them has them: one file, no packages, formatted, linted, typed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.example_case import Example, load_examples
+
+EXAMPLES = [example for example in load_examples() if (example.out / "parser.py").is_file()]
+PARSERS = [example.out / "parser.py" for example in EXAMPLES]
+
+
+def test_there_are_parsers() -> None:
+    assert len(PARSERS) >= 14
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
+def test_parser_runs_alone(example: Example, tmp_path: Path) -> None:
+    """Copied elsewhere, without site packages, as a command."""
+    parser = tmp_path / "vendored.py"
+    parser.write_bytes((example.out / "parser.py").read_bytes())
+    tools = tmp_path / "tools.json"
+    tools.write_text(json.dumps(example.tools or []), encoding="utf-8")
+    output = next(output for output in example.outputs if output.variables == example.variables[0])
+    result = subprocess.run(
+        [sys.executable, "-I", "-S", "-X", "utf8", str(parser), "--tools", str(tools)],
+        input=output.text.encode(),
+        capture_output=True,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert result.stderr.decode() == ""
+    assert result.returncode == 0
+    assert json.loads(result.stdout) == output.message
+
+
+def test_parsers_are_formatted() -> None:
+    # --isolated: by the tool's own rules, for whoever vendors the file has not ours; only the line length is told.
+    assert run("ruff", "format", "--isolated", "--line-length", "120", "--check", *map(str, PARSERS)) == (0, "")
+
+
+def test_parsers_are_linted() -> None:
+    assert run("ruff", "check", "--isolated", "--line-length", "120", "--quiet", *map(str, PARSERS)) == (0, "")
+
+
+def test_parsers_are_typed(tmp_path: Path) -> None:
+    # One module name each: mypy refuses two modules of one name.
+    copies = []
+    for example in EXAMPLES:
+        copy = tmp_path / f"{example.name.replace('-', '_')}.py"
+        copy.write_bytes((example.out / "parser.py").read_bytes())
+        copies.append(str(copy))
+    code, told = run("mypy", "--strict", "--no-incremental", "--no-error-summary", "--config-file=", *copies)
+    assert (code, told) == (0, "")
+
+
+def test_parsers_are_short() -> None:
+    lines = {path.parent.parent.name: path.read_text(encoding="utf-8").count("\n") for path in PARSERS}
+    assert {name: count for name, count in lines.items() if count > 1000} == {}
+
+
+def run(tool: str, *arguments: str) -> tuple[int, str]:
+    """Exit code, and what is told when it is not 0."""
+    result = subprocess.run(
+        [sys.executable, "-m", tool, *arguments],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        cwd=ROOT,
+        check=False,
+    )
+    return result.returncode, (result.stdout + result.stderr) if result.returncode else ""
