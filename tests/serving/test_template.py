@@ -219,14 +219,28 @@ def test_nothing_to_continue(tagged: ChatTemplate) -> None:
 
 def test_a_past_that_is_written_anew() -> None:
     source = (
-        "{{- messages | length }}:{% for m in messages %}<{{ m.role }}>{{ m.content }}<end>{% endfor %}"
+        "{{- messages | length }}:{% for m in messages %}<{{ m.role }}>{{ m.content }}<end>\n{% endfor %}"
         "{%- if add_generation_prompt %}<assistant>{%- endif %}"
     )
-    with ChatTemplate(source) as template, pytest.raises(RequestError) as caught:
-        template.format_single(ASKED, {"role": "assistant", "content": "Hi."})
+    with ChatTemplate(source) as template:
+        with pytest.raises(RequestError) as caught:
+            template.format_single(ASKED, {"role": "assistant", "content": "Hi."})
+        past = [*ASKED, {"role": "assistant", "content": "Hello."}]
+        added = template.format_single(past, {"role": "user", "content": "Hello."})
     assert str(caught.value) == (
         "request: messages: the template writes the past anew when a message comes: there is no difference to add"
     )
+    assert added == "\n<user>Hello.<end>\n<assistant>"
+
+
+def test_a_template_that_walks_tools_that_are_none() -> None:
+    source = (
+        "{%- for tool in tools %}{{ tool | tojson }}{%- endfor %}"
+        "{%- for m in messages %}<{{ m.role }}>{{ m.content }}<end>{%- endfor %}"
+        "{%- if add_generation_prompt %}<assistant>{%- endif %}"
+    )
+    with ChatTemplate(source) as template:
+        assert template.prepare({"messages": ASKED}).prompt == "<user>Hello.<end><assistant>"
 
 
 def test_an_ir_of_another_template(irs: dict[str, TemplateIR]) -> None:

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from tplc import driver
-from tplc.errors import RequestError, TemplateRaised, UsageError
+from tplc.errors import RenderFailed, RequestError, TemplateRaised, UsageError
 from tplc.ir.nodes import GenerationPrompt, Json, TemplateIR
 from tplc.serving.messages import messages_for
 from tplc.serving.request import Message, Request, read_messages, read_request
@@ -137,7 +137,8 @@ class ChatTemplate:
 
         A message that is not the assistant's adds the generation prompt, too.  After an answer, the engine holds what
         the model wrote, up to the end marker: the white space that the template writes behind it is part of what is
-        added.
+        added.  Where a template writes the past anew (it drops old reasoning), the engine keeps what it has, and what
+        is added is what follows the answer.
         """
         whole = read_messages([*past, message])
         answers = whole[-1].get("role") != "assistant"
@@ -145,9 +146,9 @@ class ChatTemplate:
         if not past:
             return self._once(after)
         before = self._render(whole[:-1], tools, variables, generation=False)
-        added = self._added(before, after)
-        answered = whole[-2].get("role") == "assistant"
-        return (self._behind_end(before) if answered else "") + added
+        if whole[-2].get("role") != "assistant":
+            return self._added(before, after)
+        return self._behind_end(before) + self._added(before, after, _text_of(whole[-2].get("content")))
 
     def example(self) -> str:
         """A short conversation as this template writes it."""
@@ -159,9 +160,19 @@ class ChatTemplate:
     ) -> str:
         given = [dict(tool) for tool in tools] or None
         wanted = messages_for(self.ir, messages)
+
+        def render(offered: list[dict[str, Json]] | None) -> str:
+            return self._renderer.render(wanted, tools=offered, add_generation_prompt=generation, **dict(variables))
+
         try:
             with self._turn:
-                return self._renderer.render(wanted, tools=given, add_generation_prompt=generation, **dict(variables))
+                try:
+                    return render(given)
+                except RenderFailed:
+                    if given:
+                        raise
+                    # Some templates walk the tools without a look whether there are any.
+                    return render([])
         except TemplateRaised as error:
             raise RequestError("messages", f"the template refuses them: {error.message}") from error
 
@@ -209,12 +220,15 @@ class ChatTemplate:
         best = max(fitting, key=lambda known: (len(known.text), _agreement(known, variables)), default=None)
         return dict(best.context) if best is not None else None
 
-    def _added(self, before: str, after: str) -> str:
+    def _added(self, before: str, after: str, answer: str = "") -> str:
         """What follows the past.  A template that always appends a generation prompt has one at the end of the past."""
-        candidates = [before, *(before.removesuffix(prompt.text) for prompt in self.ir.turn.prompts)]
+        candidates = [before, *(before.removesuffix(prompt.text) for prompt in self.ir.turn.prompts if prompt.text)]
         for past in candidates:
             if past and after.startswith(past):
                 return after[len(past) :]
+            rest, found = _behind(past, answer), _behind(after, answer, past.count(answer))
+            if answer.strip() and rest is not None and found is not None and found.startswith(rest):
+                return found[len(rest) :]
         raise RequestError(
             "messages", "the template writes the past anew when a message comes: there is no difference to add"
         )
@@ -238,6 +252,13 @@ class ChatTemplate:
 
 def _agreement(known: GenerationPrompt, variables: Mapping[str, Json]) -> int:
     return sum(1 for name, value in known.context if variables.get(name) == value)
+
+
+def _behind(text: str, part: str, count: int = 0) -> str | None:
+    """What follows an occurrence of `part`: the `count`-th, or the last."""
+    pieces = text.split(part) if part else []
+    wanted = count or len(pieces) - 1
+    return part.join(pieces[wanted:]) if 0 < wanted < len(pieces) else None
 
 
 def _cores(ends: Sequence[str]) -> list[str]:
