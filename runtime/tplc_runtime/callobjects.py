@@ -113,7 +113,7 @@ class CallObjects(Objects):
                 self._kind = self._kind or "".join(reader.out)[:1]
                 if self._named and self._kind == "{":
                     self._say("arguments", reader.take())
-                    self._plain = "arguments" if reader.string is not None else ""
+                    self._plain = "arguments" if reader.in_usual_string() else ""
             if event and not self._member(reader, event):
                 return True
         if reader is not None and not reader.want and self._reader is reader:

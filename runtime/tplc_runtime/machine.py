@@ -78,6 +78,7 @@ class Machine:
         self._texts: dict[str, list[str]] = {"content": [], "reasoning_content": [], "held": []}
         self._calls: list[tuple[str, str | None, str]] = []  # name, id, arguments (those of the last one apart)
         self._pieces: list[str] = []
+        self._index = -1  # of the last call
         self._open = False  # the last call is not complete
         self._closed = False  # its closing marker has come
         self._out: list[Delta] = []
@@ -117,6 +118,7 @@ class Machine:
         if not self._echo:
             self._texts.update(content=[], reasoning_content=[])
             self._calls, self._pieces, self._out = self._calls[len(self._calls) - self._open :], [], []
+            self._index = len(self._calls) - 1
             self.diagnostics.clear()
             if self._calls:
                 self._announce()
@@ -205,7 +207,7 @@ class Machine:
             return
         if kind == "arguments":
             self._pieces.append(text)
-            self._out.append({"tool_calls": [{"index": len(self._calls) - 1, "function": {"arguments": text}}]})
+            self._out.append({"tool_calls": [{"index": self._index, "function": {"arguments": text}}]})
         else:
             self._texts[kind].append(text)
             if kind != "held":
@@ -382,7 +384,7 @@ class Machine:
     def _announce(self) -> None:
         name, call_id, _ = self._calls[-1]
         function = {"name": name, "arguments": ""}
-        call = {"index": len(self._calls) - 1, "id": call_id, "type": "function", "function": function}
+        call = {"index": self._index, "id": call_id, "type": "function", "function": function}
         self._out.append({"tool_calls": [call]})
 
     def _open_call(self, name: str, call_id: str | None = None) -> None:
@@ -391,6 +393,7 @@ class Machine:
             self._calls[-1] = (*self._calls[-1][:2], "".join(self._pieces))
         self._pieces = []
         self._calls.append((name, call_id, ""))
+        self._index = len(self._calls) - 1
         self._announce()
         self._open, self._literal = True, False
         if self._tools and name not in self._tools:
@@ -399,7 +402,7 @@ class Machine:
     def _set_id(self, call_id: str) -> None:
         name, _, arguments = self._calls[-1]
         self._calls[-1] = (name, call_id, arguments)
-        self._out.append({"tool_calls": [{"index": len(self._calls) - 1, "id": call_id}]})
+        self._out.append({"tool_calls": [{"index": self._index, "id": call_id}]})
 
     def _close_call(self) -> bool:
         self._open, self._closed, self._fresh, self._line_start = False, False, True, True

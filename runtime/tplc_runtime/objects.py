@@ -38,7 +38,7 @@ class Objects(Machine):
         if self.STYLES[0].tokens.get(self._kind) == "{":
             self._say("arguments", reader.take())
         if reader.want:
-            self._plain = "arguments" if reader.string is not None and not reader.out else ""
+            self._plain = "arguments" if reader.in_usual_string() and not reader.out else ""
             return False
         if reader.out:
             self._say("arguments", self._unwrapped(reader.take()))

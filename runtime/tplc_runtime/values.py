@@ -22,6 +22,7 @@ ESCAPE = re.compile(
     r"\\(?:([\"\\/bfnrt]|u[0-9a-fA-F]{4})|(?:x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(.)))", re.DOTALL
 )
 PART_OF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7}|[0-7]{1,2})?\Z")
+WHOLE_ESCAPES = re.compile(r'(?:[^"\\\x00-\x1f]|\\["\\/bfnrt])*')
 WORD = re.compile(r"[^,\n\]}]+")
 HELD = 256  # more than any sign is long
 BODY = {'"': re.compile(r'[^"\\\x00-\x1f]*')}

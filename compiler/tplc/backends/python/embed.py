@@ -77,12 +77,7 @@ def embed(code: Iterable[str]) -> Embedded:
     return Embedded(
         imports=_needed((pair for definition in chosen for pair in definition.imports), used),
         type_imports=_needed((pair for definition in definitions for pair in definition.type_imports), used),
-        types=tuple(
-            line
-            for definition, text in zip(chosen, texts, strict=True)
-            if definition.only_types
-            for line in ([*text.split("\n"), ""] if text.startswith("class") else text.split("\n"))
-        ),
+        types=_spaced([text for definition, text in zip(chosen, texts, strict=True) if definition.only_types]),
         text=_joined([text for definition, text in zip(chosen, texts, strict=True) if not definition.only_types]),
     )
 
@@ -106,6 +101,16 @@ def _reachable(definitions: list[Definition], words: frozenset[str]) -> tuple[se
 
 def _needed(imports: Iterable[tuple[str, Import]], used: set[str]) -> tuple[Import, ...]:
     return tuple(sorted({pair for name, pair in imports if name in used}))
+
+
+def _spaced(texts: list[str]) -> tuple[str, ...]:
+    """Definitions inside a block: an empty line around each class."""
+    lines: list[str] = []
+    for text in texts:
+        if text.startswith("class") and lines and lines[-1]:
+            lines.append("")
+        lines += [*text.split("\n"), ""] if text.startswith("class") else text.split("\n")
+    return tuple(lines[:-1] if lines and not lines[-1] else lines)
 
 
 def _joined(texts: list[str]) -> str:

@@ -85,7 +85,8 @@ def _imports(embedded: Embedded) -> list[str]:
     lines = ["from __future__ import annotations", "", *_import_lines(embedded.imports)]
     lines += ["", "TYPE_CHECKING = False  # as in typing, whose import would cost more than all the rest"]
     lines += ["if TYPE_CHECKING:", *(f"    {line}" for line in _import_lines(embedded.type_imports)), ""]
-    return lines + [f"    {line}" if line else "" for line in embedded.types]
+    lines += [f"    {line}" if line else "" for line in embedded.types]
+    return [*lines, ""] if lines[-1].startswith("        ") else lines  # a class ends the block
 
 
 def _import_lines(imports: Sequence[tuple[str, str]]) -> list[str]:
@@ -418,12 +419,39 @@ def _feed(facts: FormatFacts) -> list[str]:
         chars = _specials(facts, kind)
         if chars is None:
             continue
-        tests = [f'self._plain == "{kind}"', "chunk", *(f"{literal(char)} not in chunk" for char in sorted(chars))]
+        tests = [f"{literal(char)} not in chunk" for char in sorted(chars) if not char.isspace()]
+        # White space at the end may belong to a marker, or begin a line.
+        tests += [
+            f"({literal(char)} not in chunk or not chunk[-1].isspace())" for char in sorted(chars) if char.isspace()
+        ]
         if kind == "arguments":
             tests.append("chunk.isprintable()")
-        lines += _condition(tests)
+            if _in_json(facts):
+                tests = [f"(({' and '.join(tests)}) or WHOLE_ESCAPES.fullmatch(chunk))"]
+        lines += _condition([f'self._plain == "{kind}"', "chunk", *tests])
         lines += ["            self._passed.append(chunk)", f"            return [{delta}]"]
+        if kind == "arguments" and not _in_reader(facts):
+            others = [test for test in tests if "chunk.is" not in test and "'\"'" not in test and '"\\\\"' not in test]
+            lines += _condition([f'self._plain == "{kind}"', "chunk", *others, "not chunk[-1].isspace()"])
+            lines += [
+                "            text = escaped(chunk)",
+                "            self._base += len(chunk) - len(text)",
+                "            self._passed.append(text)",
+                f"            return [{delta.replace('chunk', 'text')}]",
+            ]
     return [*lines, "        return self._advance(chunk)"]
+
+
+def _in_reader(facts: FormatFacts) -> bool:
+    """Arguments are values of a dialect with quotes."""
+    return facts.calls is not None and (facts.calls.pairs is None or facts.calls.pairs.quoted)
+
+
+def _in_json(facts: FormatFacts) -> bool:
+    """Arguments are passed on as they came, as their strings are JSON's."""
+    styles = facts.calls.styles if facts.calls is not None else None
+    usual = {style.strings[0] if style.strings else ("", "", "") for style in styles or ()}
+    return _in_reader(facts) and usual == {('"', '"', "json")}
 
 
 def _condition(tests: Sequence[str]) -> list[str]:
