@@ -49,6 +49,7 @@ ELEMENTS = ("list_of_items", "object_of_arguments", "scalar_value", "scalar_item
 WORDS = ("true", "false", "null")
 VALUES = ("object", "list", "string", "number", *WORDS)
 ARGUMENTS = ("wrapped_text", "typed_value", *VALUES, "loose_value", *ELEMENTS, "raw_text")
+QUOTES = ("'", '"')
 RAW = ("raw_text", "element_text")
 TEXTS = ("json_text", "python_text", "plain_text")
 TYPES = {"object": "object", "list": "array", "string": "string", "true": "boolean", "false": "boolean", "null": "null"}
@@ -224,7 +225,7 @@ class _Mapper:
             return text[1:-1]
         if quoted is None and first(node, *TEXTS) is None:
             return text
-        decoded: str = json.loads(self.string(node), strict=False)
+        decoded: str = json.loads(self.string(node) if quoted is None else text, strict=False)
         return decoded
 
     def arguments(self, node: Optional[Node], called: str) -> str:
@@ -293,7 +294,9 @@ class _Mapper:
         inside = node if kind_of(node) in TEXTS else first(node, *TEXTS)
         if inside is None:
             text = self.of(node)
-            return text if text[:1] == '"' else '"' + escaped(text.strip()) + '"'
+            if node.expr_name.startswith("key_for_") and text[:1] in QUOTES and text[:1] == text[-1:]:
+                text = text[1:-1]
+            return '"' + escaped(text.strip()) + '"'
         text, kind = self.of(inside), kind_of(inside)
         if kind == "plain_text":
             return '"' + escaped(text) + '"'

@@ -14,6 +14,7 @@ from tplc.backends.peg.facts import Facts, call_shape, is_distinctive, pieces_of
 from tplc.backends.peg.known_tools import KnownTools, Parameter
 from tplc.backends.peg.patterns import END, either, exact, leaf, literal, marker, marker_core
 from tplc.backends.peg.rules import Rule, Section, rule, sequence
+from tplc.backends.peg.schemas import schema_rules
 from tplc.backends.peg.values import SPACE, list_rules, list_suffix, loose_rules, object_rules, value_rules
 from tplc.ir.nodes import Dialect, Elements, PairArguments, Slot, Text, Tools, ValueStyle
 
@@ -38,7 +39,9 @@ def argument_sections(tools: Tools, facts: Facts, known: KnownTools) -> list[Sec
             Section("Values inside lists and objects.", nested_rules(tools.dialect)),
         ]
     arguments = rule("arguments", "object", "loose_object", "string", "loose_string", "cut")
+    schemas = [each for tool in known.tools for each in schema_rules(tool, tools.dialect)]
     return [
+        Section("The arguments of each tool, as its schema has them; else as any arguments.", (*schemas,)),
         Section("Its arguments: an object.", (arguments, *value_rules(tools.dialect.in_object, tools.dialect))),
         loose_section(tools.dialect.in_object),
     ]
@@ -87,8 +90,9 @@ class PairRules:
 
     def tool_rules(self, suffix: str, parameters: tuple[Parameter, ...]) -> list[Rule]:
         own = [f"argument_for_{parameter.rule}" for parameter in parameters]
-        choice = f"({' / '.join([*own, 'argument'])})" if own else "argument"
+        choice = f"any_argument{suffix}" if own else "argument"
         rules = [rule(f"arguments{suffix}", self.all(choice))]
+        rules += [rule(choice, *own, "argument")] if own else []
         for parameter in parameters:
             key = f"argument_key_for_{parameter.rule}"
             value = (

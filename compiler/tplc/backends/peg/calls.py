@@ -106,10 +106,10 @@ def _body(shape: CallShape, suffix: str, *, pairs: bool) -> list[str]:
         elif kind == "arguments" and "name" not in kinds[index:]:
             # With its name a call is one, whatever its arguments are.
             later = [f"(gap arguments_end gap {other})?" for other in kinds[index + 1 :]]
-            return [*items, f"arguments{suffix}" if pairs else "(gap arguments)?", *later]
+            return [*items, f"arguments{suffix}" if pairs else f"(gap arguments{suffix})?", *later]
         else:
             items += ["gap"] if items else []
-            items.append(f"name{suffix}" if kind == "name" else kind)
+            items.append(f"{kind}{suffix}" if kind in ("name", "arguments") else kind)
         items += [f"{kind}_end"] if text.strip() else []
     return items
 

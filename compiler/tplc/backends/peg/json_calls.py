@@ -13,11 +13,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tplc.backends.peg.facts import Facts
-from tplc.backends.peg.known_tools import KnownTools
+from tplc.backends.peg.known_tools import KnownTool, KnownTools
 from tplc.backends.peg.patterns import either, exact, leaf
 from tplc.backends.peg.rules import Rule, Section, rule, sequence
+from tplc.backends.peg.schemas import known_members
 from tplc.backends.peg.values import string_rules, value_rules
-from tplc.ir.nodes import JsonFields, Tools
+from tplc.ir.nodes import JsonFields, Slot, Tools
+
+QUOTES = ('"', "'")
 
 
 @dataclass(slots=True)
@@ -47,30 +50,50 @@ class Field:
 
 
 def json_call_section(tools: Tools, facts: Facts, known: KnownTools) -> Section:
-    assert tools.json is not None
+    assert tools.json is not None and tools.dialect is not None
     opened = ["call_open", "gap"] if facts.call_open else []
     closed = []
     if facts.call_close:
         closed = ["(gap call_close)*" if "|" in facts.call_close else "(gap call_close)?"]
+    fields = tools.json
+    own = [tool for tool in known.tools if known_members(tool, tools.dialect)] if is_flat(fields) else []
+    objects = [*(f"call_object_for_{tool.rule}" for tool in own), "call_object"]
+    choice = objects[0] if len(objects) == 1 else f"({' / '.join(objects)})"
     # A rule that were no more than another one's name would lose its own.
-    name = "call_object" if opened or closed else "call"
-    rules = [rule("call", sequence(*opened, name, *closed))] if opened or closed else []
+    alone = not opened and not closed and len(objects) == 1
+    rules = [rule("call", sequence(*opened, choice, *closed, '""' if alone else ""))]
     if opened:
         rules.append(rule("call_open", leaf(facts.call_open)))
-    if tools.json.name_is_key:
-        rules.append(rule(name, "object_open name (colon arguments)? (gap object_close / loose_rest)"))
+    rules += [rule(f"call_object_for_{tool.rule}", tool_object(tools, tool)) for tool in own]
+    if fields.name_is_key:
+        rules.append(rule("call_object", "object_open name (colon arguments)? (gap object_close / loose_rest)"))
     else:
-        rules += object_rules(name, fields_of(tools.json), bare=facts.bare)
-        inner = "!inner_field" if len(tools.json.name) > 1 else ""
-        rules.append(
-            rule("other_field", sequence("!name_field", inner, "key colon (value / loose_object / loose_list)"))
-        )
-        rules += [rule(slot, *value_choices(tools)) for slot in ("id", "index") if getattr(tools.json, slot)]
+        rules += object_rules("call_object", fields_of(fields), bare=facts.bare)
+    rules += [rule(slot, *value_choices(tools)) for slot in ("id", "index") if getattr(fields, slot)]
+    inner = "!inner_field" if len(fields.name) > 1 else ""
+    rules.append(rule("other_field", sequence("!name_field", inner, "key colon (value / loose_object / loose_list)")))
     rules.append(rule("loose_rest", "(loose_object / loose_list / loose_text / list_close)* (object_close / cut)"))
     rules += name_rules(known, tools)
     if closed:
         rules.append(rule("call_close", leaf(facts.call_close)))
     return Section("One call: an object with its name and its arguments.", (*rules,))
+
+
+def is_flat(fields: JsonFields) -> bool:
+    paths = [fields.name, fields.arguments, fields.id or (), fields.index or ()]
+    return not fields.constants and all(len(path) <= 1 for path in paths)
+
+
+def tool_object(tools: Tools, tool: KnownTool) -> str:
+    """The object of one tool's call, with its fields in the order of the template."""
+    assert tools.json is not None
+    name, arguments = f"&quoted_name_for_{tool.rule} name", f"arguments_for_{tool.rule}"
+    if tools.json.name_is_key:
+        return sequence("object_open", name, "colon", arguments, "object_close")
+    kinds = dict.fromkeys(item.kind for item in tools.call if isinstance(item, Slot))
+    values = {"name": name, "arguments": arguments}
+    fields = [f"{kind}_key colon {values.get(kind, kind)}" for kind in kinds if getattr(tools.json, kind, None)]
+    return sequence("object_open", " comma ".join(fields), "object_close")
 
 
 def fields_of(fields: JsonFields) -> Field:
@@ -90,16 +113,13 @@ def object_rules(name: str, fields: Field, *, bare: bool) -> list[Rule]:
     early = others if bare else [*others, "other_field"]
     before = f"(({' / '.join(early)}) comma?)*" if early else ""
     after = f"(comma? ({' / '.join([*others, 'other_field'])}))*"
-    rules = [
-        rule(name, sequence("object_open", before, named.rule, after, "(comma? object_close / loose_rest)")),
-    ]
+    rules = [rule(name, sequence("object_open", before, named.rule, after, "(comma? object_close / loose_rest)"))]
     for each in fields.inner:
-        key = leaf(rf"(?:{either([exact(quote + each.key + quote) for quote in chr(34) + chr(39)])})") + " colon"
+        key = leaf(rf"(?:{either([exact(quote + each.key + quote) for quote in QUOTES])})")
+        slot = each.slot or "inner_object"
+        rules += [rule(each.rule, f"{each.slot or 'inner'}_key colon {slot}"), rule(f"{each.slot or 'inner'}_key", key)]
         if each.inner:
-            rules.append(rule(each.rule, f"{key} inner_object"))
             rules += object_rules("inner_object", each, bare=bare)
-        else:
-            rules.append(rule(each.rule, f"{key} {each.slot}"))
     return rules
 
 

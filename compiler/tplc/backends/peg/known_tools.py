@@ -54,19 +54,20 @@ def known_tools(tools: Sequence[Mapping[str, Json]] | None, *, closed: bool) -> 
 def _tool(name: str, schema: object, taken: set[str]) -> KnownTool:
     rule = rule_word(name, taken)
     parameters = []
-    for key in sorted(_properties(schema), key=lambda key: (-len(key), key)):
+    for key in _properties(schema):
         types = types_of(member_of(schema, schema, key), schema)
         parameters.append(Parameter(key, rule_word(f"{rule}_{key}", taken), types))
     return KnownTool(name, rule, tuple(parameters))
 
 
-def _properties(schema: object) -> set[str]:
-    found: set[str] = set()
+def _properties(schema: object) -> list[str]:
+    """The names of parameters, in the schema's order."""
+    found: dict[str, None] = {}
     for variant in variants(schema, schema):
         properties = variant.get("properties")
         if isinstance(properties, dict):
-            found.update(key for key in properties if isinstance(key, str))
-    return found
+            found.update(dict.fromkeys(key for key in properties if isinstance(key, str)))
+    return list(found)
 
 
 def rule_word(text: str, taken: set[str]) -> str:
