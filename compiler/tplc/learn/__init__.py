@@ -67,6 +67,9 @@ def learn(
             name, "only white space ends reasoning: it is ambiguous where content or a call begins after it"
         )
     ends = learn_ends(prober, base, turn)
+    if reasoning.content_start.strip() and reasoning.content_mode != "wrapped_with_reasoning":
+        content_end, ends = _without_content(prober, base, reasoning, ends)
+        reasoning = replace(reasoning, content_end=content_end)
     calls = learn_calls(prober, turn, reasoning, probe, ends) if probe else None
     if examples:
         reasoning = _with_examples(reasoning, examples)
@@ -74,8 +77,6 @@ def learn(
     if calls is not None:
         turn = calls.turn
         content_end, ends, calls = _closings(reasoning, calls, ends)
-    elif not content_end and reasoning.content_start.strip():
-        content_end, ends = _without_content(prober, base, reasoning, ends)
     shown = calls_from_examples(examples, ends, name)
     if calls is None and shown is not None:
         calls = CallFacts(turn, shown.tools, shown.content, "", "", (), ())
@@ -117,8 +118,10 @@ def _closings(
     """Split the end of content from the end of the turn: the former stands before calls as well, the latter after
     them."""
     ends = (*ends, *(end for end in calls.ends if end not in ends))
-    if not ends or not reasoning.content_start.strip() or reasoning.content_mode == "wrapped_with_reasoning":
+    if not ends or not reasoning.content_start.strip() or reasoning.content_end:
         return reasoning.content_end, ends, calls
+    if reasoning.content_mode == "wrapped_with_reasoning":
+        return "", ends, calls
     header = reasoning.turn.header
     own = calls.content_gap.removesuffix(calls.lead)
     own = own[: len(own) - len(header)] if header.strip() and own.endswith(header) else own
