@@ -18,6 +18,7 @@ def peer_parser(format_name: str) -> Callable[[Sequence[str]], object] | None:
     if format_name != JSON_FORMAT:
         return None
     ir = ir_of(format_name)
+    assert ir.tools.json is not None
     template = load_response_template(
         {
             "defaults": {"role": "assistant"},
@@ -25,8 +26,8 @@ def peer_parser(format_name: str) -> Callable[[Sequence[str]], object] | None:
             "fields": {
                 "thinking": {"open": ir.reasoning.start, "close": ir.reasoning.end},
                 "tool_calls": {
-                    "open": ir.tools.section_start.strip() or "<fn>\n",
-                    "close": "\n</fn>",
+                    "open": ir.tools.json.prefix,
+                    "close": ir.tools.json.suffix,
                     "content": "json",
                     "repeats": True,
                     "transform": {"type": "function", "function": "{content}"},

@@ -81,8 +81,8 @@ def _call() -> dict[str, object]:
 
 
 def _structure(text: str) -> list[str]:
-    """What the file defines and calls, in order, its strings aside."""
-    return [type(node).__name__ for node in ast.walk(ast.parse(text)) if isinstance(node, ast.stmt | ast.Call)]
+    """The file's statements, in order; white space in a marker changes what a condition asks, not what is done."""
+    return [type(node).__name__ for node in ast.walk(ast.parse(text)) if isinstance(node, ast.stmt)]
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         tool_calls: list[ToolCall]
 
     Delta = dict[str, Any]
+
     class End(Protocol):
         """What ends a value."""
 
@@ -83,7 +84,7 @@ class Marks:
                 lead, core, trail = re.fullmatch(r"(\s*)(.*?)(\s*)", marker, re.DOTALL).groups()  # type: ignore[union-attr]
                 if core:
                     found.setdefault(core, (kind, lead, trail))
-        cores = sorted(found, key=len, reverse=True)
+        self.cores = cores = sorted(found, key=len, reverse=True)
         self._found = [found[core] for core in cores]
         # A core that ends like a word, with white space after it, is not the beginning of a longer word.
         ends = {core: " " if core[-1].isalnum() and found[core][2] else "" for core in cores}
@@ -335,6 +336,7 @@ class Machine:
         self._texts: dict[str, list[str]] = {"content": [], "reasoning_content": [], "held": []}
         self._calls: list[tuple[str, str | None, str]] = []  # name, id, arguments (those of the last one apart)
         self._pieces: list[str] = []
+        self._index = -1  # of the last call
         self._open = False  # the last call is not complete
         self._closed = False  # its closing marker has come
         self._out: list[Delta] = []
@@ -374,6 +376,7 @@ class Machine:
         if not self._echo:
             self._texts.update(content=[], reasoning_content=[])
             self._calls, self._pieces, self._out = self._calls[len(self._calls) - self._open :], [], []
+            self._index = len(self._calls) - 1
             self.diagnostics.clear()
             if self._calls:
                 self._announce()
@@ -462,7 +465,7 @@ class Machine:
             return
         if kind == "arguments":
             self._pieces.append(text)
-            self._out.append({"tool_calls": [{"index": len(self._calls) - 1, "function": {"arguments": text}}]})
+            self._out.append({"tool_calls": [{"index": self._index, "function": {"arguments": text}}]})
         else:
             self._texts[kind].append(text)
             if kind != "held":
@@ -635,7 +638,7 @@ class Machine:
     def _announce(self) -> None:
         name, call_id, _ = self._calls[-1]
         function = {"name": name, "arguments": ""}
-        call = {"index": len(self._calls) - 1, "id": call_id, "type": "function", "function": function}
+        call = {"index": self._index, "id": call_id, "type": "function", "function": function}
         self._out.append({"tool_calls": [call]})
 
     def _open_call(self, name: str, call_id: str | None = None) -> None:
@@ -644,6 +647,7 @@ class Machine:
             self._calls[-1] = (*self._calls[-1][:2], "".join(self._pieces))
         self._pieces = []
         self._calls.append((name, call_id, ""))
+        self._index = len(self._calls) - 1
         self._announce()
         self._open, self._literal = True, False
         if self._tools and name not in self._tools:
@@ -932,6 +936,7 @@ def run_command(parser: Callable[..., Machine]) -> None:
     for diagnostic in stream.diagnostics:
         print(f"{diagnostic.offset}: {diagnostic.text}", file=sys.stderr)
 
+
 # What the states look for
 
 IN_CONTENT = Marks(reasoning=REASONING_START, call=CALL_START, end=TURN_END, header=TURN_START, stray=STRAY)
@@ -963,12 +968,9 @@ class StreamParser(Wraps):
 
     def feed(self, chunk: str) -> list[Delta]:
         # Most chunks are passed on as they came: no character of them could begin or end anything.
-        if self._plain == "content" and chunk and "\n" not in chunk and "<" not in chunk:
+        if self._plain == "content" and chunk and "<" not in chunk and ("\n" not in chunk or not chunk[-1].isspace()):
             self._passed.append(chunk)
             return [{"content": chunk}]
-        if self._plain == "reasoning_content" and chunk and "\n" not in chunk and "<" not in chunk:
-            self._passed.append(chunk)
-            return [{"reasoning_content": chunk}]
         if (
             self._plain == "arguments"
             and chunk
@@ -979,7 +981,20 @@ class StreamParser(Wraps):
             and chunk.isprintable()
         ):
             self._passed.append(chunk)
-            return [{"tool_calls": [{"index": len(self._calls) - 1, "function": {"arguments": chunk}}]}]
+            return [{"tool_calls": [{"index": self._index, "function": {"arguments": chunk}}]}]
+        if self._plain == "arguments" and chunk and "<" not in chunk and "]" not in chunk and not chunk[-1].isspace():
+            text = escaped(chunk)
+            self._base += len(chunk) - len(text)
+            self._passed.append(text)
+            return [{"tool_calls": [{"index": self._index, "function": {"arguments": text}}]}]
+        if (
+            self._plain == "reasoning_content"
+            and chunk
+            and "<" not in chunk
+            and ("\n" not in chunk or not chunk[-1].isspace())
+        ):
+            self._passed.append(chunk)
+            return [{"reasoning_content": chunk}]
         return self._advance(chunk)
 
     def _reasoning(self) -> bool:

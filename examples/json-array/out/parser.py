@@ -72,7 +72,7 @@ class Marks:
                 lead, core, trail = re.fullmatch(r"(\s*)(.*?)(\s*)", marker, re.DOTALL).groups()  # type: ignore[union-attr]
                 if core:
                     found.setdefault(core, (kind, lead, trail))
-        cores = sorted(found, key=len, reverse=True)
+        self.cores = cores = sorted(found, key=len, reverse=True)
         self._found = [found[core] for core in cores]
         # A core that ends like a word, with white space after it, is not the beginning of a longer word.
         ends = {core: " " if core[-1].isalnum() and found[core][2] else "" for core in cores}
@@ -150,6 +150,7 @@ ESCAPE = re.compile(
     r"\\(?:([\"\\/bfnrt]|u[0-9a-fA-F]{4})|(?:x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(.)))", re.DOTALL
 )
 PART_OF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7}|[0-7]{1,2})?\Z")
+WHOLE_ESCAPES = re.compile(r'(?:[^"\\\x00-\x1f]|\\["\\/bfnrt])*')
 WORD = re.compile(r"[^,\n\]}]+")
 HELD = 256  # more than any sign is long
 BODY = {'"': re.compile(r'[^"\\\x00-\x1f]*')}
@@ -188,6 +189,7 @@ class Style:
         bare_keys: bool = False,
     ) -> None:
         self.strings = {string[0]: string for string in strings}
+        self.usual = strings[0][1] if strings else ""
         self.words, self.bare_keys = words, bare_keys
         self.tokens = {**dict.fromkeys(self.strings, '"'), **dict(zip(signs, "[,]{:,}"))}
         ordered = sorted(self.tokens, key=len, reverse=True)
@@ -199,6 +201,7 @@ class Style:
         self.is_json = is_json and '"' not in self.begins
         follow = "|".join(re.escape(sign) for sign, token in self.tokens.items() if token in ",]}:")
         self.follow = re.compile(rf"\s{{0,16}}(?:{follow}|\)|\Z)")
+        self.literal = re.compile("|".join([*map(re.escape, sorted(words, key=len, reverse=True)), NUMBER.pattern]))
         self.key = re.compile(rf"(?:(?!{re.escape(signs[4])})[^\n}}])+")
 
 
@@ -225,6 +228,10 @@ class Reader:
         for name, value in self.__dict__.items():
             setattr(twin, name, value.copy() if isinstance(value, list) else value)
         return twin
+
+    def in_usual_string(self) -> bool:
+        """Inside a string of the kind that the template writes, where most text is passed on as it came."""
+        return self.string is not None and self.string[1] == self.style.usual
 
     def take(self) -> str:
         text = "".join(self.out)
@@ -354,8 +361,13 @@ class Reader:
         if bare_key:
             end = getattr(self.style.key.match(buf, pos), "end", lambda: end)()
         elif self.follow and not self.stack:
-            follow = self.follow[final].search(buf, pos)
-            end = follow.start() if follow else len(buf)
+            # Where nothing stands between arguments, a number or a literal word ends where its own syntax does.
+            own = self.style.literal.match(buf, pos)
+            if own and self.follow[final].match(buf, own.end()):
+                end = own.end()
+            else:
+                follow = self.follow[final].search(buf, pos)
+                end = follow.start() if follow else len(buf)
         if end == len(buf) and not final:
             return pos
         if end == pos:
@@ -557,6 +569,7 @@ class Machine:
         self._texts: dict[str, list[str]] = {"content": [], "reasoning_content": [], "held": []}
         self._calls: list[tuple[str, str | None, str]] = []  # name, id, arguments (those of the last one apart)
         self._pieces: list[str] = []
+        self._index = -1  # of the last call
         self._open = False  # the last call is not complete
         self._closed = False  # its closing marker has come
         self._out: list[Delta] = []
@@ -596,6 +609,7 @@ class Machine:
         if not self._echo:
             self._texts.update(content=[], reasoning_content=[])
             self._calls, self._pieces, self._out = self._calls[len(self._calls) - self._open :], [], []
+            self._index = len(self._calls) - 1
             self.diagnostics.clear()
             if self._calls:
                 self._announce()
@@ -684,7 +698,7 @@ class Machine:
             return
         if kind == "arguments":
             self._pieces.append(text)
-            self._out.append({"tool_calls": [{"index": len(self._calls) - 1, "function": {"arguments": text}}]})
+            self._out.append({"tool_calls": [{"index": self._index, "function": {"arguments": text}}]})
         else:
             self._texts[kind].append(text)
             if kind != "held":
@@ -823,7 +837,7 @@ class Machine:
     def _announce(self) -> None:
         name, call_id, _ = self._calls[-1]
         function = {"name": name, "arguments": ""}
-        call = {"index": len(self._calls) - 1, "id": call_id, "type": "function", "function": function}
+        call = {"index": self._index, "id": call_id, "type": "function", "function": function}
         self._out.append({"tool_calls": [call]})
 
     def _open_call(self, name: str, call_id: str | None = None) -> None:
@@ -832,6 +846,7 @@ class Machine:
             self._calls[-1] = (*self._calls[-1][:2], "".join(self._pieces))
         self._pieces = []
         self._calls.append((name, call_id, ""))
+        self._index = len(self._calls) - 1
         self._announce()
         self._open, self._literal = True, False
         if self._tools and name not in self._tools:
@@ -840,7 +855,7 @@ class Machine:
     def _set_id(self, call_id: str) -> None:
         name, _, arguments = self._calls[-1]
         self._calls[-1] = (name, call_id, arguments)
-        self._out.append({"tool_calls": [{"index": len(self._calls) - 1, "id": call_id}]})
+        self._out.append({"tool_calls": [{"index": self._index, "id": call_id}]})
 
     def _close_call(self) -> bool:
         self._open, self._closed, self._fresh, self._line_start = False, False, True, True
@@ -978,7 +993,7 @@ class CallObjects(Objects):
                 self._kind = self._kind or "".join(reader.out)[:1]
                 if self._named and self._kind == "{":
                     self._say("arguments", reader.take())
-                    self._plain = "arguments" if reader.string is not None else ""
+                    self._plain = "arguments" if reader.in_usual_string() else ""
             if event and not self._member(reader, event):
                 return True
         if reader is not None and not reader.want and self._reader is reader:
@@ -1089,6 +1104,7 @@ def run_command(parser: Callable[..., Machine]) -> None:
     for diagnostic in stream.diagnostics:
         print(f"{diagnostic.offset}: {diagnostic.text}", file=sys.stderr)
 
+
 # What the states look for
 
 IN_CONTENT = Marks(reasoning=REASONING_START, call=CALL_START, end=TURN_END, header=TURN_START, stray=STRAY)
@@ -1123,19 +1139,21 @@ class StreamParser(CallObjects):
         if self._plain == "content" and chunk and "]" not in chunk and "«" not in chunk:
             self._passed.append(chunk)
             return [{"content": chunk}]
-        if self._plain == "reasoning_content" and chunk and "\n" not in chunk and "«" not in chunk:
-            self._passed.append(chunk)
-            return [{"reasoning_content": chunk}]
         if (
             self._plain == "arguments"
             and chunk
-            and '"' not in chunk
-            and "'" not in chunk
-            and "\\" not in chunk
-            and chunk.isprintable()
+            and (('"' not in chunk and "\\" not in chunk and chunk.isprintable()) or WHOLE_ESCAPES.fullmatch(chunk))
         ):
             self._passed.append(chunk)
-            return [{"tool_calls": [{"index": len(self._calls) - 1, "function": {"arguments": chunk}}]}]
+            return [{"tool_calls": [{"index": self._index, "function": {"arguments": chunk}}]}]
+        if (
+            self._plain == "reasoning_content"
+            and chunk
+            and "«" not in chunk
+            and ("\n" not in chunk or not chunk[-1].isspace())
+        ):
+            self._passed.append(chunk)
+            return [{"reasoning_content": chunk}]
         return self._advance(chunk)
 
     def _reasoning(self) -> bool:
