@@ -30,7 +30,7 @@ class Marks:
                 lead, core, trail = re.fullmatch(r"(\s*)(.*?)(\s*)", marker, re.DOTALL).groups()  # type: ignore[union-attr]
                 if core:
                     found.setdefault(core, (kind, lead, trail))
-        cores = sorted(found, key=len, reverse=True)
+        self.cores = cores = sorted(found, key=len, reverse=True)
         self._found = [found[core] for core in cores]
         # A core that ends like a word, with white space after it, is not the beginning of a longer word.
         ends = {core: " " if core[-1].isalnum() and found[core][2] else "" for core in cores}

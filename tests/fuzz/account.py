@@ -173,13 +173,14 @@ def _texts(module: ModuleType) -> Iterator[str]:
                 if isinstance(item, str) and item.strip():
                     yield item.strip()
         if type(value).__name__ == "Marks":
-            yield from (core.strip() for core in value._cores)
+            yield from (core.strip() for core in value.cores)
 
 
 @cache
 def _watched(form: Format) -> tuple[Any, Markers]:
     module = load_module(form.source)
     parser = module.StreamParser
+    parser.HEAD = None  # the shortcut reads several fields in one step; that it agrees is checked on the whole parser
     for name in STATES:
         if hasattr(parser, name):
             setattr(parser, name, _state(name, getattr(parser, name)))
@@ -263,7 +264,8 @@ def _watch_begin_object(method: Method) -> Method:
         self._trace.raw = []
         start = self._pos
         method(self, opened)
-        self._trace.raw.append(self._buf[start : self._pos])
+        if self._trace.raw is not None:  # its name is not known at once
+            self._trace.raw.append(self._buf[start : self._pos])
 
     return begin_object
 
