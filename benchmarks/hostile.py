@@ -1,6 +1,6 @@
 """Time and memory of outputs that are made to hurt: `make hostile`, which writes docs/hostile.md.
 
-    Hostile("nested lists", "python-literals", ARGUMENTS + "{'a': ", "[")  →  "[run]{'callable': 'f', 'kwargs': {'a': [[[[["…
+    Hostile("nested lists", "python-literals", ARGUMENTS + "{'a': ", "[")  →  "[run]{'callable': 'f', … [[[[["…
 
 Every class is a beginning and a unit that is repeated to 10 KB, 100 KB, 1 MB and 10 MB.  Time that grows with the
 length is the same figure for each thousand characters in all columns.

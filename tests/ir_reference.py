@@ -24,7 +24,7 @@ tree of frozen dataclasses; `tplc.load_ir(text)` reads and checks it.
 White space that a template writes belongs to its markers, so a layout's texts and values, one after the other, are just
 what the template renders.
 
-"""
+"""  # noqa: E501 - as it stands in the document
 _TYPES = {"string": "text", "integer": "whole number", "boolean": "true or false", "null": "null", "number": "number"}
 
 

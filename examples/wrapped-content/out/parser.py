@@ -54,8 +54,8 @@ CONTENT_START = ("<#answer#>",)
 CONTENT_END = ("<#/answer#>",)
 CALL_START = ("<#acts#>\n{",)
 NEXT_CALL_START = ("{",)
-CALL_END = ("\n<#/acts#><#over#>", "<#/acts#>", "<#over#>", "\n<#/acts#>")
-STRAY = ("<#/plan#>", "\n<#/acts#><#over#>", "<#/acts#>", "<#over#>", "\n<#/acts#>")
+CALL_END = ("\n<#/acts#>", "<#/acts#>")
+STRAY = ("<#/plan#>", "\n<#/acts#>", "<#/acts#>")
 
 # The runtime, the same for all formats; what is this format's own goes on after it.
 
