@@ -410,10 +410,8 @@ class _Analysis:
         """What may follow a value, as a pattern; and what may at the end of the output."""
         parts = [re.escape(pairs.separator.strip()), re.escape(opened.strip()), key, re.escape(key_end)]
         pair = SPACE.join(part for part in parts if part)
-        end = "".join(
-            f"(?:{SPACE}{re.escape(text.strip())})" + "?" * bool(i)
-            for i, text in enumerate(_cored([pairs.end, *closing]))
-        )
+        first, *rest = [re.escape(text.strip()) for text in _cored([pairs.end, *closing])] or [""]
+        end = first + "".join(f"(?:{SPACE}{text})?" for text in rest)
         separator, start = tools.separator.strip(), _call_start(tools)
         after = [re.escape(text.strip()) for text in _cored([tools.section_end, *self.ir.turn.ends])]
         after += [f"{re.escape(separator)}{SPACE}{start}"] if separator or start else []

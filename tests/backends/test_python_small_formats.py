@@ -1,0 +1,104 @@
+"""Small formats, one rule of the generated parsers each: what is read, whole and one character at a time."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from tests.backends.parsers import module_of, streamed
+from tplc.backends.python import generate
+from tplc.driver import learn_format, open_renderer
+
+# Around the calls of a message: `calls` writes them, content follows.
+TURNS = """
+{%%- for m in messages %%}{{ '<' ~ m.role ~ '>' }}{%% if m.tool_calls %%}%s{%% endif %%}
+{{- (m.content or '') ~ '<end>' }}{%% endfor %%}
+{%%- if add_generation_prompt %%}{{ '<assistant>' }}{%% endif %%}"""
+
+SECTION = TURNS % (
+    "{{ '<calls>' }}{% for c in m.tool_calls %}"
+    "{{- '[' ~ c.function.name ~ ' ' ~ c.function.arguments | tojson ~ ']' }}{% endfor %}{{ '</calls>\\n' }}"
+)
+LINES = TURNS % (
+    "{{ '<calls>' }}{% for c in m.tool_calls %}{{ '\\n' if not loop.first }}{{ c.function.name ~ '(' }}"
+    "{%- for k, v in c.function.arguments.items() %}{{ (', ' if not loop.first else '') ~ k ~ '=' ~ v | tojson }}"
+    "{%- endfor %}{{ ')' }}{% endfor %}{{ '</calls>' }}"
+)
+RAW = TURNS % (
+    "{{ '[' }}{% for c in m.tool_calls %}{{ ', ' if not loop.first }}{{ c.function.name ~ '(' }}"
+    "{%- for k, v in c.function.arguments.items() %}{{ (', ' if not loop.first else '') ~ k ~ '=' ~ v }}"
+    "{%- endfor %}{{ ')' }}{% endfor %}{{ ']' }}"
+)
+TOUCHING = RAW.replace("(', ' if not loop.first else '') ~ k ~ '=' ~ v }}", "k ~ '=' ~ v | tojson }}")
+BARE = TURNS % (
+    '{% for c in m.tool_calls %}{{ \'{"kind": "call", "name": "\' ~ c.function.name ~ \'", "arguments": \' ~ '
+    "c.function.arguments | tojson ~ '}' }}{% endfor %}"
+)
+WRAPPED = TURNS % (
+    "{% for c in m.tool_calls %}{{ '<call ' ~ c.function.name ~ '>' }}"
+    "{%- for k, v in c.function.arguments.items() %}"
+    "{{- '<' ~ k ~ '>' ~ ('<![' ~ v ~ ']!>' if v is string and '\\n' in v else v) ~ '</' ~ k ~ '>' }}"
+    "{%- endfor %}{{ '</call>' }}{% endfor %}"
+)
+FORMATS = {
+    "section": SECTION,
+    "lines": LINES,
+    "raw": RAW,
+    "touching": TOUCHING,
+    "bare": BARE,
+    "wrapped": WRAPPED,
+}
+
+STRINGS = {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}}}
+TOOLS = [{"type": "function", "function": {"name": "f", "parameters": STRINGS}}]
+
+
+@cache
+def parser(name: str) -> ModuleType:
+    with open_renderer(FORMATS[name], name=name) as renderer:
+        return module_of(generate(learn_format(renderer, name=name, source_text=FORMATS[name])))
+
+
+def read(name: str, text: str, tools: Any = None) -> tuple[str | None, list[tuple[str, Any]]]:
+    """Content and calls; the same however the text is cut."""
+    whole = streamed(parser(name), [text], tools=tools)
+    assert streamed(parser(name), list(text), tools=tools) == whole
+    calls = [call["function"] for call in whole["tool_calls"]]
+    return whole["content"], [(call["name"], json.loads(call["arguments"])) for call in calls]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "content", "calls"),
+    [
+        # White space of the last closer is not content, any more is.
+        ("section", '<calls>[f {"a": 1}]</calls>\nYes.<end>', "Yes.", [("f", {"a": 1})]),
+        ("section", '<calls>[f {"a": 1}]</calls>\n\nYes.<end>', "\nYes.", [("f", {"a": 1})]),
+        # Only white space stands between calls.
+        ("lines", '<calls>f(a="x", b=-1)\ng(b=2)</calls><end>', None, [("f", {"a": "x", "b": -1}), ("g", {"b": 2})]),
+        ("lines", '<calls>f(a="x")</calls>g(b=2)<end>', "g(b=2)", [("f", {"a": "x"})]),
+        # Nothing stands between arguments.
+        ("touching", '[f(a="x"b=10c=trued=nulle=2.5e+3)]<end>', None,
+         [("f", {"a": "x", "b": 10, "c": True, "d": None, "e": 2500.0})]),
+        # A member of the call that is always the same.
+        ("bare", '{"kind": "call", "name": "f", "arguments": {"a": 1}}<end>', None, [("f", {"a": 1})]),
+        ("bare", '{"kind": "apple"}<end>', '{"kind": "apple"}', []),
+        # What closes a wrapped value repeats the key.
+        ("wrapped", "<call f><a><![x\n</a>]!></a><b>y</b></call><end>", None, [("f", {"a": "x\n</a>", "b": "y"})]),
+        ("wrapped", "<call f><a><![x]!>\n</a><b>y</b></call><end>", None, [("f", {"a": "x", "b": "y"})]),
+    ],
+)  # fmt: skip
+def test_what_is_read(name: str, text: str, content: str | None, calls: list[tuple[str, Any]]) -> None:
+    assert read(name, text) == (content, calls)
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["San Francisco, CA (USA)", "  both ends  ", "a, c=d", "[1, 2]", "f(x))", "line\n", "1, 2"],
+)
+def test_punctuation_in_raw_values_ends_nothing(value: str) -> None:
+    assert read("raw", f"[f(a={value}, b=y)]<end>", TOOLS) == (None, [("f", {"a": value, "b": "y"})])
+    assert read("raw", f"[f(a={value}), f(b=y)]<end>", TOOLS) == (None, [("f", {"a": value}), ("f", {"b": "y"})])
