@@ -31,6 +31,7 @@ BAD = [
     ("root ::= [a]{0,2001}\n", ["line 1: a repetition of 2001 times 2 symbols: at most 2000"]),
     ('root ::= "abc"{700}\n', ["line 1: a repetition of 700 times 3 symbols: at most 2000"]),
     ('root ::= "a"{0}\n', ["line 1: a repetition of nothing: {0}"]),
+    ('root ::= "a"{3,1}\n', ["line 1: the bounds of a repetition are the wrong way round: {3,1}"]),
     ('root ::= ("a"*)*\n', ["line 1: something that may be empty is repeated"]),
     ('root ::= x+\nx ::= "a"?\n', ["line 1: something that may be empty is repeated"]),
     ('root ::= root "a" | "b"\n', ['the rule "root" begins with itself']),

@@ -128,6 +128,15 @@ def test_hostile_names_and_values(name: str) -> None:
     assert refused(made.text) is None
 
 
+def test_half_characters_are_in_no_text() -> None:
+    half = "\ud800"
+    made = grammar(
+        JSON_CALLS, tools=[tool("f", {half: {}, "a": {"enum": [half, "b"]}, "c": {"minimum": half}}), NOTHING]
+    )
+    assert half not in made.text
+    made.text.encode("utf-8")
+
+
 @needs_engine
 def test_names_that_look_alike_stay_apart() -> None:
     tools = [tool(name, {"a": {"const": name}}, ("a",)) for name in ("get-it", "get_it", "GET IT", "天", "気", "")[:5]]

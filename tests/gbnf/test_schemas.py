@@ -15,7 +15,7 @@ from tests.gbnf.engine import accepts, needs_engine, refused
 from tests.gbnf.formats import calls_message, formats, written
 from tests.gbnf.tools import tool
 from tests.ir_small import ALL as SMALL
-from tplc.backends.gbnf import grammar
+from tplc.backends.gbnf import NothingAllowed, grammar
 from tplc.backends.gbnf.lint import lint
 
 PLAIN = SMALL["plain"]
@@ -180,3 +180,57 @@ def test_random_schemas_in_other_dialects(name: str, pair: tuple[Any, Any]) -> N
             arguments = [json.loads(call["function"]["arguments"]) for call in message["tool_calls"]]
             assert arguments, text
             assert all(map(validator.is_valid, arguments)), (schema, text, arguments)
+
+
+KEYWORDS = (
+    "type enum const properties required additionalProperties patternProperties items prefixItems minItems maxItems "
+    "minLength maxLength pattern format minimum maximum exclusiveMinimum multipleOf anyOf oneOf allOf not if then else "
+    "$ref $defs contains maxContains uniqueItems minProperties maxProperties propertyNames dependentRequired "
+    "dependentSchemas unevaluatedProperties unevaluatedItems nullable $anchor $id dependencies"
+).split()
+WORDS = (
+    "string",
+    "object",
+    "array",
+    "integer",
+    "^a+$",
+    "(",
+    "b$",
+    "date",
+    "email",
+    "#",
+    "#/$defs/a",
+    "a",
+    "\ud800",
+    "",
+)
+
+
+def _anything() -> st.SearchStrategy[Any]:
+    """Values under keywords, few of which make sense there."""
+    leaves = st.one_of(
+        st.none(), st.booleans(), st.integers(-3, 9), st.sampled_from([0.5, 1e300]), st.sampled_from(WORDS)
+    )
+    keys = st.sampled_from([*KEYWORDS, "a", "b"])
+    return st.recursive(
+        leaves, lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(keys, inner, max_size=4))
+    )
+
+
+@needs_engine
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    st.dictionaries(st.sampled_from(KEYWORDS), _anything(), max_size=5), st.sampled_from(sorted(SMALL)), st.booleans()
+)
+def test_whatever_the_schema_says(schema: Any, name: str, as_tool: bool) -> None:
+    """A grammar that engines read, or a message; never anything else."""
+    try:
+        if as_tool:
+            tools = [{"type": "function", "function": {"name": "f", "parameters": schema}}]
+            found = grammar(SMALL[name], tools=tools)
+        else:
+            found = grammar(SMALL[name], json_schema=schema)
+    except NothingAllowed:
+        return
+    if found.text:
+        assert refused(found.text) is None

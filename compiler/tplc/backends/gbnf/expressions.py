@@ -63,6 +63,9 @@ ANY_CHARACTER = Chars(codepoints.ALL)
 
 
 def lit(text: str) -> Expr:
+    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+        # Half of a pair: no text that is UTF-8 holds it.
+        return NEVER
     return Lit(text) if text else EMPTY
 
 
@@ -70,7 +73,7 @@ def chars(ranges: Ranges) -> Expr:
     if not ranges:
         return NEVER
     if len(ranges) == 1 and ranges[0][0] == ranges[0][1]:
-        return Lit(chr(ranges[0][0]))
+        return lit(chr(ranges[0][0]))
     return Chars(ranges)
 
 

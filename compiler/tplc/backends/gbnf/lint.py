@@ -120,6 +120,8 @@ class _Lint:
         most = low if high is None else high
         if most == 0 and high is not None:
             self._say("a repetition of nothing: {0}")
+        if high is not None and high < low:
+            self._say(f"the bounds of a repetition are the wrong way round: {counts}")
         if most * part.size > LARGEST_PRODUCT:
             self._say(f"a repetition of {most} times {part.size} symbols: at most {LARGEST_PRODUCT}")
         if self._kind()[0] == "counts":

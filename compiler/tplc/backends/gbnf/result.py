@@ -53,4 +53,4 @@ def with_comments(grammar: Grammar) -> Grammar:
 
 
 def _shown(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
+    return json.dumps(text, ensure_ascii=False).encode("utf-8", "backslashreplace").decode("utf-8")

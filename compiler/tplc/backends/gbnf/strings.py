@@ -133,6 +133,8 @@ def language(shape: StringShape, report: Report, path: str) -> Language:
     if shape.values is not None:
         return Texts(tuple(text for text in shape.values if fits(shape, text)))
     low, high = shape.low, shape.high
+    if high is not None and high < low:
+        return Texts(())
     if max(low, high or 0) > LARGEST_COUNT:
         report.looser("maxLength" if low <= LARGEST_COUNT else "minLength", path, f"ignored beyond {LARGEST_COUNT}")
         low, high = min(low, LARGEST_COUNT), None if (high or 0) > LARGEST_COUNT else high
