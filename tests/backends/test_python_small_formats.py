@@ -44,7 +44,13 @@ WRAPPED = TURNS % (
     "{{- '<' ~ k ~ '>' ~ ('<![' ~ v ~ ']!>' if v is string and '\\n' in v else v) ~ '</' ~ k ~ '>' }}"
     "{%- endfor %}{{ '</call>' }}{% endfor %}"
 )
+CLOSED = TURNS % (
+    "{% for c in m.tool_calls %}{{ '<call>' ~ c.function.name ~ '(' }}"
+    "{%- for k, v in c.function.arguments.items() %}{{ (', ' if not loop.first else '') ~ k ~ '=' ~ v | tojson }}"
+    "{%- endfor %}{{ ')\\n</call>' }}{% endfor %}"
+)
 FORMATS = {
+    "closed": CLOSED,
     "section": SECTION,
     "lines": LINES,
     "raw": RAW,
@@ -83,6 +89,10 @@ def read(name: str, text: str, tools: Any = None) -> tuple[str | None, list[tupl
         # Nothing stands between arguments.
         ("touching", '[f(a="x"b=10c=trued=nulle=2.5e+3)]<end>', None,
          [("f", {"a": "x", "b": 10, "c": True, "d": None, "e": 2500.0})]),
+        # A closer that is like nothing else ends a bare word, whatever follows.
+        ("closed", "<call>f(a=true)\n</call>Yes (so).<end>", "Yes (so).", [("f", {"a": True})]),
+        ("closed", "<call>f(a=1, b=-2)\n</call><call>g(b=null)\n</call>Yes.<end>", "Yes.",
+         [("f", {"a": 1, "b": -2}), ("g", {"b": None})]),
         # A member of the call that is always the same.
         ("bare", '{"kind": "call", "name": "f", "arguments": {"a": 1}}<end>', None, [("f", {"a": 1})]),
         ("bare", '{"kind": "apple"}<end>', '{"kind": "apple"}', []),

@@ -410,12 +410,15 @@ class _Analysis:
         """What may follow a value, as a pattern; and what may at the end of the output."""
         parts = [re.escape(pairs.separator.strip()), re.escape(opened.strip()), key, re.escape(key_end)]
         pair = SPACE.join(part for part in parts if part)
-        first, *rest = [re.escape(text.strip()) for text in _cored([pairs.end, *closing])] or [""]
+        closer = pairs.end + "".join(closing)
+        first, *rest = map(re.escape, _pieces(closer) or [""])
         end = first + "".join(f"(?:{SPACE}{text})?" for text in rest)
         separator, start = tools.separator.strip(), _call_start(tools)
         after = [re.escape(text.strip()) for text in _cored([tools.section_end, *self.ir.turn.ends])]
         after += [f"{re.escape(separator)}{SPACE}{start}"] if separator or start else []
         going_on = [pair, f"{end}{SPACE}(?:{'|'.join(after)})"] if after else [pair]
+        if _telling(closer):
+            going_on.append(SPACE.join([first, *rest]))  # like nothing in a value, so anything may follow
         at_end = [*going_on, *([rf"{end}{SPACE}\Z"] if end else []), r"\Z"]
         return f"{SPACE}(?:{'|'.join(going_on)})", f"{SPACE}(?:{'|'.join(at_end)})"
 
