@@ -294,10 +294,12 @@ class Report:
 
     def _cases(self) -> list[str]:
         lines = []
+        reasons = _json(ROOT / "tests" / "cases" / "differences.json")
         for result in self.results:
             for case in result.cases:
                 if case.difference:
-                    lines.append(f"- {case.id} ({result.name}): {case.difference}")
+                    reason = reasons.get(str(case.id), "")
+                    lines.append(f"- {case.id} ({result.name}): {case.difference}" + f" ({reason})" * bool(reason))
                 if case.chunked:
                     lines.append(f"- {case.id} ({result.name}): chunks give another {case.chunked} than the whole")
         return lines
