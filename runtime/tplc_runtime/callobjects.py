@@ -11,12 +11,15 @@ import re
 
 from .machine import Machine
 from .objects import Objects
-from .values import Reader, Style, text_of
+from .values import Reader, Style, json_end, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import ClassVar
+
+
+OBJECT_END = re.compile(r"\s*\}")
 
 
 class CallReader(Reader):
@@ -69,7 +72,7 @@ class CallReader(Reader):
 
 class CallObjects(Objects):
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]]  # ("*",) stands for a name that is the key
-    HEAD: ClassVar[re.Pattern[str] | None] = None  # how the object usually begins, up to the arguments
+    HEAD: ClassVar[re.Pattern[str] | None] = None  # how the object usually begins, up to the object of arguments
     DISTINCT: ClassVar[bool] = True  # the opener is like nothing else, so what follows is a call
     _reader: CallReader | None = None
 
@@ -83,20 +86,28 @@ class CallObjects(Objects):
         end = self._pos + self._skip - len(opened)
         self._raw, self._raw_base = [self._buf[self._pos : end]], self._base + self._pos  # while it may still be text
         self._pos, self._eat = end, ""
-        self._reader = CallReader(self.STYLES, self.FIELDS)
         self._kind = ""
         self._named = False
         self._early: str | None = None  # arguments that came before the name
         self._call_id: str | None = None
-        match = self.HEAD.match(self._buf, end) if self.HEAD is not None else None
-        if match is not None:
-            # The same as reading it field by field, only faster.
-            reader, values = self._reader, match.groupdict()
-            reader.stack, reader.path, reader.style, reader.want = ["{"], [values["key"]], self.STYLES[2], "value"
-            self._raw.append(self._buf[end : match.end("name") + 1])
-            self._pos, self._call_id = match.end("name") + 1, values.get("id")
-            if self._is_named(values["name"]):
-                self._pos = match.end()
+        if self.HEAD is None or not self._is_whole(self.HEAD.match(self._buf, end)):
+            self._reader = CallReader(self.STYLES, self.FIELDS)
+
+    def _is_whole(self, head: re.Match[str] | None) -> bool:
+        """All of an object of the usual kind is there, so that the standard library's scanner can read it."""
+        stop = json_end(self._buf, head.end()) if head is not None else 0
+        closing = OBJECT_END.match(self._buf, stop)
+        if head is None or not stop or closing is None:
+            return False
+        start, self._pos = self._pos, head.end("name") + 1
+        self._raw.append(self._buf[start : self._pos])
+        values = head.groupdict()
+        self._call_id = values.get("id")
+        if self._is_named(values["name"]):
+            self._pos = closing.end()
+            self._say("arguments", self._buf[head.end() : stop])
+            self._close_call()
+        return True
 
     def _object(self) -> bool:
         # call = "{" (key ":" value ",")* "}"

@@ -9,19 +9,16 @@ from __future__ import annotations
 
 import re
 
+from .message import Copied
+
 OPENING = re.compile(r"\s*```[^\n`]*\n")
 PART_OF_OPENING = re.compile(r"\s*(?:`{0,2}|```[^\n`]*)")
 FENCE_LIMIT = 256  # more white space than this, or a longer line, is no fence
 
 
-class Fence:
+class Fence(Copied):
     def __init__(self) -> None:
         self._state, self._held = "start", ""
-
-    def copy(self) -> Fence:
-        twin = Fence()
-        twin._state, twin._held = self._state, self._held
-        return twin
 
     def more(self, text: str) -> str:
         """The part of the content that is known to be inside the fence, or that no fence is around."""

@@ -10,7 +10,7 @@ import re
 
 from .fence import Fence
 from .markers import Mark, Marks, lead_in
-from .message import Diagnostic
+from .message import Copied, Diagnostic
 from .schema import parameters_of
 
 TYPE_CHECKING = False
@@ -37,7 +37,7 @@ def next_char(buf: str, pos: int) -> int:
     return match.start() if match else len(buf)
 
 
-class Machine:
+class Machine(Copied):
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
     SPACE: ClassVar[str] = ""  # what the template writes before the content
@@ -75,13 +75,14 @@ class Machine:
         self._ended = self._literal = False  # after the turn's end; after a call that was none: its closers are text
         self._opener = ""  # of the reasoning that the text is in
         # Output: the message, and the deltas of this feed.
-        self._texts: dict[str, list[str]] = {"content": [], "reasoning_content": [], "held": []}
-        self._calls: list[tuple[str, str | None, str]] = []  # name, id, arguments (those of the last one apart)
-        self._pieces: list[str] = []
+        self._texts: dict[str, list[str]] = {"content": [], "reasoning_content": [], "arguments": [], "held": []}
+        self._calls: list[tuple[str, str | None, str]] = []  # name, id, arguments (those of the last are in _texts)
         self._index = -1  # of the last call
         self._open = False  # the last call is not complete
         self._closed = False  # its closing marker has come
         self._out: list[Delta] = []
+        self._said: list[str] = []  # what goes into the next delta, and of which kind it is
+        self._saying = ""
         # The kind of text that the output is in the middle of, and chunks of it that were passed on as they came.
         self._plain = ""
         self._passed: list[str] = []
@@ -89,10 +90,7 @@ class Machine:
 
     def copy(self) -> Any:
         self._settle()
-        twin = object.__new__(type(self))
-        for name, value in self.__dict__.items():
-            own = isinstance(value, list) or (name in ("_reader", "_fence") and value is not None)
-            setattr(twin, name, value.copy() if own else value)
+        twin = super().copy()
         twin._texts = {kind: texts[:] for kind, texts in self._texts.items()}
         return twin
 
@@ -116,14 +114,15 @@ class Machine:
         self._base = -len(head)
         self._out = self._advance(head) if head else []
         if not self._echo:
-            self._texts.update(content=[], reasoning_content=[])
-            self._calls, self._pieces, self._out = self._calls[len(self._calls) - self._open :], [], []
+            self._texts.update(content=[], reasoning_content=[], arguments=[])
+            self._calls, self._out = self._calls[len(self._calls) - self._open :], []
             self._index = len(self._calls) - 1
             self.diagnostics.clear()
             if self._calls:
                 self._announce()
             if not self._reasoning_on:
                 self._say("content", self._opener)
+                self._flush()
         if self._out:
             self._plain = ""  # they go out with the first feed
 
@@ -150,19 +149,21 @@ class Machine:
         fence, self._fence = self._fence, None
         if fence is not None:
             self._say("content", fence.end())
+        self._flush()
         self._out, out = [], self._out
         return deltas + out
 
     def _settle(self) -> None:
         """Account for the chunks that were passed on as they came."""
-        if self._passed:
-            text = "".join(self._passed)
-            self._passed.clear()
-            (self._pieces if self._plain == "arguments" else self._texts[self._plain]).append(text)
+        text = "".join(self._passed)
+        self._passed.clear()
+        if text:
+            self._texts[self._plain].append(text)
             self._base += len(text)
 
     def _advance(self, chunk: str) -> list[Delta]:
-        self._settle()
+        if self._passed:
+            self._settle()
         self._plain = ""
         self._wanted -= len(chunk)
         if self._wanted > 0 and not self._final:
@@ -180,19 +181,20 @@ class Machine:
             self._wanted = held if held > HELD_LIMIT else 0
             if held or self._eat:
                 self._plain = ""
+        self._flush()
         self._out, out = [], self._out
         return out
 
     @property
     def message(self) -> Message:
         self._settle()
-        content, reasoning = "".join(self._texts["content"]), "".join(self._texts["reasoning_content"])
+        content, reasoning, last, _ = ("".join(texts) for texts in self._texts.values())
         calls: list[ToolCall] = [
             {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
             for name, call_id, arguments in self._calls
         ]
         if calls:
-            calls[-1]["function"]["arguments"] = "".join(self._pieces)
+            calls[-1]["function"]["arguments"] = last
         return {
             "role": "assistant",
             "content": None if not content and (reasoning or calls) else content,
@@ -205,13 +207,22 @@ class Machine:
             text = self._fence.more(text)
         if not text:
             return
+        if kind != self._saying:
+            self._flush()
+            self._saying = kind
+        self._said.append(text)
+
+    def _flush(self) -> None:
+        """One delta of what was said since the last."""
+        if not self._said:
+            return
+        kind, text = self._saying, "".join(self._said)
+        self._said.clear()
+        self._texts[kind].append(text)
         if kind == "arguments":
-            self._pieces.append(text)
             self._out.append({"tool_calls": [{"index": self._index, "function": {"arguments": text}}]})
-        else:
-            self._texts[kind].append(text)
-            if kind != "held":
-                self._out.append({kind: text})
+        elif kind != "held":
+            self._out.append({kind: text})
 
     def _text(self, kind: str, start: int, end: int) -> None:
         """Say text of the buffer; what the prompt already held is not said again."""
@@ -221,8 +232,10 @@ class Machine:
 
     def _release(self, kind: str) -> None:
         """The text that was held is of this kind."""
+        self._flush()
         held = "".join(self._texts["held"])
-        self._texts["held"].clear()
+        if held:
+            self._texts["held"].clear()
         if held.strip() or kind == "content":
             self._say(kind, held)
 
@@ -234,7 +247,8 @@ class Machine:
 
     def _until(self, marks: Marks, kind: str) -> str:
         """Say the text before the next marker as `kind`; the marker's kind, "" where more input is needed."""
-        self._eat_space()
+        if self._eat:
+            self._eat_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
         mark = marks.find(buf, pos)
         line_start, seen = self._line_start, pos
@@ -262,7 +276,7 @@ class Machine:
                 looked_at = looked_at or self._fence is not None
                 self._plain = "" if looked_at else kind
             elif self._final:
-                if not (self._calls or any(self._texts.values())):
+                if not (self._calls or self._said or any(self._texts.values())):
                     self._text(kind, pos, end)
                 self._pos = end
             return ""
@@ -382,6 +396,7 @@ class Machine:
         return name in self._tools if self._tools else re.fullmatch(r"[^\W\d][\w.:-]*", name) is not None
 
     def _announce(self) -> None:
+        self._flush()
         name, call_id, _ = self._calls[-1]
         function = {"name": name, "arguments": ""}
         call = {"index": self._index, "id": call_id, "type": "function", "function": function}
@@ -390,8 +405,8 @@ class Machine:
     def _open_call(self, name: str, call_id: str | None = None) -> None:
         self._release("content")
         if self._calls:
-            self._calls[-1] = (*self._calls[-1][:2], "".join(self._pieces))
-        self._pieces = []
+            self._calls[-1] = (*self._calls[-1][:2], "".join(self._texts["arguments"]))
+        self._texts["arguments"] = []
         self._calls.append((name, call_id, ""))
         self._index = len(self._calls) - 1
         self._announce()
@@ -400,6 +415,7 @@ class Machine:
             self._note("unknown tool " + name)
 
     def _set_id(self, call_id: str) -> None:
+        self._flush()
         name, _, arguments = self._calls[-1]
         self._calls[-1] = (name, call_id, arguments)
         self._out.append({"tool_calls": [{"index": self._index, "id": call_id}]})

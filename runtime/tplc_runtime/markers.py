@@ -71,7 +71,10 @@ class Marks:
                 hold = match.start()
                 break
         if hold > pos and buf[hold - 1].isspace():
-            return next((at for at in range(max(pos, hold - 16), hold) if buf[at:hold] in self._leads), hold)
+            start = max(pos, hold - 16)
+            for at in range(start + len(buf[start:hold].rstrip()), hold):
+                if buf[at:hold] in self._leads:
+                    return at
         return hold
 
 

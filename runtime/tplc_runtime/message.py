@@ -27,3 +27,13 @@ if TYPE_CHECKING:
 
 
 Diagnostic = namedtuple("Diagnostic", "offset text")
+
+
+class Copied:
+    """A copy has lists, and parts that can be copied, of its own."""
+
+    def copy(self) -> Any:
+        twin = object.__new__(type(self))
+        for name, value in self.__dict__.items():
+            setattr(twin, name, value.copy() if isinstance(value, (list, Copied)) else value)
+        return twin

@@ -21,8 +21,10 @@ class Objects(Machine):
     def _arguments(self) -> bool:
         # arguments = object | string that holds an object
         if self._reader is None:
-            match = self.STYLES[0].token.match(self._buf, next_char(self._buf, self._pos))
-            if match is None or (match.end() == len(self._buf) and match.lastindex != 2 and not self._final):
+            start = next_char(self._buf, self._pos)
+            match = self.STYLES[0].token.match(self._buf, start)
+            begins = match is not None and match.lastindex == 3 and self._buf[start:] in self.STYLES[0].begins
+            if match is None or (begins and not self._final):
                 return False
             if self.STYLES[0].tokens.get(match.group()) not in ("{", '"'):
                 self._note("expected the arguments")

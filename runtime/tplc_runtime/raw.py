@@ -12,7 +12,7 @@ import re
 from .markers import Mark, lead_in
 from .pairs import Pairs
 from .schema import member_of, types_of
-from .values import escaped, literal_of, scan_json
+from .values import escaped, json_end, literal_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,11 +67,8 @@ def _to_json(match: re.Match[str]) -> str:
 def nested_json(text: str) -> str | None:
     """A list or an object, in JSON or as Python writes it, as JSON."""
     for candidate in (text, PYTHON.sub(_to_json, text)):
-        try:
-            if scan_json(candidate, 0)[1] == len(candidate):
-                return candidate
-        except (ValueError, RecursionError):
-            continue
+        if json_end(candidate, 0) == len(candidate):
+            return candidate
     return None
 
 
@@ -104,7 +101,8 @@ class RawPairs(Pairs):
 
     def _value(self) -> bool:
         # value = text VALUE_END
-        self._eat_space()
+        if self._eat:
+            self._eat_space()
         buf, pos = self._buf, self._pos
         mark = self._end.find(buf, pos)
         hold = len(buf) if self._final else self._end.held(buf, pos)

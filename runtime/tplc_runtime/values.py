@@ -11,6 +11,8 @@ from __future__ import annotations
 import json
 import re
 
+from .message import Copied
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,15 +24,26 @@ ESCAPE = re.compile(
     r"\\(?:([\"\\/bfnrt]|u[0-9a-fA-F]{4})|(?:x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(.)))", re.DOTALL
 )
 PART_OF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7}|[0-7]{1,2})?\Z")
-WHOLE_ESCAPES = re.compile(r'(?:[^"\\\x00-\x1f]|\\["\\/bfnrt])*')
 WORD = re.compile(r"[^,\n\]}]+")
 HELD = 256  # more than any sign is long
-BODY = {'"': re.compile(r'[^"\\\x00-\x1f]*')}
+BODIES: dict[str, re.Pattern[str]] = {}  # compiled when needed: an import should cost little
+encode = json.JSONEncoder(ensure_ascii=False).encode  # json.dumps makes an encoder at each call
+
+
+def body_of(quote: str, escape: str) -> re.Pattern[str]:
+    """What stays as it is inside a string that this quote ends: plain text, and escapes that JSON has too."""
+    plain = rf'[^"\\{re.escape(quote)}\x00-\x1f]*'
+    # Bounded: each repetition takes memory while the pattern is matched.
+    escapes = r'(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})' + plain + "){0,99}" if escape != "none" else ""
+    return re.compile(plain + escapes)
+
+
+IN_STRING = body_of('"', "json")
 
 
 def escaped(text: str) -> str:
     """The inside of a JSON string."""
-    return json.dumps(text, ensure_ascii=False)[1:-1]
+    return encode(text)[1:-1]
 
 
 def text_of(string: str) -> str:
@@ -45,7 +58,14 @@ def refuse(text: str) -> Any:
 
 # Numbers stay text: a number of 10,000 digits is no int.
 decoder = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=refuse)
-scan_json = decoder.raw_decode
+
+
+def json_end(buf: str, pos: int) -> int:
+    """The end of the JSON value that begins here, 0 where there is none: the fastest way to read one that is whole."""
+    try:
+        return decoder.raw_decode(buf, pos)[1]
+    except (ValueError, RecursionError):
+        return 0
 
 
 class Style:
@@ -66,18 +86,19 @@ class Style:
         self.tokens = {**dict.fromkeys(self.strings, '"'), **dict(zip(signs, "[,]{:,}"))}
         ordered = sorted(self.tokens, key=len, reverse=True)
         either = "|".join(map(re.escape, ordered))
-        single = re.escape("".join(sign for sign in ordered if len(sign) == 1))
-        self.token = re.compile(rf"(\s+)|({either})|((?:(?!{either})[^\s{single}])+)", re.DOTALL)
+        self.token = re.compile(rf"(\s+)|({either})|(.)", re.DOTALL)
+        # Searched for: a pattern that steps through a word takes a hundred bytes of memory for each character.
+        self.word_end = re.compile(rf"\s|{either}|\Z")
         self.begins = {sign[:n] for sign in ordered for n in range(1, len(sign))}
         is_json = '"' in self.strings and self.strings['"'][2] == "json" and "".join(signs) == "[,]{:,}"
         self.is_json = is_json and '"' not in self.begins
         follow = "|".join(re.escape(sign) for sign, token in self.tokens.items() if token in ",]}:")
         self.follow = re.compile(rf"\s{{0,16}}(?:{follow}|\)|\Z)")
         self.literal = re.compile("|".join([*map(re.escape, sorted(words, key=len, reverse=True)), NUMBER.pattern]))
-        self.key = re.compile(rf"(?:(?!{re.escape(signs[4])})[^\n}}])+")
+        self.key_end = re.compile(rf"[\n}}]|{re.escape(signs[4])}|\Z")
 
 
-class Reader:
+class Reader(Copied):
     """Reads one value; `styles` are those at the top, inside a top-level list, inside a top-level object.
 
     `follow` is what may follow the value, where that is not obvious: a pattern, and one for the end of the output.
@@ -94,12 +115,6 @@ class Reader:
         self.comma: list[str] = []  # a comma, and white space after it, until something follows
         self.repair = ""  # the first thing that had to be repaired
         self.pause = False
-
-    def copy(self) -> Any:
-        twin = object.__new__(type(self))
-        for name, value in self.__dict__.items():
-            setattr(twin, name, value.copy() if isinstance(value, list) else value)
-        return twin
 
     def in_usual_string(self) -> bool:
         """Inside a string of the kind that the template writes, where most text is passed on as it came."""
@@ -138,7 +153,7 @@ class Reader:
                 if self.want and not (end > match.end()):
                     self._sign(token, text)
             else:
-                end = self._word(buf, pos, end, final)
+                end = self._word(buf, pos, self.style.word_end.search(buf, end).start(), final)  # type: ignore[union-attr]
                 if end == pos:
                     break
             pos = end
@@ -148,16 +163,11 @@ class Reader:
         return not self.stack
 
     def _whole(self, buf: str, pos: int) -> int:
-        # If all of it is there and it is JSON, the standard library's scanner is faster than any loop.
-        if not self.style.is_json:
-            return 0
-        try:
-            end = scan_json(buf, pos)[1]
-        except (ValueError, RecursionError):
-            return 0
-        self._begin()
-        self.out.append(buf[pos:end])
-        self._end()
+        end = json_end(buf, pos) if self.style.is_json else 0
+        if end:
+            self._begin()
+            self.out.append(buf[pos:end])
+            self._end()
         return end
 
     def _repaired(self, what: str) -> None:
@@ -231,7 +241,8 @@ class Reader:
         """A word: a literal, a key without quotes, or else a string without quotes."""
         bare_key = self.want in ("key", "member") or (self.want == "comma" and self.stack[-1] == "{")
         if bare_key:
-            end = getattr(self.style.key.match(buf, pos), "end", lambda: end)()
+            key_end = self.style.key_end.search(buf, pos).start()  # type: ignore[union-attr]
+            end = key_end if key_end > pos else end
         elif self.follow and not self.stack:
             # Where nothing stands between arguments, a number or a literal word ends where its own syntax does.
             own = self.style.literal.match(buf, pos)
@@ -261,8 +272,7 @@ class Reader:
 
     def _inside(self, buf: str, pos: int, final: bool, _: str, close: str, escape: str) -> int:
         """Text of a string, up to something that is not plain."""
-        first = close[0]
-        body = BODY.get(first) or BODY.setdefault(first, re.compile(rf'[^"\\{re.escape(first)}\x00-\x1f]*'))
+        body = BODIES.get(close[0] + escape) or BODIES.setdefault(close[0] + escape, body_of(close[0], escape))
         end = body.match(buf, pos).end()  # type: ignore[union-attr]
         if end > pos:
             self.out.append(buf[pos:end])

@@ -32,9 +32,11 @@ text is not passed on: tagged-json: lost
     say = Machine._say
     Machine._say = lambda self, kind, text: say(self, kind, text.replace("e", ""))
 text is skipped: wrapped-content: lost
-    def skip(self):
+    until = Machine._until
+    def skip(self, marks, kind):
         self._pos = min(self._pos + 1, len(self._buf))
-    Machine._eat_space = skip
+        return until(self, marks, kind)
+    Machine._until = skip
 markers swallow what follows: channels: lost
     drop = Machine._drop
     def swallow(self, fresh=True):

@@ -71,6 +71,18 @@ STRAY = ("\n</quiet>\n\n", "</act>")
 # The runtime, the same for all formats; what is this format's own goes on after it.
 
 Diagnostic = namedtuple("Diagnostic", "offset text")
+
+
+class Copied:
+    """A copy has lists, and parts that can be copied, of its own."""
+
+    def copy(self) -> Any:
+        twin = object.__new__(type(self))
+        for name, value in self.__dict__.items():
+            setattr(twin, name, value.copy() if isinstance(value, (list, Copied)) else value)
+        return twin
+
+
 GAP = 64  # the most white space that is looked for at one place inside a marker
 # `lead` and `trail` are the white space that the template writes around a marker.
 Mark = namedtuple("Mark", "kind start end lead trail")
@@ -125,7 +137,10 @@ class Marks:
                 hold = match.start()
                 break
         if hold > pos and buf[hold - 1].isspace():
-            return next((at for at in range(max(pos, hold - 16), hold) if buf[at:hold] in self._leads), hold)
+            start = max(pos, hold - 16)
+            for at in range(start + len(buf[start:hold].rstrip()), hold):
+                if buf[at:hold] in self._leads:
+                    return at
         return hold
 
 
@@ -202,11 +217,12 @@ def member_of(schema: object, root: object, key: str) -> object:
 
 NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 LOOSE_NUMBER = r"([+-]?)0*([0-9][0-9_]*)?(?:(\.)([0-9_]*))?([eE][+-]?[0-9]+)?"
+encode = json.JSONEncoder(ensure_ascii=False).encode  # json.dumps makes an encoder at each call
 
 
 def escaped(text: str) -> str:
     """The inside of a JSON string."""
-    return json.dumps(text, ensure_ascii=False)[1:-1]
+    return encode(text)[1:-1]
 
 
 def refuse(text: str) -> Any:
@@ -215,7 +231,14 @@ def refuse(text: str) -> Any:
 
 # Numbers stay text: a number of 10,000 digits is no int.
 decoder = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=refuse)
-scan_json = decoder.raw_decode
+
+
+def json_end(buf: str, pos: int) -> int:
+    """The end of the JSON value that begins here, 0 where there is none: the fastest way to read one that is whole."""
+    try:
+        return decoder.raw_decode(buf, pos)[1]
+    except (ValueError, RecursionError):
+        return 0
 
 
 def literal_of(text: str, words: Mapping[str, str]) -> str | None:
@@ -241,14 +264,9 @@ PART_OF_OPENING = re.compile(r"\s*(?:`{0,2}|```[^\n`]*)")
 FENCE_LIMIT = 256  # more white space than this, or a longer line, is no fence
 
 
-class Fence:
+class Fence(Copied):
     def __init__(self) -> None:
         self._state, self._held = "start", ""
-
-    def copy(self) -> Fence:
-        twin = Fence()
-        twin._state, twin._held = self._state, self._held
-        return twin
 
     def more(self, text: str) -> str:
         """The part of the content that is known to be inside the fence, or that no fence is around."""
@@ -295,7 +313,7 @@ def next_char(buf: str, pos: int) -> int:
     return match.start() if match else len(buf)
 
 
-class Machine:
+class Machine(Copied):
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
     SPACE: ClassVar[str] = ""  # what the template writes before the content
@@ -333,13 +351,14 @@ class Machine:
         self._ended = self._literal = False  # after the turn's end; after a call that was none: its closers are text
         self._opener = ""  # of the reasoning that the text is in
         # Output: the message, and the deltas of this feed.
-        self._texts: dict[str, list[str]] = {"content": [], "reasoning_content": [], "held": []}
-        self._calls: list[tuple[str, str | None, str]] = []  # name, id, arguments (those of the last one apart)
-        self._pieces: list[str] = []
+        self._texts: dict[str, list[str]] = {"content": [], "reasoning_content": [], "arguments": [], "held": []}
+        self._calls: list[tuple[str, str | None, str]] = []  # name, id, arguments (those of the last are in _texts)
         self._index = -1  # of the last call
         self._open = False  # the last call is not complete
         self._closed = False  # its closing marker has come
         self._out: list[Delta] = []
+        self._said: list[str] = []  # what goes into the next delta, and of which kind it is
+        self._saying = ""
         # The kind of text that the output is in the middle of, and chunks of it that were passed on as they came.
         self._plain = ""
         self._passed: list[str] = []
@@ -347,10 +366,7 @@ class Machine:
 
     def copy(self) -> Any:
         self._settle()
-        twin = object.__new__(type(self))
-        for name, value in self.__dict__.items():
-            own = isinstance(value, list) or (name in ("_reader", "_fence") and value is not None)
-            setattr(twin, name, value.copy() if own else value)
+        twin = super().copy()
         twin._texts = {kind: texts[:] for kind, texts in self._texts.items()}
         return twin
 
@@ -374,14 +390,15 @@ class Machine:
         self._base = -len(head)
         self._out = self._advance(head) if head else []
         if not self._echo:
-            self._texts.update(content=[], reasoning_content=[])
-            self._calls, self._pieces, self._out = self._calls[len(self._calls) - self._open :], [], []
+            self._texts.update(content=[], reasoning_content=[], arguments=[])
+            self._calls, self._out = self._calls[len(self._calls) - self._open :], []
             self._index = len(self._calls) - 1
             self.diagnostics.clear()
             if self._calls:
                 self._announce()
             if not self._reasoning_on:
                 self._say("content", self._opener)
+                self._flush()
         if self._out:
             self._plain = ""  # they go out with the first feed
 
@@ -408,19 +425,21 @@ class Machine:
         fence, self._fence = self._fence, None
         if fence is not None:
             self._say("content", fence.end())
+        self._flush()
         self._out, out = [], self._out
         return deltas + out
 
     def _settle(self) -> None:
         """Account for the chunks that were passed on as they came."""
-        if self._passed:
-            text = "".join(self._passed)
-            self._passed.clear()
-            (self._pieces if self._plain == "arguments" else self._texts[self._plain]).append(text)
+        text = "".join(self._passed)
+        self._passed.clear()
+        if text:
+            self._texts[self._plain].append(text)
             self._base += len(text)
 
     def _advance(self, chunk: str) -> list[Delta]:
-        self._settle()
+        if self._passed:
+            self._settle()
         self._plain = ""
         self._wanted -= len(chunk)
         if self._wanted > 0 and not self._final:
@@ -438,19 +457,20 @@ class Machine:
             self._wanted = held if held > HELD_LIMIT else 0
             if held or self._eat:
                 self._plain = ""
+        self._flush()
         self._out, out = [], self._out
         return out
 
     @property
     def message(self) -> Message:
         self._settle()
-        content, reasoning = "".join(self._texts["content"]), "".join(self._texts["reasoning_content"])
+        content, reasoning, last, _ = ("".join(texts) for texts in self._texts.values())
         calls: list[ToolCall] = [
             {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
             for name, call_id, arguments in self._calls
         ]
         if calls:
-            calls[-1]["function"]["arguments"] = "".join(self._pieces)
+            calls[-1]["function"]["arguments"] = last
         return {
             "role": "assistant",
             "content": None if not content and (reasoning or calls) else content,
@@ -463,13 +483,22 @@ class Machine:
             text = self._fence.more(text)
         if not text:
             return
+        if kind != self._saying:
+            self._flush()
+            self._saying = kind
+        self._said.append(text)
+
+    def _flush(self) -> None:
+        """One delta of what was said since the last."""
+        if not self._said:
+            return
+        kind, text = self._saying, "".join(self._said)
+        self._said.clear()
+        self._texts[kind].append(text)
         if kind == "arguments":
-            self._pieces.append(text)
             self._out.append({"tool_calls": [{"index": self._index, "function": {"arguments": text}}]})
-        else:
-            self._texts[kind].append(text)
-            if kind != "held":
-                self._out.append({kind: text})
+        elif kind != "held":
+            self._out.append({kind: text})
 
     def _text(self, kind: str, start: int, end: int) -> None:
         """Say text of the buffer; what the prompt already held is not said again."""
@@ -479,8 +508,10 @@ class Machine:
 
     def _release(self, kind: str) -> None:
         """The text that was held is of this kind."""
+        self._flush()
         held = "".join(self._texts["held"])
-        self._texts["held"].clear()
+        if held:
+            self._texts["held"].clear()
         if held.strip() or kind == "content":
             self._say(kind, held)
 
@@ -492,7 +523,8 @@ class Machine:
 
     def _until(self, marks: Marks, kind: str) -> str:
         """Say the text before the next marker as `kind`; the marker's kind, "" where more input is needed."""
-        self._eat_space()
+        if self._eat:
+            self._eat_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
         mark = marks.find(buf, pos)
         line_start, seen = self._line_start, pos
@@ -520,7 +552,7 @@ class Machine:
                 looked_at = looked_at or self._fence is not None
                 self._plain = "" if looked_at else kind
             elif self._final:
-                if not (self._calls or any(self._texts.values())):
+                if not (self._calls or self._said or any(self._texts.values())):
                     self._text(kind, pos, end)
                 self._pos = end
             return ""
@@ -636,6 +668,7 @@ class Machine:
         return True
 
     def _announce(self) -> None:
+        self._flush()
         name, call_id, _ = self._calls[-1]
         function = {"name": name, "arguments": ""}
         call = {"index": self._index, "id": call_id, "type": "function", "function": function}
@@ -644,8 +677,8 @@ class Machine:
     def _open_call(self, name: str, call_id: str | None = None) -> None:
         self._release("content")
         if self._calls:
-            self._calls[-1] = (*self._calls[-1][:2], "".join(self._pieces))
-        self._pieces = []
+            self._calls[-1] = (*self._calls[-1][:2], "".join(self._texts["arguments"]))
+        self._texts["arguments"] = []
         self._calls.append((name, call_id, ""))
         self._index = len(self._calls) - 1
         self._announce()
@@ -764,11 +797,8 @@ def _to_json(match: re.Match[str]) -> str:
 def nested_json(text: str) -> str | None:
     """A list or an object, in JSON or as Python writes it, as JSON."""
     for candidate in (text, PYTHON.sub(_to_json, text)):
-        try:
-            if scan_json(candidate, 0)[1] == len(candidate):
-                return candidate
-        except (ValueError, RecursionError):
-            continue
+        if json_end(candidate, 0) == len(candidate):
+            return candidate
     return None
 
 
@@ -801,7 +831,8 @@ class RawPairs(Pairs):
 
     def _value(self) -> bool:
         # value = text VALUE_END
-        self._eat_space()
+        if self._eat:
+            self._eat_space()
         buf, pos = self._buf, self._pos
         mark = self._end.find(buf, pos)
         hold = len(buf) if self._final else self._end.held(buf, pos)
@@ -968,26 +999,20 @@ class StreamParser(Wraps):
 
     def feed(self, chunk: str) -> list[Delta]:
         # Most chunks are passed on as they came: no character of them could begin or end anything.
-        if self._plain == "content" and chunk and "<" not in chunk and ("\n" not in chunk or not chunk[-1].isspace()):
-            self._passed.append(chunk)
-            return [{"content": chunk}]
-        if (
-            self._plain == "arguments"
-            and chunk
-            and '"' not in chunk
-            and "<" not in chunk
-            and "\\" not in chunk
-            and "]" not in chunk
-            and chunk.isprintable()
-        ):
+        if self._plain == "arguments" and chunk:
+            if '"' in chunk or "<" in chunk or "\\" in chunk or "]" in chunk or not chunk.isprintable():
+                if "<" in chunk or "]" in chunk or chunk[-1].isspace():
+                    return self._advance(chunk)
+                text = escaped(chunk)
+                self._base += len(chunk) - len(text)
+                self._passed.append(text)
+                return [{"tool_calls": [{"index": self._index, "function": {"arguments": text}}]}]
             self._passed.append(chunk)
             return [{"tool_calls": [{"index": self._index, "function": {"arguments": chunk}}]}]
-        if self._plain == "arguments" and chunk and "<" not in chunk and "]" not in chunk and not chunk[-1].isspace():
-            text = escaped(chunk)
-            self._base += len(chunk) - len(text)
-            self._passed.append(text)
-            return [{"tool_calls": [{"index": self._index, "function": {"arguments": text}}]}]
-        if (
+        elif self._plain == "content" and chunk and "<" not in chunk and ("\n" not in chunk or not chunk[-1].isspace()):
+            self._passed.append(chunk)
+            return [{"content": chunk}]
+        elif (
             self._plain == "reasoning_content"
             and chunk
             and "<" not in chunk

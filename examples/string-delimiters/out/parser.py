@@ -58,6 +58,18 @@ STRAY = ("\n~)",)
 # The runtime, the same for all formats; what is this format's own goes on after it.
 
 Diagnostic = namedtuple("Diagnostic", "offset text")
+
+
+class Copied:
+    """A copy has lists, and parts that can be copied, of its own."""
+
+    def copy(self) -> Any:
+        twin = object.__new__(type(self))
+        for name, value in self.__dict__.items():
+            setattr(twin, name, value.copy() if isinstance(value, (list, Copied)) else value)
+        return twin
+
+
 GAP = 64  # the most white space that is looked for at one place inside a marker
 # `lead` and `trail` are the white space that the template writes around a marker.
 Mark = namedtuple("Mark", "kind start end lead trail")
@@ -112,7 +124,10 @@ class Marks:
                 hold = match.start()
                 break
         if hold > pos and buf[hold - 1].isspace():
-            return next((at for at in range(max(pos, hold - 16), hold) if buf[at:hold] in self._leads), hold)
+            start = max(pos, hold - 16)
+            for at in range(start + len(buf[start:hold].rstrip()), hold):
+                if buf[at:hold] in self._leads:
+                    return at
         return hold
 
 
@@ -151,12 +166,21 @@ ESCAPE = re.compile(
 PART_OF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7}|[0-7]{1,2})?\Z")
 WORD = re.compile(r"[^,\n\]}]+")
 HELD = 256  # more than any sign is long
-BODY = {'"': re.compile(r'[^"\\\x00-\x1f]*')}
+BODIES: dict[str, re.Pattern[str]] = {}  # compiled when needed: an import should cost little
+encode = json.JSONEncoder(ensure_ascii=False).encode  # json.dumps makes an encoder at each call
+
+
+def body_of(quote: str, escape: str) -> re.Pattern[str]:
+    """What stays as it is inside a string that this quote ends: plain text, and escapes that JSON has too."""
+    plain = rf'[^"\\{re.escape(quote)}\x00-\x1f]*'
+    # Bounded: each repetition takes memory while the pattern is matched.
+    escapes = r'(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})' + plain + "){0,99}" if escape != "none" else ""
+    return re.compile(plain + escapes)
 
 
 def escaped(text: str) -> str:
     """The inside of a JSON string."""
-    return json.dumps(text, ensure_ascii=False)[1:-1]
+    return encode(text)[1:-1]
 
 
 def text_of(string: str) -> str:
@@ -171,7 +195,14 @@ def refuse(text: str) -> Any:
 
 # Numbers stay text: a number of 10,000 digits is no int.
 decoder = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=refuse)
-scan_json = decoder.raw_decode
+
+
+def json_end(buf: str, pos: int) -> int:
+    """The end of the JSON value that begins here, 0 where there is none: the fastest way to read one that is whole."""
+    try:
+        return decoder.raw_decode(buf, pos)[1]
+    except (ValueError, RecursionError):
+        return 0
 
 
 class Style:
@@ -192,18 +223,19 @@ class Style:
         self.tokens = {**dict.fromkeys(self.strings, '"'), **dict(zip(signs, "[,]{:,}"))}
         ordered = sorted(self.tokens, key=len, reverse=True)
         either = "|".join(map(re.escape, ordered))
-        single = re.escape("".join(sign for sign in ordered if len(sign) == 1))
-        self.token = re.compile(rf"(\s+)|({either})|((?:(?!{either})[^\s{single}])+)", re.DOTALL)
+        self.token = re.compile(rf"(\s+)|({either})|(.)", re.DOTALL)
+        # Searched for: a pattern that steps through a word takes a hundred bytes of memory for each character.
+        self.word_end = re.compile(rf"\s|{either}|\Z")
         self.begins = {sign[:n] for sign in ordered for n in range(1, len(sign))}
         is_json = '"' in self.strings and self.strings['"'][2] == "json" and "".join(signs) == "[,]{:,}"
         self.is_json = is_json and '"' not in self.begins
         follow = "|".join(re.escape(sign) for sign, token in self.tokens.items() if token in ",]}:")
         self.follow = re.compile(rf"\s{{0,16}}(?:{follow}|\)|\Z)")
         self.literal = re.compile("|".join([*map(re.escape, sorted(words, key=len, reverse=True)), NUMBER.pattern]))
-        self.key = re.compile(rf"(?:(?!{re.escape(signs[4])})[^\n}}])+")
+        self.key_end = re.compile(rf"[\n}}]|{re.escape(signs[4])}|\Z")
 
 
-class Reader:
+class Reader(Copied):
     """Reads one value; `styles` are those at the top, inside a top-level list, inside a top-level object.
 
     `follow` is what may follow the value, where that is not obvious: a pattern, and one for the end of the output.
@@ -220,12 +252,6 @@ class Reader:
         self.comma: list[str] = []  # a comma, and white space after it, until something follows
         self.repair = ""  # the first thing that had to be repaired
         self.pause = False
-
-    def copy(self) -> Any:
-        twin = object.__new__(type(self))
-        for name, value in self.__dict__.items():
-            setattr(twin, name, value.copy() if isinstance(value, list) else value)
-        return twin
 
     def in_usual_string(self) -> bool:
         """Inside a string of the kind that the template writes, where most text is passed on as it came."""
@@ -264,7 +290,7 @@ class Reader:
                 if self.want and not (end > match.end()):
                     self._sign(token, text)
             else:
-                end = self._word(buf, pos, end, final)
+                end = self._word(buf, pos, self.style.word_end.search(buf, end).start(), final)  # type: ignore[union-attr]
                 if end == pos:
                     break
             pos = end
@@ -274,16 +300,11 @@ class Reader:
         return not self.stack
 
     def _whole(self, buf: str, pos: int) -> int:
-        # If all of it is there and it is JSON, the standard library's scanner is faster than any loop.
-        if not self.style.is_json:
-            return 0
-        try:
-            end = scan_json(buf, pos)[1]
-        except (ValueError, RecursionError):
-            return 0
-        self._begin()
-        self.out.append(buf[pos:end])
-        self._end()
+        end = json_end(buf, pos) if self.style.is_json else 0
+        if end:
+            self._begin()
+            self.out.append(buf[pos:end])
+            self._end()
         return end
 
     def _repaired(self, what: str) -> None:
@@ -357,7 +378,8 @@ class Reader:
         """A word: a literal, a key without quotes, or else a string without quotes."""
         bare_key = self.want in ("key", "member") or (self.want == "comma" and self.stack[-1] == "{")
         if bare_key:
-            end = getattr(self.style.key.match(buf, pos), "end", lambda: end)()
+            key_end = self.style.key_end.search(buf, pos).start()  # type: ignore[union-attr]
+            end = key_end if key_end > pos else end
         elif self.follow and not self.stack:
             # Where nothing stands between arguments, a number or a literal word ends where its own syntax does.
             own = self.style.literal.match(buf, pos)
@@ -387,8 +409,7 @@ class Reader:
 
     def _inside(self, buf: str, pos: int, final: bool, _: str, close: str, escape: str) -> int:
         """Text of a string, up to something that is not plain."""
-        first = close[0]
-        body = BODY.get(first) or BODY.setdefault(first, re.compile(rf'[^"\\{re.escape(first)}\x00-\x1f]*'))
+        body = BODIES.get(close[0] + escape) or BODIES.setdefault(close[0] + escape, body_of(close[0], escape))
         end = body.match(buf, pos).end()  # type: ignore[union-attr]
         if end > pos:
             self.out.append(buf[pos:end])
@@ -473,14 +494,9 @@ PART_OF_OPENING = re.compile(r"\s*(?:`{0,2}|```[^\n`]*)")
 FENCE_LIMIT = 256  # more white space than this, or a longer line, is no fence
 
 
-class Fence:
+class Fence(Copied):
     def __init__(self) -> None:
         self._state, self._held = "start", ""
-
-    def copy(self) -> Fence:
-        twin = Fence()
-        twin._state, twin._held = self._state, self._held
-        return twin
 
     def more(self, text: str) -> str:
         """The part of the content that is known to be inside the fence, or that no fence is around."""
@@ -527,7 +543,7 @@ def next_char(buf: str, pos: int) -> int:
     return match.start() if match else len(buf)
 
 
-class Machine:
+class Machine(Copied):
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
     SPACE: ClassVar[str] = ""  # what the template writes before the content
@@ -565,13 +581,14 @@ class Machine:
         self._ended = self._literal = False  # after the turn's end; after a call that was none: its closers are text
         self._opener = ""  # of the reasoning that the text is in
         # Output: the message, and the deltas of this feed.
-        self._texts: dict[str, list[str]] = {"content": [], "reasoning_content": [], "held": []}
-        self._calls: list[tuple[str, str | None, str]] = []  # name, id, arguments (those of the last one apart)
-        self._pieces: list[str] = []
+        self._texts: dict[str, list[str]] = {"content": [], "reasoning_content": [], "arguments": [], "held": []}
+        self._calls: list[tuple[str, str | None, str]] = []  # name, id, arguments (those of the last are in _texts)
         self._index = -1  # of the last call
         self._open = False  # the last call is not complete
         self._closed = False  # its closing marker has come
         self._out: list[Delta] = []
+        self._said: list[str] = []  # what goes into the next delta, and of which kind it is
+        self._saying = ""
         # The kind of text that the output is in the middle of, and chunks of it that were passed on as they came.
         self._plain = ""
         self._passed: list[str] = []
@@ -579,10 +596,7 @@ class Machine:
 
     def copy(self) -> Any:
         self._settle()
-        twin = object.__new__(type(self))
-        for name, value in self.__dict__.items():
-            own = isinstance(value, list) or (name in ("_reader", "_fence") and value is not None)
-            setattr(twin, name, value.copy() if own else value)
+        twin = super().copy()
         twin._texts = {kind: texts[:] for kind, texts in self._texts.items()}
         return twin
 
@@ -606,14 +620,15 @@ class Machine:
         self._base = -len(head)
         self._out = self._advance(head) if head else []
         if not self._echo:
-            self._texts.update(content=[], reasoning_content=[])
-            self._calls, self._pieces, self._out = self._calls[len(self._calls) - self._open :], [], []
+            self._texts.update(content=[], reasoning_content=[], arguments=[])
+            self._calls, self._out = self._calls[len(self._calls) - self._open :], []
             self._index = len(self._calls) - 1
             self.diagnostics.clear()
             if self._calls:
                 self._announce()
             if not self._reasoning_on:
                 self._say("content", self._opener)
+                self._flush()
         if self._out:
             self._plain = ""  # they go out with the first feed
 
@@ -640,19 +655,21 @@ class Machine:
         fence, self._fence = self._fence, None
         if fence is not None:
             self._say("content", fence.end())
+        self._flush()
         self._out, out = [], self._out
         return deltas + out
 
     def _settle(self) -> None:
         """Account for the chunks that were passed on as they came."""
-        if self._passed:
-            text = "".join(self._passed)
-            self._passed.clear()
-            (self._pieces if self._plain == "arguments" else self._texts[self._plain]).append(text)
+        text = "".join(self._passed)
+        self._passed.clear()
+        if text:
+            self._texts[self._plain].append(text)
             self._base += len(text)
 
     def _advance(self, chunk: str) -> list[Delta]:
-        self._settle()
+        if self._passed:
+            self._settle()
         self._plain = ""
         self._wanted -= len(chunk)
         if self._wanted > 0 and not self._final:
@@ -670,19 +687,20 @@ class Machine:
             self._wanted = held if held > HELD_LIMIT else 0
             if held or self._eat:
                 self._plain = ""
+        self._flush()
         self._out, out = [], self._out
         return out
 
     @property
     def message(self) -> Message:
         self._settle()
-        content, reasoning = "".join(self._texts["content"]), "".join(self._texts["reasoning_content"])
+        content, reasoning, last, _ = ("".join(texts) for texts in self._texts.values())
         calls: list[ToolCall] = [
             {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
             for name, call_id, arguments in self._calls
         ]
         if calls:
-            calls[-1]["function"]["arguments"] = "".join(self._pieces)
+            calls[-1]["function"]["arguments"] = last
         return {
             "role": "assistant",
             "content": None if not content and (reasoning or calls) else content,
@@ -695,13 +713,22 @@ class Machine:
             text = self._fence.more(text)
         if not text:
             return
+        if kind != self._saying:
+            self._flush()
+            self._saying = kind
+        self._said.append(text)
+
+    def _flush(self) -> None:
+        """One delta of what was said since the last."""
+        if not self._said:
+            return
+        kind, text = self._saying, "".join(self._said)
+        self._said.clear()
+        self._texts[kind].append(text)
         if kind == "arguments":
-            self._pieces.append(text)
             self._out.append({"tool_calls": [{"index": self._index, "function": {"arguments": text}}]})
-        else:
-            self._texts[kind].append(text)
-            if kind != "held":
-                self._out.append({kind: text})
+        elif kind != "held":
+            self._out.append({kind: text})
 
     def _text(self, kind: str, start: int, end: int) -> None:
         """Say text of the buffer; what the prompt already held is not said again."""
@@ -711,8 +738,10 @@ class Machine:
 
     def _release(self, kind: str) -> None:
         """The text that was held is of this kind."""
+        self._flush()
         held = "".join(self._texts["held"])
-        self._texts["held"].clear()
+        if held:
+            self._texts["held"].clear()
         if held.strip() or kind == "content":
             self._say(kind, held)
 
@@ -724,7 +753,8 @@ class Machine:
 
     def _until(self, marks: Marks, kind: str) -> str:
         """Say the text before the next marker as `kind`; the marker's kind, "" where more input is needed."""
-        self._eat_space()
+        if self._eat:
+            self._eat_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
         mark = marks.find(buf, pos)
         line_start, seen = self._line_start, pos
@@ -752,7 +782,7 @@ class Machine:
                 looked_at = looked_at or self._fence is not None
                 self._plain = "" if looked_at else kind
             elif self._final:
-                if not (self._calls or any(self._texts.values())):
+                if not (self._calls or self._said or any(self._texts.values())):
                     self._text(kind, pos, end)
                 self._pos = end
             return ""
@@ -868,6 +898,7 @@ class Machine:
         return True
 
     def _announce(self) -> None:
+        self._flush()
         name, call_id, _ = self._calls[-1]
         function = {"name": name, "arguments": ""}
         call = {"index": self._index, "id": call_id, "type": "function", "function": function}
@@ -876,8 +907,8 @@ class Machine:
     def _open_call(self, name: str, call_id: str | None = None) -> None:
         self._release("content")
         if self._calls:
-            self._calls[-1] = (*self._calls[-1][:2], "".join(self._pieces))
-        self._pieces = []
+            self._calls[-1] = (*self._calls[-1][:2], "".join(self._texts["arguments"]))
+        self._texts["arguments"] = []
         self._calls.append((name, call_id, ""))
         self._index = len(self._calls) - 1
         self._announce()
@@ -909,8 +940,10 @@ class Objects(Machine):
     def _arguments(self) -> bool:
         # arguments = object | string that holds an object
         if self._reader is None:
-            match = self.STYLES[0].token.match(self._buf, next_char(self._buf, self._pos))
-            if match is None or (match.end() == len(self._buf) and match.lastindex != 2 and not self._final):
+            start = next_char(self._buf, self._pos)
+            match = self.STYLES[0].token.match(self._buf, start)
+            begins = match is not None and match.lastindex == 3 and self._buf[start:] in self.STYLES[0].begins
+            if match is None or (begins and not self._final):
                 return False
             if self.STYLES[0].tokens.get(match.group()) not in ("{", '"'):
                 self._note("expected the arguments")
@@ -1027,7 +1060,12 @@ class StreamParser(Objects):
 
     def feed(self, chunk: str) -> list[Delta]:
         # Most chunks are passed on as they came: no character of them could begin or end anything.
-        if (
+        if self._plain == "arguments" and chunk:
+            if '"' in chunk or "\\" in chunk or not chunk.isprintable():
+                return self._advance(chunk)
+            self._passed.append(chunk)
+            return [{"tool_calls": [{"index": self._index, "function": {"arguments": chunk}}]}]
+        elif (
             self._plain == "content"
             and chunk
             and "(" not in chunk
@@ -1037,10 +1075,7 @@ class StreamParser(Objects):
         ):
             self._passed.append(chunk)
             return [{"content": chunk}]
-        if self._plain == "arguments" and chunk and '"' not in chunk and "\\" not in chunk and chunk.isprintable():
-            self._passed.append(chunk)
-            return [{"tool_calls": [{"index": self._index, "function": {"arguments": chunk}}]}]
-        if (
+        elif (
             self._plain == "reasoning_content"
             and chunk
             and "(" not in chunk

@@ -505,7 +505,7 @@ def _object_head(tools: Tools) -> str:
         return ""
     text = r'"\s*:\s*"(?P<{}>[^"\\\x00-\x1f]*)"\s*,\s*'
     fields = ['"' + re.escape(paths[kind][0]) + text.replace("{}", kind) for kind in before]
-    return r"\{\s*" + "".join(fields) + '"(?P<key>' + re.escape(paths["arguments"][0]) + r')"\s*:'
+    return r"\{\s*" + "".join(fields) + '"' + re.escape(paths["arguments"][0]) + r'"\s*:\s*(?=\{)'
 
 
 def _type_words(tools: Tools) -> tuple[tuple[str, tuple[str, ...]], ...]:
