@@ -10,10 +10,10 @@ The names here are loaded when they are used: `tplc --version` needs none of wha
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from tplc.version import VERSION as __version__
 
+TYPE_CHECKING = False  # as typing's, whose import would take longer than the interpreter needs to start
 if TYPE_CHECKING:
     from tplc.backends.gbnf import grammar
     from tplc.driver import compile_template, generate, load_ir

@@ -88,6 +88,15 @@ def test_help_and_version_load_neither_jinja_nor_rich_nor_parsimonious() -> None
     assert result.stdout.splitlines()[-1] == "[]"
 
 
+def test_version_loads_next_to_nothing() -> None:
+    program = (
+        "import sys\nfrom tplc.cli import main\nbefore = set(sys.modules)\nmain(['--version'])\n"
+        "print(sorted(set(sys.modules) - before), sorted({'typer', 'typing', 'json', 're'} & set(sys.modules)))"
+    )
+    result = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
+    assert result.stdout == f"tplc {VERSION}\n[] []\n"
+
+
 def test_module(tmp_path: Path) -> None:
     result = subprocess.run(
         [sys.executable, "-m", "tplc", "--version"], capture_output=True, text=True, check=True, cwd=tmp_path

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+
+from tplc.version import VERSION
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command.  Every mistake of the user's is one message on standard error, and an exit code."""
+    if (sys.argv[1:] if arguments is None else list(arguments)) == ["--version"]:
+        print(f"tplc {VERSION}")  # without what the other commands need: scripts ask this at every start
+        return
     from tplc.cli.app import app
     from tplc.errors import TplcError
 
