@@ -11,6 +11,7 @@ import re
 
 from .machine import Machine
 from .objects import Objects
+from .pattern import Pattern
 from .values import Reader, Style, json_end, text_of
 
 TYPE_CHECKING = False
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from typing import ClassVar
 
 
-OBJECT_END = re.compile(r"\s*\}")
+OBJECT_END = Pattern(r"\s*\}")
 
 
 class CallReader(Reader):
@@ -72,7 +73,7 @@ class CallReader(Reader):
 
 class CallObjects(Objects):
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]]  # ("*",) stands for a name that is the key
-    HEAD: ClassVar[re.Pattern[str] | None] = None  # how the object usually begins, up to the object of arguments
+    HEAD: ClassVar[Pattern | None] = None  # how the object usually begins, up to the object of arguments
     DISTINCT: ClassVar[bool] = True  # the opener is like nothing else, so what follows is a call
     _reader: CallReader | None = None
 

@@ -7,12 +7,11 @@
 
 from __future__ import annotations
 
-import re
-
 from .message import Copied
+from .pattern import Pattern
 
-OPENING = re.compile(r"\s*```[^\n`]*\n")
-PART_OF_OPENING = re.compile(r"\s*(?:`{0,2}|```[^\n`]*)")
+OPENING = Pattern(r"\s*```[^\n`]*\n")
+PART_OF_OPENING = Pattern(r"\s*(?:`{0,2}|```[^\n`]*)")
 FENCE_LIMIT = 256  # more white space than this, or a longer line, is no fence
 
 

@@ -11,6 +11,7 @@ import re
 from .fence import Fence
 from .markers import Mark, Marks, lead_in
 from .message import Copied, Diagnostic
+from .pattern import Pattern
 from .schema import parameters_of
 
 TYPE_CHECKING = False
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from .message import Delta, Message, ToolCall
 
-NON_SPACE = re.compile(r"\S|\Z")
+NON_SPACE = Pattern(r"\S|\Z")
 NAME_LIMIT = 512  # a longer name is no name
 HELD_LIMIT = 1024  # more than this much undecided text is looked at again only when it has doubled
 

@@ -12,6 +12,8 @@ import re
 import sys
 from collections import namedtuple
 
+from .pattern import Pattern
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,8 +36,8 @@ class Marks:
         self._found = [found[core] for core in cores]
         # A core that ends like a word, with white space after it, is not the beginning of a longer word.
         ends = {core: " " if core[-1].isalnum() and found[core][2] else "" for core in cores}
-        self._pattern = "|".join(f"({_pattern(core)}{_WORD_END * len(ends[core])})" for core in cores) or "(?!)"
-        self._firsts = "|".join(sorted({re.escape(core[0]) for core in cores})) or "(?!)"
+        self._any = Pattern("|".join(f"({_pattern(core)}{_WORD_END * len(ends[core])})" for core in cores) or "(?!)")
+        self._first = Pattern("|".join(sorted({re.escape(core[0]) for core in cores})) or "(?!)")
         self.width = max((len(core) + GAP * (len(core.split()) - 1) for core in cores), default=0) + 1
         # What a marker begins with; and the same without the white space in it, which is free.
         self._begins = {core[:n] for core in cores for n in range(1, len(core + ends[core]))}
@@ -43,13 +45,10 @@ class Marks:
         self._loose = {core[:n] for core in loose for n in range(1, len(core))}
         leads = {lead for _, lead, _ in self._found}
         self._leads = {lead[i:j] for lead in leads for i in range(len(lead)) for j in range(i + 1, len(lead) + 1)}
-        self._search: re.Pattern[str] | None = None  # compiled when needed: an import should cost little
-        self._first: re.Pattern[str] | None = None
 
     def find(self, buf: str, pos: int, *, anchored: bool = False, stop: int = sys.maxsize) -> Mark | None:
         """The leftmost and longest marker from `pos` on, or (anchored) the one at `pos`."""
-        search = self._search = self._search or re.compile(self._pattern)
-        match = search.match(buf, pos) if anchored else search.search(buf, pos, stop)
+        match = self._any.match(buf, pos) if anchored else self._any.search(buf, pos, stop)
         if match is None:
             return None
         kind, lead, trail = self._found[(match.lastindex or 1) - 1]
@@ -65,8 +64,7 @@ class Marks:
     def held(self, buf: str, pos: int) -> int:
         """Where text begins that could still become a marker, or be white space that belongs to one."""
         hold = len(buf)
-        first = self._first = self._first or re.compile(self._firsts)
-        for match in first.finditer(buf, max(pos, hold - self.width)):
+        for match in self._first.finditer(buf, max(pos, hold - self.width)):
             if self.begins(buf, match.start()):
                 hold = match.start()
                 break

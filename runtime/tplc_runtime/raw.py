@@ -11,6 +11,7 @@ import re
 
 from .markers import Mark, lead_in
 from .pairs import Pairs
+from .pattern import Pattern
 from .schema import member_of, types_of
 from .values import escaped, json_end, literal_of
 
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
         def held(self, buf: str, pos: int) -> int: ...
 
 
-NUMBER_PART = re.compile(r"[\s\w.+-]*")
-PYTHON = re.compile(r"""'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|\b(?:True|False|None)\b""", re.DOTALL)
-TO_ESCAPE = re.compile(r'\\(.)|["\x00-\x1f]', re.DOTALL)
+NUMBER_PART = Pattern(r"[\s\w.+-]*")
+PYTHON = Pattern(r"""'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|\b(?:True|False|None)\b""")
+TO_ESCAPE = Pattern(r'\\(.)|["\x00-\x1f]')
 
 
 class Closer:

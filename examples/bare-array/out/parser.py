@@ -68,6 +68,18 @@ class Copied:
         return twin
 
 
+class Pattern:
+    """Compiled at its first use: importing a parser should take no longer than it must.  A dot is any character."""
+
+    def __init__(self, pattern: str) -> None:
+        self.pattern = pattern
+
+    def __getattr__(self, method: str) -> Any:
+        found = getattr(re.compile(self.pattern, re.DOTALL), method)
+        setattr(self, method, found)
+        return found
+
+
 GAP = 64  # the most white space that is looked for at one place inside a marker
 # `lead` and `trail` are the white space that the template writes around a marker.
 Mark = namedtuple("Mark", "kind start end lead trail")
@@ -85,8 +97,8 @@ class Marks:
         self._found = [found[core] for core in cores]
         # A core that ends like a word, with white space after it, is not the beginning of a longer word.
         ends = {core: " " if core[-1].isalnum() and found[core][2] else "" for core in cores}
-        self._pattern = "|".join(f"({_pattern(core)}{_WORD_END * len(ends[core])})" for core in cores) or "(?!)"
-        self._firsts = "|".join(sorted({re.escape(core[0]) for core in cores})) or "(?!)"
+        self._any = Pattern("|".join(f"({_pattern(core)}{_WORD_END * len(ends[core])})" for core in cores) or "(?!)")
+        self._first = Pattern("|".join(sorted({re.escape(core[0]) for core in cores})) or "(?!)")
         self.width = max((len(core) + GAP * (len(core.split()) - 1) for core in cores), default=0) + 1
         # What a marker begins with; and the same without the white space in it, which is free.
         self._begins = {core[:n] for core in cores for n in range(1, len(core + ends[core]))}
@@ -94,13 +106,10 @@ class Marks:
         self._loose = {core[:n] for core in loose for n in range(1, len(core))}
         leads = {lead for _, lead, _ in self._found}
         self._leads = {lead[i:j] for lead in leads for i in range(len(lead)) for j in range(i + 1, len(lead) + 1)}
-        self._search: re.Pattern[str] | None = None  # compiled when needed: an import should cost little
-        self._first: re.Pattern[str] | None = None
 
     def find(self, buf: str, pos: int, *, anchored: bool = False, stop: int = sys.maxsize) -> Mark | None:
         """The leftmost and longest marker from `pos` on, or (anchored) the one at `pos`."""
-        search = self._search = self._search or re.compile(self._pattern)
-        match = search.match(buf, pos) if anchored else search.search(buf, pos, stop)
+        match = self._any.match(buf, pos) if anchored else self._any.search(buf, pos, stop)
         if match is None:
             return None
         kind, lead, trail = self._found[(match.lastindex or 1) - 1]
@@ -116,8 +125,7 @@ class Marks:
     def held(self, buf: str, pos: int) -> int:
         """Where text begins that could still become a marker, or be white space that belongs to one."""
         hold = len(buf)
-        first = self._first = self._first or re.compile(self._firsts)
-        for match in first.finditer(buf, max(pos, hold - self.width)):
+        for match in self._first.finditer(buf, max(pos, hold - self.width)):
             if self.begins(buf, match.start()):
                 hold = match.start()
                 break
@@ -156,24 +164,21 @@ def parameters_of(tools: object) -> dict[str, object]:
     return found
 
 
-NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+NUMBER = Pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 LOOSE_NUMBER = r"([+-]?)0*([0-9][0-9_]*)?(?:(\.)([0-9_]*))?([eE][+-]?[0-9]+)?"
-ESCAPE = re.compile(
-    r"\\(?:([\"\\/bfnrt]|u[0-9a-fA-F]{4})|(?:x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(.)))", re.DOTALL
-)
-PART_OF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7}|[0-7]{1,2})?\Z")
-WORD = re.compile(r"[^,\n\]}]+")
+ESCAPE = Pattern(r"\\(?:([\"\\/bfnrt]|u[0-9a-fA-F]{4})|(?:x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(.)))")
+PART_OF_ESCAPE = Pattern(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7}|[0-7]{1,2})?\Z")
+WORD = Pattern(r"[^,\n\]}]+")
 HELD = 256  # more than any sign is long
-BODIES: dict[str, re.Pattern[str]] = {}  # compiled when needed: an import should cost little
 encode = json.JSONEncoder(ensure_ascii=False).encode  # json.dumps makes an encoder at each call
 
 
-def body_of(quote: str, escape: str) -> re.Pattern[str]:
+def body_of(quote: str, escape: str) -> Pattern:
     """What stays as it is inside a string that this quote ends: plain text, and escapes that JSON has too."""
     plain = rf'[^"\\{re.escape(quote)}\x00-\x1f]*'
     # Bounded: each repetition takes memory while the pattern is matched.
     escapes = r'(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})' + plain + "){0,99}" if escape != "none" else ""
-    return re.compile(plain + escapes)
+    return Pattern(plain + escapes)
 
 
 IN_STRING = body_of('"', "json")
@@ -218,22 +223,22 @@ class Style:
         *,
         bare_keys: bool = False,
     ) -> None:
-        self.strings = {string[0]: string for string in strings}
+        self.strings = {opened: (close, escape, body_of(close[0], escape)) for opened, close, escape in strings}
         self.usual = strings[0][1] if strings else ""
         self.words, self.bare_keys = words, bare_keys
         self.tokens = {**dict.fromkeys(self.strings, '"'), **dict(zip(signs, "[,]{:,}"))}
         ordered = sorted(self.tokens, key=len, reverse=True)
         either = "|".join(map(re.escape, ordered))
-        self.token = re.compile(rf"(\s+)|({either})|(.)", re.DOTALL)
+        self.token = Pattern(rf"(\s+)|({either})|(.)")
         # Searched for: a pattern that steps through a word takes a hundred bytes of memory for each character.
-        self.word_end = re.compile(rf"\s|{either}|\Z")
+        self.word_end = Pattern(rf"\s|{either}|\Z")
         self.begins = {sign[:n] for sign in ordered for n in range(1, len(sign))}
-        is_json = '"' in self.strings and self.strings['"'][2] == "json" and "".join(signs) == "[,]{:,}"
+        is_json = '"' in self.strings and self.strings['"'][1] == "json" and "".join(signs) == "[,]{:,}"
         self.is_json = is_json and '"' not in self.begins
         follow = "|".join(re.escape(sign) for sign, token in self.tokens.items() if token in ",]}:")
-        self.follow = re.compile(rf"\s{{0,16}}(?:{follow}|\)|\Z)")
-        self.literal = re.compile("|".join([*map(re.escape, sorted(words, key=len, reverse=True)), NUMBER.pattern]))
-        self.key_end = re.compile(rf"[\n}}]|{re.escape(signs[4])}|\Z")
+        self.follow = Pattern(rf"\s{{0,16}}(?:{follow}|\)|\Z)")
+        self.literal = Pattern("|".join([*map(re.escape, sorted(words, key=len, reverse=True)), NUMBER.pattern]))
+        self.key_end = Pattern(rf"[\n}}]|{re.escape(signs[4])}|\Z")
 
 
 class Reader(Copied):
@@ -244,11 +249,11 @@ class Reader(Copied):
 
     def __init__(self, styles: tuple[Style, Style, Style], follow: tuple[str, ...] = ()) -> None:
         self.styles, self.style = styles, styles[0]
-        self.follow = [re.compile(pattern) for pattern in follow]
+        self.follow = [Pattern(pattern) for pattern in follow]
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
         self.stack: list[str] = []
         self.lists = 0  # how many lists are open
-        self.string: tuple[str, str, str] | None = None  # the kind of string that is read
+        self.string: tuple[str, str, Pattern] | None = None  # the kind of string that is read
         self.out: list[str] = []
         self.comma: list[str] = []  # a comma, and white space after it, until something follows
         self.repair = ""  # the first thing that had to be repaired
@@ -256,7 +261,7 @@ class Reader(Copied):
 
     def in_usual_string(self) -> bool:
         """Inside a string of the kind that the template writes, where most text is passed on as it came."""
-        return self.string is not None and self.string[1] == self.style.usual
+        return self.string is not None and self.string[0] == self.style.usual
 
     def take(self) -> str:
         text = "".join(self.out)
@@ -291,7 +296,7 @@ class Reader(Copied):
                 if self.want and not (end > match.end()):
                     self._sign(token, text)
             else:
-                end = self._word(buf, pos, self.style.word_end.search(buf, end).start(), final)  # type: ignore[union-attr]
+                end = self._word(buf, pos, self.style.word_end.search(buf, end).start(), final)
                 if end == pos:
                     break
             pos = end
@@ -379,7 +384,7 @@ class Reader(Copied):
         """A word: a literal, a key without quotes, or else a string without quotes."""
         bare_key = self.want in ("key", "member") or (self.want == "comma" and self.stack[-1] == "{")
         if bare_key:
-            key_end = self.style.key_end.search(buf, pos).start()  # type: ignore[union-attr]
+            key_end = self.style.key_end.search(buf, pos).start()
             end = key_end if key_end > pos else end
         elif self.follow and not self.stack:
             # Where nothing stands between arguments, a number or a literal word ends where its own syntax does.
@@ -408,10 +413,9 @@ class Reader(Copied):
         self._end()
         return end
 
-    def _inside(self, buf: str, pos: int, final: bool, _: str, close: str, escape: str) -> int:
+    def _inside(self, buf: str, pos: int, final: bool, close: str, escape: str, body: Pattern) -> int:
         """Text of a string, up to something that is not plain."""
-        body = BODIES.get(close[0] + escape) or BODIES.setdefault(close[0] + escape, body_of(close[0], escape))
-        end = body.match(buf, pos).end()  # type: ignore[union-attr]
+        end: int = body.match(buf, pos).end()
         if end > pos:
             self.out.append(buf[pos:end])
         if end == len(buf):
@@ -442,7 +446,8 @@ class Reader(Copied):
             self.out.append("\\\\")
             return end + 1
         self.out.append(match.group() if match.group(1) else unescaped(match))
-        return match.end()
+        end = match.end()
+        return end
 
     def close(self) -> str:
         """The rest of a value that was cut off."""
@@ -490,8 +495,8 @@ def literal_of(text: str, words: Mapping[str, str]) -> str | None:
     return sign.replace("+", "") + (whole.replace("_", "").lstrip("0") or "0") + fraction + exponent
 
 
-OPENING = re.compile(r"\s*```[^\n`]*\n")
-PART_OF_OPENING = re.compile(r"\s*(?:`{0,2}|```[^\n`]*)")
+OPENING = Pattern(r"\s*```[^\n`]*\n")
+PART_OF_OPENING = Pattern(r"\s*(?:`{0,2}|```[^\n`]*)")
 FENCE_LIMIT = 256  # more white space than this, or a longer line, is no fence
 
 
@@ -527,7 +532,7 @@ class Fence(Copied):
         return "" if closes else held
 
 
-NON_SPACE = re.compile(r"\S|\Z")
+NON_SPACE = Pattern(r"\S|\Z")
 HELD_LIMIT = 1024  # more than this much undecided text is looked at again only when it has doubled
 
 
@@ -922,7 +927,7 @@ class Objects(Machine):
                 self._say("arguments", "{}")
 
 
-OBJECT_END = re.compile(r"\s*\}")
+OBJECT_END = Pattern(r"\s*\}")
 
 
 class CallReader(Reader):
@@ -975,7 +980,7 @@ class CallReader(Reader):
 
 class CallObjects(Objects):
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]]  # ("*",) stands for a name that is the key
-    HEAD: ClassVar[re.Pattern[str] | None] = None  # how the object usually begins, up to the object of arguments
+    HEAD: ClassVar[Pattern | None] = None  # how the object usually begins, up to the object of arguments
     DISTINCT: ClassVar[bool] = True  # the opener is like nothing else, so what follows is a call
     _reader: CallReader | None = None
 
@@ -1150,7 +1155,7 @@ STYLE = Style(
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 CALL_FIELDS: Mapping[tuple[str, ...], str] = {("name",): "name", ("arguments",): "arguments"}
-CALL_HEAD = re.compile('\\{\\s*"name"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"\\s*,\\s*"arguments"\\s*:\\s*(?=\\{)')
+CALL_HEAD = Pattern('\\{\\s*"name"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"\\s*,\\s*"arguments"\\s*:\\s*(?=\\{)')
 
 
 class StreamParser(CallObjects):

@@ -83,6 +83,18 @@ class Copied:
         return twin
 
 
+class Pattern:
+    """Compiled at its first use: importing a parser should take no longer than it must.  A dot is any character."""
+
+    def __init__(self, pattern: str) -> None:
+        self.pattern = pattern
+
+    def __getattr__(self, method: str) -> Any:
+        found = getattr(re.compile(self.pattern, re.DOTALL), method)
+        setattr(self, method, found)
+        return found
+
+
 GAP = 64  # the most white space that is looked for at one place inside a marker
 # `lead` and `trail` are the white space that the template writes around a marker.
 Mark = namedtuple("Mark", "kind start end lead trail")
@@ -100,8 +112,8 @@ class Marks:
         self._found = [found[core] for core in cores]
         # A core that ends like a word, with white space after it, is not the beginning of a longer word.
         ends = {core: " " if core[-1].isalnum() and found[core][2] else "" for core in cores}
-        self._pattern = "|".join(f"({_pattern(core)}{_WORD_END * len(ends[core])})" for core in cores) or "(?!)"
-        self._firsts = "|".join(sorted({re.escape(core[0]) for core in cores})) or "(?!)"
+        self._any = Pattern("|".join(f"({_pattern(core)}{_WORD_END * len(ends[core])})" for core in cores) or "(?!)")
+        self._first = Pattern("|".join(sorted({re.escape(core[0]) for core in cores})) or "(?!)")
         self.width = max((len(core) + GAP * (len(core.split()) - 1) for core in cores), default=0) + 1
         # What a marker begins with; and the same without the white space in it, which is free.
         self._begins = {core[:n] for core in cores for n in range(1, len(core + ends[core]))}
@@ -109,13 +121,10 @@ class Marks:
         self._loose = {core[:n] for core in loose for n in range(1, len(core))}
         leads = {lead for _, lead, _ in self._found}
         self._leads = {lead[i:j] for lead in leads for i in range(len(lead)) for j in range(i + 1, len(lead) + 1)}
-        self._search: re.Pattern[str] | None = None  # compiled when needed: an import should cost little
-        self._first: re.Pattern[str] | None = None
 
     def find(self, buf: str, pos: int, *, anchored: bool = False, stop: int = sys.maxsize) -> Mark | None:
         """The leftmost and longest marker from `pos` on, or (anchored) the one at `pos`."""
-        search = self._search = self._search or re.compile(self._pattern)
-        match = search.match(buf, pos) if anchored else search.search(buf, pos, stop)
+        match = self._any.match(buf, pos) if anchored else self._any.search(buf, pos, stop)
         if match is None:
             return None
         kind, lead, trail = self._found[(match.lastindex or 1) - 1]
@@ -131,8 +140,7 @@ class Marks:
     def held(self, buf: str, pos: int) -> int:
         """Where text begins that could still become a marker, or be white space that belongs to one."""
         hold = len(buf)
-        first = self._first = self._first or re.compile(self._firsts)
-        for match in first.finditer(buf, max(pos, hold - self.width)):
+        for match in self._first.finditer(buf, max(pos, hold - self.width)):
             if self.begins(buf, match.start()):
                 hold = match.start()
                 break
@@ -215,7 +223,7 @@ def member_of(schema: object, root: object, key: str) -> object:
     return None
 
 
-NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+NUMBER = Pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 LOOSE_NUMBER = r"([+-]?)0*([0-9][0-9_]*)?(?:(\.)([0-9_]*))?([eE][+-]?[0-9]+)?"
 encode = json.JSONEncoder(ensure_ascii=False).encode  # json.dumps makes an encoder at each call
 
@@ -259,8 +267,8 @@ def literal_of(text: str, words: Mapping[str, str]) -> str | None:
     return sign.replace("+", "") + (whole.replace("_", "").lstrip("0") or "0") + fraction + exponent
 
 
-OPENING = re.compile(r"\s*```[^\n`]*\n")
-PART_OF_OPENING = re.compile(r"\s*(?:`{0,2}|```[^\n`]*)")
+OPENING = Pattern(r"\s*```[^\n`]*\n")
+PART_OF_OPENING = Pattern(r"\s*(?:`{0,2}|```[^\n`]*)")
 FENCE_LIMIT = 256  # more white space than this, or a longer line, is no fence
 
 
@@ -296,7 +304,7 @@ class Fence(Copied):
         return "" if closes else held
 
 
-NON_SPACE = re.compile(r"\S|\Z")
+NON_SPACE = Pattern(r"\S|\Z")
 NAME_LIMIT = 512  # a longer name is no name
 HELD_LIMIT = 1024  # more than this much undecided text is looked at again only when it has doubled
 
@@ -756,9 +764,9 @@ class Pairs(Machine):
             self._say("arguments", "}" if self._count else "{}")
 
 
-NUMBER_PART = re.compile(r"[\s\w.+-]*")
-PYTHON = re.compile(r"""'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|\b(?:True|False|None)\b""", re.DOTALL)
-TO_ESCAPE = re.compile(r'\\(.)|["\x00-\x1f]', re.DOTALL)
+NUMBER_PART = Pattern(r"[\s\w.+-]*")
+PYTHON = Pattern(r"""'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|\b(?:True|False|None)\b""")
+TO_ESCAPE = Pattern(r'\\(.)|["\x00-\x1f]')
 
 
 class Closer:

@@ -61,6 +61,18 @@ class Copied:
         return twin
 
 
+class Pattern:
+    """Compiled at its first use: importing a parser should take no longer than it must.  A dot is any character."""
+
+    def __init__(self, pattern: str) -> None:
+        self.pattern = pattern
+
+    def __getattr__(self, method: str) -> Any:
+        found = getattr(re.compile(self.pattern, re.DOTALL), method)
+        setattr(self, method, found)
+        return found
+
+
 GAP = 64  # the most white space that is looked for at one place inside a marker
 # `lead` and `trail` are the white space that the template writes around a marker.
 Mark = namedtuple("Mark", "kind start end lead trail")
@@ -78,8 +90,8 @@ class Marks:
         self._found = [found[core] for core in cores]
         # A core that ends like a word, with white space after it, is not the beginning of a longer word.
         ends = {core: " " if core[-1].isalnum() and found[core][2] else "" for core in cores}
-        self._pattern = "|".join(f"({_pattern(core)}{_WORD_END * len(ends[core])})" for core in cores) or "(?!)"
-        self._firsts = "|".join(sorted({re.escape(core[0]) for core in cores})) or "(?!)"
+        self._any = Pattern("|".join(f"({_pattern(core)}{_WORD_END * len(ends[core])})" for core in cores) or "(?!)")
+        self._first = Pattern("|".join(sorted({re.escape(core[0]) for core in cores})) or "(?!)")
         self.width = max((len(core) + GAP * (len(core.split()) - 1) for core in cores), default=0) + 1
         # What a marker begins with; and the same without the white space in it, which is free.
         self._begins = {core[:n] for core in cores for n in range(1, len(core + ends[core]))}
@@ -87,13 +99,10 @@ class Marks:
         self._loose = {core[:n] for core in loose for n in range(1, len(core))}
         leads = {lead for _, lead, _ in self._found}
         self._leads = {lead[i:j] for lead in leads for i in range(len(lead)) for j in range(i + 1, len(lead) + 1)}
-        self._search: re.Pattern[str] | None = None  # compiled when needed: an import should cost little
-        self._first: re.Pattern[str] | None = None
 
     def find(self, buf: str, pos: int, *, anchored: bool = False, stop: int = sys.maxsize) -> Mark | None:
         """The leftmost and longest marker from `pos` on, or (anchored) the one at `pos`."""
-        search = self._search = self._search or re.compile(self._pattern)
-        match = search.match(buf, pos) if anchored else search.search(buf, pos, stop)
+        match = self._any.match(buf, pos) if anchored else self._any.search(buf, pos, stop)
         if match is None:
             return None
         kind, lead, trail = self._found[(match.lastindex or 1) - 1]
@@ -109,8 +118,7 @@ class Marks:
     def held(self, buf: str, pos: int) -> int:
         """Where text begins that could still become a marker, or be white space that belongs to one."""
         hold = len(buf)
-        first = self._first = self._first or re.compile(self._firsts)
-        for match in first.finditer(buf, max(pos, hold - self.width)):
+        for match in self._first.finditer(buf, max(pos, hold - self.width)):
             if self.begins(buf, match.start()):
                 hold = match.start()
                 break
@@ -149,8 +157,8 @@ def parameters_of(tools: object) -> dict[str, object]:
     return found
 
 
-OPENING = re.compile(r"\s*```[^\n`]*\n")
-PART_OF_OPENING = re.compile(r"\s*(?:`{0,2}|```[^\n`]*)")
+OPENING = Pattern(r"\s*```[^\n`]*\n")
+PART_OF_OPENING = Pattern(r"\s*(?:`{0,2}|```[^\n`]*)")
 FENCE_LIMIT = 256  # more white space than this, or a longer line, is no fence
 
 

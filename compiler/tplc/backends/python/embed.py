@@ -17,6 +17,7 @@ from importlib import resources
 
 FILES = (
     "message",
+    "pattern",
     "markers",
     "schema",
     "values",

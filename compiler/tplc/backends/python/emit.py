@@ -309,7 +309,7 @@ def _field_table(calls: CallFacts) -> list[str]:
         mapping((texts(path), literal(role)) for path, role in calls.fields),
     )
     if calls.object_head:
-        lines += assignment("CALL_HEAD", called("re.compile", [literal(calls.object_head)]))
+        lines += assignment("CALL_HEAD", called("Pattern", [literal(calls.object_head)]))
     return lines
 
 
