@@ -112,6 +112,10 @@ def compile_(
     seed: Seed = 0,
     thorough: Thorough = False,
     limit: Limit = None,
+    depfile: Annotated[
+        str | None,
+        typer.Option("--depfile", metavar="FILE", help="Write a rule for Make or Ninja: which files were used."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Report as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No report.")] = False,
 ) -> None:
@@ -142,6 +146,7 @@ def compile_(
             seed=seed,
             thorough=thorough,
             limits=tuple(limit or ()),
+            depfile=depfile,
             as_json=as_json,
             quiet=quiet,
         )

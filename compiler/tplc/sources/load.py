@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from tplc.errors import SourceError
@@ -38,7 +39,8 @@ def load(source: str, *, template_name: str | None = None, prefer_tools: bool = 
         elif path.suffix == ".json":
             name, found = path.name, read_tokenizer_config(path, source)
         else:
-            return _only(path.name, read_text(path, source, TEMPLATE_BYTES), source, template_name)
+            text = read_text(path, source, TEMPLATE_BYTES)
+            return replace(_only(path.name, text, source, template_name), files=(str(path),))
     elif is_hub_id(source):
         name, found = base_name(source), read_hub(source)
     else:
@@ -50,7 +52,8 @@ def _chosen(name: str, found: Offer, origin: str, template_name: str | None, *, 
     chosen = choose(origin, found.templates, template_name, prefer_tools=prefer_tools)
     if len(found.templates) > 1:
         name, origin = f"{name}:{chosen}", f"{origin} (template {chosen!r})"
-    return TemplateSource(name, check_template(found.templates[chosen], origin), found.special_tokens, origin)
+    text = check_template(found.templates[chosen], origin)
+    return TemplateSource(name, text, found.special_tokens, origin, found.files)
 
 
 def _only(name: str, text: str, origin: str, template_name: str | None) -> TemplateSource:

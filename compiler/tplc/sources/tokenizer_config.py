@@ -20,7 +20,7 @@ _KEY = "chat_template"
 
 def read_tokenizer_config(path: Path, origin: str) -> Offer:
     config = read_object(path, origin)
-    return Offer(_templates(config.get(_KEY), origin), special_tokens(config))
+    return Offer(_templates(config.get(_KEY), origin), special_tokens(config), (str(path),))
 
 
 def read_object(path: Path, origin: str) -> dict[str, Json]:
