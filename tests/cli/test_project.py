@@ -9,6 +9,7 @@ import jsonschema
 import pytest
 
 from tests.cli.conftest import TEMPLATE, Run
+from tplc.project.build import make
 from tplc.project.manifest import Model, Output, find_manifest, load_manifest
 from tplc.schemas import load_schema
 from tplc.version import VERSION
@@ -112,6 +113,70 @@ def test_build_finishes_the_others(run: Run, project: Path) -> None:
         "::error file=tplc.toml::hut: failed: hut: hut.jinja:1:7: Expected an expression, got 'end of statement block'"
         "%0A    {%25 if %25}%0A          ^\n"
     )
+
+
+def test_what_failed_is_remembered(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A failure is told again, and no model is made again, as long as nothing it is made from changes."""
+    (project / "hut.jinja").write_text("{% if %}")
+    assert run("build", "-j", "1").code == 1
+    made: list[str] = []
+    monkeypatch.setattr("tplc.project.build.make", lambda model: made.append(model.name) or make(model))
+    failure = "hut.jinja:1:7: Expected an expression, got 'end of statement block'\n    {% if %}\n          ^\n"
+    again = run("build", "-j", "1")
+    assert (again.code, again.out) == (
+        1,
+        f"failed   hut: {failure}"
+        "    as in the run before, from the same inputs; --force tries again\n"
+        "current  inn\n"
+        "2 models: 0 built, 1 current, 1 failed\n",
+    )
+    checked = run("check", "-j", "1")
+    assert (checked.code, checked.out) == (1, f"tplc.toml: failed: hut: {failure}out/inn.py: current\n")
+    assert made == []
+    assert run("build", "--force", "-j", "1").out.startswith(f"failed   hut: {failure}built    inn: ")
+    assert run("check", "--force", "-j", "1").out == checked.out
+    assert made == ["hut", "inn", "hut", "inn"]
+    (project / "hut.jinja").write_text(TEMPLATE)
+    assert run("build", "-j", "1").code == 0
+    assert made[4:] == ["hut"]
+
+
+def test_what_may_pass_is_not_remembered(run: Run, project: Path) -> None:
+    """A limit that was hit on a busy machine, a file that could not be read."""
+    (project / "tplc.toml").write_text("[options]\nlimits = {source_chars = 10}\n" + MANIFEST)
+    for _ in range(2):
+        result = run("build", "hut")
+        assert (result.code, result.out) == (
+            1,
+            "failed   hut: hut.jinja: limit exceeded: source_chars (10)\n1 model: 0 built, 0 current, 1 failed\n",
+        )
+
+
+def test_check_remembers_too(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An output that was edited or is missing is compared with what is made anew, and nothing else is."""
+    run("build", "-j", "1")
+    (project / ".tplc_cache" / "build.json").unlink()
+    made: list[str] = []
+    monkeypatch.setattr("tplc.project.build.make", lambda model: made.append(model.name) or make(model))
+    assert [run("check", "-j", "1").code for _ in range(2)] == [0, 0]
+    assert made == ["hut", "inn"]
+    (project / "out" / "inn.py").unlink()
+    assert run("check", "-j", "1").out.endswith("out/inn.py: missing: tplc build writes it\n")
+    assert made == ["hut", "inn", "inn"]
+
+
+@pytest.mark.parametrize("text", ["", "[", "[1]", '{"hut": 1, "inn": {"inputs": 1}}'])
+def test_a_damaged_cache_costs_time_only(run: Run, project: Path, text: str) -> None:
+    run("build", "inn")
+    (project / ".tplc_cache" / "build.json").write_text(text)
+    assert run("check", "inn").out == "out/inn.py: current\n"
+    assert run("build", "inn").out == "current  inn\n1 model: 0 built, 1 current, 0 failed\n"
+
+
+def test_another_tplc_makes_everything_anew(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("build", "inn")
+    monkeypatch.setattr("tplc.project.build.tool_sha256", lambda: "another")
+    assert run("build", "inn").out.startswith("built    inn")
 
 
 def test_what_fails_verification(run: Run, project: Path) -> None:

@@ -387,7 +387,8 @@ def build_(
     manifest: ManifestFile = None,
     jobs: Jobs = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Build what is current, too, and overwrite files of others.")
+        bool,
+        typer.Option("--force", help="Build what is current or failed before, too, and overwrite files of others."),
     ] = False,
 ) -> None:
     """Build what the manifest lists, where it is not current.
@@ -404,18 +405,21 @@ def check_(
     models: Models = None,
     manifest: ManifestFile = None,
     jobs: Jobs = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Make also what an earlier run made from the same inputs.")
+    ] = False,
     output_format: Annotated[
         str, typer.Option("--format", metavar="FORMAT", help="text, github (annotations) or json.")
     ] = "text",
     junit: Annotated[str | None, typer.Option("--junit", metavar="FILE", help="Write a JUnit report as well.")] = None,
 ) -> None:
-    """Say whether what the manifest lists is what would be built now; nothing is written.
+    """Say whether what the manifest lists is what would be built now; no output is written.
 
     Exit code 1: an output is missing, stale, edited or unverified, or a model fails.
     """
     from tplc.cli.build import check_command
 
-    check_command(models or [], manifest, jobs=jobs, output_format=output_format, junit=junit)
+    check_command(models or [], manifest, jobs=jobs, force=force, output_format=output_format, junit=junit)
 
 
 @app.command("init")

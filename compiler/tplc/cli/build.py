@@ -25,19 +25,25 @@ def build_command(names: Sequence[str], manifest_path: str | None, *, jobs: int 
     for outcome in outcomes:
         print(f"{outcome.state:<9}{outcome.model}" + (f": {outcome.message}" if outcome.message else ""))
     counts = [f"{_count(outcomes, state)} {state}" for state in ("built", "current", "failed")]
-    print(f"{len(outcomes)} models: " + ", ".join(counts))
+    print(f"{len(outcomes)} model{'s' if len(outcomes) != 1 else ''}: " + ", ".join(counts))
     if any(outcome.state == "failed" for outcome in outcomes):
         raise SystemExit(1)
 
 
 def check_command(
-    names: Sequence[str], manifest_path: str | None, *, jobs: int | None, output_format: str, junit: str | None
+    names: Sequence[str],
+    manifest_path: str | None,
+    *,
+    jobs: int | None,
+    force: bool,
+    output_format: str,
+    junit: str | None,
 ) -> None:
     if output_format not in ("text", "github", "json"):
         raise UsageError(f"no format is called {output_format!r}: there are text, github, json")
     manifest = load_manifest(find_manifest(manifest_path))
     with _progress("checking", len(manifest.chosen(tuple(names)))) as step:
-        findings = check(manifest, tuple(names), jobs=_jobs(jobs), progress=step)
+        findings = check(manifest, tuple(names), jobs=_jobs(jobs), force=force, progress=step)
     if output_format == "json":
         json.dump([asdict(finding) for finding in findings], sys.stdout, ensure_ascii=False, indent=2)
         print()
