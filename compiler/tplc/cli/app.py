@@ -438,15 +438,22 @@ def init_(
 
 @app.command("diff")
 def diff_(
-    first: Annotated[str, typer.Argument(help="A template (as for compile), or an IR (.json).", show_default=False)],
-    second: Annotated[str, typer.Argument(help="The format after.", show_default=False)],
+    first: Annotated[
+        str,
+        typer.Argument(
+            help="A template (as for compile), an IR (.json), or a generated parser or grammar.", show_default=False
+        ),
+    ],
+    second: Annotated[str, typer.Argument(help="The one after it.", show_default=False)],
     template_name: Name = None,
     special_token: Tokens = None,
     as_json: Annotated[bool, typer.Option("--json", help="The result as JSON.")] = False,
 ) -> None:
     """Say what changed between two formats, and whether a parser of the first reads what the second writes.
 
-    Exit code 1: it does not.
+    A parser is run as it is; a grammar's format is the IR (.json) of the same template beside it.
+
+    Exit code 0: it does, whatever changed.  Exit code 1: it does not.
     """
     from tplc.cli.diff import diff_command
 

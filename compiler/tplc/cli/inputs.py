@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tplc import driver
-from tplc.errors import SourceError, UsageError
+from tplc.errors import UsageError
 from tplc.ir.nodes import Json
-from tplc.project.files import read_text
 
 if TYPE_CHECKING:
     from tplc.render import Limits
@@ -63,14 +61,3 @@ def load_template(source: str, template_name: str | None, special_tokens: Sequen
     template = load(source, template_name=template_name)
     tokens = pairs(special_tokens, "--special-token")
     return replace(template, special_tokens={**dict(template.special_tokens), **tokens})
-
-
-def is_ir(source: str) -> bool:
-    """Whether a file is an IR: a JSON object with the members that every IR has."""
-    if not source.endswith(".json") or not Path(source).is_file():
-        return False
-    try:
-        data = json.loads(read_text(source))
-    except (json.JSONDecodeError, RecursionError, SourceError):
-        return False
-    return isinstance(data, dict) and {"version", "provenance", "turn"} <= data.keys()

@@ -19,6 +19,7 @@ from tplc.ir.nodes import TemplateIR
 from tplc.ir.printed import lines, printed
 from tplc.ir.serialize import dumps
 from tplc.ir.write import write_parts
+from tplc.project.beside import is_ir
 from tplc.project.files import read_text
 
 STYLES = {
@@ -74,7 +75,7 @@ def inspect_command(
 
 
 def _ir(source: str, template_name: str | None, special_tokens: Sequence[str], limits: Sequence[str]) -> TemplateIR:
-    if inputs.is_ir(source):
+    if is_ir(source):
         return driver.load_ir(read_text(source))
     template = inputs.load_template(source, template_name, special_tokens)
     return driver.compile_template(

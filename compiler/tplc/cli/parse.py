@@ -13,6 +13,7 @@ from tplc import driver
 from tplc.cli import inputs
 from tplc.errors import SourceError, UsageError
 from tplc.ir.nodes import TemplateIR
+from tplc.project.beside import is_ir
 from tplc.project.files import read_text, read_tools
 from tplc.verify.artifact import Artifact, load_artifact
 
@@ -87,7 +88,7 @@ def parser_of(options: ParseOptions) -> Artifact:
 
 def _format_of(options: ParseOptions) -> TemplateIR:
     source = options.source
-    if inputs.is_ir(source):
+    if is_ir(source):
         return driver.load_ir(read_text(source))
     template = inputs.load_template(source, options.template_name, options.special_tokens)
     with driver.open_renderer(template.text, name=template.name, special_tokens=template.special_tokens) as renderer:

@@ -12,8 +12,9 @@ from tplc.cli import inputs
 from tplc.cli.report import print_rows, verification_rows
 from tplc.errors import UsageError
 from tplc.ir.nodes import Verification
+from tplc.project.beside import is_ir
 from tplc.project.files import read_text
-from tplc.verify.artifact import Artifact, load_artifact, template_sha256
+from tplc.verify.artifact import Artifact, artifact_in, read_parser, sha256_in
 
 
 def verify_command(
@@ -47,12 +48,13 @@ def verify_command(
 
 def _artifact(path: str) -> tuple[Artifact, str]:
     text = read_text(path)
-    if inputs.is_ir(path):
+    if is_ir(path):
         ir = driver.load_ir(text)
         return driver.artifact_of(ir), ir.provenance.sha256
     if not path.endswith(".py"):
         raise UsageError(f"{path}: only a generated parser (.py) or an IR (.json) can be verified")
-    return load_artifact(text, path), template_sha256(text, path)
+    parser = read_parser(text, path)
+    return artifact_in(parser), sha256_in(parser, path)
 
 
 def _report(result: Verification, *, same_template: bool, as_json: bool) -> None:

@@ -6,6 +6,7 @@ turn.end: "<stop>" is new
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tplc.ir.nodes import Provenance, TemplateIR, Verification
@@ -30,7 +31,11 @@ class Change:
 
 def diff(old: TemplateIR, new: TemplateIR) -> tuple[Change, ...]:
     """The changes of the format; where it came from and how it was verified is no part of it."""
-    before, after = _facts(old), _facts(new)
+    return changes_of(_facts(old), _facts(new))
+
+
+def changes_of(before: Mapping[str, Sequence[str]], after: Mapping[str, Sequence[str]]) -> tuple[Change, ...]:
+    """Fact by fact, where a fact may have several values."""
     changes: list[Change] = []
     for fact in dict.fromkeys([*before, *after]):
         gone = [value for value in before.get(fact, ()) if value not in after.get(fact, ())]
