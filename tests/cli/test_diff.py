@@ -123,6 +123,15 @@ def test_pairs(run: Run, formats: Path, name: str) -> None:
     assert report["reads"] is (code == 0)
 
 
+def test_where_a_template_refuses_is_no_difference(run: Run, formats: Path) -> None:
+    raising = "{%- if m.tool_calls and m.tool_calls | length > 1 %}{{ raise_exception('One call!') }}{%- endif %}\n"
+    for name, text in (("a.jinja", raising), ("b.jinja", "\n\n" + raising)):
+        (formats / name).write_text(TEMPLATE.replace(CALLS, text + CALLS))
+    refusal = 'refusal: "parallel calls: the template refused: One call!" is new'
+    assert refusal in run("diff", "hut.jinja", "a.jinja").out.splitlines()
+    assert run("diff", "a.jinja", "b.jinja").out.splitlines()[0] == "the formats are the same"
+
+
 # Artifacts
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from tplc import driver
 from tplc.cli import inputs
+from tplc.cli.progress import working
 from tplc.cli.report import print_report, report_dict
 from tplc.errors import UsageError
 from tplc.ir.nodes import TemplateIR
@@ -58,17 +59,18 @@ def compile_command(options: CompileOptions) -> None:
     limits = inputs.limits(options.limits)
     template = inputs.load_template(options.source, options.template_name, options.special_tokens)
     rule = depfile(options.output, _used(options, template)) if options.depfile is not None else ""
-    ir = driver.compile_template(
-        template.text,
-        name=template.name,
-        special_tokens=template.special_tokens,
-        tolerances=tolerances,
-        examples=examples,
-        target=target,
-        limits=limits,
-        seed=options.seed,
-        thorough=options.thorough,
-    )
+    with working(f"learning and verifying {template.name}"):
+        ir = driver.compile_template(
+            template.text,
+            name=template.name,
+            special_tokens=template.special_tokens,
+            tolerances=tolerances,
+            examples=examples,
+            target=target,
+            limits=limits,
+            seed=options.seed,
+            thorough=options.thorough,
+        )
     grammar = driver.make_grammar(ir, request) if request is not None and target == "gbnf" else None
     writes = ir.verification.verified or options.allow_unverified
     if writes:

@@ -11,6 +11,7 @@ from types import ModuleType
 
 from tplc import driver
 from tplc.cli import inputs
+from tplc.cli.progress import working
 from tplc.errors import UsageError
 from tplc.ir.diff import Change, changes_of, diff
 from tplc.ir.nodes import TemplateIR
@@ -45,7 +46,8 @@ def diff_command(
         )
     parser = old.parser or _parser(old.ir or new.ir)
     changes = diff(old.ir, new.ir) if old.ir else changes_of(markers_in(parser), markers_in(_parser(new.ir)))
-    reading = reads(artifact_in(parser), new.ir)
+    with working(f"reading what {second} writes"):
+        reading = reads(artifact_in(parser), new.ir)
     if as_json:
         report = {"changes": [asdict(change) for change in changes], "reads": reading.reads, **asdict(reading)}
         json.dump(report, sys.stdout, ensure_ascii=False, indent=2)
@@ -64,12 +66,7 @@ def _side(source: str, template_name: str | None, special_tokens: Sequence[str])
         return Side(source, ir_beside(source, sha256_in(parser, source)), parser)
     if source.endswith((".peg", ".gbnf")):
         return Side(source, _format_of_grammar(source))
-    template = inputs.load_template(source, template_name, special_tokens)
-    with driver.open_renderer(template.text, name=template.name, special_tokens=template.special_tokens) as renderer:
-        ir = driver.learn_format(
-            renderer, name=template.name, source_text=template.text, special_tokens=template.special_tokens
-        )
-    return Side(source, ir)
+    return Side(source, inputs.learned(source, template_name, special_tokens))
 
 
 def _format_of_grammar(path: str) -> TemplateIR:

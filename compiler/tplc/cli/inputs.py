@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tplc import driver
+from tplc.cli.progress import working
 from tplc.errors import UsageError
-from tplc.ir.nodes import Json
+from tplc.ir.nodes import Json, TemplateIR
 
 if TYPE_CHECKING:
     from tplc.render import Limits
@@ -61,3 +62,11 @@ def load_template(source: str, template_name: str | None, special_tokens: Sequen
     template = load(source, template_name=template_name)
     tokens = pairs(special_tokens, "--special-token")
     return replace(template, special_tokens={**dict(template.special_tokens), **tokens})
+
+
+def learned(source: str, template_name: str | None, special_tokens: Sequence[str]) -> TemplateIR:
+    """The format of a template, not verified."""
+    template = load_template(source, template_name, special_tokens)
+    name, text, tokens = template.name, template.text, template.special_tokens
+    with working(f"learning {name}"), driver.open_renderer(text, name=name, special_tokens=tokens) as renderer:
+        return driver.learn_format(renderer, name=name, source_text=text, special_tokens=tokens)

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from tplc import driver
 from tplc.cli import inputs
+from tplc.cli.progress import working
 from tplc.explain.samples import samples
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.printed import lines, printed
@@ -78,12 +79,13 @@ def _ir(source: str, template_name: str | None, special_tokens: Sequence[str], l
     if is_ir(source):
         return driver.load_ir(read_text(source))
     template = inputs.load_template(source, template_name, special_tokens)
-    return driver.compile_template(
-        template.text,
-        name=template.name,
-        special_tokens=template.special_tokens,
-        limits=inputs.limits(limits),
-    )
+    with working(f"learning and verifying {template.name}"):
+        return driver.compile_template(
+            template.text,
+            name=template.name,
+            special_tokens=template.special_tokens,
+            limits=inputs.limits(limits),
+        )
 
 
 def _tables(ir: TemplateIR) -> list[Table]:

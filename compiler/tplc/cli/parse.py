@@ -90,11 +90,7 @@ def _format_of(options: ParseOptions) -> TemplateIR:
     source = options.source
     if is_ir(source):
         return driver.load_ir(read_text(source))
-    template = inputs.load_template(source, options.template_name, options.special_tokens)
-    with driver.open_renderer(template.text, name=template.name, special_tokens=template.special_tokens) as renderer:
-        return driver.learn_format(
-            renderer, name=template.name, source_text=template.text, special_tokens=template.special_tokens
-        )
+    return inputs.learned(source, options.template_name, options.special_tokens)
 
 
 def _chunks(path: str) -> Iterator[str]:

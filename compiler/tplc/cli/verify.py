@@ -9,6 +9,7 @@ from dataclasses import asdict
 
 from tplc import driver
 from tplc.cli import inputs
+from tplc.cli.progress import working
 from tplc.cli.report import print_rows, verification_rows
 from tplc.errors import UsageError
 from tplc.ir.nodes import Verification
@@ -30,12 +31,15 @@ def verify_command(
 ) -> None:
     artifact, sha256 = _artifact(artifact_file)
     template = inputs.load_template(source, template_name, special_tokens)
-    with driver.open_renderer(
-        template.text,
-        name=template.name,
-        special_tokens=template.special_tokens,
-        limits=inputs.limits(limits),
-    ) as renderer:
+    with (
+        working(f"verifying {artifact_file}"),
+        driver.open_renderer(
+            template.text,
+            name=template.name,
+            special_tokens=template.special_tokens,
+            limits=inputs.limits(limits),
+        ) as renderer,
+    ):
         ir = driver.learn_format(
             renderer, name=template.name, source_text=template.text, special_tokens=template.special_tokens
         )

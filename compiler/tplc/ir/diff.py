@@ -6,6 +6,7 @@ turn.end: "<stop>" is new
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -52,8 +53,11 @@ def _facts(ir: TemplateIR) -> dict[str, list[str]]:
     """The printed form by fact; one such as turn.end may have several values."""
     source = ir.provenance
     bare = Provenance("", "", 0, "", source.special_tokens)
+    # What a template refuses it says with its own name and line.
+    place = re.compile(rf"{re.escape(source.name)}(:\d+)?: ")
+    seen = replace(ir.capabilities, refusals=tuple(place.sub("", refusal) for refusal in ir.capabilities.refusals))
     facts: dict[str, list[str]] = {}
-    for line in list(lines(replace(ir, provenance=bare, verification=Verification())))[1:]:
+    for line in list(lines(replace(ir, provenance=bare, capabilities=seen, verification=Verification())))[1:]:
         fact, _, value = line.partition(" = ")
         facts.setdefault(fact, []).append(value)
     return facts
