@@ -127,16 +127,17 @@ def test_the_outcomes_of_a_build(run: Run, here: Path) -> None:
 # Terminals
 
 
-def on_a_terminal(arguments: list[str], folder: Path, **environment: str) -> str:
-    """All that a command writes, when standard output and error are one."""
+def on_a_terminal(arguments: list[str], folder: Path, typed: str = "", **environment: str) -> str:
+    """All that a command writes, when standard output and error are one; input is, too, where something is typed."""
     own, its = pty.openpty()
     usual = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
     process = subprocess.Popen(
         [sys.executable, "-m", "tplc", *arguments],
-        stdin=subprocess.DEVNULL, stdout=its, stderr=its, cwd=folder,
+        stdin=its if typed else subprocess.DEVNULL, stdout=its, stderr=its, cwd=folder,
         env={**usual, "TERM": "xterm", "COLUMNS": "100", **environment},
     )  # fmt: skip
     os.close(its)
+    os.write(own, typed.encode())
     written = b""
     while True:
         try:
@@ -170,6 +171,22 @@ def test_colours(run: Run, here: Path, arguments: list[str]) -> None:
 def test_progress(here: Path) -> None:
     assert "learning and verifying good.jinja" in on_a_terminal(["compile", "good.jinja", "-o", "new.py", "-q"], here)
     assert "building" in on_a_terminal(["build", "good"], here)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "typed", "asked"),
+    [
+        (["parse", "good.json"], "Hi.<end>\n\x04", "Paste the output"),
+        (["try", "good.json"], "Hi.<end>\n\x04", "Paste the output"),
+        (["render", "good.jinja"], '[{"role": "user", "content": "Hi."}]\n\x04', "Paste the messages"),
+        (["prepare", "good.jinja", "--ir", "good.json"], '{"messages": [{"role": "user", "content": "Hi."}]}\n\x04',
+         "Paste the request"),
+    ],
+)  # fmt: skip
+def test_who_types_is_told_so(here: Path, arguments: list[str], typed: str, asked: str) -> None:
+    shown = on_a_terminal(arguments, here, typed)
+    assert f"{asked}, then press Ctrl-D on a line of its own:" in shown
+    assert "Hi." in shown.partition("own:")[2]
 
 
 # Completion

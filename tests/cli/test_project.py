@@ -233,13 +233,6 @@ def test_a_changed_tolerance_or_tool_is_a_change(run: Run, project: Path) -> Non
     assert "listen" in (project / "hut.txt").read_text()
 
 
-def test_a_grammar_needs_tools(run: Run, project: Path) -> None:
-    (project / "tplc.toml").write_text('[models.hut]\nsource = "hut.jinja"\noutputs = ["hut.gbnf"]\n')
-    assert run("build").out.splitlines()[0] == (
-        "failed   hut: model hut: a grammar is made for one request: give tools or json-schema"
-    )
-
-
 # The manifest
 
 
@@ -315,6 +308,20 @@ def test_a_manifest_above(run: Run, project: Path, monkeypatch: pytest.MonkeyPat
         (
             '[models.a]\nsource = "a"\noutputs = ["a.py", "a.py"]\n',
             "two outputs have one path: a.py is written by a twice",
+        ),
+        (
+            '[models.a]\nsource = "a"\noutputs = ["a.txt"]\n',
+            "models.a: outputs: a.txt: cannot tell the target from the name: end it in .py, .peg, .gbnf, .json, or "
+            "give {path = …, target = …}",
+        ),
+        (
+            '[models.a]\nsource = "a"\noutputs = ["a.gbnf"]\n',
+            "models.a: outputs: a.gbnf: a grammar is made for one request: give tools or json-schema",
+        ),
+        (
+            '[options]\nlimits = {patience = 3}\n[models.a]\nsource = "a"\noutputs = ["a.py"]\n',
+            "models.a: limit patience: no such limit; there are render_seconds, wall_seconds, cpu_seconds, memory_mb, "
+            "output_chars, source_chars, range_items, number_bits",
         ),
     ],
 )

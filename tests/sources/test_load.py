@@ -230,6 +230,22 @@ def test_missing(here: Path, source: str, message: str) -> None:
     assert problem(source) == message
 
 
+def test_what_was_meant(here: Path) -> None:
+    write(here / "m" / "chat.jinja", PLAIN)
+    missing = "there is no such file or folder\n    "
+    assert problem("./m/chat.jinj") == f"./m/chat.jinj: {missing}did you mean m/chat.jinja?"
+    assert problem("https://host/org/model") == (
+        f"https://host/org/model: {missing}addresses are not read: name a model of the hub as org/model, or a file here"
+    )
+
+
+@pytest.mark.parametrize("name", ["p.py", "p.peg", "p.gbnf", "p.json"])
+def test_what_tplc_made_is_no_template(here: Path, name: str) -> None:
+    write(here / name, {"version": 1, "provenance": {}, "turn": {}})
+    what = "an IR: it holds a format, and no template" if name == "p.json" else "an artifact, and no template"
+    assert problem(name) == f"{name}: this is {what}\n    name the template that it is made from"
+
+
 @pytest.mark.parametrize("source", ["a\0b", "x" * 5000, "\ud800"])
 def test_impossible_name(here: Path, source: str) -> None:
     assert problem(source) in (

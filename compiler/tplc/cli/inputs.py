@@ -6,6 +6,7 @@ read_json("tools.json")  →  [...], or "tools.json: is not JSON: … at line 3,
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from tplc import driver
 from tplc.cli.progress import working
 from tplc.errors import UsageError
 from tplc.ir.nodes import Json, TemplateIR
+from tplc.project.files import read_text
 
 if TYPE_CHECKING:
     from tplc.render import Limits
@@ -70,3 +72,10 @@ def learned(source: str, template_name: str | None, special_tokens: Sequence[str
     name, text, tokens = template.name, template.text, template.special_tokens
     with working(f"learning {name}"), driver.open_renderer(text, name=name, special_tokens=tokens) as renderer:
         return driver.learn_format(renderer, name=name, source_text=text, special_tokens=tokens)
+
+
+def text_of(path: str, what: str) -> str:
+    """The text of a file, or of standard input: whoever types it is told so."""
+    if path == "-" and sys.stdin.isatty():
+        print(f"Paste {what}, then press Ctrl-D on a line of its own:", file=sys.stderr)
+    return read_text(path)

@@ -54,7 +54,7 @@ def parse_command(options: ParseOptions) -> None:
             _print_deltas(stream.feed(chunk))
         _print_deltas(stream.finish())
     else:
-        stream.feed(read_text(options.file))
+        stream.feed(inputs.text_of(options.file, "the output"))
         stream.finish()
         print(json.dumps(stream.message, ensure_ascii=False, indent=2))
     for diagnostic in stream.diagnostics:
@@ -73,7 +73,7 @@ def _parse_with_peg(options: ParseOptions, keywords: dict[str, Any]) -> None:
         raise UsageError("--engine peg needs a template or an IR: a generated parser is an engine of its own")
     from tplc.backends.peg.engine import PegEngine
 
-    parsed = PegEngine(_format_of(options)).read(read_text(options.file), **keywords)
+    parsed = PegEngine(_format_of(options)).read(inputs.text_of(options.file, "the output"), **keywords)
     print(json.dumps(parsed.message, ensure_ascii=False, indent=2))
     if parsed.incomplete:
         print("the output is incomplete", file=sys.stderr)

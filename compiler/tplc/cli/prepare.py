@@ -10,7 +10,7 @@ from tplc import driver
 from tplc.cli import inputs
 from tplc.cli.progress import working
 from tplc.errors import SourceError
-from tplc.project.files import read_json, read_text
+from tplc.project.files import json_of, read_text
 from tplc.serving import ChatTemplate
 
 
@@ -22,7 +22,7 @@ def prepare_command(
     special_tokens: Sequence[str],
     limits: Sequence[str],
 ) -> None:
-    request = read_json(request_file)
+    request = json_of(inputs.text_of(request_file, "the request"), request_file)
     if not isinstance(request, Mapping):
         name = "standard input" if request_file == "-" else request_file
         raise SourceError(name, "holds no request", 'expected {"messages": […], …}')

@@ -56,7 +56,9 @@ def _artifact(path: str) -> tuple[Artifact, str]:
         ir = driver.load_ir(text)
         return driver.artifact_of(ir), ir.provenance.sha256
     if not path.endswith(".py"):
-        raise UsageError(f"{path}: only a generated parser (.py) or an IR (.json) can be verified")
+        raise UsageError(
+            f"{path}: only a generated parser (.py) or an IR (.json) can be verified\n    tplc verify TEMPLATE ARTIFACT"
+        )
     parser = read_parser(text, path)
     return artifact_in(parser), sha256_in(parser, path)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tplc import driver
-from tplc.errors import LimitExceeded, SourceError, TplcError, UsageError, WorkerDied
+from tplc.errors import LimitExceeded, SourceError, TplcError, WorkerDied
 from tplc.ir.nodes import TemplateIR, Verification
 from tplc.project.artifacts import check_output, write_output
 from tplc.project.cache import Cache, sha256, tool_sha256
@@ -202,8 +202,6 @@ def _compiled(model: Model, template: TemplateSource, target: driver.Target) -> 
 
 
 def _grammar_options(model: Model) -> driver.GrammarOptions:
-    if any(output.target == "gbnf" for output in model.outputs) and not (model.tools or model.json_schema):
-        raise UsageError(f"model {model.name}: a grammar is made for one request: give tools or json-schema")
     return driver.GrammarOptions(
         tools=tuple(read_tools(model.resolve(model.tools))) if model.tools else (),
         tool_choice=model.tool_choice,
