@@ -104,7 +104,7 @@ def test_an_unknown_option(run: Run, command: str) -> None:
 
 JSON_OPTIONS = {
     "compile": ["--json"], "inspect": ["--json"], "verify": ["--json"], "build": ["--json"], "diff": ["--json"],
-    "check": ["--format", "json"], "parse": [], "prepare": [],
+    "check": ["--json"], "parse": [], "prepare": [],
 }  # fmt: skip
 
 

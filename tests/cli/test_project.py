@@ -212,6 +212,10 @@ def test_check_reports(run: Run, project: Path) -> None:
         "</testsuite>\n"
     )
     assert run("check", "--format", "xml").err == "tplc: no format is called 'xml': there are text, github, json\n"
+    nowhere = run("check", "--junit", "no/report.xml")
+    assert (nowhere.code, nowhere.out) == (2, "")
+    assert nowhere.err == "tplc: no/report.xml: cannot be written: its folder does not exist\n"
+    assert run("check", "--json").out == run("check", "--format", "json").out
     assert run("check", "--jobs", "0").err == "tplc: --jobs 0: expected 1 or more\n"
 
 
@@ -348,11 +352,15 @@ def test_manifest_usage(run: Run, project: Path) -> None:
 def test_init(run: Run, project: Path) -> None:
     refused = run("init")
     assert (refused.code, refused.err) == (2, "tplc: tplc.toml: is there already: give --force to write it anew\n")
-    assert run("init", "hut.jinja", "inn.jinja", "models/hut/", "--force").out == "wrote tplc.toml\n"
+    sources = ["hut.jinja", "inn.jinja", "models/hut/", "a-b.jinja", "a_b.jinja", "org/7B-v1.5@main"]
+    assert run("init", *sources, "--force").out == "wrote tplc.toml\n"
     assert [(m.name, m.source, m.outputs[0].path) for m in load_manifest("tplc.toml").models] == [
         ("hut", "hut.jinja", "hut_parser.py"),
         ("inn", "inn.jinja", "inn_parser.py"),
-        ("hut-2", "models/hut/", "hut-2_parser.py"),
+        ("hut-2", "models/hut/", "hut_2_parser.py"),
+        ("a-b", "a-b.jinja", "a_b_parser.py"),
+        ("a_b-2", "a_b.jinja", "a_b_2_parser.py"),
+        ("7B-v1", "org/7B-v1.5@main", "_7B_v1_parser.py"),
     ]
     assert run("init", "-o", "new.toml").out == "wrote new.toml\n"
     assert run("build", "hut").code == 0

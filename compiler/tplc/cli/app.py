@@ -414,6 +414,7 @@ def check_(
     output_format: Annotated[
         str, typer.Option("--format", metavar="FORMAT", help="text, github (annotations) or json.")
     ] = "text",
+    as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
     junit: Annotated[str | None, typer.Option("--junit", metavar="FILE", help="Write a JUnit report as well.")] = None,
 ) -> None:
     """Say whether what the manifest lists is what would be built now; no output is written.
@@ -422,6 +423,7 @@ def check_(
     """
     from tplc.cli.build import check_command
 
+    output_format = "json" if as_json else output_format
     check_command(models or [], manifest, jobs=jobs, force=force, output_format=output_format, junit=junit)
 
 

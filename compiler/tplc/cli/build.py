@@ -8,11 +8,12 @@ import re
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import chain, count
 from xml.sax.saxutils import escape, quoteattr
 
 from tplc.cli.progress import counting
 from tplc.errors import UsageError
-from tplc.project.artifacts import write_output
+from tplc.project.artifacts import check_output, write_output
 from tplc.project.build import Outcome, build
 from tplc.project.check import Finding, check
 from tplc.project.manifest import find_manifest, load_manifest
@@ -52,6 +53,8 @@ def check_command(
     if output_format not in ("text", "github", "json"):
         raise UsageError(f"no format is called {output_format!r}: there are text, github, json")
     manifest = load_manifest(find_manifest(manifest_path))
+    if junit is not None:
+        check_output(junit, force=True)
     with counting("checking", len(manifest.chosen(tuple(names)))) as step:
         findings = check(manifest, tuple(names), jobs=_jobs(jobs), force=force, progress=step)
     if output_format == "json":
@@ -71,12 +74,15 @@ def init_command(sources: Sequence[str], path: str, *, force: bool) -> None:
     if os.path.exists(path) and not force:
         raise UsageError(f"{path}: is there already: give --force to write it anew")
     names: dict[str, str] = {}
+    modules: set[str] = set()
     for source in sources or ["chat_template.jinja"]:
         stem = re.sub(r"[^A-Za-z0-9_-]+", "-", os.path.basename(source.rstrip("/")).split(".")[0]).strip("-") or "model"
-        name = next(n for n in (stem, *(f"{stem}-{i}" for i in range(2, 1000))) if n not in names)
+        candidates = chain([stem], (f"{stem}-{i}" for i in count(2)))
+        name = next(candidate for candidate in candidates if _module(candidate) not in modules)
+        modules.add(_module(name))
         names[name] = source
     tables = [
-        f'[models.{name}]\nsource = {json.dumps(source)}\noutputs = ["{name}_parser.py"]\n'
+        f'[models.{name}]\nsource = {json.dumps(source)}\noutputs = ["{_module(name)}.py"]\n'
         for name, source in names.items()
     ]
     head = (
@@ -84,6 +90,12 @@ def init_command(sources: Sequence[str], path: str, *, force: bool) -> None:
     )
     write_output(path, head + "\n" + "\n".join(tables))
     print(f"wrote {path}")
+
+
+def _module(name: str) -> str:
+    """A parser that can be imported."""
+    letters = re.sub(r"\W", "_", name) + "_parser"
+    return f"_{letters}" if letters[0].isdigit() else letters
 
 
 def _jobs(jobs: int | None) -> int:
