@@ -14,7 +14,7 @@ from tests.example_case import Example, load_example
 from tplc import driver
 from tplc.ir.nodes import Ambiguity, GenerationPrompt, TemplateIR, Turn, Verification
 from tplc.verify import Artifact, load_artifact, verify
-from tplc.verify.artifact import NotAParser, template_sha256
+from tplc.verify.artifact import NotAParser, load_module, sha256_in
 from tplc.verify.battery import SHAPES, Call, Case, battery, random_cases
 from tplc.verify.compare import as_told, difference, fits, same
 from tplc.verify.conversation import fitting_tools, schema_of
@@ -363,9 +363,9 @@ def test_what_is_no_parser(text: str, error: str) -> None:
 
 def test_a_parser_says_which_template_it_is_for() -> None:
     ir = learned(PLAIN)
-    assert template_sha256(driver.generate(ir, "python"), "a.py") == ir.provenance.sha256
+    assert sha256_in(load_module(driver.generate(ir, "python")), "a.py") == ir.provenance.sha256
     with pytest.raises(NotAParser, match="it has no TEMPLATE_SHA256"):
-        template_sha256("x = 1", "a.py")
+        sha256_in(load_module("x = 1"), "a.py")
 
 
 def test_ambiguity_shows_both_readings() -> None:

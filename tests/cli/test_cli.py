@@ -383,14 +383,17 @@ def test_parse_a_stream(template: Path, tmp_path: Path) -> None:
         (["--tools", "bytes.txt"], "bytes.txt: this is not UTF-8 text: byte 0xff at 2"),
         (["--tools", "bad.json"], "bad.json: is not JSON: Expecting value at line 2, column 1"),
         (["--tools", "number.json"], 'number.json: holds no tools\n    expected a JSON list of {"type": "function", '
-         '"function": {…}}'),
-        (["--tools", "nameless.json"], "nameless.json: tool 2 has no function with a name"),
+         '"function": {"name": …, "parameters": {…}}}'),
+        (["--tools", "nameless.json"], "nameless.json: tool 2 has no function with a name\n"
+         '    expected {"type": "function", "function": {"name": …, "parameters": {…}}}'),
+        (["--tools", "schema.json"], "schema.json: tool 1, f: its parameters are no JSON schema"),
     ],
 )  # fmt: skip
 def test_parse_usage(run: Run, template: Path, tmp_path: Path, arguments: list[str], error: str) -> None:
     (tmp_path / "bytes.txt").write_bytes(b"ab\xff")
     (tmp_path / "bad.json").write_text("[1,\n")
     (tmp_path / "number.json").write_text("1")
+    (tmp_path / "schema.json").write_text('[{"function": {"name": "f", "parameters": "x"}}]')
     (tmp_path / "nameless.json").write_text('[{"function": {"name": "f"}}, {"function": {}}]')
     result = run("parse", "chat.jinja", *arguments)
     assert (result.code, result.out, result.err) == (2, "", f"tplc: {error}\n")
@@ -443,7 +446,8 @@ def test_verify_what_is_no_artifact(run: Run, template: Path, tmp_path: Path, te
     result = run("verify", "chat.jinja", "chat.jinja")
     assert (result.code, result.err) == (
         2,
-        "tplc: chat.jinja: only a generated parser (.py) or an IR (.json) can be verified\n",
+        "tplc: chat.jinja: only a generated parser (.py) or an IR (.json) can be verified\n"
+        "    tplc verify TEMPLATE ARTIFACT\n",
     )
 
 

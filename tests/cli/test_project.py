@@ -9,6 +9,7 @@ import jsonschema
 import pytest
 
 from tests.cli.conftest import TEMPLATE, Run
+from tplc.project.build import make
 from tplc.project.manifest import Model, Output, find_manifest, load_manifest
 from tplc.schemas import load_schema
 from tplc.version import VERSION
@@ -114,6 +115,70 @@ def test_build_finishes_the_others(run: Run, project: Path) -> None:
     )
 
 
+def test_what_failed_is_remembered(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A failure is told again, and no model is made again, as long as nothing it is made from changes."""
+    (project / "hut.jinja").write_text("{% if %}")
+    assert run("build", "-j", "1").code == 1
+    made: list[str] = []
+    monkeypatch.setattr("tplc.project.build.make", lambda model: made.append(model.name) or make(model))
+    failure = "hut.jinja:1:7: Expected an expression, got 'end of statement block'\n    {% if %}\n          ^\n"
+    again = run("build", "-j", "1")
+    assert (again.code, again.out) == (
+        1,
+        f"failed   hut: {failure}"
+        "    as in the run before, from the same inputs; --force tries again\n"
+        "current  inn\n"
+        "2 models: 0 built, 1 current, 1 failed\n",
+    )
+    checked = run("check", "-j", "1")
+    assert (checked.code, checked.out) == (1, f"tplc.toml: failed: hut: {failure}out/inn.py: current\n")
+    assert made == []
+    assert run("build", "--force", "-j", "1").out.startswith(f"failed   hut: {failure}built    inn: ")
+    assert run("check", "--force", "-j", "1").out == checked.out
+    assert made == ["hut", "inn", "hut", "inn"]
+    (project / "hut.jinja").write_text(TEMPLATE)
+    assert run("build", "-j", "1").code == 0
+    assert made[4:] == ["hut"]
+
+
+def test_what_may_pass_is_not_remembered(run: Run, project: Path) -> None:
+    """A limit that was hit on a busy machine, a file that could not be read."""
+    (project / "tplc.toml").write_text("[options]\nlimits = {source_chars = 10}\n" + MANIFEST)
+    for _ in range(2):
+        result = run("build", "hut")
+        assert (result.code, result.out) == (
+            1,
+            "failed   hut: hut.jinja: limit exceeded: source_chars (10)\n1 model: 0 built, 0 current, 1 failed\n",
+        )
+
+
+def test_check_remembers_too(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An output that was edited or is missing is compared with what is made anew, and nothing else is."""
+    run("build", "-j", "1")
+    (project / ".tplc_cache" / "build.json").unlink()
+    made: list[str] = []
+    monkeypatch.setattr("tplc.project.build.make", lambda model: made.append(model.name) or make(model))
+    assert [run("check", "-j", "1").code for _ in range(2)] == [0, 0]
+    assert made == ["hut", "inn"]
+    (project / "out" / "inn.py").unlink()
+    assert run("check", "-j", "1").out.endswith("out/inn.py: missing: tplc build writes it\n")
+    assert made == ["hut", "inn", "inn"]
+
+
+@pytest.mark.parametrize("text", ["", "[", "[1]", '{"hut": 1, "inn": {"inputs": 1}}'])
+def test_a_damaged_cache_costs_time_only(run: Run, project: Path, text: str) -> None:
+    run("build", "inn")
+    (project / ".tplc_cache" / "build.json").write_text(text)
+    assert run("check", "inn").out == "out/inn.py: current\n"
+    assert run("build", "inn").out == "current  inn\n1 model: 0 built, 1 current, 0 failed\n"
+
+
+def test_another_tplc_makes_everything_anew(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("build", "inn")
+    monkeypatch.setattr("tplc.project.build.tool_sha256", lambda: "another")
+    assert run("build", "inn").out.startswith("built    inn")
+
+
 def test_what_fails_verification(run: Run, project: Path) -> None:
     lossy = TEMPLATE.replace("| tojson)", "| tojson | replace('o', '0'))")
     (project / "hut.jinja").write_text(lossy)
@@ -147,6 +212,10 @@ def test_check_reports(run: Run, project: Path) -> None:
         "</testsuite>\n"
     )
     assert run("check", "--format", "xml").err == "tplc: no format is called 'xml': there are text, github, json\n"
+    nowhere = run("check", "--junit", "no/report.xml")
+    assert (nowhere.code, nowhere.out) == (2, "")
+    assert nowhere.err == "tplc: no/report.xml: cannot be written: its folder does not exist\n"
+    assert run("check", "--json").out == run("check", "--format", "json").out
     assert run("check", "--jobs", "0").err == "tplc: --jobs 0: expected 1 or more\n"
 
 
@@ -166,13 +235,6 @@ def test_a_changed_tolerance_or_tool_is_a_change(run: Run, project: Path) -> Non
     (project / "tools.json").write_text(json.dumps(tools))
     assert run("build").out.startswith("built")
     assert "listen" in (project / "hut.txt").read_text()
-
-
-def test_a_grammar_needs_tools(run: Run, project: Path) -> None:
-    (project / "tplc.toml").write_text('[models.hut]\nsource = "hut.jinja"\noutputs = ["hut.gbnf"]\n')
-    assert run("build").out.splitlines()[0] == (
-        "failed   hut: model hut: a grammar is made for one request: give tools or json-schema"
-    )
 
 
 # The manifest
@@ -251,6 +313,20 @@ def test_a_manifest_above(run: Run, project: Path, monkeypatch: pytest.MonkeyPat
             '[models.a]\nsource = "a"\noutputs = ["a.py", "a.py"]\n',
             "two outputs have one path: a.py is written by a twice",
         ),
+        (
+            '[models.a]\nsource = "a"\noutputs = ["a.txt"]\n',
+            "models.a: outputs: a.txt: cannot tell the target from the name: end it in .py, .peg, .gbnf, .json, or "
+            "give {path = …, target = …}",
+        ),
+        (
+            '[models.a]\nsource = "a"\noutputs = ["a.gbnf"]\n',
+            "models.a: outputs: a.gbnf: a grammar is made for one request: give tools or json-schema",
+        ),
+        (
+            '[options]\nlimits = {patience = 3}\n[models.a]\nsource = "a"\noutputs = ["a.py"]\n',
+            "models.a: limit patience: no such limit; there are render_seconds, wall_seconds, cpu_seconds, memory_mb, "
+            "output_chars, source_chars, range_items, number_bits",
+        ),
     ],
 )
 def test_wrong_manifests(run: Run, tmp_path: Path, text: str, error: str) -> None:
@@ -276,56 +352,15 @@ def test_manifest_usage(run: Run, project: Path) -> None:
 def test_init(run: Run, project: Path) -> None:
     refused = run("init")
     assert (refused.code, refused.err) == (2, "tplc: tplc.toml: is there already: give --force to write it anew\n")
-    assert run("init", "hut.jinja", "inn.jinja", "models/hut/", "--force").out == "wrote tplc.toml\n"
+    sources = ["hut.jinja", "inn.jinja", "models/hut/", "a-b.jinja", "a_b.jinja", "org/7B-v1.5@main"]
+    assert run("init", *sources, "--force").out == "wrote tplc.toml\n"
     assert [(m.name, m.source, m.outputs[0].path) for m in load_manifest("tplc.toml").models] == [
         ("hut", "hut.jinja", "hut_parser.py"),
         ("inn", "inn.jinja", "inn_parser.py"),
-        ("hut-2", "models/hut/", "hut-2_parser.py"),
+        ("hut-2", "models/hut/", "hut_2_parser.py"),
+        ("a-b", "a-b.jinja", "a_b_parser.py"),
+        ("a_b-2", "a_b.jinja", "a_b_2_parser.py"),
+        ("7B-v1", "org/7B-v1.5@main", "_7B_v1_parser.py"),
     ]
     assert run("init", "-o", "new.toml").out == "wrote new.toml\n"
     assert run("build", "hut").code == 0
-
-
-# diff
-
-
-def test_diff(run: Run, project: Path) -> None:
-    same = run("diff", "hut.jinja", "hut.jinja")
-    assert (same.code, same.out) == (
-        0,
-        "the formats are the same\na parser of the first reads what the second writes (79 of 79 messages)\n",
-    )
-    changed = run("diff", "hut.jinja", "inn.jinja")
-    assert changed.code == 1
-    lines = changed.out.splitlines()
-    assert lines[0] == (
-        'tools.call: "<call>{\\"name\\": \\"" name "\\", \\"arguments\\": " arguments "}</call>" became '
-        '"<order>{\\"name\\": \\"" name "\\", \\"arguments\\": " arguments "}</order>"'
-    )
-    assert lines[-4].startswith("a parser of the first does not read what the second writes (")
-    report = json.loads(run("diff", "hut.jinja", "inn.jinja", "--json").out)
-    assert report["reads"] is False
-    assert report["changes"][0]["fact"] == "tools.call"
-    assert report["messages"] == 79
-
-
-def test_diff_of_what_does_not_matter(run: Run, project: Path) -> None:
-    """White space before a closer changes the format, and not what is read."""
-    spaced = TEMPLATE.replace("}</call>", "}\\n</call>")
-    (project / "spaced.jinja").write_text(spaced)
-    run("compile", "spaced.jinja", "-o", "spaced.json", "-q")
-    result = run("diff", "hut.jinja", "spaced.json")
-    assert (result.code, result.out.splitlines()[-1]) == (
-        0,
-        "a parser of the first reads what the second writes (79 of 79 messages)",
-    )
-    assert "the formats are the same" not in result.out
-
-
-def test_diff_of_a_parser(run: Run, project: Path) -> None:
-    run("compile", "hut.jinja", "-o", "hut.py", "-q")
-    result = run("diff", "hut.py", "hut.jinja")
-    assert (result.code, result.err) == (
-        2,
-        "tplc: hut.py: a parser does not hold its format: compare the template, or the IR (-t json)\n",
-    )

@@ -90,6 +90,31 @@ def test_a_conversation_that_grows(served: tuple[Example, ChatTemplate]) -> None
     assert (first + output + added == whole) == (example.name not in rewritten)
 
 
+def test_what_an_engine_without_the_end_marker_gets(served: tuple[Example, ChatTemplate]) -> None:
+    """What is added begins with what the template writes behind the answer."""
+    _, template = served
+    past = [*ASKED, {"role": "assistant", "content": "Hi there."}]
+    question = {"role": "user", "content": "How are you?"}
+    added = template.format_single(past, question, ended=False)
+    _, answer, tail = template.prepare({"messages": [*past, question]}).prompt.rpartition("Hi there.")
+    assert (answer, tail) == ("Hi there.", template.ir.content.end + added)
+    assert template.ir.turn.ends[0].strip() in added
+
+
+def test_a_result_behind_calls(served: tuple[Example, ChatTemplate]) -> None:
+    _, template = served
+    if template.ir.tools.format == "none":
+        return
+    called = {"id": "call00000001", "type": "function", "function": {"name": "look", "arguments": '{"at": "you"}'}}
+    result = {"role": "tool", "tool_call_id": "call00000001", "name": "look", "content": "Nothing."}
+    past = [*ASKED, {"role": "assistant", "content": None, "tool_calls": [called]}]
+    look = {**LOOK, "function": {**LOOK["function"], "description": "Looks."}}  # type: ignore[dict-item]
+    added = template.format_single(past, result, tools=[look], ended=False)
+    whole = template.prepare({"messages": [*past, result], "tools": [look]}).prompt
+    assert whole.endswith(added)
+    assert ("look" in whole.removesuffix(added)[-80:], "Nothing." in added) == (True, True)
+
+
 def test_an_answer_that_is_continued(served: tuple[Example, ChatTemplate]) -> None:
     _, template = served
     parser: Any = load_module(tplc.generate(template.ir, "python"))
@@ -231,6 +256,37 @@ def test_a_past_that_is_written_anew() -> None:
         "request: messages: the template writes the past anew when a message comes: there is no difference to add"
     )
     assert added == "\n<user>Hello.<end>\n<assistant>"
+
+
+def test_a_last_turn_that_ends_otherwise() -> None:
+    """The engine holds the last turn's end marker, where the template writes another once a message follows."""
+    source = (
+        "{%- for m in messages %}<{{ m.role }}>{{ m.content }}"
+        "{%- if loop.last and m.role == 'assistant' %}<return>{%- else %}<end>{%- endif %}{%- endfor %}"
+        "{%- if add_generation_prompt %}<assistant>{%- endif %}"
+    )
+    past, question = [*ASKED, {"role": "assistant", "content": "Hello."}], {"role": "user", "content": "Well?"}
+    with ChatTemplate(source) as template:
+        with pytest.raises(RequestError) as caught:
+            template.format_single(past, question)
+        assert template.format_single(past, question, ended=False) == "<end><user>Well?<end><assistant>"
+    assert str(caught.value) == (
+        'request: messages: the model ends its turn with "<return>", and the template writes "<end><user>Well?<end…" '
+        "there once a message follows: take the end marker out of what the engine holds, and ask with ended=False"
+    )
+
+
+def test_an_end_that_opens_the_next_turn() -> None:
+    """What follows the past as long as nothing does is no part of it, and a marker the engine holds is not repeated."""
+    source = (
+        "{%- for m in messages %}{{ '<user>' if m.role == 'user' else '<bot>' }}{{ m.content }}{%- endfor %}"
+        "{{- '<bot>' if messages[-1].role == 'user' else '<user>' }}"
+    )
+    past, question = [*ASKED, {"role": "assistant", "content": "Hello."}], {"role": "user", "content": "Well?"}
+    with ChatTemplate(source) as template:
+        assert template.ir.turn.ends == ("<user>",)
+        assert template.format_single(past, question) == "Well?<bot>"
+        assert template.format_single(past, question, ended=False) == "<user>Well?<bot>"
 
 
 def test_a_template_that_walks_tools_that_are_none() -> None:

@@ -39,13 +39,13 @@ TOKENS = {"bos_token": "<s>", "eos_token": "</s>"}
 def test_one_template(tmp_path: Path) -> None:
     path = tmp_path / "model.gguf"
     write(path, "{{ é }}")
-    assert load(str(path)) == TemplateSource("model.gguf", "{{ é }}", TOKENS, str(path))
+    assert load(str(path)) == TemplateSource("model.gguf", "{{ é }}", TOKENS, str(path), (str(path),))
 
 
 def test_the_suffix_does_not_matter(tmp_path: Path) -> None:
     path = tmp_path / "blob"
     write(path, "x", tokens=False)
-    assert load(str(path)) == TemplateSource("blob", "x", {}, str(path))
+    assert load(str(path)) == TemplateSource("blob", "x", {}, str(path), (str(path),))
 
 
 def test_named_templates(tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_named_templates(tmp_path: Path) -> None:
     assert load(str(path)).text == "t"
     assert load(str(path), prefer_tools=False).text == "d"
     assert load(str(path), template_name="rag") == TemplateSource(
-        "model.gguf:rag", "r", TOKENS, f"{path} (template 'rag')"
+        "model.gguf:rag", "r", TOKENS, f"{path} (template 'rag')", (str(path),)
     )
 
 

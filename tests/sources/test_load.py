@@ -42,7 +42,7 @@ def problem(source: str, template_name: str | None = None) -> str:
 
 def test_file(here: Path) -> None:
     write(here / "sub" / "chat.jinja", PLAIN)
-    assert load("sub/chat.jinja") == TemplateSource("chat.jinja", PLAIN, {}, "sub/chat.jinja")
+    assert load("sub/chat.jinja") == TemplateSource("chat.jinja", PLAIN, {}, "sub/chat.jinja", ("sub/chat.jinja",))
     assert load("sub/chat.jinja", template_name="default").text == PLAIN
     assert problem("sub/chat.jinja", "rag") == "sub/chat.jinja: this is one template: there is none named 'rag' in it"
 
@@ -83,10 +83,11 @@ def test_tokenizer_config(here: Path) -> None:
     )
     tokens = {"bos_token": "<s>", "eos_token": "</s>", "turn_token": "<turn>"}
     assert load("tokenizer_config.json") == TemplateSource(
-        "tokenizer_config.json", PLAIN, tokens, "tokenizer_config.json"
+        "tokenizer_config.json", PLAIN, tokens, "tokenizer_config.json", ("tokenizer_config.json",)
     )
 
 
+CONFIG = ("m/tokenizer_config.json",)
 NAMED: Json = [
     {"name": "default", "template": "d"},
     {"name": "tool_use", "template": "t"},
@@ -97,9 +98,9 @@ NAMED: Json = [
 @pytest.mark.parametrize("value", [NAMED, {"default": "d", "tool_use": "t", "rag": "r"}], ids=["list", "object"])
 def test_named_templates(here: Path, value: Json) -> None:
     write(here / "m" / "tokenizer_config.json", {"chat_template": value})
-    assert load("m") == TemplateSource("m:tool_use", "t", {}, "m (template 'tool_use')")
-    assert load("m", prefer_tools=False) == TemplateSource("m:default", "d", {}, "m (template 'default')")
-    assert load("m", template_name="rag") == TemplateSource("m:rag", "r", {}, "m (template 'rag')")
+    assert load("m") == TemplateSource("m:tool_use", "t", {}, "m (template 'tool_use')", CONFIG)
+    assert load("m", prefer_tools=False) == TemplateSource("m:default", "d", {}, "m (template 'default')", CONFIG)
+    assert load("m", template_name="rag") == TemplateSource("m:rag", "r", {}, "m (template 'rag')", CONFIG)
     assert problem("m", "other") == "m: there is no template named 'other'\n    there is: default, rag, tool_use"
 
 
@@ -118,7 +119,13 @@ def test_folder(here: Path) -> None:
     write(here / "m" / "chat_template.jinja", "file")
     write(here / "m" / "tokenizer_config.json", {"chat_template": "config", "eos_token": "<end>"})
     write(here / "m" / "special_tokens_map.json", {"eos_token": "<other>", "bos_token": {"content": "<s>"}})
-    assert load("m/") == TemplateSource("m", "file", {"bos_token": "<s>", "eos_token": "<end>"}, "m/")
+    assert load("m/") == TemplateSource(
+        "m",
+        "file",
+        {"bos_token": "<s>", "eos_token": "<end>"},
+        "m/",
+        ("m/chat_template.jinja", "m/special_tokens_map.json", "m/tokenizer_config.json"),
+    )
 
 
 @pytest.mark.parametrize("folder", ["chat_templates", "additional_chat_templates"])
@@ -134,7 +141,9 @@ def test_folder_with_template_files(here: Path, folder: str) -> None:
 def test_folder_with_a_template_in_its_own_json(here: Path) -> None:
     write(here / "m" / "tokenizer_config.json", {"bos_token": "<s>"})
     write(here / "m" / "chat_template.json", {"chat_template": PLAIN})
-    assert load("m") == TemplateSource("m", PLAIN, {"bos_token": "<s>"}, "m")
+    assert load("m") == TemplateSource(
+        "m", PLAIN, {"bos_token": "<s>"}, "m", ("m/chat_template.json", "m/tokenizer_config.json")
+    )
 
 
 def test_builtin() -> None:
@@ -219,6 +228,22 @@ def test_bad_file_in_a_folder_is_named(here: Path) -> None:
 )
 def test_missing(here: Path, source: str, message: str) -> None:
     assert problem(source) == message
+
+
+def test_what_was_meant(here: Path) -> None:
+    write(here / "m" / "chat.jinja", PLAIN)
+    missing = "there is no such file or folder\n    "
+    assert problem("./m/chat.jinj") == f"./m/chat.jinj: {missing}did you mean m/chat.jinja?"
+    assert problem("https://host/org/model") == (
+        f"https://host/org/model: {missing}addresses are not read: name a model of the hub as org/model, or a file here"
+    )
+
+
+@pytest.mark.parametrize("name", ["p.py", "p.peg", "p.gbnf", "p.json"])
+def test_what_tplc_made_is_no_template(here: Path, name: str) -> None:
+    write(here / name, {"version": 1, "provenance": {}, "turn": {}})
+    what = "an IR: it holds a format, and no template" if name == "p.json" else "an artifact, and no template"
+    assert problem(name) == f"{name}: this is {what}\n    name the template that it is made from"
 
 
 @pytest.mark.parametrize("source", ["a\0b", "x" * 5000, "\ud800"])

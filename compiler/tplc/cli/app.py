@@ -12,6 +12,8 @@ from tplc.version import VERSION
 app = typer.Typer(
     name="tplc",
     help="Compile chat templates into parsers and grammars for what the model answers.",
+    epilog="Exit code 1: the template or the artifact is not right.  Exit code 2: wrong usage, or input that cannot be "
+    "read.  Colours and progress are for terminals only; NO_COLOR is minded.",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -71,7 +73,7 @@ def _root(
 ) -> None: ...
 
 
-@app.command("compile")
+@app.command("compile", short_help="A template to a parser or a grammar, verified.")
 def compile_(
     source: Source,
     output: Annotated[
@@ -112,6 +114,10 @@ def compile_(
     seed: Seed = 0,
     thorough: Thorough = False,
     limit: Limit = None,
+    depfile: Annotated[
+        str | None,
+        typer.Option("--depfile", metavar="FILE", help="Write a rule for Make or Ninja: which files were used."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Report as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No report.")] = False,
 ) -> None:
@@ -142,13 +148,14 @@ def compile_(
             seed=seed,
             thorough=thorough,
             limits=tuple(limit or ()),
+            depfile=depfile,
             as_json=as_json,
             quiet=quiet,
         )
     )
 
 
-@app.command("inspect")
+@app.command("inspect", short_help="The format of a template: modes, markers, sample turns.")
 def inspect_(
     source: Annotated[str, typer.Argument(help="A template (as for compile), or an IR (.json).", show_default=False)],
     template_name: Name = None,
@@ -166,7 +173,7 @@ def inspect_(
     )
 
 
-@app.command("parse")
+@app.command("parse", short_help="A model's output to a message.")
 def parse_(
     source: Annotated[
         str,
@@ -213,7 +220,7 @@ def parse_(
     )
 
 
-@app.command("verify")
+@app.command("verify", short_help="Check an artifact that is there against a template.")
 def verify_(
     source: Source,
     artifact: Annotated[str, typer.Argument(help="The parser to verify, or an IR as JSON.", show_default=False)],
@@ -242,7 +249,7 @@ def verify_(
     )
 
 
-@app.command("render")
+@app.command("render", short_help="Messages to a prompt.")
 def render_(
     source: Source,
     messages: Annotated[
@@ -273,7 +280,7 @@ def render_(
     )
 
 
-@app.command("prepare")
+@app.command("prepare", short_help="A request to prompt, grammar, stops and keywords.")
 def prepare_(
     source: Source,
     request: Annotated[
@@ -292,7 +299,7 @@ def prepare_(
     prepare_command(source, request, ir, template_name, special_token or [], limit or [])
 
 
-@app.command("explain")
+@app.command("explain", short_help="How a format is learned, comparison by comparison.")
 def explain_(
     source: Source,
     html: Annotated[str | None, typer.Option("--html", metavar="FILE", help="Write a page instead.")] = None,
@@ -322,7 +329,7 @@ def explain_(
     )
 
 
-@app.command("try")
+@app.command("try", short_help="Paste an output: its parts, and its deltas.")
 def try_(
     source: Annotated[
         str,
@@ -376,14 +383,16 @@ Jobs = Annotated[
 ]
 
 
-@app.command("build")
+@app.command("build", short_help="Build what the manifest lists and is not current.")
 def build_(
     models: Models = None,
     manifest: ManifestFile = None,
     jobs: Jobs = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Build what is current, too, and overwrite files of others.")
+        bool,
+        typer.Option("--force", help="Build what is current or failed before, too, and overwrite files of others."),
     ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="The outcomes as JSON.")] = False,
 ) -> None:
     """Build what the manifest lists, where it is not current.
 
@@ -391,29 +400,34 @@ def build_(
     """
     from tplc.cli.build import build_command
 
-    build_command(models or [], manifest, jobs=jobs, force=force)
+    build_command(models or [], manifest, jobs=jobs, force=force, as_json=as_json)
 
 
-@app.command("check")
+@app.command("check", short_help="For CI: are all outputs what would be built?")
 def check_(
     models: Models = None,
     manifest: ManifestFile = None,
     jobs: Jobs = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Make also what an earlier run made from the same inputs.")
+    ] = False,
     output_format: Annotated[
         str, typer.Option("--format", metavar="FORMAT", help="text, github (annotations) or json.")
     ] = "text",
+    as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
     junit: Annotated[str | None, typer.Option("--junit", metavar="FILE", help="Write a JUnit report as well.")] = None,
 ) -> None:
-    """Say whether what the manifest lists is what would be built now; nothing is written.
+    """Say whether what the manifest lists is what would be built now; no output is written.
 
     Exit code 1: an output is missing, stale, edited or unverified, or a model fails.
     """
     from tplc.cli.build import check_command
 
-    check_command(models or [], manifest, jobs=jobs, output_format=output_format, junit=junit)
+    output_format = "json" if as_json else output_format
+    check_command(models or [], manifest, jobs=jobs, force=force, output_format=output_format, junit=junit)
 
 
-@app.command("init")
+@app.command("init", short_help="Start a manifest.")
 def init_(
     sources: Annotated[
         list[str] | None, typer.Argument(metavar="[source]...", help="Templates to list (as for compile).")
@@ -427,17 +441,24 @@ def init_(
     init_command(sources or [], output, force=force)
 
 
-@app.command("diff")
+@app.command("diff", short_help="What changed between two formats; does it matter?")
 def diff_(
-    first: Annotated[str, typer.Argument(help="A template (as for compile), or an IR (.json).", show_default=False)],
-    second: Annotated[str, typer.Argument(help="The format after.", show_default=False)],
+    first: Annotated[
+        str,
+        typer.Argument(
+            help="A template (as for compile), an IR (.json), or a generated parser or grammar.", show_default=False
+        ),
+    ],
+    second: Annotated[str, typer.Argument(help="The one after it.", show_default=False)],
     template_name: Name = None,
     special_token: Tokens = None,
     as_json: Annotated[bool, typer.Option("--json", help="The result as JSON.")] = False,
 ) -> None:
     """Say what changed between two formats, and whether a parser of the first reads what the second writes.
 
-    Exit code 1: it does not.
+    A parser is run as it is; a grammar's format is the IR (.json) of the same template beside it.
+
+    Exit code 0: it does, whatever changed.  Exit code 1: it does not.
     """
     from tplc.cli.diff import diff_command
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from tplc.cli import inputs
 from tplc.cli.parse import ParseOptions, parser_of
 from tplc.explain.spans import Span, spans
 from tplc.project.files import read_text, read_tools
@@ -44,7 +44,7 @@ class Fed:
 def try_command(options: ParseOptions, *, chunk: int | None) -> None:
     parser = parser_of(options)
     assert parser.stream is not None
-    text = read_text(options.file) if options.file != "-" or not sys.stdin.isatty() else _pasted()
+    text = inputs.text_of(options.file, "the output")
     keywords: dict[str, Any] = {
         "tools": read_tools(options.tools) if options.tools else None,
         "prompt": read_text(options.prompt) if options.prompt else None,
@@ -58,11 +58,6 @@ def try_command(options: ParseOptions, *, chunk: int | None) -> None:
         console.print(Text(f"at {diagnostic.offset}: {diagnostic.text}", style="yellow"))
     if stream.incomplete:
         console.print(Text("the output is incomplete", style="yellow"))
-
-
-def _pasted() -> str:
-    print("Paste the output, then press Ctrl-D on a line of its own:", file=sys.stderr)
-    return sys.stdin.read()
 
 
 def _feed(stream: Any, text: str, chunk: int | None) -> Iterator[Fed]:

@@ -6,38 +6,57 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import chain, count
 from xml.sax.saxutils import escape, quoteattr
 
+from tplc.cli.progress import counting
 from tplc.errors import UsageError
-from tplc.project.artifacts import write_output
-from tplc.project.build import build
+from tplc.project.artifacts import check_output, write_output
+from tplc.project.build import Outcome, build
 from tplc.project.check import Finding, check
 from tplc.project.manifest import find_manifest, load_manifest
 
 
-def build_command(names: Sequence[str], manifest_path: str | None, *, jobs: int | None, force: bool) -> None:
+def build_command(
+    names: Sequence[str], manifest_path: str | None, *, jobs: int | None, force: bool, as_json: bool
+) -> None:
     manifest = load_manifest(find_manifest(manifest_path))
-    with _progress("building", len(manifest.chosen(tuple(names)))) as step:
+    with counting("building", len(manifest.chosen(tuple(names)))) as step:
         outcomes = build(manifest, tuple(names), jobs=_jobs(jobs), force=force, progress=step)
-    for outcome in outcomes:
-        print(f"{outcome.state:<9}{outcome.model}" + (f": {outcome.message}" if outcome.message else ""))
-    counts = [f"{_count(outcomes, state)} {state}" for state in ("built", "current", "failed")]
-    print(f"{len(outcomes)} models: " + ", ".join(counts))
+    if as_json:
+        json.dump([asdict(outcome) for outcome in outcomes], sys.stdout, ensure_ascii=False, indent=2)
+        print()
+    else:
+        _print_outcomes(outcomes)
     if any(outcome.state == "failed" for outcome in outcomes):
         raise SystemExit(1)
 
 
+def _print_outcomes(outcomes: Sequence[Outcome]) -> None:
+    for outcome in outcomes:
+        print(f"{outcome.state:<9}{outcome.model}" + (f": {outcome.message}" if outcome.message else ""))
+    counts = [f"{sum(o.state == state for o in outcomes)} {state}" for state in ("built", "current", "failed")]
+    print(f"{len(outcomes)} model{'s' if len(outcomes) != 1 else ''}: " + ", ".join(counts))
+
+
 def check_command(
-    names: Sequence[str], manifest_path: str | None, *, jobs: int | None, output_format: str, junit: str | None
+    names: Sequence[str],
+    manifest_path: str | None,
+    *,
+    jobs: int | None,
+    force: bool,
+    output_format: str,
+    junit: str | None,
 ) -> None:
     if output_format not in ("text", "github", "json"):
         raise UsageError(f"no format is called {output_format!r}: there are text, github, json")
     manifest = load_manifest(find_manifest(manifest_path))
-    with _progress("checking", len(manifest.chosen(tuple(names)))) as step:
-        findings = check(manifest, tuple(names), jobs=_jobs(jobs), progress=step)
+    if junit is not None:
+        check_output(junit, force=True)
+    with counting("checking", len(manifest.chosen(tuple(names)))) as step:
+        findings = check(manifest, tuple(names), jobs=_jobs(jobs), force=force, progress=step)
     if output_format == "json":
         json.dump([asdict(finding) for finding in findings], sys.stdout, ensure_ascii=False, indent=2)
         print()
@@ -55,12 +74,15 @@ def init_command(sources: Sequence[str], path: str, *, force: bool) -> None:
     if os.path.exists(path) and not force:
         raise UsageError(f"{path}: is there already: give --force to write it anew")
     names: dict[str, str] = {}
+    modules: set[str] = set()
     for source in sources or ["chat_template.jinja"]:
         stem = re.sub(r"[^A-Za-z0-9_-]+", "-", os.path.basename(source.rstrip("/")).split(".")[0]).strip("-") or "model"
-        name = next(n for n in (stem, *(f"{stem}-{i}" for i in range(2, 1000))) if n not in names)
+        candidates = chain([stem], (f"{stem}-{i}" for i in count(2)))
+        name = next(candidate for candidate in candidates if _module(candidate) not in modules)
+        modules.add(_module(name))
         names[name] = source
     tables = [
-        f'[models.{name}]\nsource = {json.dumps(source)}\noutputs = ["{name}_parser.py"]\n'
+        f'[models.{name}]\nsource = {json.dumps(source)}\noutputs = ["{_module(name)}.py"]\n'
         for name, source in names.items()
     ]
     head = (
@@ -70,28 +92,16 @@ def init_command(sources: Sequence[str], path: str, *, force: bool) -> None:
     print(f"wrote {path}")
 
 
-def _count(outcomes: Sequence[object], state: str) -> int:
-    return sum(getattr(outcome, "state", None) == state for outcome in outcomes)
+def _module(name: str) -> str:
+    """A parser that can be imported."""
+    letters = re.sub(r"\W", "_", name) + "_parser"
+    return f"_{letters}" if letters[0].isdigit() else letters
 
 
 def _jobs(jobs: int | None) -> int:
     if jobs is not None and jobs < 1:
         raise UsageError(f"--jobs {jobs}: expected 1 or more")
     return jobs or os.cpu_count() or 1
-
-
-@contextmanager
-def _progress(title: str, total: int) -> Iterator[Callable[[str], None]]:
-    """A bar on a terminal; nothing elsewhere."""
-    if not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=total)
-        yield lambda name: bar.update(task, advance=1, description=f"{title} {name}")
 
 
 def _annotation(finding: Finding) -> str:

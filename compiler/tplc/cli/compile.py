@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,14 +11,17 @@ from typing import TYPE_CHECKING
 
 from tplc import driver
 from tplc.cli import inputs
+from tplc.cli.progress import working
 from tplc.cli.report import print_report, report_dict
 from tplc.errors import UsageError
 from tplc.ir.nodes import TemplateIR
 from tplc.project.artifacts import check_output, write_output
+from tplc.project.depfile import depfile
 from tplc.project.files import read_examples, read_json, read_tolerances, read_tools
 
 if TYPE_CHECKING:
     from tplc.backends.gbnf import Grammar
+    from tplc.sources import TemplateSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,7 @@ class CompileOptions:
     seed: int
     thorough: bool
     limits: tuple[str, ...]
+    depfile: str | None
     as_json: bool
     quiet: bool
 
@@ -47,29 +52,50 @@ class CompileOptions:
 def compile_command(options: CompileOptions) -> None:
     target = driver.target_of(options.output, options.target or ("python" if options.output == "-" else None))
     check_output(options.output, force=options.force)
+    _check_depfile(options)
     request = _grammar_options(options, target)
     tolerances = [tolerance for path in options.tolerances for tolerance in read_tolerances(str(path))]
     examples = [example for path in options.examples for example in read_examples(str(path))]
     limits = inputs.limits(options.limits)
     template = inputs.load_template(options.source, options.template_name, options.special_tokens)
-    ir = driver.compile_template(
-        template.text,
-        name=template.name,
-        special_tokens=template.special_tokens,
-        tolerances=tolerances,
-        examples=examples,
-        target=target,
-        limits=limits,
-        seed=options.seed,
-        thorough=options.thorough,
-    )
+    rule = depfile(options.output, _used(options, template)) if options.depfile is not None else ""
+    with working(f"learning and verifying {template.name}"):
+        ir = driver.compile_template(
+            template.text,
+            name=template.name,
+            special_tokens=template.special_tokens,
+            tolerances=tolerances,
+            examples=examples,
+            target=target,
+            limits=limits,
+            seed=options.seed,
+            thorough=options.thorough,
+        )
     grammar = driver.make_grammar(ir, request) if request is not None and target == "gbnf" else None
     writes = ir.verification.verified or options.allow_unverified
     if writes:
         write_output(options.output, driver.generate(ir, target, request))
+        if options.depfile is not None:
+            write_output(options.depfile, rule)
     _report(ir, grammar, options, wrote=writes)
     if not writes:
         raise SystemExit(1)
+
+
+def _check_depfile(options: CompileOptions) -> None:
+    """One rule names one output; the file may hold anything before, as those of compilers do."""
+    if options.depfile is None:
+        return
+    if options.output == "-":
+        raise UsageError("--depfile: a rule needs the name of what is made: give --output FILE")
+    if os.path.abspath(options.depfile) == os.path.abspath(options.output):
+        raise UsageError(f"--depfile {options.depfile}: is the output itself")
+    check_output(options.depfile, force=True)
+
+
+def _used(options: CompileOptions, template: TemplateSource) -> list[str]:
+    asked = [path for path in (options.tools, options.json_schema) if path not in (None, "-")]
+    return [*template.files, *map(str, [*options.tolerances, *options.examples, *asked])]
 
 
 def _grammar_options(options: CompileOptions, target: driver.Target) -> driver.GrammarOptions | None:

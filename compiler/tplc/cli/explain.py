@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from tplc.cli import inputs
+from tplc.cli.progress import working
 from tplc.errors import UsageError
 from tplc.explain import Explanation, Question, explain
 from tplc.explain.comparisons import Comparison, tail_of
@@ -42,13 +43,14 @@ def explain_command(
     if html is not None:
         check_output(html, force=force)
     template = inputs.load_template(source, template_name, special_tokens)
-    explanation = explain(
-        template.text,
-        name=template.name,
-        special_tokens=template.special_tokens,
-        examples=[example for path in examples for example in read_examples(str(path))],
-        limits=inputs.limits(limits),
-    )
+    with working(f"learning {template.name}"):
+        explanation = explain(
+            template.text,
+            name=template.name,
+            special_tokens=template.special_tokens,
+            examples=[example for path in examples for example in read_examples(str(path))],
+            limits=inputs.limits(limits),
+        )
     if html is not None:
         write_output(html, page(explanation))
     else:

@@ -6,13 +6,14 @@ read_json("tools.json")  →  [...], or "tools.json: is not JSON: … at line 3,
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tplc import driver
-from tplc.errors import SourceError, UsageError
-from tplc.ir.nodes import Json
+from tplc.cli.progress import working
+from tplc.errors import UsageError
+from tplc.ir.nodes import Json, TemplateIR
 from tplc.project.files import read_text
 
 if TYPE_CHECKING:
@@ -65,12 +66,16 @@ def load_template(source: str, template_name: str | None, special_tokens: Sequen
     return replace(template, special_tokens={**dict(template.special_tokens), **tokens})
 
 
-def is_ir(source: str) -> bool:
-    """Whether a file is an IR: a JSON object with the members that every IR has."""
-    if not source.endswith(".json") or not Path(source).is_file():
-        return False
-    try:
-        data = json.loads(read_text(source))
-    except (json.JSONDecodeError, RecursionError, SourceError):
-        return False
-    return isinstance(data, dict) and {"version", "provenance", "turn"} <= data.keys()
+def learned(source: str, template_name: str | None, special_tokens: Sequence[str]) -> TemplateIR:
+    """The format of a template, not verified."""
+    template = load_template(source, template_name, special_tokens)
+    name, text, tokens = template.name, template.text, template.special_tokens
+    with working(f"learning {name}"), driver.open_renderer(text, name=name, special_tokens=tokens) as renderer:
+        return driver.learn_format(renderer, name=name, source_text=text, special_tokens=tokens)
+
+
+def text_of(path: str, what: str) -> str:
+    """The text of a file, or of standard input: whoever types it is told so."""
+    if path == "-" and sys.stdin.isatty():
+        print(f"Paste {what}, then press Ctrl-D on a line of its own:", file=sys.stderr)
+    return read_text(path)

@@ -14,11 +14,13 @@ from rich.text import Text
 
 from tplc import driver
 from tplc.cli import inputs
+from tplc.cli.progress import working
 from tplc.explain.samples import samples
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.printed import lines, printed
 from tplc.ir.serialize import dumps
 from tplc.ir.write import write_parts
+from tplc.project.beside import is_ir
 from tplc.project.files import read_text
 
 STYLES = {
@@ -74,15 +76,16 @@ def inspect_command(
 
 
 def _ir(source: str, template_name: str | None, special_tokens: Sequence[str], limits: Sequence[str]) -> TemplateIR:
-    if inputs.is_ir(source):
+    if is_ir(source):
         return driver.load_ir(read_text(source))
     template = inputs.load_template(source, template_name, special_tokens)
-    return driver.compile_template(
-        template.text,
-        name=template.name,
-        special_tokens=template.special_tokens,
-        limits=inputs.limits(limits),
-    )
+    with working(f"learning and verifying {template.name}"):
+        return driver.compile_template(
+            template.text,
+            name=template.name,
+            special_tokens=template.special_tokens,
+            limits=inputs.limits(limits),
+        )
 
 
 def _tables(ir: TemplateIR) -> list[Table]:

@@ -13,6 +13,7 @@ from tplc import driver
 from tplc.cli import inputs
 from tplc.errors import SourceError, UsageError
 from tplc.ir.nodes import TemplateIR
+from tplc.project.beside import is_ir
 from tplc.project.files import read_text, read_tools
 from tplc.verify.artifact import Artifact, load_artifact
 
@@ -53,7 +54,7 @@ def parse_command(options: ParseOptions) -> None:
             _print_deltas(stream.feed(chunk))
         _print_deltas(stream.finish())
     else:
-        stream.feed(read_text(options.file))
+        stream.feed(inputs.text_of(options.file, "the output"))
         stream.finish()
         print(json.dumps(stream.message, ensure_ascii=False, indent=2))
     for diagnostic in stream.diagnostics:
@@ -72,7 +73,7 @@ def _parse_with_peg(options: ParseOptions, keywords: dict[str, Any]) -> None:
         raise UsageError("--engine peg needs a template or an IR: a generated parser is an engine of its own")
     from tplc.backends.peg.engine import PegEngine
 
-    parsed = PegEngine(_format_of(options)).read(read_text(options.file), **keywords)
+    parsed = PegEngine(_format_of(options)).read(inputs.text_of(options.file, "the output"), **keywords)
     print(json.dumps(parsed.message, ensure_ascii=False, indent=2))
     if parsed.incomplete:
         print("the output is incomplete", file=sys.stderr)
@@ -87,13 +88,9 @@ def parser_of(options: ParseOptions) -> Artifact:
 
 def _format_of(options: ParseOptions) -> TemplateIR:
     source = options.source
-    if inputs.is_ir(source):
+    if is_ir(source):
         return driver.load_ir(read_text(source))
-    template = inputs.load_template(source, options.template_name, options.special_tokens)
-    with driver.open_renderer(template.text, name=template.name, special_tokens=template.special_tokens) as renderer:
-        return driver.learn_format(
-            renderer, name=template.name, source_text=template.text, special_tokens=template.special_tokens
-        )
+    return inputs.learned(source, options.template_name, options.special_tokens)
 
 
 def _chunks(path: str) -> Iterator[str]:

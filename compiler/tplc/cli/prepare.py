@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 
 from tplc import driver
 from tplc.cli import inputs
+from tplc.cli.progress import working
 from tplc.errors import SourceError
-from tplc.project.files import read_json, read_text
+from tplc.project.files import json_of, read_text
 from tplc.serving import ChatTemplate
 
 
@@ -21,18 +22,20 @@ def prepare_command(
     special_tokens: Sequence[str],
     limits: Sequence[str],
 ) -> None:
-    request = read_json(request_file)
+    request = json_of(inputs.text_of(request_file, "the request"), request_file)
     if not isinstance(request, Mapping):
         name = "standard input" if request_file == "-" else request_file
         raise SourceError(name, "holds no request", 'expected {"messages": […], …}')
     ir = driver.load_ir(read_text(ir_file)) if ir_file is not None else None
     loaded = inputs.load_template(source, template_name, special_tokens)
-    with ChatTemplate(
-        loaded.text,
-        name=loaded.name,
-        ir=ir,
-        special_tokens=loaded.special_tokens,
-        limits=inputs.limits(limits),
-    ) as template:
+    with working(f"learning and verifying {loaded.name}"):
+        ready = ChatTemplate(
+            loaded.text,
+            name=loaded.name,
+            ir=ir,
+            special_tokens=loaded.special_tokens,
+            limits=inputs.limits(limits),
+        )
+    with ready as template:
         json.dump(template.prepare(request).to_json(), sys.stdout, ensure_ascii=False, indent=2)
     print()

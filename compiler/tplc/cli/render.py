@@ -10,7 +10,7 @@ from tplc import driver
 from tplc.cli import inputs
 from tplc.errors import SourceError
 from tplc.ir.nodes import Json
-from tplc.project.files import read_json, read_tools, tools_in
+from tplc.project.files import json_of, read_tools, tools_in
 
 
 def render_command(
@@ -25,7 +25,7 @@ def render_command(
     generation_prompt: bool,
 ) -> None:
     values = inputs.variables(variables)
-    data = read_json(messages_file)
+    data = json_of(inputs.text_of(messages_file, "the messages"), messages_file)
     name = "standard input" if messages_file == "-" else messages_file
     messages = _messages(data, name)
     tools: list[dict[str, Json]] | None = None

@@ -9,11 +9,13 @@ from dataclasses import asdict
 
 from tplc import driver
 from tplc.cli import inputs
+from tplc.cli.progress import working
 from tplc.cli.report import print_rows, verification_rows
 from tplc.errors import UsageError
 from tplc.ir.nodes import Verification
+from tplc.project.beside import is_ir
 from tplc.project.files import read_text
-from tplc.verify.artifact import Artifact, load_artifact, template_sha256
+from tplc.verify.artifact import Artifact, artifact_in, read_parser, sha256_in
 
 
 def verify_command(
@@ -29,12 +31,15 @@ def verify_command(
 ) -> None:
     artifact, sha256 = _artifact(artifact_file)
     template = inputs.load_template(source, template_name, special_tokens)
-    with driver.open_renderer(
-        template.text,
-        name=template.name,
-        special_tokens=template.special_tokens,
-        limits=inputs.limits(limits),
-    ) as renderer:
+    with (
+        working(f"verifying {artifact_file}"),
+        driver.open_renderer(
+            template.text,
+            name=template.name,
+            special_tokens=template.special_tokens,
+            limits=inputs.limits(limits),
+        ) as renderer,
+    ):
         ir = driver.learn_format(
             renderer, name=template.name, source_text=template.text, special_tokens=template.special_tokens
         )
@@ -47,12 +52,15 @@ def verify_command(
 
 def _artifact(path: str) -> tuple[Artifact, str]:
     text = read_text(path)
-    if inputs.is_ir(path):
+    if is_ir(path):
         ir = driver.load_ir(text)
         return driver.artifact_of(ir), ir.provenance.sha256
     if not path.endswith(".py"):
-        raise UsageError(f"{path}: only a generated parser (.py) or an IR (.json) can be verified")
-    return load_artifact(text, path), template_sha256(text, path)
+        raise UsageError(
+            f"{path}: only a generated parser (.py) or an IR (.json) can be verified\n    tplc verify TEMPLATE ARTIFACT"
+        )
+    parser = read_parser(text, path)
+    return artifact_in(parser), sha256_in(parser, path)
 
 
 def _report(result: Verification, *, same_template: bool, as_json: bool) -> None:

@@ -67,23 +67,26 @@ def _head(explanation: Explanation) -> str:
 
 
 def _turns(ir: TemplateIR) -> str:
-    legend = " ".join(f'<span class="{kind}">{kind}</span>' for kind in _KINDS)
     shown = []
+    kinds = {"header"}
     for title, message in samples(ir):
-        parts = "".join(f'<span class="{part.kind}">{_text(part.text)}</span>' for part in write_parts(ir, message))
+        written = write_parts(ir, message)
+        kinds |= {part.kind for part in written}
+        parts = "".join(f'<span class="{part.kind}">{_text(part.text)}</span>' for part in written)
         header = f'<span class="header">{_text(ir.turn.header)}</span>'
         shown.append(f"<figure><figcaption>{escape(title)}</figcaption><pre>{header}{parts}</pre></figure>")
+    legend = " ".join(f'<span class="{kind}">{kind}</span>' for kind in _KINDS if kind in kinds)
     return f'<section><h2>The turn</h2><p class="legend">{legend}</p>{"".join(shown)}</section>'
 
 
 def _format(ir: TemplateIR) -> str:
-    rows = []
+    facts: dict[str, list[str]] = {}
     for line in lines(ir):
-        if line.startswith(("ir ", "verification", "not shown", "ambiguity", "failure")):
-            continue
-        fact, _, value = line.partition(" = ")
-        rows.append(f"<tr><th>{escape(fact)}</th><td><code>{escape(value)}</code></td></tr>")
-    return f"<section><h2>The format</h2><table>{''.join(rows)}</table></section>"
+        if not line.startswith(("ir ", "verification", "not shown", "ambiguity", "failure")):
+            fact, _, value = line.partition(" = ")
+            facts.setdefault(fact, []).append(f"<code>{escape(value)}</code>")
+    rows = "".join(f"<tr><th>{escape(fact)}</th><td>{''.join(values)}</td></tr>" for fact, values in facts.items())
+    return f"<section><h2>The format</h2><table>{rows}</table></section>"
 
 
 def _verification(ir: TemplateIR) -> str:

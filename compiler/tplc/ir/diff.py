@@ -6,6 +6,8 @@ turn.end: "<stop>" is new
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tplc.ir.nodes import Provenance, TemplateIR, Verification
@@ -30,7 +32,11 @@ class Change:
 
 def diff(old: TemplateIR, new: TemplateIR) -> tuple[Change, ...]:
     """The changes of the format; where it came from and how it was verified is no part of it."""
-    before, after = _facts(old), _facts(new)
+    return changes_of(_facts(old), _facts(new))
+
+
+def changes_of(before: Mapping[str, Sequence[str]], after: Mapping[str, Sequence[str]]) -> tuple[Change, ...]:
+    """Fact by fact, where a fact may have several values."""
     changes: list[Change] = []
     for fact in dict.fromkeys([*before, *after]):
         gone = [value for value in before.get(fact, ()) if value not in after.get(fact, ())]
@@ -47,8 +53,11 @@ def _facts(ir: TemplateIR) -> dict[str, list[str]]:
     """The printed form by fact; one such as turn.end may have several values."""
     source = ir.provenance
     bare = Provenance("", "", 0, "", source.special_tokens)
+    # What a template refuses it says with its own name and line.
+    place = re.compile(rf"{re.escape(source.name)}(:\d+)?: ")
+    seen = replace(ir.capabilities, refusals=tuple(place.sub("", refusal) for refusal in ir.capabilities.refusals))
     facts: dict[str, list[str]] = {}
-    for line in list(lines(replace(ir, provenance=bare, verification=Verification())))[1:]:
+    for line in list(lines(replace(ir, provenance=bare, capabilities=seen, verification=Verification())))[1:]:
         fact, _, value = line.partition(" = ")
         facts.setdefault(fact, []).append(value)
     return facts

@@ -32,13 +32,19 @@ def is_generated(path: Path) -> bool:
         text = path.read_bytes().decode("utf-8")
     except (OSError, UnicodeDecodeError):
         return False
-    if not text.strip() or any(MARK in line for line in text.splitlines()[:_MARK_LINES]):
+    if not text.strip() or MARK in header_of(text):
         return True
     try:
         data = json.loads(text)
     except (json.JSONDecodeError, RecursionError):
         return False
     return isinstance(data, dict) and isinstance(data.get("provenance"), dict) and "tplc_version" in data["provenance"]
+
+
+def header_of(text: str) -> str:
+    """The lines in which a text artifact says where it comes from, or "" when it does not say so."""
+    lines = "\n".join(text.split("\n", _MARK_LINES)[:_MARK_LINES])
+    return lines if MARK in lines else ""
 
 
 def write_output(path: str, text: str) -> None:

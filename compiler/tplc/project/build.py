@@ -5,19 +5,18 @@ tplc.toml  →  parsers/hut.py, parsers/hut.json, and .tplc_cache/build.json to 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tplc import driver
-from tplc.errors import TplcError, UsageError
+from tplc.errors import LimitExceeded, SourceError, TplcError, WorkerDied
 from tplc.ir.nodes import TemplateIR, Verification
 from tplc.project.artifacts import check_output, write_output
+from tplc.project.cache import Cache, sha256, tool_sha256
 from tplc.project.files import read_examples, read_json, read_text, read_tolerances, read_tools
 from tplc.project.manifest import Manifest, Model
 from tplc.version import VERSION
@@ -25,12 +24,17 @@ from tplc.version import VERSION
 if TYPE_CHECKING:
     from tplc.sources import TemplateSource
 
-CACHE = ".tplc_cache"
+# Failures that another run may not have: the machine was busy, a file or the hub could not be read.
+_PASSING = (LimitExceeded, WorkerDied, SourceError)
+_AS_BEFORE = "    as in the run before, from the same inputs; --force tries again"
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What a model's template makes: the texts of its outputs, or the error."""
+    """What a model's template makes: the texts of its outputs, or the error.
+
+    `inputs` is the hash of what it was made from; "" when another run may end otherwise.
+    """
 
     model: str
     texts: tuple[str, ...] = ()
@@ -61,33 +65,35 @@ def build(
     progress: Progress = lambda _: None,
 ) -> list[Outcome]:
     """Build the models (all, when none is named), in the manifest's order.  One that fails stops no other."""
-    cache = _Cache(manifest)
+    cache = Cache(manifest)
     outcomes: dict[str, Outcome] = {}
     waiting: list[Model] = []
     for model in manifest.chosen(names):
-        outcome = _before(model, cache, force=force)
+        outcome = None if force else _remembered(model, cache)
+        outcome = _refused(model, force=force) or outcome
         if outcome is None:
             waiting.append(model)
         else:
             outcomes[model.name] = outcome
             progress(model.name)
     models = {model.name: model for model in waiting}
-    for made in make_all(waiting, jobs=jobs):
-        outcomes[made.model] = _written(models[made.model], made, cache)
-        progress(made.model)
-    cache.save()
+    try:
+        for made in make_all(waiting, jobs=jobs):
+            outcomes[made.model] = _written(models[made.model], made, cache)
+            progress(made.model)
+    finally:
+        # Also when it is interrupted: what was made need not be made again.
+        cache.save()
     return [outcomes[model.name] for model in manifest.chosen(names)]
 
 
-def _before(model: Model, cache: _Cache, *, force: bool) -> Outcome | None:
-    """The outcome of a model that needs no building, or can't be built."""
+def _refused(model: Model, *, force: bool) -> Outcome | None:
+    """The outcome of a model whose outputs can't be written."""
     try:
         for output in model.outputs:
             path = model.resolve(output.path)
             os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
             check_output(path, force=force)
-        if not force and cache.is_current(model, inputs_of(model)):
-            return Outcome(model.name, "current", "")
     except TplcError as error:
         return Outcome(model.name, "failed", str(error))
     except OSError as error:
@@ -95,7 +101,21 @@ def _before(model: Model, cache: _Cache, *, force: bool) -> Outcome | None:
     return None
 
 
-def _written(model: Model, made: Made, cache: _Cache) -> Outcome:
+def _remembered(model: Model, cache: Cache) -> Outcome | None:
+    """The outcome of a model that an earlier run made from the same inputs."""
+    try:
+        known = cache.known(model, inputs_of(model))
+    except TplcError as error:
+        return Outcome(model.name, "failed", str(error))
+    if known is None:
+        return None
+    if known.error:
+        return Outcome(model.name, "failed", f"{known.error}\n{_AS_BEFORE}")
+    return Outcome(model.name, "current", "") if known.are_written(model) else None
+
+
+def _written(model: Model, made: Made, cache: Cache) -> Outcome:
+    note(cache, model, made)
     if made.error:
         return Outcome(model.name, "failed", made.error)
     try:
@@ -103,7 +123,6 @@ def _written(model: Model, made: Made, cache: _Cache) -> Outcome:
             write_output(model.resolve(output.path), text)
     except TplcError as error:
         return Outcome(model.name, "failed", str(error))
-    cache.note(model, made)
     result = made.verification
     assert result is not None
     paths = ", ".join(output.path for output in model.outputs)
@@ -123,12 +142,24 @@ def make_all(models: Sequence[Model], *, jobs: int) -> Iterator[Made]:
 
 def make(model: Model) -> Made:
     try:
-        return _make(model)
+        inputs = inputs_of(model)
     except TplcError as error:
         return Made(model.name, error=str(error))
+    try:
+        return _make(model, inputs)
+    except TplcError as error:
+        return Made(model.name, error=str(error), inputs="" if isinstance(error, _PASSING) else inputs)
 
 
-def _make(model: Model) -> Made:
+def note(cache: Cache, model: Model, made: Made) -> None:
+    """For the next run."""
+    if made.error and made.inputs:
+        cache.note_error(model, made.inputs, made.error)
+    elif made.verification is not None:
+        cache.note_outputs(model, made.inputs, made.texts, verified=made.verification.verified)
+
+
+def _make(model: Model, inputs: str) -> Made:
     template = load_source(model)
     ir = _compiled(model, template, "python")
     if not model.allow_unverified:
@@ -143,7 +174,7 @@ def _make(model: Model) -> Made:
         texts=tuple(driver.generate(ir, output.target, _grammar_options(model)) for output in model.outputs),
         verification=ir.verification,
         template_sha256=ir.provenance.sha256,
-        inputs=_inputs(model, template),
+        inputs=inputs,
     )
 
 
@@ -171,8 +202,6 @@ def _compiled(model: Model, template: TemplateSource, target: driver.Target) -> 
 
 
 def _grammar_options(model: Model) -> driver.GrammarOptions:
-    if any(output.target == "gbnf" for output in model.outputs) and not (model.tools or model.json_schema):
-        raise UsageError(f"model {model.name}: a grammar is made for one request: give tools or json-schema")
     return driver.GrammarOptions(
         tools=tuple(read_tools(model.resolve(model.tools))) if model.tools else (),
         tool_choice=model.tool_choice,
@@ -180,74 +209,18 @@ def _grammar_options(model: Model) -> driver.GrammarOptions:
     )
 
 
-# What is current
-
-
 def inputs_of(model: Model) -> str:
-    return _inputs(model, load_source(model))
-
-
-def _inputs(model: Model, template: TemplateSource) -> str:
-    """A hash of everything that the outputs depend on."""
+    """A hash of everything that the outputs depend on.  Raises SourceError for what cannot be read."""
+    template = load_source(model)
     files = [*model.tolerances, *model.examples, *filter(None, (model.tools, model.json_schema))]
     settings = replace(model, folder="", source="", name="")
     everything = [
         VERSION,
+        tool_sha256(),
         template.name,
         template.text,
         sorted(template.special_tokens.items()),
         repr(settings),
         [read_text(model.resolve(path)) for path in files],
     ]
-    return _sha256(json.dumps(everything))
-
-
-class _Cache:
-    """Which inputs the outputs were made from, and what they were when they were written."""
-
-    def __init__(self, manifest: Manifest) -> None:
-        self._folder = Path(os.path.dirname(manifest.path) or ".") / CACHE
-        self._file = self._folder / "build.json"
-        self._known: dict[str, Any] = self._load()
-        self._models = {model.name for model in manifest.models}
-
-    def is_current(self, model: Model, inputs: str) -> bool:
-        known = self._known.get(model.name)
-        if not isinstance(known, Mapping) or known.get("inputs") != inputs:
-            return False
-        return known.get("outputs") == {
-            output.path: _file_sha256(model.resolve(output.path)) for output in model.outputs
-        }
-
-    def note(self, model: Model, made: Made) -> None:
-        texts = zip(model.outputs, made.texts, strict=True)
-        outputs = {output.path: _sha256(text) for output, text in texts}
-        self._known[model.name] = {"inputs": made.inputs, "outputs": outputs}
-
-    def save(self) -> None:
-        kept = {name: known for name, known in sorted(self._known.items()) if name in self._models}
-        try:
-            self._folder.mkdir(exist_ok=True)
-            (self._folder / ".gitignore").write_text("*\n", encoding="utf-8")
-            self._file.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
-        except OSError:
-            # A folder that may not be written to: the next build does everything anew.
-            return
-
-    def _load(self) -> dict[str, Any]:
-        try:
-            data = json.loads(self._file.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return {}
-        return data if isinstance(data, dict) else {}
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _file_sha256(path: str) -> str | None:
-    try:
-        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
-    except OSError:
-        return None
+    return sha256(json.dumps(everything))

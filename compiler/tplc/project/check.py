@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from tplc.errors import BadIR
+from tplc.errors import BadIR, TplcError
 from tplc.ir.diff import diff
 from tplc.ir.serialize import loads
 from tplc.project.artifacts import is_generated
-from tplc.project.build import Made, make_all
+from tplc.project.build import Made, inputs_of, make_all, note
+from tplc.project.cache import Cache
 from tplc.project.manifest import Manifest, Model, Output
 from tplc.version import VERSION
 
@@ -43,19 +44,52 @@ def check(
     names: tuple[str, ...] = (),
     *,
     jobs: int = 1,
+    force: bool = False,
     progress: Callable[[str], None] = lambda _: None,
 ) -> list[Finding]:
+    """What an earlier run made from the same inputs is not made again, unless by `force`."""
     models = {model.name: model for model in manifest.chosen(names)}
+    cache = Cache(manifest)
     found: dict[str, list[Finding]] = {}
-    for made in make_all(list(models.values()), jobs=jobs):
+    for model in models.values():
+        remembered = None if force else _remembered(manifest, model, cache)
+        if remembered is not None:
+            found[model.name] = remembered
+            progress(model.name)
+    for made in make_all([model for name, model in models.items() if name not in found], jobs=jobs):
+        note(cache, models[made.model], made)
         found[made.model] = list(_findings(manifest, models[made.model], made))
         progress(made.model)
+    cache.save()
     return [finding for name in models for finding in found[name]]
+
+
+def _remembered(manifest: Manifest, model: Model, cache: Cache) -> list[Finding] | None:
+    """The findings about a model that an earlier run made from the same inputs, where its outputs are as they were."""
+    try:
+        known = cache.known(model, inputs_of(model))
+    except TplcError as error:
+        return [_failed(manifest, model, str(error))]
+    if known is not None and known.error:
+        return [_failed(manifest, model, known.error)]
+    if known is None or not known.are_written(model):
+        return None
+    return [_unchanged(model, model.resolve(output.path), verified=known.verified) for output in model.outputs]
+
+
+def _failed(manifest: Manifest, model: Model, error: str) -> Finding:
+    return Finding(model.name, manifest.path, "failed", f"{model.name}: {error}")
+
+
+def _unchanged(model: Model, path: str, *, verified: bool) -> Finding:
+    if verified:
+        return Finding(model.name, path, "current")
+    return Finding(model.name, path, "unverified", "its verification fails")
 
 
 def _findings(manifest: Manifest, model: Model, made: Made) -> Iterator[Finding]:
     if made.error:
-        yield Finding(model.name, manifest.path, "failed", f"{model.name}: {made.error}")
+        yield _failed(manifest, model, made.error)
         return
     for output, text in zip(model.outputs, made.texts, strict=True):
         yield _finding(model, output, text, made)
@@ -70,9 +104,7 @@ def _finding(model: Model, output: Output, text: str, made: Made) -> Finding:
     except (OSError, UnicodeDecodeError):
         return Finding(model.name, path, "foreign", "is not a file that tplc wrote")
     if there == text:
-        if made.verification is not None and made.verification.verified:
-            return Finding(model.name, path, "current")
-        return Finding(model.name, path, "unverified", "its verification fails")
+        return _unchanged(model, path, verified=made.verification is not None and made.verification.verified)
     if not is_generated(Path(path)):
         return Finding(model.name, path, "foreign", "is not a file that tplc wrote")
     state, why = _difference(there, made)

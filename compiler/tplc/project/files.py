@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from tplc.learn import Example
 
 
+_TOOL = '{"type": "function", "function": {"name": …, "parameters": {…}}}'
+
+
 def read_text(path: str) -> str:
     """The text of a file, with its line ends as they are; `-` is standard input."""
     try:
@@ -32,7 +35,10 @@ def read_text(path: str) -> str:
 
 
 def read_json(path: str) -> Json:
-    text = read_text(path)
+    return json_of(read_text(path), path)
+
+
+def json_of(text: str, path: str) -> Json:
     try:
         data: Json = json.loads(text)
     except json.JSONDecodeError as error:
@@ -69,12 +75,14 @@ def read_tools(path: str) -> list[dict[str, Any]]:
 def tools_in(data: Json, name: str) -> list[dict[str, Any]]:
     tools = data.get("tools") if isinstance(data, dict) else data
     if not isinstance(tools, list):
-        raise SourceError(name, "holds no tools", 'expected a JSON list of {"type": "function", "function": {…}}')
+        raise SourceError(name, "holds no tools", f"expected a JSON list of {_TOOL}")
     found: list[dict[str, Any]] = []
     for index, tool in enumerate(tools):
         function = tool.get("function") if isinstance(tool, dict) else None
         if not isinstance(tool, dict) or not isinstance(function, dict) or not isinstance(function.get("name"), str):
-            raise SourceError(name, f"tool {index + 1} has no function with a name")
+            raise SourceError(name, f"tool {index + 1} has no function with a name", f"expected {_TOOL}")
+        if not isinstance(function.get("parameters", {}), (dict, bool)):
+            raise SourceError(name, f"tool {index + 1}, {function['name']}: its parameters are no JSON schema")
         found.append(tool)
     return found
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tplc.driver import Target, target_of
+from tplc.driver import SUFFIXES, Target, make_limits, target_of
 from tplc.errors import SourceError, UsageError
 
 if sys.version_info >= (3, 11):
@@ -99,9 +99,14 @@ def load_manifest(path: str) -> Manifest:
     _validate(data, path, prefix)
     shared = data.get("options", {})
     folder = os.path.dirname(path)
-    models = tuple(_model(name, folder, {**shared, **table}) for name, table in data["models"].items())
+    models = []
+    for name, table in data["models"].items():
+        try:
+            models.append(_model(name, folder, {**shared, **table}))
+        except UsageError as error:
+            raise SourceError(path, f"{prefix}models.{name}: {error}") from error
     _check_paths(path, models)
-    return Manifest(path, models)
+    return Manifest(path, tuple(models))
 
 
 def _read(path: str) -> dict[str, Any]:
@@ -159,16 +164,26 @@ def _model(name: str, folder: str, table: Mapping[str, Any]) -> Model:
     for key in ("tolerances", "examples"):
         if key in fields:
             fields[key] = tuple(fields[key])
-    return Model(name=name, folder=folder, **fields)
+    model = Model(name=name, folder=folder, **fields)
+    make_limits(dict(model.limits))
+    grammar = next((output.path for output in model.outputs if output.target == "gbnf"), None)
+    if grammar is not None and not (model.tools or model.json_schema):
+        raise UsageError(f"outputs: {grammar}: a grammar is made for one request: give tools or json-schema")
+    return model
 
 
 def _output(entry: str | Mapping[str, str]) -> Output:
     if isinstance(entry, str):
+        if not entry.endswith(tuple(SUFFIXES)):
+            raise UsageError(
+                f"outputs: {entry}: cannot tell the target from the name: end it in {', '.join(SUFFIXES)}, "
+                "or give {path = …, target = …}"
+            )
         return Output(entry, target_of(entry, None))
     return Output(entry["path"], target_of(entry["path"], entry["target"]))
 
 
-def _check_paths(path: str, models: tuple[Model, ...]) -> None:
+def _check_paths(path: str, models: Sequence[Model]) -> None:
     owners: dict[str, str] = {}
     for model in models:
         for output in model.outputs:

@@ -9,6 +9,7 @@ parser.parse(output, **ready.parser)          for what it answers
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from tplc import driver
 from tplc.errors import RenderFailed, RequestError, TemplateRaised, UsageError
 from tplc.ir.nodes import GenerationPrompt, Json, TemplateIR
+from tplc.serving.added import added, behind_mark, marked_at_its_end
 from tplc.serving.messages import messages_for
 from tplc.serving.request import Message, Request, read_messages, read_request
 
@@ -131,24 +133,44 @@ class ChatTemplate:
         )
 
     def format_single(
-        self, past: Sequence[Message], message: Message, *, tools: Sequence[Message] = (), **variables: Json
+        self,
+        past: Sequence[Message],
+        message: Message,
+        *,
+        tools: Sequence[Message] = (),
+        ended: bool = True,
+        **variables: Json,
     ) -> str:
         """What a new message adds to the prompt of a conversation: for engines that keep the past in their cache.
 
         A message that is not the assistant's adds the generation prompt, too.  After an answer, the engine holds what
-        the model wrote, up to the end marker: the white space that the template writes behind it is part of what is
-        added.  Where a template writes the past anew (it drops old reasoning), the engine keeps what it has, and what
-        is added is what follows the answer.
+        the model wrote, with the marker that ended it; what follows the marker is what is added.  With `ended=False`
+        it holds the answer alone (it was cut off, or markers are not kept), so the marker is added as well.
+        Where a template writes the past anew (it drops old reasoning), the engine keeps what it has, and what is added
+        is what follows the answer.
         """
         whole = read_messages([*past, message])
         answers = whole[-1].get("role") != "assistant"
-        after = self._render(whole, tools, variables, generation=answers)
+
+        def render(messages: Sequence[Message], generation: bool) -> str:
+            return self._render(messages, tools, variables, generation=generation)
+
+        after = render(whole, answers)
         if not past:
             return self._once(after)
-        before = self._render(whole[:-1], tools, variables, generation=False)
+        before = self._without_prompt(render(whole[:-1], False), after)
         if whole[-2].get("role") != "assistant":
-            return self._added(before, after)
-        return self._behind_end(before) + self._added(before, after, _text_of(whole[-2].get("content")))
+            return added(before, after)
+        answer = marked_at_its_end(whole[-2])
+        found = None
+        if answer is not None:
+            marked = render([*whole[:-2], answer, whole[-1]], answers)
+            found = behind_mark(render([*whole[:-2], answer], False), marked, after, _markers(self.ir.turn.ends))
+        if found is None:
+            turn = self._turn_of(before)
+            found = before[len(turn) :], added(turn, after)
+        written, rest = found
+        return self._behind_end(written, rest) if ended else rest
 
     def example(self) -> str:
         """A short conversation as this template writes it."""
@@ -220,25 +242,36 @@ class ChatTemplate:
         best = max(fitting, key=lambda known: (len(known.text), _agreement(known, variables)), default=None)
         return dict(best.context) if best is not None else None
 
-    def _added(self, before: str, after: str, answer: str = "") -> str:
-        """What follows the past.  A template that always appends a generation prompt has one at the end of the past."""
-        candidates = [before, *(before.removesuffix(prompt.text) for prompt in self.ir.turn.prompts if prompt.text)]
-        for past in candidates:
-            if past and after.startswith(past):
-                return after[len(past) :]
-            rest, found = _behind(past, answer), _behind(after, answer, past.count(answer))
-            if answer.strip() and rest is not None and found is not None and found.startswith(rest):
-                return found[len(rest) :]
-        raise RequestError(
-            "messages", "the template writes the past anew when a message comes: there is no difference to add"
-        )
+    def _without_prompt(self, before: str, after: str) -> str:
+        """The past, of a template that appends a generation prompt or a closing token to whatever it renders."""
+        texts = [*(prompt.text for prompt in self.ir.turn.prompts), *self._tokens.values()]
+        candidates = (before.removesuffix(text) for text in texts if text)
+        return before if after.startswith(before) else next((c for c in candidates if after.startswith(c)), before)
 
-    def _behind_end(self, before: str) -> str:
-        """White space that the template writes behind the end marker, where the model stops."""
-        for end in self.ir.turn.ends:
-            if end.strip() and before.endswith(end):
-                return end[len(end.rstrip()) :]
-        return ""
+    def _turn_of(self, before: str) -> str:
+        """The past up to what ends its last turn."""
+        for end in _markers(self.ir.turn.ends):
+            for text in ("", *self._tokens.values()):
+                shown = before.removesuffix(text).rstrip() if text else before.rstrip()
+                if shown.endswith(end):
+                    return shown.removesuffix(end)
+        return before
+
+    def _behind_end(self, written: str, rest: str) -> str:
+        """What follows the end marker, where the model stops.  `written` is what the last turn has there."""
+        ends = _cores(self.ir.turn.ends)
+        ends = [end for end in ends if written.lstrip().startswith(end)][:1] or ends
+        for end in ends:
+            if rest.lstrip().startswith(end):
+                return rest.lstrip().removeprefix(end)
+        if ends:
+            shown = " or ".join(json.dumps(end, ensure_ascii=False) for end in ends)
+            raise RequestError(
+                "messages",
+                f"the model ends its turn with {shown}, and the template writes {_start_of(rest)} there once a message "
+                "follows: take the end marker out of what the engine holds, and ask with ended=False",
+            )
+        return rest
 
     def _once(self, prompt: str) -> str:
         """The prompt without what the tokenizer adds once more."""
@@ -254,11 +287,13 @@ def _agreement(known: GenerationPrompt, variables: Mapping[str, Json]) -> int:
     return sum(1 for name, value in known.context if variables.get(name) == value)
 
 
-def _behind(text: str, part: str, count: int = 0) -> str | None:
-    """What follows an occurrence of `part`: the `count`-th, or the last."""
-    pieces = text.split(part) if part else []
-    wanted = count or len(pieces) - 1
-    return part.join(pieces[wanted:]) if 0 < wanted < len(pieces) else None
+def _start_of(text: str) -> str:
+    return json.dumps(text if len(text) <= 20 else text[:20] + "…", ensure_ascii=False) if text else "nothing"
+
+
+def _markers(ends: Sequence[str]) -> list[str]:
+    """With the white space in front of them, and where there is none, without."""
+    return [*(end.rstrip() for end in ends if end.strip()), *_cores(ends)]
 
 
 def _cores(ends: Sequence[str]) -> list[str]:

@@ -25,20 +25,23 @@ TOKENS_FILE = "special_tokens_map.json"
 def read_folder(folder: Path, origin: str) -> Offer:
     templates: dict[str, str] = {}
     tokens: dict[str, str] = {}
+    read: list[Path] = []
     if (folder / TOKENS_FILE).is_file():
         tokens |= special_tokens(read_object(folder / TOKENS_FILE, _inside(origin, TOKENS_FILE)))
+        read.append(folder / TOKENS_FILE)
     for name in reversed(CONFIGS):
         if (folder / name).is_file():
             config = read_tokenizer_config(folder / name, _inside(origin, name))
             templates |= config.templates
             tokens |= config.special_tokens
+            read.append(folder / name)
     files = _template_files(folder)
     if files:
         templates = {name: _read(path, folder, origin) for name, path in files.items()}
     if not templates:
         looked_for = ", ".join([TEMPLATE_FILE, *(f"{name}/*.jinja" for name in TEMPLATE_FOLDERS), *CONFIGS])
         raise SourceError(origin, "there is no chat template in this folder", f"looked for {looked_for}; {offer()}")
-    return Offer(templates, tokens)
+    return Offer(templates, tokens, tuple(map(str, [*files.values(), *read])))
 
 
 def _template_files(folder: Path) -> dict[str, Path]:

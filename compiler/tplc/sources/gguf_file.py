@@ -43,7 +43,7 @@ def is_gguf(path: Path) -> bool:
 def read_gguf(path: Path, origin: str) -> Offer:
     try:
         reader = _open(path)
-        return Offer(_templates(reader), _special_tokens(reader))
+        return Offer(_templates(reader), _special_tokens(reader), (str(path),))
     except ImportError as error:
         problem = "reading a GGUF file needs the gguf package"
         raise SourceError(origin, problem, "install it with: pip install 'tplc[gguf]'") from error

@@ -6,6 +6,7 @@ The client's own settings hold: its cache, its token, its offline mode.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from tplc.errors import SourceError
@@ -27,7 +28,9 @@ def base_name(source: str) -> str:
 def read_hub(source: str) -> Offer:
     parts = _ID.fullmatch(source)
     assert parts is not None
-    return read_folder(_fetch(source, parts["repository"], parts["revision"]), source)
+    found = read_folder(_fetch(source, parts["repository"], parts["revision"]), source)
+    # The cache is the client's own.
+    return replace(found, files=())
 
 
 def _fetch(source: str, repository: str, revision: str | None) -> Path:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 
 from tplc.errors import SourceError
@@ -16,6 +18,7 @@ from tplc.sources.text import TEMPLATE_BYTES, check_template, decode, read_bytes
 from tplc.sources.tokenizer_config import read_tokenizer_config
 
 STDIN = "-"
+ARTIFACTS = (".py", ".peg", ".gbnf")
 
 
 def load(source: str, *, template_name: str | None = None, prefer_tools: bool = True) -> TemplateSource:
@@ -37,12 +40,15 @@ def load(source: str, *, template_name: str | None = None, prefer_tools: bool = 
             name, found = path.name, read_gguf(path, source)
         elif path.suffix == ".json":
             name, found = path.name, read_tokenizer_config(path, source)
+        elif path.suffix in ARTIFACTS:
+            raise SourceError(source, "this is an artifact, and no template", "name the template that it is made from")
         else:
-            return _only(path.name, read_text(path, source, TEMPLATE_BYTES), source, template_name)
+            text = read_text(path, source, TEMPLATE_BYTES)
+            return replace(_only(path.name, text, source, template_name), files=(str(path),))
     elif is_hub_id(source):
         name, found = base_name(source), read_hub(source)
     else:
-        raise SourceError(source, "there is no such file or folder")
+        raise SourceError(source, "there is no such file or folder", _hint(path, source))
     return _chosen(name, found, source, template_name, prefer_tools=prefer_tools)
 
 
@@ -50,7 +56,8 @@ def _chosen(name: str, found: Offer, origin: str, template_name: str | None, *, 
     chosen = choose(origin, found.templates, template_name, prefer_tools=prefer_tools)
     if len(found.templates) > 1:
         name, origin = f"{name}:{chosen}", f"{origin} (template {chosen!r})"
-    return TemplateSource(name, check_template(found.templates[chosen], origin), found.special_tokens, origin)
+    text = check_template(found.templates[chosen], origin)
+    return TemplateSource(name, text, found.special_tokens, origin, found.files)
 
 
 def _only(name: str, text: str, origin: str, template_name: str | None) -> TemplateSource:
@@ -58,6 +65,17 @@ def _only(name: str, text: str, origin: str, template_name: str | None) -> Templ
     if template_name not in (None, DEFAULT):
         raise SourceError(origin, f"this is one template: there is none named {template_name!r} in it")
     return TemplateSource(name, check_template(text, origin), {}, origin)
+
+
+def _hint(path: Path, source: str) -> str:
+    """What was meant, perhaps."""
+    if "://" in source:
+        return "addresses are not read: name a model of the hub as org/model, or a file here"
+    try:
+        near = get_close_matches(path.name, sorted(entry.name for entry in path.parent.iterdir()), n=1)
+    except OSError:
+        return ""
+    return f"did you mean {path.with_name(near[0])}?" if near else ""
 
 
 def _is_there(path: Path, source: str) -> bool:

@@ -8,17 +8,22 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class TemplateSource:
-    """`name` is a base name, fit for files that others read; `origin` is what the user gave, for messages."""
+    """`name` is a base name, fit for files that others read; `origin` is what the user gave, for messages.
+
+    `files` are those here that it was read from; none for standard input, what is built in, and the hub.
+    """
 
     name: str
     text: str
     special_tokens: Mapping[str, str]
     origin: str
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """The templates of one model, by name, and its special tokens."""
+    """The templates of one model, by name, its special tokens, and the files that were read."""
 
     templates: Mapping[str, str]
     special_tokens: Mapping[str, str] = field(default_factory=dict)
+    files: tuple[str, ...] = ()

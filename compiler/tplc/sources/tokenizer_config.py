@@ -20,7 +20,10 @@ _KEY = "chat_template"
 
 def read_tokenizer_config(path: Path, origin: str) -> Offer:
     config = read_object(path, origin)
-    return Offer(_templates(config.get(_KEY), origin), special_tokens(config))
+    if config.keys() >= {"version", "provenance", "turn"}:
+        problem = "this is an IR: it holds a format, and no template"
+        raise SourceError(origin, problem, "name the template that it is made from")
+    return Offer(_templates(config.get(_KEY), origin), special_tokens(config), (str(path),))
 
 
 def read_object(path: Path, origin: str) -> dict[str, Json]:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any, Protocol
 
 from tplc.errors import TplcError
@@ -15,6 +15,11 @@ from tplc.ir.nodes import Json
 Message = Mapping[str, Any]
 Tools = Sequence[Mapping[str, Json]]
 _numbers = count()
+# What running a file raises that is no parser of ours, or was changed.
+_WRONG_CODE = (
+    ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, NameError, OSError, RuntimeError,
+    TypeError, ValueError,
+)  # fmt: skip
 
 
 class Stream(Protocol):
@@ -39,11 +44,46 @@ class NotAParser(TplcError):
 
 
 def load_module(text: str, name: str = "parser.py") -> ModuleType:
-    module = ModuleType(f"tplc_artifact_{next(_numbers)}")
+    """Run what tplc generated."""
+    return _run(_compiled(text, name))
+
+
+def read_parser(text: str, name: str) -> ModuleType:
+    """Run what somebody says is a parser: what has none in it is not run."""
+    code = _compiled(text, name)
+    if not {"parse", "StreamParser"} <= set(code.co_names):
+        raise NotAParser(f"{name}: is not a parser made by tplc: it has no parse and StreamParser")
     try:
-        code = compile(text, name, "exec", dont_inherit=True)
+        return _run(code)
+    except _WRONG_CODE as error:
+        raise NotAParser(f"{name}: cannot be run: {type(error).__name__}: {error}") from error
+
+
+def load_artifact(text: str, name: str = "parser.py") -> Artifact:
+    return artifact_in(read_parser(text, name))
+
+
+def artifact_in(parser: ModuleType) -> Artifact:
+    return Artifact(parser.parse, parser.StreamParser)
+
+
+def sha256_in(parser: ModuleType, name: str) -> str:
+    """The template that a parser was made from, by its own account."""
+    found = getattr(parser, "TEMPLATE_SHA256", None)
+    if not isinstance(found, str):
+        raise NotAParser(f"{name}: is not a parser made by tplc: it has no TEMPLATE_SHA256")
+    return found
+
+
+def _compiled(text: str, name: str) -> CodeType:
+    try:
+        return compile(text, name, "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as error:
         raise NotAParser(f"{name}: is not Python: {error}") from error
+
+
+def _run(code: CodeType) -> ModuleType:
+    module = ModuleType(f"tplc_artifact_{next(_numbers)}")
     # Dataclasses look their module up by name while they are made.
     sys.modules[module.__name__] = module
     try:
@@ -53,16 +93,10 @@ def load_module(text: str, name: str = "parser.py") -> ModuleType:
     return module
 
 
-def load_artifact(text: str, name: str = "parser.py") -> Artifact:
-    module = load_module(text, name)
-    if not hasattr(module, "parse") or not hasattr(module, "StreamParser"):
-        raise NotAParser(f"{name}: is not a parser made by tplc: it has no parse and StreamParser")
-    return Artifact(module.parse, module.StreamParser)
-
-
-def template_sha256(text: str, name: str) -> str:
-    """The template that a parser was made from, by its own account."""
-    found = getattr(load_module(text, name), "TEMPLATE_SHA256", None)
-    if not isinstance(found, str):
-        raise NotAParser(f"{name}: is not a parser made by tplc: it has no TEMPLATE_SHA256")
-    return found
+def markers_in(module: ModuleType) -> dict[str, list[str]]:
+    """The texts that a parser goes by: its constants that are tuples of texts, each value as a literal."""
+    return {
+        name: [repr(text) for text in value]
+        for name, value in vars(module).items()
+        if name.isupper() and isinstance(value, tuple) and all(isinstance(text, str) for text in value)
+    }

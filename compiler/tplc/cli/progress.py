@@ -1,0 +1,39 @@
+"""What is going on, on standard error, where that is a terminal; elsewhere nothing.
+
+⠋ learning chat.jinja
+building hut ━━━━━━━━╸━━━━ 0:00:12
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def working(title: str) -> Iterator[None]:
+    """For what takes a second or more."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    with Console(stderr=True).status(Text(title)):
+        yield
+
+
+@contextmanager
+def counting(title: str, total: int) -> Iterator[Callable[[str], None]]:
+    """For what is done one after another: called with the name of each that is done."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=total)
+        yield lambda name: bar.update(task, advance=1, description=f"{title} {escape(name)}")

@@ -1,0 +1,107 @@
+"""What is known from earlier runs: from which inputs outputs were made, what they were, or why there are none.
+
+    .tplc_cache/build.json
+    {"hut": {"inputs": "9f2c…", "outputs": {"hut.py": "41d0…"}, "verified": true},
+     "inn": {"inputs": "03ab…", "error": "inn.jinja: …"}}
+
+It only saves time: without it everything is made anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import tplc
+import tplc_runtime
+from tplc.errors import TplcError
+from tplc.project.artifacts import write_output
+from tplc.project.manifest import Manifest, Model
+
+CACHE = ".tplc_cache"
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a model made of the inputs it has now: the hashes of its outputs by path, or the error."""
+
+    outputs: Mapping[str, str]
+    verified: bool
+    error: str
+
+    def are_written(self, model: Model) -> bool:
+        """Whether all outputs are there, as they were made."""
+        return not self.error and all(
+            self.outputs.get(output.path) == file_sha256(model.resolve(output.path)) for output in model.outputs
+        )
+
+
+class Cache:
+    def __init__(self, manifest: Manifest) -> None:
+        self._folder = Path(os.path.dirname(manifest.path) or ".") / CACHE
+        self._file = self._folder / "build.json"
+        self._entries = self._load()
+        self._models = {model.name for model in manifest.models}
+
+    def known(self, model: Model, inputs: str) -> Known | None:
+        """None when it was never made from these inputs."""
+        entry = self._entries.get(model.name)
+        if not isinstance(entry, Mapping) or entry.get("inputs") != inputs:
+            return None
+        outputs, error = entry.get("outputs", {}), entry.get("error", "")
+        if not isinstance(outputs, Mapping) or not isinstance(error, str):
+            return None
+        return Known(outputs, entry.get("verified") is True, error)
+
+    def note_outputs(self, model: Model, inputs: str, texts: Sequence[str], *, verified: bool) -> None:
+        outputs = {output.path: sha256(text) for output, text in zip(model.outputs, texts, strict=True)}
+        self._entries[model.name] = {"inputs": inputs, "outputs": outputs, "verified": verified}
+
+    def note_error(self, model: Model, inputs: str, error: str) -> None:
+        self._entries[model.name] = {"inputs": inputs, "error": error}
+
+    def save(self) -> None:
+        kept = {name: entry for name, entry in sorted(self._entries.items()) if name in self._models}
+        try:
+            self._folder.mkdir(exist_ok=True)
+            write_output(str(self._folder / ".gitignore"), "*\n")
+            write_output(str(self._file), json.dumps(kept, indent=1) + "\n")
+        except (OSError, TplcError):
+            # A folder that may not be written to: the next run does everything anew.
+            return
+
+    def _load(self) -> dict[str, Any]:
+        try:
+            data = json.loads(self._file.read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError):
+            return {}
+        return data if isinstance(data, dict) else {}
+
+
+@cache
+def tool_sha256() -> str:
+    """Another tplc makes other outputs, also under the same version number."""
+    folders = [Path(package.__path__[0]) for package in (tplc, tplc_runtime)]
+    texts = [
+        (path.relative_to(folder).as_posix(), path.read_text(encoding="utf-8"))
+        for folder in folders
+        for path in sorted(folder.rglob("*.py"))
+    ]
+    return sha256(json.dumps(texts))
+
+
+def sha256(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def file_sha256(path: str) -> str | None:
+    try:
+        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    except OSError:
+        return None

@@ -1,0 +1,195 @@
+"""`tplc diff`: the template changed, do I care?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import TEMPLATE, Run
+
+REASONING = "    {%- if m.reasoning %}{{- '<why>' + m.reasoning + '</why>' }}{%- endif %}\n"
+CALLS = TEMPLATE[TEMPLATE.index("    {%- for c in") : TEMPLATE.index("    {{- '<end>' }}")]
+SECTION = CALLS.replace("    {%- for", "    {%- if m.tool_calls %}{{- '<calls>' }}{%- endif %}\n    {%- for", 1)
+SYSTEM = "{%- if messages[0].role != 'system' %}{{- '<system>Be kind.<end>' }}{%- endif %}\n"
+INN = TEMPLATE.replace("call>", "order>")
+READS = "a parser of the first reads what the second writes (79 of 79 messages)"
+
+
+@pytest.fixture
+def formats(tmp_path: Path) -> Path:
+    (tmp_path / "hut.jinja").write_text(TEMPLATE)
+    (tmp_path / "inn.jinja").write_text(INN)
+    return tmp_path
+
+
+def test_diff(run: Run, formats: Path) -> None:
+    same = run("diff", "hut.jinja", "hut.jinja")
+    assert (same.code, same.out) == (
+        0,
+        "the formats are the same\na parser of the first reads what the second writes (79 of 79 messages)\n",
+    )
+    changed = run("diff", "hut.jinja", "inn.jinja")
+    assert changed.code == 1
+    lines = changed.out.splitlines()
+    assert lines[0] == (
+        'tools.call: "<call>{\\"name\\": \\"" name "\\", \\"arguments\\": " arguments "}</call>" became '
+        '"<order>{\\"name\\": \\"" name "\\", \\"arguments\\": " arguments "}</order>"'
+    )
+    assert lines[-4].startswith("a parser of the first does not read what the second writes (")
+    report = json.loads(run("diff", "hut.jinja", "inn.jinja", "--json").out)
+    assert report["reads"] is False
+    assert report["changes"][0]["fact"] == "tools.call"
+    assert report["messages"] == 79
+
+
+def test_diff_of_what_does_not_matter(run: Run, formats: Path) -> None:
+    """White space before a closer changes the format, and not what is read."""
+    spaced = TEMPLATE.replace("}</call>", "}\\n</call>")
+    (formats / "spaced.jinja").write_text(spaced)
+    run("compile", "spaced.jinja", "-o", "spaced.json", "-q")
+    result = run("diff", "hut.jinja", "spaced.json")
+    assert (result.code, result.out.splitlines()[-1]) == (
+        0,
+        "a parser of the first reads what the second writes (79 of 79 messages)",
+    )
+    assert "the formats are the same" not in result.out
+
+
+# What is changed in the template, the exit code, what of the format changed, and how many messages come back.
+PAIRS: dict[str, tuple[str, int, list[str], str]] = {
+    "a comment": (TEMPLATE + "{# new #}", 0, [], "79 of 79"),
+    "a system message": (SYSTEM + TEMPLATE, 0, [], "79 of 79"),
+    "white space": (TEMPLATE.replace("}</call>", "}\\n</call>"), 0, ["tools.call", "tools.json"], "79 of 79"),
+    "the key of reasoning": (TEMPLATE.replace("m.reasoning", "m.thinking"), 0, ["reasoning.key"], "79 of 79"),
+    "Python literals": (
+        TEMPLATE.replace("c.function.arguments | tojson", "c.function.arguments | string"),
+        0,
+        ["tools.dialect"],
+        "79 of 79",
+    ),
+    "the name of the role": (
+        TEMPLATE.replace("<assistant>", "<bot>").replace("m.role +", "(m.role | replace('assistant', 'bot')) +"),
+        0,
+        ["turn.header"],
+        "79 of 79",
+    ),
+    "a prompt that opens reasoning": (
+        TEMPLATE.replace("'<assistant>'", "'<assistant><why>'"),
+        0,
+        ["turn.prompt {}", "reasoning.mode"],
+        "79 of 79",
+    ),
+    "no reasoning": (
+        TEMPLATE.replace(REASONING, ""),
+        0,
+        ["capabilities", "preserved", "reasoning.end", "reasoning.key", "reasoning.mode", "reasoning.start"],
+        "67 of 67",
+    ),
+    "no calls": (
+        TEMPLATE.replace(CALLS, ""),
+        0,
+        ["capabilities", "content.with_calls", "preserved", "tools.arguments", "tools.call", "tools.dialect",
+         "tools.format", "tools.json", "tools.json.arguments", "tools.json.name", "tools.parallel", "trigger"],
+        "11 of 11",
+    ),
+    "the markers of reasoning": (
+        TEMPLATE.replace("why>", "because>"), 1, ["preserved", "reasoning.end", "reasoning.start"], "69 of 79"
+    ),
+    "the end of a turn": (TEMPLATE.replace("<end>", "<fin>"), 1, ["preserved", "turn.end"], "0 of 79"),
+    "the name of a member": (
+        TEMPLATE.replace('"arguments": ', '"parameters": '), 1, ["tools.call", "tools.json.arguments"], "12 of 79"
+    ),
+    "a section around calls": (
+        TEMPLATE.replace(CALLS, SECTION + "    {%- if m.tool_calls %}{{- '</calls>' }}{%- endif %}\n"),
+        1,
+        ["preserved", "tools.section_end", "tools.section_start", "trigger"],
+        "11 of 81",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_pairs(run: Run, formats: Path, name: str) -> None:
+    text, code, facts, counts = PAIRS[name]
+    assert text != TEMPLATE
+    (formats / "new.jinja").write_text(text)
+    result = run("diff", "hut.jinja", "new.jinja", "--json")
+    report = json.loads(result.out)
+    assert (result.code, result.err) == (code, "")
+    assert sorted({change["fact"] for change in report["changes"]}) == sorted(facts)
+    assert f"{report['passed']} of {report['messages']}" == counts
+    assert report["reads"] is (code == 0)
+
+
+def test_where_a_template_refuses_is_no_difference(run: Run, formats: Path) -> None:
+    raising = "{%- if m.tool_calls and m.tool_calls | length > 1 %}{{ raise_exception('One call!') }}{%- endif %}\n"
+    for name, text in (("a.jinja", raising), ("b.jinja", "\n\n" + raising)):
+        (formats / name).write_text(TEMPLATE.replace(CALLS, text + CALLS))
+    refusal = 'refusal: "parallel calls: the template refused: One call!" is new'
+    assert refusal in run("diff", "hut.jinja", "a.jinja").out.splitlines()
+    assert run("diff", "a.jinja", "b.jinja").out.splitlines()[0] == "the formats are the same"
+
+
+# Artifacts
+
+
+def test_a_parser_is_run_as_it_is(run: Run, formats: Path) -> None:
+    """Without its format: the markers that it goes by are compared."""
+    run("compile", "hut.jinja", "-o", "old.py", "-q")
+    same = run("diff", "old.py", "hut.jinja")
+    assert (same.code, same.out, same.err) == (0, f"the formats are the same\n{READS}\n", "")
+    changed = run("diff", "old.py", "inn.jinja")
+    assert (changed.code, changed.err) == (1, "")
+    assert [line for line in changed.out.splitlines() if line.startswith(("CALL_", "PRESERVED"))] == [
+        "PRESERVED_TOKENS: '</call>' became '</order>'",
+        "PRESERVED_TOKENS: '<call>' became '<order>'",
+        "CALL_START: '<call>{' became '<order>{'",
+        "CALL_END: '</call>' became '</order>'",
+    ]
+    mended = (formats / "old.py").read_text().replace("call>", "order>")
+    (formats / "old.py").write_text(mended)
+    assert run("diff", "old.py", "inn.jinja").code == 0
+
+
+@pytest.mark.parametrize("artifact", ["old.py", "old.peg", "old.gbnf"])
+def test_an_artifact_with_its_format_beside_it(run: Run, formats: Path, artifact: str) -> None:
+    (formats / "tools.json").write_text('[{"type": "function", "function": {"name": "look"}}]')
+    tools = ["--tools", "tools.json"] if artifact.endswith(".gbnf") else []
+    run("compile", "hut.jinja", "-o", artifact, "-q", *tools)
+    # Another template's is not its own, and a damaged one is none.
+    run("compile", "inn.jinja", "-o", "inn.json", "-q")
+    (formats / "damaged.json").write_text('{"version": 1, "provenance": {}, "turn": {}}')
+    run("compile", "hut.jinja", "-o", "old.json", "-q")
+    by_template = run("diff", "hut.jinja", "inn.jinja")
+    for names in ((artifact, "inn.jinja"), (artifact, "inn.json")):
+        result = run("diff", *names)
+        assert (result.code, result.out, result.err) == (1, by_template.out, "")
+    (formats / "old.json").rename(formats / "any name.json")
+    assert run("diff", "hut.jinja", artifact).out == f"the formats are the same\n{READS}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["hut.jinja", "old.py"], "old.py: a parser tells what it reads, not what a template writes\n"
+         "    name the template here, or keep its IR (tplc compile -o FILE.json) beside the parser"),
+        (["old.peg", "hut.jinja"], "old.peg: a grammar does not hold its format, and no IR of its template (sha256 "
+         "SHA) is beside it\n    name the template, or keep its IR (tplc compile -o FILE.json) there"),
+        (["mine.gbnf", "hut.jinja"], "mine.gbnf: was not generated by tplc"),
+        (["mine.py", "hut.jinja"], "mine.py: is not a parser made by tplc: it has no parse and StreamParser"),
+        (["broken.py", "hut.jinja"], "broken.py: cannot be run: NameError: name 'missing' is not defined"),
+        (["gone.py", "hut.jinja"], "gone.py: no such file"),
+        (["hut.jinja", "gone.json"], "gone.json: there is no such file or folder"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_compared(run: Run, formats: Path, arguments: list[str], error: str) -> None:
+    for name in ("old.py", "old.peg"):
+        run("compile", "hut.jinja", "-o", name, "-q")
+    (formats / "mine.py").write_text("raise SystemExit('it was run')\n")
+    (formats / "broken.py").write_text("parse = StreamParser = missing\n")
+    (formats / "mine.gbnf").write_text('root ::= "x"\n')
+    sha = json.loads(run("inspect", "hut.jinja", "--json").out)["provenance"]["sha256"][:12]
+    result = run("diff", *arguments)
+    assert (result.code, result.out, result.err) == (2, "", f"tplc: {error.replace('SHA', sha)}\n")

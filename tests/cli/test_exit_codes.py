@@ -1,0 +1,219 @@
+"""Every command and every exit code: 0 it went well, 1 template or artifact is not right, 2 wrong usage or input.
+
+And what holds for all commands: colours and progress on terminals only, completion, files whole or not at all.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import TEMPLATE, Run
+from tplc.cli.app import app
+from tplc.errors import SourceError
+from tplc.project.artifacts import write_output
+
+COMMANDS = [command.name for command in app.registered_commands]
+NOT_SO = "there is no such outcome"
+# What makes each command end with each code, in the folder that `here` lays out.
+TABLE: dict[tuple[str, int], list[str] | str] = {
+    ("compile", 0): ["compile", "good.jinja", "-o", "new.py"],
+    ("compile", 1): ["compile", "bad.jinja", "-o", "new.py"],
+    ("compile", 2): ["compile", "missing.jinja", "-o", "new.py"],
+    ("inspect", 0): ["inspect", "good.jinja"],
+    ("inspect", 1): ["inspect", "bad.jinja"],
+    ("inspect", 2): ["inspect", "missing.jinja"],
+    ("parse", 0): ["parse", "good.json", "output.txt"],
+    ("parse", 1): ["parse", "bad.jinja", "output.txt"],
+    ("parse", 2): ["parse", "good.json", "missing.txt"],
+    ("verify", 0): ["verify", "good.jinja", "good.json"],
+    ("verify", 1): ["verify", "other.jinja", "good.json"],
+    ("verify", 2): ["verify", "good.jinja", "output.txt"],
+    ("render", 0): ["render", "good.jinja", "request.json"],
+    ("render", 1): ["render", "bad.jinja", "request.json"],
+    ("render", 2): ["render", "good.jinja", "output.txt"],
+    ("prepare", 0): ["prepare", "good.jinja", "request.json", "--ir", "good.json"],
+    ("prepare", 1): ["prepare", "bad.jinja", "request.json"],
+    ("prepare", 2): ["prepare", "other.jinja", "request.json", "--ir", "good.json"],
+    ("explain", 0): ["explain", "good.jinja"],
+    ("explain", 1): ["explain", "bad.jinja"],
+    ("explain", 2): ["explain", "good.jinja", "--step", "--html", "page.html"],
+    ("try", 0): ["try", "good.json", "output.txt"],
+    ("try", 1): ["try", "bad.jinja", "output.txt"],
+    ("try", 2): ["try", "good.json", "missing.txt"],
+    ("build", 0): ["build", "good"],
+    ("build", 1): ["build", "bad"],
+    ("build", 2): ["build", "missing"],
+    ("check", 0): ["check", "fixed"],
+    ("check", 1): ["check", "good"],
+    ("check", 2): ["check", "--format", "xml"],
+    ("init", 0): ["init", "good.jinja", "-o", "new.toml"],
+    ("init", 1): NOT_SO,  # it looks into no template
+    ("init", 2): ["init", "good.jinja"],
+    ("diff", 0): ["diff", "good.json", "good.jinja"],
+    ("diff", 1): ["diff", "good.json", "other.jinja"],
+    ("diff", 2): ["diff", "good.json", "missing.jinja"],
+}
+MANIFEST = "".join(
+    f'[models.{name}]\nsource = "{source}.jinja"\noutputs = ["{path}"]\n'
+    for name, source, path in (("good", "good", "out.py"), ("bad", "bad", "bad.py"), ("fixed", "good", "good.json"))
+)
+
+
+@pytest.fixture
+def here(run: Run, tmp_path: Path) -> Path:
+    (tmp_path / "good.jinja").write_text(TEMPLATE)
+    (tmp_path / "other.jinja").write_text(TEMPLATE.replace("call>", "order>"))
+    (tmp_path / "bad.jinja").write_text("{{ raise_exception('no') }}")
+    (tmp_path / "output.txt").write_text('Sure.<call>{"name": "look", "arguments": {}}</call><end>')
+    (tmp_path / "request.json").write_text('{"messages": [{"role": "user", "content": "Hi"}]}')
+    (tmp_path / "tplc.toml").write_text(MANIFEST)
+    assert run("compile", "good.jinja", "-o", "good.json", "-q").code == 0
+    return tmp_path
+
+
+def test_the_table_is_whole() -> None:
+    assert list(TABLE) == [(command, code) for command in COMMANDS for code in (0, 1, 2)]
+
+
+@pytest.mark.parametrize(("command", "code"), [key for key, value in TABLE.items() if value != NOT_SO])
+def test_exit_code(run: Run, here: Path, command: str, code: int) -> None:
+    before = sorted(path.name for path in here.iterdir())
+    result = run(*TABLE[command, code])
+    assert (result.code, "Traceback" in result.err) == (code, False)
+    if code == 2:
+        assert (result.out, result.err[:6]) == ("", "tplc: ")
+        assert sorted(path.name for path in here.iterdir()) == before
+    elif code == 1:
+        assert (result.out + result.err).strip() != ""
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_an_unknown_option(run: Run, command: str) -> None:
+    result = run(command, "--no-such-option")
+    assert (result.code, result.out) == (2, "")
+    assert "No such option: --no-such-option" in result.err
+
+
+JSON_OPTIONS = {
+    "compile": ["--json"], "inspect": ["--json"], "verify": ["--json"], "build": ["--json"], "diff": ["--json"],
+    "check": ["--json"], "parse": [], "prepare": [],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("command", JSON_OPTIONS)
+def test_what_a_script_reads(run: Run, here: Path, command: str) -> None:
+    """Whatever the outcome is; a compiled artifact has standard output, so the report is on the other stream."""
+    for code in (0, 1):
+        arguments = [*TABLE[command, code], *JSON_OPTIONS[command]]
+        result = run(*arguments)
+        assert result.code == code
+        if code == 0 or command in ("verify", "build", "diff", "check"):
+            json.loads(result.err if command == "compile" else result.out)
+
+
+def test_the_outcomes_of_a_build(run: Run, here: Path) -> None:
+    report = json.loads(run("build", "good", "bad", "--json").out)
+    assert [(outcome["model"], outcome["state"]) for outcome in report] == [("good", "built"), ("bad", "failed")]
+
+
+# Terminals
+
+
+def on_a_terminal(arguments: list[str], folder: Path, typed: str = "", **environment: str) -> str:
+    """All that a command writes, when standard output and error are one; input is, too, where something is typed."""
+    own, its = pty.openpty()
+    usual = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tplc", *arguments],
+        stdin=its if typed else subprocess.DEVNULL, stdout=its, stderr=its, cwd=folder,
+        env={**usual, "TERM": "xterm", "COLUMNS": "100", **environment},
+    )  # fmt: skip
+    os.close(its)
+    os.write(own, typed.encode())
+    written = b""
+    while True:
+        try:
+            piece = os.read(own, 65536)
+        except OSError:  # Linux says so when the other side is closed
+            break
+        if not piece:
+            break
+        written += piece
+    os.close(own)
+    assert process.wait() == 0
+    return written.decode("utf-8")
+
+
+COLOUR = re.compile(r"\x1b\[[0-9;]*3[0-7][0-9;]*m")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["compile", "good.jinja", "-o", "new.py"], ["try", "good.jinja", "output.txt"], ["inspect", "good.jinja"]],
+    ids=lambda arguments: arguments[0],
+)
+def test_colours(run: Run, here: Path, arguments: list[str]) -> None:
+    coloured = on_a_terminal(arguments, here)
+    assert COLOUR.search(coloured)
+    assert not COLOUR.search(on_a_terminal(arguments, here, NO_COLOR="1"))
+    plain = run(*arguments)
+    assert "\x1b" not in plain.out + plain.err
+
+
+def test_progress(here: Path) -> None:
+    assert "learning and verifying good.jinja" in on_a_terminal(["compile", "good.jinja", "-o", "new.py", "-q"], here)
+    assert "building" in on_a_terminal(["build", "good"], here)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "typed", "asked"),
+    [
+        (["parse", "good.json"], "Hi.<end>\n\x04", "Paste the output"),
+        (["try", "good.json"], "Hi.<end>\n\x04", "Paste the output"),
+        (["render", "good.jinja"], '[{"role": "user", "content": "Hi."}]\n\x04', "Paste the messages"),
+        (["prepare", "good.jinja", "--ir", "good.json"], '{"messages": [{"role": "user", "content": "Hi."}]}\n\x04',
+         "Paste the request"),
+    ],
+)  # fmt: skip
+def test_who_types_is_told_so(here: Path, arguments: list[str], typed: str, asked: str) -> None:
+    shown = on_a_terminal(arguments, here, typed)
+    assert f"{asked}, then press Ctrl-D on a line of its own:" in shown
+    assert "Hi." in shown.partition("own:")[2]
+
+
+# Completion
+
+
+@pytest.mark.parametrize(("words", "found"), [("tplc comp", ["compile"]), ("tplc diff --js", ["--json"])])
+def test_completion(words: str, found: list[str]) -> None:
+    environment = {
+        **os.environ, "_TPLC_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" ")),
+    }  # fmt: skip
+    command = Path(sys.executable).with_name("tplc")
+    done = subprocess.run([command], env=environment, capture_output=True, text=True, check=False)
+    assert (done.stdout.split(), done.stderr) == (found, "")
+
+
+# Files
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "parser.py"
+    path.write_text("before")
+
+    def fails(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.replace", fails)
+    with pytest.raises(SourceError) as caught:
+        write_output(str(path), "after")
+    assert str(caught.value) == f"{path}: cannot be written: No space left on device"
+    assert [(entry.name, entry.read_text()) for entry in tmp_path.iterdir()] == [("parser.py", "before")]
