@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from typing import Literal
 
 from tplc.backends.gbnf import algebra, codepoints, strings
@@ -138,7 +139,7 @@ class Values:
         if name is not None:
             self._rules.define(name, body)
             body = Ref(name)
-        elif sum(1 for _ in walk(body)) > _LARGEST_INLINE:
+        elif not isinstance(body, Ref) and any(True for _ in islice(walk(body), _LARGEST_INLINE, None)):
             body = self._rules.add(self._hint(sub), body)
         made[key] = body
         return body
@@ -249,8 +250,7 @@ class Values:
         return cores == ["[", ",", "]", "{", ":"] and bool(style.strings) and bool(style.key_open)
 
     def _space(self) -> Expr:
-        line = seq(lit("\n"), rep(Chars(codepoints.of("\t ")), 0, 80))
-        return self._rules.library("ws", opt(alt(lit(" "), line)))
+        return self._rules.kept("ws", lambda: self._rules.library("ws", _WHITE_SPACE))
 
     # Members
 
@@ -263,14 +263,12 @@ class Values:
         key_styles: tuple[StringStyle, ...] = (),
     ) -> Expr:
         reader, hint, path = self._reader, self._hint(sub), self._reader.path(sub)
-        listed = [name for name, _ in shape.properties]
-        listed += [name for name in shape.required if name not in listed]
-        for others in shape.others:
-            listed += [name for name in others.names if name not in listed]
+        declared = [name for name, _ in shape.properties]
+        listed = tuple(dict.fromkeys([*declared, *shape.required, *(n for o in shape.others for n in o.names)]))
+        needed = frozenset(shape.required)
         named = []
-        for name in listed:
-            required = name in shape.required
-            member = reader.member(shape, name)
+        for name, member in reader.members(shape, listed).items():
+            required = name in needed
             if not self._can_be_written(name, key_styles):
                 effect = self._report.looser if required else self._report.tighter
                 effect("properties", path, f"{name!r} is left out: it holds what ends a name")
@@ -280,7 +278,7 @@ class Values:
                 named.append(Member(expr, required))
             elif required:
                 return NEVER
-        other = self._others(shape, tuple(listed), hint, write, key_styles)
+        other = self._others(shape, listed, hint, write, key_styles)
         members = Members(tuple(named), None if other == NEVER else other, separator, shape.low, shape.high)
         return self._arranged(members, hint, path)
 
@@ -491,7 +489,7 @@ class Values:
                 closing = self._closing(layout[index + 1 :], key)
                 if closing is None:
                     return NEVER
-                value = self._top(shapes, sub, closing, ends)
+                value = self._top(shapes, sub, word, closing, ends)
                 # The text after the value is read with it.
                 return seq(*found, value) if keyed else NEVER
         return seq(*found)
@@ -509,14 +507,14 @@ class Values:
                 found += name
         return found
 
-    def _top(self, shapes: Shapes, sub: Sub, closing: str, ends: tuple[str, ...]) -> Expr:
-        """A whole argument value and what closes its pair."""
+    def _top(self, shapes: Shapes, sub: Sub, word: str, closing: str, ends: tuple[str, ...]) -> Expr:
+        """A whole argument value of the types that go with the type word, and what closes its pair."""
         style = self._dialect.top
         if style.strings:
-            return seq(self._once(("top", sub, shapes), sub, lambda: self._value(shapes, sub, "top")), lit(closing))
+            return seq(self._once(("top", sub, word), sub, lambda: self._value(shapes, sub, "top")), lit(closing))
         if not closing:
             return self._bare(shapes, sub, ends)
-        return self._once(("raw", sub, shapes, closing), sub, lambda: self._raw(shapes, sub, closing))
+        return self._once(("raw", sub, word, closing), sub, lambda: self._raw(shapes, sub, closing))
 
     def _bare(self, shapes: Shapes, sub: Sub, ends: tuple[str, ...]) -> Expr:
         """A raw value that nothing closes but the next separator or the end."""
@@ -575,7 +573,7 @@ class Values:
         assert elements is not None
 
         def item(wanted: Sub) -> Expr:
-            value = self._top(self._reader.shapes(wanted), wanted, elements.item_close, ("",))
+            value = self._top(self._reader.shapes(wanted), wanted, "", elements.item_close, ("",))
             return seq(lit(elements.item_open), value)
 
         return self._items(shape, sub, EMPTY, item)
@@ -587,6 +585,9 @@ _STRUCTURE = frozenset(
 _WORD = codepoints.union(
     codepoints.span("0", "9"), codepoints.span("A", "Z"), codepoints.of("_-"), codepoints.span("a", "z")
 )
+
+
+_WHITE_SPACE = opt(alt(lit(" "), seq(lit("\n"), rep(Chars(codepoints.of("\t ")), 0, 80))))
 
 
 def _firsts(texts: tuple[str, ...]) -> codepoints.Ranges:
