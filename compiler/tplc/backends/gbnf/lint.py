@@ -32,10 +32,11 @@ class _Node(NamedTuple):
 
 
 class _Sized(NamedTuple):
-    """`size`: how many symbols repeating it copies."""
+    """`size`: how much repeating it counts; `made`: how many rules one engine makes of it."""
 
     node: _Node
     size: int
+    made: int
 
 
 _TEXT = _Node("text")
@@ -55,6 +56,7 @@ class _Lint:
         self._names: dict[str, int] = {}
         self._used: dict[str, int] = {}
         self._rules: dict[str, _Node] = {}
+        self._symbols: set[str] = set()
         # What a literal, class or name is that was met before, without a problem.
         self._known: dict[str, _Sized] = {}
         self._loops: list[tuple[int, _Node]] = []
@@ -83,6 +85,7 @@ class _Lint:
         if name in self._names:
             self._say(f'the rule "{name}" is defined again')
         self._names[name] = self._line
+        self._symbols.add(name)
         tokens: list[str] = _TOKEN.findall(body)
         if sum(map(len, tokens)) < len(body):
             return self._say(f"not GBNF: {_unread(body)[:20]}")
@@ -98,26 +101,28 @@ class _Lint:
         first = self._sequence(depth)
         if self._tokens[self._at] != "|":
             return first
-        nodes, size = [first.node], first.size
+        nodes, size, made = [first.node], first.size, first.made
         while self._tokens[self._at] == "|":
             self._at += 1
-            node, more = self._sequence(depth)
-            nodes.append(node)
-            size += more
-        return _Sized(_TEXT if all(node is _TEXT for node in nodes) else _Node("alt", tuple(nodes)), size)
+            more = self._sequence(depth)
+            nodes.append(more.node)
+            size += more.size
+            made += more.made
+        return _Sized(_TEXT if all(node is _TEXT for node in nodes) else _Node("alt", tuple(nodes)), size, made)
 
     def _sequence(self, depth: int) -> _Sized:
         nodes: list[_Node] = []
-        size = count = 0
+        size = made = count = 0
         while self._tokens[self._at] not in _AFTER_SEQUENCE:
-            node, more = self._repeated(depth)
-            size += more
+            more = self._repeated(depth)
+            size += more.size
+            made += more.made
             count += 1
             if not nodes or nodes[-1] is not _TEXT:
-                nodes.append(node)
+                nodes.append(more.node)
         if not count:
             self._say('an empty alternative: write ""')
-        return _Sized(nodes[0] if len(nodes) == 1 else _Node("seq", tuple(nodes)), size)
+        return _Sized(nodes[0] if len(nodes) == 1 else _Node("seq", tuple(nodes)), size, made)
 
     def _repeated(self, depth: int) -> _Sized:
         token = self._tokens[self._at]
@@ -126,7 +131,7 @@ class _Lint:
             problems = len(self.problems)
             part = self._item(depth)
             if token != "(" and len(self.problems) == problems:
-                self._known[token] = part
+                self._known[token] = part._replace(made=0)
         else:
             self._at += 1
         counts = self._tokens[self._at]
@@ -136,16 +141,17 @@ class _Lint:
         low, high = _bounds(counts)
         if part.node is not _TEXT and (high is None or high > 1):
             self._loops.append((self._line, part.node))
-        most = low if high is None else high
-        if most == 0 and high is not None:
+        if high == 0:
             self._say("a repetition of nothing: {0}")
         if high is not None and high < low:
             self._say(f"the bounds of a repetition are the wrong way round: {counts}")
+        most = high or low or 1
         if most * part.size > LARGEST_PRODUCT:
             self._say(f"a repetition of {most} times {part.size} symbols: at most {LARGEST_PRODUCT}")
         if self._tokens[self._at][:1] in _COUNTS:
             self._say("a repetition of a repetition without parentheses")
-        return _Sized(_Node("optional", (part.node,)), part.size) if low == 0 else part
+        made = part.made + (1 if high is None else high - low)
+        return _Sized(_Node("optional", (part.node,)) if low == 0 else part.node, part.size, made)
 
     def _item(self, depth: int) -> _Sized:
         text = self._tokens[self._at]
@@ -154,13 +160,13 @@ class _Lint:
         if sign == '"':
             inner = text[1:-1]
             if "\\" not in inner:
-                return _Sized(_TEXT if inner else _EMPTY_TEXT, len(inner))
-            return _Sized(_TEXT, self._characters(inner, _LITERAL_ESCAPE))
+                return _Sized(_TEXT if inner else _EMPTY_TEXT, len(inner), 0)
+            return _Sized(_TEXT, self._characters(inner, _LITERAL_ESCAPE), 0)
         if sign == "[":
             inner = text[1:-1].removeprefix("^")
             if not inner or (inner.startswith(("^", "-")) and inner != "-"):
                 self._say(f"the class {text} is not portable")
-            return _Sized(_TEXT, self._characters(inner, _SET_ESCAPE) + 1)
+            return _Sized(_TEXT, self._characters(inner, _SET_ESCAPE) + 1, 0)
         if sign == "(":
             if depth > _DEEPEST:
                 self._say(f"groups nested more than {_DEEPEST} deep")
@@ -169,13 +175,15 @@ class _Lint:
                 self._say("a parenthesis that is not closed")
             else:
                 self._at += 1
-            # A group becomes a rule of its own: repeating it copies one name.
-            return _Sized(inside.node, 1)
+            # A group becomes a rule of its own, and is as large as the number of rules in it.
+            return _Sized(inside.node, inside.made + 1, inside.made + 1)
         if sign and sign not in _COUNTS:
             self._used.setdefault(text, self._line)
-            return _Sized(_Node("name", (), text), 1)
+            new = text not in self._symbols
+            self._symbols.add(text)
+            return _Sized(_Node("name", (), text), 1, int(new))
         self._say(f"something to repeat is missing before {text}")
-        return _Sized(_EMPTY_TEXT, 0)
+        return _Sized(_EMPTY_TEXT, 0, 0)
 
     def _characters(self, text: str, allowed: re.Pattern[str]) -> int:
         """How many the literal or class has."""

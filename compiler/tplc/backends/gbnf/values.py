@@ -35,6 +35,7 @@ from tplc.backends.gbnf.expressions import (
 from tplc.backends.gbnf.number_values import NumberPlace, number
 from tplc.backends.gbnf.quoting import quoting_of
 from tplc.backends.gbnf.reader import SchemaReader
+from tplc.backends.gbnf.repetitions import LARGEST_COUNT
 from tplc.backends.gbnf.report import Report
 from tplc.backends.gbnf.rules import Rules
 from tplc.backends.gbnf.sequences import Items, Member, Members, TooManyStates, in_any_order, in_order, items, machine
@@ -388,7 +389,14 @@ class Values:
             except TooManyStates:
                 self._report.looser("contains", path, "left out: counting would take too many rules")
         prefix = tuple(item(wanted) for wanted in shape.prefix)
-        return items(self._rules, hint, Items(prefix, item(shape.rest), separator, shape.low, shape.high))
+        low, high = shape.low, shape.high
+        if high is not None and low <= high and high > LARGEST_COUNT:
+            self._report.looser("maxItems", path, f"ignored beyond {LARGEST_COUNT}")
+            high = None
+        if low > LARGEST_COUNT and high is None:
+            self._report.looser("minItems", path, f"ignored beyond {LARGEST_COUNT}")
+            low = LARGEST_COUNT
+        return items(self._rules, hint, Items(prefix, item(shape.rest), separator, low, high))
 
     def _with_contained(
         self,
