@@ -325,6 +325,14 @@ def raw_avoiding(rules: Rules, hint: str, texts: Language, avoided: Ranges) -> E
     return to_expr(rules, hint, both(whole, from_expr(rep(allowed, 1, None))), chars)
 
 
+def raw_within(rules: Rules, hint: str, texts: Language, allowed: Automaton, avoided: Ranges) -> Expr:
+    """Those of the texts that the automaton allows, as they are; counted ones without the characters avoided."""
+    if isinstance(texts, Free) and texts != Free(0, None):
+        if (texts.high or texts.low) * len(allowed.edges) > _MOST_LENGTH_STATES:
+            return rep(Chars(codepoints.complement(avoided)), texts.low, texts.high)
+    return rules.kept(("within", texts, allowed), lambda: _within(rules, hint, texts, allowed))
+
+
 def _letters(automaton: Automaton) -> Expr:
     return chars(codepoints.union(*(ranges for row in automaton.edges for ranges, _ in row)))
 

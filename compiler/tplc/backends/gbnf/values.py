@@ -17,6 +17,7 @@ from itertools import islice
 from typing import Literal
 
 from tplc.backends.gbnf import algebra, codepoints, strings
+from tplc.backends.gbnf.bare import KEY_CHARACTERS, LONGEST_KEY, Behind, Pair, text_before
 from tplc.backends.gbnf.expressions import (
     EMPTY,
     NEVER,
@@ -102,9 +103,11 @@ class Values:
         shapes = only(self._reader.shapes(sub), ("object",))
         return self._once(("arguments", sub), sub or (-1,), lambda: self._value(shapes, sub, "object"))
 
-    def pair_arguments(self, sub: Sub, pairs: PairArguments, following: str) -> Expr:
+    def pair_arguments(self, sub: Sub, pairs: PairArguments, behind: Behind) -> Expr:
         """arguments = start pair (separator pair)* end | empty"""
         self._pairs = pairs
+        self._behind = behind
+        following = behind.closing
         shapes = self._reader.shapes(sub)
         ends = (pairs.separator, pairs.end + following)
         self._behind_top = codepoints.of("".join(end.strip()[:1] for end in ends))
@@ -300,6 +303,10 @@ class Values:
         """Whether a parser can tell where the name ends."""
         if not styles:
             stop = self._key_stop().strip()
+            if self._is_bare() and not (
+                len(name) <= LONGEST_KEY and codepoints.minus(codepoints.of(name), KEY_CHARACTERS) == ()
+            ):
+                return False
             return bool(name.strip()) and "\n" not in name and (not stop or stop not in name)
         close = styles[0].close or self._dialect.in_object.colon.strip()
         return styles[0].escape != "none" or not close or close not in name
@@ -364,6 +371,10 @@ class Values:
         texts = [strings.language(shape, self._report, path) for shape in shapes if not strings.is_void(shape)]
         style = styles[0] if styles else StringStyle("", self._key_stop(), "none")
         if not styles:
+            if self._is_bare():
+                avoided = codepoints.complement(KEY_CHARACTERS)
+                texts = [strings.Free(0, LONGEST_KEY) if text == strings.Free(0, None) else text for text in texts]
+                return alt(*(strings.raw_avoiding(self._rules, f"{hint}-key", text, avoided) for text in texts))
             # The text that ends the key is written with the pair.
             avoided = codepoints.of(style.close.strip()[:1] + "\n")
             return alt(*(strings.raw_avoiding(self._rules, f"{hint}-key", text, avoided) for text in texts))
@@ -525,14 +536,41 @@ class Values:
         return self._once(("raw", sub, word, closing), sub, lambda: self._raw(shapes, sub, closing))
 
     def _bare(self, shapes: Shapes, sub: Sub, ends: tuple[str, ...]) -> Expr:
-        """A raw value that nothing closes but the next separator or the end."""
+        """A raw value that nothing closes but what follows it."""
+        assert self._pairs is not None
         found = self._others_than_strings(shapes, sub)
+        keys = self._keys_told_apart()
+        pair = Pair(self._pairs.separator, self._pair_opening(), self._key_stop(), keys)
+        allowed = self._rules.kept(
+            (pair, self._pairs.end, self._behind), partial(text_before, pair, self._pairs.end, self._behind)
+        )
         for shape in shapes.strings:
             path = self._reader.path(sub)
             texts = strings.language(shape, self._report, path)
-            self._report.tighter("type", path, "text without the characters that end it")
-            found.append(strings.raw_avoiding(self._rules, self._hint(sub), texts, _firsts(ends)))
+            self._report.tighter("type", path, "text can't hold what would end a value")
+            found.append(strings.raw_within(self._rules, self._hint(sub), texts, allowed, _firsts(ends)))
         return alt(*found)
+
+    def _is_bare(self) -> bool:
+        """Whether nothing closes a pair's value but what follows it."""
+        assert self._pairs is not None
+        return not self._dialect.top.strings and self._pairs.pair[-1] == Slot("value")
+
+    def _keys_told_apart(self) -> tuple[str, ...] | None:
+        """The keys that a parser knows to be the only ones."""
+        schema = self._reader.document.root.schema
+        if not isinstance(schema, dict) or schema.get("additionalProperties"):
+            return None
+        properties = schema.get("properties")
+        combined = ("$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "patternProperties")
+        if not isinstance(properties, dict) or not properties or any(keyword in schema for keyword in combined):
+            return None
+        return tuple(properties)
+
+    def _pair_opening(self) -> str:
+        assert self._pairs is not None
+        first = self._pairs.pair[0]
+        return first.text if isinstance(first, Text) else ""
 
     def _others_than_strings(self, shapes: Shapes, sub: Sub) -> list[Expr]:
         found = [self._object(shape, sub, "top") for shape in shapes.objects]
