@@ -94,6 +94,11 @@ class SchemaReader:
                 return node.path
         return "#"
 
+    def schema(self, sub: Sub) -> Json:
+        """The one schema behind a number; None where there are several, or it is none of the document's."""
+        node = self._nodes[sub[0]] if len(sub) == 1 else None
+        return node.schema if isinstance(node, Place) else None
+
     def shapes(self, sub: Sub) -> Shapes:
         if sub not in self._read:
             if sub in self._reading and self._probing:

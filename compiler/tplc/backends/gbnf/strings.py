@@ -325,6 +325,19 @@ def raw_avoiding(rules: Rules, hint: str, texts: Language, avoided: Ranges) -> E
     return to_expr(rules, hint, both(whole, from_expr(rep(allowed, 1, None))), chars)
 
 
+def within(texts: Language, allowed: Automaton) -> tuple[Language, bool]:
+    """Those of the texts that the automaton allows; all of them, and False, where that takes too many states."""
+    if isinstance(texts, Texts):
+        return Texts(tuple(text for text in texts.values if matches(allowed, text))), True
+    if texts == Free(0, None):
+        return allowed, True
+    whole = rep(ANY_CHARACTER, texts.low, texts.high) if isinstance(texts, Free) else texts
+    try:
+        return both(whole if isinstance(whole, Automaton) else from_expr(whole), allowed), True
+    except TooLarge:
+        return texts, False
+
+
 def raw_within(rules: Rules, hint: str, texts: Language, allowed: Automaton, avoided: Ranges) -> Expr:
     """Those of the texts that the automaton allows, as they are; counted ones without the characters avoided."""
     if isinstance(texts, Free) and texts != Free(0, None):

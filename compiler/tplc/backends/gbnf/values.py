@@ -16,7 +16,7 @@ from functools import partial
 from itertools import islice
 from typing import Literal
 
-from tplc.backends.gbnf import algebra, codepoints, strings
+from tplc.backends.gbnf import algebra, codepoints, readings, strings
 from tplc.backends.gbnf.bare import KEY_CHARACTERS, LONGEST_KEY, Behind, Pair, text_before
 from tplc.backends.gbnf.expressions import (
     EMPTY,
@@ -54,6 +54,7 @@ from tplc.backends.gbnf.shapes import (
 )
 from tplc.backends.gbnf.until import Stop, stop_at
 from tplc.ir.nodes import Dialect, JsonType, PairArguments, Slot, StringStyle, Text, ValueStyle
+from tplc_runtime.schema import keys_of, types_of
 
 Where = Literal["top", "list", "object"]
 _DEEPEST = 48
@@ -532,10 +533,10 @@ class Values:
         if style.strings:
             return seq(self._once(("top", sub, word), sub, lambda: self._value(shapes, sub, "top")), lit(closing))
         if not closing:
-            return self._bare(shapes, sub, ends)
-        return self._once(("raw", sub, word, closing), sub, lambda: self._raw(shapes, sub, closing))
+            return self._bare(shapes, sub, word, ends)
+        return self._once(("raw", sub, word, closing), sub, lambda: self._raw(shapes, sub, word, closing))
 
-    def _bare(self, shapes: Shapes, sub: Sub, ends: tuple[str, ...]) -> Expr:
+    def _bare(self, shapes: Shapes, sub: Sub, word: str, ends: tuple[str, ...]) -> Expr:
         """A raw value that nothing closes but what follows it."""
         assert self._pairs is not None
         found = self._others_than_strings(shapes, sub)
@@ -546,7 +547,7 @@ class Values:
         )
         for shape in shapes.strings:
             path = self._reader.path(sub)
-            texts = strings.language(shape, self._report, path)
+            texts = self._texts(shape, shapes, sub, word)
             self._report.tighter("type", path, "text can't hold what would end a value")
             found.append(strings.raw_within(self._rules, self._hint(sub), texts, allowed, _firsts(ends)))
         return alt(*found)
@@ -559,13 +560,42 @@ class Values:
     def _keys_told_apart(self) -> tuple[str, ...] | None:
         """The keys that a parser knows to be the only ones."""
         schema = self._reader.document.root.schema
-        if not isinstance(schema, dict) or schema.get("additionalProperties"):
-            return None
-        properties = schema.get("properties")
-        combined = ("$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "patternProperties")
-        if not isinstance(properties, dict) or not properties or any(keyword in schema for keyword in combined):
-            return None
-        return tuple(properties)
+        keys = keys_of(schema, schema)
+        return None if keys is None else tuple(sorted(keys))
+
+    def _texts(self, shape: StringShape, shapes: Shapes, sub: Sub, word: str) -> strings.Language:
+        """The raw texts of the shape that are not read as a value of another type, and then a wrong one."""
+        path = self._reader.path(sub)
+        texts = strings.language(shape, self._report, path)
+        types = readings.restricted(shapes) & self._types_tried(sub, word)
+        if not types:
+            return texts
+        spelled = self._spelling()
+        allowed = self._rules.kept((types, spelled), lambda: readings.text_only(types, spelled))
+        only, exact = strings.within(texts, allowed)
+        if exact:
+            self._report.tighter("type", path, f"text can't be what is read as {' or '.join(sorted(types))}")
+        else:
+            self._report.looser("type", path, f"text may be read as {' or '.join(sorted(types))}")
+        return only
+
+    def _types_tried(self, sub: Sub, word: str) -> frozenset[str]:
+        """The types that a parser tries to read a value as, integers as numbers."""
+        schema = self._reader.schema(sub)
+        types = None if schema is None else types_of(schema, self._reader.document.root.schema)
+        stated = frozenset(held.type for held in self._dialect.types if held.word == word)
+        if stated:
+            types = (types or stated) & stated or stated
+        if types is None:
+            return frozenset(("null", "boolean", "number", "array", "object"))
+        return frozenset("number" if name == "integer" else name for name in types if name != "string")
+
+    def _spelling(self) -> readings.Spelling:
+        top, elements = self._dialect.top, self._dialect.elements
+        words = (("boolean", top.true), ("boolean", top.false), *([("null", top.null)] if top.null else []))
+        if elements is None:
+            return readings.Spelling(words)
+        return readings.Spelling(words, elements.item_open, self._pair_opening())
 
     def _pair_opening(self) -> str:
         assert self._pairs is not None
@@ -577,7 +607,7 @@ class Values:
         found += [self._array(shape, sub, "top") for shape in shapes.arrays]
         return found + self._scalars(shapes, sub, self._dialect.top)
 
-    def _raw(self, shapes: Shapes, sub: Sub, closing: str) -> Expr:
+    def _raw(self, shapes: Shapes, sub: Sub, word: str, closing: str) -> Expr:
         """A value as it is, read through the text that closes it."""
         core = closing.rstrip()
         stop, after = stop_at(core or closing), lit(closing[len(core) :] if core else "")
@@ -585,19 +615,20 @@ class Values:
         wrap = self._dialect.wrap
         found = []
         for shape in shapes.strings:
-            texts = strings.language(shape, self._report, self._reader.path(sub))
+            texts = self._texts(shape, shapes, sub, word)
             without = strings.counts_without(texts, stop)
             if without:
                 done = f"text of counted length can't hold {without!r}"
                 self._report.tighter("maxLength", self._reader.path(sub), done)
             forbidden = (wrap.open,) if wrap is not None else ()
             text = self._rules.kept(
-                (shape, stop, forbidden),
+                (texts, stop, forbidden),
                 partial(strings.raw_through, self._rules, hint, texts, stop, forbidden),
             )
             found.append(seq(text, after))
             if wrap is not None:
-                wrapped = seq(lit(wrap.open), strings.raw_through(self._rules, hint, texts, Stop("", wrap.close)))
+                whole = strings.language(shape, self._report, self._reader.path(sub))
+                wrapped = seq(lit(wrap.open), strings.raw_through(self._rules, hint, whole, Stop("", wrap.close)))
                 found.append(seq(wrapped, lit(closing)))
         if shapes.strings == (StringShape(),) and self._dialect.elements is None and sub == ANYTHING:
             # Any text at all: what else could stand here is text as well.
