@@ -63,7 +63,7 @@ examples: $(READY)  ## write examples/*/out anew from the templates
 random: $(READY)  ## 500 chat templates of random design (ARGS="--count 50 --first 0")
 	$(BIN)/python -m tests.property.report_random $(ARGS)
 
-grammars: $(READY)  ## grammars of the templates in ../shared against their renders and parsers (ARGS="--every 10")
+grammars: $(READY)  ## grammars of the templates in ../shared against their renders and parsers (ARGS="--every 10 --engine llama")
 	$(BIN)/python -m tests.gbnf.renders ../shared/templates $(ARGS)
 
 schema-suite: $(READY)  ## the official JSON Schema test suite against grammars (ARGS=--verbose)
