@@ -12,7 +12,7 @@ PYTEST := $(BIN)/python -m pytest
 # A command as a person would type it, then what it prints.
 show = printf '\n$$ %s\n' '$(1)'; PATH="$(CURDIR)/$(BIN):$$PATH" $(SHELL) -c '$(1)'
 
-.PHONY: help setup test slow lint format types golden golden-check examples bench coverage lines random grammars schema-suite agreement fuzz demo check dist clean
+.PHONY: help setup test slow lint format types golden golden-check examples bench coverage lines random grammars schema-suite llama-checker agreement fuzz demo check dist clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -63,7 +63,7 @@ examples: $(READY)  ## write examples/*/out anew from the templates
 random: $(READY)  ## 500 chat templates of random design (ARGS="--count 50 --first 0")
 	$(BIN)/python -m tests.property.report_random $(ARGS)
 
-grammars: $(READY)  ## grammars of the templates in ../shared against their renders and parsers (ARGS="--every 10")
+grammars: $(READY)  ## grammars of the templates in ../shared against their renders and parsers (ARGS="--every 10 --engine llama")
 	$(BIN)/python -m tests.gbnf.renders ../shared/templates $(ARGS)
 
 schema-suite: $(READY)  ## the official JSON Schema test suite against grammars (ARGS=--verbose)
@@ -72,6 +72,17 @@ schema-suite: $(READY)  ## the official JSON Schema test suite against grammars 
 		--no-binary jsonschema --dest $(OUT)/schema-suite "jsonschema==4.26.0" \
 		&& tar -xzf $(OUT)/schema-suite/jsonschema-4.26.0.tar.gz -C $(OUT)/schema-suite --strip-components 1; }
 	$(BIN)/python -m tests.gbnf.schema_suite $(OUT)/schema-suite $(ARGS)
+
+llama-checker: $(READY)  ## build llama.cpp's grammar engine from its sources, for the tests (fetches 77 MB)
+	@mkdir -p $(OUT)/llama
+	@[ -d $(OUT)/llama/src ] || { $(BIN)/python -m pip download --quiet --disable-pip-version-check --no-deps \
+		--no-binary llama-cpp-python --dest $(OUT)/llama "llama-cpp-python>=0.3.36,<0.4" \
+		&& tar -xzf $(OUT)/llama/llama_cpp_python-*.tar.gz -C $(OUT)/llama --strip-components 3 --wildcards \
+			'*/vendor/llama.cpp/src/*.h' '*/vendor/llama.cpp/src/llama-grammar.cpp' \
+			'*/vendor/llama.cpp/include/*' '*/vendor/llama.cpp/ggml/include/*'; }
+	$(CXX) -O2 -std=c++17 -I$(OUT)/llama/src -I$(OUT)/llama/include -I$(OUT)/llama/ggml/include \
+		-ffunction-sections -fdata-sections tests/gbnf/llama_checker.cpp $(OUT)/llama/src/llama-grammar.cpp \
+		-Wl,--gc-sections -o $(OUT)/llama/checker
 
 agreement: $(READY)  ## the PEG against the generated parsers on 10,000 mutated outputs (ARGS="--count N")
 	$(BIN)/python -m tests.peg.agreement $(ARGS)

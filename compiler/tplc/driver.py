@@ -42,6 +42,7 @@ class GrammarOptions:
     parallel_tool_calls: bool | None = None
     json_schema: Json | None = None
     context: Mapping[str, Json] | None = None
+    any_order: bool = False
     strict: bool = False
 
 
@@ -206,6 +207,7 @@ def make_grammar(ir: TemplateIR, options: GrammarOptions) -> Grammar:
         parallel_tool_calls=options.parallel_tool_calls,
         json_schema=options.json_schema,
         context=options.context,
+        any_order=options.any_order,
         strict=options.strict,
     )
 

@@ -1,6 +1,6 @@
 """Grammars against all that a template renders in its verification, and random texts of them against its parser.
 
-    python -m tests.gbnf.renders ../shared/templates [--every 1] [--walks 100]
+    python -m tests.gbnf.renders ../shared/templates [--every 1] [--walks 100] [--engine llama]
 
 For each template that compiles verified: every rendered turn with calls is accepted, from the trigger on and whole;
 every random text of the grammar parses to calls that are valid under the tools' schemas.
@@ -13,14 +13,14 @@ import json
 import random
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 
-from tests.gbnf.engine import accepts
+from tests.gbnf import engine, llama
 from tests.gbnf.tools import ALL
 from tests.gbnf.walk import Walker
 from tplc.backends.gbnf import fires_at, grammar
@@ -54,7 +54,11 @@ class Outcome:
     problems: list[str] = field(default_factory=list)
 
 
-def check_template(path: Path, *, every: int, walks: int) -> Outcome | None:
+Accepts = Callable[[str, str], bool]
+ENGINES: dict[str, Accepts] = {"xgrammar": engine.accepts, "llama": llama.accepts}
+
+
+def check_template(path: Path, *, every: int, walks: int, accepts: Accepts = engine.accepts) -> Outcome | None:
     """None for a template that shows no calls."""
     source = path.read_text(encoding="utf-8")
     with open_renderer(source, name=path.name) as renderer:
@@ -73,12 +77,12 @@ def check_template(path: Path, *, every: int, walks: int) -> Outcome | None:
         found = Outcome(verify(ir, Artifact(parse, None), renderer).verified)
     if found.verified:
         for feed in list(feeds.values())[::every]:
-            _check_render(ir, feed, found)
+            _check_render(ir, feed, found, accepts)
         _check_walks(ir, parser, walks, found)
     return found
 
 
-def _check_render(ir: TemplateIR, feed: Feed, found: Outcome) -> None:
+def _check_render(ir: TemplateIR, feed: Feed, found: Outcome, accepts: Accepts) -> None:
     tools = list({tool["function"]["name"]: tool for tool in feed.tools}.values())
     text = _without_end(ir, feed.text)
     if any(end.strip() and end.strip() in text for end in ir.turn.ends):
@@ -156,10 +160,11 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--every", type=int, default=1, help="every n-th render only")
     parser.add_argument("--walks", type=int, default=100, help="random texts for each of auto and required")
+    parser.add_argument("--engine", choices=ENGINES, default="xgrammar")
     options = parser.parse_args()
     total: Counter[str] = Counter()
     for path in sorted(options.folder.glob("*.jinja")):
-        outcome = check_template(path, every=options.every, walks=options.walks)
+        outcome = check_template(path, every=options.every, walks=options.walks, accepts=ENGINES[options.engine])
         if outcome is None:
             continue
         total["templates with calls"] += 1

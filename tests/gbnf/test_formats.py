@@ -32,6 +32,16 @@ MESSAGES = [
     calls_message(("types", {"names": ["a", "b c"], "numbers": [1, 2], "inner": {"a": "x", "b": 7}})),
     calls_message(("tree", {"root": {"name": "r", "children": [{"name": "s"}, {"name": "t", "children": []}]}})),
 ]
+WRONG = [
+    calls_message(("get_weather", {"city": "Oslo", "days": 15})),
+    calls_message(("get_weather", {"city": "Oslo", "unit": "kelvin"})),
+    calls_message(("get_weather", {"days": 3})),
+    calls_message(("get_weather", {"city": "Oslo", "zip": "0150"})),
+    calls_message(("now", {"zone": "UTC"})),
+    calls_message(("unknown", {})),
+    calls_message(("bounds", {"age": 7, "code": "ab-1234"})),
+    calls_message(("types", {"numbers": []})),
+]
 VALIDATORS = {
     tool["function"]["name"]: jsonschema.Draft202012Validator(
         tool["function"]["parameters"], format_checker=jsonschema.FormatChecker()
@@ -92,16 +102,7 @@ def test_a_named_tool_is_the_only_one(name: str) -> None:
 def test_wrong_arguments_are_refused(name: str) -> None:
     ir = formats()[name].ir
     eager = grammar(ir, tools=ALL, tool_choice="required").text
-    for wrong in (
-        calls_message(("get_weather", {"city": "Oslo", "days": 15})),
-        calls_message(("get_weather", {"city": "Oslo", "unit": "kelvin"})),
-        calls_message(("get_weather", {"days": 3})),
-        calls_message(("get_weather", {"city": "Oslo", "zip": "0150"})),
-        calls_message(("now", {"zone": "UTC"})),
-        calls_message(("unknown", {})),
-        calls_message(("bounds", {"age": 7, "code": "ab-1234"})),
-        calls_message(("types", {"numbers": []})),
-    ):
+    for wrong in WRONG:
         assert not accepts(eager, written(ir, wrong)), wrong
 
 

@@ -30,6 +30,8 @@ BAD = [
     ("root ::= <[5]>\n", ["line 1: not GBNF: <[5]>"]),
     ("root ::= [a]{0,2001}\n", ["line 1: a repetition of 2001 times 2 symbols: at most 2000"]),
     ('root ::= "abc"{700}\n', ["line 1: a repetition of 700 times 3 symbols: at most 2000"]),
+    ('root ::= ("a" [b]{0,60}){0,40}\n', ["line 1: a repetition of 40 times 61 symbols: at most 2000"]),
+    ('root ::= ("a" x{0,1999})?\nx ::= "c"\n', ["line 1: a repetition of 1 times 2001 symbols: at most 2000"]),
     ('root ::= "a"{0}\n', ["line 1: a repetition of nothing: {0}"]),
     ('root ::= "a"{3,1}\n', ["line 1: the bounds of a repetition are the wrong way round: {3,1}"]),
     ('root ::= ("a"*)*\n', ["line 1: something that may be empty is repeated"]),

@@ -97,6 +97,9 @@ def compile_(
         bool | None,
         typer.Option("--parallel/--no-parallel", help="For gbnf: whether a turn may hold several calls."),
     ] = None,
+    any_order: Annotated[
+        bool, typer.Option("--any-order", help="For gbnf: take properties in any order, not only the schema's.")
+    ] = False,
     json_schema: Annotated[
         str | None, typer.Option("--json-schema", metavar="FILE", help="For gbnf: the schema of a response format.")
     ] = None,
@@ -140,6 +143,7 @@ def compile_(
             tools=tools,
             tool_choice=tool_choice,
             parallel=parallel,
+            any_order=any_order,
             json_schema=json_schema,
             variables=tuple(var or ()),
             strict=strict,

@@ -36,6 +36,7 @@ class CompileOptions:
     tools: str | None
     tool_choice: str
     parallel: bool | None
+    any_order: bool
     json_schema: str | None
     variables: tuple[str, ...]
     strict: bool
@@ -106,6 +107,7 @@ def _grammar_options(options: CompileOptions, target: driver.Target) -> driver.G
         "--var": options.variables,
         "--strict": options.strict,
         "--parallel/--no-parallel": options.parallel is not None,
+        "--any-order": options.any_order,
         "--tool-choice": options.tool_choice != "auto",
     }
     given = [name for name, value in asked.items() if value]
@@ -121,6 +123,7 @@ def _grammar_options(options: CompileOptions, target: driver.Target) -> driver.G
         tools=tuple(read_tools(options.tools)) if options.tools else (),
         tool_choice=options.tool_choice,
         parallel_tool_calls=options.parallel,
+        any_order=options.any_order,
         json_schema=read_json(options.json_schema) if options.json_schema else None,
         context=inputs.variables(options.variables) if options.variables else None,
         strict=options.strict,

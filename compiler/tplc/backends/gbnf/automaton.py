@@ -64,7 +64,7 @@ def build(
             row.setdefault(numbers[to], []).append(ranges)
         if len(order) > MOST_STATES:
             raise TooLarge
-        table.append(tuple((codepoints.union(*parts), to) for to, parts in row.items()))
+        table.append(tuple((_together(parts), to) for to, parts in row.items()))
     return Automaton(tuple(table), frozenset(number for number, state in enumerate(order) if ends(state)))
 
 
@@ -129,7 +129,11 @@ def _grouped(row: tuple[Edge, ...], block: list[int]) -> tuple[Edge, ...]:
     to_block: dict[int, list[Ranges]] = {}
     for ranges, to in row:
         to_block.setdefault(block[to], []).append(ranges)
-    return tuple(sorted((codepoints.union(*parts), to) for to, parts in to_block.items()))
+    return tuple(sorted((_together(parts), to) for to, parts in to_block.items()))
+
+
+def _together(parts: list[Ranges]) -> Ranges:
+    return parts[0] if len(parts) == 1 else codepoints.union(*parts)
 
 
 def _trimmed(automaton: Automaton) -> Automaton:

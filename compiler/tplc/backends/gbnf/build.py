@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tplc.backends.gbnf.bare import Behind
 from tplc.backends.gbnf.derivative import after
 from tplc.backends.gbnf.expressions import NEVER, Expr, Ref, alt
 from tplc.backends.gbnf.layout import Call, TurnRules
@@ -185,7 +186,8 @@ def _chosen(ir: TemplateIR, functions: dict[str, Json], tool_choice: str) -> dic
 def _calls(rules: Rules, report: Report, ir: TemplateIR, functions: dict[str, Json], reading: Reading) -> list[Call]:
     assert ir.tools.dialect is not None
     values = Values(rules, report, ir.tools.dialect, reading)
-    following = _behind(ir, "arguments")
+    ends = (ir.tools.section_end, *ir.turn.ends)
+    behind = Behind(_behind(ir, "arguments"), ends, ir.tools.separator, _behind(ir, "name"))
     calls = []
     for name, parameters in functions.items():
         report.tool = name
@@ -193,7 +195,7 @@ def _calls(rules: Rules, report: Report, ir: TemplateIR, functions: dict[str, Js
         if not isinstance(parameters, dict | bool):
             report.looser("parameters", "#", "any object: this is not a schema")
             schema = _GENERAL
-        arguments = _arguments(values, SchemaReader(schema, report, formats=reading.formats), ir, name, following)
+        arguments = _arguments(values, SchemaReader(schema, report, formats=reading.formats), ir, name, behind)
         if arguments == NEVER:
             report.tighter("parameters", "#", "the tool is left out: no arguments satisfy the schema")
             continue
@@ -207,11 +209,11 @@ def _calls(rules: Rules, report: Report, ir: TemplateIR, functions: dict[str, Js
     return calls
 
 
-def _arguments(values: Values, reader: SchemaReader, ir: TemplateIR, name: str, following: str) -> Expr:
+def _arguments(values: Values, reader: SchemaReader, ir: TemplateIR, name: str, behind: Behind) -> Expr:
     values.read(reader, name)
     assert ir.tools.arguments is not None
     if isinstance(ir.tools.arguments, PairArguments):
-        return values.pair_arguments(reader.root, ir.tools.arguments, following)
+        return values.pair_arguments(reader.root, ir.tools.arguments, behind)
     return values.object_arguments(reader.root)
 
 

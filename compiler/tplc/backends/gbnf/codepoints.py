@@ -7,6 +7,7 @@ Surrogates are in no set: text that is UTF-8 can't hold them.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 
 Ranges = tuple[tuple[int, int], ...]
@@ -40,6 +41,7 @@ def intersection(first: Ranges, second: Ranges) -> Ranges:
     return tuple(found)
 
 
+@functools.lru_cache(maxsize=4096)
 def complement(ranges: Ranges) -> Ranges:
     gaps, at = [], 0
     for low, high in ranges:
@@ -55,6 +57,7 @@ def minus(first: Ranges, second: Ranges) -> Ranges:
     return intersection(first, complement(second))
 
 
+@functools.lru_cache(maxsize=4096)
 def of(text: str) -> Ranges:
     """The set of a text's characters."""
     return union((ord(character), ord(character)) for character in text)

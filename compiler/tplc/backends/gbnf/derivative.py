@@ -8,7 +8,22 @@ The generation prompt may hold the head of the turn; the grammar goes on from th
 from __future__ import annotations
 
 from tplc.backends.gbnf import codepoints
-from tplc.backends.gbnf.expressions import EMPTY, NEVER, Alt, Chars, Expr, Lit, Ref, Rep, Seq, alt, lit, rep, seq
+from tplc.backends.gbnf.expressions import (
+    EMPTY,
+    NEVER,
+    Alt,
+    Chars,
+    Expr,
+    Lit,
+    Ref,
+    Rep,
+    Seq,
+    Written,
+    alt,
+    lit,
+    rep,
+    seq,
+)
 from tplc.backends.gbnf.rules import Rules
 
 
@@ -30,6 +45,8 @@ def _derivative(rules: Rules, expr: Expr, character: str) -> Expr:
         return seq(_derivative(rules, expr.item, character), rep(expr.item, max(expr.low - 1, 0), high))
     if isinstance(expr, Ref):
         return _derivative(rules, rules.body(expr.name), character)
+    if isinstance(expr, Written):
+        raise TypeError("no prompt ends inside an argument's value")
     found = []
     for index, item in enumerate(expr.items):
         found.append(seq(_derivative(rules, item, character), *expr.items[index + 1 :]))

@@ -58,10 +58,16 @@ class Document:
         self.root = Place(schema, "#", _base(schema, ""))
         self._resources: dict[str, Place] = {"": self.root, self.root.base: self.root}
         self._anchors: dict[tuple[str, str], Place] = {}
-        self.dynamic_anchors: dict[str, int] = {}
-        self._index(self.root, 0)
+        self._dynamic: dict[str, int] = {}
+        self._indexed = False
+
+    def dynamic(self, anchor: str) -> int:
+        """How many schemas have this dynamic anchor."""
+        self._find_names()
+        return self._dynamic.get(anchor, 0)
 
     def resolve(self, reference: str, base: str) -> Place:
+        self._find_names()
         uri, fragment = urldefrag(urljoin(base, reference))
         resource = self._resources.get(uri)
         if resource is None:
@@ -78,6 +84,12 @@ class Document:
             place = _step(place, token.replace("~1", "/").replace("~0", "~"), reference)
         return place
 
+    def _find_names(self) -> None:
+        # Most schemas refer to nothing, and need no look at all their parts.
+        if not self._indexed:
+            self._indexed = True
+            self._index(self.root, 0)
+
     def _index(self, place: Place, depth: int) -> None:
         schema = place.schema
         if not isinstance(schema, dict) or depth > _DEEPEST:
@@ -90,7 +102,7 @@ class Document:
                 self._anchors.setdefault((place.base, anchor), place)
         dynamic = schema.get("$dynamicAnchor")
         if isinstance(dynamic, str):
-            self.dynamic_anchors[dynamic] = self.dynamic_anchors.get(dynamic, 0) + 1
+            self._dynamic[dynamic] = self._dynamic.get(dynamic, 0) + 1
         for inner in subschemas(place):
             self._index(inner, depth + 1)
 

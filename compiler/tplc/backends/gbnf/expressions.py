@@ -55,8 +55,17 @@ class Ref:
     name: str
 
 
-Expr = Lit | Chars | Seq | Alt | Rep | Ref
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A right side as GBNF already, never empty, and the rules that it names: all of them match something."""
 
+    text: str
+    names: tuple[str, ...]
+
+
+Expr = Lit | Chars | Seq | Alt | Rep | Ref | Written
+
+_LEAVES = frozenset((Lit, Chars, Ref, Written))
 EMPTY = Seq(())
 NEVER = Alt(())
 ANY_CHARACTER = Chars(codepoints.ALL)
@@ -79,14 +88,21 @@ def chars(ranges: Ranges) -> Expr:
 
 def seq(*items: Expr) -> Expr:
     flat: list[Expr] = []
+    # The texts of literals in a row, joined when the row ends.
+    texts: list[str] = []
     for item in items:
         for part in item.items if isinstance(item, Seq) else (item,):
-            if part == NEVER:
+            if isinstance(part, Lit):
+                texts.append(part.text)
+                continue
+            if isinstance(part, Alt) and not part.items:
                 return NEVER
-            if isinstance(part, Lit) and flat and isinstance(flat[-1], Lit):
-                flat[-1] = Lit(flat[-1].text + part.text)
-            else:
-                flat.append(part)
+            if texts:
+                flat.append(Lit("".join(texts)))
+                texts = []
+            flat.append(part)
+    if texts:
+        flat.append(Lit("".join(texts)))
     return flat[0] if len(flat) == 1 else Seq(tuple(flat))
 
 
@@ -144,10 +160,21 @@ def walk(expr: Expr) -> Iterator[Expr]:
     while todo:
         node = todo.pop()
         yield node
-        if isinstance(node, Seq | Alt):
-            todo.extend(reversed(node.items))
-        elif isinstance(node, Rep):
+        # By far the most nodes are leaves.
+        kind = type(node)
+        if kind in _LEAVES:
+            continue
+        if isinstance(node, Rep):
             todo.append(node.item)
+        elif isinstance(node, (Seq, Alt)):
+            todo.extend(reversed(node.items))
+
+
+def names(expr: Expr) -> list[str]:
+    """The rules that it names, in order."""
+    if isinstance(expr, Written):
+        return list(expr.names)
+    return [node.name for node in walk(expr) if isinstance(node, Ref)]
 
 
 def alphabet(expr: Expr) -> Ranges:

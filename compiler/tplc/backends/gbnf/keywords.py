@@ -19,6 +19,7 @@ from tplc.backends.gbnf.numbers import Bound
 from tplc.backends.gbnf.report import Report
 from tplc.backends.gbnf.shapes import (
     ANYTHING,
+    TYPE_NAMES,
     ArrayShape,
     Contains,
     Evaluated,
@@ -30,7 +31,6 @@ from tplc.backends.gbnf.shapes import (
     StringShape,
     Sub,
     TypeName,
-    only,
 )
 from tplc.ir.nodes import Json
 
@@ -54,30 +54,29 @@ class Keywords:
         self._formats = formats
 
     def shapes(self, node: Place, schema: dict[str, Json]) -> Shapes:
+        types = self._types(node, schema) if "type" in schema else TYPE_NAMES
         shapes = Shapes(
-            True,
-            (True, False),
-            (self._number_shape(node, schema),),
-            (self._string_shape(node, schema),),
-            (self._array_shape(node, schema),),
-            (self._object_shape(node, schema),),
+            "null" in types,
+            (True, False) if "boolean" in types else (),
+            (self._number_shape(node, schema),) if "number" in types else (),
+            (self._string_shape(node, schema),) if "string" in types else (),
+            (self._array_shape(node, schema),) if "array" in types else (),
+            (self._object_shape(node, schema),) if "object" in types else (),
         )
-        return self._typed(node, schema, shapes) if "type" in schema else shapes
+        listed = schema.get("type")
+        if listed == "integer" or (isinstance(listed, list) and "integer" in listed and "number" not in listed):
+            return replace(shapes, numbers=tuple(replace(shape, integer=True) for shape in shapes.numbers))
+        return shapes
 
-    def _typed(self, node: Place, schema: dict[str, Json], shapes: Shapes) -> Shapes:
+    def _types(self, node: Place, schema: dict[str, Json]) -> tuple[TypeName, ...]:
         listed = schema["type"]
-        names = listed if isinstance(listed, list) else [listed]
-        unknown = [name for name in names if not isinstance(name, str) or name not in _TYPES]
-        if unknown or not names:
-            self._report.looser("type", node.path, f"any type: {shown(unknown[0] if unknown else names)} is none")
-            return shapes
-        types = [_TYPES[cast(str, name)] for name in names]
-        if schema.get("nullable") is True:
-            types.append("null")
-        found = only(shapes, tuple(types))
-        if "integer" in names and "number" not in names:
-            return replace(found, numbers=tuple(replace(shape, integer=True) for shape in found.numbers))
-        return found
+        named = listed if isinstance(listed, list) else [listed]
+        unknown = [name for name in named if not isinstance(name, str) or name not in _TYPES]
+        if unknown or not named:
+            self._report.looser("type", node.path, f"any type: {shown(unknown[0] if unknown else named)} is none")
+            return TYPE_NAMES
+        types = [_TYPES[cast(str, name)] for name in named]
+        return (*types, "null") if schema.get("nullable") is True else tuple(types)
 
     def _number_shape(self, node: Place, schema: dict[str, Json]) -> NumberShape:
         low = high = None

@@ -8,32 +8,41 @@ It reads the text, not the rules it was written from, so that it checks the writ
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from tplc.backends.gbnf.repetitions import LARGEST_PRODUCT
 
 _NAME = re.compile(r"[a-z][a-z0-9-]*\Z")
-_TOKEN = re.compile(
-    r'(?P<space> +)|"(?P<literal>(?:[^"\\\n]|\\.)*)"|\[(?P<set>(?:[^\]\\\n]|\\.)*)\]'
-    r"|(?P<counts>[*+?]|\{\d+(?:,\d*)?\})|(?P<sign>[()|])|(?P<name>[A-Za-z0-9_-]+)"
-)
+_TOKEN = re.compile(r' +|"(?:[^"\\\n]|\\.)*"|\[(?:[^\]\\\n]|\\.)*\]|[*+?]|\{\d+(?:,\d*)?\}|[()|]|[A-Za-z0-9_-]+')
 # A hexadecimal digit behind \\xHH is taken for more of the number by one engine.
 _LITERAL_ESCAPE = re.compile(r'\\(?:[nrt"\\]|x[0-9A-F]{2}(?![0-9A-Fa-f]))|[^\\]')
 _SET_ESCAPE = re.compile(r"\\(?:[nrt\\\]]|x[0-9A-F]{2}(?![0-9A-Fa-f]))|[^\\\]]")
 _DEEPEST = 60
 
 
-@dataclass(frozen=True, slots=True)
-class _Node:
-    """A piece of a rule.  `kind`: "text" (not empty), "name", "seq", "alt", "optional"."""
+class _Node(NamedTuple):
+    """What a piece of a rule may begin with, and whether it may be empty.
+
+    `kind`: "text" (not empty), "name", "seq", "alt", "optional".  Of a sequence only the parts up to the first text.
+    """
 
     kind: str
-    size: int
     parts: tuple[_Node, ...] = ()
     name: str = ""
 
 
-_EMPTY_TEXT = _Node("seq", 0)
+class _Sized(NamedTuple):
+    """`size`: how much repeating it counts; `made`: how many rules one engine makes of it."""
+
+    node: _Node
+    size: int
+    made: int
+
+
+_TEXT = _Node("text")
+_EMPTY_TEXT = _Node("seq")
+_AFTER_SEQUENCE = ("", "|", ")")
+_COUNTS = frozenset("*+?{")
 
 
 def lint(text: str) -> list[str]:
@@ -47,6 +56,9 @@ class _Lint:
         self._names: dict[str, int] = {}
         self._used: dict[str, int] = {}
         self._rules: dict[str, _Node] = {}
+        self._symbols: set[str] = set()
+        # What a literal, class or name is that was met before, without a problem.
+        self._known: dict[str, _Sized] = {}
         self._loops: list[tuple[int, _Node]] = []
         self._nullable: set[str] = set()
         if "\0" in text:
@@ -73,93 +85,112 @@ class _Lint:
         if name in self._names:
             self._say(f'the rule "{name}" is defined again')
         self._names[name] = self._line
-        self._tokens: list[re.Match[str]] = []
-        at = 0
-        while at < len(body):
-            match = _TOKEN.match(body, at)
-            if match is None:
-                return self._say(f"not GBNF: {body[at : at + 20]}")
-            at = match.end()
-            if match.lastgroup != "space":
-                self._tokens.append(match)
+        self._symbols.add(name)
+        tokens: list[str] = _TOKEN.findall(body)
+        if sum(map(len, tokens)) < len(body):
+            return self._say(f"not GBNF: {_unread(body)[:20]}")
+        self._tokens = [token for token in tokens if token[0] != " "]
+        # An end to look at.
+        self._tokens.append("")
         self._at = 0
-        self._rules[name] = self._alternatives(0)
-        if self._at < len(self._tokens):
+        self._rules[name] = self._alternatives(0).node
+        if self._tokens[self._at]:
             self._say("a parenthesis that was not opened")
 
-    def _kind(self) -> tuple[str, str]:
-        if self._at >= len(self._tokens):
-            return "end", ""
-        match = self._tokens[self._at]
-        return match.lastgroup or "", match[match.lastgroup or 0]
-
-    def _alternatives(self, depth: int) -> _Node:
-        parts = [self._sequence(depth)]
-        while self._kind() == ("sign", "|"):
+    def _alternatives(self, depth: int) -> _Sized:
+        first = self._sequence(depth)
+        if self._tokens[self._at] != "|":
+            return first
+        nodes, size, made = [first.node], first.size, first.made
+        while self._tokens[self._at] == "|":
             self._at += 1
-            parts.append(self._sequence(depth))
-        return parts[0] if len(parts) == 1 else _Node("alt", sum(part.size for part in parts), tuple(parts))
+            more = self._sequence(depth)
+            nodes.append(more.node)
+            size += more.size
+            made += more.made
+        return _Sized(_TEXT if all(node is _TEXT for node in nodes) else _Node("alt", tuple(nodes)), size, made)
 
-    def _sequence(self, depth: int) -> _Node:
-        parts = []
-        while self._kind() not in (("end", ""), ("sign", "|"), ("sign", ")")):
-            parts.append(self._repeated(depth))
-        if not parts:
+    def _sequence(self, depth: int) -> _Sized:
+        nodes: list[_Node] = []
+        size = made = count = 0
+        while self._tokens[self._at] not in _AFTER_SEQUENCE:
+            more = self._repeated(depth)
+            size += more.size
+            made += more.made
+            count += 1
+            if not nodes or nodes[-1] is not _TEXT:
+                nodes.append(more.node)
+        if not count:
             self._say('an empty alternative: write ""')
-        return parts[0] if len(parts) == 1 else _Node("seq", sum(part.size for part in parts), tuple(parts))
+        return _Sized(nodes[0] if len(nodes) == 1 else _Node("seq", tuple(nodes)), size, made)
 
-    def _repeated(self, depth: int) -> _Node:
-        part = self._item(depth)
-        kind, counts = self._kind()
-        if kind != "counts":
+    def _repeated(self, depth: int) -> _Sized:
+        token = self._tokens[self._at]
+        part = self._known.get(token)
+        if part is None:
+            problems = len(self.problems)
+            part = self._item(depth)
+            if token != "(" and len(self.problems) == problems:
+                self._known[token] = part._replace(made=0)
+        else:
+            self._at += 1
+        counts = self._tokens[self._at]
+        if counts[:1] not in _COUNTS:
             return part
         self._at += 1
         low, high = _bounds(counts)
-        if high is None or high > 1:
-            self._loops.append((self._line, part))
-        most = low if high is None else high
-        if most == 0 and high is not None:
+        if part.node is not _TEXT and (high is None or high > 1):
+            self._loops.append((self._line, part.node))
+        if high == 0:
             self._say("a repetition of nothing: {0}")
         if high is not None and high < low:
             self._say(f"the bounds of a repetition are the wrong way round: {counts}")
+        most = high or low or 1
         if most * part.size > LARGEST_PRODUCT:
             self._say(f"a repetition of {most} times {part.size} symbols: at most {LARGEST_PRODUCT}")
-        if self._kind()[0] == "counts":
+        if self._tokens[self._at][:1] in _COUNTS:
             self._say("a repetition of a repetition without parentheses")
-        return _Node("optional", part.size, (part,)) if low == 0 else part
+        made = part.made + (1 if high is None else high - low)
+        return _Sized(_Node("optional", (part.node,)) if low == 0 else part.node, part.size, made)
 
-    def _item(self, depth: int) -> _Node:
-        kind, text = self._kind()
+    def _item(self, depth: int) -> _Sized:
+        text = self._tokens[self._at]
         self._at += 1
-        if kind == "literal":
-            if "\\" not in text:
-                return _Node("text", len(text)) if text else _EMPTY_TEXT
-            self._check_escapes(text, _LITERAL_ESCAPE)
-            return _Node("text", len(_LITERAL_ESCAPE.findall(text)))
-        if kind == "set":
-            inner = text.removeprefix("^")
-            self._check_escapes(inner, _SET_ESCAPE)
+        sign = text[:1]
+        if sign == '"':
+            inner = text[1:-1]
+            if "\\" not in inner:
+                return _Sized(_TEXT if inner else _EMPTY_TEXT, len(inner), 0)
+            return _Sized(_TEXT, self._characters(inner, _LITERAL_ESCAPE), 0)
+        if sign == "[":
+            inner = text[1:-1].removeprefix("^")
             if not inner or (inner.startswith(("^", "-")) and inner != "-"):
-                self._say(f"the class [{text}] is not portable")
-            return _Node("text", len(_SET_ESCAPE.findall(inner)) + 1)
-        if kind == "name":
-            self._used.setdefault(text, self._line)
-            return _Node("name", 1, name=text)
-        if (kind, text) == ("sign", "("):
+                self._say(f"the class {text} is not portable")
+            return _Sized(_TEXT, self._characters(inner, _SET_ESCAPE) + 1, 0)
+        if sign == "(":
             if depth > _DEEPEST:
                 self._say(f"groups nested more than {_DEEPEST} deep")
             inside = self._alternatives(depth + 1)
-            if self._kind() != ("sign", ")"):
+            if self._tokens[self._at] != ")":
                 self._say("a parenthesis that is not closed")
-            self._at += 1
-            # A group becomes a rule of its own: repeating it copies one name.
-            return _Node("seq", 1, (inside,))
+            else:
+                self._at += 1
+            # A group becomes a rule of its own, and is as large as the number of rules in it.
+            return _Sized(inside.node, inside.made + 1, inside.made + 1)
+        if sign and sign not in _COUNTS:
+            self._used.setdefault(text, self._line)
+            new = text not in self._symbols
+            self._symbols.add(text)
+            return _Sized(_Node("name", (), text), 1, int(new))
         self._say(f"something to repeat is missing before {text}")
-        return _EMPTY_TEXT
+        return _Sized(_EMPTY_TEXT, 0, 0)
 
-    def _check_escapes(self, text: str, allowed: re.Pattern[str]) -> None:
-        if "".join(allowed.findall(text)) != text:
+    def _characters(self, text: str, allowed: re.Pattern[str]) -> int:
+        """How many the literal or class has."""
+        found = allowed.findall(text)
+        if sum(map(len, found)) != len(text):
             self._say(f"an escape that is not portable in: {text}")
+        return len(found)
 
     def _check_names(self) -> None:
         if "root" not in self._names:
@@ -227,6 +258,14 @@ class _Lint:
 def _names(node: _Node) -> set[str]:
     found = {node.name} if node.kind == "name" else set()
     return found.union(*map(_names, node.parts))
+
+
+def _unread(body: str) -> str:
+    """The body from where no token fits."""
+    at = 0
+    while match := _TOKEN.match(body, at):
+        at = match.end()
+    return body[at:]
 
 
 def _bounds(counts: str) -> tuple[int, int | None]:

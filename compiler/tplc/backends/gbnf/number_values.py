@@ -33,7 +33,8 @@ def number(rules: Rules, report: Report, shape: NumberShape, place: NumberPlace,
         return alt(*(_constant(value, plain=plain) for value in shape.values if number_fits(shape, value)))
     without_point = shape.integer is True and plain
     if not shape.multiples and not shape.excluded and shape.integer is not False:
-        return _within_bounds(rules, shape, zeros=EMPTY if without_point else opt(digits.ZEROS))
+        zeros = EMPTY if without_point else opt(digits.ZEROS)
+        return rules.kept(("number", shape, plain), lambda: _within_bounds(rules, shape, zeros=zeros))
     try:
         automaton = reduce(both, _parts(shape, without_point=without_point))
     except (TooLarge, ValueError):

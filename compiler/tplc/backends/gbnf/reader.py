@@ -8,6 +8,7 @@ What has no place in a shape is reported and left out, which allows more and nev
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import cast
@@ -93,6 +94,11 @@ class SchemaReader:
                 return node.path
         return "#"
 
+    def schema(self, sub: Sub) -> Json:
+        """The one schema behind a number; None where there are several, or it is none of the document's."""
+        node = self._nodes[sub[0]] if len(sub) == 1 else None
+        return node.schema if isinstance(node, Place) else None
+
     def shapes(self, sub: Sub) -> Shapes:
         if sub not in self._read:
             if sub in self._reading and self._probing:
@@ -137,21 +143,25 @@ class SchemaReader:
     def object_is_void(self, shape: ObjectShape) -> bool:
         if shape.high is not None and shape.high < max(shape.low, len(shape.required)):
             return True
-        return any(self.is_void(self.member(shape, name)) for name in shape.required)
+        return any(map(self.is_void, self.members(shape, shape.required).values()))
 
-    def member(self, shape: ObjectShape, name: str) -> Sub:
-        """What the member of this name must be."""
-        found = dict(shape.properties).get(name, ANYTHING)
-        for pattern, sub in shape.patterns:
-            if _name_fits(pattern, name):
-                found = algebra.joined(found, sub)
-        for others in shape.others:
-            if name not in others.names and not any(_name_fits(pattern, name) for pattern in others.patterns):
-                found = algebra.joined(found, others.sub)
-        if shape.names != ANYTHING:
-            if not any(strings.fits(names, name) for names in self.shapes(shape.names).strings):
-                return self.never
+    def members(self, shape: ObjectShape, names: Iterable[str]) -> dict[str, Sub]:
+        """What the members of these names must be."""
+        properties = dict(shape.properties)
+        found = {}
+        for name in names:
+            sub = properties.get(name, ANYTHING)
+            for pattern, wanted in shape.patterns:
+                if _name_fits(pattern, name):
+                    sub = algebra.joined(sub, wanted)
+            for others in shape.others:
+                if name not in others.names and not any(_name_fits(pattern, name) for pattern in others.patterns):
+                    sub = algebra.joined(sub, others.sub)
+            found[name] = sub if self._may_be_called(name, shape.names) else self.never
         return found
+
+    def _may_be_called(self, name: str, names: Sub) -> bool:
+        return names == ANYTHING or any(strings.fits(shape, name) for shape in self.shapes(names).strings)
 
     # Reading
 
@@ -229,7 +239,7 @@ class SchemaReader:
         if not isinstance(value, str):
             self.report.looser(keyword, node.path, f"anything: {shown(value)} is not a reference")
             return EVERYTHING
-        if keyword == "$dynamicRef" and self.document.dynamic_anchors.get(value.partition("#")[2], 0) > 1:
+        if keyword == "$dynamicRef" and self.document.dynamic(value.partition("#")[2]) > 1:
             self.report.looser(keyword, node.path, "taken as $ref: several schemas have this dynamic anchor")
         try:
             return self.shapes(self.sub(self.document.resolve(value, node.base)))

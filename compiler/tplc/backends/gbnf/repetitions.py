@@ -2,7 +2,10 @@
 
     x{0,5000}  →  many{0,4} x{0,999} | many{5}          many ::= x{1000}
 
-One engine copies the repeated symbols and gives up where count times size passes 2000.
+One engine copies the repeated symbols and gives up where count times size passes 2000.  The size of a group is the
+number of rules that the engine makes of what is in it:
+
+    ("," [a-z]{0,60}){0,50}  →  more{0,50}          more ::= "," [a-z]{0,60}
 """
 
 from __future__ import annotations
@@ -28,16 +31,28 @@ def bound_repetitions(rules: Rules, hint: str, expr: Expr) -> Expr:
 
 
 def size(expr: Expr) -> int:
-    """How many symbols one repetition of `expr` copies.  A group is a rule of its own there, and copied by name."""
+    """How much one repetition of `expr` counts."""
     if isinstance(expr, Lit):
         return len(expr.text)
     if isinstance(expr, Chars):
         return len(expr.ranges) + 1
-    return 1
+    return 1 if isinstance(expr, Ref) else 1 + _rules_in(expr)
+
+
+def _rules_in(expr: Expr) -> int:
+    """The rules that an engine makes of groups, repetitions and names that it has not met."""
+    found = 0
+    for node in walk(expr):
+        if isinstance(node, Rep):
+            # A repetition of a repetition is written as a group.
+            found += (1 if node.high is None else node.high - node.low) + isinstance(node.item, Rep)
+        elif not isinstance(node, Chars):
+            found += 1
+    return found
 
 
 def _count(node: Rep) -> int:
-    return node.low if node.high is None else node.high
+    return node.high or node.low or 1
 
 
 def _split(rules: Rules, hint: str, node: Rep) -> Expr:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from tplc.backends.gbnf.expressions import NEVER, Alt, Expr, Ref, Rep, Seq, alt, rep, seq, walk
+from tplc.backends.gbnf.expressions import NEVER, Alt, Chars, Expr, Lit, Ref, Rep, Seq, Written, alt, names, rep, seq
 from tplc.backends.gbnf.names import rule_name
 
 ROOT = "root"
@@ -79,21 +79,18 @@ class Rules:
             name = todo.pop()
             if name not in order:
                 order[name] = None
-                met = [node.name for node in walk(bodies.get(name, NEVER)) if isinstance(node, Ref)]
-                todo.extend(reversed(met))
-        names = [name for name in order if name not in self._library] + [
-            name for name in self._library if name in order
-        ]
-        return {name: bodies.get(name, NEVER) for name in names}
+                todo.extend(reversed(names(bodies.get(name, NEVER))))
+        written = [name for name in order if name not in self._library]
+        written += [name for name in self._library if name in order]
+        return {name: bodies.get(name, NEVER) for name in written}
 
 
 def _productive(bodies: dict[str, Expr]) -> dict[str, Expr]:
     """Leave out alternatives that can't end, such as an object that must hold itself."""
     users: dict[str, list[str]] = {}
     for name, body in bodies.items():
-        for node in walk(body):
-            if isinstance(node, Ref):
-                users.setdefault(node.name, []).append(name)
+        for used in names(body):
+            users.setdefault(used, []).append(name)
     good: set[str] = set()
     # Rules are mostly made after those they use.
     todo = list(reversed(bodies))
@@ -108,13 +105,14 @@ def _productive(bodies: dict[str, Expr]) -> dict[str, Expr]:
 
 
 def _ends(expr: Expr, good: set[str]) -> bool:
+    if isinstance(expr, (Lit, Chars, Written)):
+        return True
     if isinstance(expr, Ref):
         return expr.name in good
-    if isinstance(expr, Seq):
-        return all(_ends(item, good) for item in expr.items)
-    if isinstance(expr, Alt):
-        return any(_ends(item, good) for item in expr.items)
-    return not isinstance(expr, Rep) or expr.low == 0 or _ends(expr.item, good)
+    if isinstance(expr, Rep):
+        return expr.low == 0 or _ends(expr.item, good)
+    ways = (_ends(item, good) for item in expr.items)
+    return all(ways) if isinstance(expr, Seq) else any(ways)
 
 
 def _without(expr: Expr, good: set[str]) -> Expr:

@@ -51,7 +51,7 @@ from tplc.backends.gbnf.repetitions import LARGEST_COUNT
 from tplc.backends.gbnf.report import Report
 from tplc.backends.gbnf.rules import Rules
 from tplc.backends.gbnf.shapes import Pattern, StringShape
-from tplc.backends.gbnf.until import Stop, quoted_loosely, through
+from tplc.backends.gbnf.until import Stop, quoted_loosely, text_through, through
 from tplc.ir.nodes import StringStyle
 
 KNOWN_FORMATS = frozenset(PATTERNS) | BEYOND
@@ -191,7 +191,11 @@ def quoted(
     `followers`: what may come behind a string.  Where nothing is escaped it tells a quote inside from the last one;
     None: there can't be any quote inside.
     """
-    return alt(*(_quoted(rules, hint, texts, style, followers) for style in styles))
+    styles = tuple(styles)
+    return rules.kept(
+        ("quoted", texts, styles, followers),
+        lambda: alt(*(_quoted(rules, hint, texts, style, followers) for style in styles)),
+    )
 
 
 def _quoted(rules: Rules, hint: str, texts: Language, style: StringStyle, followers: Ranges | None) -> Expr:
@@ -259,14 +263,18 @@ _AS_THEY_ARE = _AsTheyAre()
 
 def raw_through(rules: Rules, hint: str, texts: Language, stop: Stop, forbidden: tuple[str, ...] = ()) -> Expr:
     """The texts as they are, and the marker that ends them."""
+    # One rule for all such texts up to this marker.
+    name = hint if texts != Free(0, None) or hint in ("content", "reasoning") else "text"
+    return rules.kept(("raw", texts, stop, forbidden), lambda: _raw_through(rules, name, texts, stop, forbidden))
+
+
+def _raw_through(rules: Rules, hint: str, texts: Language, stop: Stop, forbidden: tuple[str, ...]) -> Expr:
+    if texts == Free(0, None) and not forbidden and hint == "text":
+        return text_through(rules, hint, stop)
     if texts == Free(0, None):
-        # One rule for all text up to this marker.
-        kept: tuple[object, ...] = (stop, forbidden)
-        name = hint if hint in ("content", "reasoning") else "text"
-        return rules.kept(kept, lambda: to_expr(rules, name, through([stop], forbidden), chars))
-    until = through([stop], forbidden)
+        return to_expr(rules, hint, through([stop], forbidden), chars)
     if isinstance(texts, Texts):
-        possible = tuple(text for text in texts.values if matches(until, text + stop.text))
+        possible = tuple(text for text in texts.values if _ends_behind(text, stop, forbidden))
         if len(possible) <= _FEW_TEXTS:
             return alt(*(lit(text + stop.text) for text in possible))
         return seq(_trie(rules, hint, possible, _AS_THEY_ARE), lit(stop.text))
@@ -277,7 +285,13 @@ def raw_through(rules: Rules, hint: str, texts: Language, stop: Stop, forbidden:
         body = to_expr(rules, hint, texts, chars) if isinstance(texts, Automaton) else texts
         return seq(body, lit(stop.text))
     whole = texts if isinstance(texts, Automaton) else from_expr(texts)
-    return to_expr(rules, hint, both(_then(whole, stop.text), until), chars)
+    return to_expr(rules, hint, both(_then(whole, stop.text), through([stop], forbidden)), chars)
+
+
+def _ends_behind(text: str, stop: Stop, forbidden: tuple[str, ...]) -> bool:
+    """Whether the stop behind the text is the first one."""
+    whole = text + stop.text
+    return whole.find(stop.core) == len(whole) - len(stop.core) and not any(one in whole[:-1] for one in forbidden)
 
 
 def counts_without(texts: Language, stop: Stop) -> str:
@@ -309,6 +323,27 @@ def raw_avoiding(rules: Rules, hint: str, texts: Language, avoided: Ranges) -> E
         return _trie(rules, hint, tuple(possible), _AS_THEY_ARE)
     whole = texts if isinstance(texts, Automaton) else from_expr(texts)
     return to_expr(rules, hint, both(whole, from_expr(rep(allowed, 1, None))), chars)
+
+
+def within(texts: Language, allowed: Automaton) -> tuple[Language, bool]:
+    """Those of the texts that the automaton allows; all of them, and False, where that takes too many states."""
+    if isinstance(texts, Texts):
+        return Texts(tuple(text for text in texts.values if matches(allowed, text))), True
+    if texts == Free(0, None):
+        return allowed, True
+    whole = rep(ANY_CHARACTER, texts.low, texts.high) if isinstance(texts, Free) else texts
+    try:
+        return both(whole if isinstance(whole, Automaton) else from_expr(whole), allowed), True
+    except TooLarge:
+        return texts, False
+
+
+def raw_within(rules: Rules, hint: str, texts: Language, allowed: Automaton, avoided: Ranges) -> Expr:
+    """Those of the texts that the automaton allows, as they are; counted ones without the characters avoided."""
+    if isinstance(texts, Free) and texts != Free(0, None):
+        if (texts.high or texts.low) * len(allowed.edges) > _MOST_LENGTH_STATES:
+            return rep(Chars(codepoints.complement(avoided)), texts.low, texts.high)
+    return rules.kept(("within", texts, allowed), lambda: _within(rules, hint, texts, allowed))
 
 
 def _letters(automaton: Automaton) -> Expr:

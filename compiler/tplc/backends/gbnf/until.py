@@ -8,12 +8,16 @@ own beginning; a grammar that says "text without the marker, then the marker" le
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tplc.backends.gbnf import codepoints
 from tplc.backends.gbnf.automaton import Automaton, build
 from tplc.backends.gbnf.codepoints import Ranges
+from tplc.backends.gbnf.expressions import NEVER, Expr, Ref, Written
+from tplc.backends.gbnf.rules import Rules
+from tplc.backends.gbnf.write import one_of
 
 SPACE = codepoints.of("\t\n\v\f\r \x1c\x1d\x1e\x1f\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000")
 SPACE = codepoints.union(SPACE, codepoints.span("\u2000", "\u200a"))
@@ -42,33 +46,82 @@ def through(stops: Iterable[Stop], forbidden: Iterable[str] = ()) -> Automaton:
     stops = tuple(stops)
     whole = {stop.text for stop in stops}
     bare = {stop.core for stop in stops} | {text for text in forbidden if text}
-    machine = _Machine(sorted(whole | bare))
-
-    def ends(state: str) -> bool:
-        return any(state.endswith(text) for text in whole)
+    machine = _Machine(whole | bare)
+    ends = machine.holding(whole)
+    # Only a state of its own can end with a marker.
+    barred = machine.holding(bare) - ends
 
     def edges(state: str) -> Iterable[tuple[Ranges, str]]:
-        if ends(state):
-            return
-        for ranges, to in machine.moves(state):
-            # Only a state of its own can end with a marker.
-            if not to or ends(to) or not any(to.endswith(text) for text in bare):
-                yield ranges, to
+        return () if state in ends else machine.moves(state, barred)
 
-    return build("", edges, ends)
+    return build("", edges, ends.__contains__)
+
+
+def text_through(rules: Rules, hint: str, stop: Stop) -> Expr:
+    """The rules of `through` for one stop, written at once: a grammar may have one for each of thousands of names."""
+    machine = _Machine((stop.text, stop.core))
+    ends = machine.holding((stop.text,))
+    barred = machine.holding((stop.core,)) - ends
+    if any(stop.text[:length] in barred for length in range(len(stop.text))):
+        return NEVER
+    return _Through(rules, hint, machine, ends, barred).written()
+
+
+class _Through:
+    _DEEPEST = 3
+
+    def __init__(
+        self, rules: Rules, hint: str, machine: _Machine, ends: frozenset[str], barred: frozenset[str]
+    ) -> None:
+        self._rules = rules
+        self._hint = hint
+        self._machine = machine
+        self._ends = ends
+        self._barred = barred
+        self._names: dict[str, str] = {}
+        self._todo: list[str] = []
+        self._met: dict[str, None] = {}
+        self._shared = machine.shared()
+
+    def written(self) -> Expr:
+        first = self._name("")
+        while self._todo:
+            state = self._todo.pop()
+            self._met = {}
+            body = self._body(state, 0)
+            self._rules.define(self._names[state], Written(body, tuple(self._met)))
+        return Ref(first)
+
+    def _name(self, state: str) -> str:
+        if state not in self._names:
+            self._names[state] = self._rules.reserve(self._hint)
+            self._todo.append(state)
+        name = self._names[state]
+        self._met[name] = None
+        return name
+
+    def _body(self, state: str, depth: int) -> str:
+        run, ways = "", []
+        for ranges, to in self._machine.moves(state, self._barred):
+            begins = one_of(ranges)
+            if to == state:
+                run = f"{begins}* "
+            elif to in self._ends:
+                ways.append(begins)
+            elif to in self._shared or depth == self._DEEPEST:
+                ways.append(f"{begins} {self._name(to)}")
+            else:
+                ways.append(f"{begins} ({self._body(to, depth + 1)})")
+        whole = " | ".join(ways)
+        return f"{run}({whole})" if run and len(ways) > 1 else run + whole
 
 
 def without(forbidden: Iterable[str]) -> Automaton:
     """Texts that hold none of the markers."""
-    markers = sorted({text for text in forbidden if text})
+    markers = {text for text in forbidden if text}
     machine = _Machine(markers)
-
-    def edges(state: str) -> Iterable[tuple[Ranges, str]]:
-        for ranges, to in machine.moves(state):
-            if not any(to.endswith(text) for text in markers):
-                yield ranges, to
-
-    return build("", edges, lambda state: True)
+    barred = machine.holding(markers)
+    return build("", lambda state: machine.moves(state, barred), lambda state: True)
 
 
 def quoted_loosely(close: str, followers: Ranges) -> Automaton:
@@ -94,31 +147,43 @@ class _Machine:
     """States are the beginnings of markers: the longest that the text read so far ends with."""
 
     def __init__(self, markers: Iterable[str]) -> None:
-        self._beginnings = {marker[:length] for marker in markers for length in range(len(marker) + 1)}
-        self._next: dict[str, list[str]] = {}
-        for beginning in sorted(self._beginnings):
-            if beginning:
-                self._next.setdefault(beginning[:-1], []).append(beginning[-1])
-        self._moves: dict[str, dict[str, Ranges]] = {}
+        self._moves: dict[str, dict[str, str]] = {}
+        own: dict[str, list[str]] = {"": []}
+        for marker in sorted(markers):
+            for length in range(1, len(marker) + 1):
+                if marker[:length] not in own:
+                    own[marker[:length]] = []
+                    own[marker[: length - 1]].append(marker[:length])
+        # Shorter ones first: what a beginning does with a letter is what its own longest ending does, but for its own.
+        endings: dict[str, str] = {}
+        for state in sorted(own, key=len):
+            endings[state] = self._moves[endings[state[:-1]]].get(state[-1], "") if len(state) > 1 else ""
+            self._moves[state] = {to[-1]: to for to in own[state]}
+            for letter, to in (self._moves[endings[state]] if state else {}).items():
+                self._moves[state].setdefault(letter, to)
 
-    def moves(self, state: str) -> Iterable[tuple[Ranges, str]]:
-        """Where each character leads; those that begin nothing lead to the empty beginning."""
-        known = self._moves.get(state)
-        if known is None:
-            known = self._moves[state] = self._computed(state)
-        for to, ranges in known.items():
-            yield ranges, to
-        others = codepoints.complement(codepoints.union(*known.values()))
-        yield others, ""
+    def holding(self, markers: Iterable[str]) -> frozenset[str]:
+        """The states in which the text ends with one of the markers."""
+        found = tuple(markers)
+        return frozenset(state for state in self._moves if state.endswith(found))
 
-    def _computed(self, state: str) -> dict[str, Ranges]:
-        found: dict[str, Ranges] = {}
-        for begin in self._suffixes(state):
-            for letter in self._next.get(begin, ()):
-                if not any(to.endswith(letter) for to in found):
-                    found[begin + letter] = codepoints.of(letter)
-        return found
+    def shared(self) -> frozenset[str]:
+        """The states that several others lead to."""
+        seen, found = {""}, {""}
+        for known in self._moves.values():
+            for to in known.values():
+                (found if to in seen else seen).add(to)
+        return frozenset(found)
 
-    def _suffixes(self, state: str) -> Iterable[str]:
-        """The beginnings that the text read so far ends with, the longest first."""
-        return (state[at:] for at in range(len(state) + 1) if state[at:] in self._beginnings)
+    def moves(self, state: str, barred: frozenset[str]) -> Iterable[tuple[Ranges, str]]:
+        """Where each character leads, but for those that lead to a barred state; most lead to the empty beginning."""
+        known = self._moves[state]
+        for letter, to in known.items():
+            if to not in barred:
+                yield codepoints.of(letter), to
+        yield _others("".join(known)), ""
+
+
+@functools.lru_cache(maxsize=4096)
+def _others(letters: str) -> Ranges:
+    return codepoints.complement(codepoints.of(letters))

@@ -13,9 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from typing import Literal
 
-from tplc.backends.gbnf import algebra, codepoints, strings
+from tplc.backends.gbnf import algebra, codepoints, readings, strings
+from tplc.backends.gbnf.bare import KEY_CHARACTERS, LONGEST_KEY, Behind, Pair, text_before
 from tplc.backends.gbnf.expressions import (
     EMPTY,
     NEVER,
@@ -34,6 +36,7 @@ from tplc.backends.gbnf.expressions import (
 from tplc.backends.gbnf.number_values import NumberPlace, number
 from tplc.backends.gbnf.quoting import quoting_of
 from tplc.backends.gbnf.reader import SchemaReader
+from tplc.backends.gbnf.repetitions import LARGEST_COUNT
 from tplc.backends.gbnf.report import Report
 from tplc.backends.gbnf.rules import Rules
 from tplc.backends.gbnf.sequences import Items, Member, Members, TooManyStates, in_any_order, in_order, items, machine
@@ -51,6 +54,7 @@ from tplc.backends.gbnf.shapes import (
 )
 from tplc.backends.gbnf.until import Stop, stop_at
 from tplc.ir.nodes import Dialect, JsonType, PairArguments, Slot, StringStyle, Text, ValueStyle
+from tplc_runtime.schema import keys_of, types_of
 
 Where = Literal["top", "list", "object"]
 _DEEPEST = 48
@@ -100,9 +104,11 @@ class Values:
         shapes = only(self._reader.shapes(sub), ("object",))
         return self._once(("arguments", sub), sub or (-1,), lambda: self._value(shapes, sub, "object"))
 
-    def pair_arguments(self, sub: Sub, pairs: PairArguments, following: str) -> Expr:
+    def pair_arguments(self, sub: Sub, pairs: PairArguments, behind: Behind) -> Expr:
         """arguments = start pair (separator pair)* end | empty"""
         self._pairs = pairs
+        self._behind = behind
+        following = behind.closing
         shapes = self._reader.shapes(sub)
         ends = (pairs.separator, pairs.end + following)
         self._behind_top = codepoints.of("".join(end.strip()[:1] for end in ends))
@@ -138,7 +144,7 @@ class Values:
         if name is not None:
             self._rules.define(name, body)
             body = Ref(name)
-        elif sum(1 for _ in walk(body)) > _LARGEST_INLINE:
+        elif not isinstance(body, Ref) and any(True for _ in islice(walk(body), _LARGEST_INLINE, None)):
             body = self._rules.add(self._hint(sub), body)
         made[key] = body
         return body
@@ -249,8 +255,7 @@ class Values:
         return cores == ["[", ",", "]", "{", ":"] and bool(style.strings) and bool(style.key_open)
 
     def _space(self) -> Expr:
-        line = seq(lit("\n"), rep(Chars(codepoints.of("\t ")), 0, 80))
-        return self._rules.library("ws", opt(alt(lit(" "), line)))
+        return self._rules.kept("ws", lambda: self._rules.library("ws", _WHITE_SPACE))
 
     # Members
 
@@ -263,14 +268,12 @@ class Values:
         key_styles: tuple[StringStyle, ...] = (),
     ) -> Expr:
         reader, hint, path = self._reader, self._hint(sub), self._reader.path(sub)
-        listed = [name for name, _ in shape.properties]
-        listed += [name for name in shape.required if name not in listed]
-        for others in shape.others:
-            listed += [name for name in others.names if name not in listed]
+        declared = [name for name, _ in shape.properties]
+        listed = tuple(dict.fromkeys([*declared, *shape.required, *(n for o in shape.others for n in o.names)]))
+        needed = frozenset(shape.required)
         named = []
-        for name in listed:
-            required = name in shape.required
-            member = reader.member(shape, name)
+        for name, member in reader.members(shape, listed).items():
+            required = name in needed
             if not self._can_be_written(name, key_styles):
                 effect = self._report.looser if required else self._report.tighter
                 effect("properties", path, f"{name!r} is left out: it holds what ends a name")
@@ -280,7 +283,7 @@ class Values:
                 named.append(Member(expr, required))
             elif required:
                 return NEVER
-        other = self._others(shape, tuple(listed), hint, write, key_styles)
+        other = self._others(shape, listed, hint, write, key_styles)
         members = Members(tuple(named), None if other == NEVER else other, separator, shape.low, shape.high)
         return self._arranged(members, hint, path)
 
@@ -301,6 +304,10 @@ class Values:
         """Whether a parser can tell where the name ends."""
         if not styles:
             stop = self._key_stop().strip()
+            if self._is_bare() and not (
+                len(name) <= LONGEST_KEY and codepoints.minus(codepoints.of(name), KEY_CHARACTERS) == ()
+            ):
+                return False
             return bool(name.strip()) and "\n" not in name and (not stop or stop not in name)
         close = styles[0].close or self._dialect.in_object.colon.strip()
         return styles[0].escape != "none" or not close or close not in name
@@ -365,6 +372,10 @@ class Values:
         texts = [strings.language(shape, self._report, path) for shape in shapes if not strings.is_void(shape)]
         style = styles[0] if styles else StringStyle("", self._key_stop(), "none")
         if not styles:
+            if self._is_bare():
+                avoided = codepoints.complement(KEY_CHARACTERS)
+                texts = [strings.Free(0, LONGEST_KEY) if text == strings.Free(0, None) else text for text in texts]
+                return alt(*(strings.raw_avoiding(self._rules, f"{hint}-key", text, avoided) for text in texts))
             # The text that ends the key is written with the pair.
             avoided = codepoints.of(style.close.strip()[:1] + "\n")
             return alt(*(strings.raw_avoiding(self._rules, f"{hint}-key", text, avoided) for text in texts))
@@ -390,7 +401,14 @@ class Values:
             except TooManyStates:
                 self._report.looser("contains", path, "left out: counting would take too many rules")
         prefix = tuple(item(wanted) for wanted in shape.prefix)
-        return items(self._rules, hint, Items(prefix, item(shape.rest), separator, shape.low, shape.high))
+        low, high = shape.low, shape.high
+        if high is not None and low <= high and high > LARGEST_COUNT:
+            self._report.looser("maxItems", path, f"ignored beyond {LARGEST_COUNT}")
+            high = None
+        if low > LARGEST_COUNT and high is None:
+            self._report.looser("minItems", path, f"ignored beyond {LARGEST_COUNT}")
+            low = LARGEST_COUNT
+        return items(self._rules, hint, Items(prefix, item(shape.rest), separator, low, high))
 
     def _with_contained(
         self,
@@ -491,7 +509,7 @@ class Values:
                 closing = self._closing(layout[index + 1 :], key)
                 if closing is None:
                     return NEVER
-                value = self._top(shapes, sub, closing, ends)
+                value = self._top(shapes, sub, word, closing, ends)
                 # The text after the value is read with it.
                 return seq(*found, value) if keyed else NEVER
         return seq(*found)
@@ -509,31 +527,87 @@ class Values:
                 found += name
         return found
 
-    def _top(self, shapes: Shapes, sub: Sub, closing: str, ends: tuple[str, ...]) -> Expr:
-        """A whole argument value and what closes its pair."""
+    def _top(self, shapes: Shapes, sub: Sub, word: str, closing: str, ends: tuple[str, ...]) -> Expr:
+        """A whole argument value of the types that go with the type word, and what closes its pair."""
         style = self._dialect.top
         if style.strings:
-            return seq(self._once(("top", sub, shapes), sub, lambda: self._value(shapes, sub, "top")), lit(closing))
+            return seq(self._once(("top", sub, word), sub, lambda: self._value(shapes, sub, "top")), lit(closing))
         if not closing:
-            return self._bare(shapes, sub, ends)
-        return self._once(("raw", sub, shapes, closing), sub, lambda: self._raw(shapes, sub, closing))
+            return self._bare(shapes, sub, word, ends)
+        return self._once(("raw", sub, word, closing), sub, lambda: self._raw(shapes, sub, word, closing))
 
-    def _bare(self, shapes: Shapes, sub: Sub, ends: tuple[str, ...]) -> Expr:
-        """A raw value that nothing closes but the next separator or the end."""
+    def _bare(self, shapes: Shapes, sub: Sub, word: str, ends: tuple[str, ...]) -> Expr:
+        """A raw value that nothing closes but what follows it."""
+        assert self._pairs is not None
         found = self._others_than_strings(shapes, sub)
+        keys = self._keys_told_apart()
+        pair = Pair(self._pairs.separator, self._pair_opening(), self._key_stop(), keys)
+        allowed = self._rules.kept(
+            (pair, self._pairs.end, self._behind), partial(text_before, pair, self._pairs.end, self._behind)
+        )
         for shape in shapes.strings:
             path = self._reader.path(sub)
-            texts = strings.language(shape, self._report, path)
-            self._report.tighter("type", path, "text without the characters that end it")
-            found.append(strings.raw_avoiding(self._rules, self._hint(sub), texts, _firsts(ends)))
+            texts = self._texts(shape, shapes, sub, word)
+            self._report.tighter("type", path, "text can't hold what would end a value")
+            found.append(strings.raw_within(self._rules, self._hint(sub), texts, allowed, _firsts(ends)))
         return alt(*found)
+
+    def _is_bare(self) -> bool:
+        """Whether nothing closes a pair's value but what follows it."""
+        assert self._pairs is not None
+        return not self._dialect.top.strings and self._pairs.pair[-1] == Slot("value")
+
+    def _keys_told_apart(self) -> tuple[str, ...] | None:
+        """The keys that a parser knows to be the only ones."""
+        schema = self._reader.document.root.schema
+        keys = keys_of(schema, schema)
+        return None if keys is None else tuple(sorted(keys))
+
+    def _texts(self, shape: StringShape, shapes: Shapes, sub: Sub, word: str) -> strings.Language:
+        """The raw texts of the shape that are not read as a value of another type, and then a wrong one."""
+        path = self._reader.path(sub)
+        texts = strings.language(shape, self._report, path)
+        types = readings.restricted(shapes) & self._types_tried(sub, word)
+        if not types:
+            return texts
+        spelled = self._spelling()
+        allowed = self._rules.kept((types, spelled), lambda: readings.text_only(types, spelled))
+        only, exact = strings.within(texts, allowed)
+        if exact:
+            self._report.tighter("type", path, f"text can't be what is read as {' or '.join(sorted(types))}")
+        else:
+            self._report.looser("type", path, f"text may be read as {' or '.join(sorted(types))}")
+        return only
+
+    def _types_tried(self, sub: Sub, word: str) -> frozenset[str]:
+        """The types that a parser tries to read a value as, integers as numbers."""
+        schema = self._reader.schema(sub)
+        types = None if schema is None else types_of(schema, self._reader.document.root.schema)
+        stated = frozenset(held.type for held in self._dialect.types if held.word == word)
+        if stated:
+            types = (types or stated) & stated or stated
+        if types is None:
+            return frozenset(("null", "boolean", "number", "array", "object"))
+        return frozenset("number" if name == "integer" else name for name in types if name != "string")
+
+    def _spelling(self) -> readings.Spelling:
+        top, elements = self._dialect.top, self._dialect.elements
+        words = (("boolean", top.true), ("boolean", top.false), *([("null", top.null)] if top.null else []))
+        if elements is None:
+            return readings.Spelling(words)
+        return readings.Spelling(words, elements.item_open, self._pair_opening())
+
+    def _pair_opening(self) -> str:
+        assert self._pairs is not None
+        first = self._pairs.pair[0]
+        return first.text if isinstance(first, Text) else ""
 
     def _others_than_strings(self, shapes: Shapes, sub: Sub) -> list[Expr]:
         found = [self._object(shape, sub, "top") for shape in shapes.objects]
         found += [self._array(shape, sub, "top") for shape in shapes.arrays]
         return found + self._scalars(shapes, sub, self._dialect.top)
 
-    def _raw(self, shapes: Shapes, sub: Sub, closing: str) -> Expr:
+    def _raw(self, shapes: Shapes, sub: Sub, word: str, closing: str) -> Expr:
         """A value as it is, read through the text that closes it."""
         core = closing.rstrip()
         stop, after = stop_at(core or closing), lit(closing[len(core) :] if core else "")
@@ -541,19 +615,20 @@ class Values:
         wrap = self._dialect.wrap
         found = []
         for shape in shapes.strings:
-            texts = strings.language(shape, self._report, self._reader.path(sub))
+            texts = self._texts(shape, shapes, sub, word)
             without = strings.counts_without(texts, stop)
             if without:
                 done = f"text of counted length can't hold {without!r}"
                 self._report.tighter("maxLength", self._reader.path(sub), done)
             forbidden = (wrap.open,) if wrap is not None else ()
             text = self._rules.kept(
-                (shape, stop, forbidden),
+                (texts, stop, forbidden),
                 partial(strings.raw_through, self._rules, hint, texts, stop, forbidden),
             )
             found.append(seq(text, after))
             if wrap is not None:
-                wrapped = seq(lit(wrap.open), strings.raw_through(self._rules, hint, texts, Stop("", wrap.close)))
+                whole = strings.language(shape, self._report, self._reader.path(sub))
+                wrapped = seq(lit(wrap.open), strings.raw_through(self._rules, hint, whole, Stop("", wrap.close)))
                 found.append(seq(wrapped, lit(closing)))
         if shapes.strings == (StringShape(),) and self._dialect.elements is None and sub == ANYTHING:
             # Any text at all: what else could stand here is text as well.
@@ -575,7 +650,7 @@ class Values:
         assert elements is not None
 
         def item(wanted: Sub) -> Expr:
-            value = self._top(self._reader.shapes(wanted), wanted, elements.item_close, ("",))
+            value = self._top(self._reader.shapes(wanted), wanted, "", elements.item_close, ("",))
             return seq(lit(elements.item_open), value)
 
         return self._items(shape, sub, EMPTY, item)
@@ -587,6 +662,9 @@ _STRUCTURE = frozenset(
 _WORD = codepoints.union(
     codepoints.span("0", "9"), codepoints.span("A", "Z"), codepoints.of("_-"), codepoints.span("a", "z")
 )
+
+
+_WHITE_SPACE = opt(alt(lit(" "), seq(lit("\n"), rep(Chars(codepoints.of("\t ")), 0, 80))))
 
 
 def _firsts(texts: tuple[str, ...]) -> codepoints.Ranges:

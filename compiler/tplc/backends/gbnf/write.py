@@ -5,16 +5,20 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping
 
 from tplc.backends.gbnf import codepoints
 from tplc.backends.gbnf.codepoints import Ranges
-from tplc.backends.gbnf.expressions import Alt, Chars, Expr, Lit, Rep, Seq
+from tplc.backends.gbnf.expressions import Alt, Chars, Expr, Lit, Ref, Rep, Seq
 
 _BETWEEN_NUMBER_AND_DIGIT = re.compile(r"(?<=[\x00-\x08\x0b\x0c\x0e-\x1f\x7f])(?=[0-9A-Fa-f])")
 _PLAIN = re.compile(r"[ !#-\[\]-~]*")
-_ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r", "\\": "\\\\"}
+_ESCAPES = {chr(code): f"\\x{code:02X}" for code in (*range(0x20), 0x7F)}
+_ESCAPES |= {"\n": "\\n", "\t": "\\t", "\r": "\\r", "\\": "\\\\"}
+_IN_LITERALS = str.maketrans({**_ESCAPES, '"': '\\"'})
+_IN_CLASSES = str.maketrans({**_ESCAPES, "]": "\\]"})
 
 
 def write_rules(rules: Mapping[str, Expr]) -> str:
@@ -44,7 +48,7 @@ def _item(expr: Expr) -> str:
         return item + _counts(expr.low, expr.high)
     if isinstance(expr, Seq | Alt):
         return f"({_alternatives(expr)})" if expr.items else '""'
-    return expr.name
+    return expr.name if isinstance(expr, Ref) else expr.text
 
 
 def _counts(low: int, high: int | None) -> str:
@@ -57,9 +61,7 @@ def _counts(low: int, high: int | None) -> str:
 
 
 def literal(text: str) -> str:
-    if _PLAIN.fullmatch(text):
-        return f'"{text}"'
-    return '"' + "".join(_plain(character, '"') for character in text) + '"'
+    return '"' + text.translate(_IN_LITERALS) + '"'
 
 
 def _literals(text: str) -> list[str]:
@@ -69,6 +71,14 @@ def _literals(text: str) -> list[str]:
     return [literal(part) for part in _BETWEEN_NUMBER_AND_DIGIT.split(text)]
 
 
+@functools.lru_cache(maxsize=4096)
+def one_of(ranges: Ranges) -> str:
+    """One character of a set that is not empty."""
+    (low, high), *more = ranges
+    return literal(chr(low)) if low == high and not more else character_class(ranges)
+
+
+@functools.lru_cache(maxsize=4096)
 def character_class(ranges: Ranges) -> str:
     """A class, negated where that is shorter.  Any character is `[^\\x00]`, for want of a portable dot."""
     if ranges == codepoints.ALL:
@@ -97,14 +107,5 @@ def _members(ranges: Ranges) -> str:
 
 def _member(low: int, high: int) -> str:
     between = "" if high == low + 1 else "-"
-    return _plain(chr(low), "]") if high == low else _plain(chr(low), "]") + between + _plain(chr(high), "]")
-
-
-def _plain(character: str, quote: str) -> str:
-    if character in _ESCAPES:
-        return _ESCAPES[character]
-    if character == quote:
-        return "\\" + quote
-    if ord(character) < 0x20 or ord(character) == 0x7F:
-        return f"\\x{ord(character):02X}"
-    return character
+    text = chr(low) if high == low else chr(low) + between + chr(high)
+    return text.translate(_IN_CLASSES)
