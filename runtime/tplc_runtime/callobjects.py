@@ -96,7 +96,7 @@ class CallObjects(Objects):
 
     def _is_whole(self, head: re.Match[str] | None) -> bool:
         """All of an object of the usual kind is there, so that the standard library's scanner can read it."""
-        stop = json_end(self._buf, head.end()) if head is not None else 0
+        stop = json_end(self._buf, head.end()) if head is not None and self.STYLES[2].is_json else 0
         closing = OBJECT_END.match(self._buf, stop)
         if head is None or not stop or closing is None:
             return False

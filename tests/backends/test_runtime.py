@@ -89,6 +89,15 @@ def test_anything_becomes_json(text: str, step: int) -> None:
     assert read(text, step=step) == value
 
 
+def test_words_of_json_in_a_dialect_with_other_words_at_once_and_piece_by_piece() -> None:
+    words = Style((('"', '"', "json"),), {"True": "true", "False": "false", "None": "null"})
+    text = '{"a": true, "b": False, "c": null, "d": "' + "long enough for the fast way " * 4 + '"}'
+    for value in (text, text.replace("False", "false")):
+        wanted = value.replace(" true", ' "true"').replace(" false", ' "false"').replace("False", "false")
+        wanted = wanted.replace(" null", ' "null"')
+        assert [read(value, words, step=step) for step in (0, 1, 7)] == [wanted] * 3
+
+
 def test_depth_costs_no_recursion() -> None:
     text = "[" * 1_000_000
     value = read(text)

@@ -234,6 +234,7 @@ class Style:
         self.word_end = Pattern(rf"\s|{either}|\Z")
         self.begins = {sign[:n] for sign in ordered for n in range(1, len(sign))}
         is_json = '"' in self.strings and self.strings['"'][1] == "json" and "".join(signs) == "[,]{:,}"
+        is_json = is_json and all(words.get(word) == word for word in ("true", "false", "null"))
         self.is_json = is_json and '"' not in self.begins
         follow = "|".join(re.escape(sign) for sign, token in self.tokens.items() if token in ",]}:")
         self.follow = Pattern(rf"\s{{0,16}}(?:{follow}|\)|\Z)")
@@ -1003,7 +1004,7 @@ class CallObjects(Objects):
 
     def _is_whole(self, head: re.Match[str] | None) -> bool:
         """All of an object of the usual kind is there, so that the standard library's scanner can read it."""
-        stop = json_end(self._buf, head.end()) if head is not None else 0
+        stop = json_end(self._buf, head.end()) if head is not None and self.STYLES[2].is_json else 0
         closing = OBJECT_END.match(self._buf, stop)
         if head is None or not stop or closing is None:
             return False
