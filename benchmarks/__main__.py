@@ -20,9 +20,11 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.clock import medians
+from benchmarks.compiling import compile_table, compiles
 from benchmarks.outputs import JSON_FORMAT, TAGGED_FORMAT, Timed, outputs, parser_of
 from benchmarks.peer import peer_parser
 from benchmarks.plot import write_plot
+from benchmarks.start import start_table, starts
 
 WHOLE = 0
 
@@ -48,6 +50,15 @@ class Row:
 def main() -> None:
     options = _options()
     console = Console(width=130)
+    if "outputs" in options.parts:
+        _outputs(options, console)
+    if "start" in options.parts:
+        console.print(start_table(starts()))
+    if "compile" in options.parts:
+        console.print(compile_table(list(compiles())))
+
+
+def _outputs(options: argparse.Namespace, console: Console) -> None:
     modules = {name: _module(name) for name in (JSON_FORMAT, TAGGED_FORMAT)}
     rows = []
     for size in options.sizes:
@@ -73,6 +84,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--sizes", type=numbers, default=[2, 16, 64, 256], help="kilobytes: 2,16,64,256")
     parser.add_argument("--chunks", type=numbers, default=[1, 4, 64, WHOLE], help="characters, 0 for all: 1,4,64,0")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--parts", default="outputs,start,compile", help="what to measure: outputs,start,compile")
     parser.add_argument("--out", type=Path, default=Path("build/bench"))
     return parser.parse_args()
 
