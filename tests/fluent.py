@@ -69,6 +69,9 @@ class Case:
     def echo(self) -> Case:
         return self._with(echo=True)
 
+    def json_content(self) -> Case:
+        return self._with(json_content=True)
+
     def _prompt(self, fits: Any) -> str:
         prompts = self.engines.ir.turn.prompts
         found = [prompt for prompt in prompts if fits(prompt.head)]
@@ -100,7 +103,10 @@ class Case:
         calls: Sequence[tuple[Any, ...]] = (),
         incomplete: bool = False,
     ) -> None:
-        """`calls` are (name, arguments) or (name, arguments, id); arguments as a value, or as the exact text."""
+        """`calls` are (name, arguments) or (name, arguments, id).
+
+        Arguments are a value, or the exact text: "…" and the rest where the prompt has begun the call.
+        """
         expected = {
             "role": "assistant",
             "content": content,
@@ -122,7 +128,7 @@ class Case:
 
 
 def _call(name: str, arguments: object, call_id: str | None = None) -> Message:
-    text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+    text = arguments.removeprefix("…") if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
     return {"id": call_id, "type": "function", "function": {"name": name, "arguments": text}}
 
 
@@ -132,10 +138,17 @@ def _told(message: Message, expected: Message) -> Message:
     for index, call in enumerate(message["tool_calls"]):
         function = dict(call["function"])
         wanted = expected["tool_calls"][index : index + 1]
-        if wanted and json.loads(function["arguments"]) == json.loads(wanted[0]["function"]["arguments"]):
+        if wanted and _same_value(function["arguments"], wanted[0]["function"]["arguments"]):
             function["arguments"] = wanted[0]["function"]["arguments"]
         calls.append({**call, "function": function})
     return {**message, "tool_calls": calls}
+
+
+def _same_value(first: str, second: str) -> bool:
+    try:
+        return bool(json.loads(first) == json.loads(second))
+    except ValueError:  # the rest of arguments is no JSON
+        return False
 
 
 def case(template: str | TemplateIR) -> Case:

@@ -181,7 +181,7 @@ def generate(ir: TemplateIR, target: Target, options: GrammarOptions | None = No
     if target == "peg":
         from tplc.backends.peg import generate as generate_peg
 
-        return generate_peg(ir, tools=options.tools or None)
+        return generate_peg(ir, tools=options.tools or None, json_schema=options.json_schema)
     if target == "gbnf":
         return grammar_header(ir) + make_grammar(ir, options).text
     return dumps(ir)

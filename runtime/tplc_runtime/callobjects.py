@@ -148,9 +148,8 @@ class CallObjects(Objects):
             if self._named:
                 self._set_id(self._call_id or "")
         elif event == "arguments" and self._kind != "done":
-            text = text if self._kind == "{" else self._unwrapped(text)
             if self._named:
-                self._say("arguments", text)
+                self._say("arguments", text if self._kind == "{" else self._unwrapped(text))
             self._early, self._kind = text, "done"
         elif event != "key":
             self._note(("unknown" if event == "other" else "repeated") + " field " + reader.path[-1])
@@ -164,7 +163,8 @@ class CallObjects(Objects):
         self._named = True
         self._raw = []
         self._open_call(name, self._call_id)
-        self._say("arguments", self._early or "")
+        early = self._early or ""
+        self._say("arguments", early if early[:1] in ("", "{") else self._unwrapped(early))
         return True
 
     def _no_object(self, expected: str, result: bool = True) -> bool:

@@ -13,14 +13,14 @@ one that goes on with `_for_…` captures the same in another place.  What is no
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Protocol
 
 from .elements import EMPTY
+from .fence import Fence
 from .schema import item_of, member_of, parameters_of, types_of
-from .values import ESCAPE, Reader, Style, escaped, literal_of
+from .values import ESCAPE, Reader, Style, escaped, literal_of, text_of
 
 if TYPE_CHECKING:
     from .message import Message, ToolCall
@@ -44,13 +44,15 @@ SIGNS = {
     "comma": ",",
     "colon": ":",
 }
-PASSED_THROUGH = ("", "turn", "part", "tool_calls_first", "call_line", "talk_of_calls")
+PASSED_THROUGH = ("", "turn", "part", "tool_calls_first", "call_line", "talk_of_calls", "failed_call")
 ELEMENTS = ("list_of_items", "object_of_arguments", "scalar_value", "scalar_item", "element_text")
 WORDS = ("true", "false", "null")
 VALUES = ("object", "list", "string", "number", *WORDS)
-ARGUMENTS = ("wrapped_text", "typed_value", *VALUES, "loose_value", *ELEMENTS, "raw_text")
+LOOSE = ("loose_object", "loose_list", "loose_string", "loose_word")
+ARGUMENTS = ("wrapped_text", "typed_value", *VALUES, *LOOSE, *ELEMENTS, "raw_text")
 QUOTES = ("'", '"')
 RAW = ("raw_text", "element_text")
+WHOLE = (r"\Z", r"\Z")  # nothing follows a value
 TEXTS = ("json_text", "python_text", "plain_text")
 TYPES = {"object": "object", "list": "array", "string": "string", "true": "boolean", "false": "boolean", "null": "null"}
 
@@ -67,14 +69,33 @@ class Node(Protocol):
     def children(self) -> Sequence[Any]: ...
 
 
+class Place(NamedTuple):
+    """Where a call starts, its arguments begin and end, and all of it is read."""
+
+    start: int
+    begins: int
+    arguments: int
+    closed: int
+
+
 class Mapped(NamedTuple):
-    """`closing`: what was added to the last call's arguments to make them a JSON object."""
+    """`in_call`: the text stops inside a call."""
 
     message: Message
     incomplete: bool
-    closing: str
+    in_call: bool
+    calls: list[Place]
 
 
+class Said(NamedTuple):
+    """What the prompt holds already: characters of the text, whole calls, and arguments of the call after them."""
+
+    size: int = 0
+    calls: int = 0
+    arguments: str = ""
+
+
+NOTHING_SAID = Said()
 Styles = tuple[Style, Style, Style]
 Types = Optional[frozenset[str]]
 
@@ -83,16 +104,17 @@ def map_tree(
     tree: Node,
     *,
     tools: object = None,
-    said: int = 0,
+    said: Said = NOTHING_SAID,
     parse_reasoning: bool = True,
     parse_tool_calls: bool = True,
+    json_content: bool = False,
     styles: Styles = (JSON_STYLE, JSON_STYLE, JSON_STYLE),
 ) -> Mapped:
-    """The message of a tree; the first `said` characters are in the prompt already and are not said again."""
+    """The message of a tree; what the prompt has said already is not said again."""
     mapper = _Mapper(tree.full_text, tools, said, parse_reasoning, parse_tool_calls, styles)
     mapper.turn(tree)
     mapper.end_content(final=True)
-    return mapper.mapped(tree)
+    return mapper.mapped(fenced=json_content)
 
 
 def kind_of(node: Node) -> str:
@@ -116,11 +138,11 @@ def first(node: Node, *kinds: str) -> Optional[Node]:
 
 class _Mapper:
     def __init__(
-        self, text: str, tools: object, said: int, parse_reasoning: bool, parse_tool_calls: bool, styles: Styles
+        self, text: str, tools: object, said: Said, parse_reasoning: bool, parse_tool_calls: bool, styles: Styles
     ) -> None:
         self.text = text
         self.schemas = parameters_of(tools)
-        self.said = said
+        self.said, self.calls_said, self.arguments_said = said
         self.parse_reasoning = parse_reasoning
         self.parse_tool_calls = parse_tool_calls
         self.styles = styles
@@ -129,17 +151,21 @@ class _Mapper:
         self.blank = True  # and whether it is white space alone, together with what is said already
         self.reasoning: list[str] = []
         self.calls: list[ToolCall] = []
-        self.closing = ""
+        self.places: list[Place] = []
+        self.incomplete = self.in_call = False
 
-    def mapped(self, tree: Node) -> Mapped:
+    def mapped(self, *, fenced: bool) -> Mapped:
         content, reasoning = "".join(self.content), "".join(self.reasoning)
+        if fenced:
+            fence = Fence()
+            content = fence.more(content) + fence.end()
         message: Message = {
             "role": "assistant",
             "content": content if content or not (reasoning or self.calls) else None,
             "reasoning_content": reasoning or None,
             "tool_calls": self.calls,
         }
-        return Mapped(message, first(tree, "cut") is not None, self.closing)
+        return Mapped(message, self.incomplete, self.in_call, self.places)
 
     def of(self, node: Node) -> str:
         return self.text[node.start : node.end]
@@ -190,8 +216,10 @@ class _Mapper:
             self.keep(opened + self.unsaid(node))
             return
         self.end_content()
+        self.incomplete = first(node, "cut") is not None
         text = "".join(self.unsaid(part) for part in captures(node, "reasoning_text"))
-        if text.strip():
+        nothing_else = self.incomplete and not (self.content or self.reasoning or self.calls)
+        if text.strip() or nothing_else:
             self.reasoning.append(text)
 
     def tool_calls(self, node: Node) -> None:
@@ -199,39 +227,62 @@ class _Mapper:
             self.keep(self.unsaid(node))
             return
         self.end_content()
+        self.incomplete = self.in_call = first(node, "cut") is not None
         for call in captures(node, "call"):
-            if call.end > self.said:
-                self.call(call)
+            self.call(call)
 
     # Calls
 
     def call(self, node: Node) -> None:
         inner = first(node, "call") or node
-        name, given = first(inner, "name"), first(inner, "id")
+        name, given = first(inner, "name"), next(reversed([*captures(inner, "id")]), None)
         called = self.plain(name) if name is not None else ""
         if name is None and given is not None:
             name = first(given, "name")
             called = self.plain(name) if name is not None else ""
-        identity = None if given is None else self.plain(given)
-        self.closing = ""
+        identity = None if given is None or self.is_cut(given) else self.plain(given)
+        written = first(inner, "arguments")
+        whole = first(inner, "call_object") or inner
+        over = written is not None and first(written, "arguments_close") is not None
+        end = inner.end if written is None else written.end
+        begins = end if written is None else written.start
+        self.places.append(Place(node.start, begins, end, end if over else whole.end))
+        if self.calls_said > 0:
+            self.calls_said -= 1
+            return
         arguments = self.arguments(first(inner, "arguments"), called)
+        if arguments.startswith(self.arguments_said):
+            arguments = arguments[len(self.arguments_said) :]
+        self.arguments_said = ""
         self.calls.append({"id": identity, "type": "function", "function": {"name": called, "arguments": arguments}})
+
+    def is_cut(self, node: Node) -> bool:
+        """Whether the text stops inside a field's value."""
+        value = first(node, *LOOSE)
+        if value is None or value.end < len(self.text):
+            return False
+        reader = Reader(self.styles)
+        reader.read(self.of(value), 0, True)
+        reader.take()
+        return bool(reader.close())
 
     def plain(self, node: Node) -> str:
         """The text of a slot: inside quotes where it has some."""
+        gaps = [*captures(node, "gap")]
+        if gaps:
+            # A composed id has none of the white space between its slots.
+            edges = [node.start, *(edge for gap in gaps for edge in (gap.start, gap.end)), node.end]
+            return "".join(self.text[edges[at] : edges[at + 1]] for at in range(0, len(edges), 2)).strip()
         text = self.of(node).strip()
-        quoted = first(node, "quoted_name")
-        if quoted is not None and text[:1] == "'":
-            return text[1:-1]
-        if quoted is None and first(node, *TEXTS) is None:
+        if first(node, "quoted_name", *LOOSE) is None:
             return text
-        decoded: str = json.loads(self.string(node) if quoted is None else text, strict=False)
-        return decoded
+        value = self.read(text)
+        return text_of(value) if value[:1] == '"' else value
 
     def arguments(self, node: Optional[Node], called: str) -> str:
         if node is None:
             return "{}"
-        value = first(node, "object", "loose_object", "string", "argument")
+        value = first(node, "object", "string", *LOOSE, "argument")
         if value is None:
             return "{}"
         kind = kind_of(value)
@@ -239,26 +290,24 @@ class _Mapper:
             return self.pairs(node, self.schemas.get(called))
         if kind == "object":
             return self.json(value)
-        if kind == "loose_object":
-            return self.repaired(self.of(value))
-        return self.unwrapped(value)
+        text = self.string(value) if kind == "string" else self.read(self.of(value))
+        return text if kind == "loose_object" else self.unwrapped(text)
 
-    def repaired(self, text: str) -> str:
-        reader = Reader(self.styles)
+    def read(self, text: str, follow: tuple[str, ...] = ()) -> str:
+        """A loose value, repaired as the generated parsers do it."""
+        reader = Reader(self.styles, follow)
         reader.read(text, 0, True)
-        said = reader.take()
-        self.closing = reader.close()
-        return said + self.closing
+        said, closing = reader.take(), reader.close()
+        self.incomplete = self.in_call = self.in_call or bool(closing)
+        return said + closing
 
-    def unwrapped(self, node: Node) -> str:
-        """Arguments written as a string that holds an object."""
-        text = self.string(node)
-        inside = json.loads(text, strict=False)
+    def unwrapped(self, text: str) -> str:
+        """Arguments written as a string that holds an object; any other value is no arguments, so it is content."""
+        inside = text_of(text) if text[:1] == '"' else ""
         reader = Reader(self.styles)
-        end = reader.read(inside, 0, True)
-        if inside.lstrip()[:1] == "{" and not inside[end:].strip():
+        if inside.lstrip()[:1] == "{" and not inside[reader.read(inside, 0, True) :].strip():
             return reader.take() + reader.close()
-        if inside:
+        if text not in ("null", '""'):
             self.keep(text)
         return "{}"
 
@@ -328,14 +377,16 @@ class _Mapper:
     def argument(self, node: Optional[Node], types: Types, schema: object, root: object) -> str:
         if node is None:
             return "null"
-        choice = node if kind_of(node) in RAW else first(node, *ARGUMENTS)
+        choice = node if kind_of(node) in RAW else first(node, "no_value", *ARGUMENTS)
+        if choice is not None and kind_of(choice) == "no_value":
+            return "null"
         if choice is None or kind_of(choice) in ELEMENTS or kind_of(node) == "item_value":
             return self.element(node, choice, types, schema, root)
         kind = kind_of(choice)
         if kind in VALUES:
             return self.json(choice)
-        if kind == "loose_value":
-            return self.loose(self.of(choice))
+        if kind in LOOSE:
+            return self.read(self.of(choice), WHOLE)
         if kind == "wrapped_text":
             inside = first(choice, "plain_text")
             return '"' + escaped(self.of(inside) if inside is not None else "") + '"'
@@ -343,14 +394,9 @@ class _Mapper:
             typed = self.typed(choice, types)
             if typed is not None:
                 return typed
+        if not self.of(choice) and choice.end == len(self.text) and not self.text[-1:].isspace():
+            return "null"  # the value has not begun
         return '"' + escaped(self.of(choice)) + '"'
-
-    def loose(self, text: str) -> str:
-        reader = Reader(self.styles, follow=(r"\Z", r"\Z"))
-        reader.read(text, 0, True)
-        said = reader.take()
-        self.closing = reader.close()
-        return said + self.closing
 
     def element(self, node: Node, choice: Optional[Node], types: Types, schema: object, root: object) -> str:
         """A value whose lists and objects are written as elements."""

@@ -62,3 +62,12 @@ def test_inspect_the_peg(run: Run, template: Path) -> None:
     result = run("inspect", "chat.jinja", "--peg")
     assert (result.code, result.err) == (0, "")
     assert Grammar(result.out).default_rule.name == "turn"
+
+
+def test_compile_for_a_response_format(run: Run, template: Path) -> None:
+    Path("schema.json").write_text('{"properties": {"city": {"type": "string"}}}', encoding="utf-8")
+    result = run("compile", "chat.jinja", "-o", "chat.peg", "-q", "--json-schema", "schema.json")
+    assert (result.code, result.err) == (0, "")
+    text = Path("chat.peg").read_text(encoding="utf-8")
+    Grammar(text)
+    assert 'key_for_answer_city   = "\\"city\\""\n' in text

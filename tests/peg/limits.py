@@ -1,21 +1,21 @@
 """Where the PEG and the generated parsers may differ, and why: the whole list.
 
-limit_of(engine, text, tools, parser_message, peg_message)  →  "white space", "broken values", …, or None
+limit_of(engine, text, tools, parser_message, peg_message)  →  "white space", "pieces of closers", …, or None
+
+Each limit says what has to be the same all the same, so that it excuses nothing else.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tests.fuzz.formats import Format
 from tplc.backends.peg.engine import PegEngine, grammar_for, head_of, syntax_tree
-from tplc.backends.peg.facts import facts_of
-from tplc.ir.nodes import Slot
-from tplc_runtime.peg_mapper import Node, first
+from tplc.backends.peg.facts import parts_of, pieces_of
+from tplc.ir.nodes import Elements, PairArguments, Slot, Text
+from tplc_runtime.peg_mapper import Node, captures
 
 Message = dict[str, Any]
 
@@ -30,8 +30,8 @@ class Disagreement:
     parser: Message
     peg: Message
 
-    def has(self, *rules: str) -> bool:
-        return first(self.tree, *rules) is not None
+    def same(self, *keys: str) -> bool:
+        return all(self.parser[key] == self.peg[key] for key in keys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,74 +41,75 @@ class Limit:
     applies: Callable[[Disagreement], bool]
 
 
-def _differs_in_white_space(case: Disagreement) -> bool:
-    def bare(message: Message) -> Message:
-        return {**message, **{key: re.sub(r"\s", "", message[key] or "") for key in ("content", "reasoning_content")}}
+def _content_differs_in_white_space(case: Disagreement) -> bool:
+    def bare(message: Message) -> str:
+        return re.sub(r"\s", "", message["content"] or "")
 
-    return bare(case.parser) == bare(case.peg)
-
-
-def _looks_like_a_call(case: Disagreement) -> bool:
-    return facts_of(case.engine.ir).bare
+    return case.same("reasoning_content", "tool_calls") and bare(case.parser) == bare(case.peg)
 
 
-def _is_broken(case: Disagreement) -> bool:
-    return case.has("loose_object", "loose_rest", "loose_value", "loose_string") or _breaks_a_call_object(case)
-
-
-def _breaks_a_call_object(case: Disagreement) -> bool:
-    # A call whose name comes after its arguments is an object in all but the layout.
+def _content_differs_in_pieces_of_closers(case: Disagreement) -> bool:
     tools = case.engine.ir.tools
-    kinds = [item.kind for item in tools.call if isinstance(item, Slot)]
-    named_later = "name" in kinds and kinds.index("name") > kinds.index("arguments")
-    return (tools.json is not None or named_later) and not objects_are_whole(case.text)
+    texts = [item.text for item in tools.call[tools.call.index(Slot("arguments")) :] if isinstance(item, Text)]
+    whole = [piece for text in (*texts, tools.section_end) for piece in pieces_of(text)]
+    pieces = {part for piece in whole for part in (piece, *parts_of(piece))}
+    slots = re.findall(r"\w+", " ".join(call["function"]["name"] for call in case.parser["tool_calls"]))
+
+    def bare(message: Message) -> str:
+        text = re.sub(r"\s", "", message["content"] or "")
+        for piece in sorted({*pieces, *slots}, key=len, reverse=True):
+            text = text.replace(piece, "")
+        return text
+
+    return case.same("reasoning_content", "tool_calls") and bare(case.parser) == bare(case.peg)
 
 
-def objects_are_whole(text: str) -> bool:
-    """Whether every object in the text, wherever it stands, is JSON."""
-    at = text.find("{")
-    while at >= 0:
-        try:
-            at = text.find("{", json.JSONDecoder().raw_decode(text, at)[1])
-        except ValueError:
-            return False
-    return True
+def _elements_do_not_pair_up(case: Disagreement) -> bool:
+    """The first call that differs holds elements that were read as text; all before it is the same."""
+    tools = case.engine.ir.tools
+    if tools.dialect is None or tools.dialect.elements is None or not case.same("reasoning_content"):
+        return False
+    openers = _element_openers(tools.dialect.elements, tools.arguments)
+    calls = [*captures(case.tree, "call")]
+    at = next((at for at, pair in enumerate(zip(*_calls(case), strict=False)) if pair[0] != pair[1]), None)
+    if at is None or len(calls) <= at or len({message[at]["function"]["name"] for message in _calls(case)}) > 1:
+        return False
+    texts = [node.full_text[node.start : node.end] for node in captures(calls[at], "element_text")]
+    return any(opener in text for text in texts for opener in openers)
+
+
+def _calls(case: Disagreement) -> tuple[list[Message], list[Message]]:
+    return case.parser["tool_calls"], case.peg["tool_calls"]
+
+
+def _element_openers(elements: Elements, arguments: object) -> list[str]:
+    """What an item and a pair begin with."""
+    pair = arguments.pair[:1] if isinstance(arguments, PairArguments) else ()
+    texts = [elements.item_open, *(item.text for item in pair if isinstance(item, Text))]
+    return [text.strip() for text in texts if text.strip()]
 
 
 LIMITS = (
     Limit(
         "white space",
-        "White space beside a marker that turns out to be text: the parser decides when the marker comes, the grammar "
-        "when the call has failed.",
-        _differs_in_white_space,
+        "White space of the content after a separator that no call follows: the parser has tried a call there.",
+        _content_differs_in_white_space,
     ),
     Limit(
-        "broken values",
-        "Where an object ends whose brackets or quotes do not pair up: the parser repairs as it reads, the grammar "
-        "looks for the brackets first.",
-        lambda case: (
-            case.has("loose_object", "loose_rest", "loose_value", "loose_string") or _breaks_a_call_object(case)
-        ),
-    ),
-    Limit(
-        "talk of calls",
-        "After an opener that opens no call, the parser goes on where the call failed, the grammar after the opener.",
-        lambda case: case.has("talk_of_calls"),
+        "pieces of closers",
+        "Which pieces of a broken closing marker are dropped from the content, and which are text.",
+        _content_differs_in_pieces_of_closers,
     ),
     Limit(
         "elements",
-        "A value written as elements that do not pair up is text for the grammar as a whole.",
-        lambda case: case.has("element_text"),
-    ),
-    Limit(
-        "bare calls",
-        "Where nothing but JSON's own signs opens a call, how far text that begins like one is text.",
-        _looks_like_a_call,
+        "An element that the elements in it do not pair up in is text for the grammar as a whole; for the parser the "
+        "call ends there.",
+        _elements_do_not_pair_up,
     ),
 )
 
 
-def limit_of(form: Format, engine: PegEngine, text: str, tools: Any, parser: Message, peg: Message) -> str | None:
+def limit_of(engine: PegEngine, text: str, tools: Any, parser: Message, peg: Message) -> str | None:
     tree = syntax_tree(grammar_for(engine.ir, tools), head_of(engine.ir, None) + text)
     case = Disagreement(engine, text, tree, parser, peg)
     return next((limit.name for limit in LIMITS if limit.applies(case)), None)

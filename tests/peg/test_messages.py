@@ -161,3 +161,101 @@ def test_prefilled_answer() -> None:
 def test_channels() -> None:
     text = "{channel}notes{body}Hm.{stop}{start}assistant{channel}reply{body}Yes.{done}"
     case("channels").output(text).expect("Yes.", reasoning="Hm.")
+
+
+# What is broken
+
+
+def test_a_call_ends_the_reasoning() -> None:
+    text = '{"arguments": {"days": 2}, "name": "look"}'
+    case("tagged-json").output(f"<musing>\nHm.\n<fn>\n{text}\n</fn>").expect(
+        reasoning="Hm.", calls=[("look", {"days": 2})]
+    )
+    case("tagged-json").output(f"<musing>\nHm.\n<fn>\n{text[:-1]}").expect(
+        reasoning="Hm.", calls=[("look", {"days": 2})], incomplete=True
+    )
+
+
+@pytest.mark.parametrize("text", ['See <fn>\n{"nam": {}}\n</fn>', '<fn>\n{"name": ""}\n\n</fn> <fn>', "a <fn>{\n</fn>"])
+def test_white_space_beside_what_is_no_call_stays(text: str) -> None:
+    case("tagged-json").output(text).expect(text)
+
+
+def test_white_space_after_a_call_that_has_no_closer_stays() -> None:
+    text = '〔/思考〕〔调用〕〔一个〕function〔名〕look\n```json\n{"days": 2}\n`'
+    case("fenced-json").output(text).expect("\n`", calls=[("look", {"days": 2})])
+
+
+def test_reasoning_ends_talk_of_calls() -> None:
+    text = "See <fn>{</fn> <musing>\nHm.\n</musing>\n\nYes.</fn>"
+    case("tagged-json").output(text).expect(text)
+    text = 'See <fn>{"a": 1} </fn> <musing>\nHm.\n</musing>\n\nYes.</fn>'
+    case("tagged-json").output(text).expect('See <fn>{"a": 1} </fn> Yes.', reasoning="Hm.")
+
+
+def test_arguments_that_are_no_object_are_content_once() -> None:
+    case("tagged-json").output('<fn>{"arguments": "so", "name": "look"}</fn>').expect('"so"', calls=[("look", {})])
+    case("tagged-json").output('<fn>{"name": "look", "arguments": [1]}</fn>').expect("[1]", calls=[("look", {})])
+    text = '<fn>{"arguments": "so"}</fn>'
+    case("tagged-json").output(text).expect(text)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ('{"a": 1, "b" 2 "c": [3 4]}', {"a": 1, "b": 2, "c": [3, 4]}),
+        ('{"a": [1, {"b": 2}, "c": "}"}', {"a": [1, {"b": 2}, "c", "}"]}),
+        ('{"a": {"b": [1, 2}, "c": 3}', {"a": {"b": [1, 2]}, "c": 3}),
+        ('{"a": ]] 1, "b":: x y\n, c: 007}', {"a": 1, "b": "x y", "c": 7}),
+        ("{'a': it's, \"b\": \"it's\"}", {"a": "it's", "b": "it's"}),
+        ('{"a": "x\\q", {"b": 1}}', {"a": "x\\q", "": {"b": 1}}),
+        ('{"a": 1_000 .5, 0x1F, "b": nan}', {"a": 1000, '.5, 0x1F, "b"': "nan"}),
+    ],
+)
+def test_broken_arguments(arguments: str, expected: dict[str, object]) -> None:
+    text = f'<fn>\n{{"name": "look", "arguments": {arguments}}}\n</fn>Yes.'
+    case("tagged-json").output(text).expect("Yes.", calls=[("look", expected)])
+
+
+def test_broken_call_objects() -> None:
+    text = '<fn>{"name" look, "arguments" {"a": 1} "x"}</fn>Yes.'
+    case("tagged-json").output(text).expect("Yes.", calls=[("look", {"a": 1})])
+    text = '[[call 1]] {"args" {"days" 2}, fn: "look"]} [[/call]]Yes.'
+    case("forced-closed").output(text).expect("Yes.", calls=[("look", {"days": 2})])
+
+
+# What the prompt holds already
+
+
+@pytest.mark.parametrize(
+    ("begun", "text", "arguments"),
+    [
+        ('<fn>\n{"name": "look", ', '"arguments": {"a": [1, 2]}}\n</fn>', '{"a": [1, 2]}'),
+        ('<fn>\n{"name": "look", "arguments": {"a": "Os', 'lo"}}\n</fn>', 'lo"}'),
+        ('<fn>\n{"name": "look", "arguments": {"a": 1', "2}}\n</fn>", "12}"),
+        ('<fn>\n{"name": "look", "arguments": {"a": "\\', 'n"}}\n</fn>', '\\n"}'),
+        ('<fn>\n{"name": "look", "arguments": {"a": tr', "ue}}\n</fn>", "true}"),
+    ],
+)
+def test_a_call_that_the_prompt_begins_goes_on(begun: str, text: str, arguments: str) -> None:
+    case("tagged-json").prefilled(begun).output(text).expect(calls=[("look", f"…{arguments}")])
+
+
+def test_a_call_that_the_prompt_holds_is_not_said_again() -> None:
+    text = '<fn>\n{"name": "look", "arguments": {"a": 1}}'
+    case("tagged-json").prefilled(text).output("\n</fn>Yes.").expect("Yes.")
+    case("tagged-json").prefilled(text).echo().output("\n</fn>Yes.").expect("Yes.", calls=[("look", {"a": 1})])
+
+
+def test_raw_arguments_that_the_prompt_begins_go_on() -> None:
+    begun = "[ability]look\n[k]place[/k]\n[v]Oslo[/v]\n[k]days[/k]\n[v]"
+    text = "2[/v]\n[/ability]"
+    case("key-value-tags").tools(TOOLS).prefilled(begun).output(text).expect(calls=[("look", "…2}")])
+    at = begun.index("lo[")
+    case("key-value-tags").tools(TOOLS).prefilled(begun[:at]).output(begun[at:] + text).expect(
+        calls=[("look", '…lo", "days": 2}')]
+    )
+
+
+def test_json_content_loses_its_fence() -> None:
+    case("tagged-json").json_content().output('```json\n{"a": 1}\n```').expect('{"a": 1}')

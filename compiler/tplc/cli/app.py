@@ -101,7 +101,8 @@ def compile_(
         bool, typer.Option("--any-order", help="For gbnf: take properties in any order, not only the schema's.")
     ] = False,
     json_schema: Annotated[
-        str | None, typer.Option("--json-schema", metavar="FILE", help="For gbnf: the schema of a response format.")
+        str | None,
+        typer.Option("--json-schema", metavar="FILE", help="For gbnf, peg: the schema of a response format."),
     ] = None,
     var: Annotated[
         list[str] | None,

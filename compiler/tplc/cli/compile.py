@@ -111,8 +111,11 @@ def _grammar_options(options: CompileOptions, target: driver.Target) -> driver.G
         "--tool-choice": options.tool_choice != "auto",
     }
     given = [name for name, value in asked.items() if value]
-    if target == "peg" and given == ["--tools"]:
-        return driver.GrammarOptions(tools=tuple(read_tools(options.tools or "")))
+    if target == "peg" and given and {*given} <= {"--tools", "--json-schema"}:
+        return driver.GrammarOptions(
+            tools=tuple(read_tools(options.tools)) if options.tools else (),
+            json_schema=read_json(options.json_schema) if options.json_schema else None,
+        )
     if target != "gbnf":
         if given:
             raise UsageError(f"{given[0]} is for --target gbnf; a {target} artifact is made for all requests")

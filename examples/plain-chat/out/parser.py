@@ -466,7 +466,7 @@ class Machine(Copied):
         """The marker only structures the turn."""
         self._pos += self._skip
         self._eat = self._mark.trail
-        self._fresh = fresh
+        self._fresh, self._literal = fresh, False
         self._line_start = self._line_start or fresh
 
     def _keep(self, kind: str) -> None:
@@ -480,16 +480,15 @@ class Machine(Copied):
         if mark.kind != "stray":
             return not self._reasoning_on and bool(mark.kind.startswith("reasoning"))
         of_reasoning = self._buf[mark.start : mark.end] in self.AROUND_REASONING[1]
-        return not (self._reasoning_on if of_reasoning else self._calls_on)
+        return self._literal or not (self._reasoning_on if of_reasoning else self._calls_on)
 
     def _turn_marker(self, text: str) -> None:
         kind = self._mark.kind
-        if kind == "stray" and (self._literal or self._is_text(self._mark)):
+        if kind == "stray" and self._is_text(self._mark):
             self._keep(text)
         else:
             self._drop(self._fresh if kind == "stray" else kind != "content")
             self._ended = kind == "end" or (self._ended and kind == "stray")
-            self._literal = False
 
     # Calls
 

@@ -807,6 +807,7 @@ class Machine(Copied):
 
     def _next(self, marks: Marks) -> str | None:
         """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed."""
+        self._eat_space()
         buf, start = self._buf, next_char(self._buf, self._pos)
         if not self._final and (start == len(buf) or marks.begins(buf, start)):
             return None
@@ -830,7 +831,7 @@ class Machine(Copied):
         """The marker only structures the turn."""
         self._pos += self._skip
         self._eat = self._mark.trail
-        self._fresh = fresh
+        self._fresh, self._literal = fresh, False
         self._line_start = self._line_start or fresh
 
     def _keep(self, kind: str) -> None:
@@ -844,16 +845,15 @@ class Machine(Copied):
         if mark.kind != "stray":
             return not self._reasoning_on and bool(mark.kind.startswith("reasoning"))
         of_reasoning = self._buf[mark.start : mark.end] in self.AROUND_REASONING[1]
-        return not (self._reasoning_on if of_reasoning else self._calls_on)
+        return self._literal or not (self._reasoning_on if of_reasoning else self._calls_on)
 
     def _turn_marker(self, text: str) -> None:
         kind = self._mark.kind
-        if kind == "stray" and (self._literal or self._is_text(self._mark)):
+        if kind == "stray" and self._is_text(self._mark):
             self._keep(text)
         else:
             self._drop(self._fresh if kind == "stray" else kind != "content")
             self._ended = kind == "end" or (self._ended and kind == "stray")
-            self._literal = False
 
     def _reasoning_marker(self) -> None:
         if self._mark.kind == "end":
@@ -920,12 +920,12 @@ class Machine(Copied):
         self._calls.append((name, call_id, ""))
         self._index = len(self._calls) - 1
         self._announce()
-        self._open, self._literal = True, False
+        self._open, self._literal, self._opener = True, False, ""  # a call ends the reasoning
         if self._tools and name not in self._tools:
             self._note("unknown tool " + name)
 
     def _close_call(self) -> bool:
-        self._open, self._closed, self._fresh, self._line_start = False, False, True, True
+        self._open, self._closed, self._fresh, self._line_start, self._eat = False, False, True, True, ""
         self._state = type(self)._after_call
         return True
 
@@ -948,6 +948,7 @@ class Objects(Machine):
     def _arguments(self) -> bool:
         # arguments = object | string that holds an object
         if self._reader is None:
+            self._eat_space()
             start = next_char(self._buf, self._pos)
             match = self.STYLES[0].token.match(self._buf, start)
             begins = match is not None and match.lastindex == 3 and self._buf[start:] in self.STYLES[0].begins

@@ -809,6 +809,7 @@ class Machine(Copied):
 
     def _next(self, marks: Marks) -> str | None:
         """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed."""
+        self._eat_space()
         buf, start = self._buf, next_char(self._buf, self._pos)
         if not self._final and (start == len(buf) or marks.begins(buf, start)):
             return None
@@ -832,7 +833,7 @@ class Machine(Copied):
         """The marker only structures the turn."""
         self._pos += self._skip
         self._eat = self._mark.trail
-        self._fresh = fresh
+        self._fresh, self._literal = fresh, False
         self._line_start = self._line_start or fresh
 
     def _keep(self, kind: str) -> None:
@@ -846,16 +847,15 @@ class Machine(Copied):
         if mark.kind != "stray":
             return not self._reasoning_on and bool(mark.kind.startswith("reasoning"))
         of_reasoning = self._buf[mark.start : mark.end] in self.AROUND_REASONING[1]
-        return not (self._reasoning_on if of_reasoning else self._calls_on)
+        return self._literal or not (self._reasoning_on if of_reasoning else self._calls_on)
 
     def _turn_marker(self, text: str) -> None:
         kind = self._mark.kind
-        if kind == "stray" and (self._literal or self._is_text(self._mark)):
+        if kind == "stray" and self._is_text(self._mark):
             self._keep(text)
         else:
             self._drop(self._fresh if kind == "stray" else kind != "content")
             self._ended = kind == "end" or (self._ended and kind == "stray")
-            self._literal = False
 
     def _reasoning_marker(self) -> None:
         if self._mark.kind == "end":
@@ -888,7 +888,7 @@ class Machine(Copied):
         self._calls.append((name, call_id, ""))
         self._index = len(self._calls) - 1
         self._announce()
-        self._open, self._literal = True, False
+        self._open, self._literal, self._opener = True, False, ""  # a call ends the reasoning
         if self._tools and name not in self._tools:
             self._note("unknown tool " + name)
 
@@ -899,7 +899,7 @@ class Machine(Copied):
         self._out.append({"tool_calls": [{"index": self._index, "id": call_id}]})
 
     def _close_call(self) -> bool:
-        self._open, self._closed, self._fresh, self._line_start = False, False, True, True
+        self._open, self._closed, self._fresh, self._line_start, self._eat = False, False, True, True, ""
         self._state = type(self)._after_call
         return True
 
@@ -1068,9 +1068,8 @@ class CallObjects(Objects):
             if self._named:
                 self._set_id(self._call_id or "")
         elif event == "arguments" and self._kind != "done":
-            text = text if self._kind == "{" else self._unwrapped(text)
             if self._named:
-                self._say("arguments", text)
+                self._say("arguments", text if self._kind == "{" else self._unwrapped(text))
             self._early, self._kind = text, "done"
         elif event != "key":
             self._note(("unknown" if event == "other" else "repeated") + " field " + reader.path[-1])
@@ -1084,7 +1083,8 @@ class CallObjects(Objects):
         self._named = True
         self._raw = []
         self._open_call(name, self._call_id)
-        self._say("arguments", self._early or "")
+        early = self._early or ""
+        self._say("arguments", early if early[:1] in ("", "{") else self._unwrapped(early))
         return True
 
     def _no_object(self, expected: str, result: bool = True) -> bool:

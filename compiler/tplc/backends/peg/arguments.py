@@ -10,17 +10,21 @@ PairArguments("", "<k>" KEY "</k><v>" VALUE "</v>", …)
 
 from __future__ import annotations
 
+from tplc.backends.peg.call_objects import call_object_of
 from tplc.backends.peg.facts import Facts, call_shape, is_distinctive, pieces_of
+from tplc.backends.peg.following import SPACE as FOLLOWING_SPACE
+from tplc.backends.peg.following import following
 from tplc.backends.peg.known_tools import KnownTools, Parameter
-from tplc.backends.peg.patterns import END, either, exact, leaf, literal, marker, marker_core
+from tplc.backends.peg.loose import VALUES, loose_rules, loose_top_list, string_pattern, top_word_pattern
+from tplc.backends.peg.patterns import either, exact, leaf, literal, marker, marker_core
 from tplc.backends.peg.rules import Rule, Section, rule, sequence
 from tplc.backends.peg.schemas import schema_rules
-from tplc.backends.peg.values import SPACE, list_rules, list_suffix, loose_rules, object_rules, value_rules
-from tplc.ir.nodes import Dialect, Elements, PairArguments, Slot, Text, Tools, ValueStyle
+from tplc.backends.peg.styles import Styles
+from tplc.backends.peg.values import SPACE, list_rules, list_suffix, object_rules, value_rules
+from tplc.ir.nodes import JSON_STYLE, Dialect, Elements, PairArguments, Slot, Text, Tools
 
 KEY_LIMIT = 512
-QUOTES = ("'", '"')
-KEY_SHAPE = r"[^\s=:,(){}\[\]]{1,64}"
+LOOSE_LIST = "loose_list_for_argument"
 OTHER_WORDS = {"true": ("true", "True"), "false": ("false", "False"), "null": ("null", "None")}
 
 
@@ -30,20 +34,22 @@ def arguments_ahead(pairs: PairArguments) -> list[str]:
     return [marker_core(text) for text in (pairs.start, opened, pairs.empty, pairs.end) if text.strip()]
 
 
-def argument_sections(tools: Tools, facts: Facts, known: KnownTools) -> list[Section]:
+def argument_sections(tools: Tools, facts: Facts, known: KnownTools, styles: Styles) -> list[Section]:
     assert tools.dialect is not None and tools.arguments is not None
     if isinstance(tools.arguments, PairArguments):
-        pairs = PairRules(tools, tools.arguments, facts)
+        pairs = PairRules(tools, tools.arguments, facts, styles)
         return [
             Section("Its arguments: pairs of a key and a value.", (*pairs.rules(known),)),
             Section("Values inside lists and objects.", nested_rules(tools.dialect)),
+            loose_section(pairs.loose()),
         ]
-    arguments = rule("arguments", "object", "loose_object", "string", "loose_string", "cut")
+    others = VALUES[1:] if call_object_of(tools) is not None else VALUES[2:3]
+    arguments = rule("arguments", "object", "loose_object", "string", *others, "cut")
     schemas = [each for tool in known.tools for each in schema_rules(tool, tools.dialect)]
     return [
         Section("The arguments of each tool, as its schema has them; else as any arguments.", (*schemas,)),
         Section("Its arguments: an object.", (arguments, *value_rules(tools.dialect.in_object, tools.dialect))),
-        loose_section(tools.dialect.in_object),
+        loose_section(loose_rules(styles[2])),
     ]
 
 
@@ -55,17 +61,19 @@ def nested_rules(dialect: Dialect) -> tuple[Rule, ...]:
     return (*inside, *(value_rules(dialect.in_list, dialect, suffix) if suffix else ()))
 
 
-def loose_section(style: ValueStyle) -> Section:
+def loose_section(rules: list[Rule]) -> Section:
     return Section(
-        "An object with mistakes, or one that the output cuts off: its brackets and quotes, as far as they pair up.",
-        (*loose_rules(style),),
+        "Lists and objects with mistakes, or that the output cuts off: quotes and brackets, as far as they pair up.",
+        (*rules,),
+        ("Commas and colons may be missing or too many.",),
     )
 
 
 class PairRules:
     """The rules of arguments in pairs, from the layout of one pair."""
 
-    def __init__(self, tools: Tools, pairs: PairArguments, facts: Facts) -> None:
+    def __init__(self, tools: Tools, pairs: PairArguments, facts: Facts, styles: Styles) -> None:
+        self.styles = styles
         assert tools.dialect is not None
         self.tools, self.pairs, self.facts, self.dialect = tools, pairs, facts, tools.dialect
         self.ir_ends = facts.end_texts
@@ -90,16 +98,23 @@ class PairRules:
 
     def tool_rules(self, suffix: str, parameters: tuple[Parameter, ...]) -> list[Rule]:
         own = [f"argument_for_{parameter.rule}" for parameter in parameters]
+        # Where punctuation ends a value, the names of the parameters tell it from text.
+        own_end = suffix if own and self.guessed else ""
         choice = f"any_argument{suffix}" if own else "argument"
         rules = [rule(f"arguments{suffix}", self.all(choice))]
-        rules += [rule(choice, *own, "argument")] if own else []
+        rules += [rule(choice, *own, f"argument{own_end}")] if own else []
+        if own_end:
+            keys = tuple(parameter.name for parameter in parameters)
+            rules += [
+                rule(f"argument{own_end}", self.pair("argument_key", f"argument_value{own_end}")),
+                rule(f"argument_value{own_end}", f"typed_value{own_end}", f"raw_text{own_end}"),
+                rule(f"typed_value{own_end}", self.typed_value(self.punctuation(keys))),
+                rule(f"raw_text{own_end}", leaf(rf".*?(?={self.punctuation(keys)}|\Z)")),
+            ]
         for parameter in parameters:
             key = f"argument_key_for_{parameter.rule}"
-            value = (
-                self.text
-                if self.raw and parameter.types == frozenset({"string"}) and not self.dialect.wrap
-                else "argument_value"
-            )
+            text = self.raw and parameter.types == frozenset({"string"}) and not self.dialect.wrap
+            value = (self.text if text else "argument_value") + own_end
             rules += [
                 rule(f"argument_for_{parameter.rule}", self.pair(key, value)),
                 rule(key, f"{literal(parameter.name)} &key_stop"),
@@ -109,12 +124,18 @@ class PairRules:
     # Around the pairs, and the pair around the value
 
     def pair(self, key: str, value: str) -> str:
-        closed = "" if not self.closer.strip() else "(value_close / cut)" if self.raw else "value_close?"
+        closed = "value_close?"
+        if self.raw:
+            # A value that is wrapped has its end already.
+            closed = '(value_close / cut / "")' if self.dialect.wrap else "(value_close / cut)"
+        if not self.closer.strip():
+            closed = ""
         return sequence(*self.head, key, *self.middle, value, closed)
 
     def all(self, argument: str) -> str:
         rest = "argument_rest" if self.between else ""
-        closed = "(gap (arguments_close / cut))?" if self.pairs.end.strip() else "(gap cut)?"
+        # At the end of a text parsimonious tries nothing that `?` makes optional.
+        closed = '(gap (arguments_close / cut) / "")' if self.pairs.end.strip() else '(gap cut / "")'
         return sequence(self.opened, f"(argument_gap {argument})*", rest, closed)
 
     @property
@@ -224,32 +245,22 @@ class PairRules:
             return marker(self.closer)
         return self.punctuation()
 
-    def punctuation(self) -> str:
+    @property
+    def guessed(self) -> bool:
+        """Whether no marker of its own ends a raw value."""
+        plain = self.raw and self.dialect.elements is None and not self.dialect.wrap
+        return plain and not self.repeats and not is_distinctive(self.closer)
+
+    def punctuation(self, keys: tuple[str, ...] = ()) -> str:
         """A closing marker that values hold as well, or none at all: it counts only before what may follow."""
-        return rf"(?<!\s)\s*+{marker_core(self.closer)}(?={self.follow()})"
+        core = marker_core(self.closer)
+        # White space before the end is the value's, unless the template writes some there.
+        own = not core and not any(text[:1].isspace() for text in (self.pairs.separator, self.pairs.end))
+        return core + f"(?={self.follow(keys=keys, space='' if own else FOLLOWING_SPACE)})"
 
-    def follow(self) -> str:
+    def follow(self, space: str = FOLLOWING_SPACE, keys: tuple[str, ...] = ()) -> str:
         """What may follow a value whose closing marker, if it has one, could stand in the value as well."""
-        separator, opened = marker_core(self.pairs.separator), marker_core(self.opener)
-        pair = rf"{separator}\s*+{opened}\s*+{KEY_SHAPE}\s*+{marker_core(self.key_end)}"
-        ends = [marker_core(self.pairs.end), self.facts.call_close, self.facts.section_close]
-        after = either([self.facts.separator, *ends[1:], self.facts.turn_end, END])
-        closing = f"(?:{either(ends)})" + rf"\s*+(?:{after})"
-        return rf"\s*+(?:{either([pair, closing, END])})"
-
-    def unclosed(self) -> str:
-        """A text in quotes that the output cuts off."""
-        escaped = [
-            rf"{string.open}(?:[^{string.open}\\]|\\.)*+\\?\Z"
-            for string in self.dialect.top.strings
-            if string.open in QUOTES and string.escape != "none"
-        ]
-        plain = [
-            rf"{exact(string.open)}(?:(?!{exact(string.close)}{self.follow()}).)*+\Z"
-            for string in self.dialect.top.strings
-            if string.escape == "none"
-        ]
-        return either([*escaped, *plain])
+        return following(self.tools, self.pairs, self.ir_ends, space=space, keys=keys)
 
     def argument_value(self) -> list[Rule]:
         return self.raw_rules() if self.raw else self.quoted_rules()
@@ -275,6 +286,7 @@ class PairRules:
         """Lists and objects are elements inside the value."""
         item_open, item_close = marker_core(elements.item_open), marker_core(elements.item_close)
         spaces, nested = leaf(r"\s*+"), "(list_of_items / object_of_arguments)"
+        scalars = "object / list / true / false / null / scalar"
         return [
             rule("argument_value", f"{nested} (&value_close / cut)", "scalar_value", "element_text"),
             rule("list_of_items", f"({spaces} item)+ {spaces}"),
@@ -285,32 +297,46 @@ class PairRules:
                 f"scalar_item &{leaf(item_close)}",
                 leaf(rf".*?(?={item_close}|\Z)"),
             ),
-            rule("scalar_item", f"{spaces} (true / false / null / scalar) {spaces}"),
+            rule("scalar_item", f"{spaces} ({scalars}) {spaces}"),
             rule("object_of_arguments", f"({spaces} argument)+ {spaces}"),
-            rule("scalar_value", f"{leaf(SPACE)} (true / false / null / scalar) {self.space_before_close()}"),
+            rule("scalar_value", f"{self.own_close_next()} {leaf(SPACE)} ({scalars}) {self.space_before_close()}"),
             *self.word_rules(""),
+            *value_rules(JSON_STYLE, Dialect(JSON_STYLE, JSON_STYLE, JSON_STYLE)),
             self.raw_text("element_text"),
         ]
 
+    def own_close_next(self) -> str:
+        """Where the next closing marker is the one of the key before the value, or there is none."""
+        if not self.repeats:
+            return ""
+        opened, rest = self.key_before(), "".join(item.text for item in self.after[2:3] if isinstance(item, Text))
+        close = marker_core(self.closer)
+        return leaf(rf"{opened}(?=(?:(?!{close}).)*+(?:{close}\1{marker_core(rest)}|\Z))")
+
+    def key_before(self) -> str:
+        """The key in the text before the value, as a pattern with one group."""
+        return rf"(?<={marker_core(self.opener)}([^\n]{{1,{KEY_LIMIT}}}?){marker_core(self.key_end)})"
+
     def raw_text(self, name: str = "raw_text") -> Rule:
         if self.repeats:
-            # The key is in the text before: the closing marker is the one with the same key.
-            rest = "".join(item.text for item in self.after[2:3] if isinstance(item, Text))
-            opened = rf"(?<={marker_core(self.opener)}([^\n]{{1,{KEY_LIMIT}}}?){marker_core(self.key_end)})"
+            # The closing marker is the one with the same key.
+            rest, opened = "".join(item.text for item in self.after[2:3] if isinstance(item, Text)), self.key_before()
             return rule(name, leaf(rf"{opened}.*?(?={marker(self.closer)}\1{marker_core(rest)}|\Z)"))
         if is_distinctive(self.closer):
             return rule(name, leaf(rf".*?(?={marker(self.closer)}|\Z)"))
         return rule(name, leaf(rf".*?(?={self.punctuation()}|\Z)"))
 
-    def space_before_close(self) -> str:
-        return leaf(rf"[ \t\r\n]*?(?={self.close_pattern()}|\Z)")
+    def space_before_close(self, close: str = "") -> str:
+        return leaf(rf"[ \t\r\n]*?(?={close or self.close_pattern()}|\Z)")
+
+    def typed_value(self, close: str = "") -> str:
+        kinds = [f"{kind}_for_argument" for kind in ("object", "list", *OTHER_WORDS)]
+        return f"{leaf(SPACE)} ({' / '.join([*kinds, 'scalar'])}) {self.space_before_close(close)}"
 
     def typed_rules(self) -> list[Rule]:
         suffix = "_for_argument"
-        kinds = [f"{kind}{suffix}" for kind in ("object", "list", *OTHER_WORDS)]
-        spaces = leaf(SPACE)
         return [
-            rule("typed_value", f"{spaces} ({' / '.join([*kinds, 'scalar'])}) {self.space_before_close()}"),
+            rule("typed_value", self.typed_value()),
             *object_rules(self.dialect.top, suffix, ""),
             *list_rules(self.dialect.top, suffix, list_suffix(self.dialect)),
             *self.word_rules(suffix),
@@ -331,9 +357,24 @@ class PairRules:
         # What has signs or quotes around it has its end; a number or a word may be the beginning of something else.
         firm = [kind for kind in values[0].choices if kind.removesuffix(suffix) in ("object", "list", "string")]
         words = [kind for kind in values[0].choices if kind not in firm]
+        spaces = leaf(r"\s*+")
+        loose = ["loose_object", LOOSE_LIST, "loose_string_for_argument", "loose_word_for_argument"]
+        style = self.styles[0]
         return [
-            rule("argument_value", *firm, f"({' / '.join(words)}) value_end", "loose_value"),
+            rule("argument_value", f"{spaces} ({' / '.join([*firm, 'firm_word', *loose])})", "no_value"),
             *values[1:],
-            rule("value_end", leaf(rf"(?={self.punctuation()})")),
-            rule("loose_value", leaf(rf"{self.unclosed()}|.*?(?={self.punctuation()}|\Z)")),
+            rule("firm_word", f"({' / '.join(words)}) value_end"),
+            rule("value_end", leaf(rf"(?={self.follow()})")),
+            rule("loose_string_for_argument", leaf(string_pattern(style, follow=self.follow()))),
+            rule("loose_word_for_argument", leaf(top_word_pattern(style, self.follow()))),
+            rule("no_value", leaf(r"\s*+")),
         ]
+
+    def loose(self) -> list[Rule]:
+        """Nested values with mistakes; raw values have none, for what is not whole there is text."""
+        if self.raw:
+            return []
+        _, in_list, in_object = self.styles
+        apart = list_suffix(self.dialect)
+        rules = [*loose_rules(in_object), *loose_top_list(in_list, apart, LOOSE_LIST)]
+        return [*rules, *(loose_rules(in_list, apart) if apart else [])]

@@ -11,33 +11,37 @@
 
 from __future__ import annotations
 
-from tplc.backends.peg.arguments import argument_sections, arguments_ahead
-from tplc.backends.peg.facts import CallShape, Facts, call_shape, pieces_of
-from tplc.backends.peg.json_calls import json_call_section
+from tplc.backends.peg.arguments import argument_sections
+from tplc.backends.peg.call_objects import call_object_of
+from tplc.backends.peg.facts import CallShape, Facts, call_shape
 from tplc.backends.peg.known_tools import KnownTools
-from tplc.backends.peg.patterns import either, exact, leaf, literal, marker, marker_core
+from tplc.backends.peg.object_calls import object_call_section
+from tplc.backends.peg.patterns import leaf, literal
 from tplc.backends.peg.rules import Rule, Section, rule, sequence
+from tplc.backends.peg.slots import closing, slot_rules
+from tplc.backends.peg.styles import styles_of
 from tplc.ir.nodes import PairArguments, TemplateIR, Tools
-
-NAME_LIMIT = 512
-LINE_END = r"[^\S\n]*+\n"
-IDENTIFIER = r"[^\W\d][\w.:-]{0,511}"
 
 
 def call_sections(ir: TemplateIR, facts: Facts, known: KnownTools, *, parallel: bool) -> list[Section]:
     if ir.tools.format == "none":
         return []
-    call = call_section if ir.tools.json is None else json_call_section
+    styles = styles_of(ir)
+    called = call_object_of(ir.tools)
+    if called is not None:
+        call = object_call_section(ir.tools, called, facts, known, styles[2])
+    else:
+        call = call_section(ir.tools, facts, known)
     return [
         section_section(facts, parallel=parallel, apart=apart(ir.tools, facts)),
-        call(ir.tools, facts, known),
-        *argument_sections(ir.tools, facts, known),
+        call,
+        *argument_sections(ir.tools, facts, known, styles),
     ]
 
 
 def apart(tools: Tools, facts: Facts) -> bool:
     """Whether only a separator says that another call comes, for a call opens with nothing of its own."""
-    return bool(facts.separator) and not facts.call_open and tools.json is None
+    return bool(facts.separator) and not facts.call_open and call_object_of(tools) is None
 
 
 def section_section(facts: Facts, *, parallel: bool, apart: bool) -> Section:
@@ -51,7 +55,14 @@ def section_section(facts: Facts, *, parallel: bool, apart: bool) -> Section:
     if facts.section_open and facts.call_open and facts.distinctive_call:
         opened = "(section_open gap)?"
     more = f"({another})*" if parallel else ""
-    rules = [rule("tool_calls", sequence(opened, "call", more, "between_calls" if between else ""))]
+    rules = [
+        rule(
+            "tool_calls",
+            sequence(
+                opened, "call", more, "between_calls" if between else "", "(gap call_separator)?" if apart else ""
+            ),
+        )
+    ]
     if facts.section_open:
         rules.append(rule("section_open", leaf(facts.section_open)))
     if between:
@@ -106,7 +117,7 @@ def _body(shape: CallShape, suffix: str, *, pairs: bool) -> list[str]:
         elif kind == "arguments" and "name" not in kinds[index:]:
             # With its name a call is one, whatever its arguments are.
             later = [f"(gap arguments_end gap {other})?" for other in kinds[index + 1 :]]
-            return [*items, f"arguments{suffix}" if pairs else f"(gap arguments{suffix})?", *later]
+            return [*items, f"arguments{suffix}" if pairs else f'(gap arguments{suffix} / "")', *later]
         else:
             items += ["gap"] if items else []
             items.append(f"{kind}{suffix}" if kind in ("name", "arguments") else kind)
@@ -124,62 +135,9 @@ def id_rules(shape: CallShape, known: KnownTools) -> list[Rule]:
         items = [literal(shape.id_prefix)] if shape.id_prefix else []
         for kind, text in shape.slots:
             if kind in shape.id_slots:
+                items += ["gap"] if kind != shape.id_slots[0] else []
                 items.append(f"{kind}{suffix}" if kind == "name" else kind)
                 items += [f"{kind}_end"] if text.strip() and kind != shape.id_slots[-1] else []
         items += [literal(shape.id_suffix)] if shape.id_suffix else []
         rules.append(rule(f"id{suffix}", sequence(*items)))
     return rules
-
-
-def closing(facts: Facts) -> str:
-    """The call's closing marker; where that has pieces, each may come by itself."""
-    if not facts.call_close:
-        return ""
-    return "(gap call_close)*" if "|" in facts.call_close else "(gap call_close)?"
-
-
-def slot_rules(shape: CallShape, tools: Tools, facts: Facts, known: KnownTools) -> list[Rule]:
-    rules: list[Rule] = []
-    for index, (kind, text) in enumerate(shape.slots):
-        if kind == "arguments":
-            rules += [rule("arguments_end", leaf(marker(text.strip())))] if text.strip() else []
-            continue
-        stop = slot_stop(shape, index, tools, facts)
-        if kind == "name":
-            rules += name_rules(stop, known, bare=facts.bare)
-        else:
-            rules.append(rule(kind, leaf(slot_pattern(stop))))
-        if text.strip():
-            rules.append(rule(f"{kind}_end", leaf(rf"\s*+{marker(text.lstrip())}")))
-    return rules
-
-
-def name_rules(stop: str, known: KnownTools, *, bare: bool) -> list[Rule]:
-    rules = [rule(f"name_for_{tool.rule}", f"{literal(tool.name)} name_stop") for tool in known.tools]
-    if known:
-        rules.append(rule("name_stop", "&" + leaf(stop)))
-    if not known.closed:
-        rules.append(rule("name", leaf(f"{IDENTIFIER}(?={stop})" if bare else slot_pattern(stop))))
-    return rules
-
-
-def slot_pattern(stop: str) -> str:
-    """The shortest text on one line that what comes after it ends."""
-    return rf"(?!{stop})\S[^\n]{{0,{NAME_LIMIT - 1}}}?(?={stop})"
-
-
-def slot_stop(shape: CallShape, index: int, tools: Tools, facts: Facts) -> str:
-    """What ends a slot: the text after it, or what the arguments begin with, or the line's end."""
-    kind, text = shape.slots[index]
-    if kind in shape.id_slots[-1:]:
-        text = shape.id_suffix + text
-    if index == len(shape.slots) - 1 and shape.closer:
-        # Its closing marker may have pieces, and the first is enough.
-        text = next(iter(pieces_of(shape.closer[0] or "")), "")
-    if text.strip():
-        return r"\s*+" + marker_core(text)
-    assert tools.dialect is not None
-    if not isinstance(tools.arguments, PairArguments):
-        return r"\s*+" + exact(tools.dialect.in_object.object_open.strip())
-    ends = either([*arguments_ahead(tools.arguments), facts.call_close, facts.section_close])
-    return (rf"\s*+(?:{ends})|" if ends else "") + LINE_END

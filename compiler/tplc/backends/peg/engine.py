@@ -8,8 +8,9 @@ It is for texts of moderate size: longer or deeper ones get a clear error here, 
 from __future__ import annotations
 
 import json
+import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -17,14 +18,16 @@ from typing import TYPE_CHECKING
 from parsimonious.grammar import Grammar
 
 from tplc.backends.peg import generate
+from tplc.backends.peg.call_objects import call_object_of
+from tplc.backends.peg.styles import styles_of
 from tplc.errors import TplcError
-from tplc.ir.nodes import Json, PairArguments, TemplateIR, Tools, ValueStyle
-from tplc_runtime.peg_mapper import Mapped, Node, Styles, map_tree
-from tplc_runtime.values import Style
+from tplc.ir.nodes import Json, PairArguments, TemplateIR, Text, Tools
+from tplc_runtime.peg_mapper import NOTHING_SAID, Mapped, Node, Said, map_tree
 
 if TYPE_CHECKING:
     from tplc_runtime.message import Message
 
+PART_OF_ESCAPE = re.compile(r"(?<!\\)((?:\\\\)*)\\(?:u[0-9a-fA-F]{0,3})?\Z")
 SIZE_LIMIT = 1_000_000
 DEPTH_LIMIT = 100
 # A level of nesting takes parsimonious about 16 calls.
@@ -72,7 +75,7 @@ class PegEngine:
 
     def __init__(self, ir: TemplateIR) -> None:
         self.ir = ir
-        self.styles = styles_of(ir.tools)
+        self.styles = styles_of(ir)
 
     def parse(
         self,
@@ -83,6 +86,8 @@ class PegEngine:
         parse_reasoning: bool = True,
         parse_tool_calls: bool = True,
         echo: bool = False,
+        json_content: bool = False,
+        json_schema: Json | None = None,
         partial: bool = True,
     ) -> Message:
         """The message that an output means.
@@ -96,6 +101,8 @@ class PegEngine:
             parse_reasoning=parse_reasoning,
             parse_tool_calls=parse_tool_calls,
             echo=echo,
+            json_content=json_content,
+            json_schema=json_schema,
         )
         if parsed.incomplete and not partial:
             raise OutputCutOff(len(text))
@@ -110,21 +117,81 @@ class PegEngine:
         parse_reasoning: bool = True,
         parse_tool_calls: bool = True,
         echo: bool = False,
+        json_content: bool = False,
+        json_schema: Json | None = None,
     ) -> Parsed:
+        """`json_schema`: of the response format, where the answer has one."""
         head = head_of(self.ir, prompt)
         whole = head + text
         if len(whole) > SIZE_LIMIT:
             raise InputTooLarge(len(whole))
         ir = self.ir if parse_tool_calls else replace(self.ir, tools=Tools())
-        grammar = grammar_for(ir, tools)
+        grammar = grammar_for(ir, tools, json_schema)
 
-        def mapped(part: str, said: int) -> Mapped:
+        def mapped(tree: Node, said: Said = NOTHING_SAID) -> Mapped:
             return map_tree(
-                syntax_tree(grammar, part), tools=tools, said=said, parse_reasoning=parse_reasoning, styles=self.styles
+                tree,
+                tools=tools,
+                said=said,
+                parse_reasoning=parse_reasoning,
+                json_content=json_content,
+                styles=self.styles,
             )
 
-        result = mapped(whole, 0 if echo else len(head))
+        tree = syntax_tree(grammar, whole)
+        result = mapped(tree)
+        if head and not echo:
+            said = self.said_in(head, result, lambda part: mapped(syntax_tree(grammar, part)))
+            result = mapped(tree, said)
         return Parsed(result.message, result.incomplete)
+
+    def said_in(self, head: str, whole: Mapped, mapped: Callable[[str], Mapped]) -> Said:
+        """What of the message the prompt holds.
+
+        Of a call that it leaves open, that is the part of the arguments that is the same however the text goes on.
+        """
+        if all(call.start >= len(head) for call in whole.calls):
+            return Said(len(head))
+        in_arguments = not self.pairs and call_object_of(self.ir.tools) is None
+        done = sum(1 for call in whole.calls if (call.arguments if in_arguments else call.closed) <= len(head))
+        begun = mapped(head)
+        if done >= len(whole.calls) or whole.calls[done].start >= len(head) or not begun.calls[done:]:
+            if not begun.in_call or not begun.calls[done - 1 : done] or not self.pairs:
+                return Said(len(head), done)
+            done -= 1
+        if done < len(whole.calls) and whole.calls[done].begins >= len(head):
+            return Said(len(head), done)
+        # What is left over after the arguments is the beginning of more.
+        start = head if begun.in_call else head[: begun.calls[done].arguments]
+        ways = [mapped(start + ending).message["tool_calls"] for ending in ["", *self.endings(start)]]
+        said = common_start([way[done]["function"]["arguments"] for way in ways if len(way) > done])
+        return Said(len(head), done, "" if self.pairs and said == "{" else PART_OF_ESCAPE.sub(r"\1", said))
+
+    @property
+    def pairs(self) -> bool:
+        return isinstance(self.ir.tools.arguments, PairArguments)
+
+    def endings(self, start: str) -> list[str]:
+        """Ways in which arguments may go on, no two alike: words, text, brackets, another pair, the closing markers."""
+        arguments = self.ir.tools.arguments
+        pair = arguments.pair if isinstance(arguments, PairArguments) else ()
+        one = "".join(item.text if isinstance(item, Text) else "k" for item in pair)
+        more = arguments.separator + one if isinstance(arguments, PairArguments) else ""
+        words = {word for style in self.styles for word in style.words}
+        closing = [layout[-1].text for layout in (self.ir.tools.call, pair) if layout and isinstance(layout[-1], Text)]
+        begun = {*words, *closing, *(text.strip() for text in closing)}
+        rests = {text[n:] for text in begun for n in range(1, len(text)) if start.endswith(text[:n])}
+        dialect = self.ir.tools.dialect
+        key = dialect.in_object.object_open + dialect.in_object.key_open + "k" if dialect else ""
+        strings = [string.open + "x" for string in dialect.in_object.strings] if dialect else []
+        typed = ["[1]", "true", "null"]
+        return [key, *typed, *strings, "x", "0", " x", '"x', "'x", "}", "]", "\n", one, more, *closing, *sorted(rests)]
+
+
+def common_start(texts: Sequence[str]) -> str:
+    """What all the texts begin with."""
+    first, last = min(texts), max(texts)
+    return first[: next((at for at, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))]
 
 
 def syntax_tree(grammar: Grammar, text: str) -> Node:
@@ -146,13 +213,13 @@ def _depth_now() -> int:
     return depth
 
 
-def grammar_for(ir: TemplateIR, tools: ToolList | None) -> Grammar:
-    return _grammar(ir, None if tools is None else json.dumps(tools))
+def grammar_for(ir: TemplateIR, tools: ToolList | None, json_schema: Json | None = None) -> Grammar:
+    return _grammar(ir, json.dumps(tools), json.dumps(json_schema))
 
 
 @lru_cache(maxsize=64)
-def _grammar(ir: TemplateIR, tools: str | None) -> Grammar:
-    return Grammar(generate(ir, tools=None if tools is None else json.loads(tools)))
+def _grammar(ir: TemplateIR, tools: str, json_schema: str) -> Grammar:
+    return Grammar(generate(ir, tools=json.loads(tools), json_schema=json.loads(json_schema)))
 
 
 def head_of(ir: TemplateIR, prompt: str | None) -> str:
@@ -178,36 +245,3 @@ def turn_start(ir: TemplateIR, prompt: str, stop: int) -> int:
     earlier = turn_start(ir, prompt, at) if opened else -1
     between = prompt[earlier:at].strip() if earlier >= 0 else ""
     return earlier if between and between.startswith(opened) and between.endswith(closed) else start
-
-
-def styles_of(tools: Tools) -> Styles:
-    """How values are repaired, at the top, inside lists, inside objects."""
-    dialect = tools.dialect
-    if dialect is None:
-        return STYLELESS
-    if not isinstance(tools.arguments, PairArguments):
-        return (_style(dialect.in_object),) * 3
-    return _style(dialect.top), _style(dialect.in_list), _style(dialect.in_object)
-
-
-def _style(style: ValueStyle) -> Style:
-    strings = {string.open: (string.open, string.close, string.escape) for string in style.strings}
-    if strings:
-        strings.setdefault('"', ('"', '"', "json"))
-        strings.setdefault("'", ("'", "'", "python"))
-    words = {"True": "true", "False": "false", "None": "null", "true": "true", "false": "false", "null": "null"}
-    words |= {style.true: "true", style.false: "false", **({style.null: "null"} if style.null else {})}
-    given = (
-        style.list_open,
-        style.list_separator,
-        style.list_close,
-        style.object_open,
-        style.colon,
-        style.object_separator,
-        style.object_close,
-    )
-    signs = [sign.strip() or usual for sign, usual in zip(given, "[,]{:,}", strict=True)]
-    return Style(list(strings.values()), words, signs, bare_keys=not style.key_open)
-
-
-STYLELESS: Styles = (Style((), {}), Style((), {}), Style((), {}))

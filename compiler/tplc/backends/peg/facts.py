@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 
+from tplc.backends.peg.call_objects import call_object_of
 from tplc.backends.peg.patterns import either, exact, group, marker, some_suffix
 from tplc.ir.nodes import GENERAL_TOLERANCES, Layout, PairArguments, Slot, SlotKind, TemplateIR, Text, Tools
 
@@ -126,8 +128,8 @@ class _Analysis:
         opener = shape.opener if section.strip() else section + shape.opener
         reasoning_close = self.pattern(ir.reasoning.end) if ir.reasoning.mode != "none" else ""
         # What opens a call that is an object, or whose id begins with a word, opens nothing without that.
-        first = object_open(tools) if tools.json is not None else shape.id_prefix
-        ahead = rf"(?=\s*+{exact(first)})" if first else ""
+        first = object_open(tools) if call_object_of(tools) and not shape.slots else shape.id_prefix
+        ahead = _ahead(opener, first)
         trailing = "" if ir.content.end.strip() else ir.content.end
         return Facts(
             turn_end=either([marker(trailing + end) for end in self.longest_first(ir.turn.ends)]),
@@ -138,7 +140,9 @@ class _Analysis:
             content_space="" if ir.content.start.strip() else ir.content.start,
             content_open=self.pattern(ir.content.start),
             content_close=self.pattern(ir.content.end),
-            section_open=self.opener(section) + (ahead if not opener.strip() else "") if section.strip() else "",
+            section_open=self.opener(section) + (_ahead(section, first) if not opener.strip() else "")
+            if section.strip()
+            else "",
             object_start="" if opener.strip() or section.strip() else ahead,
             section_close=self.closer((tools.section_end,)),
             separator=self.pattern(tools.separator),
@@ -183,9 +187,18 @@ class _Analysis:
         variants = [whole, *self.variants.get(whole.strip(), ())]
         pieces = [part for text in variants for piece in pieces_of(text) for part in (piece, *parts_of(piece))]
         ordered = [*variants, *sorted(dict.fromkeys(pieces), key=lambda piece: -len(piece))]
-        # A piece that something else begins with would tear that apart.
-        ordered = [text for text in ordered if text in variants or not self.opens(text.strip())]
-        return group(either([marker(text) for text in unlike(ordered)]))
+        openers = self.openers()
+        # A piece that an opener begins with would tear that apart.
+        ordered = [text for text in ordered if text in variants or text.strip() not in openers]
+        alone = [[exact(each) for each in openers if each.startswith(text.strip())] for text in unlike(ordered)]
+        return group(
+            either(
+                [
+                    (f"(?!{either(longer)})" if longer and text not in variants else "") + marker(text)
+                    for text, longer in zip(unlike(ordered), alone, strict=True)
+                ]
+            )
+        )
 
     def stray(self, reasoning_close: str, shape: CallShape) -> str:
         """Closers that are dropped where nothing is open."""
@@ -194,15 +207,22 @@ class _Analysis:
         closer = () if None in shape.closer else shape.closer
         texts = [text for text in (*closer, self.ir.tools.section_end) if text]
         pieces = [piece for text in texts for piece in (text, *pieces_of(text))]
-        closers = dict.fromkeys(piece for piece in pieces if is_distinctive(piece))
+        pieces += [part for piece in pieces for part in parts_of(piece)]
+        closers = unlike([piece for piece in pieces if is_distinctive(piece)])
         longest_first = sorted(closers, key=lambda text: (-len(text.strip()), text))
-        found = [reasoning_close, *(marker(piece) for piece in unlike(longest_first))]
+        found = [reasoning_close, *(marker(piece) for piece in longest_first)]
         return either([pattern for pattern in found if pattern])
 
 
 def unlike(texts: list[str]) -> list[str]:
     """The texts whose cores differ."""
     return list({text.strip(): text for text in reversed(texts) if text.strip()}.values())[::-1]
+
+
+def _ahead(opener: str, first: str) -> str:
+    """What has to come next; after white space where the opener ends with some."""
+    space = "" if opener.strip() and not opener[-1].isspace() else r"\s*+"
+    return f"(?={space}{exact(first)})" if first else ""
 
 
 def _lead(text: str) -> str:
@@ -235,14 +255,24 @@ def opener_pattern(text: str, *, omissible: bool) -> str:
 
     "<call>\\n<do="  →  (?:<call>\\s*)?<do=
     """
-    pieces = pieces_of(text)
-    last = pieces[-1]
-    if not omissible or len(pieces) < 2 or not is_distinctive(last) or last[0].isalnum():
-        return marker(text)
-    at = text.rindex(last)
-    lead = text[:at]
-    space = r"\s*+" if lead[-1].isspace() else ""
-    return f"(?:{opener_pattern(lead.rstrip(), omissible=True)}{space})?{marker(text[at:])}"
+    *leads, last = segments_of(text) if omissible else [text]
+    pattern = ""
+    for lead in leads:
+        before = f"(?:{pattern})?" if pattern else ""
+        pattern = before + marker(lead.rstrip()) + (r"\s*+" if lead[-1:].isspace() else "")
+    return (f"(?:{pattern})?" if pattern else "") + marker(last)
+
+
+def segments_of(text: str) -> list[str]:
+    """The opener cut before every piece that, with all after it, is distinctive."""
+    cuts, at = [], 0
+    for index, piece in enumerate(pieces_of(text)):
+        at = text.index(piece, at)
+        if index and is_distinctive(text[at:]) and not piece[0].isalnum():
+            cuts.append(at)
+        at += len(piece)
+    edges = [0, *cuts, len(text)]
+    return [text[start:end] for start, end in pairwise(edges)]
 
 
 def object_open(tools: Tools) -> str:
@@ -250,8 +280,10 @@ def object_open(tools: Tools) -> str:
 
 
 def call_shape(tools: Tools) -> CallShape:
-    if tools.json is not None:
-        return CallShape(tools.json.prefix, (), (tools.json.suffix,))
+    called = call_object_of(tools)
+    if called is not None:
+        before = shape_of((*called.before, Slot("arguments")))
+        return CallShape(before.opener, before.slots[:-1], (called.after,))
     return with_id(shape_of(tools.call), tools.call_id.layout)
 
 

@@ -14,16 +14,25 @@ from collections.abc import Mapping, Sequence
 from tplc.backends.peg.calls import call_sections
 from tplc.backends.peg.facts import facts_of
 from tplc.backends.peg.known_tools import known_tools
+from tplc.backends.peg.response import response_section
 from tplc.backends.peg.rules import needed_sections, print_sections
 from tplc.backends.peg.turn import turn_sections
 from tplc.ir.nodes import Json, TemplateIR
 
 
-def generate(ir: TemplateIR, *, tools: Sequence[Mapping[str, Json]] | None = None, parallel: bool | None = None) -> str:
-    """`parallel` False: one call at most; None: more where any come."""
+def generate(
+    ir: TemplateIR,
+    *,
+    tools: Sequence[Mapping[str, Json]] | None = None,
+    parallel: bool | None = None,
+    json_schema: Json | None = None,
+) -> str:
+    """`parallel` False: one call at most; None: more where any come.  `json_schema`: that of a response format."""
     facts = facts_of(ir)
     known = known_tools(tools, closed=facts.bare)
-    sections = [*turn_sections(ir, facts), *call_sections(ir, facts, known, parallel=parallel is not False)]
+    answer = [response_section(json_schema, facts)] if json_schema is not None else []
+    turn = turn_sections(ir, facts, in_format=bool(answer))
+    sections = [*turn, *answer, *call_sections(ir, facts, known, parallel=parallel is not False)]
     return header(ir) + "\n" + print_sections(needed_sections(sections))
 
 

@@ -51,6 +51,11 @@ def known_tools(tools: Sequence[Mapping[str, Json]] | None, *, closed: bool) -> 
     return KnownTools(known, closed and bool(known))
 
 
+def known_tool(name: str, schema: object) -> KnownTool:
+    """One tool by itself."""
+    return _tool(name, schema, set())
+
+
 def _tool(name: str, schema: object, taken: set[str]) -> KnownTool:
     rule = rule_word(name, taken)
     parameters = []

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 WIDTH = 110
 # A literal, or a regular expression with its flags.
 TEXT = re.compile(r'~?r?"(?:\\.|[^"\\])*"s?', re.S)
+NAME = re.compile(r"[a-z_][a-z_0-9]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +61,22 @@ def needed_sections(sections: Sequence[Section]) -> tuple[Section, ...]:
     return (*kept,)
 
 
+def placed(rules: Sequence[Rule], place: str, *, but: frozenset[str] = frozenset()) -> tuple[Rule, ...]:
+    """The same rules for another place: all names in them, but some, go on with `place`."""
+
+    def renamed(text: str) -> str:
+        parts = re.split(f"({TEXT.pattern})", text, flags=re.S)
+        return "".join(part if at % 2 else NAME.sub(named, part) for at, part in enumerate(parts))
+
+    def named(found: re.Match[str]) -> str:
+        return found.group() if found.group() in but else found.group() + place
+
+    return (*(Rule(renamed(each.name), (*map(renamed, each.choices),)) for each in rules),)
+
+
 def names_in(each: Rule) -> list[str]:
     """The names of rules in a rule's right side."""
-    return re.findall(r"[a-z_][a-z_0-9]*", TEXT.sub(" ", " ".join(each.choices)))
+    return NAME.findall(TEXT.sub(" ", " ".join(each.choices)))
 
 
 def print_sections(sections: tuple[Section, ...]) -> str:

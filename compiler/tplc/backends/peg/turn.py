@@ -8,30 +8,36 @@ Reasoning("tag_based", "<reason>\\n", "\\n</reason>")
 
 from __future__ import annotations
 
-from tplc.backends.peg.facts import Facts
-from tplc.backends.peg.patterns import leaf, some_prefix, up_to
+from tplc.backends.peg.call_objects import call_object_of
+from tplc.backends.peg.facts import Facts, call_shape
+from tplc.backends.peg.patterns import either, leaf, some_prefix, up_to
 from tplc.backends.peg.rules import Rule, Section, rule, sequence
-from tplc.ir.nodes import TemplateIR
+from tplc.ir.nodes import JsonFields, TemplateIR
 
 INDENT = r"[^\S\n]*+"
 SPACE = r"\s*+"
+CONTENT = "Content: text up to where the next part may begin."
 
 
-def turn_sections(ir: TemplateIR, facts: Facts) -> list[Section]:
-    return [turn_section(ir, facts), reasoning_section(ir, facts), content_section(ir, facts)]
+def turn_sections(ir: TemplateIR, facts: Facts, *, in_format: bool = False) -> list[Section]:
+    """`in_format`: content is an answer in a response format where it can be."""
+    return [turn_section(ir, facts, in_format=in_format), reasoning_section(ir, facts), content_section(ir, facts)]
 
 
-def turn_section(ir: TemplateIR, facts: Facts) -> Section:
+def turn_section(ir: TemplateIR, facts: Facts, *, in_format: bool) -> Section:
     first = [
         "content_space" if facts.content_space else "",
         "thinking_aloud?" if ir.reasoning.mode == "delimiter" else "",
         "tool_calls_first?" if facts.bare else "",
     ]
     markers = _markers(ir, facts)
-    parts = [*markers, *_talk(facts), "content"]
+    text = [*(["content_for_answer"] if in_format else []), *_talk(facts), "content"]
+    parts = [*markers, *text]
+    if _failing_next(ir, facts):
+        parts[parts.index("tool_calls")] = "tool_calls failed_call?"
     rules = [rule("turn", sequence(*first, "part*"))]
     if facts.bare:
-        rules.append(rule("part", *(f"{name} tool_calls_first?" for name in markers), *_talk(facts), "content"))
+        rules.append(rule("part", *(f"{name} tool_calls_first?" for name in markers), *text))
         rules.append(rule("tool_calls_first", f"{leaf(SPACE)} tool_calls"))
         own_line = [f"&{leaf(facts.own_line)} tool_calls"] if facts.call_lead else []
         rules.append(rule("call_line", *own_line, "line_start content_for_indent tool_calls"))
@@ -66,7 +72,9 @@ def _markers(ir: TemplateIR, facts: Facts) -> list[str]:
 
 
 def _talk(facts: Facts) -> list[str]:
-    return ["talk_of_calls"] if facts.call_starts and facts.stray and not facts.bare else []
+    if not facts.call_starts:
+        return []
+    return ["talk_of_calls" if facts.stray else "content_for_opener"]
 
 
 def reasoning_section(ir: TemplateIR, facts: Facts) -> Section:
@@ -117,14 +125,26 @@ def _thinking_aloud(facts: Facts) -> Section:
     )
     guards = [f"!{name}" for name, present in named if present]
     calls = facts.line_starts if facts.bare else facts.call_starts
-    stops = [facts.reasoning_close, facts.turn_end, facts.content_open, *calls]
+    stops = [facts.reasoning_close, facts.turn_end, facts.content_open, *calls, facts.stray]
+    guards += ["!stray_closer"] if facts.stray else []
+    rules = [
+        rule("reasoning_text", sequence(*guards, leaf(up_to(stops)))),
+        rule("reasoning_close", leaf(facts.reasoning_close)),
+    ]
+    texts = ["reasoning_text"]
+    if facts.stray:
+        texts.append("!reasoning_close stray_closer")
+        closer = f"!reasoning_close {leaf(facts.stray)}"
+        rules.append(rule("reasoning_text_for_closer", closer))
+    if facts.stray and facts.call_starts and not facts.bare:
+        texts.insert(0, "talk_aloud")
+        more = "(reasoning_text / reasoning_text_for_closer)*"
+        rules.insert(0, rule("talk_aloud", f"!tool_calls reasoning_text_for_opener {more}"))
+        rules.append(rule("reasoning_text_for_opener", leaf("|".join(facts.call_starts))))
     return Section(
         "Reasoning: whatever stands before its closing marker.",
-        (
-            rule("thinking_aloud", "reasoning_text* reasoning_close"),
-            rule("reasoning_text", sequence(*guards, leaf(up_to(stops)))),
-            rule("reasoning_close", leaf(facts.reasoning_close)),
-        ),
+        (rule("thinking_aloud", f"({' / '.join(texts)})* reasoning_close"), *rules),
+        ("After an opener that opens no call, closers are text as well.",) if len(texts) > 2 else (),
     )
 
 
@@ -139,23 +159,59 @@ def content_section(ir: TemplateIR, facts: Facts) -> Section:
         rules.append(rule("content_close", leaf(facts.content_close)))
     if facts.bare:
         rules.append(rule("content_for_indent", leaf(INDENT)))
-    notes: tuple[str, ...] = ()
-    if _talk(facts):
-        others = [f"!{name}" for name in _markers(ir, facts) if name != "stray_closer"]
-        rules += [
-            rule("talk_of_calls", f"content_for_opener ({' '.join(others)} (content_for_closer / content))*"),
-            *_opener_rules(ir, facts),
-            rule("content_for_closer", leaf(facts.stray)),
-        ]
-        notes = ("After an opener that opens no call, closers are text as well.",)
-    return Section("Content: text up to where the next part may begin.", (*rules,), notes)
+    if not _talk(facts):
+        return Section(CONTENT, (*rules,))
+    rules += _talk_rules(ir, facts)
+    notes = ("After an opener that opens no call, closers are text as well.",) if facts.stray else ()
+    return Section(CONTENT, (*rules,), notes)
+
+
+def _talk_rules(ir: TemplateIR, facts: Facts) -> list[Rule]:
+    """Text that begins like a call and is none: outside the section, and where the next call may come in it."""
+    others = [f"!{name}" for name in _markers(ir, facts) if name != "stray_closer"]
+    text = "(content_for_closer / content)" if facts.stray else "content"
+    rest = f"({' '.join(others)} {text})*"
+    rules = [rule("talk_of_calls", f"content_for_opener {rest}")] if facts.stray else []
+    rules += _opener_rules(ir, facts)
+    if _failing_next(ir, facts):
+        before = ["gap", *(["!turn_end"] if facts.turn_end else []), *(["call_open gap"] if facts.call_open else [])]
+        rules.append(rule("failed_call", f"content_for_next_call {rest}"))
+        rules.append(rule("content_for_next_call", sequence(*before, "nameless_object")))
+    return [*rules, *([rule("content_for_closer", leaf(facts.stray))] if facts.stray else [])]
+
+
+def _failing_next(ir: TemplateIR, facts: Facts) -> bool:
+    """Whether in a section something opens a call that opens none outside, and may turn out to be none."""
+    called = call_object_of(ir.tools)
+    opens = bool(facts.section_open) and not facts.distinctive_call
+    return opens and called is not None and not facts.bare and not call_shape(ir.tools).slots
 
 
 def _opener_rules(ir: TemplateIR, facts: Facts) -> list[Rule]:
-    """What turns out not to open a call: with an object that has no name, as far as its fields go."""
+    """What turns out not to open a call: with an object that has no name, up to where that shows."""
     opener = leaf("|".join(facts.call_starts))
-    if ir.tools.json is None or ir.tools.json.name_is_key:
+    if facts.bare:
+        opener = f"line_start {leaf(INDENT + '(?:' + either(facts.call_starts) + ')')}"
+    called = call_object_of(ir.tools)
+    if called is None:
         return [rule("content_for_opener", opener)]
+    slots = [item for kind, _ in call_shape(ir.tools).slots for item in ("gap", kind, f"{kind}_end")]
+    if slots:
+        return [
+            rule("content_for_opener", sequence(opener, *slots, "gap nameless_object"), opener),
+            rule("nameless_object", nameless_object(called.fields, bare=facts.bare)),
+        ]
     return [
-        rule("content_for_opener", f"{opener} gap loose_object?"),
+        rule("content_for_opener", f"{opener} gap nameless_object?"),
+        rule("nameless_object", nameless_object(called.fields, bare=facts.bare)),
     ]
+
+
+def nameless_object(fields: JsonFields, *, bare: bool) -> str:
+    """An object that is no call, up to where that shows."""
+    if fields.name_is_key:
+        return "object_open (loose_sign / loose_object / loose_list)* (loose_string / object_close)?"
+    key = "inner_key" if len(fields.name) > 1 else "name_key"
+    if bare:
+        return f"object_open ({key} loose_sign* (loose_string / loose_word)? / loose_key)?"
+    return f"object_open (!{key} field)* ({key} loose_sign* (loose_value / object_close)? / object_close)?"

@@ -25,8 +25,6 @@ ESCAPES = {
     "json": r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})',
     "python": r"""\\(?:['"\\abfnrtv]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4})""",
 }
-# Quotes as they open in one style or another, for finding where a broken object ends.
-QUOTED = (r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', r"(?<=[:,\[{]\s*)'(?:[^'\\]|\\.)*+(?:'|\\?\Z)")
 
 
 def value_rules(style: ValueStyle, dialect: Dialect, suffix: str = "", *, after: str = "") -> list[Rule]:
@@ -85,13 +83,10 @@ def object_rules(style: ValueStyle, suffix: str, inner: str) -> list[Rule]:
 def key_rules(style: ValueStyle, suffix: str) -> list[Rule]:
     if style.key_open:
         return [rule(f"key{suffix}", f"string{suffix}")]
-    opens = either([exact(sign.strip()) for sign in (style.object_open, style.list_open) if sign.strip()])
-    stops = either([exact(sign.strip()) for sign in (style.colon, style.object_close, *_opens(style)) if sign.strip()])
-    return [rule(f"key{suffix}", leaf(rf"(?!{opens}|{stops})\S(?:(?!{stops})[^\n])*+"))]
-
-
-def _opens(style: ValueStyle) -> list[str]:
-    return [string.open for string in style.strings]
+    inside = [style.colon, style.object_close, *(string.open for string in style.strings)]
+    signs = [*inside, style.object_open, style.list_open, style.list_close, style.object_separator]
+    stops, first = (either([exact(sign.strip()) for sign in texts if sign.strip()]) for texts in (inside, signs))
+    return [rule(f"key{suffix}", leaf(rf"(?!{first})\S(?:(?!{stops})[^\n])*+"))]
 
 
 def list_rules(style: ValueStyle, suffix: str, inner: str) -> list[Rule]:
@@ -133,26 +128,3 @@ def unescaped_text(string: StringStyle, after: str) -> str:
     if len(string.close) > 2:
         return rf".*?(?={exact(string.close)})"
     return rf".*?(?={exact(string.close)}{after or FOLLOWING})"
-
-
-def loose_rules(style: ValueStyle) -> list[Rule]:
-    """A broken or unfinished object: its brackets and quotes as far as they pair up."""
-    object_open, object_close = style.object_open.strip(), style.object_close.strip()
-    list_open, list_close = style.list_open.strip(), style.list_close.strip()
-    own = [rf"{exact(string.open)}.*?(?:{exact(string.close)}|\Z)" for string in style.strings if len(string.open) > 1]
-    quoted = either([*own, *QUOTED])
-    signs = [exact(sign) for sign in (object_open, object_close, list_open, list_close)]
-    stops = either([*signs, *(exact(string.open) for string in style.strings if len(string.open) > 1)])
-    plain = f'(?!{stops}|").'
-    opened, closed = literal(object_open), literal(object_close)
-    inside = "(loose_item / loose_list / loose_text)*"
-    return [
-        rule(
-            "loose_object",
-            f"{opened} (loose_object / loose_list / loose_text / {literal(list_close)})* ({closed} / cut)",
-        ),
-        rule("loose_list", f"{literal(list_open)} {inside} ({literal(list_close)} / &{closed} / cut)"),
-        rule("loose_item", f"{opened} {inside} ({closed} / &{literal(list_close)} / cut)"),
-        rule("loose_text", leaf(rf"(?:{quoted}|{plain})++")),
-        rule("loose_string", leaf(QUOTED[0])),
-    ]

@@ -1,0 +1,159 @@
+"""The rules of lists and objects with mistakes, or that the output cuts off.
+
+    loose_object  = "{" (loose_sign / loose_object / loose_list / loose_member)* ("}" / cut)
+    loose_member  = loose_key loose_sign* loose_value?
+    …
+
+They say where such a value ends; the mapper repairs what is in it, as the generated parsers do.  Quotes and opening
+brackets count wherever they stand, commas and colons may be missing or too many.  A closing bracket closes the
+innermost bracket of its kind with all that is open inside; where none is open it is no more than a stray sign.
+"""
+
+from __future__ import annotations
+
+from tplc.backends.peg.patterns import any_of, either, exact, leaf, literal, none_of
+from tplc.backends.peg.rules import Rule, rule
+from tplc_runtime.values import NUMBER, Style
+
+VALUES = ("loose_object", "loose_list", "loose_string", "loose_word")
+IN_LIST = "_for_item"
+# What else reads as a number: 007, 1_000, .5, 0x1F, nan.
+OTHER_NUMBERS = (
+    r"[-+]?(?:0*(?:[1-9]|0_)[0-9_]*(?:\.[0-9_]*)?|0*\.[0-9_]+)(?:[eE][-+]?[0-9]+)?",
+    r"0[xX][0-9a-fA-F]{1,16}",
+    r"[-+]*(?i:nan|inf|infinity)",
+)
+
+
+def loose_rules(style: Style, place: str = "") -> list[Rule]:
+    """`loose_object` and `loose_list` for what stands inside an object; `place` tells styles apart."""
+    item = IN_LIST + place
+    return [
+        *_object(style, place, place),
+        _list(style, f"loose_list{place}", place),
+        *_object(style, item, place),
+        rule(f"loose_key{place}", f"loose_string{place}", leaf(bare_key_pattern(style))),
+        rule(f"loose_string{place}", leaf(string_pattern(style))),
+        rule(f"loose_word{place}", leaf(word_pattern(style))),
+        rule(f"loose_sign{place}", leaf(_signs(style, ",:]"))),
+        rule(f"loose_sign{item}", leaf(_signs(style, ",:"))),
+    ]
+
+
+def loose_top_list(style: Style, place: str, name: str) -> list[Rule]:
+    """A list that stands in no object: what closes an object is a stray sign in it."""
+    own = "_for_top" + place
+    return [
+        rule(
+            name,
+            f"{literal(_sign(style, '['))} (loose_sign{own} / loose_object{IN_LIST}{place} / {name} / "
+            f"loose_string{place} / loose_word{place})* ({literal(_sign(style, ']'))} / cut)",
+        ),
+        rule(f"loose_sign{own}", leaf(_signs(style, ",:}"))),
+    ]
+
+
+def _object(style: Style, here: str, place: str) -> list[Rule]:
+    """An object; in a list the end of the list closes it as well."""
+    inside = f"loose_sign{here} / loose_object{here} / loose_list{place} / loose_member{here}"
+    ends = [literal(_sign(style, "}")), *([f"&{literal(_sign(style, ']'))}"] if here != place else []), "cut"]
+    return [
+        rule(f"loose_object{here}", f"{literal(_sign(style, '{'))} ({inside})* ({' / '.join(ends)})"),
+        rule(f"loose_member{here}", f"loose_key{place} loose_sign{here}* loose_value{here}?"),
+        rule(
+            f"loose_value{here}",
+            f"loose_object{here}",
+            f"loose_list{place}",
+            f"loose_string{place}",
+            f"loose_word{place}",
+        ),
+    ]
+
+
+def _list(style: Style, name: str, place: str) -> Rule:
+    """A list in an object; the end of the object closes it as well."""
+    item = IN_LIST + place
+    ends = f"{literal(_sign(style, ']'))} / &{literal(_sign(style, '}'))} / cut"
+    return rule(name, f"{literal(_sign(style, '['))} (loose_sign{item} / loose_value{item})* ({ends})")
+
+
+def _sign(style: Style, token: str) -> str:
+    return next((text for text, kind in style.tokens.items() if kind == token), token)
+
+
+def _signs(style: Style, tokens: str) -> str:
+    texts = [text for text, token in style.tokens.items() if token in tokens]
+    return rf"(?:\s|{either([exact(text) for text in texts])})++"
+
+
+def string_pattern(style: Style, *, follow: str = "", whole: bool = False) -> str:
+    """Text in quotes of any kind, to its end or the output's (unless `whole`).
+
+    `follow` is what comes after quotes that may stand unescaped in the text.
+    """
+    stop = "" if whole else r"|\\?\Z"
+    strings = [
+        rf"{exact(opened)}{_text(close, escape)}(?:{_close(style, close, escape, follow)}{stop})"
+        for opened, (close, escape, _) in style.strings.items()
+    ]
+    return either(strings) or "(?!)"
+
+
+def _text(close: str, escape: str) -> str:
+    if escape == "none":
+        return ".*?"
+    plain = none_of(close + "\\") if len(close) == 1 else rf"(?!{exact(close)})[^\\]"
+    escapes = r"\\." if escape == "python" else r"""\\["\\/bfnrt']|\\(?!\Z)"""
+    return rf"(?:{plain}|{escapes})*+"
+
+
+def _close(style: Style, close: str, escape: str, follow: str) -> str:
+    guessed = escape == "none" and len(close) < 3
+    return exact(close) + (f"(?={follow or style.follow.pattern})" if guessed else "")
+
+
+def no_name_pattern(style: Style) -> str:
+    """Text in quotes that names nothing: white space, or lines."""
+    blank = [rf"{exact(opened)}(?:\s|\\[nrt])*+{exact(close)}" for opened, (close, _, _) in style.strings.items()]
+    lines = [
+        rf"{exact(opened)}(?:(?!{exact(close)})[^\\\n]|\\[^n])*+(?:\n|\\n)"
+        for opened, (close, _, _) in style.strings.items()
+    ]
+    return either([*blank, *lines]) or "(?!)"
+
+
+def word_pattern(style: Style) -> str:
+    """A number or a literal word; any other goes on to a comma, a bracket, or the line's end."""
+    char = _word_char(style)
+    return rf"(?={char})(?:{_literal_word(style)}|[^,\n\]}}]++|(?:{char})++)"
+
+
+def bare_word_pattern(style: Style) -> str:
+    """A word that is text, although it stands in no quotes."""
+    char = _word_char(style)
+    return rf"(?={char})(?!{_literal_word(style)})(?:[^,\n\]}}]++|(?:{char})++)"
+
+
+def _literal_word(style: Style) -> str:
+    words = [exact(word) for word in sorted(style.words, key=len, reverse=True)]
+    return f"(?:{either([*words, NUMBER.pattern, *OTHER_NUMBERS])})(?!{_word_char(style)})"
+
+
+def top_word_pattern(style: Style, follow: str) -> str:
+    """A word that stands in no brackets: up to what may follow the value."""
+    signs = either([exact(text) for text, token in style.tokens.items() if token in ",:]}[{"])
+    words = [exact(word) for word in sorted(style.words, key=len, reverse=True)]
+    literal_word = f"(?:{either([*words, NUMBER.pattern])})(?={follow})"
+    return rf"(?!{signs})(?:{literal_word}|(?!{follow}).+?(?={follow}|\Z))"
+
+
+def bare_key_pattern(style: Style) -> str:
+    char = _word_char(style)
+    return rf"(?={char})(?:(?:(?!{exact(_sign(style, ':'))})[^\n}}])++|(?:{char})++)"
+
+
+def _word_char(style: Style) -> str:
+    ordered = sorted(style.tokens, key=len, reverse=True)
+    single = any_of("".join(sign for sign in ordered if len(sign) == 1))[1:]
+    longer = either([exact(sign) for sign in ordered if len(sign) > 1])
+    return (f"(?!{longer})" if longer else "") + rf"[^\s{single}"

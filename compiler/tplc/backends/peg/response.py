@@ -1,0 +1,48 @@
+"""The rules of an answer in a response format: content that is JSON, as a schema has it.
+
+    {"city": {"type": "string"}}
+    →  content_for_answer = ~r"\\s*+" answer &answer_end
+       answer             = object_for_answer / value_for_json
+       object_for_answer  = object_open_for_json (member_for_answer …)? object_close_for_json
+
+What the schema does not know is read all the same, and what is no JSON is content like any other.
+"""
+
+from __future__ import annotations
+
+from tplc.backends.peg.facts import Facts
+from tplc.backends.peg.known_tools import known_tool
+from tplc.backends.peg.patterns import leaf
+from tplc.backends.peg.rules import Rule, Section, placed, rule
+from tplc.backends.peg.schemas import schema_rules
+from tplc.backends.peg.values import value_rules
+from tplc.ir.nodes import JSON_STYLE, Dialect, Json
+
+JSON_DIALECT = Dialect(JSON_STYLE, JSON_STYLE, JSON_STYLE)
+ANSWER = "_for_answer"
+
+
+def response_section(schema: Json, facts: Facts) -> Section:
+    ends = [name for name, pattern in (("turn_end", facts.turn_end), ("content_close", facts.content_close)) if pattern]
+    spaces, stop = leaf(r"\s*+"), leaf(r"\Z")
+    answer, own = _schema_rules(schema)
+    return Section(
+        "An answer in the response format: JSON, as its schema has it; else any JSON.",
+        (
+            rule("content_for_answer", f"{spaces} answer &answer_end"),
+            rule("answer", *answer, "value_for_json"),
+            rule("answer_end", f"{spaces} ({' / '.join([*ends, stop])})"),
+            *own,
+            *placed(value_rules(JSON_STYLE, JSON_DIALECT), "_for_json"),
+        ),
+    )
+
+
+def _schema_rules(schema: Json) -> tuple[list[str], list[Rule]]:
+    """The rules of an object with known members, and the one that leads to them."""
+    answer = known_tool("answer", schema)
+    rules = [each for each in schema_rules(answer, JSON_DIALECT) if each.name != f"arguments{ANSWER}"]
+    if not rules:
+        return [], []
+    own = frozenset(each.name for each in rules)
+    return [f"object{ANSWER}"], [*placed(rules, "_for_json", but=own)]
