@@ -7,7 +7,7 @@ The stages are imported where they run: a command that only prints a version loa
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tplc.backends.gbnf import Grammar
     from tplc.learn import Example
     from tplc.learn.probe import Observer
+    from tplc.learn.warnings import TemplateWarning
     from tplc.render import Limits, Renderer
     from tplc.verify import Artifact
 
@@ -57,15 +58,20 @@ def compile_template(
     limits: Limits | None = None,
     seed: int = 0,
     thorough: bool = False,
+    warn: Callable[[TemplateWarning], None] | None = None,
 ) -> TemplateIR:
     """The format of a template, with the result of verifying what `target` makes of it in `ir.verification`.
 
-    A verification that failed is told there and not raised: `require_verified` raises it.
+    A verification that failed is told there and not raised: `require_verified` raises it.  `warn` is told what to know
+    of the template before trusting it; without it nothing is looked for.
     """
     with open_renderer(source_text, name=name, special_tokens=special_tokens, limits=limits) as renderer:
         ir = learn_format(
             renderer, name=name, source_text=source_text, special_tokens=special_tokens, examples=examples
         )
+        if warn is not None:
+            for warning in warnings_of(renderer, ir):
+                warn(warning)
         ir = apply_tolerances(ir, tolerances)
         return verify_ir(ir, renderer, target=target, examples=examples, seed=seed, thorough=thorough)
 
@@ -120,6 +126,13 @@ def learn_format(
     if violations:
         raise InvalidIR(name, tuple(map(str, violations)), printed(ir))
     return ir
+
+
+def warnings_of(renderer: Renderer, ir: TemplateIR) -> tuple[TemplateWarning, ...]:
+    """Of a template that hides something: see `tplc.learn.warnings`."""
+    from tplc.learn.warnings import find_warnings
+
+    return find_warnings(renderer, ir)
 
 
 def verify_ir(

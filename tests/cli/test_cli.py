@@ -301,6 +301,23 @@ def test_inspect(run: Run, template: Path, golden: Callable[[Path, str], None]) 
     golden(CASES / "inspect.txt", "\n".join(line.rstrip() for line in lines) + "\n")
 
 
+SNEAKY = "{% for m in messages %}[{{ m.role }}]{% if 'go' in m.content %}!{% endif %}{{ m.content }}[end]{% endfor %}"
+SNEAKY_WARNING = (
+    "warning      sneaky.jinja:1:44: the render depends on the words of a message: "
+    'the system message with "go" writes "!" (line 1)\n'
+)
+
+
+def test_warnings(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "sneaky.jinja").write_text(SNEAKY, encoding="utf-8")
+    for form in ([], ["--json"], ["--text"]):
+        assert run("inspect", "sneaky.jinja", *form).err == SNEAKY_WARNING
+    assert SNEAKY_WARNING in run("compile", "sneaky.jinja", "-o", "sneaky.py").err
+    assert run("compile", "sneaky.jinja", "-o", "sneaky.py", "--quiet").err == SNEAKY_WARNING
+    [warning] = json.loads(run("compile", "sneaky.jinja", "-o", "sneaky.py", "--json").err)["warnings"]
+    assert (warning["name"], warning["line"], warning["column"]) == ("sneaky.jinja", 1, 44)
+
+
 def test_inspect_json_is_the_artifact_and_is_read_again(run: Run, template: Path, tmp_path: Path) -> None:
     result = run("inspect", "chat.jinja", "--json")
     run("compile", "chat.jinja", "-o", "chat.json", "-q")

@@ -8,7 +8,7 @@ verified   218 of 218 messages, 240 chunkings
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from tplc.ir.nodes import Ambiguity, Json, TemplateIR, Verification
@@ -19,15 +19,19 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from tplc.backends.gbnf import Grammar
+    from tplc.learn.warnings import TemplateWarning
 
 MOST_LINES = 6
 
 
-def print_report(ir: TemplateIR, grammar: Grammar | None, wrote: str | None) -> None:
+def print_report(
+    ir: TemplateIR, grammar: Grammar | None, wrote: str | None, warnings: Sequence[TemplateWarning] = ()
+) -> None:
     """On standard error, in colours when that is a terminal."""
     rows = [*_rows(ir), *verification_rows(ir.verification)]
     if grammar is not None:
         rows += _grammar_rows(grammar)
+    rows += warning_rows(warnings)
     if wrote is not None:
         rows.append(("wrote", wrote))
     print_rows(rows, sys.stderr)
@@ -56,7 +60,13 @@ def print_rows(rows: list[tuple[str, str]], file: TextIO) -> None:
 def _coloured(label: str, text: str) -> Text:
     from rich.text import Text
 
-    styles = {"verified": "green", "NOT VERIFIED": "bold red", "failed": "red", "ambiguous": "yellow"}
+    styles = {
+        "verified": "green",
+        "NOT VERIFIED": "bold red",
+        "failed": "red",
+        "ambiguous": "yellow",
+        "warning": "bold yellow",
+    }
     return Text.assemble((f"{label:<13}", "bold"), (text, styles.get(label, "")))
 
 
@@ -93,6 +103,10 @@ def _calls(ir: TemplateIR) -> str:
     section = f"{quoted(tools.section_start)} " if tools.section_start else ""
     closed = f" {quoted(tools.section_end)}" if tools.section_end else ""
     return f"{tools.format} {section}{printed_layout(tools.call)}{closed}"
+
+
+def warning_rows(warnings: Sequence[TemplateWarning]) -> Iterator[tuple[str, str]]:
+    return (("warning", str(warning)) for warning in warnings)
 
 
 def verification_rows(result: Verification) -> Iterator[tuple[str, str]]:
