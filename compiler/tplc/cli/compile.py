@@ -15,6 +15,7 @@ from tplc.cli.progress import working
 from tplc.cli.report import print_report, print_rows, report_dict, warning_rows
 from tplc.errors import UsageError
 from tplc.ir.nodes import TemplateIR
+from tplc.ir.visible import visible
 from tplc.project.artifacts import check_output, write_output
 from tplc.project.depfile import depfile
 from tplc.project.files import read_examples, read_json, read_tolerances, read_tools
@@ -147,8 +148,7 @@ def _report(
         report["warnings"] = [asdict(warning) for warning in warnings]
         if grammar is not None:
             report["grammar"] = grammar.to_json()
-        json.dump(report, sys.stderr, ensure_ascii=False, indent=2)
-        print(file=sys.stderr)
+        print(visible(json.dumps(report, ensure_ascii=False, indent=2)), file=sys.stderr)
     elif options.quiet and ir.verification.verified:
         # Quiet is about what went as it should.
         print_rows(list(warning_rows(warnings)), sys.stderr)

@@ -20,6 +20,7 @@ from tplc.explain.samples import samples
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.printed import lines, printed
 from tplc.ir.serialize import dumps
+from tplc.ir.visible import visible
 from tplc.ir.write import write_parts
 from tplc.project.beside import is_ir
 from tplc.project.files import read_text
@@ -117,5 +118,5 @@ def _tables(ir: TemplateIR) -> list[Table]:
 
 
 def _coloured(ir: TemplateIR, message: dict[str, Any]) -> Text:
-    header = (ir.turn.header, "dim underline")
-    return Text.assemble(header, *((part.text, STYLES[part.kind]) for part in write_parts(ir, message)))
+    header = (visible(ir.turn.header), "dim underline")
+    return Text.assemble(header, *((visible(part.text), STYLES[part.kind]) for part in write_parts(ir, message)))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TextIO
 from tplc.ir.nodes import Ambiguity, Json, TemplateIR, Verification
 from tplc.ir.printed import printed_layout, quoted
 from tplc.ir.serialize import to_dict
+from tplc.ir.visible import one_line
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -48,13 +49,13 @@ def report_dict(ir: TemplateIR, wrote: str | None) -> dict[str, Json]:
 def print_rows(rows: list[tuple[str, str]], file: TextIO) -> None:
     if not file.isatty():
         for label, text in rows:
-            print(f"{label:<13}{text}".rstrip(), file=file)
+            print(f"{label:<13}{one_line(text)}".rstrip(), file=file)
         return
     from rich.console import Console
 
     console = Console(file=file, highlight=False, soft_wrap=True)
     for label, text in rows:
-        console.print(_coloured(label, text))
+        console.print(_coloured(label, one_line(text)))
 
 
 def _coloured(label: str, text: str) -> Text:

@@ -103,6 +103,8 @@ class _Stage:
                 **context,
             )
         except (LimitExceeded, UnsafeTemplate) as error:
+            if isinstance(error, LimitExceeded) and error.limit == "total_seconds":
+                raise
             self.renders += MOST_RENDERS // 4  # the next ones may take as long
             return Refused(str(error))
         except (TemplateRaised, RenderFailed) as error:

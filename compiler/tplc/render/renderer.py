@@ -15,8 +15,8 @@ import subprocess
 import sys
 import time
 import weakref
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -92,6 +92,7 @@ class Renderer:
         self.count = 0
         self._worker: Worker | None = None
         self._closed = False
+        self._deadline: float | None = None
         if len(source) > limits.source_chars:
             raise LimitExceeded(name, "source_chars", str(limits.source_chars))
         self._start()
@@ -141,9 +142,32 @@ class Renderer:
     def _ask(self, question: dict[str, object]) -> Json:
         if self._closed:
             raise TplcError(f"{self.name}: the renderer is closed")
+        left = self._left()
         worker = self._worker or self._start()
         self.count += 1
-        return self._result(worker.ask(question))
+        answer = worker.ask(question, left)
+        if isinstance(answer, LimitExceeded) and answer.limit == "wall_seconds" and left < self.limits.wall_seconds:
+            self._drop()
+            self._left()
+        return self._result(answer)
+
+    def _left(self) -> float:
+        """Seconds that the next render has by the clock."""
+        if self._deadline is None:
+            return self.limits.wall_seconds
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            raise LimitExceeded(self.name, "total_seconds", str(self.limits.total_seconds))
+        return min(left, self.limits.wall_seconds)
+
+    @contextmanager
+    def within_total(self) -> Iterator[None]:
+        """What is rendered in here has `total_seconds`, all together."""
+        self._deadline = time.monotonic() + self.limits.total_seconds
+        try:
+            yield
+        finally:
+            self._deadline = None
 
     def close(self) -> None:
         self._closed = True
@@ -219,11 +243,11 @@ class Worker:
         self.alive = True
         self._finalizer = weakref.finalize(self, _end, self.process, os.getpid())
 
-    def ask(self, question: Mapping[str, object]) -> dict[str, Json] | TemplateError:
+    def ask(self, question: Mapping[str, object], seconds: float | None = None) -> dict[str, Json] | TemplateError:
         line = json.dumps(question).encode("ascii") + b"\n"
         try:
             _write(self.process, line)
-            answer = _read_line(self.process, self.limits.wall_seconds, self._most_bytes)
+            answer = _read_line(self.process, seconds or self.limits.wall_seconds, self._most_bytes)
         except BrokenPipeError:
             answer = b""
         except TimeoutError:
