@@ -25,8 +25,8 @@ from tplc.verify.artifact import load_module
 REPORT = ROOT / "docs" / "hostile.md"
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
 SMALL_CHUNKS_UP_TO = 1_000_000
-MEMORY_SIZE = 1_000_000
-PATIENCE = 3.0  # seconds that a tenth may take
+MEMORY_SIZE = 200_000
+PATIENCE = 0.5  # seconds that a tenth may take
 CHUNKS = (0, 64, 4)  # 0: as a whole
 ARGUMENTS = "\1"  # stands for a call up to its arguments
 OPENER = "\2"  # for the first marker of a call
@@ -200,7 +200,7 @@ def peak_bytes(hostile: Hostile, size: int, chunk: int) -> int:
 class Row:
     hostile: Hostile
     times: dict[tuple[int, int], float]  # (size, chunk) → seconds
-    memory: float  # bytes for each character, at 1 MB in chunks of 64
+    memory: float  # bytes for each character, at 200 KB in chunks of 64
 
     def growth(self, chunk: int) -> float:
         """How many times longer the largest takes than a tenth of it."""
@@ -259,9 +259,9 @@ def report(rows: Sequence[Row]) -> str:
 
 `make hostile` wrote this: milliseconds of processor time on one machine on one day, so only how they grow says
 something. Each class is a beginning and a unit that is repeated to the size. "in 64s": fed in chunks of 64
-characters. "–": left out, as a tenth of it took more than {PATIENCE:.0f} seconds. "×10": how many times as long as a
+characters. "–": left out, as a tenth of it took more than {PATIENCE} seconds. "×10": how many times as long as a
 tenth of it the largest size took. The last column is the most memory taken beside the output itself, for each
-character of 1 MB in 64s.
+character of 200 KB in 64s.
 
 Ten times the output should take ten times the time. The most that the largest took of a tenth of it:
 {growths}.
