@@ -265,7 +265,8 @@ character of 200 KB in 64s.
 
 Ten times the output should take ten times the time. The most that the largest took of a tenth of it:
 {growths}.
-(The first steps differ more, in both directions: what is small fits into the processor's caches.)
+(The first steps differ more, in both directions: what is small fits into the processor's caches. Above ×13 is what
+makes a million calls or deltas of one chunk: Python's garbage collector looks through all of them, more than once.)
 
 `tests/fuzz/test_linear.py` guards this on every change by counting calls and characters instead of seconds.
 
