@@ -12,7 +12,7 @@ PYTEST := $(BIN)/python -m pytest
 # A command as a person would type it, then what it prints.
 show = printf '\n$$ %s\n' '$(1)'; PATH="$(CURDIR)/$(BIN):$$PATH" $(SHELL) -c '$(1)'
 
-.PHONY: help setup test slow lint format types golden golden-check examples bench coverage lines random grammars schema-suite llama-checker agreement fuzz demo check dist clean
+.PHONY: help setup test slow lint format types golden golden-check examples bench hostile coverage lines random grammars schema-suite llama-checker agreement fuzz demo check dist clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,6 +49,9 @@ golden-check: $(READY)  ## fail when a committed expected file or example is out
 
 bench: $(READY)  ## time and memory of parsers, grammars and the compiler
 	$(BIN)/python -m benchmarks $(ARGS)
+
+hostile: $(READY)  ## time outputs that are made to hurt, up to 10 MB, and write docs/hostile.md (takes half an hour)
+	$(BIN)/python -m benchmarks.hostile $(ARGS)
 
 coverage: $(READY)  ## compile the templates in ../shared, run the outputs there, write docs/coverage.md
 	$(BIN)/python -m tests.coverage_report $(ARGS)

@@ -48,7 +48,7 @@ ALLOWED = {
 }
 # Data, not code: who checks something against a schema may load it.
 OPEN = {"schemas", "version", "__version__"}
-JINJA = ("render/", "learn/candidates.py")
+JINJA = ("render/", "learn/candidates.py", "learn/suspects.py")
 
 
 def modules(package: str) -> Iterator[tuple[str, Path]]:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from tests.backends.parsers import ir_of, module_of
+from tests.conftest import ROOT
+from tplc.backends import python
 from tplc.backends.python import generate
 from tplc.backends.python.audit import BadArtifact, audit
+from tplc.cli import main
 from tplc.ir.nodes import TemplateIR, Text
 from tplc.ir.write import write_message
 
@@ -89,15 +93,39 @@ def _structure(text: str) -> list[str]:
     ("text", "problem"),
     [
         ("x = ", "the generated parser is not Python: invalid syntax (parser.py, line 1)"),
+        ("x = '\0'", "the generated parser is not Python: source code string cannot contain null bytes"),
         ("import os", "the generated parser imports os (line 1)"),
-        ("from os import path", "the generated parser imports os (line 1)"),
+        ("import json as os", "the generated parser imports json as os (line 1)"),
+        ("from os import path", "the generated parser imports path from os (line 1)"),
+        ("from sys import modules", "the generated parser imports modules from sys (line 1)"),
+        ("from . import other", "the generated parser imports other from . (line 1)"),
         ("def f():\n    import subprocess", "the generated parser imports subprocess (line 2)"),
         ("x = 1\neval('1')", "the generated parser uses eval (line 2)"),
+        ("x = [exec]", "the generated parser uses exec (line 1)"),
+        ("__import__('os')", "the generated parser uses __import__ (line 1)"),
+        ("__builtins__['ex' + 'ec']", "the generated parser uses __builtins__ (line 1)"),
         ("open('x')", "the generated parser uses open (line 1)"),
+        ("import sys\nsys.modules['os'].abort()", "the generated parser uses sys.modules (line 2)"),
+        ("import argparse\nargparse._os.abort()", "the generated parser uses argparse._os (line 2)"),
+        ("import sys\nx = sys\nx.modules", "the generated parser hands on the module sys (line 2)"),
         ("().__class__.__base__", "the generated parser uses .__base__ (line 1)"),
+        ("getattr(1, '__reduce__')", "the generated parser uses .__reduce__ (line 1)"),
     ],
 )
 def test_the_audit_refuses(text: str, problem: str) -> None:
     with pytest.raises(BadArtifact) as caught:
         audit(text)
     assert str(caught.value).replace("<unknown>", "parser.py") == problem
+
+
+@pytest.mark.parametrize("text", ["import os", "print('made by hand')", "x = '"])
+def test_what_a_wrong_generator_makes_is_not_written(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    emit = python.emit
+    monkeypatch.setattr(python, "emit", lambda ir, facts: emit(ir, facts) + text + "\n")
+    with pytest.raises(SystemExit) as stop:
+        main(["compile", str(ROOT / "examples/tagged-json/template.jinja"), "-o", str(tmp_path / "parser.py")])
+    assert stop.value.code == 1
+    assert "tplc: the generated parser" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []

@@ -54,6 +54,8 @@ RANGE = "range_items (100000)"
 BITS = "number_bits (10000)"
 RECURSION = "recursion (1000)"
 
+NESTING = "{% set n = namespace(l=[]) %}{% for i in range(90000) %}{% set n.l = [n.l] %}{% endfor %}"
+
 ATTRIBUTES = [
     unsafe("class of a string", "{{ ''.__class__ }}", "__class__", "str"),
     unsafe("method resolution order", "{{ ''.__class__.__mro__[1].__subclasses__() }}", "__class__", "str"),
@@ -242,4 +244,44 @@ REFUSED_OR_WRONG = [
     ),
 ]
 
-CORPUS = [*ATTRIBUTES, *LOADING, *TOO_MUCH, *REFUSED_OR_WRONG]
+FURTHER = [
+    unsafe(
+        "classes of mapped messages", "{{ messages | map(attribute='__class__.__mro__') | list }}", "__class__", "dict"
+    ),
+    unsafe("a filter that maps a filter", "{{ [1] | map('attr', '__class__') | list }}", "__class__", "int"),
+    unsafe("length by sorting", "{{ messages | sort(attribute='__len__') | list }}", "__len__", "dict"),
+    unsafe("exception of the undefined", "{{ x._undefined_exception }}", "_undefined_exception", "Undefined"),
+    unsafe(
+        "context of the template",
+        "{{ self._TemplateReference__context }}",
+        "_TemplateReference__context",
+        "TemplateReference",
+    ),
+    unsafe("format of safe text", "{{ ('{0.__class__}' | safe).format(1) }}", "__class__", "int"),
+    unsafe("globals of a class", "{{ cycler.__init__.__globals__ }}", "__init__", "type"),
+    limit("filters on filters", "{{ 1" + " | abs" * 50_000 + " }}", RECURSION, line=None),
+    limit("attributes of attributes", "{{ x" + ".a" * 50_000 + " }}", RECURSION, line=None),
+    limit("conditions in conditions in conditions", "{% if 1 %}" * 3000 + "{% endif %}" * 3000, RECURSION, line=None),
+    limit("generation in generation", "{% generation %}" * 500 + "{% endgeneration %}" * 500, RECURSION, line=None),
+    limit("a list in a list, printed", f"{NESTING}{{{{ n.l }}}}", RECURSION),
+    limit("a tab as wide as the world", "{{ '\t'.expandtabs(10 ** 9) }}", MEMORY),
+    limit("a number of zeros", "{{ '1'.zfill(10 ** 9) }}", MEMORY),
+    limit("a width within a width", "{{ '{:{}}'.format('a', 10 ** 9) }}", MEMORY),
+    limit("a text between the letters of a text", "{{ ('a' * 999999) | join('a' * 1000) }}", MEMORY),
+    limit("letters that become texts", "{{ ('a' * 99999).translate({97: 'b' * 99999}) }}", MEMORY),
+    limit(
+        "replacing what was replaced",
+        "{% set n = namespace(s='a' * 10) %}{% for i in range(20) %}"
+        "{% set n.s = n.s.replace('a', 'a' * 10) %}{% endfor %}",
+        MEMORY,
+    ),
+    limit(
+        "keys with one hash",
+        "{% set d = {} %}{% for i in range(99999) %}{% set _ = d.update({i * (2 ** 61 - 1): 1}) %}{% endfor %}",
+        TIME,
+        line=None,
+    ),
+    limit("messages that grow", "{% for m in messages %}{% set _ = messages.append(m) %}{% endfor %}", TIME, line=None),
+]
+
+CORPUS = [*ATTRIBUTES, *LOADING, *TOO_MUCH, *REFUSED_OR_WRONG, *FURTHER]

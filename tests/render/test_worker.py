@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import pytest
 
+from tplc.driver import compile_template
 from tplc.errors import LimitExceeded, TplcError, WorkerDied
 from tplc.ir.nodes import Json
 from tplc.render import Limits, Renderer
@@ -90,6 +91,29 @@ def test_a_stopped_worker_meets_the_clock() -> None:
         assert caught.value.limit == "wall_seconds"
         assert not alive(pid)
         assert renderer.render(HI) == "x"
+
+
+SLOW = "{% for i in range(99999) %}{% endfor %}" * 3 + "{{ messages[0].content }}"
+
+
+def test_a_compile_as_a_whole_is_bounded() -> None:
+    limits = replace(Limits(), total_seconds=0.4)
+    with pytest.raises(LimitExceeded) as caught:
+        compile_template(SLOW, name="slow.jinja", limits=limits)
+    assert str(caught.value) == "slow.jinja: limit exceeded: total_seconds (0.4)"
+
+
+@posix
+def test_a_render_that_hangs_meets_the_limit_of_the_whole() -> None:
+    with Renderer("x", limits=replace(Limits(), total_seconds=0.3)) as renderer:
+        assert renderer._worker is not None
+        os.kill(renderer._worker.process.pid, signal.SIGSTOP)
+        with renderer.within_total(), pytest.raises(LimitExceeded) as caught:
+            renderer.render([])
+        assert caught.value.limit == "total_seconds"
+        time.sleep(0.3)
+        # What is rendered outside is not bounded by it.
+        assert renderer.render([]) == "x"
 
 
 def test_exactly_the_limit_is_allowed() -> None:

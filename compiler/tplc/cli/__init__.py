@@ -18,11 +18,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return
     from tplc.cli.app import app
     from tplc.errors import TplcError
+    from tplc.ir.visible import visible
 
     try:
         app(args=None if arguments is None else list(arguments), prog_name="tplc")
     except TplcError as error:
-        print(f"tplc: {error}", file=sys.stderr)
+        print(f"tplc: {visible(str(error))}", file=sys.stderr)
         raise SystemExit(error.exit_code) from None
     except KeyboardInterrupt:
         raise SystemExit(130) from None

@@ -14,6 +14,7 @@ from rich.text import Text
 from tplc.cli import inputs
 from tplc.cli.parse import ParseOptions, parser_of
 from tplc.explain.spans import Span, spans
+from tplc.ir.visible import visible
 from tplc.project.files import read_text, read_tools
 
 STYLES = {
@@ -55,7 +56,7 @@ def try_command(options: ParseOptions, *, chunk: int | None) -> None:
     _print_parts(console, spans(text, [(f.end, f.deltas) for f in _feed(parser.stream(**keywords), text, 1)]))
     _print_deltas(console, list(_feed(stream, text, chunk)))
     for diagnostic in stream.diagnostics:
-        console.print(Text(f"at {diagnostic.offset}: {diagnostic.text}", style="yellow"))
+        console.print(Text(f"at {diagnostic.offset}: {visible(diagnostic.text)}", style="yellow"))
     if stream.incomplete:
         console.print(Text("the output is incomplete", style="yellow"))
 
@@ -72,7 +73,7 @@ def _feed(stream: Any, text: str, chunk: int | None) -> Iterator[Fed]:
 def _print_parts(console: Console, found: Sequence[Span]) -> None:
     console.print(Text("parts", style="bold"))
     for span in found:
-        shown = json.dumps(span.text, ensure_ascii=False)
+        shown = visible(json.dumps(span.text, ensure_ascii=False))
         console.print(Text.assemble(f"  {span.start:>5}  ", (f"{span.kind:<10}", STYLES[span.kind]), f" {shown}"))
 
 
@@ -80,6 +81,6 @@ def _print_deltas(console: Console, fed: Sequence[Fed]) -> None:
     console.print(Text("deltas", style="bold"))
     for one in fed:
         for delta in one.deltas:
-            source = json.dumps(one.chunk, ensure_ascii=False) if one.chunk else "(end)"
-            shown = json.dumps(delta, ensure_ascii=False)
+            source = visible(json.dumps(one.chunk, ensure_ascii=False)) if one.chunk else "(end)"
+            shown = visible(json.dumps(delta, ensure_ascii=False))
             console.print(Text.assemble(f"  {one.at:>5}  ", (f"{source:<10}", "dim"), f" {shown}"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import chain, count
@@ -13,6 +12,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from tplc.cli.progress import counting
 from tplc.errors import UsageError
+from tplc.ir.visible import visible
 from tplc.project.artifacts import check_output, write_output
 from tplc.project.build import Outcome, build
 from tplc.project.check import Finding, check
@@ -26,8 +26,7 @@ def build_command(
     with counting("building", len(manifest.chosen(tuple(names)))) as step:
         outcomes = build(manifest, tuple(names), jobs=_jobs(jobs), force=force, progress=step)
     if as_json:
-        json.dump([asdict(outcome) for outcome in outcomes], sys.stdout, ensure_ascii=False, indent=2)
-        print()
+        print(visible(json.dumps([asdict(outcome) for outcome in outcomes], ensure_ascii=False, indent=2)))
     else:
         _print_outcomes(outcomes)
     if any(outcome.state == "failed" for outcome in outcomes):
@@ -36,7 +35,7 @@ def build_command(
 
 def _print_outcomes(outcomes: Sequence[Outcome]) -> None:
     for outcome in outcomes:
-        print(f"{outcome.state:<9}{outcome.model}" + (f": {outcome.message}" if outcome.message else ""))
+        print(f"{outcome.state:<9}{outcome.model}" + (f": {visible(outcome.message)}" if outcome.message else ""))
     counts = [f"{sum(o.state == state for o in outcomes)} {state}" for state in ("built", "current", "failed")]
     print(f"{len(outcomes)} model{'s' if len(outcomes) != 1 else ''}: " + ", ".join(counts))
 
@@ -58,12 +57,11 @@ def check_command(
     with counting("checking", len(manifest.chosen(tuple(names)))) as step:
         findings = check(manifest, tuple(names), jobs=_jobs(jobs), force=force, progress=step)
     if output_format == "json":
-        json.dump([asdict(finding) for finding in findings], sys.stdout, ensure_ascii=False, indent=2)
-        print()
+        print(visible(json.dumps([asdict(finding) for finding in findings], ensure_ascii=False, indent=2)))
     else:
         for finding in findings:
             if output_format == "text" or finding.state != "current":
-                print(finding if output_format == "text" else _annotation(finding))
+                print(visible(str(finding)) if output_format == "text" else _annotation(finding))
     if junit is not None:
         write_output(junit, _junit(findings))
     if any(finding.state != "current" for finding in findings):
@@ -107,9 +105,18 @@ def _jobs(jobs: int | None) -> int:
 def _annotation(finding: Finding) -> str:
     """A workflow command: what GitHub shows beside the file."""
     message = f"{finding.model}: {finding.state}: {finding.message}"
-    for character, code in (("%", "%25"), ("\r", "%0D"), ("\n", "%0A")):
-        message = message.replace(character, code)
-    return f"::error file={finding.path}::{message}"
+    return f"::error file={_for_workflow(finding.path, _IN_PROPERTIES)}::{_for_workflow(message, _IN_MESSAGES)}"
+
+
+_IN_MESSAGES = (("%", "%25"), ("\n", "%0A"))
+_IN_PROPERTIES = (*_IN_MESSAGES, (":", "%3A"), (",", "%2C"))
+
+
+def _for_workflow(text: str, codes: Sequence[tuple[str, str]]) -> str:
+    text = visible(text)
+    for character, code in codes:
+        text = text.replace(character, code)
+    return text
 
 
 def _junit(findings: Sequence[Finding]) -> str:
@@ -123,4 +130,5 @@ def _junit(findings: Sequence[Finding]) -> str:
             failure = f"<failure message={quoteattr(finding.state)}>{escape(finding.message)}</failure>"
             cases.append(f"{case}>{failure}</testcase>")
     head = f'<testsuite name="tplc" tests="{len(findings)}" failures="{bad}">'
-    return "\n".join(['<?xml version="1.0" encoding="utf-8"?>', head, *cases, "</testsuite>"]) + "\n"
+    # What is escaped has no place in XML.
+    return visible("\n".join(['<?xml version="1.0" encoding="utf-8"?>', head, *cases, "</testsuite>"]) + "\n")

@@ -5,22 +5,24 @@ from __future__ import annotations
 import json
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tplc import driver
 from tplc.cli import inputs
 from tplc.cli.progress import working
-from tplc.cli.report import print_report, report_dict
+from tplc.cli.report import print_report, print_rows, report_dict, warning_rows
 from tplc.errors import UsageError
 from tplc.ir.nodes import TemplateIR
+from tplc.ir.visible import visible
 from tplc.project.artifacts import check_output, write_output
 from tplc.project.depfile import depfile
 from tplc.project.files import read_examples, read_json, read_tolerances, read_tools
 
 if TYPE_CHECKING:
     from tplc.backends.gbnf import Grammar
+    from tplc.learn.warnings import TemplateWarning
     from tplc.sources import TemplateSource
 
 
@@ -59,6 +61,7 @@ def compile_command(options: CompileOptions) -> None:
     examples = [example for path in options.examples for example in read_examples(str(path))]
     limits = inputs.limits(options.limits)
     template = inputs.load_template(options.source, options.template_name, options.special_tokens)
+    warnings: list[TemplateWarning] = []
     rule = depfile(options.output, _used(options, template)) if options.depfile is not None else ""
     with working(f"learning and verifying {template.name}"):
         ir = driver.compile_template(
@@ -71,6 +74,7 @@ def compile_command(options: CompileOptions) -> None:
             limits=limits,
             seed=options.seed,
             thorough=options.thorough,
+            warn=warnings.append,
         )
     grammar = driver.make_grammar(ir, request) if request is not None and target == "gbnf" else None
     writes = ir.verification.verified or options.allow_unverified
@@ -78,7 +82,7 @@ def compile_command(options: CompileOptions) -> None:
         write_output(options.output, driver.generate(ir, target, request))
         if options.depfile is not None:
             write_output(options.depfile, rule)
-    _report(ir, grammar, options, wrote=writes)
+    _report(ir, grammar, warnings, options, wrote=writes)
     if not writes:
         raise SystemExit(1)
 
@@ -133,15 +137,25 @@ def _grammar_options(options: CompileOptions, target: driver.Target) -> driver.G
     )
 
 
-def _report(ir: TemplateIR, grammar: Grammar | None, options: CompileOptions, *, wrote: bool) -> None:
+def _report(
+    ir: TemplateIR,
+    grammar: Grammar | None,
+    warnings: list[TemplateWarning],
+    options: CompileOptions,
+    *,
+    wrote: bool,
+) -> None:
     where = options.output if wrote and options.output != "-" else None
     if options.as_json:
         report = report_dict(ir, where)
+        report["warnings"] = [asdict(warning) for warning in warnings]
         if grammar is not None:
             report["grammar"] = grammar.to_json()
-        json.dump(report, sys.stderr, ensure_ascii=False, indent=2)
-        print(file=sys.stderr)
-    elif not options.quiet or not ir.verification.verified:
-        print_report(ir, grammar, where)
+        print(visible(json.dumps(report, ensure_ascii=False, indent=2)), file=sys.stderr)
+    elif options.quiet and ir.verification.verified:
+        # Quiet is about what went as it should.
+        print_rows(list(warning_rows(warnings)), sys.stderr)
+    else:
+        print_report(ir, grammar, where, warnings)
         if not wrote:
             print("tplc: nothing written: verification failed (--allow-unverified writes it marked)", file=sys.stderr)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from types import ModuleType
@@ -15,6 +14,7 @@ from tplc.cli.progress import working
 from tplc.errors import UsageError
 from tplc.ir.diff import Change, changes_of, diff
 from tplc.ir.nodes import TemplateIR
+from tplc.ir.visible import visible
 from tplc.project.artifacts import header_of
 from tplc.project.beside import ir_beside, is_ir
 from tplc.project.files import read_text
@@ -50,8 +50,7 @@ def diff_command(
         reading = reads(artifact_in(parser), new.ir)
     if as_json:
         report = {"changes": [asdict(change) for change in changes], "reads": reading.reads, **asdict(reading)}
-        json.dump(report, sys.stdout, ensure_ascii=False, indent=2)
-        print()
+        print(visible(json.dumps(report, ensure_ascii=False, indent=2)))
     else:
         _print(changes, reading)
     if not reading.reads:
@@ -90,11 +89,11 @@ def _print(changes: Sequence[Change], reading: Reading) -> None:
     if not changes:
         print("the formats are the same")
     for change in changes:
-        print(change)
+        print(visible(str(change)))
     counts = f"{reading.passed} of {reading.messages} messages"
     if reading.reads:
         print(f"a parser of the first reads what the second writes ({counts})")
         return
     print(f"a parser of the first does not read what the second writes ({counts})")
     for failure in reading.failures[:MOST_FAILURES]:
-        print(f"    {failure}")
+        print(f"    {visible(failure)}")

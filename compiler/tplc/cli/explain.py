@@ -16,6 +16,7 @@ from tplc.explain import Explanation, Question, explain
 from tplc.explain.comparisons import Comparison, tail_of
 from tplc.explain.marks import marks
 from tplc.explain.page import conversation, page
+from tplc.ir.visible import visible
 from tplc.learn.probe import Probe, Refused
 from tplc.project.artifacts import check_output, write_output
 from tplc.project.files import read_examples
@@ -56,7 +57,7 @@ def explain_command(
     else:
         _print(explanation, step=step, verbose=verbose)
     if explanation.ir is None:
-        print(f"tplc: {explanation.refused}", file=sys.stderr)
+        print(f"tplc: {visible(explanation.refused)}", file=sys.stderr)
         raise SystemExit(1)
 
 
@@ -79,20 +80,20 @@ def _print_comparison(console: Console, comparison: Comparison) -> None:
     console.print(Text.assemble(("\n" + comparison.name, "bold cyan"), "  ", comparison.title))
     for sign, probe in (("-", comparison.first), ("+", comparison.second)):
         for line in conversation(probe).splitlines():
-            console.print(Text(f"{_INDENT}{sign} {line}", style="dim"))
+            console.print(Text(f"{_INDENT}{sign} {visible(line)}", style="dim"))
     shown = Text(_INDENT)
     for where, text in marks(tail_of(comparison.first), tail_of(comparison.second)):
         opened, closed = ("", "") if console.is_terminal else _BRACKETS[where]
-        shown.append(f"{opened}{text}{closed}".replace("\n", f"\n{_INDENT}"), style=_STYLES[where])
+        shown.append(f"{opened}{visible(text)}{closed}".replace("\n", f"\n{_INDENT}"), style=_STYLES[where])
     console.print(shown)
     for fact in comparison.concluded:
-        console.print(Text.assemble((f"{_INDENT}→ ", "bold"), fact))
+        console.print(Text.assemble((f"{_INDENT}→ ", "bold"), visible(fact)))
 
 
 def _print_log(console: Console, question: Question, *, whole: bool) -> None:
     for probe in question.probes:
         result = _result(probe, whole=whole).replace("\n", f"\n{_INDENT}")
-        console.print(Text(f"{_INDENT}{probe.function.replace('_', ' ')}: {result}"))
+        console.print(Text(f"{_INDENT}{probe.function.replace('_', ' ')}: {visible(result)}"))
 
 
 def _result(probe: Probe, *, whole: bool) -> str:

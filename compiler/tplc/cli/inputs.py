@@ -70,7 +70,11 @@ def learned(source: str, template_name: str | None, special_tokens: Sequence[str
     """The format of a template, not verified."""
     template = load_template(source, template_name, special_tokens)
     name, text, tokens = template.name, template.text, template.special_tokens
-    with working(f"learning {name}"), driver.open_renderer(text, name=name, special_tokens=tokens) as renderer:
+    with (
+        working(f"learning {name}"),
+        driver.open_renderer(text, name=name, special_tokens=tokens) as renderer,
+        renderer.within_total(),
+    ):
         return driver.learn_format(renderer, name=name, source_text=text, special_tokens=tokens)
 
 

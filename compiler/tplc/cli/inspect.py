@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.console import Console
@@ -15,13 +15,18 @@ from rich.text import Text
 from tplc import driver
 from tplc.cli import inputs
 from tplc.cli.progress import working
+from tplc.cli.report import print_rows, warning_rows
 from tplc.explain.samples import samples
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.printed import lines, printed
 from tplc.ir.serialize import dumps
+from tplc.ir.visible import visible
 from tplc.ir.write import write_parts
 from tplc.project.beside import is_ir
 from tplc.project.files import read_text
+
+if TYPE_CHECKING:
+    from tplc.learn.warnings import TemplateWarning
 
 STYLES = {
     "marker": "dim",
@@ -58,7 +63,9 @@ def inspect_command(
     as_text: bool,
     as_peg: bool,
 ) -> None:
-    ir = _ir(source, template_name, special_tokens, limits)
+    warnings: list[TemplateWarning] = []
+    ir = _ir(source, template_name, special_tokens, limits, warnings)
+    print_rows(list(warning_rows(warnings)), sys.stderr)
     if as_json:
         sys.stdout.write(dumps(ir))
         return
@@ -75,7 +82,13 @@ def inspect_command(
         console.print(Panel(_coloured(ir, message), title=title, title_align="left", box=box.ROUNDED))
 
 
-def _ir(source: str, template_name: str | None, special_tokens: Sequence[str], limits: Sequence[str]) -> TemplateIR:
+def _ir(
+    source: str,
+    template_name: str | None,
+    special_tokens: Sequence[str],
+    limits: Sequence[str],
+    warnings: list[TemplateWarning],
+) -> TemplateIR:
     if is_ir(source):
         return driver.load_ir(read_text(source))
     template = inputs.load_template(source, template_name, special_tokens)
@@ -85,6 +98,7 @@ def _ir(source: str, template_name: str | None, special_tokens: Sequence[str], l
             name=template.name,
             special_tokens=template.special_tokens,
             limits=inputs.limits(limits),
+            warn=warnings.append,
         )
 
 
@@ -104,5 +118,5 @@ def _tables(ir: TemplateIR) -> list[Table]:
 
 
 def _coloured(ir: TemplateIR, message: dict[str, Any]) -> Text:
-    header = (ir.turn.header, "dim underline")
-    return Text.assemble(header, *((part.text, STYLES[part.kind]) for part in write_parts(ir, message)))
+    header = (visible(ir.turn.header), "dim underline")
+    return Text.assemble(header, *((visible(part.text), STYLES[part.kind]) for part in write_parts(ir, message)))

@@ -13,6 +13,7 @@ from tplc import driver
 from tplc.cli import inputs
 from tplc.errors import SourceError, UsageError
 from tplc.ir.nodes import TemplateIR
+from tplc.ir.visible import visible
 from tplc.project.beside import is_ir
 from tplc.project.files import read_text, read_tools
 from tplc.verify.artifact import Artifact, load_artifact
@@ -56,9 +57,9 @@ def parse_command(options: ParseOptions) -> None:
     else:
         stream.feed(inputs.text_of(options.file, "the output"))
         stream.finish()
-        print(json.dumps(stream.message, ensure_ascii=False, indent=2))
+        print(visible(json.dumps(stream.message, ensure_ascii=False, indent=2)))
     for diagnostic in stream.diagnostics:
-        print(f"at {diagnostic.offset}: {diagnostic.text}", file=sys.stderr)
+        print(f"at {diagnostic.offset}: {visible(diagnostic.text)}", file=sys.stderr)
     if stream.incomplete:
         print("the output is incomplete", file=sys.stderr)
 
@@ -74,7 +75,7 @@ def _parse_with_peg(options: ParseOptions, keywords: dict[str, Any]) -> None:
     from tplc.backends.peg.engine import PegEngine
 
     parsed = PegEngine(_format_of(options)).read(inputs.text_of(options.file, "the output"), **keywords)
-    print(json.dumps(parsed.message, ensure_ascii=False, indent=2))
+    print(visible(json.dumps(parsed.message, ensure_ascii=False, indent=2)))
     if parsed.incomplete:
         print("the output is incomplete", file=sys.stderr)
 
@@ -110,4 +111,4 @@ def _chunks(path: str) -> Iterator[str]:
 
 def _print_deltas(deltas: list[dict[str, Any]]) -> None:
     for delta in deltas:
-        print(json.dumps(delta, ensure_ascii=False), flush=True)
+        print(visible(json.dumps(delta, ensure_ascii=False)), flush=True)

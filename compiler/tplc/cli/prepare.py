@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping, Sequence
 
 from tplc import driver
 from tplc.cli import inputs
 from tplc.cli.progress import working
 from tplc.errors import SourceError
+from tplc.ir.visible import visible
 from tplc.project.files import json_of, read_text
 from tplc.serving import ChatTemplate
 
@@ -37,5 +37,4 @@ def prepare_command(
             limits=inputs.limits(limits),
         )
     with ready as template:
-        json.dump(template.prepare(request).to_json(), sys.stdout, ensure_ascii=False, indent=2)
-    print()
+        print(visible(json.dumps(template.prepare(request).to_json(), ensure_ascii=False, indent=2)))

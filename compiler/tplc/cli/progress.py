@@ -10,6 +10,8 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from tplc.ir.visible import one_line
+
 
 @contextmanager
 def working(title: str) -> Iterator[None]:
@@ -20,7 +22,7 @@ def working(title: str) -> Iterator[None]:
     from rich.console import Console
     from rich.text import Text
 
-    with Console(stderr=True).status(Text(title)):
+    with Console(stderr=True).status(Text(one_line(title))):
         yield
 
 

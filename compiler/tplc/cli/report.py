@@ -8,26 +8,31 @@ verified   218 of 218 messages, 240 chunkings
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from tplc.ir.nodes import Ambiguity, Json, TemplateIR, Verification
 from tplc.ir.printed import printed_layout, quoted
 from tplc.ir.serialize import to_dict
+from tplc.ir.visible import one_line
 
 if TYPE_CHECKING:
     from rich.text import Text
 
     from tplc.backends.gbnf import Grammar
+    from tplc.learn.warnings import TemplateWarning
 
 MOST_LINES = 6
 
 
-def print_report(ir: TemplateIR, grammar: Grammar | None, wrote: str | None) -> None:
+def print_report(
+    ir: TemplateIR, grammar: Grammar | None, wrote: str | None, warnings: Sequence[TemplateWarning] = ()
+) -> None:
     """On standard error, in colours when that is a terminal."""
     rows = [*_rows(ir), *verification_rows(ir.verification)]
     if grammar is not None:
         rows += _grammar_rows(grammar)
+    rows += warning_rows(warnings)
     if wrote is not None:
         rows.append(("wrote", wrote))
     print_rows(rows, sys.stderr)
@@ -44,19 +49,25 @@ def report_dict(ir: TemplateIR, wrote: str | None) -> dict[str, Json]:
 def print_rows(rows: list[tuple[str, str]], file: TextIO) -> None:
     if not file.isatty():
         for label, text in rows:
-            print(f"{label:<13}{text}".rstrip(), file=file)
+            print(f"{label:<13}{one_line(text)}".rstrip(), file=file)
         return
     from rich.console import Console
 
     console = Console(file=file, highlight=False, soft_wrap=True)
     for label, text in rows:
-        console.print(_coloured(label, text))
+        console.print(_coloured(label, one_line(text)))
 
 
 def _coloured(label: str, text: str) -> Text:
     from rich.text import Text
 
-    styles = {"verified": "green", "NOT VERIFIED": "bold red", "failed": "red", "ambiguous": "yellow"}
+    styles = {
+        "verified": "green",
+        "NOT VERIFIED": "bold red",
+        "failed": "red",
+        "ambiguous": "yellow",
+        "warning": "bold yellow",
+    }
     return Text.assemble((f"{label:<13}", "bold"), (text, styles.get(label, "")))
 
 
@@ -93,6 +104,10 @@ def _calls(ir: TemplateIR) -> str:
     section = f"{quoted(tools.section_start)} " if tools.section_start else ""
     closed = f" {quoted(tools.section_end)}" if tools.section_end else ""
     return f"{tools.format} {section}{printed_layout(tools.call)}{closed}"
+
+
+def warning_rows(warnings: Sequence[TemplateWarning]) -> Iterator[tuple[str, str]]:
+    return (("warning", str(warning)) for warning in warnings)
 
 
 def verification_rows(result: Verification) -> Iterator[tuple[str, str]]:

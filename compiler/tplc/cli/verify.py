@@ -13,6 +13,7 @@ from tplc.cli.progress import working
 from tplc.cli.report import print_rows, verification_rows
 from tplc.errors import UsageError
 from tplc.ir.nodes import Verification
+from tplc.ir.visible import visible
 from tplc.project.beside import is_ir
 from tplc.project.files import read_text
 from tplc.verify.artifact import Artifact, artifact_in, read_parser, sha256_in
@@ -39,6 +40,7 @@ def verify_command(
             special_tokens=template.special_tokens,
             limits=inputs.limits(limits),
         ) as renderer,
+        renderer.within_total(),
     ):
         ir = driver.learn_format(
             renderer, name=template.name, source_text=template.text, special_tokens=template.special_tokens
@@ -65,8 +67,8 @@ def _artifact(path: str) -> tuple[Artifact, str]:
 
 def _report(result: Verification, *, same_template: bool, as_json: bool) -> None:
     if as_json:
-        json.dump({**asdict(result), "same_template": same_template}, sys.stdout, ensure_ascii=False, indent=2)
-        print()
+        report = {**asdict(result), "same_template": same_template}
+        print(visible(json.dumps(report, ensure_ascii=False, indent=2)))
         return
     rows = list(verification_rows(result))
     if not same_template:

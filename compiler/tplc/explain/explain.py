@@ -66,7 +66,10 @@ def explain(
     limits: Limits | None = None,
 ) -> Explanation:
     probes: list[Probe] = []
-    with driver.open_renderer(source, name=name, special_tokens=special_tokens, limits=limits) as renderer:
+    with (
+        driver.open_renderer(source, name=name, special_tokens=special_tokens, limits=limits) as renderer,
+        renderer.within_total(),
+    ):
         try:
             ir = driver.learn_format(
                 renderer,

@@ -31,6 +31,7 @@ from tplc.ir.nodes import (
     ValueStyle,
     Verification,
 )
+from tplc.ir.visible import one_line
 
 
 def printed(ir: TemplateIR) -> str:
@@ -38,6 +39,11 @@ def printed(ir: TemplateIR) -> str:
 
 
 def lines(ir: TemplateIR) -> Iterator[str]:
+    """Whatever a text holds, each fact stays in its line."""
+    return map(one_line, _all_facts(ir))
+
+
+def _all_facts(ir: TemplateIR) -> Iterator[str]:
     source = ir.provenance
     yield f"ir {ir.version} of {quoted(source.name)} (sha256 {source.sha256[:12]}, {source.size} bytes)"
     if source.examples_sha256:

@@ -19,6 +19,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from tplc.errors import BadIR
 from tplc.ir import nodes
 from tplc.ir.nodes import IR_VERSION, Layout, ObjectArguments, PairArguments, Slot, TemplateIR, Text
+from tplc.ir.visible import visible
 
 OLDEST_IR_VERSION = 1
 ARGUMENT_KINDS: dict[str, type[ObjectArguments] | type[PairArguments]] = {
@@ -28,7 +29,7 @@ ARGUMENT_KINDS: dict[str, type[ObjectArguments] | type[PairArguments]] = {
 
 
 def dumps(ir: TemplateIR) -> str:
-    return json.dumps(to_dict(ir), ensure_ascii=False, indent=2) + "\n"
+    return visible(json.dumps(to_dict(ir), ensure_ascii=False, indent=2)) + "\n"
 
 
 def loads(text: str) -> TemplateIR:

@@ -50,7 +50,7 @@ class _NeverFolded(dict[str, Callable[..., Any]]):
         return _needs_a_render
 
 
-class _Reader(SandboxedEnvironment):
+class Reader(SandboxedEnvironment):
     """Jinja works out constant expressions while it looks for variables.  Here, outside the worker and its limits, a
     stranger's `10 ** (10 ** 10)` or `('a' * 999999) | wordwrap(1)` must not run; a sum is as small as it is written."""
 
@@ -75,7 +75,7 @@ class Candidates:
 
 def candidates(source: str) -> Candidates:
     try:
-        return _read(_Reader().parse(source))
+        return _read(Reader().parse(source))
     except (TemplateError, RecursionError):  # the renderer has reported it already, or its parser has more tags
         return Candidates((), (), (), ())
 

@@ -5,6 +5,7 @@ with Renderer("{{ messages[0].content }}") as renderer:
 """
 
 from tplc.render.limits import Limits
-from tplc.render.renderer import Renderer
+from tplc.render.renderer import Renderer, Trace
+from tplc.render.sandbox import CLOCK
 
-__all__ = ["Limits", "Renderer"]
+__all__ = ["CLOCK", "Limits", "Renderer", "Trace"]

@@ -10,12 +10,14 @@ class Limits:
     """Defaults are many times what the largest real template needs.
 
     `render_seconds` is the processor time of one render (and of compiling the template); `wall_seconds` is the clock's,
-    for a worker that hangs without working.  `cpu_seconds` is for all renders of one worker together.
+    for a worker that hangs without working.  `cpu_seconds` is for all renders of one worker together,
+    `total_seconds` the clock's for one compile, verification or explanation as a whole.
     """
 
     render_seconds: float = 1.5
     wall_seconds: float = 20.0
     cpu_seconds: int = 300
+    total_seconds: float = 300.0
     memory_mb: int = 256
     output_chars: int = 2_000_000
     source_chars: int = 1_000_000

@@ -15,13 +15,14 @@ import subprocess
 import sys
 import time
 import weakref
-from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from datetime import datetime
 from pathlib import Path
 from threading import Timer
 from types import TracebackType
-from typing import cast
+from typing import Any, cast
 
 import jinja2
 import markupsafe
@@ -38,7 +39,7 @@ from tplc.errors import (
 )
 from tplc.ir.nodes import Json
 from tplc.render.limits import Limits
-from tplc.render.sandbox import SPECIAL_TOKENS
+from tplc.render.sandbox import CLOCK, SPECIAL_TOKENS
 
 _RENDER = Path(__file__).resolve().parent
 _LIBRARIES = sorted({str(Path(module.__path__[0]).resolve().parent) for module in (jinja2, markupsafe)})
@@ -59,6 +60,20 @@ _POSIX = os.name == "posix"
 _CHUNK = 1 << 16
 
 
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A render in pieces, with the line of the template that wrote each; what the contents of messages were compared
+    with, and in which line; and all that the clock told."""
+
+    pieces: tuple[tuple[int, str], ...]
+    compared: tuple[tuple[int, str], ...]
+    told: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        return "".join(text for _, text in self.pieces)
+
+
 class Renderer:
     """One template, rendered as often as wanted, by one worker process."""
 
@@ -77,6 +92,7 @@ class Renderer:
         self.count = 0
         self._worker: Worker | None = None
         self._closed = False
+        self._deadline: float | None = None
         if len(source) > limits.source_chars:
             raise LimitExceeded(name, "source_chars", str(limits.source_chars))
         self._start()
@@ -89,14 +105,69 @@ class Renderer:
         add_generation_prompt: bool = False,
         **variables: Json,
     ) -> str:
+        given = self._given(messages, tools, variables, add_generation_prompt=add_generation_prompt)
+        return cast(str, self._ask({"render": given}))
+
+    def trace(
+        self,
+        messages: list[dict[str, Json]],
+        *,
+        tools: list[dict[str, Json]] | None = None,
+        add_generation_prompt: bool = False,
+        clock: datetime = CLOCK,
+        seed: int = 0,
+        **variables: Json,
+    ) -> Trace:
+        """A render at some moment, with how it came about.  What depends on chance depends on the seed."""
+        given = self._given(messages, tools, variables, add_generation_prompt=add_generation_prompt)
+        told: Any = self._ask({"trace": given, "clock": clock.timetuple()[:6], "seed": seed})
+        return Trace(
+            pieces=tuple((int(line), str(text)) for line, text in told["pieces"]),
+            compared=tuple((int(line), str(text)) for line, text in told["compared"]),
+            told=tuple(map(str, told["told"])),
+        )
+
+    def _given(
+        self,
+        messages: list[dict[str, Json]],
+        tools: list[dict[str, Json]] | None,
+        variables: dict[str, Json],
+        *,
+        add_generation_prompt: bool,
+    ) -> dict[str, object]:
         # `documents` is always defined, as apply_chat_template has it.
         given: dict[str, object] = {"documents": None, **self.special_tokens, **variables}
-        given |= {"messages": messages, "tools": tools, "add_generation_prompt": add_generation_prompt}
+        return given | {"messages": messages, "tools": tools, "add_generation_prompt": add_generation_prompt}
+
+    def _ask(self, question: dict[str, object]) -> Json:
         if self._closed:
             raise TplcError(f"{self.name}: the renderer is closed")
+        left = self._left()
         worker = self._worker or self._start()
         self.count += 1
-        return self._result(worker.ask(given))
+        answer = worker.ask(question, left)
+        if isinstance(answer, LimitExceeded) and answer.limit == "wall_seconds" and left < self.limits.wall_seconds:
+            self._drop()
+            self._left()
+        return self._result(answer)
+
+    def _left(self) -> float:
+        """Seconds that the next render has by the clock."""
+        if self._deadline is None:
+            return self.limits.wall_seconds
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            raise LimitExceeded(self.name, "total_seconds", str(self.limits.total_seconds))
+        return min(left, self.limits.wall_seconds)
+
+    @contextmanager
+    def within_total(self) -> Iterator[None]:
+        """What is rendered in here has `total_seconds`, all together."""
+        self._deadline = time.monotonic() + self.limits.total_seconds
+        try:
+            yield
+        finally:
+            self._deadline = None
 
     def close(self) -> None:
         self._closed = True
@@ -118,11 +189,11 @@ class Renderer:
             self._worker.close()
             self._worker = None
 
-    def _result(self, answer: dict[str, Json] | TemplateError) -> str:
+    def _result(self, answer: dict[str, Json] | TemplateError) -> Json:
         if isinstance(answer, dict):
             [(kind, content)] = answer.items()
-            if kind == "ok":
-                return cast(str, content)
+            if kind in ("ok", "traced"):
+                return content
             answer = self._error(kind, cast("dict[str, Json]", content))
         if (
             isinstance(answer, (LimitExceeded, TemplateSyntaxError, UnsafeTemplate))
@@ -172,11 +243,11 @@ class Worker:
         self.alive = True
         self._finalizer = weakref.finalize(self, _end, self.process, os.getpid())
 
-    def ask(self, question: Mapping[str, object]) -> dict[str, Json] | TemplateError:
+    def ask(self, question: Mapping[str, object], seconds: float | None = None) -> dict[str, Json] | TemplateError:
         line = json.dumps(question).encode("ascii") + b"\n"
         try:
             _write(self.process, line)
-            answer = _read_line(self.process, self.limits.wall_seconds, self._most_bytes)
+            answer = _read_line(self.process, seconds or self.limits.wall_seconds, self._most_bytes)
         except BrokenPipeError:
             answer = b""
         except TimeoutError:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NoReturn, cast
 
@@ -136,5 +137,22 @@ def _raise_exception(message: object) -> NoReturn:
     raise Refused(str(message))
 
 
+def set_clock(moment: datetime) -> list[str]:
+    """From now on the clock tells this moment; the list is of all that it tells."""
+    _clock.moment, _clock.told = moment, []
+    return _clock.told
+
+
+@dataclass(slots=True)
+class _Clock:
+    moment: datetime = CLOCK
+    told: list[str] = field(default_factory=list)
+
+
+_clock = _Clock()
+
+
 def _strftime_now(format: object) -> str:
-    return CLOCK.strftime(cast(str, format))
+    text = _clock.moment.strftime(cast(str, format))
+    _clock.told.append(text)
+    return text

@@ -1,8 +1,9 @@
 """The process that renders: JSON lines in, JSON lines out, nothing else.
 
     {"source": "{{ x }}", "limits": {…}}  →  {"ok": ""}
-    {"x": "hi"}                           →  {"ok": "hi"}
+    {"render": {"x": "hi"}}               →  {"ok": "hi"}
                                              {"raised": {"line": 3, "message": "…"}}, {"failed": …}, {"limit": …}
+    {"trace": {"x": "hi"}, …}             →  {"traced": {…}}: the render, and where and how it came about
 
 The parent sets no trust in it, and it has nothing to give away: once the first line is read it can open no file and no
 socket, write no file, start no process.  It is stopped by the operating system when it works too long.
@@ -16,17 +17,19 @@ import json
 import random
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import contextmanager, suppress
-from types import ModuleType, TracebackType
-from typing import TYPE_CHECKING
+from datetime import datetime
+from types import FrameType, ModuleType, TracebackType
+from typing import TYPE_CHECKING, cast
 
 from jinja2 import Environment, Template
 from jinja2.exceptions import SecurityError, TemplateSyntaxError
 
 from tplc.render.limits import Limits
 from tplc.render.locate import locate, source_line
-from tplc.render.sandbox import OverLimit, Refused, make_environment
+from tplc.render.sandbox import CLOCK, OverLimit, Refused, make_environment, set_clock
+from tplc.render.watched import Log, Watched
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,6 +47,7 @@ _IMPORTED_LATE = ("html", "jinja2.constants", "jinja2.debug", "pprint", "textwra
 _CODECS_LOADED_LATE = ("ascii", "unicode-escape")
 
 _LONGEST_MESSAGE = 2000
+_MOST_COMPARED = 1000
 
 
 def main() -> None:
@@ -63,7 +67,7 @@ def main() -> None:
     for count, line in enumerate(requests):
         # Another seed for each render: what depends on chance differs between two renders, and yet never between runs.
         random.seed(count)
-        answers.write(_render(template, line, limits))
+        answers.write(_work(template, line, limits))
         answers.flush()
 
 
@@ -124,23 +128,78 @@ def _compile(environment: Environment, source: str, limits: Limits) -> tuple[byt
         return _failure(error), None
 
 
-def _render(template: Template, line: bytes, limits: Limits) -> bytes:
+def _work(template: Template, line: bytes, limits: Limits) -> bytes:
     try:
         with _bounded_time(limits):
-            return _answer("ok", _joined(template, json.loads(line), limits))
+            asked = json.loads(line)
+            if "trace" in asked:
+                random.seed(asked["seed"])
+                return _answer("traced", _traced(template, asked["trace"], asked["clock"], limits))
+            return _answer("ok", "".join(piece for _, piece in _pieces(template, asked["render"], limits)))
     except Exception as error:  # noqa: BLE001 - a stranger's template may raise anything
         return _failure(error)
 
 
-def _joined(template: Template, variables: Mapping[str, object], limits: Limits) -> str:
-    pieces: list[str] = []
+def _pieces(
+    template: Template, variables: Mapping[str, object], limits: Limits
+) -> Iterator[tuple[FrameType | None, str]]:
+    """What the template writes, piece by piece, with the frame that stands at the line of each."""
     left = limits.output_chars
-    for piece in template.root_render_func(template.new_context(dict(variables))):
+    pieces = template.root_render_func(template.new_context(dict(variables)))
+    for piece in pieces:
         left -= len(piece)
         if left < 0:
             raise OverLimit("output_chars", limits.output_chars)
-        pieces.append(piece)
-    return "".join(pieces)
+        yield getattr(pieces, "gi_frame", None), piece
+
+
+def _traced(
+    template: Template, variables: dict[str, object], clock: Sequence[int], limits: Limits
+) -> dict[str, object]:
+    """The pieces with their lines, what messages were compared with and where, and what the clock told."""
+    compared: dict[tuple[int, str], None] = {}
+
+    def log(text: str) -> None:
+        if len(compared) < _MOST_COMPARED:
+            compared[_running_line(template), text] = None
+
+    messages = [_watched_message(message, log) for message in cast("list[object]", variables["messages"])]
+    told = set_clock(datetime(*clock))  # type: ignore[arg-type]
+    try:
+        made = [
+            (template.get_corresponding_lineno(frame.f_lineno) if frame else 0, str.__str__(piece))
+            for frame, piece in _pieces(template, {**variables, "messages": messages}, limits)
+        ]
+    finally:
+        set_clock(CLOCK)
+    return {"pieces": made, "compared": list(compared), "told": told}
+
+
+def _running_line(template: Template) -> int:
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_globals.get("__jinja_template__") is template:
+            return int(template.get_corresponding_lineno(frame.f_lineno))
+        frame = frame.f_back
+    return 0
+
+
+def _watched_message(message: object, log: Log) -> object:
+    """The same message; its content, as a text or as parts, is watched."""
+    if not isinstance(message, dict):
+        return message
+    content = message.get("content")
+    if isinstance(content, str):
+        return {**message, "content": Watched(content, log)}
+    if isinstance(content, list):
+        return {**message, "content": [_watched_part(part, log) for part in content]}
+    return message
+
+
+def _watched_part(part: object, log: Log) -> object:
+    if isinstance(part, dict) and isinstance(part.get("text"), str):
+        return {**part, "text": Watched(part["text"], log)}
+    return part
 
 
 def _failure(error: Exception) -> bytes:

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from tplc.backends.gbnf.report import NotExpressed
 from tplc.backends.gbnf.triggers import Trigger
 from tplc.ir.nodes import Json
+from tplc.ir.visible import visible
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,4 +54,4 @@ def with_comments(grammar: Grammar) -> Grammar:
 
 
 def _shown(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False).encode("utf-8", "backslashreplace").decode("utf-8")
+    return visible(json.dumps(text, ensure_ascii=False))

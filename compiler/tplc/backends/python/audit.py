@@ -1,23 +1,40 @@
 """Check a generated parser before it is written: it compiles, and does nothing but parse.
 
-Only modules of an allow-list are imported, and no name that could run text or reach the system is used.
+What it imports, takes from a module, and uses of Python's own names is on a list of what parsers are made of; nothing
+there runs text or reaches the system.  Only the command at the end of the file may open a file and print.
 """
 
 from __future__ import annotations
 
 import ast
+import builtins
+from collections.abc import Iterator, Mapping
 
 from tplc.errors import TplcError
 
-MODULES = frozenset(
-    ["__future__", "argparse", "collections", "collections.abc", "json", "re", "sys", "typing"],
+# None: all of the module is types, or turns into them.
+MODULES: Mapping[str, frozenset[str] | None] = {
+    "__future__": frozenset(["annotations"]),
+    "argparse": frozenset(["ArgumentParser"]),
+    "collections": frozenset(["Counter", "OrderedDict", "defaultdict", "deque", "namedtuple"]),
+    "collections.abc": None,
+    "json": frozenset(["JSONDecodeError", "JSONDecoder", "JSONEncoder", "dumps", "load", "loads"]),
+    "re": frozenset(
+        """ASCII DOTALL IGNORECASE MULTILINE Match Pattern compile escape findall finditer fullmatch match search split
+        sub""".split()
+    ),
+    "sys": frozenset(["intern", "maxsize", "stderr", "stdin", "stdout"]),
+    "typing": None,
+}
+BUILTINS = frozenset(
+    """AssertionError IndexError KeyError NotImplementedError OverflowError RecursionError StopIteration TypeError
+    UnicodeError ValueError __name__ abs all any ascii bool bytes callable chr dict divmod enumerate filter float
+    frozenset getattr hasattr hash hex id int isinstance issubclass iter len list map max min next object oct ord pow
+    property range repr reversed round set setattr slice sorted staticmethod classmethod str sum super tuple type
+    zip""".split()
 )
-FORBIDDEN = frozenset(
-    """eval exec compile __import__ globals locals vars input breakpoint memoryview delattr
-    __builtins__ __loader__ __spec__ exit quit""".split()
-)
-PRIVATE = frozenset(["__class__", "__dict__", "__doc__", "__name__", "__new__", "__init__"])
 COMMAND_ONLY = frozenset(["open", "print"])
+PRIVATE = frozenset(["__class__", "__dict__", "__doc__", "__name__", "__new__", "__init__"])
 
 
 class BadArtifact(TplcError):
@@ -30,26 +47,62 @@ def audit(text: str) -> None:
         compile(text, "parser.py", "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as error:
         raise BadArtifact(f"the generated parser is not Python: {error}") from error
-    command = {
-        id(node)
-        for function in tree.body
-        if isinstance(function, ast.FunctionDef) and function.name == "run_command"
-        for node in ast.walk(function)
-    }
+    for line, what in sorted(_breaches(tree)):
+        raise BadArtifact(f"the generated parser {what} (line {line})")
+
+
+def _breaches(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    command = {id(node) for function in _commands(tree) for node in ast.walk(function)}
+    taken = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     for node in ast.walk(tree):
-        for name in _imported(node):
-            if name not in MODULES:
-                raise BadArtifact(f"the generated parser imports {name} (line {node.lineno})")  # type: ignore[attr-defined]
-        if isinstance(node, ast.Name):
-            if node.id in FORBIDDEN or (node.id in COMMAND_ONLY and id(node) not in command):
-                raise BadArtifact(f"the generated parser uses {node.id} (line {node.lineno})")
-        if isinstance(node, ast.Attribute) and node.attr.startswith("__") and node.attr not in PRIVATE:
-            raise BadArtifact(f"the generated parser uses .{node.attr} (line {node.lineno})")
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield from _imports(node)
+        elif isinstance(node, ast.Name):
+            if node.id in imported and id(node) not in taken:
+                yield node.lineno, f"hands on the module {node.id}"
+            known = hasattr(builtins, node.id) or node.id.startswith("__")
+            if known and not _allowed(node.id, in_command=id(node) in command):
+                yield node.lineno, f"uses {node.id}"
+        elif isinstance(node, ast.Attribute):
+            yield from _attributes(node, imported)
+        elif isinstance(node, ast.Call):
+            yield from _by_name(node)
 
 
-def _imported(node: ast.AST) -> list[str]:
+def _commands(tree: ast.Module) -> Iterator[ast.FunctionDef]:
+    return (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "run_command")
+
+
+def _allowed(name: str, *, in_command: bool) -> bool:
+    return name in BUILTINS or (in_command and name in COMMAND_ONLY)
+
+
+def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[int, str]]:
     if isinstance(node, ast.Import):
-        return [alias.name for alias in node.names]
-    if isinstance(node, ast.ImportFrom):
-        return [node.module or "."]
-    return []
+        for alias in node.names:
+            if alias.name not in MODULES or alias.asname:
+                yield node.lineno, f"imports {alias.name}" + (f" as {alias.asname}" if alias.asname else "")
+        return
+    module = "." * node.level + (node.module or "")
+    for alias in node.names:
+        allowed = MODULES.get(module, frozenset())
+        if module not in MODULES or (allowed is not None and alias.name not in allowed):
+            yield node.lineno, f"imports {alias.name} from {module}"
+
+
+def _attributes(node: ast.Attribute, imported: set[str]) -> Iterator[tuple[int, str]]:
+    if node.attr.startswith("__") and node.attr not in PRIVATE:
+        yield node.lineno, f"uses .{node.attr}"
+    if isinstance(node.value, ast.Name) and node.value.id in imported:
+        allowed = MODULES.get(node.value.id)
+        if allowed is not None and node.attr not in allowed:
+            yield node.lineno, f"uses {node.value.id}.{node.attr}"
+
+
+def _by_name(node: ast.Call) -> Iterator[tuple[int, str]]:
+    """An attribute that is named by a text is one of a message's or a state's own, never of Python's."""
+    if isinstance(node.func, ast.Name) and node.func.id in ("getattr", "setattr", "hasattr") and len(node.args) > 1:
+        name = node.args[1]
+        if isinstance(name, ast.Constant) and isinstance(name.value, str) and name.value.startswith("__"):
+            yield node.lineno, f"uses .{name.value}"

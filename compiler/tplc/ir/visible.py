@@ -1,0 +1,27 @@
+r"""A stranger's text as it is shown: what is not seen, or changes how the rest is seen, is escaped.
+
+    visible("rm\u202efile\x1b[2J\n")   →  "rm\\u202efile\\u001b[2J\n"
+    one_line("a.jinja\nroot ::= .*")  →  "a.jinja\\u000aroot ::= .*"
+
+The escapes are JSON's, so that JSON text means the same afterwards.
+"""
+
+from __future__ import annotations
+
+import json
+
+
+def visible(text: str) -> str:
+    """Line feeds and tabs stay."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() or char in "\n\t" else _escaped(char) for char in text)
+
+
+def one_line(text: str) -> str:
+    return visible(text).replace("\n", "\\u000a").replace("\t", "\\u0009")
+
+
+def _escaped(char: str) -> str:
+    # json.dumps has short forms for some (\r), and leaves DEL and no other control character as it is.
+    return "\\u007f" if char == "\x7f" else json.dumps(char)[1:-1]

@@ -1,0 +1,134 @@
+"""What in a template's source deserves suspicion, with its place.
+
+    {% if "deploy now" in m.content %}{% include "x" %}
+    →  phrases [("deploy now", 1:7)], reaches [(1:39, "includes another template")]
+
+Phrases decide nothing by themselves: `warnings` tries each of them.  What a template reaches for is told even when no
+render comes there.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from jinja2 import TemplateError, nodes
+
+from tplc.learn.candidates import Reader
+
+_LOADS: tuple[tuple[type[nodes.Node], str], ...] = (
+    (nodes.Include, "includes another template"),
+    (nodes.Import, "imports another template"),
+    (nodes.FromImport, "imports from another template"),
+    (nodes.Extends, "extends another template"),
+)
+# What the environment of chat templates has to call; the last come with the tags that define them.
+_FUNCTIONS = frozenset(
+    "raise_exception strftime_now range namespace dict lipsum cycler joiner caller loop super self".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Line and column, both from 1; column 0 where only the line is known."""
+
+    line: int
+    column: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Suspects:
+    phrases: tuple[tuple[str, Place], ...]
+    reaches: tuple[tuple[Place, str], ...]
+    chance: tuple[Place, ...]  # filters and functions that draw lots
+    clock: tuple[Place, ...]
+
+
+def suspects(source: str) -> Suspects:
+    reader = Reader()
+    try:
+        tree = reader.parse(source)
+        tokens = list(_tokens(reader, source))
+    except (TemplateError, RecursionError):  # the renderer has reported it already, or its parser has more tags
+        return Suspects((), (), (), ())
+    return Suspects(
+        phrases=tuple((text, place) for text, place in _strings(tokens)),
+        reaches=tuple(_at(tokens, line, word, what) for line, word, what in sorted(set(_reaches(tree)))),
+        chance=tuple(_named(tokens, ("random", "lipsum"))),
+        clock=tuple(_named(tokens, ("strftime_now",))),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    place: Place
+    kind: str
+    text: str
+
+
+def _tokens(reader: Reader, source: str) -> Iterator[_Token]:
+    """Jinja's own tokens.  It strips white space from the source on the way, so each is looked for."""
+    text = "\n".join(source.splitlines())
+    position, line, line_start = 0, 1, 0
+    for _, kind, value in reader.lexer.tokeniter(text, None):
+        found = text.find(value, position)
+        if found < 0 or kind in ("whitespace", "data"):
+            position = found + len(value) if found >= 0 else position
+            continue
+        newlines = text.count("\n", line_start, found)
+        if newlines:
+            line += newlines
+            line_start = text.rfind("\n", 0, found) + 1
+        yield _Token(Place(line, found - line_start + 1), kind, value)
+        position = found + len(value)
+
+
+def _strings(tokens: Sequence[_Token]) -> Iterator[tuple[str, Place]]:
+    for token in tokens:
+        if token.kind == "string":
+            try:
+                value = ast.literal_eval(token.text)
+            except (ValueError, SyntaxError):
+                value = token.text[1:-1]
+            yield str(value), token.place
+
+
+def _named(tokens: Sequence[_Token], names: Sequence[str]) -> Iterator[Place]:
+    return (token.place for token in tokens if token.kind == "name" and token.text in names)
+
+
+def _reaches(tree: nodes.Template) -> Iterator[tuple[int, str, str]]:
+    """The line, a word of it, and what is done there."""
+    for kind, what in _LOADS:
+        for node in tree.find_all(kind):
+            yield node.lineno, kind.__name__.lower().replace("fromimport", "from"), what
+    known = _defined(tree)
+    for call in tree.find_all(nodes.Call):
+        name = call.node
+        if isinstance(name, nodes.Name) and name.name not in known:
+            yield call.lineno, name.name, f"calls {name.name}, a function that chat templates are not given"
+    for attribute in tree.find_all(nodes.Getattr):
+        yield from _private(attribute.lineno, attribute.attr)
+    for item in tree.find_all(nodes.Getitem):
+        if isinstance(item.arg, nodes.Const) and isinstance(item.arg.value, str):
+            yield from _private(item.lineno, item.arg.value)
+
+
+def _private(line: int, key: str) -> Iterator[tuple[int, str, str]]:
+    if key.startswith("__"):
+        yield line, key, f"reaches for {key}, which belongs to Python and not to a message"
+
+
+def _defined(tree: nodes.Template) -> set[str]:
+    """What may be called: functions of the environment, macros, and whatever the template itself names."""
+    names = {node.name for node in tree.find_all(nodes.Macro)}
+    names |= {node.name for node in tree.find_all(nodes.Name) if node.ctx in ("store", "param")}
+    return names | _FUNCTIONS
+
+
+def _at(tokens: Sequence[_Token], line: int, word: str, what: str) -> tuple[Place, str]:
+    for token in tokens:
+        if token.place.line == line and token.text.strip("'\"") == word:
+            return token.place, what
+    return Place(line), what
