@@ -109,6 +109,17 @@ def test_long_numbers_stay_text() -> None:
     assert read(f"[{digits}]") == f"[{digits}]"
 
 
+@given(
+    st.lists(st.text("<ab />", min_size=1, max_size=5), min_size=1, max_size=4),
+    st.text("<ab /", max_size=30),
+    st.sampled_from(["", "-" * 200]),
+)
+def test_the_first_marker_is_found_in_short_and_long_text(markers: list[str], text: str, after: str) -> None:
+    marks, text = Marks(mark=markers), text + after
+    found = (marks.find(text, at, anchored=True) for at in range(len(text)))
+    assert marks.find(text, 0) == next(filter(None, found), None)
+
+
 def test_the_longest_marker_is_found() -> None:
     marks = Marks(call=["\n<call>\n"], calls=["<call> <all>"])
     assert tuple(marks.find("a <call>\n<all>", 0) or ()) == ("calls", 2, 14, "", "")
