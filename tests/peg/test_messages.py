@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 import pytest
 
 from tests.fluent import case
+from tests.ir_small import JSON, NAME_THEN_JSON
+from tplc.ir.nodes import CallId, IdPosition, Slot, Text
 
 TOOLS = [
     {
@@ -259,3 +264,26 @@ def test_raw_arguments_that_the_prompt_begins_go_on() -> None:
 
 def test_json_content_loses_its_fence() -> None:
     case("tagged-json").json_content().output('```json\n{"a": 1}\n```').expect('{"a": 1}')
+
+
+# Call ids in their positions
+
+
+@pytest.mark.parametrize(
+    ("position", "layout", "text"),
+    [
+        ("none", "<call>{name}<with>{arguments}</call>", '<call>look<with>{"a": 1}</call>'),
+        ("pre_func_name", "<call>{id}:{name}<with>{arguments}</call>", '<call>c-1:look<with>{"a": 1}</call>'),
+        ("between_func_and_args", "<call>{name}#{id}<with>{arguments}</call>", '<call>look#c-1<with>{"a": 1}</call>'),
+        ("post_args", "<call>{name}<with>{arguments}<id>{id}</call>", '<call>look<with>{"a": 1}<id>c-1</call>'),
+    ],
+)
+@pytest.mark.parametrize("times", [1, 2])
+def test_ids(position: IdPosition, layout: str, text: str, times: int) -> None:
+    parts = re.split(r"\{(name|id|arguments)\}", layout)
+    items = (Slot(part) if at % 2 else Text(part) for at, part in enumerate(parts))  # type: ignore[arg-type]
+    own = CallId(position, (Slot("id"),) if "{id}" in layout else ())
+    given = NAME_THEN_JSON.tools
+    tools = replace(given, call=(*items,), call_id=own, dialect=JSON, section_start="", section_end="", separator="")
+    calls = [("look", {"a": 1}, "c-1" if "{id}" in layout else None)] * times
+    case(replace(NAME_THEN_JSON, tools=tools)).output("So:" + text * times).expect("So:", calls=calls)
