@@ -263,6 +263,8 @@ _AS_THEY_ARE = _AsTheyAre()
 
 def raw_through(rules: Rules, hint: str, texts: Language, stop: Stop, forbidden: tuple[str, ...] = ()) -> Expr:
     """The texts as they are, and the marker that ends them."""
+    if any("\ud800" <= character <= "\udfff" for character in stop.text):
+        return NEVER  # no engine reads text with a lone surrogate
     # One rule for all such texts up to this marker.
     name = hint if texts != Free(0, None) or hint in ("content", "reasoning") else "text"
     return rules.kept(("raw", texts, stop, forbidden), lambda: _raw_through(rules, name, texts, stop, forbidden))
