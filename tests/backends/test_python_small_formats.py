@@ -49,7 +49,25 @@ CLOSED = TURNS % (
     "{%- for k, v in c.function.arguments.items() %}{{ (', ' if not loop.first else '') ~ k ~ '=' ~ v | tojson }}"
     "{%- endfor %}{{ ')\\n</call>' }}{% endfor %}"
 )
+# Values end where the line does: the next begins like a list's item, or indented.
+ITEMS = TURNS % (
+    "{% for c in m.tool_calls %}{{ '## call ' ~ c.function.name ~ '\\n' }}"
+    "{%- for k, v in c.function.arguments.items() %}{{ '- ' ~ k ~ ' = ' ~ v ~ '\\n' }}{% endfor %}{% endfor %}"
+)
+INDENTED = TURNS % (
+    "{% for c in m.tool_calls %}{{ '<call>\\nuse: ' ~ c.function.name ~ '\\nwith:\\n' }}"
+    "{%- for k, v in c.function.arguments.items() %}{{ '  ' ~ k ~ ': ' ~ v ~ '\\n' }}{% endfor %}"
+    "{{- '</call>' }}{% endfor %}"
+)
+ATTRIBUTES = TURNS % (
+    "{% for c in m.tool_calls %}{{ '\\n<use id=\"' ~ c.id ~ '\" tool=\"' ~ c.function.name ~ '\"' }}"
+    "{%- for k, v in c.function.arguments.items() %}{{ ' ' ~ k ~ \"='\" ~ v ~ \"'\" }}{% endfor %}"
+    "{{- '/>' }}{% endfor %}"
+)
 FORMATS = {
+    "items": ITEMS,
+    "indented": INDENTED,
+    "attributes": ATTRIBUTES,
     "closed": CLOSED,
     "section": SECTION,
     "lines": LINES,
@@ -112,3 +130,27 @@ def test_what_is_read(name: str, text: str, content: str | None, calls: list[tup
 def test_punctuation_in_raw_values_ends_nothing(value: str) -> None:
     assert read("raw", f"[f(a={value}, b=y)]<end>", TOOLS) == (None, [("f", {"a": value, "b": "y"})])
     assert read("raw", f"[f(a={value}), f(b=y)]<end>", TOOLS) == (None, [("f", {"a": value}), ("f", {"b": "y"})])
+
+
+@pytest.mark.parametrize("value", ["Oslo", "a = b", "  both ends  ", "two\nlines", "a line's end\n", "- x", "[1, 2]"])
+def test_a_line_ends_a_value_only_before_what_may_follow(value: str) -> None:
+    expected = [("f", {"a": value, "b": "y"}), ("f", {"a": value})]
+    items = f"## call f\n- a = {value}\n- b = y\n## call f\n- a = {value}\n<end>"
+    assert read("items", items, TOOLS) == (None, expected)
+    call = f"<call>\nuse: f\nwith:\n  a: {value}\n  b: y\n</call><call>\nuse: f\nwith:\n  a: {value}\n</call><end>"
+    assert read("indented", call, TOOLS) == (None, expected)
+
+
+def test_what_is_not_indented_is_no_argument() -> None:
+    text = "<call>\nuse: f\nwith:\n  a: x\nb: y\n  b: z\n</call><end>"
+    assert read("indented", text) == (None, [("f", {"a": "x\nb: y", "b": "z"})])
+
+
+def test_what_closes_ends_a_line_that_does_not_end() -> None:
+    assert read("indented", "<call>\nuse: f\nwith:\n  a: x</call>\n<end>") == (None, [("f", {"a": "x"})])
+    assert read("items", "## call f\n- a = x\n- b = y<end>") == (None, [("f", {"a": "x", "b": "y"})])
+
+
+def test_a_quote_ends_a_value_before_the_next_call() -> None:
+    text = """\n<use id="1" tool="f" a='it's' b='y'/>\n<use id="2" tool="f" a='x'/><end>"""
+    assert read("attributes", text) == (None, [("f", {"a": "it's", "b": "y"}), ("f", {"a": "x"})])

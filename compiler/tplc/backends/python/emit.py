@@ -486,8 +486,8 @@ def _specials(facts: FormatFacts, kind: str) -> set[str] | None:
         pairs = calls.pairs
         ends = [*pairs.value_ends, *(pairs.value_close or ())[:1], *(pairs.wrap or ())[1:]]
         ends += pairs.items[1:] if pairs.items else ()
-        chars |= {char for end in ends for char in _first(end)} | set(pairs.guess_chars)
-        return {char for char in chars if char.isprintable()}
+        chars |= {char for end in ends for char in _first(end)}
+        return {char for char in chars if char.isprintable()} | set(pairs.guess_chars)
     markers = [*facts.reasoning_ends, *facts.ends]
     if kind == "content":
         markers += [*facts.reasoning_starts, *facts.content_starts, *facts.content_ends, *facts.headers, *facts.stray]

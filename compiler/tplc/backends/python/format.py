@@ -373,12 +373,18 @@ class _Analysis:
         follow = self.follow(tools, pairs, closing, opened, key_end, KEY_SHAPE)
         if not repeats and not _telling(close) and not dialect.top.strings:
             firsts = sorted({text.strip()[0] for text in (core, pairs.separator, pairs.end, *closing) if text.strip()})
-            start = r"\s{0,16}[" + re.escape("".join(firsts)) + r"].{0,160}\Z|\s{1,16}\Z"
-            _, end = self.follow(tools, pairs, closing, opened, key_end, f"(?P<key>{KEY_SHAPE})")
-            if not core and not any(text[:1].isspace() for text in (pairs.separator, pairs.end)):
+            guess_chars = "".join(firsts)
+            start = rf"\s{{0,16}}[{re.escape(guess_chars)}].{{0,160}}\Z|\s{{1,16}}\Z"
+            before_pair = pairs.separator + opened
+            indented = r"(?<=[^\S\n])" if re.search(r"\n[^\S\n]+\Z", before_pair) else ""
+            _, end = self.follow(tools, pairs, closing, opened, key_end, f"{indented}(?P<key>{KEY_SHAPE})")
+            if not core and not pairs.separator.strip() and before_pair[:1].isspace():
+                space = "\n" if "\n" in before_pair[: -len(before_pair.lstrip()) or None] else before_pair[0]
+                start, end = self.after_space(space, end, pairs.end + "".join(closing))
+                guess_chars += space
+            elif not core and not any(text[:1].isspace() for text in (pairs.separator, pairs.end)):
                 end = end.removeprefix(SPACE)  # white space before the end is the value's
             guess = (f"(?={re.escape(core)}{end})", "(?s:" + start + ")")
-            guess_chars = "".join(firsts)
         following = [*closers, tools.separator, *openers, *self.ir.turn.ends]
         between = [
             ("pair", _cored([opened])),
@@ -415,12 +421,26 @@ class _Analysis:
         end = first + "".join(f"(?:{SPACE}{text})?" for text in rest)
         separator, start = tools.separator.strip(), _call_start(tools)
         after = [re.escape(text.strip()) for text in _cored([tools.section_end, *self.ir.turn.ends])]
-        after += [f"{re.escape(separator)}{SPACE}{start}"] if separator or start else []
-        going_on = [pair, f"{end}{SPACE}(?:{'|'.join(after)})"] if after else [pair]
+        after += [SPACE.join(filter(None, [re.escape(separator), start]))] if separator or start else []
+        going_on = [pair, SPACE.join(filter(None, [end, f"(?:{'|'.join(after)})"]))] if after else [pair]
         if _telling(closer):
             going_on.append(SPACE.join([first, *rest]))  # like nothing in a value, so anything may follow
         at_end = [*going_on, *([rf"{end}{SPACE}\Z"] if end else []), r"\Z"]
         return f"{SPACE}(?:{'|'.join(going_on)})", f"{SPACE}(?:{'|'.join(at_end)})"
+
+    def after_space(self, space: str, end: str, closer: str) -> tuple[str, str]:
+        """The patterns of a guess where white space alone ends a value: as much as the template writes, no more.
+
+        What ends the turn may follow at once, also with the call's closer before it.
+        """
+        blank = space + r"[^\S\n]{0,16}" if space == "\n" else space
+        turn_ends = _unique(text.strip() for text in self.ir.turn.ends if _telling(text))
+        closers = [closer.strip()] if _telling(closer) else []
+        last = "|".join([*map(re.escape, turn_ends), r"\Z"])
+        at_once = "|".join([*(f"{re.escape(text)}{SPACE}(?:{last})" for text in closers), last])
+        firsts = sorted({text[0] for text in (*turn_ends, *closers, space)})
+        start = rf"[{re.escape(''.join(firsts))}].{{0,160}}\Z|\s{{1,16}}\Z"
+        return start, f"(?:{blank}{end.removeprefix(SPACE)}|{at_once})"
 
     def styles(self, tools: Tools) -> tuple[StyleFacts, StyleFacts, StyleFacts]:
         assert tools.dialect is not None
@@ -460,9 +480,9 @@ def _call_start(tools: Tools) -> str:
     layout = _merged(tools.call)
     at = layout.index(Slot("name"))
     suffix = layout[at + 1] if at + 1 < len(layout) else None
+    first = layout[0].text.strip() if isinstance(layout[0], Text) else ""
     if any(isinstance(item, Slot) for item in layout[:at]) or not isinstance(suffix, Text) or not suffix.text.strip():
-        return ""
-    first = "".join(item.text.strip() for item in layout[:at] if isinstance(item, Text))
+        return re.escape(first) if _telling(first) else ""  # like nothing in a value, so anything may follow
     return rf"{re.escape(first)}{SPACE}{KEY_SHAPE}{SPACE}{re.escape(suffix.text.strip())}"
 
 
