@@ -40,6 +40,23 @@ def test_parser_runs_alone(example: Example, tmp_path: Path) -> None:
     assert json.loads(result.stdout) == output.message
 
 
+@pytest.mark.parametrize(
+    ("option", "text", "told"),
+    [
+        ("--tools", "[", "Expecting value: line 1 column 2 (char 1)"),
+        ("--tools", None, "[Errno 2] No such file or directory: 'given'"),
+        ("--prompt", None, "[Errno 2] No such file or directory: 'given'"),
+    ],
+)
+def test_unreadable_files_are_wrong_usage(option: str, text: str | None, told: str, tmp_path: Path) -> None:
+    if text is not None:
+        (tmp_path / "given").write_text(text, encoding="utf-8")
+    command = [sys.executable, "-I", "-S", str(PARSERS[0]), option, "given"]
+    result = subprocess.run(command, input="Hi", capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.splitlines()[-1] == f"parser.py: error: given: {told}"
+
+
 def test_parsers_are_formatted() -> None:
     # --isolated: by the tool's own rules, for whoever vendors the file has not ours; only the line length is told.
     assert run("ruff", "format", "--isolated", "--line-length", "120", "--check", *map(str, PARSERS)) == (0, "")

@@ -324,8 +324,8 @@ def test_a_manifest_above(run: Run, project: Path, monkeypatch: pytest.MonkeyPat
         ),
         (
             '[options]\nlimits = {patience = 3}\n[models.a]\nsource = "a"\noutputs = ["a.py"]\n',
-            "models.a: limit patience: no such limit; there are render_seconds, wall_seconds, cpu_seconds, total_seconds, memory_mb, "
-            "output_chars, source_chars, range_items, number_bits",
+            "models.a: limit patience: no such limit; there are render_seconds, wall_seconds, cpu_seconds, "
+            "total_seconds, memory_mb, output_chars, source_chars, range_items, number_bits",
         ),
     ],
 )

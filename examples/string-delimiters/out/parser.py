@@ -1013,12 +1013,15 @@ def run_command(parser: Callable[..., Machine]) -> None:
     arguments.add_argument("--stream", action="store_true", help="print the deltas of each line instead of the message")
     options = arguments.parse_args()
     tools = prompt = None
-    if options.tools:
-        with open(options.tools, encoding="utf-8") as file:
-            tools = json.load(file)
-    if options.prompt:
-        with open(options.prompt, encoding="utf-8", newline="") as file:
-            prompt = file.read()
+    try:
+        if options.tools:
+            with open(options.tools, encoding="utf-8") as file:
+                tools = json.load(file)
+        if options.prompt:
+            with open(options.prompt, encoding="utf-8", newline="") as file:
+                prompt = file.read()
+    except (OSError, ValueError) as error:
+        arguments.error(f"{options.tools if tools is None and options.tools else options.prompt}: {error}")
     stream = parser(tools=tools, prompt=prompt)
 
     def show(deltas: list[Delta]) -> None:
