@@ -285,13 +285,16 @@ class Values:
                 return NEVER
         other = self._others(shape, listed, hint, write, key_styles)
         members = Members(tuple(named), None if other == NEVER else other, separator, shape.low, shape.high)
-        return self._arranged(members, hint, path)
+        return self._arranged(members, hint, path, ordered=bool(declared))
 
-    def _arranged(self, members: Members, hint: str, path: str) -> Expr:
-        if self._reading.any_order and (len(members.named) > 1 or (members.named and members.other is not None)):
+    def _arranged(self, members: Members, hint: str, path: str, *, ordered: bool) -> Expr:
+        """`ordered`: the schema gives an order, which one that only requires names does not."""
+        several = len(members.named) > 1 or (members.named and members.other is not None)
+        if several and (self._reading.any_order or not ordered):
             free = in_any_order(self._rules, hint, members)
             if free is not None:
                 return free
+        if several and self._reading.any_order:
             self._report.tighter("properties", path, "in the schema's order: any order would take too many rules")
         try:
             return in_order(self._rules, hint, members)
