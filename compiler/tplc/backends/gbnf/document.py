@@ -2,11 +2,13 @@
 
     {"$ref": "#/$defs/a~1b"}  →  the schema under "$defs", "a/b", and its path "#/$defs/a~1b"
 
-Embedded resources (`$id`) and anchors count; nothing outside the document is fetched.
+Embedded resources (`$id`) and anchors count; nothing outside the document is fetched.  Up to draft 7 nothing beside
+`$ref` counts; `$schema` says which draft it is, and without it a later one is taken.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
@@ -30,6 +32,7 @@ _SINGLE = (
     "unevaluatedProperties",
 )
 _DEEPEST = 200
+_DRAFT = re.compile(r"https?://json-schema\.org/draft-0[3-7]/schema#?\Z")
 
 
 class Unresolved(Exception):
@@ -38,11 +41,16 @@ class Unresolved(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A schema, the path to it, and the URI that its references are relative to."""
+    """A schema, the path to it, and the URI that its references are relative to.
+
+    `around`: that URI without the schema's own `$id`; `ref_alone`: nothing beside `$ref` counts.
+    """
 
     schema: Json
     path: str
     base: str
+    around: str = ""
+    ref_alone: bool = False
 
     def member(self, *tokens: str | int) -> Place:
         schema: Any = self.schema
@@ -50,12 +58,16 @@ class Place:
         for token in tokens:
             schema = schema[token]
             path = f"{path}/{_escaped(str(token))}"
-        return Place(schema, path, _base(schema, self.base))
+        alone = self.ref_alone and isinstance(schema, dict) and "$ref" in schema
+        return Place(schema, path, self.base if alone else _base(schema, self.base), self.base, self.ref_alone)
 
 
 class Document:
     def __init__(self, schema: Json) -> None:
-        self.root = Place(schema, "#", _base(schema, ""))
+        draft = schema.get("$schema") if isinstance(schema, dict) else None
+        self.ref_alone = isinstance(draft, str) and _DRAFT.match(draft) is not None
+        self._any_draft = draft is None
+        self.root = Place(schema, "#", _base(schema, ""), "", self.ref_alone)
         self._resources: dict[str, Place] = {"": self.root, self.root.base: self.root}
         self._anchors: dict[tuple[str, str], Place] = {}
         self._dynamic: dict[str, int] = {}
@@ -84,6 +96,15 @@ class Document:
             place = _step(place, token.replace("~1", "/").replace("~0", "~"), reference)
         return place
 
+    def is_ambiguous(self, reference: str, place: Place) -> bool:
+        """Whether it depends on the draft, which nobody said, where a reference leads."""
+        if not self._any_draft or place.base == place.around:
+            return False
+        try:
+            return self.resolve(reference, place.around).schema is not self.resolve(reference, place.base).schema
+        except Unresolved:
+            return False
+
     def _find_names(self) -> None:
         # Most schemas refer to nothing, and need no look at all their parts.
         if not self._indexed:
@@ -94,7 +115,7 @@ class Document:
         schema = place.schema
         if not isinstance(schema, dict) or depth > _DEEPEST:
             return
-        if isinstance(schema.get("$id"), str):
+        if isinstance(schema.get("$id"), str) and not (self.ref_alone and "$ref" in schema):
             self._resources.setdefault(place.base, place)
         for keyword in ("$anchor", "$dynamicAnchor"):
             anchor = schema.get(keyword)

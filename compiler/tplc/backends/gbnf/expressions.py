@@ -107,6 +107,8 @@ def seq(*items: Expr) -> Expr:
 
 
 def alt(*items: Expr) -> Expr:
+    if len(items) == 1:
+        return items[0]
     flat: dict[Expr, None] = {}
     for item in items:
         for part in item.items if isinstance(item, Alt) else (item,):
@@ -174,7 +176,7 @@ def names(expr: Expr) -> list[str]:
     """The rules that it names, in order."""
     if isinstance(expr, Written):
         return list(expr.names)
-    return [node.name for node in walk(expr) if isinstance(node, Ref)]
+    return [node.name for node in walk(expr) if type(node) is Ref]
 
 
 def alphabet(expr: Expr) -> Ranges:

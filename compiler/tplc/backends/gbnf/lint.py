@@ -113,8 +113,14 @@ class _Lint:
     def _sequence(self, depth: int) -> _Sized:
         nodes: list[_Node] = []
         size = made = count = 0
-        while self._tokens[self._at] not in _AFTER_SEQUENCE:
-            more = self._repeated(depth)
+        tokens, known = self._tokens, self._known
+        while (token := tokens[self._at]) not in _AFTER_SEQUENCE:
+            # Most of what stands in a sequence was met before and is not repeated.
+            more = known.get(token)
+            if more is None or tokens[self._at + 1][:1] in _COUNTS:
+                more = self._repeated(depth)
+            else:
+                self._at += 1
             size += more.size
             made += more.made
             count += 1
@@ -131,7 +137,7 @@ class _Lint:
             problems = len(self.problems)
             part = self._item(depth)
             if token != "(" and len(self.problems) == problems:
-                self._known[token] = part._replace(made=0)
+                self._known[token] = _Sized(part.node, part.size, 0) if part.made else part
         else:
             self._at += 1
         counts = self._tokens[self._at]

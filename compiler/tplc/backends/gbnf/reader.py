@@ -194,6 +194,8 @@ class SchemaReader:
         if node.schema is False:
             return NOTHING
         assert isinstance(node.schema, dict)
+        if node.ref_alone and "$ref" in node.schema:
+            return self._applied("$ref", node, node.schema)
         found = self._keywords.shapes(node, node.schema)
         for keyword in _APPLICATORS:
             if keyword in node.schema:
@@ -241,6 +243,9 @@ class SchemaReader:
             return EVERYTHING
         if keyword == "$dynamicRef" and self.document.dynamic(value.partition("#")[2]) > 1:
             self.report.looser(keyword, node.path, "taken as $ref: several schemas have this dynamic anchor")
+        if self.document.is_ambiguous(value, node):
+            done = "counts for the $ref beside it, as from draft 2019-09 on: $schema says which draft it is"
+            self.report.looser("$id", node.path, done)
         try:
             return self.shapes(self.sub(self.document.resolve(value, node.base)))
         except Unresolved as error:

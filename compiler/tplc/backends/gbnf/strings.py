@@ -278,7 +278,7 @@ def _raw_through(rules: Rules, hint: str, texts: Language, stop: Stop, forbidden
     if isinstance(texts, Texts):
         possible = tuple(text for text in texts.values if _ends_behind(text, stop, forbidden))
         if len(possible) <= _FEW_TEXTS:
-            return alt(*(lit(text + stop.text) for text in possible))
+            return seq(alt(*map(lit, possible)), lit(stop.text))
         return seq(_trie(rules, hint, possible, _AS_THEY_ARE), lit(stop.text))
     if isinstance(texts, Free):
         return _bounded(rules, hint, texts, stop, forbidden)

@@ -1,9 +1,10 @@
 """Raw text up to a marker, as rules that read *through* the marker.
 
-    text ::= [^<]* [<] text-1        text-1 ::= [/] text-2 | [<] text-1 | [^/<] text        …
+    text ::= [^<]* ("<" ([^</] rest | "/" ([^<p] rest)?)?)* "</p"        rest ::= [^<]*
 
-One state for each beginning of a marker (Aho-Corasick).  The text can't hold a marker, not even one that overlaps its
-own beginning; a grammar that says "text without the marker, then the marker" lets those through.
+The text can't hold a marker, not even one that overlaps its own beginning; a grammar that says "text without the
+marker, then the marker" lets those through.  Where a marker's first character comes again in it, and for several
+markers at once, there is one state for each beginning of a marker (Aho-Corasick).
 """
 
 from __future__ import annotations
@@ -15,12 +16,16 @@ from dataclasses import dataclass
 from tplc.backends.gbnf import codepoints
 from tplc.backends.gbnf.automaton import Automaton, build
 from tplc.backends.gbnf.codepoints import Ranges
-from tplc.backends.gbnf.expressions import NEVER, Expr, Ref, Written
+from tplc.backends.gbnf.expressions import NEVER, Chars, Expr, Ref, Written, rep
 from tplc.backends.gbnf.rules import Rules
-from tplc.backends.gbnf.write import one_of
+from tplc.backends.gbnf.write import literals, one_of
 
 SPACE = codepoints.of("\t\n\v\f\r \x1c\x1d\x1e\x1f\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000")
 SPACE = codepoints.union(SPACE, codepoints.span("\u2000", "\u200a"))
+
+
+# How many groups may stand in one another.
+_DEEPEST = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +64,58 @@ def through(stops: Iterable[Stop], forbidden: Iterable[str] = ()) -> Automaton:
 
 def text_through(rules: Rules, hint: str, stop: Stop) -> Expr:
     """The rules of `through` for one stop, written at once: a grammar may have one for each of thousands of names."""
+    if stop.core and stop.core[0] not in stop.core[1:]:
+        return _in_pieces(rules, hint, stop)
     machine = _Machine((stop.text, stop.core))
     ends = machine.holding((stop.text,))
     barred = machine.holding((stop.core,)) - ends
     if any(stop.text[:length] in barred for length in range(len(stop.text))):
         return NEVER
     return _Through(rules, hint, machine, ends, barred).written()
+
+
+def _in_pieces(rules: Rules, hint: str, stop: Stop) -> Expr:
+    """Text is cut before each first character of the marker; no piece begins with the whole marker."""
+    first = stop.core[0]
+    rest = rules.kept(("rest", first), lambda: _rest(rules, first))
+    inner = ""
+    names: tuple[str, ...] = (rest,)
+    for count, letter in enumerate(reversed(stop.core[1:])):
+        if count and count % _DEEPEST == 0:
+            inner = _named(rules, hint, inner, names)
+            names = (inner, rest)
+        going_on = f" | {_one(letter)} {_maybe(inner)}" if inner else ""
+        inner = f"{_neither(first + letter)} {rest}{going_on}"
+    begun = f"{_one(first)} {_maybe(inner)}" if inner else ""
+    pieces = f"({begun})* " if inner else ""
+    whole = f"{_neither(first)}* {pieces}{' '.join(literals(stop.text))}"
+    return Ref(_named(rules, hint, whole, names if inner else ()))
+
+
+def _rest(rules: Rules, first: str) -> str:
+    made = rules.library("rest", rep(Chars(_others(first)), 0, None))
+    assert isinstance(made, Ref)
+    return made.name
+
+
+def _named(rules: Rules, hint: str, text: str, names: tuple[str, ...]) -> str:
+    name = rules.reserve(hint)
+    rules.define(name, Written(text, names))
+    return name
+
+
+def _maybe(inner: str) -> str:
+    return f"({inner})?" if " " in inner else f"{inner}?"
+
+
+@functools.lru_cache(maxsize=4096)
+def _one(letter: str) -> str:
+    return one_of(codepoints.of(letter))
+
+
+@functools.lru_cache(maxsize=4096)
+def _neither(letters: str) -> str:
+    return one_of(_others(letters))
 
 
 class _Through:

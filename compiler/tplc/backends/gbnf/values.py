@@ -285,13 +285,16 @@ class Values:
                 return NEVER
         other = self._others(shape, listed, hint, write, key_styles)
         members = Members(tuple(named), None if other == NEVER else other, separator, shape.low, shape.high)
-        return self._arranged(members, hint, path)
+        return self._arranged(members, hint, path, ordered=bool(declared))
 
-    def _arranged(self, members: Members, hint: str, path: str) -> Expr:
-        if self._reading.any_order and (len(members.named) > 1 or (members.named and members.other is not None)):
+    def _arranged(self, members: Members, hint: str, path: str, *, ordered: bool) -> Expr:
+        """`ordered`: the schema gives an order, which one that only requires names does not."""
+        several = len(members.named) > 1 or (members.named and members.other is not None)
+        if several and (self._reading.any_order or not ordered):
             free = in_any_order(self._rules, hint, members)
             if free is not None:
                 return free
+        if several and self._reading.any_order:
             self._report.tighter("properties", path, "in the schema's order: any order would take too many rules")
         try:
             return in_order(self._rules, hint, members)
@@ -476,20 +479,26 @@ class Values:
         others = tuple(_integers(shape, whole=False) for shape in shapes.numbers if shape.integer is not True)
         if words.get("integer", words.get("number")) == words.get("number"):
             integers, others = (), shapes.numbers
-        parts: tuple[tuple[JsonType, Shapes], ...] = (
-            ("string", Shapes(strings=shapes.strings)),
-            ("integer", Shapes(numbers=integers)),
-            ("number", Shapes(numbers=others)),
-            ("boolean", Shapes(booleans=shapes.booleans)),
-            ("null", Shapes(null=shapes.null)),
-            ("array", Shapes(arrays=shapes.arrays)),
-            ("object", Shapes(objects=shapes.objects)),
-        )
         found: dict[str, Shapes] = {}
-        for kind, part in parts:
-            if part != Shapes():
-                word = words.get(kind, words.get("number", "") if kind == "integer" else "")
-                found[word] = algebra.union(found.get(word, Shapes()), part)
+
+        def add(kind: JsonType, part: Shapes) -> None:
+            word = words.get(kind, words.get("number", "") if kind == "integer" else "")
+            found[word] = algebra.union(found[word], part) if word in found else part
+
+        if shapes.strings:
+            add("string", Shapes(strings=shapes.strings))
+        if integers:
+            add("integer", Shapes(numbers=integers))
+        if others:
+            add("number", Shapes(numbers=others))
+        if shapes.booleans:
+            add("boolean", Shapes(booleans=shapes.booleans))
+        if shapes.null:
+            add("null", Shapes(null=True))
+        if shapes.arrays:
+            add("array", Shapes(arrays=shapes.arrays))
+        if shapes.objects:
+            add("object", Shapes(objects=shapes.objects))
         return found
 
     def _filled(self, key: Expr, word: str, shapes: Shapes, sub: Sub, ends: tuple[str, ...]) -> Expr:
@@ -534,7 +543,20 @@ class Values:
             return seq(self._once(("top", sub, word), sub, lambda: self._value(shapes, sub, "top")), lit(closing))
         if not closing:
             return self._bare(shapes, sub, word, ends)
-        return self._once(("raw", sub, word, closing), sub, lambda: self._raw(shapes, sub, word, closing))
+        found: list[Expr] = []
+        if shapes.strings:
+            found.append(self._once(("raw", sub, word, closing), sub, lambda: self._raw(shapes, sub, word, closing)))
+        if self._is_any_text(shapes, sub):
+            # What else could stand here is text as well.
+            return alt(*found)
+        if shapes != Shapes(strings=shapes.strings):
+            # Without what closes it, so that values that are alike are one rule.
+            others = self._once(("others", sub, word), sub, lambda: alt(*self._others_than_raw(shapes, sub)))
+            found.append(seq(others, lit(closing)))
+        return alt(*found)
+
+    def _is_any_text(self, shapes: Shapes, sub: Sub) -> bool:
+        return sub == ANYTHING and shapes.strings == (StringShape(),) and self._dialect.elements is None
 
     def _bare(self, shapes: Shapes, sub: Sub, word: str, ends: tuple[str, ...]) -> Expr:
         """A raw value that nothing closes but what follows it."""
@@ -608,7 +630,7 @@ class Values:
         return found + self._scalars(shapes, sub, self._dialect.top)
 
     def _raw(self, shapes: Shapes, sub: Sub, word: str, closing: str) -> Expr:
-        """A value as it is, read through the text that closes it."""
+        """Text as it is, read through what closes it."""
         core = closing.rstrip()
         stop, after = stop_at(core or closing), lit(closing[len(core) :] if core else "")
         hint = self._hint(sub)
@@ -621,25 +643,20 @@ class Values:
                 done = f"text of counted length can't hold {without!r}"
                 self._report.tighter("maxLength", self._reader.path(sub), done)
             forbidden = (wrap.open,) if wrap is not None else ()
-            text = self._rules.kept(
-                (texts, stop, forbidden),
-                partial(strings.raw_through, self._rules, hint, texts, stop, forbidden),
-            )
-            found.append(seq(text, after))
+            found.append(seq(strings.raw_through(self._rules, hint, texts, stop, forbidden), after))
             if wrap is not None:
                 whole = strings.language(shape, self._report, self._reader.path(sub))
                 wrapped = seq(lit(wrap.open), strings.raw_through(self._rules, hint, whole, Stop("", wrap.close)))
                 found.append(seq(wrapped, lit(closing)))
-        if shapes.strings == (StringShape(),) and self._dialect.elements is None and sub == ANYTHING:
-            # Any text at all: what else could stand here is text as well.
-            return alt(*found)
-        if self._dialect.elements is None:
-            found += [seq(expr, lit(closing)) for expr in self._others_than_strings(shapes, sub)]
-        else:
-            found += [seq(expr, lit(closing)) for expr in self._scalars(shapes, sub, self._dialect.top)]
-            found += [seq(self._element_members(shape, sub), lit(closing)) for shape in shapes.objects]
-            found += [seq(self._element_items(shape, sub), lit(closing)) for shape in shapes.arrays]
         return alt(*found)
+
+    def _others_than_raw(self, shapes: Shapes, sub: Sub) -> list[Expr]:
+        """Values of the types that are not text, as they stand in a pair that something closes."""
+        if self._dialect.elements is None:
+            return self._others_than_strings(shapes, sub)
+        found = self._scalars(shapes, sub, self._dialect.top)
+        found += [self._element_members(shape, sub) for shape in shapes.objects]
+        return found + [self._element_items(shape, sub) for shape in shapes.arrays]
 
     def _element_members(self, shape: ObjectShape, sub: Sub) -> Expr:
         ends = ("", "")

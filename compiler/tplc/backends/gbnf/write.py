@@ -39,11 +39,11 @@ def _sequence(expr: Expr) -> str:
 
 def _item(expr: Expr) -> str:
     if isinstance(expr, Lit):
-        return " ".join(_literals(expr.text))
+        return " ".join(literals(expr.text))
     if isinstance(expr, Chars):
         return character_class(expr.ranges)
     if isinstance(expr, Rep):
-        grouped = isinstance(expr.item, Rep) or (isinstance(expr.item, Lit) and len(_literals(expr.item.text)) > 1)
+        grouped = isinstance(expr.item, Rep) or (isinstance(expr.item, Lit) and len(literals(expr.item.text)) > 1)
         item = f"({_alternatives(expr.item)})" if grouped else _item(expr.item)
         return item + _counts(expr.low, expr.high)
     if isinstance(expr, Seq | Alt):
@@ -64,7 +64,7 @@ def literal(text: str) -> str:
     return '"' + text.translate(_IN_LITERALS) + '"'
 
 
-def _literals(text: str) -> list[str]:
+def literals(text: str) -> list[str]:
     """One literal, or several: one engine reads hexadecimal digits behind \\xHH as more of the number."""
     if _PLAIN.fullmatch(text):
         return [literal(text)]

@@ -1,0 +1,61 @@
+"""Text up to a marker, as rules and as an automaton: the same texts."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from tests.gbnf.engine import accepts, needs_engine
+from tplc.backends.gbnf.automaton import matches
+from tplc.backends.gbnf.expressions import Ref
+from tplc.backends.gbnf.lint import lint
+from tplc.backends.gbnf.rules import Rules
+from tplc.backends.gbnf.until import stop_at, text_through, through
+from tplc.backends.gbnf.write import write_rules
+
+# Their first characters come again in the last ones.
+MARKERS = ["<", "</", "<a>", "\n</a>", " <a", "<<", "<a<", "\n<a<a>"]
+LONG = "<" + "abcdefghij" * 6 + ">"
+
+
+def _written(marker: str) -> str:
+    rules = Rules()
+    made = text_through(rules, "text", stop_at(marker))
+    assert isinstance(made, Ref)
+    text = write_rules(rules.finished(made))
+    assert lint(text) == []
+    return text
+
+
+@needs_engine
+@pytest.mark.parametrize("marker", MARKERS)
+def test_rules_and_automaton_agree(marker: str) -> None:
+    grammar, automaton = _written(marker), through([stop_at(marker)])
+    letters = sorted({*marker, "<", "x"})
+    verdicts = set()
+    for length in range(5):
+        for letters_before in itertools.product(letters, repeat=length):
+            for text in ("".join(letters_before), "".join(letters_before) + marker):
+                expected = matches(automaton, text)
+                assert accepts(grammar, text) is expected, text
+                verdicts.add(expected)
+    assert verdicts == {True, False}
+
+
+@needs_engine
+def test_long_marker() -> None:
+    grammar = _written(LONG)
+    for cut in range(len(LONG)):
+        assert accepts(grammar, LONG[:cut] + LONG)
+        assert accepts(grammar, LONG[:cut] + "!" + LONG)
+        assert not accepts(grammar, LONG[:cut] + "!")
+    assert not accepts(grammar, LONG + LONG)
+
+
+def test_text_up_to_a_short_marker_can_be_read() -> None:
+    assert _written("</p>") == (
+        "root ::= text\n"
+        'text ::= [^<]* ("<" ([^/<] rest | "/" ([^<p] rest | "p" ([^<>] rest)?)?)?)* "</p>"\n'
+        "rest ::= [^<]*\n"
+    )
