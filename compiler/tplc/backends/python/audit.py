@@ -29,8 +29,8 @@ MODULES: Mapping[str, frozenset[str] | None] = {
 BUILTINS = frozenset(
     """AssertionError IndexError KeyError NotImplementedError OSError OverflowError RecursionError StopIteration
     TypeError UnicodeError ValueError __name__ abs all any ascii bool bytes callable chr dict divmod enumerate filter
-    float frozenset getattr hasattr hash hex id int isinstance issubclass iter len list map max min next object oct ord pow
-    property range repr reversed round set setattr slice sorted staticmethod classmethod str sum super tuple type
+    float frozenset getattr hasattr hash hex id int isinstance issubclass iter len list map max min next object oct ord
+    pow property range repr reversed round set setattr slice sorted staticmethod classmethod str sum super tuple type
     zip""".split()
 )
 COMMAND_ONLY = frozenset(["open", "print"])
