@@ -46,6 +46,7 @@ class GrammarOptions:
     context: Mapping[str, Json] | None = None
     any_order: bool = False
     strict: bool = False
+    most_characters: int | None = None
 
 
 def compile_template(
@@ -200,7 +201,8 @@ def generate(ir: TemplateIR, target: Target, options: GrammarOptions | None = No
 
         return generate_peg(ir, tools=options.tools or None, json_schema=options.json_schema)
     if target == "gbnf":
-        return grammar_header(ir) + make_grammar(ir, options).text
+        text = make_grammar(ir, options).text
+        return grammar_header(ir) + (text or "# No rules: nothing is constrained, so give an engine no grammar.\n")
     return dumps(ir)
 
 
@@ -215,7 +217,7 @@ def grammar_header(ir: TemplateIR) -> str:
 
 
 def make_grammar(ir: TemplateIR, options: GrammarOptions) -> Grammar:
-    from tplc.backends.gbnf import grammar
+    from tplc.backends.gbnf import MOST_CHARACTERS, grammar
 
     return grammar(
         ir,
@@ -226,6 +228,7 @@ def make_grammar(ir: TemplateIR, options: GrammarOptions) -> Grammar:
         context=options.context,
         any_order=options.any_order,
         strict=options.strict,
+        most_characters=MOST_CHARACTERS if options.most_characters is None else options.most_characters,
     )
 
 

@@ -159,6 +159,14 @@ def test_compile_a_grammar(run: Run, template: Path, tmp_path: Path) -> None:
     again = run("compile", "chat.jinja", "-o", "chat.gbnf", "--tools", "tools.json", "--tool-choice", "required")
     assert again.code == 0
     assert "grammar      from the prompt's end" in again.err
+    none = run("compile", "chat.jinja", "-o", "chat.gbnf", "--tools", "tools.json", "--tool-choice", "none")
+    assert "grammar      none: nothing is constrained\nwrote " in none.err
+    assert (tmp_path / "chat.gbnf").read_text().splitlines()[1:] == [
+        "# No rules: nothing is constrained, so give an engine no grammar."
+    ]
+    large = run("compile", "chat.jinja", "-t", "gbnf", "--tools", "tools.json", "--max-size", "5")
+    assert (large.code, large.out) == (1, "")
+    assert large.err.endswith(" and may have 5: offer fewer tools, or allow more (--max-size, most_characters)\n")
     unknown = run("compile", "chat.jinja", "-t", "gbnf", "--tools", "tools.json", "--tool-choice", "listen")
     assert (unknown.code, unknown.out) == (2, "")
     assert unknown.err == "tplc: tool_choice is 'listen'; expected auto, required, none or one of: look\n"

@@ -236,7 +236,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"tools": [NOTHING, NOTHING]}, "tools[1]: the name 'now' is taken by an earlier tool"),
     (
         {"tools": [NOTHING], "context": {"reason": "maybe"}},
-        "no generation prompt was learned for the context {'reason': 'maybe'}; known are: [{}, {'reason': False}]",
+        'no prompt was learned with reason="maybe": json-calls.jinja has prompts with no variables or reason=false',
     ),
     ({"json_schema": False}, "response format: no value satisfies the schema, so no text would satisfy the grammar"),
     (

@@ -111,6 +111,15 @@ def compile_(
     strict: Annotated[
         bool, typer.Option("--strict", help="For gbnf: refuse schemas that a grammar can only say loosely.")
     ] = False,
+    max_size: Annotated[
+        int | None,
+        typer.Option(
+            "--max-size",
+            metavar="CHARACTERS",
+            min=1,
+            help="For gbnf: beyond this, the largest schemas are said loosely.",
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite a file that tplc did not generate.")] = False,
     allow_unverified: Annotated[
         bool, typer.Option("--allow-unverified", help="Write also what failed verification, and mark it.")
@@ -148,6 +157,7 @@ def compile_(
             json_schema=json_schema,
             variables=tuple(var or ()),
             strict=strict,
+            max_size=max_size,
             force=force,
             allow_unverified=allow_unverified,
             seed=seed,

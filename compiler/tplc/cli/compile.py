@@ -42,6 +42,7 @@ class CompileOptions:
     json_schema: str | None
     variables: tuple[str, ...]
     strict: bool
+    max_size: int | None
     force: bool
     allow_unverified: bool
     seed: int
@@ -110,6 +111,7 @@ def _grammar_options(options: CompileOptions, target: driver.Target) -> driver.G
         "--json-schema": options.json_schema,
         "--var": options.variables,
         "--strict": options.strict,
+        "--max-size": options.max_size,
         "--parallel/--no-parallel": options.parallel is not None,
         "--any-order": options.any_order,
         "--tool-choice": options.tool_choice != "auto",
@@ -134,6 +136,7 @@ def _grammar_options(options: CompileOptions, target: driver.Target) -> driver.G
         json_schema=read_json(options.json_schema) if options.json_schema else None,
         context=inputs.variables(options.variables) if options.variables else None,
         strict=options.strict,
+        most_characters=options.max_size,
     )
 
 

@@ -89,6 +89,9 @@ def _rows(ir: TemplateIR) -> Iterator[tuple[str, str]]:
 
 
 def _grammar_rows(grammar: Grammar) -> Iterator[tuple[str, str]]:
+    if not grammar.text:
+        yield "grammar", "none: nothing is constrained"
+        return
     eager = f"from the prompt's end {quoted(grammar.generation_prompt)}"
     yield "grammar", "from where a trigger fires" if grammar.lazy else eager
     for trigger in grammar.triggers:

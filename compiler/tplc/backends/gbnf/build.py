@@ -6,12 +6,14 @@ grammar(ir, tools=[{"type": "function", "function": {"name": "f", …}}])
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from tplc.backends.gbnf.bare import Behind
 from tplc.backends.gbnf.derivative import after
-from tplc.backends.gbnf.expressions import NEVER, Expr, Ref, alt
+from tplc.backends.gbnf.expressions import NEVER, Expr, Ref, alt, names
 from tplc.backends.gbnf.layout import Call, TurnRules
 from tplc.backends.gbnf.lint import lint
 from tplc.backends.gbnf.openers import call_markers, opener_begun
@@ -19,7 +21,7 @@ from tplc.backends.gbnf.reader import SchemaReader
 from tplc.backends.gbnf.repetitions import bound_repetitions
 from tplc.backends.gbnf.report import NotExpressed, Report
 from tplc.backends.gbnf.result import Grammar, with_comments
-from tplc.backends.gbnf.rules import ROOT, Rules
+from tplc.backends.gbnf.rules import ROOT, Rules, TooManyRules
 from tplc.backends.gbnf.triggers import triggers
 from tplc.backends.gbnf.values import Reading, Values
 from tplc.backends.gbnf.write import write_rules
@@ -38,6 +40,9 @@ from tplc.ir.nodes import (
 
 _JSON = Dialect(top=JSON_STYLE, in_list=JSON_STYLE, in_object=JSON_STYLE)
 _GENERAL: Json = {"type": "object"}
+MOST_CHARACTERS = 4_000_000
+# A part with more rules than this of a grammar's characters is not worth finishing.
+_LEAST_OF_RULE = 40
 
 
 class GrammarNotExact(TplcError):
@@ -74,6 +79,29 @@ class BadGrammar(TplcError):
         return "\n".join(["tplc wrote a grammar that not every engine reads:", *(f"    {p}" for p in self.problems)])
 
 
+class GrammarTooLarge(TplcError):
+    """Even with the most general arguments the grammar has too many characters."""
+
+    def __init__(self, size: int, most: int) -> None:
+        super().__init__(size, most)
+        self.size = size
+        self.most = most
+
+    def __str__(self) -> str:
+        return (
+            f"the grammar would have {self.size:,} characters and may have {self.most:,}: "
+            "offer fewer tools, or allow more (--max-size, most_characters)"
+        )
+
+
+class _TooLarge(Exception):
+    """These schemas, by their tools ("" is the response format), have to be said more generally."""
+
+    def __init__(self, names: frozenset[str]) -> None:
+        super().__init__(names)
+        self.names = names
+
+
 def grammar(
     ir: TemplateIR,
     *,
@@ -86,13 +114,53 @@ def grammar(
     open_objects: bool = False,
     formats: bool = True,
     strict: bool = False,
+    most_characters: int = MOST_CHARACTERS,
 ) -> Grammar:
     """The grammar of one request.
 
     `tool_choice` is "auto", "required", "none" or a tool's name.  `context` names a generation prompt by the
     variables that give it.  `any_order` takes properties in any order, `open_objects` takes arguments that a tool's
     schema does not mention; without `formats`, "format" is only a remark.  `strict` refuses to loosen any schema.
+    Of a grammar with more than `most_characters`, the largest schemas are said generally.
     """
+    attempt = partial(
+        _attempt,
+        ir,
+        tools=tools,
+        tool_choice=tool_choice,
+        parallel_tool_calls=parallel_tool_calls,
+        json_schema=json_schema,
+        context=context,
+        any_order=any_order,
+        open_objects=open_objects,
+        formats=formats,
+        strict=strict,
+        most_characters=most_characters,
+    )
+    general: frozenset[str] = frozenset()
+    while True:
+        try:
+            return attempt(general=general)
+        except _TooLarge as error:
+            # Each time there are more of them, so this ends.
+            general |= error.names
+
+
+def _attempt(
+    ir: TemplateIR,
+    *,
+    tools: Sequence[Mapping[str, Any]] | None,
+    tool_choice: str,
+    parallel_tool_calls: bool | None,
+    json_schema: Json | None,
+    context: Mapping[str, Json] | None,
+    any_order: bool,
+    open_objects: bool,
+    formats: bool,
+    strict: bool,
+    most_characters: int,
+    general: frozenset[str],
+) -> Grammar:
     prompt = _prompt(ir, context)
     chosen = _chosen(ir, _functions(tools or ()), tool_choice)
     eager = tool_choice not in ("auto", "none")
@@ -100,6 +168,7 @@ def grammar(
         raise UsageError("a response format and required tools exclude each other: the answer is one or the other")
     report = Report()
     rules = Rules()
+    most = most_characters // _LEAST_OF_RULE
     calls: list[Call] = []
     calls_allowed = bool(chosen) and ir.tools.format != "none"
     parallel = ir.tools.parallel if parallel_tool_calls is None else parallel_tool_calls
@@ -110,11 +179,15 @@ def grammar(
     ways: list[Expr] = []
     if json_schema is not None:
         exactly = Reading(closed=False, plain_integers=False, any_order=any_order, formats=formats)
-        value = _response(rules, report, json_schema, exactly)
+        wanted = _bounded(report, "", json_schema, True, general, most_characters)
+        value = _within(rules, "", None if "" in general else most, partial(_response, rules, report, wanted, exactly))
         ways.append(_continued(rules, ir, turn.with_value(value), prompt))
     if calls_allowed:
         reading = Reading(closed=not open_objects, any_order=any_order, formats=formats)
-        calls = _calls(rules, report, ir, chosen, reading)
+        bounded = {}
+        for name, parameters in chosen.items():
+            bounded[name] = _bounded(report, name, parameters, _GENERAL, general, most_characters)
+        calls = _calls(rules, report, ir, bounded, reading, {name: most for name in chosen if name not in general})
         lazy = json_schema is None and not eager
         if lazy:
             section = turn.section(calls, parallel=parallel)
@@ -131,12 +204,68 @@ def grammar(
         if isinstance(call.arguments, Ref) and call.arguments.name not in finished:
             report.tool = call.name
             report.tighter("parameters", "#", "the tool is left out: no finite arguments satisfy the schema")
-    text = _text(finished)
+    text = write_rules(finished)
+    if len(text) > most_characters:
+        parts = {call.name: call.arguments for call in calls} | ({} if json_schema is None else {"": value})
+        parts = {name: part for name, part in parts.items() if name not in general}
+        raise _TooLarge(_largest(finished, text, parts, most_characters))
+    _check(text)
     found = tuple(entry for entry in report.found if entry.effect == "looser")
     if strict and found:
         raise GrammarNotExact(found)
     fired = triggers(ir, markers, [call.name for call in calls], prompt.head) if lazy else ()
     return with_comments(Grammar(text, lazy, fired, ir.preserved_tokens, prompt.text, report.found))
+
+
+def _bounded(
+    report: Report, name: str, schema: Json, instead: Json, general: frozenset[str], most_characters: int
+) -> Json:
+    """The schema, or what is said instead where it would take too much."""
+    if name not in general:
+        return schema
+    what = "any value" if instead is True else "any object"
+    report.tool = name
+    keyword = "parameters" if name else "schema"
+    report.looser(keyword, "#", f"{what}: the grammar would have more than {most_characters:,} characters")
+    report.tool = ""
+    return instead
+
+
+def _within(rules: Rules, name: str, most: int | None, make: Callable[[], Expr]) -> Expr:
+    """What `make` gives, unless it takes more rules than that."""
+    rules.allow(most)
+    try:
+        return make()
+    except TooManyRules:
+        raise _TooLarge(frozenset((name,))) from None
+    finally:
+        rules.allow(None)
+
+
+def _largest(rules: Mapping[str, Expr], text: str, parts: Mapping[str, Expr], most: int) -> frozenset[str]:
+    """Without which schemas the grammar would be small enough: the largest ones."""
+    if not parts:
+        raise GrammarTooLarge(len(text), most)
+    sizes = {line.partition(" ::= ")[0]: len(line) + 1 for line in text.splitlines()}
+    taken = {name: sum(sizes[rule] for rule in _reached(rules, part)) for name, part in parts.items()}
+    found: set[str] = set()
+    left = len(text)
+    for name in sorted(taken, key=lambda name: -taken[name]):
+        if left <= most:
+            break
+        found.add(name)
+        left -= taken[name]
+    return frozenset(found)
+
+
+def _reached(rules: Mapping[str, Expr], part: Expr) -> set[str]:
+    todo, seen = names(part), set[str]()
+    while todo:
+        name = todo.pop()
+        if name not in seen and name in rules:
+            seen.add(name)
+            todo += names(rules[name])
+    return seen
 
 
 def _prompt(ir: TemplateIR, context: Mapping[str, Json] | None) -> GenerationPrompt:
@@ -146,8 +275,13 @@ def _prompt(ir: TemplateIR, context: Mapping[str, Json] | None) -> GenerationPro
     for prompt in ir.turn.prompts:
         if dict(prompt.context) == wanted:
             return prompt
-    known = [dict(prompt.context) for prompt in ir.turn.prompts]
-    raise UsageError(f"no generation prompt was learned for the context {wanted}; known are: {known}")
+    known = " or ".join(_variables(dict(prompt.context)) for prompt in ir.turn.prompts)
+    raise UsageError(f"no prompt was learned with {_variables(wanted)}: {ir.provenance.name} has prompts with {known}")
+
+
+def _variables(context: Mapping[str, Json]) -> str:
+    shown = [f"{name}={json.dumps(value, ensure_ascii=False, default=repr)}" for name, value in context.items()]
+    return " ".join(shown) or "no variables"
 
 
 def _functions(tools: Sequence[object]) -> dict[str, Json]:
@@ -183,7 +317,15 @@ def _chosen(ir: TemplateIR, functions: dict[str, Json], tool_choice: str) -> dic
     return {tool_choice: functions[tool_choice]}
 
 
-def _calls(rules: Rules, report: Report, ir: TemplateIR, functions: dict[str, Json], reading: Reading) -> list[Call]:
+def _calls(
+    rules: Rules,
+    report: Report,
+    ir: TemplateIR,
+    functions: dict[str, Json],
+    reading: Reading,
+    most: Mapping[str, int],
+) -> list[Call]:
+    """`most`: how many rules a tool's arguments may take."""
     assert ir.tools.dialect is not None
     values = Values(rules, report, ir.tools.dialect, reading)
     ends = (ir.tools.section_end, *ir.turn.ends)
@@ -195,7 +337,8 @@ def _calls(rules: Rules, report: Report, ir: TemplateIR, functions: dict[str, Js
         if not isinstance(parameters, dict | bool):
             report.looser("parameters", "#", "any object: this is not a schema")
             schema = _GENERAL
-        arguments = _arguments(values, SchemaReader(schema, report, formats=reading.formats), ir, name, behind)
+        reader = SchemaReader(schema, report, formats=reading.formats)
+        arguments = _within(rules, name, most.get(name), partial(_arguments, values, reader, ir, name, behind))
         if arguments == NEVER:
             report.tighter("parameters", "#", "the tool is left out: no arguments satisfy the schema")
             continue
@@ -262,9 +405,7 @@ def _finished(rules: Rules, ways: list[Expr]) -> dict[str, Expr]:
     return finished
 
 
-def _text(rules: Mapping[str, Expr]) -> str:
-    text = write_rules(rules)
+def _check(text: str) -> None:
     problems = lint(text)
     if problems:
         raise BadGrammar(problems)
-    return text

@@ -17,8 +17,13 @@ ROOT = "root"
 Kept = TypeVar("Kept")
 
 
+class TooManyRules(Exception):
+    """One part of a grammar would take more rules than all of it may have."""
+
+
 class Rules:
     def __init__(self) -> None:
+        self._most: int | None = None
         self._bodies: dict[str, Expr] = {}
         self._taken: set[str] = {ROOT}
         self._numbers: dict[str, int] = {}
@@ -58,7 +63,13 @@ class Rules:
         self._taken.add(name)
         return name
 
+    def allow(self, more: int | None) -> None:
+        """From here on there may be so many more rules; None: any number."""
+        self._most = None if more is None else len(self._bodies) + more
+
     def define(self, name: str, body: Expr) -> None:
+        if self._most is not None and len(self._bodies) >= self._most:
+            raise TooManyRules
         self._bodies[name] = body
         self._by_body.setdefault(body, name)
 

@@ -517,6 +517,8 @@ class Values:
             else:
                 closing = self._closing(layout[index + 1 :], key)
                 if closing is None:
+                    done = "left out: what closes a member repeats its name"
+                    self._report.tighter("additionalProperties", self._reader.path(sub), done)
                     return NEVER
                 value = self._top(shapes, sub, word, closing, ends)
                 # The text after the value is read with it.
