@@ -64,11 +64,7 @@ ATTRIBUTES = TURNS % (
     "{%- for k, v in c.function.arguments.items() %}{{ ' ' ~ k ~ \"='\" ~ v ~ \"'\" }}{% endfor %}"
     "{{- '/>' }}{% endfor %}"
 )
-SIGNS = (
-    TURNS.replace("{{- (m.content", "{{- '>>' ~ m.thinking ~ '<<' if m.thinking }}{{- (m.content") % "{{ '<calls>' }}"
-)
 FORMATS = {
-    "signs": SIGNS,
     "items": ITEMS,
     "indented": INDENTED,
     "attributes": ATTRIBUTES,
@@ -158,7 +154,3 @@ def test_what_closes_ends_a_line_that_does_not_end() -> None:
 def test_a_quote_ends_a_value_before_the_next_call() -> None:
     text = """\n<use id="1" tool="f" a='it's' b='y'/>\n<use id="2" tool="f" a='x'/><end>"""
     assert read("attributes", text) == (None, [("f", {"a": "it's", "b": "y"}), ("f", {"a": "x"})])
-
-
-def test_punctuation_that_closes_reasoning_is_text_where_none_is_open() -> None:
-    assert read("signs", ">>Two?<<1 << 2<end>") == ("1 << 2", [])

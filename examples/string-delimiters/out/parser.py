@@ -53,6 +53,7 @@ REASONING_END = ("\n~)",)
 CALL_START = ("(!ask:",)
 NEXT_CALL_START = ("(!ask:",)
 CALL_END = ("!)",)
+STRAY = ("\n~)",)
 
 # The runtime, the same for all formats; what is this format's own goes on after it.
 
@@ -1040,10 +1041,15 @@ def run_command(parser: Callable[..., Machine]) -> None:
 
 # What the states look for
 
-IN_CONTENT = Marks(reasoning=REASONING_START, call=CALL_START, end=TURN_END, header=TURN_START)
+IN_CONTENT = Marks(reasoning=REASONING_START, call=CALL_START, end=TURN_END, header=TURN_START, stray=STRAY)
 IN_REASONING = Marks(reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
 AFTER_CALL = Marks(
-    call=NEXT_CALL_START + CALL_START, close=CALL_END, reasoning=REASONING_START, end=TURN_END, header=TURN_START
+    call=NEXT_CALL_START + CALL_START,
+    close=CALL_END,
+    reasoning=REASONING_START,
+    end=TURN_END,
+    header=TURN_START,
+    stray=STRAY,
 )
 CALL_HEADER = (("name", Marks(next=("{",)), False),)
 STYLE = Style(

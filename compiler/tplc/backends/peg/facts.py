@@ -210,8 +210,7 @@ class _Analysis:
         pieces += [part for piece in pieces for part in parts_of(piece)]
         closers = unlike([piece for piece in pieces if is_distinctive(piece)])
         longest_first = sorted(closers, key=lambda text: (-len(text.strip()), text))
-        says = any(char.isalnum() or ord(char) > 127 for char in self.ir.reasoning.end)  # not only punctuation
-        found = [reasoning_close * says, *(marker(piece) for piece in longest_first)]
+        found = [reasoning_close, *(marker(piece) for piece in longest_first)]
         return either([pattern for pattern in found if pattern])
 
 

@@ -165,7 +165,7 @@ class _Analysis:
         reasoning_ends = self.texts(ir.reasoning.end) if mode != "none" else ()
         stray: list[str] = []
         if self.on("stray_closers"):
-            stray += [end for end in reasoning_ends if _says(end)]
+            stray += reasoning_ends
             stray += [closer for closer in (calls.closers if calls else ()) if _telling(closer)]
         return FormatFacts(
             reasoning_starts=self.texts(ir.reasoning.start) if mode != "none" else (),
@@ -593,11 +593,6 @@ def _telling(text: str) -> bool:
     core = text.strip()
     plain = re.sub(r"""(["'])\w*\1\s*:?""", "", core)
     return len(core) >= 3 and any(char.isalnum() or ord(char) > 127 for char in plain)
-
-
-def _says(text: str) -> bool:
-    """Not only ASCII punctuation, which content holds as well."""
-    return any(char.isalnum() or ord(char) > 127 for char in text)
 
 
 def _telling_opener(text: str) -> bool:
