@@ -155,7 +155,7 @@ def _run_console(block: Block) -> Iterator[Step]:
 def run_shell(command: str) -> str:
     """What a command prints, on both streams; `tplc` and `python` are those of the present environment."""
     environment = {
-        **os.environ,
+        **{name: value for name, value in os.environ.items() if name not in ("MAKELEVEL", "MAKEFLAGS", "MFLAGS")},
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "COLUMNS": "100",
         "PYTHONDONTWRITEBYTECODE": "1",

@@ -6,6 +6,7 @@ a single call into the regular expressions costs shows in neither, so there is a
 
 from __future__ import annotations
 
+import gc
 import sys
 from types import FrameType
 
@@ -56,8 +57,12 @@ def test_work_grows_with_the_length(hostile: Hostile, chunk: int) -> None:
 @pytest.mark.parametrize("hostile", CLASSES, ids=TITLES)
 def test_time_is_not_quadratic(hostile: Hostile) -> None:
     """Eight times the length takes far less than sixty-four times as long, nor even half of that."""
-    short = max(min(seconds(hostile, 4096, 0) for _ in range(2)), 0.0005)
-    assert seconds(hostile, 32_768, 0) <= 30 * short
+    gc.disable()  # it looks through whatever the other tests have left
+    try:
+        short = max(min(seconds(hostile, 4096, 0) for _ in range(2)), 0.0005)
+        assert min(seconds(hostile, 32_768, 0) for _ in range(2)) <= 30 * short
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("hostile", CLASSES, ids=TITLES)
