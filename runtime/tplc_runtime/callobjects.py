@@ -125,7 +125,7 @@ class CallObjects(Objects):
                 self._kind = self._kind or "".join(reader.out)[:1]
                 if self._named and self._kind == "{":
                     self._say("arguments", reader.take())
-                    self._plain = "arguments" if reader.in_usual_string() else ""
+                    self._in_string(reader)
             if event and not self._member(reader, event):
                 return True
         if reader is not None and not reader.want and self._reader is reader:
@@ -143,7 +143,7 @@ class CallObjects(Objects):
             return any(field[: len(path)] == path for field in self.FIELDS) or self._no_object("a known field", False)
         if event == "name" and not self._named:
             return self._is_named(text_of(text) if is_text else "")
-        if event == "id":
+        if event == "id" and self._call_id is None:
             self._call_id = text_of(text) if is_text else text
             if self._named:
                 self._set_id(self._call_id or "")

@@ -40,6 +40,9 @@ class Guess:
                 return Mark("end", match.start(), match.start(), "", "")
         return None
 
+    def plain(self, text: str) -> int:
+        return -1 if self.start.search(text) else len(text)
+
     def held(self, buf: str, pos: int) -> int:
         match = self.start.search(buf, max(pos, len(buf) - 180))
         return match.start() if match else len(buf)

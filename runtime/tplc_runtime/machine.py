@@ -20,10 +20,15 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar
 
     from .message import Delta, Message, ToolCall
+    from .values import Reader
+
 
 NON_SPACE = Pattern(r"\S|\Z")
 NAME_LIMIT = 512  # a longer name is no name
 HELD_LIMIT = 1024  # more than this much undecided text is looked at again only when it has doubled
+
+
+NO_MARK = Mark("", 0, 0, "", "")
 
 
 def at_line_start(text: str, before: bool) -> bool:
@@ -57,7 +62,7 @@ class Machine(Copied):
         self.diagnostics: list[Diagnostic] = []
         self.incomplete = False
         self._tools = parameters_of(tools)
-        self._long_names = any("\n" in name for name in self._tools)
+        self._long_names = "\n" in "".join(self._tools)
         self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
         self._fence = Fence() if json_content else None
         # Input: _buf from _pos on is not consumed; _base is its offset, negative for what the prompt holds.
@@ -68,7 +73,7 @@ class Machine(Copied):
         # Where in the turn the machine is.
         self._state: Callable[[Any], bool] = self._first_state()
         self._back, self._back_kind = self._state, "content"  # where to go on when a call turns out to be none
-        self._mark = Mark("", 0, 0, "", "")
+        self._mark = NO_MARK
         self._skip = 0  # the length of the opener of the call that is tried
         self._eat = self.SPACE  # white space of the template that may still come
         self._fresh = True  # nothing but white space has come in this part
@@ -84,8 +89,11 @@ class Machine(Copied):
         self._out: list[Delta] = []
         self._said: list[str] = []  # what goes into the next delta, and of which kind it is
         self._saying = ""
-        # The kind of text that the output is in the middle of, and chunks of it that were passed on as they came.
-        self._plain = ""
+        # The kind of text that the output is in the middle of, and how to find what could end it: up to where a text
+        # is plain, -1 where that takes a closer look.  _plain is the same kind where nothing is held back, so that most
+        # chunks can be passed on as they come; _passed are those that were.
+        self._within = self._plain = ""
+        self._plain_to: Callable[[str], int] = len
         self._passed: list[str] = []
         self._consume_head(prompt)
 
@@ -112,8 +120,10 @@ class Machine(Copied):
             start = self._turn_start(prompt, len(prompt))
             heads = [head for head in self.HEADS if prompt.endswith(head)]
             head = prompt[start:] if start >= 0 else max(heads, key=len, default="")
+        if not head:
+            return
         self._base = -len(head)
-        self._out = self._advance(head) if head else []
+        self._out = self._advance(head)
         if not self._echo:
             self._texts.update(content=[], reasoning_content=[], arguments=[])
             self._calls, self._out = self._calls[len(self._calls) - self._open :], []
@@ -125,7 +135,7 @@ class Machine(Copied):
                 self._say("content", self._opener)
                 self._flush()
         if self._out:
-            self._plain = ""  # they go out with the first feed
+            self._within = self._plain = ""  # they go out with the first feed
 
     def _turn_start(self, prompt: str, stop: int) -> int:
         """After the last anchor; after an earlier one when all that stands between them is reasoning."""
@@ -159,13 +169,51 @@ class Machine(Copied):
         text = "".join(self._passed)
         self._passed.clear()
         if text:
-            self._texts[self._plain].append(text)
+            self._texts[self._within].append(self._written(text) if self._within == "arguments" else text)
             self._base += len(text)
+
+    def _more(self, chunk: str) -> list[Delta]:
+        """A chunk that is not plain: where it only goes on with the text, that is passed on without any state."""
+        kind, text = self._within, self._buf[self._pos :] + chunk
+        stop = self._plain_to(text) if kind else -1
+        if stop < 0:
+            return self._advance(chunk)
+        self._base += self._pos
+        self._buf, self._pos, self._plain = "", 0, kind
+        if stop < len(text):
+            self._buf, self._plain = text[stop:], ""
+            text = text[:stop]
+            if not stop:
+                return []
+        self._passed.append(text)
+        if kind == "arguments":
+            return [{"tool_calls": [{"index": self._index, "function": {"arguments": self._written(text)}}]}]
+        if self._line_start or "\n" in text:
+            self._line_start = at_line_start(text, self._line_start)
+            self._plain = "" if self._line_start else self._plain
+        return [{kind: text}]
+
+    def _written(self, text: str) -> str:
+        """Plain text of a value, inside of the string that it becomes."""
+        return text
+
+    def _goes_on(self, kind: str, plain_to: Callable[[str], int]) -> None:
+        """The next chunk may go on with the text of this kind."""
+        self._within = self._plain = kind
+        self._plain_to = plain_to
+
+    def _in_string(self, reader: Reader) -> None:
+        """Most text of a string of the kind that the template writes is passed on as it came."""
+        string = reader.string
+        if string is not None and string.close == reader.style.usual and not reader.out:
+            self._goes_on("arguments", string.plain)
+        else:
+            self._within = self._plain = ""
 
     def _advance(self, chunk: str) -> list[Delta]:
         if self._passed:
             self._settle()
-        self._plain = ""
+        self._within = self._plain = ""
         self._wanted -= len(chunk)
         if self._wanted > 0 and not self._final:
             self._parts.append(chunk)
@@ -180,16 +228,19 @@ class Machine(Copied):
                 pass
             held = len(self._buf) - self._pos
             self._wanted = held if held > HELD_LIMIT else 0
-            if held or self._eat:
+            if self._eat or self._wanted or self._base + self._pos < 0:
+                self._within = self._plain = ""
+            elif held:
                 self._plain = ""
-        self._flush()
+        if self._said:
+            self._flush()
         self._out, out = [], self._out
         return out
 
     @property
     def message(self) -> Message:
         self._settle()
-        content, reasoning, last, _ = ("".join(texts) for texts in self._texts.values())
+        content, reasoning, last, _ = map("".join, self._texts.values())
         calls: list[ToolCall] = [
             {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
             for name, call_id, arguments in self._calls
@@ -234,11 +285,11 @@ class Machine(Copied):
     def _release(self, kind: str) -> None:
         """The text that was held is of this kind."""
         self._flush()
-        held = "".join(self._texts["held"])
-        if held:
+        if self._texts["held"]:
+            held = "".join(self._texts["held"])
             self._texts["held"].clear()
-        if held.strip() or kind == "content":
-            self._say(kind, held)
+            if held.strip() or kind == "content":
+                self._say(kind, held)
 
     def _note(self, text: str) -> None:
         if len(self.diagnostics) < 1000:
@@ -273,9 +324,10 @@ class Machine(Copied):
             if not blank:
                 self._text(kind, pos, end)
                 self._pos = end
-                looked_at = self._line_start or kind == "held" or (self._opener and not self._reasoning_on)
-                looked_at = looked_at or self._fence is not None
-                self._plain = "" if looked_at else kind
+                looked_at = kind == "held" or (self._opener and not self._reasoning_on) or self._fence is not None
+                self._goes_on("" if looked_at else kind, marks.plain)
+                if self._line_start:
+                    self._plain = ""
             elif self._final:
                 if not (self._calls or self._said or any(self._texts.values())):
                     self._text(kind, pos, end)

@@ -47,6 +47,7 @@ class Marks:
         self._loose = {core[:n] for core in loose for n in range(1, len(core))}
         leads = {lead for _, lead, _ in self._found}
         self._leads = {lead[i:j] for lead in leads for i in range(len(lead)) for j in range(i + 1, len(lead) + 1)}
+        self._lead_width = min(max(map(len, leads), default=0), 16)
 
     def find(self, buf: str, pos: int, *, anchored: bool = False, stop: int = sys.maxsize) -> Mark | None:
         """The leftmost and longest marker from `pos` on, or (anchored) the one at `pos`."""
@@ -54,8 +55,10 @@ class Marks:
             match = self._any.match(buf, pos) if anchored else self._any.search(buf, pos, stop)
         else:
             # In long text it is far faster to look for the words that markers begin with, and for markers there.
-            places = (word.start() for word in self._words.finditer(buf, pos, stop))
-            match = next(filter(None, (self._any.match(buf, place, stop) for place in places)), None)
+            match, word = None, self._words.search(buf, pos, stop)
+            while match is None and word is not None:
+                match = self._any.match(buf, word.start(), stop)
+                word = match or self._words.search(buf, word.start() + 1, stop)
         if match is None:
             return None
         kind, lead, trail = self._found[(match.lastindex or 1) - 1]
@@ -75,9 +78,26 @@ class Marks:
             if self.begins(buf, match.start()):
                 hold = match.start()
                 break
-        if hold > pos and buf[hold - 1].isspace():
-            start = max(pos, hold - 16)
-            for at in range(start + len(buf[start:hold].rstrip()), hold):
+        return self._before(buf, pos, hold)
+
+    def plain(self, text: str) -> int:
+        """As held; -1 when there may be a whole marker, which takes a closer look."""
+        hold = len(text)
+        match = self._first.search(text)
+        while match is not None:
+            at = match.start()
+            if hold - at <= self.width and text[at:] in self._begins:
+                hold = at
+                break
+            if self._words.match(text, at):
+                return -1
+            match = self._first.search(text, at + 1)
+        return self._before(text, 0, hold)
+
+    def _before(self, buf: str, pos: int, hold: int) -> int:
+        """Where the white space begins that may belong to a marker at `hold`."""
+        if buf[hold - 1 : hold].isspace():
+            for at in range(max(pos, hold - self._lead_width), hold):
                 if buf[at:hold] in self._leads:
                     return at
         return hold

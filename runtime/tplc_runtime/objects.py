@@ -41,7 +41,7 @@ class Objects(Machine):
         if self.STYLES[0].tokens.get(self._kind) == "{":
             self._say("arguments", reader.take())
         if reader.want:
-            self._plain = "arguments" if reader.in_usual_string() and not reader.out else ""
+            self._in_string(reader)
             return False
         if reader.out:
             self._say("arguments", self._unwrapped(reader.take()))

@@ -86,7 +86,7 @@ class QuotedPairs(Pairs):
         self._pos = reader.read(self._buf, self._pos, self._final)
         self._say("arguments", reader.take())
         if reader.want:
-            self._plain = "arguments" if reader.in_usual_string() else ""
+            self._in_string(reader)
             return False
         if reader.repair:
             self._note("arguments: " + reader.repair)

@@ -235,7 +235,7 @@ class _Mapper:
 
     def call(self, node: Node) -> None:
         inner = first(node, "call") or node
-        name, given = first(inner, "name"), next(reversed([*captures(inner, "id")]), None)
+        name, given = first(inner, "name"), first(inner, "id")
         called = self.plain(name) if name is not None else ""
         if name is None and given is not None:
             name = first(given, "name")

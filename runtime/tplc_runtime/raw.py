@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
         def find(self, buf: str, pos: int) -> Mark | None: ...
         def held(self, buf: str, pos: int) -> int: ...
+        def plain(self, text: str) -> int: ...
 
 
 NUMBER_PART = Pattern(r"[\s\w.+-]*")
@@ -50,6 +51,9 @@ class Closer:
         hold = at if at >= 0 else len(buf)
         spaces = range(min(len(self.lead), hold - pos), 0, -1)
         return next((hold - n for n in spaces if buf[hold - n : hold] in self.lead), hold)
+
+    def plain(self, text: str) -> int:
+        return -1 if self.core in text else self.held(text, 0)
 
 
 def _to_escape(match: re.Match[str]) -> str:
@@ -100,6 +104,9 @@ class RawPairs(Pairs):
         self._quoted, self._in_value = False, True
         self._state = type(self)._value
 
+    def _written(self, text: str) -> str:
+        return escaped(text)
+
     def _value(self) -> bool:
         # value = text VALUE_END
         if self._eat:
@@ -110,7 +117,8 @@ class RawPairs(Pairs):
         if mark is None or hold <= mark.start:
             self._piece(buf[pos:hold])
             self._pos = hold
-            self._plain = "arguments" if self._quoted else ""
+            if self._quoted:
+                self._goes_on("arguments", self._end.plain)
             return False
         self._piece(buf[pos : mark.start - lead_in(buf[pos : mark.start], mark.lead)])
         self._end_value()

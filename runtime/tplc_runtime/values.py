@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections import namedtuple
+from json.encoder import encode_basestring
 
 from .message import Copied
 from .pattern import Pattern
@@ -25,7 +27,6 @@ ESCAPE = Pattern(r"\\(?:([\"\\/bfnrt]|u[0-9a-fA-F]{4})|(?:x([0-9a-fA-F]{2})|U([0
 PART_OF_ESCAPE = Pattern(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7}|[0-7]{1,2})?\Z")
 WORD = Pattern(r"[^,\n\]}]+")
 HELD = 256  # more than any sign is long
-encode = json.JSONEncoder(ensure_ascii=False).encode  # json.dumps makes an encoder at each call
 
 
 def body_of(quote: str, escape: str) -> Pattern:
@@ -36,12 +37,9 @@ def body_of(quote: str, escape: str) -> Pattern:
     return Pattern(plain + escapes)
 
 
-IN_STRING = body_of('"', "json")
-
-
 def escaped(text: str) -> str:
     """The inside of a JSON string."""
-    return encode(text)[1:-1]
+    return encode_basestring(text)[1:-1]
 
 
 def text_of(string: str) -> str:
@@ -66,6 +64,20 @@ def json_end(buf: str, pos: int) -> int:
         return 0
 
 
+IN_STRING = body_of('"', "json")
+
+
+class Quoting(namedtuple("Quoting", "close escape body")):
+    """How a string goes on and ends."""
+
+    def plain(self, text: str) -> int:
+        """The end of what is in the string and stays as it is; -1 when more than a part of an escape follows that."""
+        end: int = self.body.match(text).end()
+        if end == len(text) or (text[end] == "\\" and self.escape != "none" and PART_OF_ESCAPE.match(text, end)):
+            return end
+        return -1
+
+
 class Style:
     """How values are written: `strings` as (open, close, escape), `words` for true, false and null, `signs` in the
     places of JSON's `[ , ] { : , }`."""
@@ -78,7 +90,7 @@ class Style:
         *,
         bare_keys: bool = False,
     ) -> None:
-        self.strings = {opened: (close, escape, body_of(close[0], escape)) for opened, close, escape in strings}
+        self.strings = {opened: Quoting(close, escape, body_of(close[0], escape)) for opened, close, escape in strings}
         self.usual = strings[0][1] if strings else ""
         self.words, self.bare_keys = words, bare_keys
         self.tokens = {**dict.fromkeys(self.strings, '"'), **dict(zip(signs, "[,]{:,}"))}
@@ -109,15 +121,11 @@ class Reader(Copied):
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
         self.stack: list[str] = []
         self.lists = 0  # how many lists are open
-        self.string: tuple[str, str, Pattern] | None = None  # the kind of string that is read
+        self.string: Quoting | None = None  # the kind of string that is read
         self.out: list[str] = []
         self.comma: list[str] = []  # a comma, and white space after it, until something follows
         self.repair = ""  # the first thing that had to be repaired
         self.pause = False
-
-    def in_usual_string(self) -> bool:
-        """Inside a string of the kind that the template writes, where most text is passed on as it came."""
-        return self.string is not None and self.string[0] == self.style.usual
 
     def take(self) -> str:
         text = "".join(self.out)

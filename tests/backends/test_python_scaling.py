@@ -34,9 +34,9 @@ def calls_made(module: ModuleType, chunks: Sequence[str]) -> int:
     return count
 
 
-def output(name: str, kind: str, size: int) -> str:
+def output(name: str, kind: str, size: int, words: str = WORDS) -> str:
     ir = ir_of(name)
-    prose = (WORDS * (size // len(WORDS) + 1))[:size]
+    prose = (words * (size // len(words) + 1))[:size]
     message: dict[str, Any] = {"role": "assistant", "content": None}
     if kind == "content":
         message["content"] = prose
@@ -87,3 +87,12 @@ def test_plain_text_takes_few_calls() -> None:
     text = WORDS.replace("\n", " ") * 100
     chunks = [text[i : i + 4] for i in range(0, len(text), 4)]
     assert calls_made(parser_of("tagged-json"), chunks) <= 3 * len(chunks)
+
+
+@pytest.mark.parametrize("kind", ["content", "string"])
+@pytest.mark.parametrize("name", ["tagged-json", "parameter-tags"])
+def test_code_takes_few_calls(name: str, kind: str) -> None:
+    """White space at the end of a chunk, quotes and escapes cost little more than plain text."""
+    text = output(name, kind, 8 * 1024, words='def f(a):\n\tif a < "b\\n":\n        return a\n\n')
+    chunks = [text[i : i + 4] for i in range(0, len(text), 4)]
+    assert calls_made(parser_of(name), chunks) <= 12 * len(chunks)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.backends.parsers import NAMES, ir_of, parser_of, streamed, told
+from tests.backends.parsers import NAMES, ir_of, joined, parser_of, streamed, told
 from tplc.ir.nodes import PairArguments, Text
 from tplc.ir.write import write_message
 
@@ -162,3 +163,63 @@ def test_arguments_stream_as_they_come() -> None:
         at = text.index("a b a")
         parser.feed(text[: at + 8])
         assert parser.message["tool_calls"][0]["function"]["arguments"].endswith("a b a b "), name
+
+
+CODE = r'''def path(n: int) -> str:
+→"""C:\temp\new\n and "quoted" ('it\'s'), a < b > c, </p>, <f, {"a": [1]}, x = {**y}"""
+
+    if n<1 or n>>2 == 3:
+        return "\\" + '\u00e9' + chr(7) + "→tab"··→·
+·
+    return f"{n!r}: 100 % ~~ | [x](y) `z` «q» ⟨é⟩ 〔ok〕 ^_^ §1 @me"
+
+'''.replace("→", "\t").replace("·", " ")
+
+
+def messages_of(name: str, text: str) -> list[dict[str, Any]]:
+    """Messages of this text in every place that the format has."""
+    ir = ir_of(name)
+    messages: list[dict[str, Any]] = [{"role": "assistant", "content": "So: " + text + "done"}]
+    if ir.reasoning.start:
+        messages.append({"role": "assistant", "reasoning_content": "So: " + text + "done", "content": "Yes."})
+    if ir.tools.call:
+        calls = [call(text=text, days=3, city="Oslo"), call(city=text)]
+        messages += [{"role": "assistant", "content": None, "tool_calls": calls[i : i + 1]} for i in range(2)]
+    return messages
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_chunks_of_code(name: str) -> None:
+    """Chunks that end in white space, in an escape or in what begins like a marker, wherever text can stand."""
+    module = parser_of(name)
+    for message in messages_of(name, CODE):
+        text = write_message(ir_of(name), message)
+        whole = module.StreamParser(tools=[WEATHER])
+        whole.feed(text)
+        whole.finish()
+        for size in (1, 2, 3, 4, 5, 7, 11, 16, 40):
+            for first in range(min(size, 5)):
+                cuts = [0, *range(first or size, len(text), size), len(text)]
+                parser = module.StreamParser(tools=[WEATHER])
+                deltas = [delta for i, j in itertools.pairwise(cuts) for delta in parser.feed(text[i:j])]
+                assert all(value for delta in deltas for value in delta.values())
+                deltas += parser.finish()
+                assert joined(deltas) == parser.message == whole.message
+                assert told(parser) == told(whole)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_moment_of_code(name: str) -> None:
+    """What has come at any moment is a beginning of the message, and a copy made then goes on like the original."""
+    module = parser_of(name)
+    for message in messages_of(name, CODE):
+        text = write_message(ir_of(name), message)
+        parser = module.StreamParser(tools=[WEATHER])
+        said = []
+        for i in range(0, len(text), 3):
+            said += parser.feed(text[i : i + 3])
+            assert joined(said) == parser.message
+            twin = parser.copy()
+            twin.feed(text[i + 3 :])
+            twin.finish()
+            assert twin.message == module.parse(text, tools=[WEATHER])

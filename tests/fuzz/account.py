@@ -350,7 +350,8 @@ def traced_run(form: Format, text: str, options: Mapping[str, Any]) -> tuple[Any
     parser.__init__(**options)
     calls_before = len(trace.calls)
     before = {kind: len(texts) for kind, texts in trace.told.items()}
-    parser._plain = ""  # all of it through the states; that chunks passed on as they come are the same is "stream"
+    # All of it through the states; that chunks passed on as they come are the same is "stream".
+    parser._within = parser._plain = ""
     parser.feed(text)
     parser.finish()
     if not trace.given_back:

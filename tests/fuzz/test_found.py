@@ -43,6 +43,14 @@ FOUND = [
         ("f", "{}"),
         ["repeated field with", "the output ends inside a call"],
     ),
+    # And a second id.
+    (
+        "array-with-ids",
+        '{{DO}}[{"id": "a", "name": "f", "id": "b", "arguments": {}}]',
+        None,
+        ("f", "{}"),
+        ["repeated field id"],
+    ),
     # White space that JSON does not know: what became of the white space beside it depended on the chunks.
     ("pretty-json", '```json[{"step": "f", "with": {\n\u2029}}]```', None, ("f", "{\n }"), []),
 ]

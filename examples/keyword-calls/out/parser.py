@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from collections import namedtuple
+from json.encoder import encode_basestring
 
 TYPE_CHECKING = False  # as in typing, whose import would cost more than all the rest
 if TYPE_CHECKING:
@@ -113,6 +114,7 @@ class Marks:
         self._loose = {core[:n] for core in loose for n in range(1, len(core))}
         leads = {lead for _, lead, _ in self._found}
         self._leads = {lead[i:j] for lead in leads for i in range(len(lead)) for j in range(i + 1, len(lead) + 1)}
+        self._lead_width = min(max(map(len, leads), default=0), 16)
 
     def find(self, buf: str, pos: int, *, anchored: bool = False, stop: int = sys.maxsize) -> Mark | None:
         """The leftmost and longest marker from `pos` on, or (anchored) the one at `pos`."""
@@ -120,8 +122,10 @@ class Marks:
             match = self._any.match(buf, pos) if anchored else self._any.search(buf, pos, stop)
         else:
             # In long text it is far faster to look for the words that markers begin with, and for markers there.
-            places = (word.start() for word in self._words.finditer(buf, pos, stop))
-            match = next(filter(None, (self._any.match(buf, place, stop) for place in places)), None)
+            match, word = None, self._words.search(buf, pos, stop)
+            while match is None and word is not None:
+                match = self._any.match(buf, word.start(), stop)
+                word = match or self._words.search(buf, word.start() + 1, stop)
         if match is None:
             return None
         kind, lead, trail = self._found[(match.lastindex or 1) - 1]
@@ -141,9 +145,26 @@ class Marks:
             if self.begins(buf, match.start()):
                 hold = match.start()
                 break
-        if hold > pos and buf[hold - 1].isspace():
-            start = max(pos, hold - 16)
-            for at in range(start + len(buf[start:hold].rstrip()), hold):
+        return self._before(buf, pos, hold)
+
+    def plain(self, text: str) -> int:
+        """As held; -1 when there may be a whole marker, which takes a closer look."""
+        hold = len(text)
+        match = self._first.search(text)
+        while match is not None:
+            at = match.start()
+            if hold - at <= self.width and text[at:] in self._begins:
+                hold = at
+                break
+            if self._words.match(text, at):
+                return -1
+            match = self._first.search(text, at + 1)
+        return self._before(text, 0, hold)
+
+    def _before(self, buf: str, pos: int, hold: int) -> int:
+        """Where the white space begins that may belong to a marker at `hold`."""
+        if buf[hold - 1 : hold].isspace():
+            for at in range(max(pos, hold - self._lead_width), hold):
                 if buf[at:hold] in self._leads:
                     return at
         return hold
@@ -182,7 +203,6 @@ ESCAPE = Pattern(r"\\(?:([\"\\/bfnrt]|u[0-9a-fA-F]{4})|(?:x([0-9a-fA-F]{2})|U([0
 PART_OF_ESCAPE = Pattern(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7}|[0-7]{1,2})?\Z")
 WORD = Pattern(r"[^,\n\]}]+")
 HELD = 256  # more than any sign is long
-encode = json.JSONEncoder(ensure_ascii=False).encode  # json.dumps makes an encoder at each call
 
 
 def body_of(quote: str, escape: str) -> Pattern:
@@ -193,12 +213,9 @@ def body_of(quote: str, escape: str) -> Pattern:
     return Pattern(plain + escapes)
 
 
-IN_STRING = body_of('"', "json")
-
-
 def escaped(text: str) -> str:
     """The inside of a JSON string."""
-    return encode(text)[1:-1]
+    return encode_basestring(text)[1:-1]
 
 
 def refuse(text: str) -> Any:
@@ -217,6 +234,20 @@ def json_end(buf: str, pos: int) -> int:
         return 0
 
 
+IN_STRING = body_of('"', "json")
+
+
+class Quoting(namedtuple("Quoting", "close escape body")):
+    """How a string goes on and ends."""
+
+    def plain(self, text: str) -> int:
+        """The end of what is in the string and stays as it is; -1 when more than a part of an escape follows that."""
+        end: int = self.body.match(text).end()
+        if end == len(text) or (text[end] == "\\" and self.escape != "none" and PART_OF_ESCAPE.match(text, end)):
+            return end
+        return -1
+
+
 class Style:
     """How values are written: `strings` as (open, close, escape), `words` for true, false and null, `signs` in the
     places of JSON's `[ , ] { : , }`."""
@@ -229,7 +260,7 @@ class Style:
         *,
         bare_keys: bool = False,
     ) -> None:
-        self.strings = {opened: (close, escape, body_of(close[0], escape)) for opened, close, escape in strings}
+        self.strings = {opened: Quoting(close, escape, body_of(close[0], escape)) for opened, close, escape in strings}
         self.usual = strings[0][1] if strings else ""
         self.words, self.bare_keys = words, bare_keys
         self.tokens = {**dict.fromkeys(self.strings, '"'), **dict(zip(signs, "[,]{:,}"))}
@@ -260,15 +291,11 @@ class Reader(Copied):
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
         self.stack: list[str] = []
         self.lists = 0  # how many lists are open
-        self.string: tuple[str, str, Pattern] | None = None  # the kind of string that is read
+        self.string: Quoting | None = None  # the kind of string that is read
         self.out: list[str] = []
         self.comma: list[str] = []  # a comma, and white space after it, until something follows
         self.repair = ""  # the first thing that had to be repaired
         self.pause = False
-
-    def in_usual_string(self) -> bool:
-        """Inside a string of the kind that the template writes, where most text is passed on as it came."""
-        return self.string is not None and self.string[0] == self.style.usual
 
     def take(self) -> str:
         text = "".join(self.out)
@@ -542,6 +569,7 @@ class Fence(Copied):
 NON_SPACE = Pattern(r"\S|\Z")
 NAME_LIMIT = 512  # a longer name is no name
 HELD_LIMIT = 1024  # more than this much undecided text is looked at again only when it has doubled
+NO_MARK = Mark("", 0, 0, "", "")
 
 
 def at_line_start(text: str, before: bool) -> bool:
@@ -575,7 +603,7 @@ class Machine(Copied):
         self.diagnostics: list[Diagnostic] = []
         self.incomplete = False
         self._tools = parameters_of(tools)
-        self._long_names = any("\n" in name for name in self._tools)
+        self._long_names = "\n" in "".join(self._tools)
         self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
         self._fence = Fence() if json_content else None
         # Input: _buf from _pos on is not consumed; _base is its offset, negative for what the prompt holds.
@@ -586,7 +614,7 @@ class Machine(Copied):
         # Where in the turn the machine is.
         self._state: Callable[[Any], bool] = self._first_state()
         self._back, self._back_kind = self._state, "content"  # where to go on when a call turns out to be none
-        self._mark = Mark("", 0, 0, "", "")
+        self._mark = NO_MARK
         self._skip = 0  # the length of the opener of the call that is tried
         self._eat = self.SPACE  # white space of the template that may still come
         self._fresh = True  # nothing but white space has come in this part
@@ -602,8 +630,11 @@ class Machine(Copied):
         self._out: list[Delta] = []
         self._said: list[str] = []  # what goes into the next delta, and of which kind it is
         self._saying = ""
-        # The kind of text that the output is in the middle of, and chunks of it that were passed on as they came.
-        self._plain = ""
+        # The kind of text that the output is in the middle of, and how to find what could end it: up to where a text
+        # is plain, -1 where that takes a closer look.  _plain is the same kind where nothing is held back, so that most
+        # chunks can be passed on as they come; _passed are those that were.
+        self._within = self._plain = ""
+        self._plain_to: Callable[[str], int] = len
         self._passed: list[str] = []
         self._consume_head(prompt)
 
@@ -630,8 +661,10 @@ class Machine(Copied):
             start = self._turn_start(prompt, len(prompt))
             heads = [head for head in self.HEADS if prompt.endswith(head)]
             head = prompt[start:] if start >= 0 else max(heads, key=len, default="")
+        if not head:
+            return
         self._base = -len(head)
-        self._out = self._advance(head) if head else []
+        self._out = self._advance(head)
         if not self._echo:
             self._texts.update(content=[], reasoning_content=[], arguments=[])
             self._calls, self._out = self._calls[len(self._calls) - self._open :], []
@@ -643,7 +676,7 @@ class Machine(Copied):
                 self._say("content", self._opener)
                 self._flush()
         if self._out:
-            self._plain = ""  # they go out with the first feed
+            self._within = self._plain = ""  # they go out with the first feed
 
     def _turn_start(self, prompt: str, stop: int) -> int:
         """After the last anchor; after an earlier one when all that stands between them is reasoning."""
@@ -677,13 +710,51 @@ class Machine(Copied):
         text = "".join(self._passed)
         self._passed.clear()
         if text:
-            self._texts[self._plain].append(text)
+            self._texts[self._within].append(self._written(text) if self._within == "arguments" else text)
             self._base += len(text)
+
+    def _more(self, chunk: str) -> list[Delta]:
+        """A chunk that is not plain: where it only goes on with the text, that is passed on without any state."""
+        kind, text = self._within, self._buf[self._pos :] + chunk
+        stop = self._plain_to(text) if kind else -1
+        if stop < 0:
+            return self._advance(chunk)
+        self._base += self._pos
+        self._buf, self._pos, self._plain = "", 0, kind
+        if stop < len(text):
+            self._buf, self._plain = text[stop:], ""
+            text = text[:stop]
+            if not stop:
+                return []
+        self._passed.append(text)
+        if kind == "arguments":
+            return [{"tool_calls": [{"index": self._index, "function": {"arguments": self._written(text)}}]}]
+        if self._line_start or "\n" in text:
+            self._line_start = at_line_start(text, self._line_start)
+            self._plain = "" if self._line_start else self._plain
+        return [{kind: text}]
+
+    def _written(self, text: str) -> str:
+        """Plain text of a value, inside of the string that it becomes."""
+        return text
+
+    def _goes_on(self, kind: str, plain_to: Callable[[str], int]) -> None:
+        """The next chunk may go on with the text of this kind."""
+        self._within = self._plain = kind
+        self._plain_to = plain_to
+
+    def _in_string(self, reader: Reader) -> None:
+        """Most text of a string of the kind that the template writes is passed on as it came."""
+        string = reader.string
+        if string is not None and string.close == reader.style.usual and not reader.out:
+            self._goes_on("arguments", string.plain)
+        else:
+            self._within = self._plain = ""
 
     def _advance(self, chunk: str) -> list[Delta]:
         if self._passed:
             self._settle()
-        self._plain = ""
+        self._within = self._plain = ""
         self._wanted -= len(chunk)
         if self._wanted > 0 and not self._final:
             self._parts.append(chunk)
@@ -698,16 +769,19 @@ class Machine(Copied):
                 pass
             held = len(self._buf) - self._pos
             self._wanted = held if held > HELD_LIMIT else 0
-            if held or self._eat:
+            if self._eat or self._wanted or self._base + self._pos < 0:
+                self._within = self._plain = ""
+            elif held:
                 self._plain = ""
-        self._flush()
+        if self._said:
+            self._flush()
         self._out, out = [], self._out
         return out
 
     @property
     def message(self) -> Message:
         self._settle()
-        content, reasoning, last, _ = ("".join(texts) for texts in self._texts.values())
+        content, reasoning, last, _ = map("".join, self._texts.values())
         calls: list[ToolCall] = [
             {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
             for name, call_id, arguments in self._calls
@@ -752,11 +826,11 @@ class Machine(Copied):
     def _release(self, kind: str) -> None:
         """The text that was held is of this kind."""
         self._flush()
-        held = "".join(self._texts["held"])
-        if held:
+        if self._texts["held"]:
+            held = "".join(self._texts["held"])
             self._texts["held"].clear()
-        if held.strip() or kind == "content":
-            self._say(kind, held)
+            if held.strip() or kind == "content":
+                self._say(kind, held)
 
     def _note(self, text: str) -> None:
         if len(self.diagnostics) < 1000:
@@ -791,9 +865,10 @@ class Machine(Copied):
             if not blank:
                 self._text(kind, pos, end)
                 self._pos = end
-                looked_at = self._line_start or kind == "held" or (self._opener and not self._reasoning_on)
-                looked_at = looked_at or self._fence is not None
-                self._plain = "" if looked_at else kind
+                looked_at = kind == "held" or (self._opener and not self._reasoning_on) or self._fence is not None
+                self._goes_on("" if looked_at else kind, marks.plain)
+                if self._line_start:
+                    self._plain = ""
             elif self._final:
                 if not (self._calls or self._said or any(self._texts.values())):
                     self._text(kind, pos, end)
@@ -1017,7 +1092,7 @@ class QuotedPairs(Pairs):
         self._pos = reader.read(self._buf, self._pos, self._final)
         self._say("arguments", reader.take())
         if reader.want:
-            self._plain = "arguments" if reader.in_usual_string() else ""
+            self._in_string(reader)
             return False
         if reader.repair:
             self._note("arguments: " + reader.repair)
@@ -1104,23 +1179,24 @@ class StreamParser(QuotedPairs):
 
     def feed(self, chunk: str) -> list[Delta]:
         # Most chunks are passed on as they came: no character of them could begin or end anything.
-        if self._plain == "arguments" and chunk:
-            if ('"' in chunk or "\\" in chunk or not chunk.isprintable()) and not IN_STRING.fullmatch(chunk):
-                return self._advance(chunk)
-            self._passed.append(chunk)
-            return [{"tool_calls": [{"index": self._index, "function": {"arguments": chunk}}]}]
-        elif self._plain == "content" and chunk and "<" not in chunk and "]" not in chunk:
-            self._passed.append(chunk)
-            return [{"content": chunk}]
+        if self._plain == "arguments":
+            if chunk != "":
+                if '"' not in chunk and "\\" not in chunk and chunk.isprintable():
+                    self._passed.append(chunk)
+                    return [{"tool_calls": [{"index": self._index, "function": {"arguments": chunk}}]}]
+                if chunk[-1] != "\\" and IN_STRING.fullmatch(chunk):
+                    self._passed.append(chunk)
+                    return [{"tool_calls": [{"index": self._index, "function": {"arguments": chunk}}]}]
         elif (
-            self._plain == "reasoning_content"
-            and chunk
+            self._plain != ""
+            and chunk != ""
             and "<" not in chunk
+            and "]" not in chunk
             and ("\n" not in chunk or not chunk[-1].isspace())
         ):
             self._passed.append(chunk)
-            return [{"reasoning_content": chunk}]
-        return self._advance(chunk)
+            return [{self._plain: chunk}]
+        return self._more(chunk)
 
     def _reasoning(self) -> bool:
         # reasoning = text (REASONING_END content | CALL_START call)

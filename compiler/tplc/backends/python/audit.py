@@ -19,6 +19,7 @@ MODULES: Mapping[str, frozenset[str] | None] = {
     "collections": frozenset(["Counter", "OrderedDict", "defaultdict", "deque", "namedtuple"]),
     "collections.abc": None,
     "json": frozenset(["JSONDecodeError", "JSONDecoder", "JSONEncoder", "dumps", "load", "loads"]),
+    "json.encoder": frozenset(["encode_basestring"]),
     "re": frozenset(
         """ASCII DOTALL IGNORECASE MULTILINE Match Pattern compile escape findall finditer fullmatch match search split
         sub""".split()
