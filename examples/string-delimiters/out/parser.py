@@ -1153,10 +1153,9 @@ class StreamParser(Objects):
     def feed(self, chunk: str) -> list[Delta]:
         # Most chunks are passed on as they came: no character of them could begin or end anything.
         if self._plain == "arguments":
-            if chunk != "":
-                if '"' not in chunk and "\\" not in chunk and chunk.isprintable():
-                    self._passed.append(chunk)
-                    return [{"tool_calls": [{"index": self._index, "function": {"arguments": chunk}}]}]
+            if chunk != "" and '"' not in chunk and "\\" not in chunk and chunk.isprintable():
+                self._passed.append(chunk)
+                return [{"tool_calls": [{"index": self._index, "function": {"arguments": chunk}}]}]
         elif (
             self._plain != ""
             and chunk != ""

@@ -435,9 +435,13 @@ def _feed_argument(facts: FormatFacts, chars: set[str]) -> list[str]:
         if facts.calls is not None and facts.calls.pairs is not None and facts.calls.pairs.value_guess is not None:
             tests.append("not chunk[-1].isspace()")
         otherwise, said = ["not chunk[-1].isspace()"], "self._written(chunk)"
-    lines = [*_condition(16, "if", usual), *_passed(20, _argument("chunk"))]
-    lines += [*_condition(16, "if", otherwise), *_passed(20, _argument(said))] if otherwise else []
-    return [*_condition(12, "if", [NOT_EMPTY, *tests]), *lines]
+    if not otherwise:
+        return [*_condition(12, "if", [NOT_EMPTY, *tests, *usual]), *_passed(16, _argument("chunk"))]
+    return [
+        *_condition(12, "if", [NOT_EMPTY, *tests]),
+        *[*_condition(16, "if", usual), *_passed(20, _argument("chunk"))],
+        *[*_condition(16, "if", otherwise), *_passed(20, _argument(said))],
+    ]
 
 
 def _passed(indent: int, delta: str) -> list[str]:
