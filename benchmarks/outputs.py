@@ -56,11 +56,20 @@ def outputs(size: int) -> dict[str, Timed]:
         "JSON: 20 calls": _calls(JSON_FORMAT, [{"text": text[: size // 20 - 60], "n": i} for i in range(20)]),
         "tagged: one long string": _calls(TAGGED_FORMAT, [{"text": text}]),
         "tagged: 20 calls": _calls(TAGGED_FORMAT, [{"text": text[: size // 20 - 60], "n": i} for i in range(20)]),
+        "content: Markdown": Timed(JSON_FORMAT, _written(JSON_FORMAT, content=files("docs/*.md", size))),
+        "JSON: source code": _calls(JSON_FORMAT, [{"text": files("compiler/**/*.py", size)}]),
+        "tagged: source code": _calls(TAGGED_FORMAT, [{"text": files("compiler/**/*.py", size)}]),
     }
 
 
 def prose(size: int) -> str:
     return (LINE * (size // len(LINE) + 1))[:size].strip()
+
+
+def files(pattern: str, size: int) -> str:
+    """Text as people write it: files of this project, again from the first after the last."""
+    text = "".join(path.read_text(encoding="utf-8") for path in sorted(ROOT.glob(pattern)))
+    return (text * (size // len(text) + 1))[:size].strip()
 
 
 def _calls(format_name: str, arguments: list[dict[str, object]]) -> Timed:

@@ -96,11 +96,12 @@ class Marks:
 
     def _before(self, buf: str, pos: int, hold: int) -> int:
         """Where the white space begins that may belong to a marker at `hold`."""
-        if buf[hold - 1 : hold].isspace():
-            for at in range(max(pos, hold - self._lead_width), hold):
-                if buf[at:hold] in self._leads:
-                    return at
-        return hold
+        if buf[hold - 1 : hold] not in self._leads:  # every part of a lead is in there
+            return hold
+        at = max(pos, hold - self._lead_width)
+        while at < hold and buf[at:hold] not in self._leads:
+            at += 1
+        return at
 
 
 _WORD_END = r"(?!\w)"

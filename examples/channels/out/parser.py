@@ -163,11 +163,12 @@ class Marks:
 
     def _before(self, buf: str, pos: int, hold: int) -> int:
         """Where the white space begins that may belong to a marker at `hold`."""
-        if buf[hold - 1 : hold].isspace():
-            for at in range(max(pos, hold - self._lead_width), hold):
-                if buf[at:hold] in self._leads:
-                    return at
-        return hold
+        if buf[hold - 1 : hold] not in self._leads:  # every part of a lead is in there
+            return hold
+        at = max(pos, hold - self._lead_width)
+        while at < hold and buf[at:hold] not in self._leads:
+            at += 1
+        return at
 
 
 _WORD_END = r"(?!\w)"
@@ -713,31 +714,36 @@ class Machine(Copied):
 
     def _settle(self) -> None:
         """Account for the chunks that were passed on as they came."""
-        text = "".join(self._passed)
+        text, kind = "".join(self._passed), self._within
         self._passed.clear()
         if text:
-            self._texts[self._within].append(self._written(text) if self._within == "arguments" else text)
             self._base += len(text)
+            self._texts[kind].append(self._written(text) if kind == "arguments" else text)
+            if kind != "arguments":
+                self._line_start = at_line_start(text, self._line_start)
 
     def _more(self, chunk: str) -> list[Delta]:
         """A chunk that is not plain: where it only goes on with the text, that is passed on without any state."""
-        kind, text = self._within, self._buf[self._pos :] + chunk
-        stop = self._plain_to(text) if kind else -1
+        kind = self._within
+        if not kind:
+            return self._advance(chunk)
+        if self._pos:
+            self._base += self._pos
+            self._buf, self._pos = self._buf[self._pos :], 0
+        text = self._buf + chunk  # little is held back inside of text
+        stop = self._plain_to(text)
         if stop < 0:
             return self._advance(chunk)
-        self._base += self._pos
-        self._buf, self._pos, self._plain = "", 0, kind
-        if stop < len(text):
+        if stop == len(text):
+            self._buf, self._plain = "", kind
+        else:
             self._buf, self._plain = text[stop:], ""
-            text = text[:stop]
             if not stop:
                 return []
+            text = text[:stop]
         self._passed.append(text)
         if kind == "arguments":
             return [{"tool_calls": [{"index": self._index, "function": {"arguments": self._written(text)}}]}]
-        if self._line_start or "\n" in text:
-            self._line_start = at_line_start(text, self._line_start)
-            self._plain = "" if self._line_start else self._plain
         return [{kind: text}]
 
     def _written(self, text: str) -> str:
@@ -873,8 +879,6 @@ class Machine(Copied):
                 self._pos = end
                 looked_at = kind == "held" or (self._opener and not self._reasoning_on) or self._fence is not None
                 self._goes_on("" if looked_at else kind, marks.plain)
-                if self._line_start:
-                    self._plain = ""
             elif self._final:
                 if not (self._calls or self._said or any(self._texts.values())):
                     self._text(kind, pos, end)
@@ -1159,7 +1163,7 @@ class StreamParser(Objects):
                 if chunk[-1] != "\\" and IN_STRING.fullmatch(chunk):
                     self._passed.append(chunk)
                     return [{"tool_calls": [{"index": self._index, "function": {"arguments": chunk}}]}]
-        elif self._plain != "" and chunk != "" and "{" not in chunk and ("\n" not in chunk or not chunk[-1].isspace()):
+        elif self._plain != "" and chunk != "" and "{" not in chunk:
             self._passed.append(chunk)
             return [{self._plain: chunk}]
         return self._more(chunk)

@@ -434,7 +434,11 @@ def _feed_argument(facts: FormatFacts, chars: set[str]) -> list[str]:
         tests = _ends_nothing({char for char in chars if char.isprintable()})
         if facts.calls is not None and facts.calls.pairs is not None and facts.calls.pairs.value_guess is not None:
             tests.append("not chunk[-1].isspace()")
-        otherwise, said = ["not chunk[-1].isspace()"], "self._written(chunk)"
+        spaces = "".join(sorted(char for char in chars if not char.isprintable()))
+        otherwise, said = (
+            [f"chunk[-1] {'not in' if len(spaces) > 1 else '!='} {literal(spaces or chr(10))}"],
+            "self._written(chunk)",
+        )
     if not otherwise:
         return [*_condition(12, "if", [NOT_EMPTY, *tests, *usual]), *_passed(16, _argument("chunk"))]
     return [
@@ -454,10 +458,9 @@ def _argument(text: str) -> str:
 
 def _ends_nothing(chars: set[str]) -> list[str]:
     tests = [f"{literal(char)} not in chunk" for char in sorted(chars) if not char.isspace()]
-    # White space at the end may belong to a marker, or begin a line.
-    return tests + [
-        f"({literal(char)} not in chunk or not chunk[-1].isspace())" for char in sorted(chars) if char.isspace()
-    ]
+    # White space at the end may belong to a marker.
+    spaces = [literal(char) for char in sorted(chars) if char.isspace()]
+    return tests + [f"({space} not in chunk or chunk[-1] != {space})" for space in spaces]
 
 
 def _in_reader(facts: FormatFacts) -> bool:
@@ -497,12 +500,9 @@ def _specials(facts: FormatFacts, kind: str) -> set[str] | None:
         markers += [*facts.reasoning_starts, *facts.content_starts, *facts.content_ends, *facts.headers, *facts.stray]
     elif not facts.reasoning_ends:
         return None
-    line = False
     if calls is not None and (kind == "content" or _calls_end_reasoning(facts)):
         markers += calls.openers
-        line = kind == "reasoning_content" or not calls.distinct
-    chars = {char for marker in markers for char in _first(marker)}
-    return chars | {"\n"} if line else chars
+    return {char for marker in markers for char in _first(marker)}
 
 
 def _first(marker: str) -> str:
