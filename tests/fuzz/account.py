@@ -351,7 +351,7 @@ def traced_run(form: Format, text: str, options: Mapping[str, Any]) -> tuple[Any
     calls_before = len(trace.calls)
     before = {kind: len(texts) for kind, texts in trace.told.items()}
     # All of it through the states; that chunks passed on as they come are the same is "stream".
-    parser._within = parser._plain = ""
+    parser._goes_on("")
     parser.feed(text)
     parser.finish()
     if not trace.given_back:

@@ -638,9 +638,10 @@ class Machine(Copied):
         self._said: list[str] = []  # what goes into the next delta, and of which kind it is
         self._saying = ""
         # The kind of text that the output is in the middle of, and how to find what could end it: up to where a text
-        # is plain, -1 where that takes a closer look.  _plain is the same kind where nothing is held back, so that most
-        # chunks can be passed on as they come; _passed are those that were.
-        self._within = self._plain = ""
+        # is plain, -1 where that takes a closer look.  Where nothing is held back, most chunks can be passed on as they
+        # come, in a value or in other text; _passed are those that were.
+        self._within = ""
+        self._plain_value = self._plain_text = False
         self._plain_to: Callable[[str], int] = len
         self._passed: list[str] = []
         self._consume_head(prompt)
@@ -683,7 +684,7 @@ class Machine(Copied):
                 self._say("content", self._opener)
                 self._flush()
         if self._out:
-            self._within = self._plain = ""  # they go out with the first feed
+            self._goes_on("")  # they go out with the first feed
 
     def _turn_start(self, prompt: str, stop: int) -> int:
         """After the last anchor; after an earlier one when all that stands between them is reasoning."""
@@ -734,15 +735,13 @@ class Machine(Copied):
         stop = self._plain_to(text)
         if stop < 0:
             return self._advance(chunk)
-        if stop == len(text):
-            self._buf, self._plain = "", kind
-        else:
-            self._buf, self._plain = text[stop:], ""
-            if not stop:
-                return []
-            text = text[:stop]
+        in_value, whole = kind == "arguments", stop == len(text)
+        self._buf, self._plain_value, self._plain_text = text[stop:], whole and in_value, whole and not in_value
+        if not stop:
+            return []
+        text = text[:stop]
         self._passed.append(text)
-        if kind == "arguments":
+        if in_value:
             return [{"tool_calls": [{"index": self._index, "function": {"arguments": self._written(text)}}]}]
         return [{kind: text}]
 
@@ -750,10 +749,11 @@ class Machine(Copied):
         """Plain text of a value, inside of the string that it becomes."""
         return text
 
-    def _goes_on(self, kind: str, plain_to: Callable[[str], int]) -> None:
-        """The next chunk may go on with the text of this kind."""
-        self._within = self._plain = kind
-        self._plain_to = plain_to
+    def _goes_on(self, kind: str, plain_to: Callable[[str], int] = len) -> None:
+        """The next chunk may go on with the text of this kind, none for ""."""
+        self._within, self._plain_to = kind, plain_to
+        self._plain_value = kind == "arguments"
+        self._plain_text = kind not in ("", "arguments")
 
     def _in_string(self, reader: Reader) -> None:
         """Most text of a string of the kind that the template writes is passed on as it came."""
@@ -761,12 +761,13 @@ class Machine(Copied):
         if string is not None and string.close == reader.style.usual and not reader.out:
             self._goes_on("arguments", string.plain)
         else:
-            self._within = self._plain = ""
+            self._goes_on("")
 
     def _advance(self, chunk: str) -> list[Delta]:
         if self._passed:
             self._settle()
-        self._within = self._plain = ""
+        self._within = ""
+        self._plain_value = self._plain_text = False
         self._wanted -= len(chunk)
         if self._wanted > 0 and not self._final:
             self._parts.append(chunk)
@@ -782,9 +783,9 @@ class Machine(Copied):
             held = len(self._buf) - self._pos
             self._wanted = held if held > HELD_LIMIT else 0
             if self._eat or self._wanted or self._base + self._pos < 0:
-                self._within = self._plain = ""
+                self._goes_on("")
             elif held:
-                self._plain = ""
+                self._plain_value = self._plain_text = False
         if self._said:
             self._flush()
         self._out, out = [], self._out
@@ -1155,17 +1156,16 @@ class StreamParser(Objects):
 
     def feed(self, chunk: str) -> list[Delta]:
         # Most chunks are passed on as they came: no character of them could begin or end anything.
-        if self._plain == "arguments":
-            if chunk != "":
-                if '"' not in chunk and "\\" not in chunk and chunk.isprintable():
-                    self._passed.append(chunk)
-                    return [{"tool_calls": [{"index": self._index, "function": {"arguments": chunk}}]}]
-                if chunk[-1] != "\\" and IN_STRING.fullmatch(chunk):
-                    self._passed.append(chunk)
-                    return [{"tool_calls": [{"index": self._index, "function": {"arguments": chunk}}]}]
-        elif self._plain != "" and chunk != "" and "{" not in chunk:
+        if self._plain_value:
+            if '"' not in chunk and "\\" not in chunk and chunk.isprintable() and chunk != "":
+                self._passed.append(chunk)
+                return [{"tool_calls": [{"index": self._index, "function": {"arguments": chunk}}]}]
+            if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
+                self._passed.append(chunk)
+                return [{"tool_calls": [{"index": self._index, "function": {"arguments": chunk}}]}]
+        elif self._plain_text and "{" not in chunk and chunk != "":
             self._passed.append(chunk)
-            return [{self._plain: chunk}]
+            return [{self._within: chunk}]
         return self._more(chunk)
 
     def _reasoning(self) -> bool:

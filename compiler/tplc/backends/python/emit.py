@@ -417,35 +417,32 @@ def _feed(facts: FormatFacts) -> list[str]:
     word = "if"
     chars = _specials(facts, "arguments")
     if chars is not None:
-        lines += ['        if self._plain == "arguments":', *_feed_argument(facts, chars)]
+        lines += ["        if self._plain_value:", *_feed_argument(facts, chars)]
         word = "elif"
     texts = [chars for kind in ("content", "reasoning_content") if (chars := _specials(facts, kind)) is not None]
-    lines += _condition(8, word, ['self._plain != ""', NOT_EMPTY, *_ends_nothing(set().union(*texts))])
-    lines += _passed(12, "{self._plain: chunk}")
+    lines += _condition(8, word, ["self._plain_text", *_ends_nothing(set().union(*texts)), NOT_EMPTY])
+    lines += _passed(12, "{self._within: chunk}")
     return [*lines, "        return self._more(chunk)"]
 
 
 def _feed_argument(facts: FormatFacts, chars: set[str]) -> list[str]:
-    usual = ["'\"' not in chunk", '"\\\\" not in chunk', "chunk.isprintable()"]
+    """Text that goes into a string: as it came, and otherwise if possible.  No chunk that is empty, as "" is in any."""
+    usual = ["'\"' not in chunk", '"\\\\" not in chunk', "chunk.isprintable()", NOT_EMPTY]
     if _in_reader(facts):
         tests = [f"{literal(char)} not in chunk" for char in sorted(chars - {'"', "\\"})]
-        otherwise, said = ['chunk[-1] != "\\\\"', "IN_STRING.fullmatch(chunk)"] if _in_json(facts) else [], "chunk"
+        otherwise, said = ['chunk[-1:] not in "\\\\"', "IN_STRING.fullmatch(chunk)"] if _in_json(facts) else [], "chunk"
     else:
         tests = _ends_nothing({char for char in chars if char.isprintable()})
         if facts.calls is not None and facts.calls.pairs is not None and facts.calls.pairs.value_guess is not None:
-            tests.append("not chunk[-1].isspace()")
+            tests.append("not chunk[-1:].isspace()")
         spaces = "".join(sorted(char for char in chars if not char.isprintable()))
-        otherwise, said = (
-            [f"chunk[-1] {'not in' if len(spaces) > 1 else '!='} {literal(spaces or chr(10))}"],
-            "self._written(chunk)",
-        )
+        otherwise, said = [f"chunk[-1:] not in {literal(spaces or chr(10))}"], "self._written(chunk)"
     if not otherwise:
-        return [*_condition(12, "if", [NOT_EMPTY, *tests, *usual]), *_passed(16, _argument("chunk"))]
-    return [
-        *_condition(12, "if", [NOT_EMPTY, *tests]),
-        *[*_condition(16, "if", usual), *_passed(20, _argument("chunk"))],
-        *[*_condition(16, "if", otherwise), *_passed(20, _argument(said))],
-    ]
+        return [*_condition(12, "if", [*tests, *usual]), *_passed(16, _argument("chunk"))]
+    indent = 16 if tests else 12
+    lines = [*_condition(indent, "if", usual), *_passed(indent + 4, _argument("chunk"))]
+    lines += [*_condition(indent, "if", otherwise), *_passed(indent + 4, _argument(said))]
+    return [*_condition(12, "if", tests), *lines] if tests else lines
 
 
 def _passed(indent: int, delta: str) -> list[str]:
