@@ -752,7 +752,7 @@ class Machine(Copied):
         string = reader.string
         if string is not None and string.close == reader.style.usual and not reader.out:
             self._goes_on("arguments", string.plain)
-        else:
+        elif self._within:
             self._goes_on("")
 
     def _advance(self, chunk: str) -> list[Delta]:
