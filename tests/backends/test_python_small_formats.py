@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from functools import cache
 from types import ModuleType
@@ -12,6 +13,8 @@ import pytest
 from tests.backends.parsers import module_of, streamed
 from tplc.backends.python import generate
 from tplc.driver import learn_format, open_renderer
+from tplc.ir.nodes import TemplateIR
+from tplc.ir.write import write_message
 
 # Around the calls of a message: `calls` writes them, content follows.
 TURNS = """
@@ -82,9 +85,14 @@ TOOLS = [{"type": "function", "function": {"name": "f", "parameters": STRINGS}}]
 
 
 @cache
-def parser(name: str) -> ModuleType:
+def ir_of(name: str) -> TemplateIR:
     with open_renderer(FORMATS[name], name=name) as renderer:
-        return module_of(generate(learn_format(renderer, name=name, source_text=FORMATS[name])))
+        return learn_format(renderer, name=name, source_text=FORMATS[name])
+
+
+@cache
+def parser(name: str) -> ModuleType:
+    return module_of(generate(ir_of(name)))
 
 
 def read(name: str, text: str, tools: Any = None) -> tuple[str | None, list[tuple[str, Any]]]:
@@ -154,3 +162,17 @@ def test_what_closes_ends_a_line_that_does_not_end() -> None:
 def test_a_quote_ends_a_value_before_the_next_call() -> None:
     text = """\n<use id="1" tool="f" a='it's' b='y'/>\n<use id="2" tool="f" a='x'/><end>"""
     assert read("attributes", text) == (None, [("f", {"a": "it's", "b": "y"}), ("f", {"a": "x"})])
+
+
+@pytest.mark.parametrize("text", ["lorem ipsum dolor sit amet " * 16, "lorem, (ipsum) = 'dolor'; - <sit> [amet] " * 9])
+@pytest.mark.parametrize("name", FORMATS)
+def test_long_values_in_long_chunks(name: str, text: str) -> None:
+    """What ends a value is seen in a chunk of any length, however much text follows it there."""
+    function = {"name": "f", "arguments": {"a": "x", "b": text, "c": "y"}}
+    calls = [{"id": "abcdefghi", "type": "function", "function": function}] * 2
+    output = write_message(ir_of(name), {"role": "assistant", "content": None, "tool_calls": calls})
+    whole = streamed(parser(name), [output])
+    for first in range(0, 200, 3):
+        for size in (3, 40, 170, 330, 900):
+            cuts = [0, *range(first, len(output), size), len(output)]
+            assert streamed(parser(name), [output[i:j] for i, j in itertools.pairwise(cuts)]) == whole

@@ -434,7 +434,8 @@ def _feed_argument(facts: FormatFacts, chars: set[str]) -> list[str]:
     else:
         tests = _ends_nothing({char for char in chars if char.isprintable()})
         if facts.calls is not None and facts.calls.pairs is not None and facts.calls.pairs.value_guess is not None:
-            tests.append("not chunk[-1:].isspace()")
+            # Any of them may begin what ends the value, white space among them.
+            tests = [*(f"{literal(char)} not in chunk" for char in sorted(chars)), "not chunk[-1:].isspace()"]
         spaces = "".join(sorted(char for char in chars if not char.isprintable()))
         otherwise, said = [f"chunk[-1:] not in {literal(spaces or chr(10))}"], "self._written(chunk)"
     if not otherwise:
