@@ -214,6 +214,19 @@ def test_a_parser_that_guesses_types_fails_though_the_render_is_the_same() -> No
     )
 
 
+def test_a_parser_that_takes_calls_for_text_fails_though_the_render_is_the_same() -> None:
+    """All of a turn as content renders as the same turn: that alone excuses nothing."""
+
+    def parse(text: str, **keywords: Any) -> Mapping[str, Any]:
+        return {"content": text.removesuffix("<end>"), "reasoning_content": None, "tool_calls": []}
+
+    ir = learned(RAW)
+    result = run(RAW, ir, Artifact(parse, None))
+    assert not result.verified
+    call = "<call call_0><city>Oslo</city><unit>degrees</unit></call>"
+    assert result.failures == (f'one call: calls never came back: expected "", got "{call}"; rendered "{call}<end>"',)
+
+
 def test_no_message_is_no_proof() -> None:
     ir = learned(PLAIN)
     nothing = "{% for m in messages %}{% if m.role == 'user' %}{{ m.content }}{% endif %}{% endfor %}"

@@ -65,17 +65,30 @@ def _content_differs_in_pieces_of_closers(case: Disagreement) -> bool:
 
 
 def _elements_do_not_pair_up(case: Disagreement) -> bool:
-    """The first call that differs holds elements that were read as text; all before it is the same."""
+    """The first call that differs holds elements that were read as text; all before it is the same.
+
+    Or no call differs, and in one an element is closed under another name.
+    """
     tools = case.engine.ir.tools
     if tools.dialect is None or tools.dialect.elements is None or not case.same("reasoning_content"):
         return False
     openers = _element_openers(tools.dialect.elements, tools.arguments)
     calls = [*captures(case.tree, "call")]
     at = next((at for at, pair in enumerate(zip(*_calls(case), strict=False)) if pair[0] != pair[1]), None)
-    if at is None or len(calls) <= at or len({message[at]["function"]["name"] for message in _calls(case)}) > 1:
+    if at is None:
+        return any(_closes_another(argument) for call in calls for argument in captures(call, "argument"))
+    if len(calls) <= at or len({message[at]["function"]["name"] for message in _calls(case)}) > 1:
         return False
     texts = [node.full_text[node.start : node.end] for node in captures(calls[at], "element_text")]
     return any(opener in text for text in texts for opener in openers)
+
+
+def _closes_another(argument: Node) -> bool:
+    texts = [
+        [node.full_text[node.start : node.end] for node in captures(argument, kind)]
+        for kind in ("argument_key", "value_close")
+    ]
+    return any(key not in close for key, close in zip(*texts, strict=False))
 
 
 def _calls(case: Disagreement) -> tuple[list[Message], list[Message]]:

@@ -116,12 +116,14 @@ class Reasoning:
 
     `key` is how a message carries it for this template: a message key (`reasoning_content`), or `content:KIND` for a
     content part {"type": KIND, KIND: text}; "" when no message carries it (it shows only in prompts or is stripped).
+    `after_content`: a message with both is written with its reasoning after the content.
     """
 
     mode: ReasoningMode = "none"
     start: str = ""
     end: str = ""
     key: str = ""
+    after_content: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@
     →  Hi<calls><call>{"name": "f", "arguments": {"a": 1}}</call></calls><end>
 
 The order is reasoning, content, calls, end of turn (content after the calls where the template has it there); a
-format without reasoning drops it.
+format without reasoning drops it.  Where the template has reasoning after the content, it stands there.
 
 White space that neighbours share is written once: of a marker's leading white space, the longest beginning that the
 text before it ends with is left out, provided that text was written by the template too (a marker or the header).
@@ -53,17 +53,16 @@ def write_parts(ir: TemplateIR, message: Mapping[str, Any]) -> tuple[Part, ...]:
     reasoning = (message.get("reasoning_content") or "") if ir.reasoning.mode != "none" else ""
     content = message.get("content") or ""
     calls = message.get("tool_calls") or ()
-    if reasoning:
-        writer.marker(ir.reasoning.start)
-        writer.value("reasoning", reasoning)
-        writer.marker(ir.reasoning.end)
-    if ir.content.with_calls == "after" and calls:
+    if not ir.reasoning.after_content:
+        _write_reasoning(writer, ir, reasoning)
+    calls_first = ir.content.with_calls == "after"
+    if calls and calls_first:
         _write_calls(writer, ir.tools, calls)
-        _write_content(writer, ir, content, reasoning)
-    else:
-        _write_content(writer, ir, content, reasoning)
-        if calls:
-            _write_calls(writer, ir.tools, calls)
+    _write_content(writer, ir, content, reasoning)
+    if ir.reasoning.after_content:
+        _write_reasoning(writer, ir, reasoning)
+    if calls and not calls_first:
+        _write_calls(writer, ir.tools, calls)
     if ir.turn.ends:
         writer.marker(ir.turn.ends[0])
     return tuple(writer.parts)
@@ -92,6 +91,13 @@ class _Writer:
         if value:
             assert kind != "key" and kind != "type" and kind != "value"  # slots of pairs, never of a call
             self.parts.append(Part(kind, value))
+
+
+def _write_reasoning(writer: _Writer, ir: TemplateIR, reasoning: str) -> None:
+    if reasoning:
+        writer.marker(ir.reasoning.start)
+        writer.value("reasoning", reasoning)
+        writer.marker(ir.reasoning.end)
 
 
 def _write_content(writer: _Writer, ir: TemplateIR, content: str, reasoning: str) -> None:

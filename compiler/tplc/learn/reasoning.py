@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tplc.ir.nodes import ContentMode, Reasoning, ReasoningMode
+from tplc.ir.punctuation import only_punctuation
 from tplc.learn.align import common_prefix, cut_left, pieces
 from tplc.learn.candidates import Candidates
 from tplc.learn.probe import (
@@ -100,10 +101,15 @@ def learn_reasoning(
             lead = turn.header[size:] + lead
             turn = turn.with_header_until(size)
     blank = _blank(lead, start, end)
+    first = any(s.then == CONTENT for s in shown)
+    after_content = False
+    if shown and (only_punctuation(start) or not first):
+        # Signs that content holds as well: then the place matters in every turn, and one more render is worth it.
+        after_content = _after_content(prober, turn, shown[0].dress, calls, key)
     mode = _mode(turn, start, end, only_calls)
     plain_end = _plain_end(prober, turn, base)
     wrapped = _content(shown, lead[len(blank) :], end, turn, plain_end)
-    return ReasoningFacts(turn, Reasoning(mode, start, end, key), *wrapped, blank, dress)
+    return ReasoningFacts(turn, Reasoning(mode, start, end, key, after_content), *wrapped, blank, dress)
 
 
 def _lead(prober: Prober, turn: TurnFacts, dress: Dress) -> str:
@@ -158,6 +164,18 @@ def _show(prober: Prober, turn: TurnFacts, context: Dress, calls: Dress | None, 
             return
         tail = prober.tail([assistant(dress, reasoning=(key, REASONING), calls=one)], dress, calls=one)
         yield from _split(turn, dress, key, tail, name_of(0))
+
+
+def _after_content(prober: Prober, turn: TurnFacts, dress: Dress, calls: Dress | None, key: str) -> bool:
+    """Whether a message with both has its reasoning after the content, alone or beside a call."""
+    beside: list[list[Call]] = [[], [sentinel_call(0)]] if calls is not None else [[]]
+    for some in beside:
+        message = assistant(dress, content=CONTENT, reasoning=(key, REASONING), calls=some)
+        tail = prober.tail([message], dress, calls=some)
+        text = "" if isinstance(tail, Refused) else turn.turn_text(tail)
+        if REASONING in text.partition(CONTENT)[2]:
+            return True
+    return False
 
 
 def _split(turn: TurnFacts, dress: Dress, key: str, tail: str | Refused, then: str) -> Iterator[Shown]:

@@ -12,7 +12,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tplc.ir.nodes import Json, Slot, TemplateIR, Text
+from tplc.ir.nodes import Json, Reasoning, Slot, TemplateIR, Text
+from tplc.ir.punctuation import only_punctuation
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +127,8 @@ def battery(ir: TemplateIR) -> Iterator[Case]:
     yield from _shapes()
     for title, text in _CONTENTS:
         yield Case(f"content: {title}", content=text)
+    for title, text in _signs(ir.reasoning):
+        yield Case(f"content: {title}", content=text)
     for title, text in _REASONINGS:
         yield Case(f"reasoning: {title}", reasoning=text, content=CONTENT)
     for title, text in _STRINGS:
@@ -137,6 +140,19 @@ def battery(ir: TemplateIR) -> Iterator[Case]:
     yield Case("no arguments between others", calls=(_call("first"), Call("second", ()), _call("third")))
     mixed: tuple[tuple[str, Json], ...] = (("s", "x"), ("n", 1), ("b", False), ("l", ["y"]), ("o", {"k": "v"}))
     yield Case("arguments of every type", calls=(Call("mixed", mixed),))
+
+
+def _signs(reasoning: Reasoning) -> Iterator[tuple[str, str]]:
+    """Content with the marks of reasoning in it, where those are signs that prose and code use as well."""
+    if reasoning.mode == "delimiter":
+        return
+    start, end = (text.strip() if only_punctuation(text) else "" for text in (reasoning.start, reasoning.end))
+    if reasoning.after_content and start:
+        yield f"reasoning between {start!r} and {reasoning.end.strip()!r} in it", f"x {reasoning.start}2{reasoning.end}"
+        return
+    for sign in dict.fromkeys((start, end)):
+        if sign:
+            yield f"the sign {sign!r} in it", f"x {sign} 2"
 
 
 def _shapes() -> Iterator[Case]:

@@ -57,6 +57,9 @@ class _Tally:
     not_shown: dict[str, None] = field(default_factory=dict)
     refused: dict[str, list[str]] = field(default_factory=dict)
     ambiguities: dict[str, Ambiguity] = field(default_factory=dict)
+    # Of the parts that the format marks: those that came back, and the first that came back as mere text.
+    parts: set[str] = field(default_factory=set)
+    as_text: dict[str, str] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
 
 
@@ -71,6 +74,7 @@ def verify(
     for number, context in enumerate(contexts):
         trip.run(tuple(json.loads(context).items()), first=number == 0)
     tally = trip.tally
+    tally.failures += [found for part, found in tally.as_text.items() if part not in tally.parts]
     return Verification(
         verified=bool(tally.messages) and not tally.failures,
         messages=tally.messages,
@@ -139,11 +143,30 @@ class _RoundTrip:
         if problem is None:
             self.tally.messages += 1
             self.tally.passed += 1
+            self.tally.parts.update(self._marked(case))
         elif isinstance(problem, Ambiguity):
+            self._note_text(case, context, turn, problem)
             self.tally.ambiguities.setdefault(problem.kind, problem)
         else:
             self.tally.messages += 1
             self._fail(case, context, turn, problem)
+
+    def _marked(self, case: Case) -> tuple[str, ...]:
+        """The parts of a case that the format has markers for."""
+        reasoning = bool(case.reasoning) and self.ir.reasoning.mode != "none"
+        calls = bool(case.calls) and self.ir.tools.format != "none"
+        return (*(["reasoning"] if reasoning else []), *(["calls"] if calls else []))
+
+    def _note_text(self, case: Case, context: Context, turn: str, found: Ambiguity) -> None:
+        """Whatever markers a parser misses, all of the turn as content has the same render.  So a part for which that
+        is the only excuse, in every message with it, has not been read at all."""
+        for part in self._marked(case):
+            self.tally.as_text.setdefault(
+                part,
+                self._failure(
+                    case, context, turn, f"{part} never came back: expected {found.first}, got {found.second}"
+                ),
+            )
 
     def _trip(self, case: Case, stage: Stage, place: Shown, turn: str, *, first: bool) -> str | Ambiguity | None:
         """None when the case came back from every way of feeding it; else the first problem."""
@@ -237,8 +260,11 @@ class _RoundTrip:
         return None if other is not None and as_told(self.ir, case, other) else f"without tools: {found}"
 
     def _fail(self, case: Case, context: Context, text: str, problem: str) -> None:
+        self.tally.failures.append(self._failure(case, context, text, problem))
+
+    def _failure(self, case: Case, context: Context, text: str, problem: str) -> str:
         place = f" with {json.dumps(dict(context), ensure_ascii=False)}" if context else ""
-        self.tally.failures.append(f"{case.title}{place}: {problem}; rendered {_shown(text)}")
+        return f"{case.title}{place}: {problem}; rendered {_shown(text)}"
 
 
 def _schemas_needed(ir: TemplateIR) -> bool:

@@ -54,7 +54,6 @@ REASONING_END = ("\n~)",)
 CALL_START = ("(!ask:",)
 NEXT_CALL_START = ("(!ask:",)
 CALL_END = ("!)",)
-STRAY = ("\n~)",)
 
 # The runtime, the same for all formats; what is this format's own goes on after it.
 
@@ -1121,15 +1120,11 @@ def run_command(parser: Callable[..., Machine]) -> None:
 
 # What the states look for
 
-IN_CONTENT = Marks(reasoning=REASONING_START, call=CALL_START, end=TURN_END, header=TURN_START, stray=STRAY)
+IN_CONTENT = Marks(reasoning=REASONING_START, call=CALL_START, end=TURN_END, header=TURN_START)
+AT_START = Marks(reasoning_end=("\n~)",), reasoning=REASONING_START, call=CALL_START, end=TURN_END, header=TURN_START)
 IN_REASONING = Marks(reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
 AFTER_CALL = Marks(
-    call=NEXT_CALL_START + CALL_START,
-    close=CALL_END,
-    reasoning=REASONING_START,
-    end=TURN_END,
-    header=TURN_START,
-    stray=STRAY,
+    call=NEXT_CALL_START + CALL_START, close=CALL_END, reasoning=REASONING_START, end=TURN_END, header=TURN_START
 )
 CALL_HEADER = (("name", Marks(next=("{",)), False),)
 STYLE = Style(
@@ -1155,6 +1150,9 @@ class StreamParser(Objects):
     AROUND_REASONING = (("(~musing",), ("~)",))
     STYLES = (STYLE, STYLE, STYLE)
 
+    def _first_state(self) -> Callable[[StreamParser], bool]:
+        return StreamParser._start if self._reasoning_on else StreamParser._content
+
     def feed(self, chunk: str) -> list[Delta]:
         # Most chunks are passed on as they came: no character of them could begin or end anything.
         if self._plain_value:
@@ -1172,6 +1170,17 @@ class StreamParser(Objects):
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)
+
+    def _start(self) -> bool:
+        # turn = REASONING_END* content
+        kind = self._next(AT_START)
+        if kind is None:
+            return False
+        if kind == "reasoning_end":
+            self._drop()
+        else:
+            self._state = StreamParser._content
+        return True
 
     def _reasoning(self) -> bool:
         # reasoning = text (REASONING_END content | CALL_START call)

@@ -175,7 +175,7 @@ def _attempt(
     if not calls_allowed and json_schema is None:
         return Grammar("", False, (), ir.preserved_tokens, prompt.text, ())
     markers = call_markers(ir)
-    turn = TurnRules(rules, ir, markers)
+    turn = TurnRules(rules, ir, markers, prompt.head)
     ways: list[Expr] = []
     if json_schema is not None:
         exactly = Reading(closed=False, plain_integers=False, any_order=any_order, formats=formats)

@@ -18,6 +18,7 @@ from tplc.backends.gbnf.rules import Rules
 from tplc.backends.gbnf.strings import Free, raw_through
 from tplc.backends.gbnf.until import Stop, stop_at, without
 from tplc.ir.nodes import Layout, TemplateIR, Text
+from tplc.ir.punctuation import only_punctuation
 
 _LETTERS = codepoints.union(codepoints.span("A", "Z"), codepoints.span("a", "z"))
 _ID = Chars(codepoints.union(codepoints.span("0", "9"), _LETTERS, codepoints.of("_-")))
@@ -33,10 +34,12 @@ class Call:
 
 
 class TurnRules:
-    def __init__(self, rules: Rules, ir: TemplateIR, markers: Markers) -> None:
+    def __init__(self, rules: Rules, ir: TemplateIR, markers: Markers, head: str) -> None:
+        """`head`: what the prompt holds of the turn."""
         self._rules = rules
         self._ir = ir
         self._markers = markers
+        self._head = head
 
     # Calls
 
@@ -125,16 +128,26 @@ class TurnRules:
         """reasoning = start text end; white space around the text is free"""
         reasoning = self._ir.reasoning
         end = reasoning.end.strip()
-        if reasoning.mode == "none" or not end:
+        if reasoning.mode == "none" or not end or self._too_late():
             return None
         start = first_of_turn(self._ir, reasoning.start)
         forbidden = (start.strip(),) if start.strip() else ()
         text = raw_through(self._rules, "reasoning", Free(0, None), Stop("", end), forbidden)
         whole = seq(lit(_opening(start)), text)
-        if any(prompt.head.strip() == end for prompt in self._ir.turn.prompts):
+        closes = any(prompt.head.strip() == end for prompt in self._ir.turn.prompts)
+        if closes and not (only_punctuation(end) and self._head.strip() not in ("", end)):
             # Some prompt closes reasoning that was never opened; the model may do so itself.
             whole = alt(whole, lit(end))
         return self._rules.add("reasoning", whole)
+
+    def _too_late(self) -> bool:
+        """Whether the prompt has begun the content, and what would open reasoning is text in it."""
+        reasoning = self._ir.reasoning
+        if reasoning.after_content or not only_punctuation(reasoning.start):
+            return False
+        rest = self._head.rpartition(reasoning.end.strip())[2].strip()
+        start = reasoning.start.strip()
+        return not rest.startswith(start) and not start.startswith(rest)
 
     def _content_before(self, tail: Expr, *, first: bool) -> list[Expr]:
         """Content, and the section behind it."""

@@ -13,6 +13,7 @@ from itertools import pairwise
 from tplc.backends.peg.call_objects import call_object_of
 from tplc.backends.peg.patterns import either, exact, group, marker, some_suffix
 from tplc.ir.nodes import GENERAL_TOLERANCES, Layout, PairArguments, Slot, SlotKind, TemplateIR, Text, Tools
+from tplc.ir.punctuation import only_punctuation
 
 # JSON's own signs and field names say nothing about a template: `{"name": "` could stand in any answer.
 FIELD_NAME = re.compile(r"""(["'])\w*\1\s*:?""")
@@ -45,7 +46,12 @@ class Facts:
     end_texts: tuple[str, ...]
     turn_header: str
     reasoning_open: str
+    # The openers that count in content as well, and those that count before it begins only.
+    reasoning_open_anywhere: str
+    reasoning_open_first: str
     reasoning_close: str
+    # Closers that are dropped at the turn's start only.
+    reasoning_close_first: str
     content_space: str
     content_open: str
     content_close: str
@@ -120,6 +126,23 @@ class _Analysis:
             return ""
         return group(either([marker(each) for each in [text, *self.variants.get(text.strip(), ())]]))
 
+    def texts(self, text: str) -> list[str]:
+        """A marker and its declared variants."""
+        return [each for each in (text, *self.variants.get(text.strip(), ())) if each.strip()]
+
+    def signs(self, text: str) -> str:
+        """The pattern of a marker and its variants that are only punctuation, where no longer marker stands."""
+        return group(either([self.unless_longer(each) for each in self.texts(text) if only_punctuation(each)]))
+
+    def words(self, text: str) -> str:
+        return group(either([marker(each) for each in self.texts(text) if not only_punctuation(each)]))
+
+    def unless_longer(self, text: str) -> str:
+        core, ir = text.strip(), self.ir
+        others = [*ir.turn.ends, *self.roles().values(), call_shape(ir.tools).opener]
+        longer = [exact(other.strip()) for other in others if other.strip() != core and other.strip().startswith(core)]
+        return (f"(?!{either(longer)})" if longer else "") + marker(text)
+
     def facts(self) -> Facts:
         ir, tools = self.ir, self.ir.tools
         shape = call_shape(tools)
@@ -127,6 +150,9 @@ class _Analysis:
         # A section that opens with white space alone is no more than white space of the first call's opening.
         opener = shape.opener if section.strip() else section + shape.opener
         reasoning_close = self.pattern(ir.reasoning.end) if ir.reasoning.mode != "none" else ""
+        # Signs of prose and code are text in content, unless the format has reasoning after it.
+        anywhere = self.pattern if ir.reasoning.after_content else self.words
+        strays = ir.reasoning.end if "stray_closers" in self.tolerances and ir.reasoning.mode != "delimiter" else ""
         # What opens a call that is an object, or whose id begins with a word, opens nothing without that.
         first = object_open(tools) if call_object_of(tools) and not shape.slots else shape.id_prefix
         ahead = _ahead(opener, first)
@@ -136,7 +162,10 @@ class _Analysis:
             end_texts=tuple(self.longest_first(ir.turn.ends)),
             turn_header=either([self.opener(ir.turn.header)]) if ir.turn.header.strip() else "",
             reasoning_open=self.pattern(ir.reasoning.start),
+            reasoning_open_anywhere=anywhere(ir.reasoning.start),
+            reasoning_open_first="" if ir.reasoning.after_content else self.signs(ir.reasoning.start),
             reasoning_close=reasoning_close,
+            reasoning_close_first=self.signs(strays) if ir.reasoning.mode != "none" else "",
             content_space="" if ir.content.start.strip() else ir.content.start,
             content_open=self.pattern(ir.content.start),
             content_close=self.pattern(ir.content.end),
@@ -150,7 +179,7 @@ class _Analysis:
             call_close=self.closer(shape.closer),
             closes_only=not self.opens("".join(text or "" for text in shape.closer[:1]).strip()),
             distinctive_call=is_distinctive(opener + shape.id_prefix) and "omitted_openers" in self.tolerances,
-            stray=self.stray(reasoning_close, shape),
+            stray=self.stray(self.words(ir.reasoning.end) if ir.reasoning.mode != "none" else "", shape),
             bare=tools.format != "none" and not is_telling_opener(section + shape.opener),
             call_lead=some_suffix(lead) if (lead := _lead(section + shape.opener)).endswith("\n") else "",
             call_cores=either([self.opener(text.lstrip()) for text in (section, opener) if text.strip()]) or ahead,

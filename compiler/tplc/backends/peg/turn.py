@@ -28,7 +28,8 @@ def turn_section(ir: TemplateIR, facts: Facts, *, in_format: bool) -> Section:
     first = [
         "content_space" if facts.content_space else "",
         "thinking_aloud?" if ir.reasoning.mode == "delimiter" else "",
-        "tool_calls_first?" if facts.bare else "",
+        "reasoning_for_closer*" if facts.reasoning_close_first else "",
+        _first(facts),
     ]
     markers = _markers(ir, facts)
     text = [*(["content_for_answer"] if in_format else []), *_talk(facts), "content"]
@@ -36,20 +37,30 @@ def turn_section(ir: TemplateIR, facts: Facts, *, in_format: bool) -> Section:
     if _failing_next(ir, facts):
         parts[parts.index("tool_calls")] = "tool_calls failed_call?"
     rules = [rule("turn", sequence(*first, "part*"))]
-    if facts.bare:
+    if facts.reasoning_open_first:
+        strays = f"({leaf(SPACE)} stray_closer)* " if facts.stray else ""
+        ahead = leaf(SPACE + facts.reasoning_open_first)
+        rules.append(rule("part", *(_then_first(part, facts) for part in parts)))
+        rules.append(rule("reasoning_for_start", f"{strays}&{ahead} {leaf(SPACE)} reasoning"))
+    elif facts.bare:
         rules.append(rule("part", *(f"{name} tool_calls_first?" for name in markers), *text))
+    else:
+        rules.append(rule("part", *parts))
+    if facts.bare:
         rules.append(rule("tool_calls_first", f"{leaf(SPACE)} tool_calls"))
         own_line = [f"&{leaf(facts.own_line)} tool_calls"] if facts.call_lead else []
         rules.append(rule("call_line", *own_line, "line_start content_for_indent tool_calls"))
         rules.append(rule("line_start", leaf(r"(?<![^\n])")))
-    else:
-        rules.append(rule("part", *parts))
+    if facts.reasoning_open_first and facts.reasoning_open_anywhere:
+        rules.append(rule("reasoning_for_word", f"&{leaf(facts.reasoning_open_anywhere)} reasoning"))
     if facts.turn_end:
         rules.append(rule("turn_end", leaf(facts.turn_end)))
     if facts.turn_header:
         rules.append(rule("turn_header", leaf(facts.turn_header)))
     if facts.stray:
         rules.append(rule("stray_closer", leaf(facts.stray)))
+    if facts.reasoning_close_first:
+        rules.append(rule("reasoning_for_closer", leaf(SPACE + facts.reasoning_close_first)))
     if facts.content_space:
         rules.append(rule("content_space", leaf(some_prefix(facts.content_space))))
     rules.append(rule("cut", leaf(r"\Z")))
@@ -58,17 +69,34 @@ def turn_section(ir: TemplateIR, facts: Facts, *, in_format: bool) -> Section:
 
 def _markers(ir: TemplateIR, facts: Facts) -> list[str]:
     """What is more than text, in the order in which it is tried."""
-    opened = facts.reasoning_open and ir.reasoning.mode != "delimiter"
+    opened = facts.reasoning_open_anywhere and ir.reasoning.mode != "delimiter"
     named = (
         ("turn_end", facts.turn_end),
         ("turn_header", facts.turn_header),
-        ("reasoning", opened),
+        ("reasoning_for_word" if facts.reasoning_open_first else "reasoning", opened),
         ("call_line" if facts.bare else "tool_calls", facts.call_starts),
         ("content_open", facts.content_open),
         ("content_close", facts.content_close),
         ("stray_closer", facts.stray),
     )
     return [name for name, present in named if present]
+
+
+def _first(facts: Facts) -> str:
+    """What counts before content begins only."""
+    if facts.reasoning_open_first:
+        return "(reasoning_for_start / tool_calls_first)*" if facts.bare else "reasoning_for_start*"
+    return "tool_calls_first?" if facts.bare else ""
+
+
+def _then_first(part: str, facts: Facts) -> str:
+    """A part and what may follow it where reasoning counts before content only."""
+    if part in ("content_open", "stray_closer"):
+        return f"{part} tool_calls_first?" if facts.bare else part
+    if part.startswith(("content", "talk")) and part != "content_close":
+        return part
+    name, failed = (part.removesuffix(" failed_call?"), " failed_call /") if part.endswith("?") else (part, "")
+    return f"{name} ({failed.strip()} {_first(facts)})" if failed else f"{name} {_first(facts)}"
 
 
 def _talk(facts: Facts) -> list[str]:
@@ -150,7 +178,7 @@ def _thinking_aloud(facts: Facts) -> Section:
 
 def content_section(ir: TemplateIR, facts: Facts) -> Section:
     calls = facts.line_starts if facts.bare else facts.call_starts
-    opened = facts.reasoning_open if ir.reasoning.mode != "delimiter" else ""
+    opened = facts.reasoning_open_anywhere if ir.reasoning.mode != "delimiter" else ""
     stops = [facts.turn_end, facts.turn_header, opened, *calls, facts.content_open, facts.content_close, facts.stray]
     rules = [rule("content", leaf(up_to(stops)))]
     if facts.content_open:

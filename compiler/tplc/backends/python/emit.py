@@ -218,7 +218,6 @@ def _pair_markers(pairs: PairFacts) -> list[tuple[str, Sequence[str]]]:
 def _tables(facts: FormatFacts) -> list[str]:
     calls = facts.calls
     content = [
-        *([("reasoning", "REASONING_START")] if facts.reasoning_starts and not facts.delimiter else []),
         *([("content", "CONTENT_START")] if facts.content_starts else []),
         *([("content_end", "CONTENT_END")] if facts.content_ends else []),
         *([("call" if calls.distinct else "line", "CALL_START")] if calls is not None and calls.openers else []),
@@ -226,7 +225,16 @@ def _tables(facts: FormatFacts) -> list[str]:
         *([("header", "TURN_START")] if facts.headers else []),
         *([("stray", "STRAY")] if facts.stray else []),
     ]
-    lines = _marks("IN_CONTENT", content)
+    opens = [("reasoning", "REASONING_START")] if facts.reasoning_starts and not facts.delimiter else []
+    anywhere = tuple(start for start in facts.reasoning_starts if start not in facts.first_starts)
+    openers: Sequence[tuple[str, str | Sequence[str]]] = opens
+    if facts.first_starts:
+        openers = [("reasoning", anywhere)] if anywhere else []
+    lines = _marks("IN_CONTENT", [*openers, *content])
+    if facts.first_starts:
+        lines += _marks("BEFORE_CONTENT", [*opens, *content])
+    if _starts_with_closer(facts):
+        lines += _marks("AT_START", [("reasoning_end", facts.first_ends), *opens, *content])
     if facts.delimiter:
         lines += _marks("BEFORE_REASONING_END", [("reasoning_end", "REASONING_END"), *content])
     elif facts.reasoning_ends:
@@ -247,7 +255,7 @@ def _tables(facts: FormatFacts) -> list[str]:
         *([("section", calls.section_ends)] if calls.unmarked and calls.section_ends else []),
         *([("close", "CALL_END")] if calls.closers else []),
     ]
-    lines += _marks("AFTER_CALL", after + [pair for pair in content if pair[1] != "CALL_START"])
+    lines += _marks("AFTER_CALL", after + [pair for pair in [*opens, *content] if pair[1] != "CALL_START"])
     if calls.header:
         lines += _slots("CALL_HEADER", calls.header)
     if calls.tail is not None:
@@ -260,6 +268,10 @@ def _tables(facts: FormatFacts) -> list[str]:
     if calls.fields:
         lines += _field_table(calls)
     return lines + (_pair_tables(calls.pairs) if calls.pairs is not None else [])
+
+
+def _starts_with_closer(facts: FormatFacts) -> bool:
+    return bool(facts.first_ends) and not facts.delimiter
 
 
 def _calls_end_reasoning(facts: FormatFacts) -> bool:
@@ -346,7 +358,15 @@ def _states(facts: FormatFacts) -> list[str]:
             "    def _first_state(self) -> Callable[[StreamParser], bool]:",
             "        return StreamParser._held_text if self._reasoning_on else StreamParser._content",
         ]
+    elif _starts_with_closer(facts):
+        lines += [
+            "",
+            "    def _first_state(self) -> Callable[[StreamParser], bool]:",
+            "        return StreamParser._start if self._reasoning_on else StreamParser._content",
+        ]
     lines += _feed(facts)
+    if _starts_with_closer(facts):
+        lines += _start()
     if facts.delimiter:
         lines += _held(facts)
     elif facts.reasoning_ends:
@@ -495,7 +515,8 @@ def _specials(facts: FormatFacts, kind: str) -> set[str] | None:
         return {char for end in ends for char in _first(end)} | set(pairs.guess_chars)
     markers = [*facts.reasoning_ends, *facts.ends]
     if kind == "content":
-        markers += [*facts.reasoning_starts, *facts.content_starts, *facts.content_ends, *facts.headers, *facts.stray]
+        markers += [start for start in facts.reasoning_starts if start not in facts.first_starts]
+        markers += [*facts.content_starts, *facts.content_ends, *facts.headers, *facts.stray]
     elif not facts.reasoning_ends:
         return None
     if calls is not None and (kind == "content" or _calls_end_reasoning(facts)):
@@ -512,6 +533,22 @@ def _try(calls: CallFacts, kind: str) -> str:
     if calls.fields and not calls.header:
         return f"self._try_object({kind}, {literal(calls.object_open)})"
     return f"self._try(StreamParser._call, {kind})"
+
+
+def _start() -> list[str]:
+    return [
+        "",
+        "    def _start(self) -> bool:",
+        "        # turn = REASONING_END* content",
+        "        kind = self._next(AT_START)",
+        "        if kind is None:",
+        "            return False",
+        '        if kind == "reasoning_end":',
+        "            self._drop()",
+        "        else:",
+        "            self._state = StreamParser._content",
+        "        return True",
+    ]
 
 
 def _reasoning(facts: FormatFacts) -> list[str]:
@@ -576,7 +613,7 @@ def _content(facts: FormatFacts) -> list[str]:
         "",
         "    def _content(self) -> bool:",
         f"        # content = {rule}" + (f" ({' | '.join(then)})?" if then else ""),
-        '        kind = self._until(IN_CONTENT, "content")',
+        *_text_of_content(facts),
     ]
     if facts.reasoning_starts and not facts.delimiter:
         lines += [
@@ -588,6 +625,19 @@ def _content(facts: FormatFacts) -> list[str]:
     marks = _content_markers(facts, "content")
     marks[0] = marks[0].replace("elif", "if", 1)
     return [*lines, *marks, '        return kind != ""']
+
+
+def _text_of_content(facts: FormatFacts) -> list[str]:
+    if not facts.first_starts:
+        return ['        kind = self._until(IN_CONTENT, "content")']
+    return [
+        "        # What opens reasoning is text once content has begun.",
+        '        kind = self._next(BEFORE_CONTENT) if self._fresh else ""',
+        "        if kind is None:",
+        "            return False",
+        '        if kind != "reasoning":',
+        '            kind = self._until(IN_CONTENT, "content")',
+    ]
 
 
 def _content_markers(facts: FormatFacts, text: str) -> list[str]:

@@ -26,6 +26,7 @@ from tplc.ir.nodes import (
     Tools,
     ValueStyle,
 )
+from tplc.ir.punctuation import only_punctuation
 from tplc_runtime.values import Reader, Style
 
 _OPENING = "<[{(«"
@@ -111,6 +112,8 @@ class CallFacts:
 class FormatFacts:
     reasoning_starts: tuple[str, ...]
     reasoning_ends: tuple[str, ...]
+    first_starts: tuple[str, ...]  # those that count before content begins only
+    first_ends: tuple[str, ...]  # those that where no reasoning is open count at the turn's start only
     delimiter: bool
     content_starts: tuple[str, ...]
     content_ends: tuple[str, ...]
@@ -162,14 +165,21 @@ class _Analysis:
         content_space = ir.content.start if not ir.content.start.strip() else ""
         trailing = ir.content.end if not ir.content.end.strip() else ""
         ends = _unique(trailing + end for end in ir.turn.ends if end.strip())
+        reasoning_starts = self.texts(ir.reasoning.start) if mode != "none" else ()
         reasoning_ends = self.texts(ir.reasoning.end) if mode != "none" else ()
+        # Signs of prose and code are text in content, unless the format has reasoning after it.
+        first_starts = () if ir.reasoning.after_content else tuple(filter(only_punctuation, reasoning_starts))
+        first_ends: tuple[str, ...] = ()
         stray: list[str] = []
         if self.on("stray_closers"):
-            stray += reasoning_ends
+            first_ends = tuple(filter(only_punctuation, reasoning_ends))
+            stray += [end for end in reasoning_ends if end not in first_ends]
             stray += [closer for closer in (calls.closers if calls else ()) if _telling(closer)]
         return FormatFacts(
-            reasoning_starts=self.texts(ir.reasoning.start) if mode != "none" else (),
+            reasoning_starts=reasoning_starts,
             reasoning_ends=reasoning_ends,
+            first_starts=first_starts,
+            first_ends=first_ends,
             delimiter=mode == "delimiter",
             content_starts=self.texts(ir.content.start) if ir.content.start.strip() else (),
             content_ends=self.texts(ir.content.end) if ir.content.end.strip() else (),
