@@ -12,6 +12,7 @@ from tplc.ir.nodes import (
     Dialect,
     Elements,
     GenerationPrompt,
+    Held,
     JsonFields,
     ObjectArguments,
     PairArguments,
@@ -95,6 +96,10 @@ JSON_CALLS = _ir(
     tolerances=(
         Tolerance("whitespace"),
         Tolerance("variant", marker="<call>", text="<kall>", reason="seen in outputs", source="a user"),
+    ),
+    held=(
+        Held("variable", "tone", "r", "reasoning.start", "<r>"),
+        Held("position", "", "1", "", "<calls 1><call>"),
     ),
 )
 

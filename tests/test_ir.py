@@ -99,6 +99,7 @@ def test_schema_enums_are_the_nodes_literals() -> None:
     assert enum("Tools", "format") == typing.get_args(nodes.ToolFormat)
     assert enum("CallId", "position") == typing.get_args(nodes.IdPosition)
     assert enum("StringStyle", "escape") == typing.get_args(nodes.Escape)
+    assert enum("Held", "by") == typing.get_args(nodes.HeldBy)
     assert enum("TypeWord", "type") == typing.get_args(nodes.JsonType)
     assert SCHEMA["properties"]["version"]["const"] == nodes.IR_VERSION
 

@@ -48,6 +48,63 @@ def run(template: str, ir: TemplateIR, artifact: Artifact | str) -> Verification
         return verify(ir, artifact, renderer)
 
 
+AROUND_CALLS = """{%- for m in messages %}{{ '<' ~ m.role ~ '>' ~ (m.content or '') }}
+{%- set all = m.tool_calls or [] %}CALLS
+{{- '<end>' }}
+{%- endfor %}
+{%- if add_generation_prompt %}{{ '<assistant>' }}{% endif -%}"""
+COUNTED = """{% if all %}{{ '<calls n="' ~ all | length ~ '">' }}{% for c in all %}
+{{- '<call>' ~ c.function | tojson ~ '</call>' }}{% endfor %}{{ '</calls>' }}{% endif %}"""
+EACH = "{% for c in all %}{{ LINE }}{% endfor %}"
+PAIRS = (
+    "{% for c in all %}{{ OPEN ~ c.function.name }}"
+    "{% for k, v in c.function.arguments.items() %}{{ PAIR }}{% endfor %}{{ CLOSE }}{% endfor %}"
+)
+
+
+def pairs(opened: str, pair: str, close: str) -> str:
+    return PAIRS.replace("OPEN", opened).replace("PAIR", pair).replace("CLOSE", close)
+
+
+@pytest.mark.parametrize(
+    ("calls", "cause"),
+    [
+        (
+            COUNTED,
+            'the number of calls (3) stands in tools.section_start "<calls n=\\"3\\">", '
+            "and a marker is the same text for any number",
+        ),
+        (
+            EACH.replace("LINE", r"'\ncall ' ~ c.function.name ~ ' ' ~ c.function.arguments | tojson ~ ' ' ~ c.id"),
+            'only white space (" ") between the arguments and the id: it reads as content',
+        ),
+        (
+            pairs(r"'\ncall '", "' ~' ~ k ~ '=' ~ v | tojson", "' #' ~ c.id"),
+            "a call ends with its id: nothing ends the id",
+        ),
+        (
+            pairs("'<tool:'", "' ' ~ k ~ '=' ~ v | tojson", "'/>'"),
+            'only white space (" ") between the name and the first key: nothing ends the name',
+        ),
+        (
+            pairs(r"'\n$ '", "' --' ~ k ~ ' ' ~ v | tojson", "''"),
+            'only white space (" ") between a key and its value: nothing ends the key',
+        ),
+        (
+            EACH.replace("LINE", "'<c>' ~ c.function.name ~ (c.function.arguments | tojson | replace('city', 'town'))"),
+            'the render is not what was learned: one call has "<c>call_0{\\"town\\": \\"Oslo\\", \\"unit\\": \\"" '
+            'where the format says "<c>call_0{\\"city\\": \\"Oslo\\", \\"unit\\": \\""',
+        ),
+    ],
+    ids=["count", "id", "id that nothing ends", "name", "key", "damage"],
+)
+def test_the_cause_comes_before_the_failures(calls: str, cause: str) -> None:
+    ir = driver.compile_template(AROUND_CALLS.replace("CALLS", calls), name="weak.jinja")
+    first, second, *_ = ir.verification.failures
+    assert first == "cause: " + cause
+    assert not second.startswith("cause: ")
+
+
 def test_a_template_without_calls() -> None:
     assert learned(PLAIN).verification == Verification(
         verified=True, messages=27, passed=27, chunkings=28, not_shown=("reasoning", "calls")

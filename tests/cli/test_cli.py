@@ -326,6 +326,30 @@ def test_warnings(run: Run, tmp_path: Path) -> None:
     assert (warning["name"], warning["line"], warning["column"]) == ("sneaky.jinja", 1, 44)
 
 
+HELD = """{%- for m in messages %}{{ '<' ~ m.role ~ '>' ~ (m.content or '') }}
+{%- if m.tool_calls %}{{ '<calls turn=' ~ loop.index ~ '>' }}
+{%- for c in m.tool_calls %}{{ '<' ~ (verb or 'call') ~ '>' ~ c.function | tojson ~ '</call>' }}{% endfor %}
+{{- '</calls>' }}{% endif %}
+{{- '<end>' }}
+{%- endfor %}
+{%- if add_generation_prompt %}{{ '<assistant>' }}{% endif -%}"""
+HELD_ROWS = """held fixed   the variable verb: "call" in tools.call "<call>{\\"name\\": \\""
+held fixed   the turn's place in the conversation: "2" in tools.section_start "<calls turn=2>"
+"""
+
+
+def test_what_is_held_fixed(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "held.jinja").write_text(HELD, encoding="utf-8")
+    assert HELD_ROWS in run("compile", "held.jinja", "-o", "held.py").err
+    assert run("compile", "held.jinja", "-o", "held.py", "--quiet").err == HELD_ROWS
+    told = json.loads(run("compile", "held.jinja", "-o", "held.py", "--json").err)["held"]
+    assert [(one["by"], one["name"], one["text"]) for one in told] == [
+        ("variable", "verb", "call"),
+        ("position", "", "2"),
+    ]
+    assert 'held.position = "2" in tools.section_start "<calls turn=2>"\n' in run("inspect", "held.jinja", "--text").out
+
+
 # It clears the screen, renames the window, and turns the text around.
 HOSTILE = "\x1b[2J\x1b]0;x\x07\u202e\x9b2J"
 

@@ -226,6 +226,31 @@ def test_a_template_without_calls(irs: dict[str, TemplateIR]) -> None:
         assert template.prepare({"messages": ASKED, "tools": [LOOK], "tool_choice": "none"}).grammar == ""
 
 
+EFFORT = """{%- for m in messages %}{{ '<' ~ m.role ~ '>' }}
+{%- if m.reasoning_content %}{{ '{reason ' ~ (effort or 'some') ~ '}' ~ m.reasoning_content ~ '{/reason}' }}{% endif %}
+{{- m.content ~ ('<over>' if plugins else '<end>') }}
+{%- endfor %}
+{%- if add_generation_prompt %}{{ '<' ~ (persona or 'assistant') ~ '>' }}{% endif -%}"""
+
+
+def test_a_variable_that_changes_a_marker() -> None:
+    """Only a value with which the markers stay is taken; the header is none that a model writes."""
+    with ChatTemplate(EFFORT) as template:
+        for variables in ({"effort": "some"}, {"effort": ""}, {"plugins": []}, {"persona": "bot"}, {"other": 1}):
+            ready = template.prepare({"messages": ASKED, "chat_template_kwargs": variables})
+            assert ready.prompt == f"<user>Hello.<end><{variables.get('persona', 'assistant')}>"
+        for name, value, marker in (
+            ("effort", "much", 'reasoning.start "{reason some}"'),
+            ("plugins", [1], 'turn.end "<end>"'),
+        ):
+            with pytest.raises(RequestError) as caught:
+                template.prepare({"messages": ASKED, "chat_template_kwargs": {name: value}})
+            assert str(caught.value) == (
+                f"request: chat_template_kwargs.{name}: the template writes another marker then, and the format holds "
+                f"{marker}: leave it out"
+            )
+
+
 def test_a_template_that_refuses() -> None:
     source = (
         "{%- for m in messages %}{%- if m.role == 'critic' %}{{ raise_exception('no critics') }}{%- endif %}"

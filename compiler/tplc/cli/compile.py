@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from tplc import driver
 from tplc.cli import inputs
 from tplc.cli.progress import working
-from tplc.cli.report import print_report, print_rows, report_dict, warning_rows
+from tplc.cli.report import held_rows, print_report, print_rows, report_dict, warning_rows
 from tplc.errors import UsageError
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.visible import visible
@@ -157,7 +157,7 @@ def _report(
         print(visible(json.dumps(report, ensure_ascii=False, indent=2)), file=sys.stderr)
     elif options.quiet and ir.verification.verified:
         # Quiet is about what went as it should.
-        print_rows(list(warning_rows(warnings)), sys.stderr)
+        print_rows([*held_rows(ir), *warning_rows(warnings)], sys.stderr)
     else:
         print_report(ir, grammar, where, warnings)
         if not wrote:

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TextIO
 
-from tplc.ir.nodes import Ambiguity, Json, TemplateIR, Verification
+from tplc.ir.nodes import Ambiguity, Held, Json, TemplateIR, Verification
 from tplc.ir.printed import printed_layout, quoted
 from tplc.ir.serialize import to_dict
 from tplc.ir.visible import one_line
@@ -41,7 +41,7 @@ def print_report(
 def report_dict(ir: TemplateIR, wrote: str | None) -> dict[str, Json]:
     """The same for scripts."""
     whole = to_dict(ir)
-    kept = ("provenance", "turn", "reasoning", "content", "verification")
+    kept = ("provenance", "turn", "reasoning", "content", "held", "verification")
     tools: dict[str, Json] = {"format": ir.tools.format, "parallel": ir.tools.parallel}
     return {**{name: whole[name] for name in kept}, "tools": tools, "wrote": wrote}
 
@@ -67,6 +67,7 @@ def _coloured(label: str, text: str) -> Text:
         "failed": "red",
         "ambiguous": "yellow",
         "warning": "bold yellow",
+        "held fixed": "yellow",
     }
     return Text.assemble((f"{label:<13}", "bold"), (text, styles.get(label, "")))
 
@@ -86,6 +87,20 @@ def _rows(ir: TemplateIR) -> Iterator[tuple[str, str]]:
         yield "prompt", quoted(prompt.text) + (f" with {when}" if when else "")
     for end in ir.turn.ends:
         yield "end", quoted(end)
+    yield from held_rows(ir)
+
+
+_HELD = {"variable": "the variable", "position": "the turn's place in the conversation", "calls": "the number of calls"}
+
+
+def held_rows(ir: TemplateIR) -> Iterator[tuple[str, str]]:
+    return (("held fixed", _held(held)) for held in ir.held)
+
+
+def _held(held: Held) -> str:
+    where = f"in {held.marker} {quoted(held.whole)}" if held.marker else f"at {quoted(held.whole)}"
+    source = _HELD[held.by] + (f" {held.name}" if held.name else "")
+    return f"{source}: {quoted(held.text)} {where}"
 
 
 def _grammar_rows(grammar: Grammar) -> Iterator[tuple[str, str]]:

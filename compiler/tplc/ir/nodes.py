@@ -25,6 +25,7 @@ ToolFormat = Literal["none", "json_native", "tag_with_json", "tag_with_tagged", 
 IdPosition = Literal["none", "pre_func_name", "between_func_and_args", "post_args"]
 ContentPlace = Literal["before", "after", "none"]
 Escape = Literal["json", "python", "none"]
+HeldBy = Literal["variable", "position", "calls"]
 JsonType = Literal["string", "integer", "number", "boolean", "null", "array", "object"]
 
 
@@ -316,6 +317,22 @@ GENERAL_TOLERANCES = (
 
 
 @dataclass(frozen=True, slots=True)
+class Held:
+    """Text in a marker that the template takes from elsewhere, and the format holds as it was when it was learned.
+
+    `by` says from where: a "variable" of the template, whose `name` this is; the turn's "position" in the conversation;
+    how many "calls" there are.  `text` is what is held, `marker` names the marker of this IR it stands in ("" where it
+    is in none alone), and `whole` is that marker, or what stands around.
+    """
+
+    by: HeldBy
+    name: str
+    text: str
+    marker: str
+    whole: str
+
+
+@dataclass(frozen=True, slots=True)
 class Ambiguity:
     """Two different messages with one render; `kind` says what cannot be told apart."""
 
@@ -352,6 +369,7 @@ class TemplateIR:
     preserved_tokens: tuple[str, ...] = ()
     triggers: tuple[str, ...] = ()
     tolerances: tuple[Tolerance, ...] = ()
+    held: tuple[Held, ...] = ()
     verification: Verification = Verification()
     version: int = IR_VERSION
 

@@ -62,6 +62,9 @@ def _all_facts(ir: TemplateIR) -> Iterator[str]:
     for trigger in sorted(ir.triggers):
         yield f"trigger = {quoted(trigger)}"
     yield from _tolerances(ir)
+    for held in ir.held:
+        place = f"{held.marker} {quoted(held.whole)}" if held.marker else quoted(held.whole)
+        yield f"held.{held.by}{' ' + held.name if held.name else ''} = {quoted(held.text)} in {place}"
     if ir.verification != Verification():
         yield from _verification(ir.verification)
 

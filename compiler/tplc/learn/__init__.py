@@ -33,6 +33,7 @@ from tplc.learn.calls import CallFacts, learn_calls
 from tplc.learn.candidates import candidates
 from tplc.learn.conversation import CallProbe, base_dress, call_dress
 from tplc.learn.examples import Example, calls_from_examples, read_example, reasoning_from_examples
+from tplc.learn.held import find_held
 from tplc.learn.probe import SYSTEM, Dress, Observer, Prober, Refused, assistant, opening, sentinel_call
 from tplc.learn.reasoning import ReasoningFacts, learn_reasoning
 from tplc.learn.turn import TurnFacts, contexts_that_matter, learn_ends, learn_turn
@@ -80,7 +81,7 @@ def learn(
     shown = calls_from_examples(examples, ends, name)
     if calls is None and shown is not None:
         calls = CallFacts(turn, shown.tools, shown.content, "", "", (), ())
-    return TemplateIR(
+    ir = TemplateIR(
         provenance=Provenance(
             name=name,
             sha256=_digest(source),
@@ -97,6 +98,9 @@ def learn(
         preserved_tokens=_preserved(turn, reasoning, calls, (content_end, *ends)),
         triggers=_triggers(calls),
         tolerances=tuple(Tolerance(kind) for kind in GENERAL_TOLERANCES),
+    )
+    return replace(
+        ir, held=find_held(prober, ir, turn.asked, base, probe.dress if probe else None, reasoning.dress, found)
     )
 
 

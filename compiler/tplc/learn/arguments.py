@@ -166,7 +166,7 @@ def learn_arguments(prober: Prober, turn: TurnFacts, dress: Dress) -> ArgumentFa
         types=_type_words(prober, turn, dress, place),
         indent=indent,
     )
-    start, end, empty = _around(texts[0], pairs, dress, name_first=_name_first(texts))
+    start, end, empty = _around(texts[0], pairs, dress, _slots_before(texts[1], dress))
     close = pairs.close.removeprefix(place.quote[1])
     arguments = PairArguments(start=start, pair=layout, separator=pairs.separator, end=end, empty=empty)
     return ArgumentFacts(arguments, dialect, start + pairs.open, close + end, _refused(prober, turn, dress))
@@ -251,10 +251,11 @@ def _repeated_pairs(texts: Sequence[str | Refused], dress: Dress, quote: str) ->
     return None
 
 
-def _name_first(texts: Sequence[str | Refused]) -> bool:
-    """Whether the name stands before the arguments."""
-    text = texts[1]
-    return isinstance(text, Refused) or text.index(name_of(0)) < text.index(key_of(0))
+def _slots_before(one: str | Refused, dress: Dress) -> int:
+    """How many names and ids stand before the arguments."""
+    if isinstance(one, Refused):
+        return 1
+    return len(re.findall(f"{NAME}|{ID}", generalise(one[: one.index(key_of(0))], dress)))
 
 
 def _key_index(text: str, value: str, argument: int) -> int:
@@ -348,21 +349,20 @@ def _type_words(prober: Prober, turn: TurnFacts, dress: Dress, place: ValuePlace
     return tuple(words)
 
 
-def _beside_slots(text: str, *, after: bool) -> str:
-    """What follows the last name or id in a call without arguments, or what precedes the first."""
+def _beside_slots(text: str, before: int) -> str:
+    """What a call without arguments has where they would be: `before` names and ids stand before them."""
     slots = [match.span() for match in re.finditer(f"{NAME}|{ID}", text)]
-    if not slots:
-        return text
-    return text[slots[-1][1] :] if after else text[: slots[0][0]]
+    begin = slots[before - 1][1] if before else 0
+    return text[begin : slots[before][0]] if before < len(slots) else text[begin:]
 
 
-def _around(none: str | Refused, pairs: Repetition, dress: Dress, *, name_first: bool) -> tuple[str, str, str]:
+def _around(none: str | Refused, pairs: Repetition, dress: Dress, before: int) -> tuple[str, str, str]:
     """start, end and empty of the arguments.  What the call writes with and without arguments alike is the call's."""
     if isinstance(none, Refused) or name_of(0) not in none:
         return "", "", ""
     text = generalise(none, dress)
     pre, post = pairs.start, pairs.end
-    bare = _beside_slots(text, after=name_first)
+    bare = _beside_slots(text, before)
     kept = cut_left(pre, len(common_prefix(bare, pre)))
     rest = bare[kept:]
     tail = common_suffix(rest, post)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from tplc import driver
 from tplc.errors import RenderFailed, RequestError, TemplateRaised, UsageError
-from tplc.ir.nodes import GenerationPrompt, Json, TemplateIR
+from tplc.ir.nodes import GenerationPrompt, Held, Json, TemplateIR
 from tplc.serving.added import added, behind_mark, marked_at_its_end
 from tplc.serving.messages import messages_for
 from tplc.serving.request import Message, Request, read_messages, read_request
@@ -31,6 +31,13 @@ _EXAMPLE: tuple[dict[str, Json], ...] = (
     {"role": "user", "content": "Hello."},
     {"role": "assistant", "content": "Hi there."},
     {"role": "user", "content": "How are you?"},
+)
+_CALL: dict[str, Json] = {"id": "callid000", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+_EVERY_PART: tuple[dict[str, Json], ...] = (
+    {"role": "user", "content": "Hello."},
+    {"role": "assistant", "content": "Hi there.", "reasoning_content": "They greet."},
+    {"role": "user", "content": "Look."},
+    {"role": "assistant", "content": "So I do.", "reasoning_content": "They ask.", "tool_calls": [_CALL]},
 )
 
 
@@ -221,6 +228,31 @@ class ChatTemplate:
         if wants_calls and self.ir.tools.format == "none":
             name = self.ir.provenance.name
             raise RequestError("tools", f"{name} shows no calls: compile it with example pairs, or choose none of them")
+        for name, value in request.variables:
+            for held in self.ir.held:
+                if held.by == "variable" and held.name == name and self._writes_otherwise(held, value):
+                    place = f"{held.marker} {json.dumps(held.whole, ensure_ascii=False)}".strip()
+                    raise RequestError(
+                        f"chat_template_kwargs.{name}",
+                        f"the template writes another marker then, and the format holds {place}: leave it out",
+                    )
+
+    def _writes_otherwise(self, held: Held, value: Json) -> bool:
+        """Whether a marker is another one with this value.  The header is not: no model writes it, and what follows is
+        read without it.  Where the usual marker does not show, its text is all there is to go by."""
+        if held.marker == "turn.header":
+            return False
+        marker = held.whole.strip()
+        if marker not in self._every_part({}):
+            return str(value) != held.text
+        return marker not in self._every_part({held.name: value})
+
+    def _every_part(self, variables: Mapping[str, Json]) -> str:
+        """A conversation whose answers have every part, and the prompt for another; "" when it is refused."""
+        try:
+            return self._render(_EVERY_PART, (), variables, generation=True)
+        except (RequestError, RenderFailed):
+            return ""
 
     def _grammar(self, request: Request, prompt: str) -> tuple[str, bool, tuple[tuple[str, str], ...]]:
         if request.grammar is not None:

@@ -19,6 +19,7 @@ from tplc.ir.nodes import Ambiguity, Json, TemplateIR, Verification
 from tplc.render import Renderer
 from tplc.verify.artifact import Artifact, load_artifact
 from tplc.verify.battery import SHAPES, Case, Shape, battery, random_cases
+from tplc.verify.causes import Tried, causes
 from tplc.verify.compare import ID, Difference, as_case, as_message, as_told, difference, fits
 from tplc.verify.conversation import fitting_tools
 from tplc.verify.cut import Frame
@@ -61,6 +62,7 @@ class _Tally:
     parts: set[str] = field(default_factory=set)
     as_text: dict[str, str] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
+    tried: list[Tried] = field(default_factory=list)
 
 
 def verify(
@@ -75,6 +77,7 @@ def verify(
         trip.run(tuple(json.loads(context).items()), first=number == 0)
     tally = trip.tally
     tally.failures += [found for part, found in tally.as_text.items() if part not in tally.parts]
+    reasons = [f"cause: {cause}" for cause in causes(ir, tally.tried)] if tally.failures else []
     return Verification(
         verified=bool(tally.messages) and not tally.failures,
         messages=tally.messages,
@@ -83,7 +86,7 @@ def verify(
         seed=seed,
         not_shown=(*tally.not_shown, *_refusals(tally.refused)),
         ambiguities=tuple(tally.ambiguities.values()),
-        failures=tuple(tally.failures[:MOST_FAILURES]),
+        failures=(*reasons, *tally.failures[:MOST_FAILURES]),
     )
 
 
@@ -140,6 +143,8 @@ class _RoundTrip:
         if first:
             self._note_render(case, turn)
         problem = self._trip(case, stage, place, turn, first=first)
+        if first and not isinstance(problem, Ambiguity):
+            self.tally.tried.append(Tried(case, turn, problem is None))
         if problem is None:
             self.tally.messages += 1
             self.tally.passed += 1

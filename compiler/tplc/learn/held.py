@@ -1,0 +1,242 @@
+"""What stands in the markers that the template takes from elsewhere, so that it may be otherwise next time?
+
+    {reason effort={{ effort | default("medium") }}}  →  Held("variable", "effort", "medium", "reasoning.start", …)
+
+Turns are rendered again with each variable of the template set, after an earlier turn, and with more calls.  Where the
+same sentinels show in the same order, the texts between them must stay: what does not is held as it was learned.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from tplc.ir.nodes import Held, HeldBy, Json, PairArguments, TemplateIR, Text
+from tplc.learn.align import common_prefix, common_suffix, cut_left, cut_right
+from tplc.learn.candidates import Candidates
+from tplc.learn.probe import (
+    CONTENT,
+    NEXT_USER,
+    REASONING,
+    TOOL_RESULT,
+    USER,
+    Call,
+    Dress,
+    Message,
+    Prober,
+    Refused,
+    assistant,
+    following,
+    name_of,
+    opening,
+    sentinel_call,
+    text_content,
+)
+
+_WORD = "zqheld0x"
+_NUMBER = 7431
+_MARK = "\0"
+_EARLIER = "zqearlier0x"
+_SENTINEL = re.compile(r"zq[a-z]+[0-9]+(?:n[0-9]+)?[xw]+")
+_NEXT = re.compile(f"{TOOL_RESULT}|{NEXT_USER}")
+_AROUND = 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Scene:
+    """A turn to render, or the prompt for one: then there is no message, and `prompt` is what was learned of it."""
+
+    dress: Dress
+    message: Message | None
+    calls: tuple[Call, ...] = ()
+    prompt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """Where a text between sentinels is not what it was: in `text` from `start` to `stop`, and what is there instead.
+    `first`: the text follows the user's words.  `last`: no sentinel follows it."""
+
+    text: str
+    start: int
+    stop: int
+    instead: str
+    first: bool = False
+    last: bool = False
+
+
+def find_held(
+    prober: Prober,
+    ir: TemplateIR,
+    asked: str,
+    base: Dress,
+    calls: Dress | None,
+    reasoning: Dress | None,
+    found: Candidates,
+) -> tuple[Held, ...]:
+    """`asked` is what follows the user's words and is no part of the turn yet."""
+    scenes = list(_scenes(ir, base, calls, reasoning))
+    told: list[tuple[HeldBy, str, _Change]] = []
+    for name, constants in found.variables:
+        changes = list(_data(prober, scenes, name)) or _switched(prober, scenes, name, (_WORD, *constants, True, False))
+        told += [("variable", name, change) for change in changes]
+    for scene in scenes:
+        changes = _changes(_rendered(prober, scene), _rendered(prober, scene, earlier=True))
+        told += [("position", "", change) for change in changes]
+    told += [("calls", "", change) for change in _counted(prober, ir, calls)]
+    own = [(by, name, change) for by, name, change in told if not _before_the_turn(change, asked)]
+    return tuple(dict.fromkeys(held for by, name, change in own for held in _held(ir, by, name, change)))
+
+
+def _scenes(ir: TemplateIR, base: Dress, calls: Dress | None, reasoning: Dress | None) -> Iterator[_Scene]:
+    for prompt in ir.turn.prompts:
+        dress = base.with_context(**dict(prompt.context))
+        yield _Scene(dress, None, prompt=prompt.text)
+        yield _Scene(dress, assistant(dress, content=CONTENT))
+        yield _Scene(replace(dress, follow="user"), assistant(dress, content=CONTENT))
+    if reasoning is not None and ir.reasoning.key:
+        told = (ir.reasoning.key, REASONING)
+        yield _Scene(reasoning, assistant(reasoning, content=CONTENT, reasoning=told))
+    if calls is not None:
+        some = tuple(sentinel_call(i, 2) for i in range(2 if ir.tools.parallel else 1))
+        yield _Scene(calls, assistant(calls, calls=some), some)
+        yield _Scene(calls, assistant(calls, content=CONTENT, calls=some), some)
+        if ir.reasoning.key:
+            yield _Scene(calls, assistant(calls, reasoning=(ir.reasoning.key, REASONING), calls=some), some)
+
+
+def _rendered(prober: Prober, scene: _Scene, *, earlier: bool = False) -> str | None:
+    """What follows the last words of the user, up to those of the next message; None when it is refused."""
+    dress = scene.dress
+    messages = opening(dress)
+    if earlier:
+        before: list[Message] = [{"role": "user", "content": text_content(_EARLIER, dress)}]
+        messages[-1:-1] = [*before, assistant(dress, content=_EARLIER)]
+    if scene.message is not None:
+        messages += [scene.message, *following(dress, scene.calls)]
+    text = prober.render(messages, dress, generation=scene.message is None, calls=scene.calls)
+    if isinstance(text, Refused) or USER not in text:
+        return None
+    tail = text[text.rindex(USER) + len(USER) :]
+    return _NEXT.split(tail)[0]
+
+
+def _data(prober: Prober, scenes: Sequence[_Scene], name: str) -> Iterator[_Change]:
+    """Where a variable's own value is written, whatever the case of its letters."""
+    for value in (_WORD, _NUMBER):
+        # what only makes a prompt longer is the beginning of the answer, and read as one
+        begun: set[str] = set()
+        for scene, usual, other in _set(prober, scenes, name, value):
+            if scene.message is None and other.startswith(usual):
+                begun.add(usual)
+                continue
+            for change in _changes(usual, other):
+                if str(value) in change.instead.lower() and change.text[: change.start] not in begun:
+                    yield change
+
+
+def _switched(prober: Prober, scenes: Sequence[_Scene], name: str, values: Sequence[Json]) -> Iterator[_Change]:
+    """Where a value has another marker written, the prompts being what they were."""
+    for value in values:
+        renders = list(_set(prober, scenes, name, value))
+        if any(scene.message is None and not _same_prompt(scene, usual, other) for scene, usual, other in renders):
+            continue
+        for _, usual, other in renders:
+            for change in _changes(usual, other):
+                if change.text[change.start : change.stop].strip() and change.instead.strip():
+                    yield _whole(change)
+
+
+def _same_prompt(scene: _Scene, usual: str, other: str) -> bool:
+    return usual == other or (bool(scene.prompt) and other.endswith(scene.prompt))
+
+
+def _set(prober: Prober, scenes: Sequence[_Scene], name: str, value: Json) -> Iterator[tuple[_Scene, str, str]]:
+    for scene in scenes:
+        usual = _rendered(prober, scene)
+        other = _rendered(prober, replace(scene, dress=scene.dress.with_context(**{name: value})))
+        if usual is not None and other is not None:
+            yield scene, usual, other
+
+
+def _whole(change: _Change) -> _Change:
+    """The change with all of the words and tokens that it touches."""
+    return replace(change, start=cut_left(change.text, change.start), stop=cut_right(change.text, change.stop))
+
+
+def _changes(usual: str | None, other: str | None) -> Iterator[_Change]:
+    if usual is None or other is None:
+        return
+    other = other.replace(_WORD, _MARK).replace(_WORD.upper(), _MARK)
+    if _SENTINEL.findall(usual) != _SENTINEL.findall(other):
+        return
+    pairs = list(zip(_SENTINEL.split(usual), _SENTINEL.split(other), strict=True))
+    for number, (one, two) in enumerate(pairs):
+        if one != two:
+            yield replace(_change(one, two), first=number == 0, last=0 < number == len(pairs) - 1)
+
+
+def _change(one: str, two: str) -> _Change:
+    start = len(common_prefix(one, two))
+    end = len(common_suffix(one[start:], two[start:]))
+    return _Change(one, start, len(one) - end, two[start : len(two) - end].replace(_MARK, _WORD))
+
+
+def _before_the_turn(change: _Change, asked: str) -> bool:
+    return change.first and change.text.startswith(asked) and change.stop <= len(asked) and change.start < len(asked)
+
+
+def _held(ir: TemplateIR, by: HeldBy, name: str, change: _Change) -> Iterator[Held]:
+    """Nothing for a change behind the turn's end, nor for a call's own counter."""
+    text = change.text[change.start : change.stop]
+    place = next((named for named in _markers(ir) if _touches(change, named[1])), None)
+    if place is not None and (by != "calls" or place[0] != "tools.call"):
+        yield Held(by, name, text, *place)
+    elif place is None and not change.last:
+        shown = change.text[max(0, change.start - _AROUND) : change.stop + _AROUND]
+        yield Held(by, name, text, "", shown)
+
+
+def _touches(change: _Change, marker: str) -> bool:
+    """Whether the change is all in the marker; more behind a turn's end is not the turn's."""
+    at = change.text.find(marker)
+    while at >= 0 and not (at <= change.start and change.stop <= at + len(marker)):
+        at = change.text.find(marker, at + 1)
+    return at >= 0 and not (change.last and change.start == at + len(marker))
+
+
+def _markers(ir: TemplateIR) -> Iterator[tuple[str, str]]:
+    """The markers by their names in the IR, the smaller before those that hold them."""
+    tools, turn = ir.tools, ir.turn
+    named = [("reasoning.start", ir.reasoning.start), ("reasoning.end", ir.reasoning.end)]
+    named += [("content.start", ir.content.start), ("content.end", ir.content.end)]
+    if isinstance(tools.arguments, PairArguments):
+        pairs = tools.arguments
+        named += [("tools.arguments.pair", item.text) for item in pairs.pair if isinstance(item, Text)]
+        named += [("tools.arguments.start", pairs.start), ("tools.arguments.end", pairs.end)]
+        named += [("tools.arguments.separator", pairs.separator)]
+    named += [("tools.call", item.text) for item in tools.call if isinstance(item, Text)]
+    named += [("tools.section_start", tools.section_start), ("tools.separator", tools.separator)]
+    named += [("tools.section_end", tools.section_end), ("turn.header", turn.header)]
+    named += [("turn.prompt", prompt.head) for prompt in turn.prompts]
+    named += [("turn.end", end) for end in turn.ends]
+    return ((path, marker) for path, marker in named if marker.strip())
+
+
+def _counted(prober: Prober, ir: TemplateIR, dress: Dress | None) -> Iterator[_Change]:
+    """Numbers in what opens and closes all the calls that are others when there are fewer calls."""
+    if dress is None or not ir.tools.parallel:
+        return
+    edges = []
+    for count in (3, 2, 1):
+        some = tuple(sentinel_call(i) for i in range(count))
+        text = _rendered(prober, _Scene(dress, assistant(dress, calls=some), some))
+        if text is None or name_of(count - 1) not in text:
+            return
+        parts = _SENTINEL.split(text)
+        edges.append((parts[0], parts[-1]))
+    for three, two, one in zip(*edges, strict=True):
+        changes = [_change(three, two), _change(three, one)]
+        if three != two and all(change.instead.isdecimal() for change in changes):
+            yield replace(changes[0], last=True)
