@@ -329,7 +329,8 @@ def _calls(
     assert ir.tools.dialect is not None
     values = Values(rules, report, ir.tools.dialect, reading)
     ends = (ir.tools.section_end, *ir.turn.ends)
-    behind = Behind(_behind(ir, "arguments"), ends, ir.tools.separator, _behind(ir, "name"))
+    opener, name_end = _before_name(ir)
+    behind = Behind(_behind(ir, "arguments"), ends, ir.tools.separator, opener, name_end)
     calls = []
     for name, parameters in functions.items():
         report.tool = name
@@ -360,13 +361,23 @@ def _arguments(values: Values, reader: SchemaReader, ir: TemplateIR, name: str, 
     return values.object_arguments(reader.root)
 
 
+def _before_name(ir: TemplateIR) -> tuple[str, str]:
+    """What a call opens with, and what ends a name right behind that; "" where something else comes first."""
+    match ir.tools.call:
+        case (Text(opener), Slot("name"), *_):
+            return opener, _behind(ir, "name")
+        case (Slot("name"), *_):
+            return "", _behind(ir, "name")
+        case (Text(opener), *_):
+            return opener, ""
+    return "", ""
+
+
 def _behind(ir: TemplateIR, kind: SlotKind) -> str:
-    """The literal text that follows a call's slot, "" when another slot does."""
+    """The literal text that follows a call's slot; "" when another slot does, or nothing."""
     call = ir.tools.call
     at = next((index for index, item in enumerate(call) if item == Slot(kind)), len(call) - 1)
-    if at + 1 == len(call):
-        return ir.tools.separator or ir.tools.section_end
-    following = call[at + 1]
+    following = call[at + 1] if at + 1 < len(call) else None
     return following.text if isinstance(following, Text) else ""
 
 

@@ -108,9 +108,8 @@ class Values:
         """arguments = start pair (separator pair)* end | empty"""
         self._pairs = pairs
         self._behind = behind
-        following = behind.closing
         shapes = self._reader.shapes(sub)
-        ends = (pairs.separator, pairs.end + following)
+        ends = (pairs.separator, pairs.end + behind.next)
         self._behind_top = codepoints.of("".join(end.strip()[:1] for end in ends))
         parts = []
         for shape in shapes.objects:
@@ -248,6 +247,9 @@ class Values:
 
     def _relaxed(self, style: ValueStyle) -> bool:
         """Whether white space is free between parts: JSON's punctuation, and everything else in quotes."""
+        if self._pairs is not None and self._is_bare():
+            # White space may be what ends a value.
+            return False
         cores = [
             text.strip()
             for text in (style.list_open, style.list_separator, style.list_close, style.object_open, style.colon)
@@ -325,8 +327,10 @@ class Values:
         return seq(lit(style.open), quoting_of(self._rules, style).text(name), lit(style.close))
 
     def _key_styles(self, style: ValueStyle) -> tuple[StringStyle, ...]:
-        if any(string.open == style.key_open for string in style.strings):
-            return style.strings
+        # Among raw text a key is quoted as the strings in the object are.
+        held = style.strings or self._dialect.in_object.strings
+        if any(string.open == style.key_open for string in held):
+            return held
         return (StringStyle(style.key_open, style.key_close, "none"),)
 
     def _others(
@@ -564,6 +568,9 @@ class Values:
         """A raw value that nothing closes but what follows it."""
         assert self._pairs is not None
         found = self._others_than_strings(shapes, sub)
+        if shapes.arrays or shapes.objects:
+            done = "a list or an object may hold what would end a value"
+            self._report.looser("type", self._reader.path(sub), done)
         keys = self._keys_told_apart()
         pair = Pair(self._pairs.separator, self._pair_opening(), self._key_stop(), keys)
         allowed = self._rules.kept(
