@@ -94,6 +94,17 @@ class GrammarTooLarge(TplcError):
         )
 
 
+class SchemaTooDeep(TplcError):
+    """A schema nests deeper than the stack of who asks for the grammar."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what = what
+
+    def __str__(self) -> str:
+        return f"{self.what}: the schema nests too deep for the stack that is left: make it flatter"
+
+
 class _TooLarge(Exception):
     """These schemas, by their tools ("" is the response format), have to be said more generally."""
 
@@ -144,6 +155,8 @@ def grammar(
         except _TooLarge as error:
             # Each time there are more of them, so this ends.
             general |= error.names
+        except RecursionError:
+            raise SchemaTooDeep("grammar") from None
 
 
 def _attempt(
@@ -238,6 +251,8 @@ def _within(rules: Rules, name: str, most: int | None, make: Callable[[], Expr])
         return make()
     except TooManyRules:
         raise _TooLarge(frozenset((name,))) from None
+    except RecursionError:
+        raise SchemaTooDeep(name or "response format") from None
     finally:
         rules.allow(None)
 

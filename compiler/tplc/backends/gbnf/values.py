@@ -164,8 +164,7 @@ class Values:
         return {"top": self._dialect.top, "list": self._dialect.in_list, "object": self._dialect.in_object}[where]
 
     def _value(self, shapes: Shapes, sub: Sub, where: Where) -> Expr:
-        if self._depth > _DEEPEST and sub != ANYTHING:
-            self._report.looser("type", self._reader.path(sub), f"any value: nested more than {_DEEPEST} deep")
+        if self._is_too_deep(sub):
             return self.value(ANYTHING, where)
         style = self._style(where)
         found = [self._object(shape, sub, where) for shape in shapes.objects]
@@ -173,6 +172,13 @@ class Values:
         found += [self._string(shape, sub, where) for shape in shapes.strings]
         found += self._scalars(shapes, sub, style)
         return alt(*found)
+
+    def _is_too_deep(self, sub: Sub) -> bool:
+        """Whether any value has to do, and the report says so."""
+        if self._depth <= _DEEPEST or sub == ANYTHING:
+            return False
+        self._report.looser("type", self._reader.path(sub), f"any value: nested more than {_DEEPEST} deep")
+        return True
 
     def _scalars(self, shapes: Shapes, sub: Sub, style: ValueStyle) -> list[Expr]:
         found = [self._number(shape, sub) for shape in shapes.numbers]
@@ -544,6 +550,9 @@ class Values:
 
     def _top(self, shapes: Shapes, sub: Sub, word: str, closing: str, ends: tuple[str, ...]) -> Expr:
         """A whole argument value of the types that go with the type word, and what closes its pair."""
+        if self._is_too_deep(sub):
+            sub = ANYTHING
+            shapes = self._reader.shapes(sub)
         style = self._dialect.top
         if style.strings:
             return seq(self._once(("top", sub, word), sub, lambda: self._value(shapes, sub, "top")), lit(closing))
