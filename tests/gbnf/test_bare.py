@@ -15,6 +15,7 @@ from tests.gbnf.engine import accepts, needs_engine
 from tests.gbnf.formats import calls_message, formats, written
 from tests.gbnf.tools import tool
 from tests.gbnf.walk import Walker
+from tests.raw_lines import OWN, source_of
 from tplc.backends.gbnf import grammar
 from tplc.backends.python import generate
 from tplc.driver import learn_format, open_renderer
@@ -27,25 +28,6 @@ ANY = [tool("f", {"a": TEXT, "b": TEXT}, ("a",), additionalProperties=TEXT)]
 NESTED = [tool("f", {"a": {"type": "array", "items": TEXT}, "b": {"type": "object"}}, ("a",))]
 PIECES = ("x", ",", " ", "b", "=", ")", "]", "f(", "\n", "a=")
 
-TEMPLATE = """
-{%- for m in messages %}{{ '<' ~ m.role ~ '>' ~ (m.content or '') }}
-{%- if m.tool_calls %}CALLS{% endif %}{{ 'END' }}{% endfor %}
-{%- if add_generation_prompt %}{{ '<assistant>' }}{% endif %}"""
-CALLS = (
-    "{% for c in m.tool_calls %}{{ 'OPEN' ~ c.function.name ~ 'WITH' }}"
-    "{%- for k, v in c.function.arguments.items() %}{{ 'LEAD' ~ k ~ 'IS' }}"
-    "{{- (v if v is string else v | tojson) ~ 'SEP' }}"
-    "{%- endfor %}{{ 'CLOSE' }}{% endfor %}"
-)
-# What a format has its own: the text before a call, behind its name, before, in and behind an argument, behind a call,
-# and at the turn's end.  Values end where a line, or a word, begins the next argument.
-OWN = {
-    "list": ("\\n## call ", "", "\\n- ", " = ", "", "", "\\n~~~\\n"),
-    "closed list": ("\\n<call>", "\\n", "- ", " = ", "\\n", "</call>", "\\n~~~\\n"),
-    "ruled list": ("\\n## call ", "", "\\n* ", ": ", "", "\\n---", "~~~\\n"),
-    "indented": ("\\n<call>use: ", "\\nwith:\\n", "  ", ": ", "\\n", "</call>", "~~~\\n"),
-    "words": ("\\n<call is='", "'", " ", "=", "", " />", "\\n<end>\\n"),
-}
 OWN_PIECES = {
     "list": ("x", "\n", " ", "- ", "b", " = ", "## call f", "~~~"),
     "closed list": ("x", "\n", " ", "- ", "b", " = ", "</call>", "<call>"),
@@ -57,10 +39,7 @@ OWN_PIECES = {
 
 @functools.cache
 def _own(name: str) -> tuple[TemplateIR, Artifact]:
-    calls, source = CALLS, TEMPLATE
-    for word, text in zip(("OPEN", "WITH", "LEAD", "IS", "SEP", "CLOSE"), OWN[name], strict=False):
-        calls = calls.replace(f"'{word}'", f'"{text}"')
-    source = source.replace("CALLS", calls).replace("END", OWN[name][-1])
+    source = source_of(name)
     with open_renderer(source, name=name) as renderer:
         ir = learn_format(renderer, name=name, source_text=source)
     return ir, load_artifact(generate(ir))
