@@ -41,7 +41,7 @@ class Guess:
         return None
 
     def plain(self, text: str) -> int:
-        return -1 if self.start.search(text) else len(text)
+        return -1 if self.start.search(text) or self.end.search(text) else len(text)
 
     def held(self, buf: str, pos: int) -> int:
         match = self.start.search(buf, max(pos, len(buf) - 180))
