@@ -289,6 +289,13 @@ def test_calls_that_cannot_be_written() -> None:
     assert str(caught.value) == "message: tool_calls this template does not write tool calls"
 
 
+def test_names_in_an_object_among_raw_text_are_quoted_as_its_strings() -> None:
+    value = {'say "hi"': "\\"}
+    dialect = ir_small.TAGGED.tools.dialect
+    assert dialect is not None and not dialect.top.strings
+    assert write_value(dialect, value, dialect.top) == json.dumps(value)
+
+
 def test_strings_of_every_style() -> None:
     text = "a'b\"c\\d\ne\tü\u2028\U0001f600"
     json_ascii = replace(JSON_STYLE, strings=(nodes.StringStyle('"', '"', "json", ascii=True),))

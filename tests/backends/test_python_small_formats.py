@@ -140,6 +140,11 @@ def test_punctuation_in_raw_values_ends_nothing(value: str) -> None:
     assert read("raw", f"[f(a={value}), f(b=y)]<end>", TOOLS) == (None, [("f", {"a": value}), ("f", {"b": "y"})])
 
 
+def test_an_end_early_in_a_long_piece_is_found() -> None:
+    pieces = ["[f(a=x", "y", f", b={'lorem ' * 50}ipsum", ")]<end>"]
+    assert streamed(parser("raw"), pieces, tools=TOOLS) == streamed(parser("raw"), ["".join(pieces)], tools=TOOLS)
+
+
 @pytest.mark.parametrize("value", ["Oslo", "a = b", "  both ends  ", "two\nlines", "a line's end\n", "- x", "[1, 2]"])
 def test_a_line_ends_a_value_only_before_what_may_follow(value: str) -> None:
     expected = [("f", {"a": value, "b": "y"}), ("f", {"a": value})]

@@ -258,8 +258,9 @@ def write_value(
                 _write_pair(dialect, pairs, key, item) for key, item in value.items() if not _left_out(style, item)
             )
         inner = style if nested else dialect.in_object
+        strings = style.strings or inner.strings
         members = [
-            _key(key, style) + style.colon + write_value(dialect, item, inner, base=deeper, nested=True)
+            _key(key, style, strings) + style.colon + write_value(dialect, item, inner, base=deeper, nested=True)
             for key, item in value.items()
             if not _left_out(inner, item)
         ]
@@ -289,23 +290,23 @@ def _write_scalar(value: object, style: ValueStyle) -> str:
     if isinstance(value, bool):
         return style.true if value else style.false
     if isinstance(value, str):
-        return _quoted(value, _quoting(value, style)) if style.strings else value
+        return _quoted(value, _quoting(value, style.strings)) if style.strings else value
     return json.dumps(value)
 
 
-def _quoting(text: str, style: ValueStyle) -> StringStyle:
+def _quoting(text: str, strings: tuple[StringStyle, ...]) -> StringStyle:
     """The usual quoting, or the other one where the usual quote stands in the text (as Python's repr chooses)."""
-    usual, *others = style.strings
+    usual, *others = strings
     if usual.close in text:
         return next((other for other in others if other.close not in text), usual)
     return usual
 
 
-def _key(key: str, style: ValueStyle) -> str:
-    quoting = next((string for string in style.strings if string.open == style.key_open), None)
-    if quoting is None:
+def _key(key: str, style: ValueStyle, strings: tuple[StringStyle, ...]) -> str:
+    """A key is quoted as the strings in the object are, also where the object itself stands among raw text."""
+    if all(string.open != style.key_open for string in strings):
         return style.key_open + key + style.key_close
-    return _quoted(key, _quoting(key, style))
+    return _quoted(key, _quoting(key, strings))
 
 
 def _left_out(style: ValueStyle, value: object) -> bool:

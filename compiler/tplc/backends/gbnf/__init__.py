@@ -6,6 +6,7 @@ from tplc.backends.gbnf.build import (
     GrammarNotExact,
     GrammarTooLarge,
     NothingAllowed,
+    SchemaTooDeep,
     grammar,
 )
 from tplc.backends.gbnf.report import NotExpressed
@@ -20,6 +21,7 @@ __all__ = [
     "GrammarTooLarge",
     "NotExpressed",
     "NothingAllowed",
+    "SchemaTooDeep",
     "Trigger",
     "fires_at",
     "grammar",

@@ -94,6 +94,17 @@ class GrammarTooLarge(TplcError):
         )
 
 
+class SchemaTooDeep(TplcError):
+    """A schema nests deeper than the stack of who asks for the grammar."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what = what
+
+    def __str__(self) -> str:
+        return f"{self.what}: the schema nests too deep for the stack that is left: make it flatter"
+
+
 class _TooLarge(Exception):
     """These schemas, by their tools ("" is the response format), have to be said more generally."""
 
@@ -144,6 +155,8 @@ def grammar(
         except _TooLarge as error:
             # Each time there are more of them, so this ends.
             general |= error.names
+        except RecursionError:
+            raise SchemaTooDeep("grammar") from None
 
 
 def _attempt(
@@ -238,6 +251,8 @@ def _within(rules: Rules, name: str, most: int | None, make: Callable[[], Expr])
         return make()
     except TooManyRules:
         raise _TooLarge(frozenset((name,))) from None
+    except RecursionError:
+        raise SchemaTooDeep(name or "response format") from None
     finally:
         rules.allow(None)
 
@@ -329,7 +344,8 @@ def _calls(
     assert ir.tools.dialect is not None
     values = Values(rules, report, ir.tools.dialect, reading)
     ends = (ir.tools.section_end, *ir.turn.ends)
-    behind = Behind(_behind(ir, "arguments"), ends, ir.tools.separator, _behind(ir, "name"))
+    opener, name_end = _before_name(ir)
+    behind = Behind(_behind(ir, "arguments"), ends, ir.tools.separator, opener, name_end)
     calls = []
     for name, parameters in functions.items():
         report.tool = name
@@ -360,13 +376,23 @@ def _arguments(values: Values, reader: SchemaReader, ir: TemplateIR, name: str, 
     return values.object_arguments(reader.root)
 
 
+def _before_name(ir: TemplateIR) -> tuple[str, str]:
+    """What a call opens with, and what ends a name right behind that; "" where something else comes first."""
+    match ir.tools.call:
+        case (Text(opener), Slot("name"), *_):
+            return opener, _behind(ir, "name")
+        case (Slot("name"), *_):
+            return "", _behind(ir, "name")
+        case (Text(opener), *_):
+            return opener, ""
+    return "", ""
+
+
 def _behind(ir: TemplateIR, kind: SlotKind) -> str:
-    """The literal text that follows a call's slot, "" when another slot does."""
+    """The literal text that follows a call's slot; "" when another slot does, or nothing."""
     call = ir.tools.call
     at = next((index for index, item in enumerate(call) if item == Slot(kind)), len(call) - 1)
-    if at + 1 == len(call):
-        return ir.tools.separator or ir.tools.section_end
-    following = call[at + 1]
+    following = call[at + 1] if at + 1 < len(call) else None
     return following.text if isinstance(following, Text) else ""
 
 

@@ -31,6 +31,11 @@ def number(rules: Rules, report: Report, shape: NumberShape, place: NumberPlace,
     """`plain`: integers are written without ".0"."""
     if shape.values is not None:
         return alt(*(_constant(value, plain=plain) for value in shape.values if number_fits(shape, value)))
+    low, high = digits.rounded(shape.low, shape.high)
+    for keyword, bound, kept in (("minimum", shape.low, low), ("maximum", shape.high, high)):
+        if bound != kept:
+            report.looser(keyword, place.path, f"only the first {digits.MOST_DIGITS} digits count")
+    shape = replace(shape, low=low, high=high)
     without_point = shape.integer is True and plain
     if not shape.multiples and not shape.excluded and shape.integer is not False:
         zeros = EMPTY if without_point else opt(digits.ZEROS)

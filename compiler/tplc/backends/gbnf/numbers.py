@@ -27,10 +27,32 @@ NUMBER = seq(INTEGER, opt(FRACTION), opt(EXPONENT))
 ZEROS = seq(lit("."), rep(lit("0"), 1, None))
 
 
+# A grammar's text nests once for each digit of a bound, and not every engine reads what nests deep.
+MOST_DIGITS = 50
+_MOST_WHOLE_DIGITS = 400
+
+
 @dataclass(frozen=True, slots=True)
 class Bound:
     value: Fraction
     inclusive: bool = True
+
+
+def rounded(low: Bound | None, high: Bound | None) -> tuple[Bound | None, Bound | None]:
+    """The bounds, or some with fewer digits that leave nothing out."""
+    above = None if high is None else _rounded_down(Bound(-high.value, high.inclusive))
+    below = None if low is None else _rounded_down(low)
+    return below, None if above is None else Bound(-above.value, above.inclusive)
+
+
+def _rounded_down(low: Bound) -> Bound | None:
+    largest = 10**_MOST_WHOLE_DIGITS
+    if abs(low.value) >= largest:
+        return Bound(Fraction(largest)) if low.value > 0 else None
+    kept = MOST_DIGITS - len(str(floor(abs(low.value))))
+    whole = floor(low.value * Fraction(10) ** kept) / Fraction(10) ** kept
+    # What comes next after a number of many digits has as many, even if most of them are zeros.
+    return low if whole == low.value and (low.inclusive or kept >= 0) else Bound(whole)
 
 
 def integers(low: Bound | None, high: Bound | None) -> Expr:
@@ -135,18 +157,18 @@ def _positive(low: Bound, high: Bound | None) -> Expr:
         return NEVER
     first = floor(low.value)
     low_digits = _digits(low.value - first)
-    above = _fraction(low_digits, None, low.inclusive, True)
-    if high is None:
-        return alt(seq(lit(str(first)), above), seq(_natural(first + 1, None), opt(FRACTION)))
-    last = floor(high.value)
-    high_digits = _digits(high.value - last)
-    if first == last:
+    last = None if high is None else floor(high.value)
+    high_digits = None if high is None or last is None else _digits(high.value - last)
+    if high is not None and first == last:
         return seq(lit(str(first)), _fraction(low_digits, high_digits, low.inclusive, high.inclusive))
-    return alt(
-        seq(lit(str(first)), above),
-        seq(_natural(first + 1, last - 1), opt(FRACTION)),
-        seq(lit(str(last)), _fraction(None, high_digits, True, high.inclusive)),
-    )
+    found: list[Expr] = []
+    if low_digits or not low.inclusive:
+        found.append(seq(lit(str(first)), _fraction(low_digits, None, low.inclusive, True)))
+        first += 1
+    found.append(seq(_natural(first, None if last is None else last - 1), opt(FRACTION)))
+    if high is not None:
+        found.append(seq(lit(str(last)), _fraction(None, high_digits, True, high.inclusive)))
+    return alt(*found)
 
 
 def _digits(value: Fraction) -> str:

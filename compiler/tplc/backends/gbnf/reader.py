@@ -59,6 +59,9 @@ class SchemaReader:
         self._nodes: list[Place | _Opposite] = []
         self._numbers: dict[object, int] = {}
         self._read: dict[Sub, Shapes] = {}
+        # Schemas that were read as more than they allow, and how often one of them was asked for again.
+        self._loosened: set[Sub] = set()
+        self._times_loosened = 0
         self._void: dict[Sub, bool] = {}
         self._reading: list[Sub] = []
         self._probing = 0
@@ -100,21 +103,31 @@ class SchemaReader:
         return node.schema if isinstance(node, Place) else None
 
     def shapes(self, sub: Sub) -> Shapes:
-        if sub not in self._read:
-            if sub in self._reading and self._probing:
-                raise _StillReading
-            if sub in self._reading or len(self._reading) > _DEEPEST:
-                self.report.looser(
-                    "$ref", self.path(sub), "anything: the schema refers to itself without a step between"
-                )
-                return EVERYTHING
-            self._reading.append(sub)
-            found = EVERYTHING
-            for number in sub:
-                found = self._both(found, self._shapes_of(number), self.path(sub))
-            self._reading.pop()
-            self._read[sub] = found
-        return self._read[sub]
+        if sub in self._read:
+            self._times_loosened += sub in self._loosened
+            return self._read[sub]
+        if sub in self._reading and self._probing:
+            raise _StillReading
+        if sub in self._reading:
+            self.report.looser("$ref", self.path(sub), "anything: the schema refers to itself without a step between")
+            return EVERYTHING
+        if len(self._reading) > _DEEPEST:
+            done = f"anything: more than {_DEEPEST} schemas in one another without a step between"
+            self.report.looser("schema", self.path(sub), done)
+            return EVERYTHING
+        before = self._losses()
+        self._reading.append(sub)
+        found = EVERYTHING
+        for number in sub:
+            found = self._both(found, self._shapes_of(number), self.path(sub))
+        self._reading.pop()
+        self._read[sub] = found
+        if self._losses() > before:
+            self._loosened.add(sub)
+        return found
+
+    def _losses(self) -> int:
+        return self.report.times_looser + self._times_loosened
 
     def is_void(self, sub: Sub) -> bool:
         """Whether the schema certainly allows nothing."""
@@ -178,7 +191,13 @@ class SchemaReader:
             self.report.looser("allOf", path, f"a part is left out: more than {algebra.MOST_ALTERNATIVES} alternatives")
             return first
 
-    def _not(self, shapes: Shapes, path: str) -> tuple[Shapes, bool]:
+    def _not(self, sub: Sub, path: str) -> tuple[Shapes, bool]:
+        """The opposite of a schema, and whether it is exact."""
+        before = self._losses()
+        shapes = self.shapes(sub)
+        if self._losses() > before:
+            # The opposite of more than what is meant would be less.
+            return EVERYTHING, False
         try:
             return algebra.complement(shapes, self.opposite, self.never)
         except algebra.TooManyAlternatives:
@@ -187,7 +206,7 @@ class SchemaReader:
     def _shapes_of(self, number: int) -> Shapes:
         node = self._nodes[number]
         if isinstance(node, _Opposite):
-            found, exact = self._not(self.shapes(node.sub), self.path(node.sub))
+            found, exact = self._not(node.sub, self.path(node.sub))
             if not exact:
                 self.report.looser("not", self.path(node.sub), "its opposite allows too much")
             return found
@@ -213,7 +232,7 @@ class SchemaReader:
             return self._condition(node, schema)
         value = schema[keyword]
         if keyword == "not":
-            opposite, exact = self._not(self.shapes(self.sub(node.member("not"))), node.path)
+            opposite, exact = self._not(self.sub(node.member("not")), node.path)
             if not exact:
                 self.report.looser("not", node.path, "a part of it is left out")
             return opposite
@@ -297,7 +316,7 @@ class SchemaReader:
             alone = self.shapes(sub)
             for other in range(len(subs)):
                 if (index, other) in clashes or (other, index) in clashes:
-                    rest, exact_rest = self._not(self.shapes(subs[other]), node.path)
+                    rest, exact_rest = self._not(subs[other], node.path)
                     if not exact_rest:
                         self.report.looser("oneOf", node.path, "taken as anyOf where alternatives overlap")
                     alone = self._both(alone, rest, node.path)
@@ -332,8 +351,9 @@ class SchemaReader:
     def _condition(self, node: Place, schema: dict[str, Json]) -> Shapes:
         if "then" not in schema and "else" not in schema and "unevaluatedProperties" not in schema:
             return EVERYTHING
-        condition = self.shapes(self.sub(node.member("if")))
-        opposite, exact_opposite = self._not(condition, node.path)
+        met = self.sub(node.member("if"))
+        condition = self.shapes(met)
+        opposite, exact_opposite = self._not(met, node.path)
         if not exact_opposite:
             self.report.looser("if", node.path, "then and else are both allowed where it is not clear")
         then = self.shapes(self.sub(node.member("then"))) if "then" in schema else EVERYTHING

@@ -32,8 +32,10 @@ class Report:
     def __init__(self) -> None:
         self._found: dict[NotExpressed, None] = {}
         self.tool = ""
+        self.times_looser = 0
 
     def looser(self, keyword: str, path: str, done: str) -> None:
+        self.times_looser += 1
         self._found[NotExpressed(self.tool, keyword, path, done, "looser")] = None
 
     def tighter(self, keyword: str, path: str, done: str) -> None:

@@ -108,9 +108,8 @@ class Values:
         """arguments = start pair (separator pair)* end | empty"""
         self._pairs = pairs
         self._behind = behind
-        following = behind.closing
         shapes = self._reader.shapes(sub)
-        ends = (pairs.separator, pairs.end + following)
+        ends = (pairs.separator, pairs.end + behind.next)
         self._behind_top = codepoints.of("".join(end.strip()[:1] for end in ends))
         parts = []
         for shape in shapes.objects:
@@ -165,8 +164,7 @@ class Values:
         return {"top": self._dialect.top, "list": self._dialect.in_list, "object": self._dialect.in_object}[where]
 
     def _value(self, shapes: Shapes, sub: Sub, where: Where) -> Expr:
-        if self._depth > _DEEPEST and sub != ANYTHING:
-            self._report.looser("type", self._reader.path(sub), f"any value: nested more than {_DEEPEST} deep")
+        if self._is_too_deep(sub):
             return self.value(ANYTHING, where)
         style = self._style(where)
         found = [self._object(shape, sub, where) for shape in shapes.objects]
@@ -174,6 +172,13 @@ class Values:
         found += [self._string(shape, sub, where) for shape in shapes.strings]
         found += self._scalars(shapes, sub, style)
         return alt(*found)
+
+    def _is_too_deep(self, sub: Sub) -> bool:
+        """Whether any value has to do, and the report says so."""
+        if self._depth <= _DEEPEST or sub == ANYTHING:
+            return False
+        self._report.looser("type", self._reader.path(sub), f"any value: nested more than {_DEEPEST} deep")
+        return True
 
     def _scalars(self, shapes: Shapes, sub: Sub, style: ValueStyle) -> list[Expr]:
         found = [self._number(shape, sub) for shape in shapes.numbers]
@@ -248,6 +253,9 @@ class Values:
 
     def _relaxed(self, style: ValueStyle) -> bool:
         """Whether white space is free between parts: JSON's punctuation, and everything else in quotes."""
+        if self._pairs is not None and self._is_bare():
+            # White space may be what ends a value.
+            return False
         cores = [
             text.strip()
             for text in (style.list_open, style.list_separator, style.list_close, style.object_open, style.colon)
@@ -325,8 +333,10 @@ class Values:
         return seq(lit(style.open), quoting_of(self._rules, style).text(name), lit(style.close))
 
     def _key_styles(self, style: ValueStyle) -> tuple[StringStyle, ...]:
-        if any(string.open == style.key_open for string in style.strings):
-            return style.strings
+        # Among raw text a key is quoted as the strings in the object are.
+        held = style.strings or self._dialect.in_object.strings
+        if any(string.open == style.key_open for string in held):
+            return held
         return (StringStyle(style.key_open, style.key_close, "none"),)
 
     def _others(
@@ -540,6 +550,9 @@ class Values:
 
     def _top(self, shapes: Shapes, sub: Sub, word: str, closing: str, ends: tuple[str, ...]) -> Expr:
         """A whole argument value of the types that go with the type word, and what closes its pair."""
+        if self._is_too_deep(sub):
+            sub = ANYTHING
+            shapes = self._reader.shapes(sub)
         style = self._dialect.top
         if style.strings:
             return seq(self._once(("top", sub, word), sub, lambda: self._value(shapes, sub, "top")), lit(closing))
@@ -564,6 +577,9 @@ class Values:
         """A raw value that nothing closes but what follows it."""
         assert self._pairs is not None
         found = self._others_than_strings(shapes, sub)
+        if shapes.arrays or shapes.objects:
+            done = "a list or an object may hold what would end a value"
+            self._report.looser("type", self._reader.path(sub), done)
         keys = self._keys_told_apart()
         pair = Pair(self._pairs.separator, self._pair_opening(), self._key_stop(), keys)
         allowed = self._rules.kept(

@@ -13,7 +13,7 @@ from __future__ import annotations
 from tplc.backends.peg.call_objects import call_object_of
 from tplc.backends.peg.facts import Facts, call_shape, is_distinctive, pieces_of
 from tplc.backends.peg.following import SPACE as FOLLOWING_SPACE
-from tplc.backends.peg.following import following
+from tplc.backends.peg.following import following, following_space, lead_of
 from tplc.backends.peg.known_tools import KnownTools, Parameter
 from tplc.backends.peg.loose import VALUES, loose_rules, loose_top_list, string_pattern, top_word_pattern
 from tplc.backends.peg.patterns import either, exact, leaf, literal, marker, marker_core
@@ -254,6 +254,8 @@ class PairRules:
     def punctuation(self, keys: tuple[str, ...] = ()) -> str:
         """A closing marker that values hold as well, or none at all: it counts only before what may follow."""
         core = marker_core(self.closer)
+        if not core and lead_of(self.pairs):
+            return f"(?={following_space(self.tools, self.pairs, self.ir_ends, keys)})"
         # White space before the end is the value's, unless the template writes some there.
         own = not core and not any(text[:1].isspace() for text in (self.pairs.separator, self.pairs.end))
         return core + f"(?={self.follow(keys=keys, space='' if own else FOLLOWING_SPACE)})"

@@ -156,18 +156,20 @@ class _Analysis:
         # What opens a call that is an object, or whose id begins with a word, opens nothing without that.
         first = object_open(tools) if call_object_of(tools) and not shape.slots else shape.id_prefix
         ahead = _ahead(opener, first)
+        # White space after the calls is the last closer's; otherwise nothing would show where it ends.
+        closing = shape.closer if tools.section_end.strip() else with_space(shape.closer, tools.section_end)
         trailing = "" if ir.content.end.strip() else ir.content.end
         return Facts(
             turn_end=either([marker(trailing + end) for end in self.longest_first(ir.turn.ends)]),
             end_texts=tuple(self.longest_first(ir.turn.ends)),
             turn_header=either([self.opener(ir.turn.header)]) if ir.turn.header.strip() else "",
-            reasoning_open=self.pattern(ir.reasoning.start),
-            reasoning_open_anywhere=anywhere(ir.reasoning.start),
+            reasoning_open=self.before_calls(ir.reasoning.start, self.pattern(ir.reasoning.start)),
+            reasoning_open_anywhere=self.before_calls(ir.reasoning.start, anywhere(ir.reasoning.start)),
             reasoning_open_first="" if ir.reasoning.after_content else self.signs(ir.reasoning.start),
             reasoning_close=reasoning_close,
             reasoning_close_first=self.signs(strays) if ir.reasoning.mode != "none" else "",
             content_space="" if ir.content.start.strip() else ir.content.start,
-            content_open=self.pattern(ir.content.start),
+            content_open=self.before_calls(ir.content.start, self.pattern(ir.content.start)),
             content_close=self.pattern(ir.content.end),
             section_open=self.opener(section) + (_ahead(section, first) if not opener.strip() else "")
             if section.strip()
@@ -176,7 +178,7 @@ class _Analysis:
             section_close=self.closer((tools.section_end,)),
             separator=self.pattern(tools.separator),
             call_open=self.opener(opener) + ahead if opener.strip() else "",
-            call_close=self.closer(shape.closer),
+            call_close=self.closer(closing),
             closes_only=not self.opens("".join(text or "" for text in shape.closer[:1]).strip()),
             distinctive_call=is_distinctive(opener + shape.id_prefix) and "omitted_openers" in self.tolerances,
             stray=self.stray(self.words(ir.reasoning.end) if ir.reasoning.mode != "none" else "", shape),
@@ -188,6 +190,15 @@ class _Analysis:
 
     def longest_first(self, texts: tuple[str, ...]) -> list[str]:
         return sorted((text for text in texts if text.strip()), key=lambda text: (-len(text), text))
+
+    def before_calls(self, text: str, pattern: str) -> str:
+        """The pattern of a marker that an opener of calls may begin with: the longer of two at one place counts."""
+        if not pattern:
+            return ""
+        calls = (self.ir.tools.section_start, call_shape(self.ir.tools).opener)
+        longer = [exact(call.strip()) for call in calls if call.strip() != text.strip() != ""]
+        longer = [each for each in longer if each.startswith(exact(text.strip()))]
+        return (f"(?!{either(longer)})" if longer else "") + pattern
 
     def opener(self, text: str) -> str:
         if not text.strip():
@@ -241,6 +252,10 @@ class _Analysis:
         longest_first = sorted(closers, key=lambda text: (-len(text.strip()), text))
         found = [reasoning_close, *(marker(piece) for piece in longest_first)]
         return either([pattern for pattern in found if pattern])
+
+
+def with_space(closer: tuple[str | None, ...], space: str) -> tuple[str | None, ...]:
+    return (*closer[:-1], closer[-1] + space) if closer and closer[-1] else closer
 
 
 def unlike(texts: list[str]) -> list[str]:
