@@ -130,6 +130,20 @@ def test_compile_report(run: Run, template: Path) -> None:
     assert run("compile", "chat.jinja", "-o", "chat.py", "--quiet").err == ""
 
 
+def test_the_values_of_prompts_are_json(run: Run, tmp_path: Path) -> None:
+    """Not as Python spells them: a template's author knows false, and not False."""
+    (tmp_path / "mood.jinja").write_text(
+        TEMPLATE + "{%- if add_generation_prompt and reason is defined and reason is false %}{{- 'no why' }}{%- endif %}"
+        "{%- if add_generation_prompt and depth == 'low' %}{{- 'little why' }}{%- endif %}"
+    )
+    report = run("compile", "mood.jinja", "-o", "mood.py").err.splitlines()
+    assert [line for line in report if line.startswith("prompt")] == [
+        'prompt       "<assistant>"',
+        'prompt       "<assistant>little why" with depth="low"',
+        'prompt       "<assistant>no why" with reason=false',
+    ]
+
+
 def test_compile_report_as_json(run: Run, template: Path) -> None:
     report = json.loads(run("compile", "chat.jinja", "-o", "chat.py", "--json").err)
     assert report["wrote"] == "chat.py"
