@@ -234,6 +234,18 @@ def test_what_was_meant(here: Path) -> None:
     write(here / "m" / "chat.jinja", PLAIN)
     missing = "there is no such file or folder\n    "
     assert problem("./m/chat.jinj") == f"./m/chat.jinj: {missing}did you mean m/chat.jinja?"
+    assert problem("m/chat.jinj") == f"m/chat.jinj: {missing}did you mean m/chat.jinja?"
+    assert problem("moo/chat.txt") == "moo/chat.txt: there is no such file or folder"
+    assert problem("./m.x/chat.jinja") == "./m.x/chat.jinja: there is no such file or folder"
+    write(here / "models" / "hut" / "chat.jinja", PLAIN)
+    assert problem("./modles/hut/chat.jinja") == (
+        f"./modles/hut/chat.jinja: {missing}did you mean models/hut/chat.jinja?"
+    )
+    assert problem("modles/hat/chat.jinj") == f"modles/hat/chat.jinj: {missing}did you mean models/hut/chat.jinja?"
+    assert problem("models/hat") == (
+        f"models/hat: {missing}did you mean models/hut?\n"
+        "    models is a folder here, so the hub was not asked: models/hat@main asks it"
+    )
     assert problem("https://host/org/model") == (
         f"https://host/org/model: {missing}addresses are not read: name a model of the hub as org/model, or a file here"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import replace
 from difflib import get_close_matches
@@ -45,7 +46,7 @@ def load(source: str, *, template_name: str | None = None, prefer_tools: bool = 
         else:
             text = read_text(path, source, TEMPLATE_BYTES)
             return replace(_only(path.name, text, source, template_name), files=(str(path),))
-    elif is_hub_id(source):
+    elif is_hub_id(source) and not _in_a_folder_here(source):
         name, found = base_name(source), read_hub(source)
     else:
         raise SourceError(source, "there is no such file or folder", _hint(path, source))
@@ -67,15 +68,34 @@ def _only(name: str, text: str, origin: str, template_name: str | None) -> Templ
     return TemplateSource(name, check_template(text, origin), {}, origin)
 
 
+def _in_a_folder_here(source: str) -> bool:
+    """`models/chat` beside a folder `models`; with a revision it is an id all the same."""
+    return "@" not in source and os.path.isdir(Path(source).parts[0])
+
+
 def _hint(path: Path, source: str) -> str:
     """What was meant, perhaps."""
     if "://" in source:
         return "addresses are not read: name a model of the hub as org/model, or a file here"
+    near = _near(path)
+    hints = [f"did you mean {near}?"] if near is not None else []
+    if is_hub_id(source):
+        hints.append(f"{path.parts[0]} is a folder here, so the hub was not asked: {source}@main asks it")
+    return "\n    ".join(hints)
+
+
+def _near(path: Path) -> Path | None:
+    """What is there under nearly this name; each of its folders may be misspelt."""
+    folder = path.parent if os.path.isdir(path.parent) else _near(path.parent)
+    if folder is None or not os.path.isdir(folder):
+        return None
+    if folder != path.parent and os.path.exists(folder / path.name):
+        return folder / path.name
     try:
-        near = get_close_matches(path.name, sorted(entry.name for entry in path.parent.iterdir()), n=1)
+        near = get_close_matches(path.name, sorted(entry.name for entry in folder.iterdir()), n=1)
     except OSError:
-        return ""
-    return f"did you mean {path.with_name(near[0])}?" if near else ""
+        return None
+    return folder / near[0] if near else None
 
 
 def _is_there(path: Path, source: str) -> bool:
