@@ -133,7 +133,8 @@ def test_compile_report(run: Run, template: Path) -> None:
 def test_the_values_of_prompts_are_json(run: Run, tmp_path: Path) -> None:
     """Not as Python spells them: a template's author knows false, and not False."""
     (tmp_path / "mood.jinja").write_text(
-        TEMPLATE + "{%- if add_generation_prompt and reason is defined and reason is false %}{{- 'no why' }}{%- endif %}"
+        TEMPLATE
+        + "{%- if add_generation_prompt and reason is defined and reason is false %}{{- 'no why' }}{%- endif %}"
         "{%- if add_generation_prompt and depth == 'low' %}{{- 'little why' }}{%- endif %}"
     )
     report = run("compile", "mood.jinja", "-o", "mood.py").err.splitlines()

@@ -69,16 +69,21 @@ def check_command(
 
 
 def init_command(sources: Sequence[str], path: str, *, force: bool) -> None:
+    from tplc.sources.folder import TEMPLATE_FILE
+
     if os.path.exists(path) and not force:
         raise UsageError(f"{path}: is there already: give --force to write it anew")
+    check_output(path, force=True)
+    for source in sources:
+        _check_source(source)
     names: dict[str, str] = {}
     modules: set[str] = set()
-    for source in sources or ["chat_template.jinja"]:
+    for source in sources or [TEMPLATE_FILE]:
         stem = re.sub(r"[^A-Za-z0-9_-]+", "-", os.path.basename(source.rstrip("/")).split(".")[0]).strip("-") or "model"
         candidates = chain([stem], (f"{stem}-{i}" for i in count(2)))
         name = next(candidate for candidate in candidates if _module(candidate) not in modules)
         modules.add(_module(name))
-        names[name] = source
+        names[name] = _from(os.path.dirname(path), source)
     tables = [
         f'[models.{name}]\nsource = {json.dumps(source)}\noutputs = ["{_module(name)}.py"]\n'
         for name, source in names.items()
@@ -87,7 +92,28 @@ def init_command(sources: Sequence[str], path: str, *, force: bool) -> None:
         "# The models of this project.  tplc build makes what is listed here, tplc check says whether it is current.\n"
     )
     write_output(path, head + "\n" + "\n".join(tables))
+    if path == "-":
+        return
     print(f"wrote {path}")
+    if not sources and not os.path.exists(names["chat_template"]):
+        hint = "name your template in it, or tplc init SOURCE --force"
+        print(f"    there is no {TEMPLATE_FILE} here: {hint}")
+
+
+def _check_source(source: str) -> None:
+    """What is listed by mistake is told now, and not by the first build."""
+    from tplc.sources import check_name
+
+    if source == "-":
+        raise UsageError("-: standard input cannot be listed: a manifest names what every build reads anew")
+    check_name(source)
+
+
+def _from(folder: str, source: str) -> str:
+    """The name of a source, for a manifest in this folder."""
+    return (
+        os.path.relpath(source, folder) if folder and os.path.exists(source) and not os.path.isabs(source) else source
+    )
 
 
 def _module(name: str) -> str:
