@@ -179,6 +179,10 @@ def test_progress(here: Path) -> None:
         (["parse", "good.json"], "Hi.<end>\n\x04", "Paste the output"),
         (["try", "good.json"], "Hi.<end>\n\x04", "Paste the output"),
         (["render", "good.jinja"], '[{"role": "user", "content": "Hi."}]\n\x04', "Paste the messages"),
+        (["parse", "good.json", "--stream"], "Hi.<end>\n\x04", "Paste the output"),
+        (["parse", "good.json", "output.txt", "--prompt", "-", "--echo"], "<assistant>Hi.\n\x04", "Paste the prompt"),
+        (["inspect", "-"], "{%- for m in messages %}[{{ m.role }}]{{ m.content }}[Hi.]{% endfor %}\n\x04",
+         "Paste the template"),
         (["prepare", "good.jinja", "--ir", "good.json"], '{"messages": [{"role": "user", "content": "Hi."}]}\n\x04',
          "Paste the request"),
     ],
@@ -187,6 +191,37 @@ def test_who_types_is_told_so(here: Path, arguments: list[str], typed: str, aske
     shown = on_a_terminal(arguments, here, typed)
     assert f"{asked}, then press Ctrl-D on a line of its own:" in shown
     assert "Hi." in shown.partition("own:")[2]
+
+
+BOTH = {
+    "parse -": "the template and the output",
+    "try -": "the template and the output",
+    "render -": "the template and the messages",
+    "prepare -": "the template and the request",
+    "diff - -": "the first template and the second template",
+    "explain - --step": "the template and what --step waits for",
+    "explain - --example -": "the template and the examples",
+    "parse good.json --tools -": "the output and the tools",
+    "compile - -o x.gbnf --tools -": "the template and the tools",
+    "compile good.jinja -o x.gbnf --tools - --json-schema -": "the tools and the schema",
+}
+
+
+@pytest.mark.parametrize("command", BOTH)
+def test_standard_input_is_read_once(run: Run, command: str) -> None:
+    """What came second would be empty."""
+    result = run(*command.split(), stdin=TEMPLATE)
+    assert (result.code, result.out, result.err) == (
+        2,
+        "",
+        f"tplc: standard input (-) cannot be both {BOTH[command]}: name a file for one of them\n",
+    )
+
+
+def test_no_option_is_given_standard_input_twice(run: Run) -> None:
+    result = run("compile", "good.jinja", "--tolerances", "-", "--tolerances", "-")
+    told = "tplc: standard input (-) cannot be the tolerances twice: name a file for one of them\n"
+    assert (result.code, result.out, result.err) == (2, "", told)
 
 
 # Completion

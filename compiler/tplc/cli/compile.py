@@ -56,6 +56,7 @@ class CompileOptions:
 def compile_command(options: CompileOptions) -> None:
     target = driver.target_of(options.output, options.target or ("python" if options.output == "-" else None))
     check_output(options.output, force=options.force)
+    _check_input(options)
     _check_depfile(options)
     request = _grammar_options(options, target)
     tolerances = [tolerance for path in options.tolerances for tolerance in read_tolerances(str(path))]
@@ -86,6 +87,18 @@ def compile_command(options: CompileOptions) -> None:
     _report(ir, grammar, warnings, options, wrote=writes)
     if not writes:
         raise SystemExit(1)
+
+
+def _check_input(options: CompileOptions) -> None:
+    inputs.check_standard_input(
+        {"the template": options.source},
+        {
+            "the tools": [options.tools],
+            "the schema": [options.json_schema],
+            "the tolerances": [str(path) for path in options.tolerances],
+            "the examples": [str(path) for path in options.examples],
+        },
+    )
 
 
 def _check_depfile(options: CompileOptions) -> None:

@@ -37,6 +37,7 @@ class Side:
 def diff_command(
     first: str, second: str, template_name: str | None, special_tokens: Sequence[str], *, as_json: bool
 ) -> None:
+    inputs.check_standard_input({"the first template": first, "the second template": second}, {})
     old = _side(first, template_name, special_tokens)
     new = _side(second, template_name, special_tokens)
     if new.ir is None:

@@ -43,6 +43,10 @@ def explain_command(
         raise UsageError("--step is for the terminal, --html writes a page: one of them")
     if html is not None:
         check_output(html, force=force)
+    inputs.check_standard_input(
+        {"the template": source, "what --step waits for": "-" if step else ""},
+        {"the examples": [str(path) for path in examples]},
+    )
     template = inputs.load_template(source, template_name, special_tokens)
     with working(f"learning {template.name}"):
         explanation = explain(

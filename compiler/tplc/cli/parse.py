@@ -37,6 +37,7 @@ class ParseOptions:
 
 
 def parse_command(options: ParseOptions) -> None:
+    check_input(options)
     keywords: dict[str, Any] = {
         "tools": read_tools(options.tools) if options.tools else None,
         "prompt": read_text(options.prompt) if options.prompt else None,
@@ -80,6 +81,13 @@ def _parse_with_peg(options: ParseOptions, keywords: dict[str, Any]) -> None:
         print("the output is incomplete", file=sys.stderr)
 
 
+def check_input(options: ParseOptions) -> None:
+    inputs.check_standard_input(
+        {"the template": options.source, "the output": options.file},
+        {"the tools": [options.tools], "the prompt": [options.prompt]},
+    )
+
+
 def parser_of(options: ParseOptions) -> Artifact:
     """The parser itself, or one made of an IR or a template."""
     if options.source.endswith(".py"):
@@ -96,6 +104,7 @@ def _format_of(options: ParseOptions) -> TemplateIR:
 
 def _chunks(path: str) -> Iterator[str]:
     """The text as it comes: standard input may be a pipe from a model."""
+    inputs.tell(path, "the output")
     decoder = codecs.getincrementaldecoder("utf-8")(errors="strict")
     try:
         # Unbuffered: what has come is handed on, however little it is.

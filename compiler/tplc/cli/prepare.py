@@ -22,6 +22,7 @@ def prepare_command(
     special_tokens: Sequence[str],
     limits: Sequence[str],
 ) -> None:
+    inputs.check_standard_input({"the template": source, "the request": request_file}, {"the IR": [ir_file]})
     request = json_of(inputs.text_of(request_file, "the request"), request_file)
     if not isinstance(request, Mapping):
         name = "standard input" if request_file == "-" else request_file

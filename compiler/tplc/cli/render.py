@@ -24,6 +24,7 @@ def render_command(
     *,
     generation_prompt: bool,
 ) -> None:
+    inputs.check_standard_input({"the template": source, "the messages": messages_file}, {"the tools": [tools_file]})
     values = inputs.variables(variables)
     data = json_of(inputs.text_of(messages_file, "the messages"), messages_file)
     name = "standard input" if messages_file == "-" else messages_file

@@ -53,7 +53,7 @@ def verify_command(
 
 
 def _artifact(path: str) -> tuple[Artifact, str]:
-    text = read_text(path)
+    text = read_text(path) if path != "-" else ""
     if is_ir(path):
         ir = driver.load_ir(text)
         return driver.artifact_of(ir), ir.provenance.sha256
