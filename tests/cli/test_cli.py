@@ -461,9 +461,9 @@ def test_parse_a_stream(template: Path, tmp_path: Path) -> None:
         (["--tools", "bad.json"], "bad.json: is not JSON: Expecting value at line 2, column 1"),
         (["--tools", "number.json"], 'number.json: holds no tools\n    expected a JSON list of {"type": "function", '
          '"function": {"name": …, "parameters": {…}}}'),
-        (["--tools", "nameless.json"], "nameless.json: tool 2 has no function with a name\n"
+        (["--tools", "nameless.json"], "nameless.json: [1]: has no function with a name\n"
          '    expected {"type": "function", "function": {"name": …, "parameters": {…}}}'),
-        (["--tools", "schema.json"], "schema.json: tool 1, f: its parameters are no JSON schema"),
+        (["--tools", "schema.json"], "schema.json: [0].function.parameters: is no JSON schema (of f)"),
     ],
 )  # fmt: skip
 def test_parse_usage(run: Run, template: Path, tmp_path: Path, arguments: list[str], error: str) -> None:
@@ -548,12 +548,25 @@ def test_render(run: Run, tmp_path: Path) -> None:
     assert run("render", "t.jinja", "--var", "mood=[1, true]", stdin=messages).out == "[1, True]0<user>Hi<bot>"
 
 
+A_LIST = '    expected a JSON list of {"role": …, "content": …}, or a request with one under "messages"'
+A_TOOL = '    expected {"type": "function", "function": {"name": …, "parameters": {…}}}'
+
+
 @pytest.mark.parametrize(
     ("messages", "error"),
     [
         ("{", "standard input: is not JSON: Expecting property name enclosed in double quotes at line 1, column 2"),
-        ("{}", 'standard input: holds no messages\n    expected a JSON list of {"role": …, "content": …}'),
-        ('[{"role": "user"}, {}]', "standard input: message 2 has no role"),
+        ("{}", f"standard input: holds no messages\n{A_LIST}"),
+        ("3", f"standard input: holds no messages\n{A_LIST}"),
+        ('{"messages": 3}', f"standard input: holds no messages\n{A_LIST}"),
+        (
+            r'[{"role": "user", "content": "a\ud800"}]',
+            "standard input: the prompt is not text: there is half a character (a surrogate) at 7",
+        ),
+        ('["Hi"]', f"standard input: [0]: is no message\n{A_LIST}"),
+        ('[{"role": "user"}, {}]', f"standard input: [1]: has no role\n{A_LIST}"),
+        ('{"messages": [{"role": 3}]}', f"standard input: messages[0]: has no role\n{A_LIST}"),
+        ('{"messages": [], "tools": [3]}', f"standard input: tools[0]: has no function with a name\n{A_TOOL}"),
     ],
 )
 def test_render_usage(run: Run, template: Path, messages: str, error: str) -> None:
@@ -627,10 +640,35 @@ def test_prepare(run: Run, template: Path, tmp_path: Path) -> None:
     assert run("prepare", "chat.jinja", stdin=(tmp_path / "request.json").read_text()).out == result.out
 
 
-def test_prepare_with_a_wrong_request(run: Run, template: Path) -> None:
-    result = run("prepare", "chat.jinja", stdin="[]")
-    assert (result.code, result.out) == (2, "")
-    assert result.err == 'tplc: standard input: holds no request\n    expected {"messages": […], …}\n'
-    result = run("prepare", "chat.jinja", stdin='{"messages": 1}')
-    told = 'tplc: request: messages: expected a list of {"role": …, "content": …}, not empty\n'
+@pytest.mark.parametrize(
+    ("request_text", "error"),
+    [
+        ("[]", 'holds no request\n    expected {"messages": […], …}'),
+        ("3", 'holds no request\n    expected {"messages": […], …}'),
+        ("{", "is not JSON: Expecting property name enclosed in double quotes at line 1, column 2"),
+        ("{}", 'messages: expected a list of {"role": …, "content": …}, not empty, got nothing'),
+        ('{"messages": 3}', 'messages: expected a list of {"role": …, "content": …}, not empty, got 3'),
+        ('{"messages": ["Hi"]}', 'messages[0]: expected an object such as {"role": "user", "content": …}, got "Hi"'),
+        ('{"messages": [{"content": "Hi"}]}', "messages[0].role: expected a role such as user, got nothing"),
+        ('{"messages": [{"role": "user", "content": "Hi"}], "tools": [3]}',
+         'tools[0]: expected {"type": "function", "function": {"name": …}}, got 3'),
+        ('{"messages": [{"role": "user", "content": "Hi"}], "tools": {"look": {}}}',
+         'tools: expected a list, got {"look": {}}'),
+    ],
+)  # fmt: skip
+def test_prepare_with_a_wrong_request(run: Run, tmp_path: Path, request_text: str, error: str) -> None:
+    """It is told before a template is learned: none is there."""
+    (tmp_path / "request.json").write_text(request_text)
+    result = run("prepare", "chat.jinja", "request.json")
+    assert (result.code, result.out, result.err) == (2, "", f"tplc: request.json: {error}\n")
+    result = run("prepare", "chat.jinja", stdin=request_text)
+    assert (result.code, result.out, result.err) == (2, "", f"tplc: standard input: {error}\n")
+
+
+def test_prepare_what_a_template_refuses(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "chat.jinja").write_text(
+        TEMPLATE + "{%- if messages[0].role == 'wizard' %}{{ raise_exception('No magic.') }}{%- endif %}"
+    )
+    result = run("prepare", "chat.jinja", stdin='{"messages": [{"role": "wizard", "content": "Hi"}]}')
+    told = "tplc: standard input: messages: the template refuses them: No magic.\n"
     assert (result.code, result.out, result.err) == (2, "", told)
