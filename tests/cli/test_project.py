@@ -165,10 +165,17 @@ def test_check_remembers_too(run: Run, project: Path, monkeypatch: pytest.Monkey
     assert made == ["hut", "inn", "inn"]
 
 
-@pytest.mark.parametrize("text", ["", "[", "[1]", '{"hut": 1, "inn": {"inputs": 1}}'])
-def test_a_damaged_cache_costs_time_only(run: Run, project: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    "text", ["", "[", "[1]", '{"hut": 1, "inn": {"inputs": 1}}', None, '"warnings": 1', '"warnings": [{"line": 1}]']
+)
+def test_a_damaged_cache_costs_time_only(run: Run, project: Path, text: str | None) -> None:
     run("build", "inn")
-    (project / ".tplc_cache" / "build.json").write_text(text)
+    file = project / ".tplc_cache" / "build.json"
+    known = file.read_text()
+    assert '"warnings": []' in known
+    if text is None or text.startswith('"warnings"'):
+        text = known.replace('"warnings": []', text or '"warn": []')
+    file.write_text(text)
     assert run("check", "inn").out == "out/inn.py: current\n"
     assert run("build", "inn").out == "current  inn\n1 model: 0 built, 1 current, 0 failed\n"
 
@@ -193,6 +200,54 @@ def test_what_fails_verification(run: Run, project: Path) -> None:
     assert "out/hut.py: unverified: its verification fails\n" in run("check", "hut").out
 
 
+SNEAKY = "{% for m in messages %}[{{ m.role }}]{% if 'go' in m.content %}!{% endif %}{{ m.content }}[end]{% endfor %}"
+WARNING = (
+    'inn.jinja:1:44: the render depends on the words of a message: the system message with "go" writes "!" (line 1)'
+)
+
+
+def test_warnings(run: Run, project: Path) -> None:
+    """They are told by every run, also by one that makes nothing, and change no outcome."""
+    (project / "inn.jinja").write_text(SNEAKY)
+    built = run("build")
+    lines = built.out.splitlines()
+    assert (built.code, built.err, lines[0], lines[1][:17]) == (
+        0,
+        "",
+        "built    hut: out/hut.py, out/hut.json (99 of 99 messages)",
+        "built    inn: out",
+    )
+    assert lines[2:] == [f"warning  inn: {WARNING}", "2 models: 2 built, 0 current, 0 failed"]
+    again = run("build")
+    assert (again.code, again.out) == (
+        0,
+        f"current  hut\ncurrent  inn\nwarning  inn: {WARNING}\n2 models: 0 built, 2 current, 0 failed\n",
+    )
+    for force in ([], ["--force"]):
+        checked = run("check", *force)
+        assert (checked.code, checked.out) == (
+            0,
+            f"out/hut.py: current\nout/hut.json: current\nout/inn.py: current\ntplc.toml: warning: inn: {WARNING}\n",
+        )
+        marked = run("check", "--format", "github", *force)
+        assert (marked.code, marked.out) == (0, f"::warning file=tplc.toml::inn: {WARNING}\n")
+        told = [{"name": "inn.jinja", "line": 1, "column": 44, "text": WARNING.removeprefix("inn.jinja:1:44: ")}]
+        assert [finding["warnings"] for finding in json.loads(run("check", "--json", *force).out)] == [[], [], told]
+        assert [outcome["warnings"] for outcome in json.loads(run("build", "--json", *force).out)] == [[], told]
+
+
+def test_the_warnings_of_what_fails(run: Run, project: Path) -> None:
+    """Verification comes after the look for them."""
+    lossy = TEMPLATE.replace("| tojson)", "| tojson | replace('o', '0'))")
+    (project / "hut.jinja").write_text(lossy + "{%- if 'go' in messages[0].content %}!{%- endif %}")
+    for _ in range(2):
+        result = run("build", "hut")
+        assert result.code == 1
+        assert [line[:33] for line in result.out.splitlines() if line.startswith("warning")] == [
+            "warning  hut: hut.jinja:11:8: the"
+        ]
+
+
 def test_check_reports(run: Run, project: Path) -> None:
     run("build", "hut")
     assert json.loads(run("check", "--format", "json").out)[2] == {
@@ -200,6 +255,7 @@ def test_check_reports(run: Run, project: Path) -> None:
         "path": "out/inn.py",
         "state": "missing",
         "message": "tplc build writes it",
+        "warnings": [],
     }
     run("check", "--junit", "report.xml")
     assert (project / "report.xml").read_text() == (
