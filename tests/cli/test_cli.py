@@ -362,6 +362,7 @@ def test_nothing_of_a_template_steers_the_terminal(run: Run, template: Path, tmp
         ["compile", str(hostile), "-o", "-", "--json"],
         ["explain", str(hostile), "-vv"],
         ["explain", str(hostile), "--html", "-"],
+        ["explain", str(hostile), "--json", "-v"],
         ["verify", str(hostile), str(template)],
         ["parse", str(hostile), str(output)],
         ["parse", str(hostile), str(output), "--stream"],

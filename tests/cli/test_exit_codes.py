@@ -104,7 +104,7 @@ def test_an_unknown_option(run: Run, command: str) -> None:
 
 JSON_OPTIONS = {
     "compile": ["--json"], "inspect": ["--json"], "verify": ["--json"], "build": ["--json"], "diff": ["--json"],
-    "check": ["--json"], "parse": [], "prepare": [],
+    "check": ["--json"], "explain": ["--json"], "parse": [], "prepare": [],
 }  # fmt: skip
 
 
@@ -115,7 +115,7 @@ def test_what_a_script_reads(run: Run, here: Path, command: str) -> None:
         arguments = [*TABLE[command, code], *JSON_OPTIONS[command]]
         result = run(*arguments)
         assert result.code == code
-        if code == 0 or command in ("verify", "build", "diff", "check"):
+        if code == 0 or command in ("verify", "build", "diff", "check", "explain"):
             json.loads(result.err if command == "compile" else result.out)
 
 
