@@ -324,6 +324,12 @@ def test_inspect(run: Run, template: Path, golden: Callable[[Path, str], None]) 
     golden(CASES / "inspect.txt", "\n".join(line.rstrip() for line in lines) + "\n")
 
 
+def test_inspect_shows_one_form(run: Run, template: Path) -> None:
+    for options, told in ((["--json", "--peg"], "--json and --peg"), (["--peg", "--text"], "--text and --peg")):
+        result = run("inspect", "chat.jinja", *options)
+        assert (result.code, result.out, result.err) == (2, "", f"tplc: {told} are two forms: one of them\n")
+
+
 SNEAKY = "{% for m in messages %}[{{ m.role }}]{% if 'go' in m.content %}!{% endif %}{{ m.content }}[end]{% endfor %}"
 SNEAKY_WARNING = (
     "warning      sneaky.jinja:1:44: the render depends on the words of a message: "

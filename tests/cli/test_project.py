@@ -424,6 +424,26 @@ def test_init(run: Run, project: Path) -> None:
     assert run("build", "hut").code == 0
 
 
+def test_a_source_is_one_of_the_manifest_s_folder(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And not one of the folder that tplc happens to run in."""
+    (project / "sub").mkdir()
+    (project / "sub" / "inn.jinja").write_text(TEMPLATE)
+    (project / "sub" / "tplc.toml").write_text(
+        "".join(f'[models.{name}]\nsource = "{source}"\noutputs = ["{name}.py"]\n' for name, source in SOURCES.items())
+    )
+    result = run("build", "-m", "sub/tplc.toml")
+    assert (result.code, result.out) == (
+        1,
+        "failed   hut: sub/hut.jinja: there is no such file or folder\n    did you mean sub/inn.jinja?\n"
+        "failed   input: sub/-: there is no such file or folder\n"
+        "built    builtin: builtin.py (27 of 27 messages)\n"
+        "3 models: 1 built, 0 current, 2 failed\n",
+    )
+
+
+SOURCES = {"hut": "hut.jinja", "input": "-", "builtin": "builtin:chatml"}
+
+
 @pytest.mark.parametrize(
     ("sources", "error"),
     [

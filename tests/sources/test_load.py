@@ -211,6 +211,15 @@ def test_model_without_a_template(here: Path, value: Json) -> None:
     assert problem("m") == f"m: there is no chat template in this folder\n    looked for {looked_for}; {offer}"
 
 
+def test_a_folder_with_templates_of_other_names(here: Path) -> None:
+    head = "m: there is no chat template in this folder\n    did you mean "
+    write(here / "m" / "b.jinja", PLAIN)
+    assert problem("m").startswith(f"{head}m/b.jinja?\n    looked for chat_template.jinja, ")
+    for name in "acd":
+        write(here / "m" / f"{name}.jinja", PLAIN)
+    assert problem("m").startswith(f"{head}m/a.jinja, m/b.jinja, m/c.jinja, …?\n    looked for ")
+
+
 def test_bad_file_in_a_folder_is_named(here: Path) -> None:
     write(here / "m" / "tokenizer_config.json", "{")
     assert problem("m").startswith("m/tokenizer_config.json:1:2: this is not JSON: ")

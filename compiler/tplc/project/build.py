@@ -186,11 +186,11 @@ def _make(model: Model, inputs: str, warnings: list[TemplateWarning]) -> Made:
 
 
 def load_source(model: Model) -> TemplateSource:
-    from tplc.sources import load
+    from tplc.sources import is_elsewhere, load
 
-    source = model.source
-    path = model.resolve(source)
-    template = load(path if os.path.exists(path) else source, template_name=model.template_name)
+    path = model.resolve(model.source)
+    named = model.source if is_elsewhere(model.source) and not os.path.exists(path) else path
+    template = load(named, template_name=model.template_name)
     return replace(template, special_tokens={**template.special_tokens, **dict(model.special_tokens)})
 
 

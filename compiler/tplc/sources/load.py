@@ -65,6 +65,11 @@ def check_name(source: str) -> None:
         raise SourceError(source, "there is no such file or folder", _hint(path, source))
 
 
+def is_elsewhere(source: str) -> bool:
+    """Whether the name is not one of a file: that of a built-in template, or of a model of the hub."""
+    return source.startswith(PREFIX) or is_hub_id(source)
+
+
 def _chosen(name: str, found: Offer, origin: str, template_name: str | None, *, prefer_tools: bool) -> TemplateSource:
     chosen = choose(origin, found.templates, template_name, prefer_tools=prefer_tools)
     if len(found.templates) > 1:
