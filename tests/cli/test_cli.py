@@ -13,6 +13,7 @@ import pytest
 
 from tests.cli.conftest import TEMPLATE, Run
 from tests.conftest import ROOT
+from tplc.driver import MOST_SECONDS, MOST_THINGS
 from tplc.version import VERSION
 
 CASES = ROOT / "tests" / "cases" / "cli"
@@ -204,7 +205,12 @@ def test_compile_a_grammar(run: Run, template: Path, tmp_path: Path) -> None:
         (["--limit", "patience=3"], "limit patience: no such limit; there are render_seconds, wall_seconds, "
          "cpu_seconds, total_seconds, memory_mb, output_chars, source_chars, range_items, number_bits"),
         (["--limit", "memory_mb=much"], "--limit memory_mb=much: expected a number"),
-        (["--limit", "memory_mb=0"], "limit memory_mb=0.0: expected a number above 0"),
+        (["--limit", "memory_mb=0"], "limit memory_mb=0: expected 1 or more"),
+        (["--limit", "memory_mb=0.5"], "limit memory_mb=0.5: expected 1 or more"),
+        (["--limit", "render_seconds=-1"], "limit render_seconds=-1: expected a number above 0"),
+        (["--limit", "render_seconds=nan"], "limit render_seconds=nan: expected a number above 0"),
+        (["--limit", "render_seconds=inf"], "limit render_seconds=inf: expected at most 1,000,000"),
+        (["--limit", "memory_mb=1e10"], "limit memory_mb=1e+10: expected at most 1,000,000,000"),
         (["--limit", "memory_mb"], "--limit memory_mb: expected NAME=VALUE"),
         (["--special-token", "=x"], "--special-token =x: expected NAME=VALUE"),
         (["--tolerances", "t.json"], "t.json: no such file"),
@@ -217,6 +223,14 @@ def test_compile_usage(run: Run, template: Path, tmp_path: Path, arguments: list
     result = run("compile", "chat.jinja", *arguments)
     assert (result.code, result.out, result.err) == (2, "", f"tplc: {error}\n")
     assert folder(tmp_path) == before
+
+
+def test_the_largest_limits_are_as_good_as_none(run: Run, template: Path) -> None:
+    seconds = [f"{name}_seconds={MOST_SECONDS}" for name in ("render", "wall", "total")]
+    things = [f"{name}={MOST_THINGS}" for name in ("cpu_seconds", "memory_mb", "output_chars", "source_chars")]
+    options = [word for limit in (*seconds, *things) for word in ("--limit", limit)]
+    result = run("compile", "chat.jinja", "-o", "chat.py", "-q", *options)
+    assert (result.code, result.err) == (0, "")
 
 
 def test_compile_overwrites_its_own_files_and_with_force_any(run: Run, template: Path, tmp_path: Path) -> None:
@@ -401,7 +415,9 @@ def test_a_broken_ir(run: Run, template: Path, tmp_path: Path) -> None:
     ir = json.loads(run("inspect", "chat.jinja", "--json").out)
     ir["turn"]["ends"] = "x"
     (tmp_path / "ir.json").write_text(json.dumps(ir))
-    assert run("inspect", "ir.json").err == 'tplc: turn.ends: expected a list, got "x"\n'
+    assert run("inspect", "ir.json").err == 'tplc: ir.json: turn.ends: expected a list, got "x"\n'
+    for command in (["parse", "ir.json"], ["diff", "ir.json", "chat.jinja"], ["verify", "chat.jinja", "ir.json"]):
+        assert run(*command).err == 'tplc: ir.json: turn.ends: expected a list, got "x"\n'
     ir["turn"]["ends"] = [""]
     (tmp_path / "ir.json").write_text(json.dumps(ir))
     result = run("inspect", "ir.json")
@@ -670,6 +686,19 @@ def test_prepare_with_a_wrong_request(run: Run, tmp_path: Path, request_text: st
     assert (result.code, result.out, result.err) == (2, "", f"tplc: request.json: {error}\n")
     result = run("prepare", "chat.jinja", stdin=request_text)
     assert (result.code, result.out, result.err) == (2, "", f"tplc: standard input: {error}\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("[1", "IR: expected JSON (Expecting ',' delimiter at line 1, column 3)"),
+        ("{}", "version: expected the IR version, a whole number, got null"),
+    ],
+)
+def test_prepare_with_what_is_no_ir(run: Run, template: Path, tmp_path: Path, text: str, error: str) -> None:
+    (tmp_path / "ir.json").write_text(text)
+    result = run("prepare", "chat.jinja", "--ir", "ir.json", stdin='{"messages": [{"role": "user", "content": "Hi"}]}')
+    assert (result.code, result.out, result.err) == (2, "", f"tplc: ir.json: {error}\n")
 
 
 def test_prepare_what_a_template_refuses(run: Run, tmp_path: Path) -> None:

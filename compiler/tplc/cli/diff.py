@@ -60,7 +60,7 @@ def diff_command(
 
 def _side(source: str, template_name: str | None, special_tokens: Sequence[str]) -> Side:
     if is_ir(source):
-        return Side(source, driver.load_ir(read_text(source)))
+        return Side(source, inputs.ir_in(source))
     if source.endswith(".py"):
         parser = read_parser(read_text(source), source)
         return Side(source, ir_beside(source, sha256_in(parser, source)), parser)

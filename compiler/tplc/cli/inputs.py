@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tplc import driver
 from tplc.cli.progress import working
-from tplc.errors import UsageError
+from tplc.errors import BadIR, SourceError, UsageError
 from tplc.ir.nodes import Json, TemplateIR
 from tplc.project.files import read_text
 
@@ -77,6 +77,14 @@ def learned(source: str, template_name: str | None, special_tokens: Sequence[str
         renderer.within_total(),
     ):
         return driver.learn_format(renderer, name=name, source_text=text, special_tokens=tokens)
+
+
+def ir_in(path: str) -> TemplateIR:
+    """An IR from its file, which is named when it is none."""
+    try:
+        return driver.load_ir(read_text(path))
+    except BadIR as error:
+        raise SourceError(path, str(error)) from error
 
 
 def text_of(path: str, what: str) -> str:

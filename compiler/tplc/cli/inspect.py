@@ -24,7 +24,6 @@ from tplc.ir.serialize import dumps
 from tplc.ir.visible import visible
 from tplc.ir.write import write_parts
 from tplc.project.beside import is_ir
-from tplc.project.files import read_text
 
 if TYPE_CHECKING:
     from tplc.learn.warnings import TemplateWarning
@@ -94,7 +93,7 @@ def _ir(
     warnings: list[TemplateWarning],
 ) -> TemplateIR:
     if is_ir(source):
-        return driver.load_ir(read_text(source))
+        return inputs.ir_in(source)
     template = inputs.load_template(source, template_name, special_tokens)
     with working(f"learning and verifying {template.name}"):
         return driver.compile_template(

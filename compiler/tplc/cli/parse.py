@@ -98,7 +98,7 @@ def parser_of(options: ParseOptions) -> Artifact:
 def _format_of(options: ParseOptions) -> TemplateIR:
     source = options.source
     if is_ir(source):
-        return driver.load_ir(read_text(source))
+        return inputs.ir_in(source)
     return inputs.learned(source, options.template_name, options.special_tokens)
 
 

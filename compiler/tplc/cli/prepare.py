@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from tplc import driver
 from tplc.cli import inputs
 from tplc.cli.progress import working
 from tplc.errors import RequestError, SourceError
 from tplc.ir.visible import visible
-from tplc.project.files import json_of, read_text
+from tplc.project.files import json_of
 from tplc.serving import ChatTemplate, read_request
 
 
@@ -40,7 +39,7 @@ def prepare_command(
 def _learned(
     source: str, ir_file: str | None, template_name: str | None, special_tokens: Sequence[str], limits: Sequence[str]
 ) -> ChatTemplate:
-    ir = driver.load_ir(read_text(ir_file)) if ir_file is not None else None
+    ir = inputs.ir_in(ir_file) if ir_file is not None else None
     loaded = inputs.load_template(source, template_name, special_tokens)
     with working(f"learning and verifying {loaded.name}"):
         return ChatTemplate(
