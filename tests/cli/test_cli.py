@@ -214,11 +214,14 @@ def test_compile_a_grammar(run: Run, template: Path, tmp_path: Path) -> None:
         (["--limit", "memory_mb"], "--limit memory_mb: expected NAME=VALUE"),
         (["--special-token", "=x"], "--special-token =x: expected NAME=VALUE"),
         (["--tolerances", "t.json"], "t.json: no such file"),
+        (["-o", "x.gbnf", "--json-schema", "list.json"], "list.json: is no JSON schema: expected an object, or true or "
+         "false"),
     ],
 )  # fmt: skip
 def test_compile_usage(run: Run, template: Path, tmp_path: Path, arguments: list[str], error: str) -> None:
     (tmp_path / "sub.py").mkdir()
     (tmp_path / "mine.py").write_text("print('mine')\n")
+    (tmp_path / "list.json").write_text("[1]")
     before = folder(tmp_path)
     result = run("compile", "chat.jinja", *arguments)
     assert (result.code, result.out, result.err) == (2, "", f"tplc: {error}\n")
@@ -472,6 +475,17 @@ def test_parse_a_stream(template: Path, tmp_path: Path) -> None:
     assert [list(delta) for delta in deltas[:2]] == [["reasoning_content"], ["content"]]
     arguments = "".join(delta["tool_calls"][0]["function"]["arguments"] for delta in deltas[2:])
     assert arguments == '{"at": "you"}'
+
+
+def test_parse_a_stream_that_is_no_text(template: Path, tmp_path: Path) -> None:
+    (tmp_path / "bytes.txt").write_bytes(b"ab\xff")
+    for file, name in (("bytes.txt", "bytes.txt"), ("-", "standard input")):
+        with (tmp_path / "bytes.txt").open("rb") as stdin:
+            result = subprocess.run(
+                [sys.executable, "-m", "tplc", "parse", str(template), file, "--stream"],
+                stdin=stdin, capture_output=True, text=True, check=False, cwd=tmp_path,
+            )  # fmt: skip
+        assert (result.returncode, result.stdout, result.stderr) == (2, "", f"tplc: {name}: this is not UTF-8 text\n")
 
 
 @pytest.mark.parametrize(

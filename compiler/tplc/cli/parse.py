@@ -105,6 +105,7 @@ def _format_of(options: ParseOptions) -> TemplateIR:
 def _chunks(path: str) -> Iterator[str]:
     """The text as it comes: standard input may be a pipe from a model."""
     inputs.tell(path, "the output")
+    name = "standard input" if path == "-" else path
     decoder = codecs.getincrementaldecoder("utf-8")(errors="strict")
     try:
         # Unbuffered: what has come is handed on, however little it is.
@@ -113,9 +114,9 @@ def _chunks(path: str) -> Iterator[str]:
                 yield decoder.decode(data)
         yield decoder.decode(b"", final=True)
     except OSError as error:
-        raise SourceError(path, f"cannot be read: {error.strerror}") from error
+        raise SourceError(name, f"cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise SourceError(path, "is not UTF-8 text") from error
+        raise SourceError(name, "this is not UTF-8 text") from error
 
 
 def _print_deltas(deltas: list[dict[str, Any]]) -> None:

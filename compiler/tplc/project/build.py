@@ -17,7 +17,7 @@ from tplc.errors import LimitExceeded, SourceError, TplcError, WorkerDied
 from tplc.ir.nodes import TemplateIR, Verification
 from tplc.project.artifacts import check_output, write_output
 from tplc.project.cache import Cache, sha256, tool_sha256
-from tplc.project.files import read_examples, read_json, read_text, read_tolerances, read_tools
+from tplc.project.files import read_examples, read_schema, read_text, read_tolerances, read_tools
 from tplc.project.manifest import Manifest, Model
 from tplc.version import VERSION
 
@@ -218,7 +218,7 @@ def _grammar_options(model: Model) -> driver.GrammarOptions:
     return driver.GrammarOptions(
         tools=tuple(read_tools(model.resolve(model.tools))) if model.tools else (),
         tool_choice=model.tool_choice,
-        json_schema=read_json(model.resolve(model.json_schema)) if model.json_schema else None,
+        json_schema=read_schema(model.resolve(model.json_schema)) if model.json_schema else None,
     )
 
 

@@ -38,6 +38,13 @@ def read_json(path: str) -> Json:
     return json_of(read_text(path), path)
 
 
+def read_schema(path: str) -> Json:
+    schema = read_json(path)
+    if not isinstance(schema, (dict, bool)):
+        raise SourceError(_name(path), "is no JSON schema: expected an object, or true or false")
+    return schema
+
+
 def json_of(text: str, path: str) -> Json:
     try:
         data: Json = json.loads(text)
