@@ -32,6 +32,8 @@ Target = Literal["python", "peg", "gbnf", "json"]
 TARGETS: tuple[Target, ...] = get_args(Target)
 # An error names the first ones; the IR holds more of them.
 MOST_FAILURES = 3
+# As good as none, and numbers that the clock and the operating system take: of seconds, and of whole things.
+MOST_SECONDS, MOST_THINGS = 10**6, 10**9
 SUFFIXES: Mapping[str, Target] = {".py": "python", ".peg": "peg", ".gbnf": "gbnf", ".json": "json"}
 
 
@@ -101,8 +103,12 @@ def make_limits(given: Mapping[str, float]) -> Limits:
     for name, value in given.items():
         if name not in usual:
             raise UsageError(f"limit {name}: no such limit; there are {', '.join(usual)}")
-        if not value > 0:
-            raise UsageError(f"limit {name}={value}: expected a number above 0")
+        whole = isinstance(usual[name], int)
+        most = MOST_THINGS if whole else MOST_SECONDS
+        if value > most:
+            raise UsageError(f"limit {name}={value:g}: expected at most {most:,}")
+        if not value > 0 or (whole and value < 1):
+            raise UsageError(f"limit {name}={value:g}: expected {'1 or more' if whole else 'a number above 0'}")
     return Limits(**{**usual, **{name: type(usual[name])(value) for name, value in given.items()}})
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from tests.cli.conftest import TEMPLATE, Run
 from tests.conftest import ROOT
+from tplc.driver import MOST_SECONDS, MOST_THINGS
 from tplc.version import VERSION
 
 CASES = ROOT / "tests" / "cases" / "cli"
@@ -130,6 +131,21 @@ def test_compile_report(run: Run, template: Path) -> None:
     assert run("compile", "chat.jinja", "-o", "chat.py", "--quiet").err == ""
 
 
+def test_the_values_of_prompts_are_json(run: Run, tmp_path: Path) -> None:
+    """Not as Python spells them: a template's author knows false, and not False."""
+    (tmp_path / "mood.jinja").write_text(
+        TEMPLATE
+        + "{%- if add_generation_prompt and reason is defined and reason is false %}{{- 'no why' }}{%- endif %}"
+        "{%- if add_generation_prompt and depth == 'low' %}{{- 'little why' }}{%- endif %}"
+    )
+    report = run("compile", "mood.jinja", "-o", "mood.py").err.splitlines()
+    assert [line for line in report if line.startswith("prompt")] == [
+        'prompt       "<assistant>"',
+        'prompt       "<assistant>little why" with depth="low"',
+        'prompt       "<assistant>no why" with reason=false',
+    ]
+
+
 def test_compile_report_as_json(run: Run, template: Path) -> None:
     report = json.loads(run("compile", "chat.jinja", "-o", "chat.py", "--json").err)
     assert report["wrote"] == "chat.py"
@@ -189,19 +205,35 @@ def test_compile_a_grammar(run: Run, template: Path, tmp_path: Path) -> None:
         (["--limit", "patience=3"], "limit patience: no such limit; there are render_seconds, wall_seconds, "
          "cpu_seconds, total_seconds, memory_mb, output_chars, source_chars, range_items, number_bits"),
         (["--limit", "memory_mb=much"], "--limit memory_mb=much: expected a number"),
-        (["--limit", "memory_mb=0"], "limit memory_mb=0.0: expected a number above 0"),
+        (["--limit", "memory_mb=0"], "limit memory_mb=0: expected 1 or more"),
+        (["--limit", "memory_mb=0.5"], "limit memory_mb=0.5: expected 1 or more"),
+        (["--limit", "render_seconds=-1"], "limit render_seconds=-1: expected a number above 0"),
+        (["--limit", "render_seconds=nan"], "limit render_seconds=nan: expected a number above 0"),
+        (["--limit", "render_seconds=inf"], "limit render_seconds=inf: expected at most 1,000,000"),
+        (["--limit", "memory_mb=1e10"], "limit memory_mb=1e+10: expected at most 1,000,000,000"),
         (["--limit", "memory_mb"], "--limit memory_mb: expected NAME=VALUE"),
         (["--special-token", "=x"], "--special-token =x: expected NAME=VALUE"),
         (["--tolerances", "t.json"], "t.json: no such file"),
+        (["-o", "x.gbnf", "--json-schema", "list.json"], "list.json: is no JSON schema: expected an object, or true or "
+         "false"),
     ],
 )  # fmt: skip
 def test_compile_usage(run: Run, template: Path, tmp_path: Path, arguments: list[str], error: str) -> None:
     (tmp_path / "sub.py").mkdir()
     (tmp_path / "mine.py").write_text("print('mine')\n")
+    (tmp_path / "list.json").write_text("[1]")
     before = folder(tmp_path)
     result = run("compile", "chat.jinja", *arguments)
     assert (result.code, result.out, result.err) == (2, "", f"tplc: {error}\n")
     assert folder(tmp_path) == before
+
+
+def test_the_largest_limits_are_as_good_as_none(run: Run, template: Path) -> None:
+    seconds = [f"{name}_seconds={MOST_SECONDS}" for name in ("render", "wall", "total")]
+    things = [f"{name}={MOST_THINGS}" for name in ("cpu_seconds", "memory_mb", "output_chars", "source_chars")]
+    options = [word for limit in (*seconds, *things) for word in ("--limit", limit)]
+    result = run("compile", "chat.jinja", "-o", "chat.py", "-q", *options)
+    assert (result.code, result.err) == (0, "")
 
 
 def test_compile_overwrites_its_own_files_and_with_force_any(run: Run, template: Path, tmp_path: Path) -> None:
@@ -309,6 +341,12 @@ def test_inspect(run: Run, template: Path, golden: Callable[[Path, str], None]) 
     golden(CASES / "inspect.txt", "\n".join(line.rstrip() for line in lines) + "\n")
 
 
+def test_inspect_shows_one_form(run: Run, template: Path) -> None:
+    for options, told in ((["--json", "--peg"], "--json and --peg"), (["--peg", "--text"], "--text and --peg")):
+        result = run("inspect", "chat.jinja", *options)
+        assert (result.code, result.out, result.err) == (2, "", f"tplc: {told} are two forms: one of them\n")
+
+
 SNEAKY = "{% for m in messages %}[{{ m.role }}]{% if 'go' in m.content %}!{% endif %}{{ m.content }}[end]{% endfor %}"
 SNEAKY_WARNING = (
     "warning      sneaky.jinja:1:44: the render depends on the words of a message: "
@@ -371,6 +409,7 @@ def test_nothing_of_a_template_steers_the_terminal(run: Run, template: Path, tmp
         ["compile", str(hostile), "-o", "-", "--json"],
         ["explain", str(hostile), "-vv"],
         ["explain", str(hostile), "--html", "-"],
+        ["explain", str(hostile), "--json", "-v"],
         ["verify", str(hostile), str(template)],
         ["parse", str(hostile), str(output)],
         ["parse", str(hostile), str(output), "--stream"],
@@ -403,7 +442,9 @@ def test_a_broken_ir(run: Run, template: Path, tmp_path: Path) -> None:
     ir = json.loads(run("inspect", "chat.jinja", "--json").out)
     ir["turn"]["ends"] = "x"
     (tmp_path / "ir.json").write_text(json.dumps(ir))
-    assert run("inspect", "ir.json").err == 'tplc: turn.ends: expected a list, got "x"\n'
+    assert run("inspect", "ir.json").err == 'tplc: ir.json: turn.ends: expected a list, got "x"\n'
+    for command in (["parse", "ir.json"], ["diff", "ir.json", "chat.jinja"], ["verify", "chat.jinja", "ir.json"]):
+        assert run(*command).err == 'tplc: ir.json: turn.ends: expected a list, got "x"\n'
     ir["turn"]["ends"] = [""]
     (tmp_path / "ir.json").write_text(json.dumps(ir))
     result = run("inspect", "ir.json")
@@ -460,6 +501,17 @@ def test_parse_a_stream(template: Path, tmp_path: Path) -> None:
     assert arguments == '{"at": "you"}'
 
 
+def test_parse_a_stream_that_is_no_text(template: Path, tmp_path: Path) -> None:
+    (tmp_path / "bytes.txt").write_bytes(b"ab\xff")
+    for file, name in (("bytes.txt", "bytes.txt"), ("-", "standard input")):
+        with (tmp_path / "bytes.txt").open("rb") as stdin:
+            result = subprocess.run(
+                [sys.executable, "-m", "tplc", "parse", str(template), file, "--stream"],
+                stdin=stdin, capture_output=True, text=True, check=False, cwd=tmp_path,
+            )  # fmt: skip
+        assert (result.returncode, result.stdout, result.stderr) == (2, "", f"tplc: {name}: this is not UTF-8 text\n")
+
+
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
@@ -470,9 +522,9 @@ def test_parse_a_stream(template: Path, tmp_path: Path) -> None:
         (["--tools", "bad.json"], "bad.json: is not JSON: Expecting value at line 2, column 1"),
         (["--tools", "number.json"], 'number.json: holds no tools\n    expected a JSON list of {"type": "function", '
          '"function": {"name": …, "parameters": {…}}}'),
-        (["--tools", "nameless.json"], "nameless.json: tool 2 has no function with a name\n"
+        (["--tools", "nameless.json"], "nameless.json: [1]: has no function with a name\n"
          '    expected {"type": "function", "function": {"name": …, "parameters": {…}}}'),
-        (["--tools", "schema.json"], "schema.json: tool 1, f: its parameters are no JSON schema"),
+        (["--tools", "schema.json"], "schema.json: [0].function.parameters: is no JSON schema (of f)"),
     ],
 )  # fmt: skip
 def test_parse_usage(run: Run, template: Path, tmp_path: Path, arguments: list[str], error: str) -> None:
@@ -557,12 +609,25 @@ def test_render(run: Run, tmp_path: Path) -> None:
     assert run("render", "t.jinja", "--var", "mood=[1, true]", stdin=messages).out == "[1, True]0<user>Hi<bot>"
 
 
+A_LIST = '    expected a JSON list of {"role": …, "content": …}, or a request with one under "messages"'
+A_TOOL = '    expected {"type": "function", "function": {"name": …, "parameters": {…}}}'
+
+
 @pytest.mark.parametrize(
     ("messages", "error"),
     [
         ("{", "standard input: is not JSON: Expecting property name enclosed in double quotes at line 1, column 2"),
-        ("{}", 'standard input: holds no messages\n    expected a JSON list of {"role": …, "content": …}'),
-        ('[{"role": "user"}, {}]', "standard input: message 2 has no role"),
+        ("{}", f"standard input: holds no messages\n{A_LIST}"),
+        ("3", f"standard input: holds no messages\n{A_LIST}"),
+        ('{"messages": 3}', f"standard input: holds no messages\n{A_LIST}"),
+        (
+            r'[{"role": "user", "content": "a\ud800"}]',
+            "standard input: the prompt is not text: there is half a character (a surrogate) at 7",
+        ),
+        ('["Hi"]', f"standard input: [0]: is no message\n{A_LIST}"),
+        ('[{"role": "user"}, {}]', f"standard input: [1]: has no role\n{A_LIST}"),
+        ('{"messages": [{"role": 3}]}', f"standard input: messages[0]: has no role\n{A_LIST}"),
+        ('{"messages": [], "tools": [3]}', f"standard input: tools[0]: has no function with a name\n{A_TOOL}"),
     ],
 )
 def test_render_usage(run: Run, template: Path, messages: str, error: str) -> None:
@@ -636,10 +701,48 @@ def test_prepare(run: Run, template: Path, tmp_path: Path) -> None:
     assert run("prepare", "chat.jinja", stdin=(tmp_path / "request.json").read_text()).out == result.out
 
 
-def test_prepare_with_a_wrong_request(run: Run, template: Path) -> None:
-    result = run("prepare", "chat.jinja", stdin="[]")
-    assert (result.code, result.out) == (2, "")
-    assert result.err == 'tplc: standard input: holds no request\n    expected {"messages": […], …}\n'
-    result = run("prepare", "chat.jinja", stdin='{"messages": 1}')
-    told = 'tplc: request: messages: expected a list of {"role": …, "content": …}, not empty\n'
+@pytest.mark.parametrize(
+    ("request_text", "error"),
+    [
+        ("[]", 'holds no request\n    expected {"messages": […], …}'),
+        ("3", 'holds no request\n    expected {"messages": […], …}'),
+        ("{", "is not JSON: Expecting property name enclosed in double quotes at line 1, column 2"),
+        ("{}", 'messages: expected a list of {"role": …, "content": …}, not empty, got nothing'),
+        ('{"messages": 3}', 'messages: expected a list of {"role": …, "content": …}, not empty, got 3'),
+        ('{"messages": ["Hi"]}', 'messages[0]: expected an object such as {"role": "user", "content": …}, got "Hi"'),
+        ('{"messages": [{"content": "Hi"}]}', "messages[0].role: expected a role such as user, got nothing"),
+        ('{"messages": [{"role": "user", "content": "Hi"}], "tools": [3]}',
+         'tools[0]: expected {"type": "function", "function": {"name": …}}, got 3'),
+        ('{"messages": [{"role": "user", "content": "Hi"}], "tools": {"look": {}}}',
+         'tools: expected a list, got {"look": {}}'),
+    ],
+)  # fmt: skip
+def test_prepare_with_a_wrong_request(run: Run, tmp_path: Path, request_text: str, error: str) -> None:
+    """It is told before a template is learned: none is there."""
+    (tmp_path / "request.json").write_text(request_text)
+    result = run("prepare", "chat.jinja", "request.json")
+    assert (result.code, result.out, result.err) == (2, "", f"tplc: request.json: {error}\n")
+    result = run("prepare", "chat.jinja", stdin=request_text)
+    assert (result.code, result.out, result.err) == (2, "", f"tplc: standard input: {error}\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("[1", "IR: expected JSON (Expecting ',' delimiter at line 1, column 3)"),
+        ("{}", "version: expected the IR version, a whole number, got null"),
+    ],
+)
+def test_prepare_with_what_is_no_ir(run: Run, template: Path, tmp_path: Path, text: str, error: str) -> None:
+    (tmp_path / "ir.json").write_text(text)
+    result = run("prepare", "chat.jinja", "--ir", "ir.json", stdin='{"messages": [{"role": "user", "content": "Hi"}]}')
+    assert (result.code, result.out, result.err) == (2, "", f"tplc: ir.json: {error}\n")
+
+
+def test_prepare_what_a_template_refuses(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "chat.jinja").write_text(
+        TEMPLATE + "{%- if messages[0].role == 'wizard' %}{{ raise_exception('No magic.') }}{%- endif %}"
+    )
+    result = run("prepare", "chat.jinja", stdin='{"messages": [{"role": "wizard", "content": "Hi"}]}')
+    told = "tplc: standard input: messages: the template refuses them: No magic.\n"
     assert (result.code, result.out, result.err) == (2, "", told)

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
+import jsonschema
+import pytest
+
 from tests.cli.conftest import Run
 from tests.conftest import ROOT
+from tplc.render import Renderer
+from tplc.schemas import load_schema
 
 CASES = ROOT / "tests" / "cases" / "cli"
 OUTPUT = '<why>Hm.</why>Sure.<call>{"name": "look", "arguments": {"at": "you"}}</call><end>'
@@ -43,6 +50,80 @@ def test_explain_as_a_page(run: Run, template: Path, tmp_path: Path) -> None:
     )
     assert run("explain", "chat.jinja", "--html", "report.html", "--force").code == 0
     assert (tmp_path / "report.html").read_text(encoding="utf-8") == text
+
+
+def test_explain_as_json(run: Run, template: Path) -> None:
+    result = run("explain", "chat.jinja", "--json")
+    assert (result.code, result.err) == (0, "")
+    data = json.loads(result.out)
+    jsonschema.validate(data, load_schema("explanation"))
+    shown = run("explain", "chat.jinja").out
+    told = [f"{one['name']}  {one['title']}" for question in data["questions"] for one in question["comparisons"]]
+    assert told == [line for line in shown.splitlines() if re.match(r"[A-Z]\d  ", line)]
+    assert f"\n{data['renders']} renders\n" in shown
+    turn = next(question for question in data["questions"] if question["question"].startswith("Where does a turn"))
+    user = {"role": "user", "content": "zquser0x"}
+    assert turn["comparisons"][0] == {
+        "name": "P1",
+        "title": "the question, without and with a generation prompt",
+        "first": {
+            "messages": [user],
+            "tools": None,
+            "add_generation_prompt": False,
+            "variables": {},
+            "render": "<user>zquser0x<end>",
+            "refused": None,
+        },
+        "second": {
+            "messages": [user],
+            "tools": None,
+            "add_generation_prompt": True,
+            "variables": {},
+            "render": "<user>zquser0x<end><assistant>",
+            "refused": None,
+        },
+        "differences": [{"in": "both", "text": "<end>"}, {"in": "second", "text": "<assistant>"}],
+        "concluded": ['turn.header = "<assistant>"', 'turn.prompt {} = header ""'],
+    }
+
+
+def test_each_render_of_the_json_can_be_made_again(run: Run, template: Path) -> None:
+    data = json.loads(run("explain", "chat.jinja", "--json", "-v").out)
+    jsonschema.validate(data, load_schema("explanation"))
+    asked = [one for question in data["questions"] for one in question["asked"]]
+    asked += [
+        c[side] for question in data["questions"] for c in question["comparisons"] for side in ("first", "second")
+    ]
+    assert len(asked) > 50
+    with Renderer(template.read_text()) as renderer:
+        for one in asked:
+            render = renderer.render(
+                one["messages"],
+                tools=one["tools"],
+                add_generation_prompt=one["add_generation_prompt"],
+                **one["variables"],
+            )
+            assert render == one["render"]
+
+
+def test_explain_what_is_refused_as_json(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "no.jinja").write_text("{{ raise_exception('not today') }}")
+    result = run("explain", "no.jinja", "--json")
+    data = json.loads(result.out)
+    jsonschema.validate(data, load_schema("explanation"))
+    assert (result.code, result.err) == (1, f"tplc: {data['refused']}\n")
+    assert {one["refused"] for question in data["questions"] for one in question["asked"]} == {
+        "no.jinja:1: the template refused: not today"
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "other"),
+    [(["--html", "report.html"], "--html writes a page"), (["--step"], "--step is for the terminal")],
+)
+def test_explain_as_json_is_for_scripts(run: Run, template: Path, options: list[str], other: str) -> None:
+    result = run("explain", "chat.jinja", "--json", *options)
+    assert (result.code, result.out, result.err) == (2, "", f"tplc: --json is for scripts, {other}: one of them\n")
 
 
 def test_explain_wants_one_thing(run: Run, template: Path) -> None:

@@ -165,10 +165,17 @@ def test_check_remembers_too(run: Run, project: Path, monkeypatch: pytest.Monkey
     assert made == ["hut", "inn", "inn"]
 
 
-@pytest.mark.parametrize("text", ["", "[", "[1]", '{"hut": 1, "inn": {"inputs": 1}}'])
-def test_a_damaged_cache_costs_time_only(run: Run, project: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    "text", ["", "[", "[1]", '{"hut": 1, "inn": {"inputs": 1}}', None, '"warnings": 1', '"warnings": [{"line": 1}]']
+)
+def test_a_damaged_cache_costs_time_only(run: Run, project: Path, text: str | None) -> None:
     run("build", "inn")
-    (project / ".tplc_cache" / "build.json").write_text(text)
+    file = project / ".tplc_cache" / "build.json"
+    known = file.read_text()
+    assert '"warnings": []' in known
+    if text is None or text.startswith('"warnings"'):
+        text = known.replace('"warnings": []', text or '"warn": []')
+    file.write_text(text)
     assert run("check", "inn").out == "out/inn.py: current\n"
     assert run("build", "inn").out == "current  inn\n1 model: 0 built, 1 current, 0 failed\n"
 
@@ -193,6 +200,54 @@ def test_what_fails_verification(run: Run, project: Path) -> None:
     assert "out/hut.py: unverified: its verification fails\n" in run("check", "hut").out
 
 
+SNEAKY = "{% for m in messages %}[{{ m.role }}]{% if 'go' in m.content %}!{% endif %}{{ m.content }}[end]{% endfor %}"
+WARNING = (
+    'inn.jinja:1:44: the render depends on the words of a message: the system message with "go" writes "!" (line 1)'
+)
+
+
+def test_warnings(run: Run, project: Path) -> None:
+    """They are told by every run, also by one that makes nothing, and change no outcome."""
+    (project / "inn.jinja").write_text(SNEAKY)
+    built = run("build")
+    lines = built.out.splitlines()
+    assert (built.code, built.err, lines[0], lines[1][:17]) == (
+        0,
+        "",
+        "built    hut: out/hut.py, out/hut.json (99 of 99 messages)",
+        "built    inn: out",
+    )
+    assert lines[2:] == [f"warning  inn: {WARNING}", "2 models: 2 built, 0 current, 0 failed"]
+    again = run("build")
+    assert (again.code, again.out) == (
+        0,
+        f"current  hut\ncurrent  inn\nwarning  inn: {WARNING}\n2 models: 0 built, 2 current, 0 failed\n",
+    )
+    for force in ([], ["--force"]):
+        checked = run("check", *force)
+        assert (checked.code, checked.out) == (
+            0,
+            f"out/hut.py: current\nout/hut.json: current\nout/inn.py: current\ntplc.toml: warning: inn: {WARNING}\n",
+        )
+        marked = run("check", "--format", "github", *force)
+        assert (marked.code, marked.out) == (0, f"::warning file=tplc.toml::inn: {WARNING}\n")
+        told = [{"name": "inn.jinja", "line": 1, "column": 44, "text": WARNING.removeprefix("inn.jinja:1:44: ")}]
+        assert [finding["warnings"] for finding in json.loads(run("check", "--json", *force).out)] == [[], [], told]
+        assert [outcome["warnings"] for outcome in json.loads(run("build", "--json", *force).out)] == [[], told]
+
+
+def test_the_warnings_of_what_fails(run: Run, project: Path) -> None:
+    """Verification comes after the look for them."""
+    lossy = TEMPLATE.replace("| tojson)", "| tojson | replace('o', '0'))")
+    (project / "hut.jinja").write_text(lossy + "{%- if 'go' in messages[0].content %}!{%- endif %}")
+    for _ in range(2):
+        result = run("build", "hut")
+        assert result.code == 1
+        assert [line[:33] for line in result.out.splitlines() if line.startswith("warning")] == [
+            "warning  hut: hut.jinja:11:8: the"
+        ]
+
+
 def test_check_reports(run: Run, project: Path) -> None:
     run("build", "hut")
     assert json.loads(run("check", "--format", "json").out)[2] == {
@@ -200,6 +255,7 @@ def test_check_reports(run: Run, project: Path) -> None:
         "path": "out/inn.py",
         "state": "missing",
         "message": "tplc build writes it",
+        "warnings": [],
     }
     run("check", "--junit", "report.xml")
     assert (project / "report.xml").read_text() == (
@@ -352,6 +408,9 @@ def test_manifest_usage(run: Run, project: Path) -> None:
 def test_init(run: Run, project: Path) -> None:
     refused = run("init")
     assert (refused.code, refused.err) == (2, "tplc: tplc.toml: is there already: give --force to write it anew\n")
+    (project / "models" / "hut").mkdir(parents=True)
+    for name in ("a-b.jinja", "a_b.jinja"):
+        (project / name).write_text(TEMPLATE)
     sources = ["hut.jinja", "inn.jinja", "models/hut/", "a-b.jinja", "a_b.jinja", "org/7B-v1.5@main"]
     assert run("init", *sources, "--force").out == "wrote tplc.toml\n"
     assert [(m.name, m.source, m.outputs[0].path) for m in load_manifest("tplc.toml").models] == [
@@ -362,5 +421,73 @@ def test_init(run: Run, project: Path) -> None:
         ("a_b-2", "a_b.jinja", "a_b_2_parser.py"),
         ("7B-v1", "org/7B-v1.5@main", "_7B_v1_parser.py"),
     ]
-    assert run("init", "-o", "new.toml").out == "wrote new.toml\n"
     assert run("build", "hut").code == 0
+
+
+def test_a_source_is_one_of_the_manifest_s_folder(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And not one of the folder that tplc happens to run in."""
+    (project / "sub").mkdir()
+    (project / "sub" / "inn.jinja").write_text(TEMPLATE)
+    (project / "sub" / "tplc.toml").write_text(
+        "".join(f'[models.{name}]\nsource = "{source}"\noutputs = ["{name}.py"]\n' for name, source in SOURCES.items())
+    )
+    result = run("build", "-m", "sub/tplc.toml")
+    assert (result.code, result.out) == (
+        1,
+        "failed   hut: sub/hut.jinja: there is no such file or folder\n    did you mean sub/inn.jinja?\n"
+        "failed   input: sub/-: there is no such file or folder\n"
+        "built    builtin: builtin.py (27 of 27 messages)\n"
+        "3 models: 1 built, 0 current, 2 failed\n",
+    )
+
+
+SOURCES = {"hut": "hut.jinja", "input": "-", "builtin": "builtin:chatml"}
+
+
+@pytest.mark.parametrize(
+    ("sources", "error"),
+    [
+        (["hat.jinja"], "hat.jinja: there is no such file or folder\n    did you mean hut.jinja?"),
+        (["hut.jinja", "nowhere/"], "nowhere/: there is no such file or folder"),
+        (["sub/inn.jinja"], "sub/inn.jinja: there is no such file or folder"),
+        (["builtin:hut"], "builtin:hut: there is no such built-in template\n"
+         "    if the model follows a built-in template, name that as the source: builtin:chatml"),
+        (["hut.py"], "hut.py: this is an artifact, and no template\n    name the template that it is made from"),
+        (["-"], "-: standard input cannot be listed: a manifest names what every build reads anew"),
+        ([""], "template: the name of its source is empty\n    give a file, a folder, a hub id, or - for stdin"),
+        (["hut.jinja", "-o", "no/new.toml"], "no/new.toml: cannot be written: its folder does not exist"),
+        (["hut.jinja", "--force", "-o", "sub"], "sub: is a directory\n    name a file to write"),
+    ],
+)  # fmt: skip
+def test_init_of_what_is_not_there(run: Run, project: Path, sources: list[str], error: str) -> None:
+    (project / "tplc.toml").unlink()
+    (project / "sub").mkdir()
+    (project / "hut.py").write_text("# Generated by tplc\n")
+    before = sorted(project.rglob("*"))
+    result = run("init", *sources)
+    assert (result.code, result.out, result.err) == (2, "", f"tplc: {error}\n")
+    assert sorted(project.rglob("*")) == before
+
+
+def test_init_without_a_source(run: Run, project: Path) -> None:
+    missing = run("init", "-o", "new.toml")
+    assert (missing.code, missing.err, missing.out) == (
+        0,
+        "",
+        "wrote new.toml\n"
+        "    there is no chat_template.jinja here: name your template in it, or tplc init SOURCE --force\n",
+    )
+    (project / "chat_template.jinja").write_text(TEMPLATE)
+    assert run("init", "-o", "new.toml", "--force").out == "wrote new.toml\n"
+    assert run("init", "-o", "-").out == (project / "new.toml").read_text()
+    assert run("build", "-m", "new.toml").out.startswith("built    chat_template: chat_template_parser.py (")
+
+
+def test_init_elsewhere(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Paths are relative to the manifest's folder: it builds from anywhere."""
+    (project / "sub").mkdir()
+    assert run("init", "hut.jinja", "org/small", str(project / "inn.jinja"), "-o", "sub/tplc.toml").code == 0
+    models = load_manifest("sub/tplc.toml").models
+    assert [m.source for m in models] == ["../hut.jinja", "org/small", str(project / "inn.jinja")]
+    monkeypatch.chdir(project / "sub")
+    assert run("build", "hut").out.startswith("built    hut: hut_parser.py (")

@@ -68,7 +68,8 @@ def test_cached_model(cache: Path, source: str, text: str) -> None:
 def test_model_that_is_not_in_the_cache(cache: Path, source: str) -> None:
     assert run(cache, source) == (
         2,
-        f"{source}: the hub cannot be reached, and the model is not in the local cache\n"
+        f"{source}: there is no such file or folder here; the hub cannot be reached, and the model is not in the local "
+        "cache\n"
         "    check the connection, or unset HF_HUB_OFFLINE",
     )
 
@@ -96,6 +97,12 @@ def test_without_the_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
         ("/a/b", False),
         ("maker/", False),
         ("maker/chat.jinja", False),
+        ("maker/chat.jinj", False),
+        ("maker/chat.JSON", False),
+        ("maker/chat.txt", False),
+        ("maker/chat.jinja@main", True),
+        ("maker/small.v2", True),
+        ("maker/small-0.5b.q4_k", True),
         ("maker/a b", False),
         ("https://host/maker/small", False),
     ],
@@ -109,3 +116,15 @@ def test_a_folder_here_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     (tmp_path / "maker" / "small").mkdir(parents=True)
     (tmp_path / "maker" / "small" / "chat_template.jinja").write_text("here")
     assert load("maker/small").text == "here"
+
+
+def test_a_folder_here_that_has_no_such_model(cache: Path) -> None:
+    """A model beside others here was looked for here; with a revision it is the hub's."""
+    (cache / "maker" / "smile").mkdir(parents=True)
+    hub = "maker is a folder here, so the hub was not asked: maker/small@main asks it"
+    assert run(cache, "maker/small") == (
+        2,
+        f"maker/small: there is no such file or folder\n    did you mean maker/smile?\n    {hub}",
+    )
+    code, out = run(cache, "maker/small@main")
+    assert (code, json.loads(out)[1]) == (0, "new")

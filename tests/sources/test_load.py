@@ -211,6 +211,15 @@ def test_model_without_a_template(here: Path, value: Json) -> None:
     assert problem("m") == f"m: there is no chat template in this folder\n    looked for {looked_for}; {offer}"
 
 
+def test_a_folder_with_templates_of_other_names(here: Path) -> None:
+    head = "m: there is no chat template in this folder\n    did you mean "
+    write(here / "m" / "b.jinja", PLAIN)
+    assert problem("m").startswith(f"{head}m/b.jinja?\n    looked for chat_template.jinja, ")
+    for name in "acd":
+        write(here / "m" / f"{name}.jinja", PLAIN)
+    assert problem("m").startswith(f"{head}m/a.jinja, m/b.jinja, m/c.jinja, …?\n    looked for ")
+
+
 def test_bad_file_in_a_folder_is_named(here: Path) -> None:
     write(here / "m" / "tokenizer_config.json", "{")
     assert problem("m").startswith("m/tokenizer_config.json:1:2: this is not JSON: ")
@@ -234,6 +243,18 @@ def test_what_was_meant(here: Path) -> None:
     write(here / "m" / "chat.jinja", PLAIN)
     missing = "there is no such file or folder\n    "
     assert problem("./m/chat.jinj") == f"./m/chat.jinj: {missing}did you mean m/chat.jinja?"
+    assert problem("m/chat.jinj") == f"m/chat.jinj: {missing}did you mean m/chat.jinja?"
+    assert problem("moo/chat.txt") == "moo/chat.txt: there is no such file or folder"
+    assert problem("./m.x/chat.jinja") == "./m.x/chat.jinja: there is no such file or folder"
+    write(here / "models" / "hut" / "chat.jinja", PLAIN)
+    assert problem("./modles/hut/chat.jinja") == (
+        f"./modles/hut/chat.jinja: {missing}did you mean models/hut/chat.jinja?"
+    )
+    assert problem("modles/hat/chat.jinj") == f"modles/hat/chat.jinj: {missing}did you mean models/hut/chat.jinja?"
+    assert problem("models/hat") == (
+        f"models/hat: {missing}did you mean models/hut?\n"
+        "    models is a folder here, so the hub was not asked: models/hat@main asks it"
+    )
     assert problem("https://host/org/model") == (
         f"https://host/org/model: {missing}addresses are not read: name a model of the hub as org/model, or a file here"
     )

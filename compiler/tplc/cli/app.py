@@ -318,6 +318,9 @@ def prepare_(
 def explain_(
     source: Source,
     html: Annotated[str | None, typer.Option("--html", metavar="FILE", help="Write a page instead.")] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="The comparisons as JSON; with -v, all that was asked as well.")
+    ] = False,
     step: Annotated[bool, typer.Option("--step", help="Wait after each comparison.")] = False,
     verbose: Annotated[
         int, typer.Option("-v", "--verbose", count=True, help="All that was asked (-v), with whole renders (-vv).")
@@ -338,6 +341,7 @@ def explain_(
         example or [],
         limit or [],
         html=html,
+        as_json=as_json,
         step=step,
         force=force,
         verbose=verbose,

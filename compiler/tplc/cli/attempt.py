@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from tplc.cli import inputs
-from tplc.cli.parse import ParseOptions, parser_of
+from tplc.cli.parse import ParseOptions, check_input, parser_of
 from tplc.explain.spans import Span, spans
 from tplc.ir.visible import visible
 from tplc.project.files import read_text, read_tools
@@ -43,6 +43,7 @@ class Fed:
 
 
 def try_command(options: ParseOptions, *, chunk: int | None) -> None:
+    check_input(options)
     parser = parser_of(options)
     assert parser.stream is not None
     text = inputs.text_of(options.file, "the output")

@@ -7,12 +7,12 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import asdict
-from itertools import chain, count
+from itertools import chain, count, groupby
 from xml.sax.saxutils import escape, quoteattr
 
 from tplc.cli.progress import counting
 from tplc.errors import UsageError
-from tplc.ir.visible import visible
+from tplc.ir.visible import one_line, visible
 from tplc.project.artifacts import check_output, write_output
 from tplc.project.build import Outcome, build
 from tplc.project.check import Finding, check
@@ -36,6 +36,8 @@ def build_command(
 def _print_outcomes(outcomes: Sequence[Outcome]) -> None:
     for outcome in outcomes:
         print(f"{outcome.state:<9}{outcome.model}" + (f": {visible(outcome.message)}" if outcome.message else ""))
+        for warning in outcome.warnings:
+            print(f"{'warning':<9}{outcome.model}: {one_line(str(warning))}")
     counts = [f"{sum(o.state == state for o in outcomes)} {state}" for state in ("built", "current", "failed")]
     print(f"{len(outcomes)} model{'s' if len(outcomes) != 1 else ''}: " + ", ".join(counts))
 
@@ -59,26 +61,45 @@ def check_command(
     if output_format == "json":
         print(visible(json.dumps([asdict(finding) for finding in findings], ensure_ascii=False, indent=2)))
     else:
-        for finding in findings:
-            if output_format == "text" or finding.state != "current":
-                print(visible(str(finding)) if output_format == "text" else _annotation(finding))
+        _print_findings(findings, manifest.path, github=output_format == "github")
     if junit is not None:
         write_output(junit, _junit(findings))
     if any(finding.state != "current" for finding in findings):
         raise SystemExit(1)
 
 
+def _print_findings(findings: Sequence[Finding], manifest_path: str, *, github: bool) -> None:
+    """Each model's outputs, then what to know of its template, once."""
+    for model, group in groupby(findings, key=lambda finding: finding.model):
+        own = list(group)
+        for finding in own:
+            if not github:
+                print(visible(str(finding)))
+            elif finding.state != "current":
+                print(_annotation("error", finding.path, f"{model}: {finding.state}: {finding.message}"))
+        for warning in own[0].warnings:
+            if github:
+                print(_annotation("warning", manifest_path, f"{model}: {warning}"))
+            else:
+                print(f"{visible(manifest_path)}: warning: {model}: {one_line(str(warning))}")
+
+
 def init_command(sources: Sequence[str], path: str, *, force: bool) -> None:
+    from tplc.sources.folder import TEMPLATE_FILE
+
     if os.path.exists(path) and not force:
         raise UsageError(f"{path}: is there already: give --force to write it anew")
+    check_output(path, force=True)
+    for source in sources:
+        _check_source(source)
     names: dict[str, str] = {}
     modules: set[str] = set()
-    for source in sources or ["chat_template.jinja"]:
+    for source in sources or [TEMPLATE_FILE]:
         stem = re.sub(r"[^A-Za-z0-9_-]+", "-", os.path.basename(source.rstrip("/")).split(".")[0]).strip("-") or "model"
         candidates = chain([stem], (f"{stem}-{i}" for i in count(2)))
         name = next(candidate for candidate in candidates if _module(candidate) not in modules)
         modules.add(_module(name))
-        names[name] = source
+        names[name] = _from(os.path.dirname(path), source)
     tables = [
         f'[models.{name}]\nsource = {json.dumps(source)}\noutputs = ["{_module(name)}.py"]\n'
         for name, source in names.items()
@@ -87,7 +108,28 @@ def init_command(sources: Sequence[str], path: str, *, force: bool) -> None:
         "# The models of this project.  tplc build makes what is listed here, tplc check says whether it is current.\n"
     )
     write_output(path, head + "\n" + "\n".join(tables))
+    if path == "-":
+        return
     print(f"wrote {path}")
+    if not sources and not os.path.exists(names["chat_template"]):
+        hint = "name your template in it, or tplc init SOURCE --force"
+        print(f"    there is no {TEMPLATE_FILE} here: {hint}")
+
+
+def _check_source(source: str) -> None:
+    """What is listed by mistake is told now, and not by the first build."""
+    from tplc.sources import check_name
+
+    if source == "-":
+        raise UsageError("-: standard input cannot be listed: a manifest names what every build reads anew")
+    check_name(source)
+
+
+def _from(folder: str, source: str) -> str:
+    """The name of a source, for a manifest in this folder."""
+    return (
+        os.path.relpath(source, folder) if folder and os.path.exists(source) and not os.path.isabs(source) else source
+    )
 
 
 def _module(name: str) -> str:
@@ -102,10 +144,9 @@ def _jobs(jobs: int | None) -> int:
     return jobs or os.cpu_count() or 1
 
 
-def _annotation(finding: Finding) -> str:
+def _annotation(kind: str, path: str, message: str) -> str:
     """A workflow command: what GitHub shows beside the file."""
-    message = f"{finding.model}: {finding.state}: {finding.message}"
-    return f"::error file={_for_workflow(finding.path, _IN_PROPERTIES)}::{_for_workflow(message, _IN_MESSAGES)}"
+    return f"::{kind} file={_for_workflow(path, _IN_PROPERTIES)}::{_for_workflow(message, _IN_MESSAGES)}"
 
 
 _IN_MESSAGES = (("%", "%25"), ("\n", "%0A"))

@@ -18,7 +18,7 @@ from tplc.ir.nodes import TemplateIR
 from tplc.ir.visible import visible
 from tplc.project.artifacts import check_output, write_output
 from tplc.project.depfile import depfile
-from tplc.project.files import read_examples, read_json, read_tolerances, read_tools
+from tplc.project.files import read_examples, read_schema, read_tolerances, read_tools
 
 if TYPE_CHECKING:
     from tplc.backends.gbnf import Grammar
@@ -56,6 +56,7 @@ class CompileOptions:
 def compile_command(options: CompileOptions) -> None:
     target = driver.target_of(options.output, options.target or ("python" if options.output == "-" else None))
     check_output(options.output, force=options.force)
+    _check_input(options)
     _check_depfile(options)
     request = _grammar_options(options, target)
     tolerances = [tolerance for path in options.tolerances for tolerance in read_tolerances(str(path))]
@@ -86,6 +87,18 @@ def compile_command(options: CompileOptions) -> None:
     _report(ir, grammar, warnings, options, wrote=writes)
     if not writes:
         raise SystemExit(1)
+
+
+def _check_input(options: CompileOptions) -> None:
+    inputs.check_standard_input(
+        {"the template": options.source},
+        {
+            "the tools": [options.tools],
+            "the schema": [options.json_schema],
+            "the tolerances": [str(path) for path in options.tolerances],
+            "the examples": [str(path) for path in options.examples],
+        },
+    )
 
 
 def _check_depfile(options: CompileOptions) -> None:
@@ -120,7 +133,7 @@ def _grammar_options(options: CompileOptions, target: driver.Target) -> driver.G
     if target == "peg" and given and {*given} <= {"--tools", "--json-schema"}:
         return driver.GrammarOptions(
             tools=tuple(read_tools(options.tools)) if options.tools else (),
-            json_schema=read_json(options.json_schema) if options.json_schema else None,
+            json_schema=read_schema(options.json_schema) if options.json_schema else None,
         )
     if target != "gbnf":
         if given:
@@ -133,7 +146,7 @@ def _grammar_options(options: CompileOptions, target: driver.Target) -> driver.G
         tool_choice=options.tool_choice,
         parallel_tool_calls=options.parallel,
         any_order=options.any_order,
-        json_schema=read_json(options.json_schema) if options.json_schema else None,
+        json_schema=read_schema(options.json_schema) if options.json_schema else None,
         context=inputs.variables(options.variables) if options.variables else None,
         strict=options.strict,
         most_characters=options.max_size,

@@ -37,6 +37,7 @@ class Side:
 def diff_command(
     first: str, second: str, template_name: str | None, special_tokens: Sequence[str], *, as_json: bool
 ) -> None:
+    inputs.check_standard_input({"the first template": first, "the second template": second}, {})
     old = _side(first, template_name, special_tokens)
     new = _side(second, template_name, special_tokens)
     if new.ir is None:
@@ -59,7 +60,7 @@ def diff_command(
 
 def _side(source: str, template_name: str | None, special_tokens: Sequence[str]) -> Side:
     if is_ir(source):
-        return Side(source, driver.load_ir(read_text(source)))
+        return Side(source, inputs.ir_in(source))
     if source.endswith(".py"):
         parser = read_parser(read_text(source), source)
         return Side(source, ir_beside(source, sha256_in(parser, source)), parser)

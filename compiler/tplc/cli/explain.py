@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +17,7 @@ from tplc.explain import Explanation, Question, explain
 from tplc.explain.comparisons import Comparison, tail_of
 from tplc.explain.marks import marks
 from tplc.explain.page import conversation, page
+from tplc.explain.serialize import to_dict
 from tplc.ir.visible import visible
 from tplc.learn.probe import Probe, Refused
 from tplc.project.artifacts import check_output, write_output
@@ -35,14 +37,22 @@ def explain_command(
     limits: Sequence[str],
     *,
     html: str | None,
+    as_json: bool,
     step: bool,
     force: bool,
     verbose: int,
 ) -> None:
+    if as_json and (html is not None or step):
+        other = "--html writes a page" if html is not None else "--step is for the terminal"
+        raise UsageError(f"--json is for scripts, {other}: one of them")
     if html is not None and step:
         raise UsageError("--step is for the terminal, --html writes a page: one of them")
     if html is not None:
         check_output(html, force=force)
+    inputs.check_standard_input(
+        {"the template": source, "what --step waits for": "-" if step else ""},
+        {"the examples": [str(path) for path in examples]},
+    )
     template = inputs.load_template(source, template_name, special_tokens)
     with working(f"learning {template.name}"):
         explanation = explain(
@@ -54,6 +64,9 @@ def explain_command(
         )
     if html is not None:
         write_output(html, page(explanation))
+    elif as_json:
+        data = to_dict(explanation, whole=bool(verbose) or explanation.ir is None)
+        print(visible(json.dumps(data, ensure_ascii=False, indent=2)))
     else:
         _print(explanation, step=step, verbose=verbose)
     if explanation.ir is None:

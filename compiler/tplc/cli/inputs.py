@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tplc import driver
 from tplc.cli.progress import working
-from tplc.errors import UsageError
+from tplc.errors import BadIR, SourceError, UsageError
 from tplc.ir.nodes import Json, TemplateIR
 from tplc.project.files import read_text
 
@@ -61,6 +61,7 @@ def load_template(source: str, template_name: str | None, special_tokens: Sequen
 
     from tplc.sources import load
 
+    tell(source, "the template")
     template = load(source, template_name=template_name)
     tokens = pairs(special_tokens, "--special-token")
     return replace(template, special_tokens={**dict(template.special_tokens), **tokens})
@@ -78,8 +79,33 @@ def learned(source: str, template_name: str | None, special_tokens: Sequence[str
         return driver.learn_format(renderer, name=name, source_text=text, special_tokens=tokens)
 
 
+def ir_in(path: str) -> TemplateIR:
+    """An IR from its file, which is named when it is none."""
+    try:
+        return driver.load_ir(read_text(path))
+    except BadIR as error:
+        raise SourceError(path, str(error)) from error
+
+
 def text_of(path: str, what: str) -> str:
-    """The text of a file, or of standard input: whoever types it is told so."""
+    """The text of a file, or of standard input."""
+    tell(path, what)
+    return read_text(path)
+
+
+def tell(path: str, what: str) -> None:
+    """Whoever has to type what is read next is told so."""
     if path == "-" and sys.stdin.isatty():
         print(f"Paste {what}, then press Ctrl-D on a line of its own:", file=sys.stderr)
-    return read_text(path)
+
+
+def check_standard_input(arguments: Mapping[str, str], options: Mapping[str, Sequence[str | None]]) -> None:
+    """It can be read once.  Options are read before anything else: a terminal is told of them here."""
+    asked = {what: [path] for what, path in arguments.items()} | dict(options)
+    named = [what for what, paths in asked.items() for path in paths if path == "-"]
+    if len(named) > 1:
+        both = f"both {named[0]} and {named[1]}" if named[0] != named[1] else f"{named[0]} twice"
+        raise UsageError(f"standard input (-) cannot be {both}: name a file for one of them")
+    for what in named:
+        if what in options:
+            tell("-", what)

@@ -16,6 +16,7 @@ from tplc import driver
 from tplc.cli import inputs
 from tplc.cli.progress import working
 from tplc.cli.report import print_rows, warning_rows
+from tplc.errors import UsageError
 from tplc.explain.samples import samples
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.printed import lines, printed
@@ -23,7 +24,6 @@ from tplc.ir.serialize import dumps
 from tplc.ir.visible import visible
 from tplc.ir.write import write_parts
 from tplc.project.beside import is_ir
-from tplc.project.files import read_text
 
 if TYPE_CHECKING:
     from tplc.learn.warnings import TemplateWarning
@@ -63,6 +63,9 @@ def inspect_command(
     as_text: bool,
     as_peg: bool,
 ) -> None:
+    forms = [name for name, asked in (("--json", as_json), ("--text", as_text), ("--peg", as_peg)) if asked]
+    if len(forms) > 1:
+        raise UsageError(f"{forms[0]} and {forms[1]} are two forms: one of them")
     warnings: list[TemplateWarning] = []
     ir = _ir(source, template_name, special_tokens, limits, warnings)
     print_rows(list(warning_rows(warnings)), sys.stderr)
@@ -90,7 +93,7 @@ def _ir(
     warnings: list[TemplateWarning],
 ) -> TemplateIR:
     if is_ir(source):
-        return driver.load_ir(read_text(source))
+        return inputs.ir_in(source)
     template = inputs.load_template(source, template_name, special_tokens)
     with working(f"learning and verifying {template.name}"):
         return driver.compile_template(

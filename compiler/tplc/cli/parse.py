@@ -37,6 +37,7 @@ class ParseOptions:
 
 
 def parse_command(options: ParseOptions) -> None:
+    check_input(options)
     keywords: dict[str, Any] = {
         "tools": read_tools(options.tools) if options.tools else None,
         "prompt": read_text(options.prompt) if options.prompt else None,
@@ -80,6 +81,13 @@ def _parse_with_peg(options: ParseOptions, keywords: dict[str, Any]) -> None:
         print("the output is incomplete", file=sys.stderr)
 
 
+def check_input(options: ParseOptions) -> None:
+    inputs.check_standard_input(
+        {"the template": options.source, "the output": options.file},
+        {"the tools": [options.tools], "the prompt": [options.prompt]},
+    )
+
+
 def parser_of(options: ParseOptions) -> Artifact:
     """The parser itself, or one made of an IR or a template."""
     if options.source.endswith(".py"):
@@ -90,12 +98,14 @@ def parser_of(options: ParseOptions) -> Artifact:
 def _format_of(options: ParseOptions) -> TemplateIR:
     source = options.source
     if is_ir(source):
-        return driver.load_ir(read_text(source))
+        return inputs.ir_in(source)
     return inputs.learned(source, options.template_name, options.special_tokens)
 
 
 def _chunks(path: str) -> Iterator[str]:
     """The text as it comes: standard input may be a pipe from a model."""
+    inputs.tell(path, "the output")
+    name = "standard input" if path == "-" else path
     decoder = codecs.getincrementaldecoder("utf-8")(errors="strict")
     try:
         # Unbuffered: what has come is handed on, however little it is.
@@ -104,9 +114,9 @@ def _chunks(path: str) -> Iterator[str]:
                 yield decoder.decode(data)
         yield decoder.decode(b"", final=True)
     except OSError as error:
-        raise SourceError(path, f"cannot be read: {error.strerror}") from error
+        raise SourceError(name, f"cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise SourceError(path, "is not UTF-8 text") from error
+        raise SourceError(name, "this is not UTF-8 text") from error
 
 
 def _print_deltas(deltas: list[dict[str, Any]]) -> None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from tplc import driver
 from tplc.cli import inputs
 from tplc.cli.progress import working
-from tplc.errors import SourceError
+from tplc.errors import RequestError, SourceError
 from tplc.ir.visible import visible
-from tplc.project.files import json_of, read_text
-from tplc.serving import ChatTemplate
+from tplc.project.files import json_of
+from tplc.serving import ChatTemplate, read_request
 
 
 def prepare_command(
@@ -22,19 +21,31 @@ def prepare_command(
     special_tokens: Sequence[str],
     limits: Sequence[str],
 ) -> None:
+    inputs.check_standard_input({"the template": source, "the request": request_file}, {"the IR": [ir_file]})
+    name = "standard input" if request_file == "-" else request_file
     request = json_of(inputs.text_of(request_file, "the request"), request_file)
     if not isinstance(request, Mapping):
-        name = "standard input" if request_file == "-" else request_file
         raise SourceError(name, "holds no request", 'expected {"messages": […], …}')
-    ir = driver.load_ir(read_text(ir_file)) if ir_file is not None else None
+    try:
+        read_request(request)  # before a template is learned for it
+        ready = _learned(source, ir_file, template_name, special_tokens, limits)
+        with ready as template:
+            prepared = template.prepare(request)
+    except RequestError as error:
+        raise SourceError(name, f"{error.path}: {error.problem}" if error.path else error.problem) from error
+    print(visible(json.dumps(prepared.to_json(), ensure_ascii=False, indent=2)))
+
+
+def _learned(
+    source: str, ir_file: str | None, template_name: str | None, special_tokens: Sequence[str], limits: Sequence[str]
+) -> ChatTemplate:
+    ir = inputs.ir_in(ir_file) if ir_file is not None else None
     loaded = inputs.load_template(source, template_name, special_tokens)
     with working(f"learning and verifying {loaded.name}"):
-        ready = ChatTemplate(
+        return ChatTemplate(
             loaded.text,
             name=loaded.name,
             ir=ir,
             special_tokens=loaded.special_tokens,
             limits=inputs.limits(limits),
         )
-    with ready as template:
-        print(visible(json.dumps(template.prepare(request).to_json(), ensure_ascii=False, indent=2)))

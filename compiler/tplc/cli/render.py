@@ -12,6 +12,8 @@ from tplc.errors import SourceError
 from tplc.ir.nodes import Json
 from tplc.project.files import json_of, read_tools, tools_in
 
+_EXPECTED = 'expected a JSON list of {"role": …, "content": …}, or a request with one under "messages"'
+
 
 def render_command(
     source: str,
@@ -24,6 +26,7 @@ def render_command(
     *,
     generation_prompt: bool,
 ) -> None:
+    inputs.check_standard_input({"the template": source, "the messages": messages_file}, {"the tools": [tools_file]})
     values = inputs.variables(variables)
     data = json_of(inputs.text_of(messages_file, "the messages"), messages_file)
     name = "standard input" if messages_file == "-" else messages_file
@@ -41,6 +44,11 @@ def render_command(
         limits=inputs.limits(limits),
     ) as renderer:
         text = renderer.render(messages, tools=tools, add_generation_prompt=generation_prompt, **values)
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        problem = f"the prompt is not text: there is half a character (a surrogate) at {error.start}"
+        raise SourceError(name, problem) from error
     sys.stdout.write(text)
     sys.stdout.flush()
 
@@ -49,8 +57,11 @@ def _messages(data: Json, name: str) -> list[dict[str, Json]]:
     """A list of messages, or a request with one under "messages"."""
     listed: Any = data.get("messages") if isinstance(data, dict) else data
     if not isinstance(listed, list):
-        raise SourceError(name, "holds no messages", 'expected a JSON list of {"role": …, "content": …}')
+        raise SourceError(name, "holds no messages", _EXPECTED)
+    at = "messages" if isinstance(data, dict) else ""
     for index, message in enumerate(listed):
-        if not isinstance(message, dict) or not isinstance(message.get("role"), str):
-            raise SourceError(name, f"message {index + 1} has no role")
+        if not isinstance(message, dict):
+            raise SourceError(name, f"{at}[{index}]: is no message", _EXPECTED)
+        if not isinstance(message.get("role"), str):
+            raise SourceError(name, f"{at}[{index}]: has no role", _EXPECTED)
     return listed

@@ -7,6 +7,7 @@ verified   218 of 218 messages, 240 chunkings
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TextIO
@@ -83,7 +84,7 @@ def _rows(ir: TemplateIR) -> Iterator[tuple[str, str]]:
     yield "content", ir.content.mode + wrapped
     yield "calls", _calls(ir)
     for prompt in ir.turn.prompts:
-        when = ", ".join(f"{name}={value}" for name, value in prompt.context)
+        when = ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in prompt.context)
         yield "prompt", quoted(prompt.text) + (f" with {when}" if when else "")
     for end in ir.turn.ends:
         yield "end", quoted(end)

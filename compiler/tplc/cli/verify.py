@@ -53,10 +53,10 @@ def verify_command(
 
 
 def _artifact(path: str) -> tuple[Artifact, str]:
-    text = read_text(path)
     if is_ir(path):
-        ir = driver.load_ir(text)
+        ir = inputs.ir_in(path)
         return driver.artifact_of(ir), ir.provenance.sha256
+    text = read_text(path) if path != "-" else ""
     if not path.endswith(".py"):
         raise UsageError(
             f"{path}: only a generated parser (.py) or an IR (.json) can be verified\n    tplc verify TEMPLATE ARTIFACT"

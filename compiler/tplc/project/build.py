@@ -17,11 +17,12 @@ from tplc.errors import LimitExceeded, SourceError, TplcError, WorkerDied
 from tplc.ir.nodes import TemplateIR, Verification
 from tplc.project.artifacts import check_output, write_output
 from tplc.project.cache import Cache, sha256, tool_sha256
-from tplc.project.files import read_examples, read_json, read_text, read_tolerances, read_tools
+from tplc.project.files import read_examples, read_schema, read_text, read_tolerances, read_tools
 from tplc.project.manifest import Manifest, Model
 from tplc.version import VERSION
 
 if TYPE_CHECKING:
+    from tplc.learn.warnings import TemplateWarning
     from tplc.sources import TemplateSource
 
 # Failures that another run may not have: the machine was busy, a file or the hub could not be read.
@@ -42,15 +43,17 @@ class Made:
     template_sha256: str = ""
     inputs: str = ""
     error: str = ""
+    warnings: tuple[TemplateWarning, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`state`: built, current (nothing to do), or failed."""
+    """`state`: built, current (nothing to do), or failed.  The warnings are the template's, whatever came of it."""
 
     model: str
     state: str
     message: str
+    warnings: tuple[TemplateWarning, ...] = ()
 
 
 Progress = Callable[[str], None]
@@ -110,24 +113,25 @@ def _remembered(model: Model, cache: Cache) -> Outcome | None:
     if known is None:
         return None
     if known.error:
-        return Outcome(model.name, "failed", f"{known.error}\n{_AS_BEFORE}")
-    return Outcome(model.name, "current", "") if known.are_written(model) else None
+        return Outcome(model.name, "failed", f"{known.error}\n{_AS_BEFORE}", known.warnings)
+    return Outcome(model.name, "current", "", known.warnings) if known.are_written(model) else None
 
 
 def _written(model: Model, made: Made, cache: Cache) -> Outcome:
     note(cache, model, made)
     if made.error:
-        return Outcome(model.name, "failed", made.error)
+        return Outcome(model.name, "failed", made.error, made.warnings)
     try:
         for output, text in zip(model.outputs, made.texts, strict=True):
             write_output(model.resolve(output.path), text)
     except TplcError as error:
-        return Outcome(model.name, "failed", str(error))
+        return Outcome(model.name, "failed", str(error), made.warnings)
     result = made.verification
     assert result is not None
     paths = ", ".join(output.path for output in model.outputs)
     marked = "" if result.verified else " NOT VERIFIED"
-    return Outcome(model.name, "built", f"{paths} ({result.passed} of {result.messages} messages){marked}")
+    message = f"{paths} ({result.passed} of {result.messages} messages){marked}"
+    return Outcome(model.name, "built", message, made.warnings)
 
 
 def make_all(models: Sequence[Model], *, jobs: int) -> Iterator[Made]:
@@ -145,23 +149,26 @@ def make(model: Model) -> Made:
         inputs = inputs_of(model)
     except TplcError as error:
         return Made(model.name, error=str(error))
+    warnings: list[TemplateWarning] = []
     try:
-        return _make(model, inputs)
+        made = _make(model, inputs, warnings)
     except TplcError as error:
-        return Made(model.name, error=str(error), inputs="" if isinstance(error, _PASSING) else inputs)
+        made = Made(model.name, error=str(error), inputs="" if isinstance(error, _PASSING) else inputs)
+    return replace(made, warnings=tuple(warnings))
 
 
 def note(cache: Cache, model: Model, made: Made) -> None:
     """For the next run."""
     if made.error and made.inputs:
-        cache.note_error(model, made.inputs, made.error)
+        cache.note_error(model, made.inputs, made.error, made.warnings)
     elif made.verification is not None:
-        cache.note_outputs(model, made.inputs, made.texts, verified=made.verification.verified)
+        cache.note_outputs(model, made.inputs, made.texts, made.warnings, verified=made.verification.verified)
 
 
-def _make(model: Model, inputs: str) -> Made:
+def _make(model: Model, inputs: str, warnings: list[TemplateWarning]) -> Made:
+    """`warnings` are told as they are found: also those of a template that fails after it."""
     template = load_source(model)
-    ir = _compiled(model, template, "python")
+    ir = _compiled(model, template, "python", warnings.append)
     if not model.allow_unverified:
         driver.require_verified(ir)
     if any(output.target == "peg" for output in model.outputs):
@@ -179,15 +186,20 @@ def _make(model: Model, inputs: str) -> Made:
 
 
 def load_source(model: Model) -> TemplateSource:
-    from tplc.sources import load
+    from tplc.sources import is_elsewhere, load
 
-    source = model.source
-    path = model.resolve(source)
-    template = load(path if os.path.exists(path) else source, template_name=model.template_name)
+    path = model.resolve(model.source)
+    named = model.source if is_elsewhere(model.source) and not os.path.exists(path) else path
+    template = load(named, template_name=model.template_name)
     return replace(template, special_tokens={**template.special_tokens, **dict(model.special_tokens)})
 
 
-def _compiled(model: Model, template: TemplateSource, target: driver.Target) -> TemplateIR:
+def _compiled(
+    model: Model,
+    template: TemplateSource,
+    target: driver.Target,
+    warn: Callable[[TemplateWarning], None] | None = None,
+) -> TemplateIR:
     return driver.compile_template(
         template.text,
         name=template.name,
@@ -198,6 +210,7 @@ def _compiled(model: Model, template: TemplateSource, target: driver.Target) -> 
         limits=driver.make_limits(dict(model.limits)),
         seed=model.seed,
         thorough=model.thorough,
+        warn=warn,
     )
 
 
@@ -205,7 +218,7 @@ def _grammar_options(model: Model) -> driver.GrammarOptions:
     return driver.GrammarOptions(
         tools=tuple(read_tools(model.resolve(model.tools))) if model.tools else (),
         tool_choice=model.tool_choice,
-        json_schema=read_json(model.resolve(model.json_schema)) if model.json_schema else None,
+        json_schema=read_schema(model.resolve(model.json_schema)) if model.json_schema else None,
     )
 
 

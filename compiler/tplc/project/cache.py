@@ -4,6 +4,8 @@
     {"hut": {"inputs": "9f2c…", "outputs": {"hut.py": "41d0…"}, "verified": true},
      "inn": {"inputs": "03ab…", "error": "inn.jinja: …"}}
 
+The warnings of a template are noted beside either.
+
 It only saves time: without it everything is made anew.
 """
 
@@ -13,16 +15,19 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tplc
 import tplc_runtime
 from tplc.errors import TplcError
 from tplc.project.artifacts import write_output
 from tplc.project.manifest import Manifest, Model
+
+if TYPE_CHECKING:
+    from tplc.learn.warnings import TemplateWarning
 
 CACHE = ".tplc_cache"
 
@@ -34,6 +39,7 @@ class Known:
     outputs: Mapping[str, str]
     verified: bool
     error: str
+    warnings: tuple[TemplateWarning, ...]
 
     def are_written(self, model: Model) -> bool:
         """Whether all outputs are there, as they were made."""
@@ -54,17 +60,22 @@ class Cache:
         entry = self._entries.get(model.name)
         if not isinstance(entry, Mapping) or entry.get("inputs") != inputs:
             return None
-        outputs, error = entry.get("outputs", {}), entry.get("error", "")
-        if not isinstance(outputs, Mapping) or not isinstance(error, str):
+        outputs, error, warnings = entry.get("outputs", {}), entry.get("error", ""), _warnings(entry.get("warnings"))
+        if not isinstance(outputs, Mapping) or not isinstance(error, str) or warnings is None:
             return None
-        return Known(outputs, entry.get("verified") is True, error)
+        return Known(outputs, entry.get("verified") is True, error, warnings)
 
-    def note_outputs(self, model: Model, inputs: str, texts: Sequence[str], *, verified: bool) -> None:
+    def note_outputs(
+        self, model: Model, inputs: str, texts: Sequence[str], warnings: Sequence[TemplateWarning], *, verified: bool
+    ) -> None:
         outputs = {output.path: sha256(text) for output, text in zip(model.outputs, texts, strict=True)}
-        self._entries[model.name] = {"inputs": inputs, "outputs": outputs, "verified": verified}
+        self._note(model, warnings, {"inputs": inputs, "outputs": outputs, "verified": verified})
 
-    def note_error(self, model: Model, inputs: str, error: str) -> None:
-        self._entries[model.name] = {"inputs": inputs, "error": error}
+    def note_error(self, model: Model, inputs: str, error: str, warnings: Sequence[TemplateWarning]) -> None:
+        self._note(model, warnings, {"inputs": inputs, "error": error})
+
+    def _note(self, model: Model, warnings: Sequence[TemplateWarning], entry: dict[str, Any]) -> None:
+        self._entries[model.name] = {**entry, "warnings": [asdict(warning) for warning in warnings]}
 
     def save(self) -> None:
         kept = {name: entry for name, entry in sorted(self._entries.items()) if name in self._models}
@@ -82,6 +93,21 @@ class Cache:
         except (OSError, ValueError, RecursionError):
             return {}
         return data if isinstance(data, dict) else {}
+
+
+def _warnings(entries: object) -> tuple[TemplateWarning, ...] | None:
+    """None for what no run wrote."""
+    if not isinstance(entries, list):
+        return None
+    if not entries:
+        return ()
+    # Only now: what knows templates takes its time to load.
+    from tplc.learn.warnings import TemplateWarning
+
+    try:
+        return tuple(TemplateWarning(**entry) for entry in entries)
+    except TypeError:
+        return None
 
 
 @cache

@@ -38,6 +38,13 @@ def read_json(path: str) -> Json:
     return json_of(read_text(path), path)
 
 
+def read_schema(path: str) -> Json:
+    schema = read_json(path)
+    if not isinstance(schema, (dict, bool)):
+        raise SourceError(_name(path), "is no JSON schema: expected an object, or true or false")
+    return schema
+
+
 def json_of(text: str, path: str) -> Json:
     try:
         data: Json = json.loads(text)
@@ -77,12 +84,13 @@ def tools_in(data: Json, name: str) -> list[dict[str, Any]]:
     if not isinstance(tools, list):
         raise SourceError(name, "holds no tools", f"expected a JSON list of {_TOOL}")
     found: list[dict[str, Any]] = []
+    at = "tools" if isinstance(data, dict) else ""
     for index, tool in enumerate(tools):
         function = tool.get("function") if isinstance(tool, dict) else None
         if not isinstance(tool, dict) or not isinstance(function, dict) or not isinstance(function.get("name"), str):
-            raise SourceError(name, f"tool {index + 1} has no function with a name", f"expected {_TOOL}")
+            raise SourceError(name, f"{at}[{index}]: has no function with a name", f"expected {_TOOL}")
         if not isinstance(function.get("parameters", {}), (dict, bool)):
-            raise SourceError(name, f"tool {index + 1}, {function['name']}: its parameters are no JSON schema")
+            raise SourceError(name, f"{at}[{index}].function.parameters: is no JSON schema (of {function['name']})")
         found.append(tool)
     return found
 

@@ -8,6 +8,7 @@ Members that say nothing about prompt or grammar (model, temperature, …) are n
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,7 @@ Message = Mapping[str, Json]
 # What a render is given anyway: not for chat_template_kwargs.
 _RESERVED = ("messages", "tools", "add_generation_prompt")
 _ANY_OBJECT: Json = {"type": "object"}
+_MOST_SHOWN = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ class Request:
 def read_request(body: Mapping[str, Any]) -> Request:
     """Raises RequestError for what is malformed, and for what excludes each other."""
     if not isinstance(body, Mapping):
-        raise RequestError("", "expected an object with messages")
+        raise _wrong("", "an object with messages", body)
     tools = _tools(body.get("tools"))
     continued = _flag(body, "continue_final_message", False)
     messages = read_messages(body.get("messages"))
@@ -62,7 +64,7 @@ def read_request(body: Mapping[str, Any]) -> Request:
 
 def read_messages(listed: object) -> tuple[Message, ...]:
     if not isinstance(listed, (list, tuple)) or not listed:
-        raise RequestError("messages", 'expected a list of {"role": …, "content": …}, not empty')
+        raise _wrong("messages", 'a list of {"role": …, "content": …}, not empty', listed)
     return tuple(_message(message, f"messages[{index}]") for index, message in enumerate(listed))
 
 
@@ -88,20 +90,24 @@ def _refuse_conflicts(request: Request) -> None:
 
 def _message(message: object, path: str) -> Message:
     if not isinstance(message, Mapping):
-        raise RequestError(path, "expected an object")
+        raise _wrong(path, 'an object such as {"role": "user", "content": …}', message)
     if not isinstance(message.get("role"), str):
-        raise RequestError(f"{path}.role", "expected a role such as user")
+        raise _wrong(f"{path}.role", "a role such as user", message.get("role"))
     content = message.get("content")
     if content is not None and not isinstance(content, str):
         if not isinstance(content, list) or not all(isinstance(part, Mapping) for part in content):
-            raise RequestError(f"{path}.content", "expected text, null, or a list of content parts")
+            raise _wrong(f"{path}.content", "text, null, or a list of content parts", content)
     calls = message.get("tool_calls")
     if calls is not None and not isinstance(calls, list):
-        raise RequestError(f"{path}.tool_calls", "expected a list")
+        raise _wrong(f"{path}.tool_calls", "a list", calls)
     for index, call in enumerate(calls or ()):
         function = call.get("function") if isinstance(call, Mapping) else None
         if not isinstance(function, Mapping) or not isinstance(function.get("name"), str):
-            raise RequestError(f"{path}.tool_calls[{index}]", "expected a function with a name")
+            raise _wrong(f"{path}.tool_calls[{index}]", "a function with a name", call)
+        arguments = function.get("arguments")
+        if arguments is not None and not isinstance(arguments, (str, Mapping)):
+            place = f"{path}.tool_calls[{index}].function.arguments"
+            raise _wrong(place, "an object, or the text of one", arguments)
     return message
 
 
@@ -109,13 +115,16 @@ def _tools(listed: object) -> tuple[Message, ...]:
     if listed is None:
         return ()
     if not isinstance(listed, (list, tuple)):
-        raise RequestError("tools", "expected a list")
+        raise _wrong("tools", "a list", listed)
     names: set[str] = set()
     for index, tool in enumerate(listed):
         function = tool.get("function") if isinstance(tool, Mapping) else None
         name = function.get("name") if isinstance(function, Mapping) else None
         if not isinstance(name, str) or not name:
-            raise RequestError(f"tools[{index}]", 'expected {"type": "function", "function": {"name": …}}')
+            raise _wrong(f"tools[{index}]", '{"type": "function", "function": {"name": …}}', tool)
+        parameters = function.get("parameters") if isinstance(function, Mapping) else None
+        if parameters is not None and not isinstance(parameters, (Mapping, bool)):
+            raise _wrong(f"tools[{index}].function.parameters", "a JSON schema", parameters)
         if name in names:
             raise RequestError(f"tools[{index}]", f"the name {name!r} is taken by an earlier tool")
         names.add(name)
@@ -123,7 +132,7 @@ def _tools(listed: object) -> tuple[Message, ...]:
 
 
 def _tool_choice(choice: object, tools: tuple[Message, ...]) -> str:
-    expected = 'expected auto, none, required, or {"type": "function", "function": {"name": …}}'
+    expected = 'auto, none, required, or {"type": "function", "function": {"name": …}}'
     if choice is None or choice in ("auto", "none"):
         return "none" if choice == "none" else "auto"
     if choice == "required":
@@ -133,7 +142,7 @@ def _tool_choice(choice: object, tools: tuple[Message, ...]) -> str:
     function = choice.get("function") if isinstance(choice, Mapping) else None
     name = function.get("name") if isinstance(function, Mapping) else None
     if not isinstance(name, str):
-        raise RequestError("tool_choice", f"{expected}, got {choice!r}")
+        raise _wrong("tool_choice", expected, choice)
     names = [str(tool["function"]["name"]) for tool in tools]  # type: ignore[index,call-overload]
     if name not in names:
         raise RequestError("tool_choice", f"there is no tool {name!r}; there are: {', '.join(names) or 'none'}")
@@ -145,12 +154,14 @@ def _json_schema(body: Mapping[str, Any]) -> Json | None:
     given = body.get("response_format")
     bare: Json | None = body.get("json_schema")
     if bare is not None and not isinstance(bare, (Mapping, bool)):
-        raise RequestError("json_schema", "expected a JSON schema")
+        raise _wrong("json_schema", "a JSON schema", bare)
     if given is None:
         return bare
-    kind = given.get("type") if isinstance(given, Mapping) else None
+    if not isinstance(given, Mapping):
+        raise _wrong("response_format", 'an object such as {"type": "json_object"}', given)
+    kind = given.get("type")
     if kind not in ("text", "json_object", "json_schema"):
-        raise RequestError("response_format.type", f"expected text, json_object or json_schema, got {kind!r}")
+        raise _wrong("response_format.type", "text, json_object or json_schema", kind)
     if kind == "text":
         return bare
     if bare is not None:
@@ -161,7 +172,7 @@ def _json_schema(body: Mapping[str, Any]) -> Json | None:
     holder = given.get("json_schema")
     schema = holder.get("schema") if isinstance(holder, Mapping) else None
     if not isinstance(schema, (Mapping, bool)):
-        raise RequestError("response_format.json_schema.schema", "expected a JSON schema")
+        raise _wrong("response_format.json_schema.schema", "a JSON schema", schema)
     return schema
 
 
@@ -169,7 +180,7 @@ def _variables(given: object) -> tuple[tuple[str, Json], ...]:
     if given is None:
         return ()
     if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
-        raise RequestError("chat_template_kwargs", "expected an object")
+        raise _wrong("chat_template_kwargs", "an object", given)
     for name in _RESERVED:
         if name in given:
             raise RequestError(f"chat_template_kwargs.{name}", f"give {name} in the request itself")
@@ -181,19 +192,27 @@ def _flag(body: Mapping[str, Any], name: str, default: bool | None) -> bool | No
     if value is None:
         return default
     if not isinstance(value, bool):
-        raise RequestError(name, "expected true or false")
+        raise _wrong(name, "true or false", value)
     return value
 
 
 def _text(body: Mapping[str, Any], name: str) -> str | None:
     value = body.get(name)
     if value is not None and not isinstance(value, str):
-        raise RequestError(name, "expected text")
+        raise _wrong(name, "text", value)
     return value or None
 
 
 def _stop(given: object) -> tuple[str, ...]:
-    texts = (given,) if isinstance(given, str) else given or ()
+    texts = (given,) if isinstance(given, str) else () if given is None else given
     if not isinstance(texts, (list, tuple)) or not all(isinstance(text, str) for text in texts):
-        raise RequestError("stop", "expected text, or a list of texts")
+        raise _wrong("stop", "text, or a list of texts", given)
     return tuple(texts)
+
+
+def _wrong(path: str, expected: str, value: object) -> RequestError:
+    """What is missing and what is null is the same to a request."""
+    shown = "nothing" if value is None else json.dumps(value, ensure_ascii=False, default=repr)
+    if len(shown) > _MOST_SHOWN:
+        shown = shown[: _MOST_SHOWN - 1] + "…"
+    return RequestError(path, f"expected {expected}, got {shown}")

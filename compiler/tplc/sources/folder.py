@@ -20,6 +20,7 @@ TEMPLATE_FILE = "chat_template.jinja"
 TEMPLATE_FOLDERS = ("chat_templates", "additional_chat_templates")
 CONFIGS = ("tokenizer_config.json", "chat_template.json")
 TOKENS_FILE = "special_tokens_map.json"
+_MOST_NAMED = 3
 
 
 def read_folder(folder: Path, origin: str) -> Offer:
@@ -39,9 +40,19 @@ def read_folder(folder: Path, origin: str) -> Offer:
     if files:
         templates = {name: _read(path, folder, origin) for name, path in files.items()}
     if not templates:
-        looked_for = ", ".join([TEMPLATE_FILE, *(f"{name}/*.jinja" for name in TEMPLATE_FOLDERS), *CONFIGS])
-        raise SourceError(origin, "there is no chat template in this folder", f"looked for {looked_for}; {offer()}")
+        raise SourceError(origin, "there is no chat template in this folder", _hint(folder, origin))
     return Offer(templates, tokens, tuple(map(str, [*files.values(), *read])))
+
+
+def _hint(folder: Path, origin: str) -> str:
+    """What was looked for, and files that may be meant: those of another name are read when they are named."""
+    looked_for = ", ".join([TEMPLATE_FILE, *(f"{name}/*.jinja" for name in TEMPLATE_FOLDERS), *CONFIGS])
+    hint = f"looked for {looked_for}; {offer()}"
+    others = [_inside(origin, path.name) for path in sorted(folder.glob("*.jinja"))]
+    if not others:
+        return hint
+    named = ", ".join(others[:_MOST_NAMED]) + (", …" if len(others) > _MOST_NAMED else "")
+    return f"did you mean {named}?\n    {hint}"
 
 
 def _template_files(folder: Path) -> dict[str, Path]:

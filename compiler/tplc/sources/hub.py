@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 
 from tplc.errors import SourceError
@@ -14,11 +15,20 @@ from tplc.sources.folder import CONFIGS, TEMPLATE_FILE, TEMPLATE_FOLDERS, TOKENS
 from tplc.sources.source import Offer
 
 _ID = re.compile(r"(?P<repository>\w[\w.-]*/\w[\w.-]*)(@(?P<revision>\S+))?")
+# An id that ends in one of these, or nearly so, is the name of a file that is not here.
+_SUFFIXES = (".jinja", ".jinja2", ".j2", ".json", ".gguf", ".txt", ".py", ".peg", ".gbnf")
+_NEARLY = 0.75
 _FILES = [TEMPLATE_FILE, *CONFIGS, TOKENS_FILE, *(f"{folder}/*.jinja" for folder in TEMPLATE_FOLDERS)]
 
 
 def is_hub_id(source: str) -> bool:
-    return _ID.fullmatch(source) is not None and not source.endswith((".jinja", ".jinja2", ".j2", ".json", ".gguf"))
+    """Files have no revision: what has one is an id whatever it looks like."""
+    parts = _ID.fullmatch(source)
+    return parts is not None and (parts["revision"] is not None or not _names_a_file(parts["repository"]))
+
+
+def _names_a_file(name: str) -> bool:
+    return bool(get_close_matches(Path(name).suffix.lower(), _SUFFIXES, n=1, cutoff=_NEARLY))
 
 
 def base_name(source: str) -> str:
@@ -57,7 +67,9 @@ def _fetch(source: str, repository: str, revision: str | None) -> Path:
     except RepositoryNotFoundError as error:
         raise SourceError(source, "there is no such file or folder here, and no such model on the hub") from error
     except LocalEntryNotFoundError as error:
-        problem = "the hub cannot be reached, and the model is not in the local cache"
+        problem = (
+            "there is no such file or folder here; the hub cannot be reached, and the model is not in the local cache"
+        )
         raise SourceError(source, problem, "check the connection, or unset HF_HUB_OFFLINE") from error
     except (HfHubHTTPError, HFValidationError, OSError) as error:
         raise SourceError(source, f"the hub failed: {str(error).strip().partition(chr(10))[0]}") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import replace
 from difflib import get_close_matches
@@ -23,33 +24,50 @@ ARTIFACTS = (".py", ".peg", ".gbnf")
 
 def load(source: str, *, template_name: str | None = None, prefer_tools: bool = True) -> TemplateSource:
     """Read a template.  Where a model has several, `template_name` chooses, else the one for tools is preferred."""
+    check_name(source)
+    path = Path(source)
+    if source == STDIN:
+        text = decode(read_bytes(sys.stdin.buffer, "standard input", TEMPLATE_BYTES), "standard input")
+        return _only("stdin", text, "standard input", template_name)
+    if source.startswith(PREFIX):
+        name = source.removeprefix(PREFIX)
+        return _only(name, builtin_template(name), source, template_name)
+    if not path.exists():
+        name, found = base_name(source), read_hub(source)
+    elif path.is_dir():
+        name, found = path.resolve().name or DEFAULT, read_folder(path, source)
+    elif is_gguf(path) or path.suffix == ".gguf":
+        name, found = path.name, read_gguf(path, source)
+    elif path.suffix == ".json":
+        name, found = path.name, read_tokenizer_config(path, source)
+    else:
+        text = read_text(path, source, TEMPLATE_BYTES)
+        return replace(_only(path.name, text, source, template_name), files=(str(path),))
+    return _chosen(name, found, source, template_name, prefer_tools=prefer_tools)
+
+
+def check_name(source: str) -> None:
+    """Raises SourceError for what can be no source, going by its name: nothing is read, and no hub is asked."""
     if not source:
         raise SourceError(
             "template", "the name of its source is empty", "give a file, a folder, a hub id, or - for stdin"
         )
     path = Path(source)
     if source == STDIN:
-        text = decode(read_bytes(sys.stdin.buffer, "standard input", TEMPLATE_BYTES), "standard input")
-        return _only("stdin", text, "standard input", template_name)
+        return
     if source.startswith(PREFIX):
-        return _only(source.removeprefix(PREFIX), _builtin(source), source, template_name)
-    if _is_there(path, source):
-        if path.is_dir():
-            name, found = path.resolve().name or DEFAULT, read_folder(path, source)
-        elif is_gguf(path) or path.suffix == ".gguf":
-            name, found = path.name, read_gguf(path, source)
-        elif path.suffix == ".json":
-            name, found = path.name, read_tokenizer_config(path, source)
-        elif path.suffix in ARTIFACTS:
+        if source.removeprefix(PREFIX) not in builtin_names():
+            raise SourceError(source, "there is no such built-in template", offer())
+    elif _is_there(path, source):
+        if path.suffix in ARTIFACTS and not path.is_dir():
             raise SourceError(source, "this is an artifact, and no template", "name the template that it is made from")
-        else:
-            text = read_text(path, source, TEMPLATE_BYTES)
-            return replace(_only(path.name, text, source, template_name), files=(str(path),))
-    elif is_hub_id(source):
-        name, found = base_name(source), read_hub(source)
-    else:
+    elif not is_hub_id(source) or _in_a_folder_here(source):
         raise SourceError(source, "there is no such file or folder", _hint(path, source))
-    return _chosen(name, found, source, template_name, prefer_tools=prefer_tools)
+
+
+def is_elsewhere(source: str) -> bool:
+    """Whether the name is not one of a file: that of a built-in template, or of a model of the hub."""
+    return source.startswith(PREFIX) or is_hub_id(source)
 
 
 def _chosen(name: str, found: Offer, origin: str, template_name: str | None, *, prefer_tools: bool) -> TemplateSource:
@@ -67,15 +85,34 @@ def _only(name: str, text: str, origin: str, template_name: str | None) -> Templ
     return TemplateSource(name, check_template(text, origin), {}, origin)
 
 
+def _in_a_folder_here(source: str) -> bool:
+    """`models/chat` beside a folder `models`; with a revision it is an id all the same."""
+    return "@" not in source and os.path.isdir(Path(source).parts[0])
+
+
 def _hint(path: Path, source: str) -> str:
     """What was meant, perhaps."""
     if "://" in source:
         return "addresses are not read: name a model of the hub as org/model, or a file here"
+    near = _near(path)
+    hints = [f"did you mean {near}?"] if near is not None else []
+    if is_hub_id(source):
+        hints.append(f"{path.parts[0]} is a folder here, so the hub was not asked: {source}@main asks it")
+    return "\n    ".join(hints)
+
+
+def _near(path: Path) -> Path | None:
+    """What is there under nearly this name; each of its folders may be misspelt."""
+    folder = path.parent if os.path.isdir(path.parent) else _near(path.parent)
+    if folder is None or not os.path.isdir(folder):
+        return None
+    if folder != path.parent and os.path.exists(folder / path.name):
+        return folder / path.name
     try:
-        near = get_close_matches(path.name, sorted(entry.name for entry in path.parent.iterdir()), n=1)
+        near = get_close_matches(path.name, sorted(entry.name for entry in folder.iterdir()), n=1)
     except OSError:
-        return ""
-    return f"did you mean {path.with_name(near[0])}?" if near else ""
+        return None
+    return folder / near[0] if near else None
 
 
 def _is_there(path: Path, source: str) -> bool:
@@ -83,10 +120,3 @@ def _is_there(path: Path, source: str) -> bool:
         return path.exists()
     except (OSError, ValueError) as error:
         raise SourceError(source, "this cannot be the name of a file") from error
-
-
-def _builtin(source: str) -> str:
-    name = source.removeprefix(PREFIX)
-    if name not in builtin_names():
-        raise SourceError(source, "there is no such built-in template", offer())
-    return builtin_template(name)
