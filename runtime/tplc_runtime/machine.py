@@ -162,6 +162,7 @@ class Machine(Copied):
         if fence is not None:
             self._say("content", fence.end())
         self._flush()
+        self._goes_on("")
         self._out, out = [], self._out
         return deltas + out
 
@@ -216,6 +217,9 @@ class Machine(Copied):
             self._goes_on("")
 
     def _advance(self, chunk: str) -> list[Delta]:
+        if self._final and chunk:
+            self._note("text after the output was finished")
+            return []
         if self._passed:
             self._settle()
         self._within = ""

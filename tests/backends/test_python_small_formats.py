@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.backends.parsers import module_of, streamed
+from tests.backends.parsers import module_of, streamed, told
 from tplc.backends.python import generate
 from tplc.driver import learn_format, open_renderer
 from tplc.ir.nodes import TemplateIR
@@ -67,7 +67,24 @@ ATTRIBUTES = TURNS % (
     "{%- for k, v in c.function.arguments.items() %}{{ ' ' ~ k ~ \"='\" ~ v ~ \"'\" }}{% endfor %}"
     "{{- '/>' }}{% endfor %}"
 )
+INVISIBLE = TURNS % (
+    "{% for c in m.tool_calls %}{{ '\u2063call\u2064' ~ c.function.name ~ '\ue000' }}"
+    "{%- for k, v in c.function.arguments.items() %}{{ '\ue001' ~ k ~ '\ue002' ~ v ~ '\ue003end' }}{% endfor %}"
+    "{{- '\u2063end\u2064' }}{% endfor %}"
+)
+KEY_FIRST = TURNS % (
+    "{% for c in m.tool_calls %}{{ '<call>' ~ c.function.name ~ '\n' }}"
+    "{%- for k, v in c.function.arguments.items() %}{{ '<' ~ k ~ '>\n' ~ v ~ '\n' ~ k ~ ' done;\n' }}{% endfor %}"
+    "{{- '</call>' }}{% endfor %}"
+)
+DEEP = TURNS % (
+    "{% for c in m.tool_calls %}{{ '\n' ~ ' ' * 24 ~ '<call>' ~ c.function.name ~ '\n'"
+    " ~ c.function.arguments | tojson ~ '</call>' }}{% endfor %}"
+)
 FORMATS = {
+    "invisible": INVISIBLE,
+    "key first": KEY_FIRST,
+    "deep": DEEP,
     "items": ITEMS,
     "indented": INDENTED,
     "attributes": ATTRIBUTES,
@@ -181,3 +198,20 @@ def test_long_values_in_long_chunks(name: str, text: str) -> None:
         for size in (3, 40, 170, 330, 900):
             cuts = [0, *range(first, len(output), size), len(output)]
             assert streamed(parser(name), [output[i:j] for i, j in itertools.pairwise(cuts)]) == whole
+
+
+@pytest.mark.parametrize(
+    ("name", "start"), [("items", "## call f\n- a = x"), ("indented", "<call>\nuse: f\nwith:\n  a: x")]
+)
+def test_what_ends_the_turn_ends_a_value_at_once(name: str, start: str) -> None:
+    whole = streamed(parser(name), [start + "y<end>"])
+    assert streamed(parser(name), [start, "y", "<", "end>"]) == streamed(parser(name), [start, "y<end>"]) == whole
+
+
+def test_text_after_the_output_was_finished_is_told() -> None:
+    stream = parser("raw").StreamParser(tools=TOOLS)
+    stream.feed("[f(a=x, b=y")
+    stream.finish()
+    message = stream.message
+    assert (stream.feed("z)]"), stream.feed(""), stream.finish(), stream.message) == ([], [], [], message)
+    assert told(stream)[-1] == (11, "text after the output was finished")

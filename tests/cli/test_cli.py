@@ -151,7 +151,13 @@ def test_compile_report_as_json(run: Run, template: Path) -> None:
     assert report["wrote"] == "chat.py"
     assert report["tools"] == {"format": "json_native", "parallel": True}
     assert report["verification"]["verified"] is True
-    assert report["reasoning"] == {"mode": "tag_based", "start": "<why>", "end": "</why>", "key": "reasoning"}
+    assert report["reasoning"] == {
+        "mode": "tag_based",
+        "start": "<why>",
+        "end": "</why>",
+        "key": "reasoning",
+        "after_content": False,
+    }
 
 
 def test_compile_to_standard_output(run: Run, template: Path, tmp_path: Path) -> None:

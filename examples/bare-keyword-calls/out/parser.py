@@ -95,7 +95,7 @@ class Marks:
             for marker in markers:
                 lead, core, trail = re.fullmatch(r"(\s*)(.*?)(\s*)", marker, re.DOTALL).groups()  # type: ignore[union-attr]
                 if core:
-                    found.setdefault(core, (kind, lead, trail))
+                    found.setdefault(core, (kind, lead[-GAP:], trail))
         self.cores = cores = sorted(found, key=len, reverse=True)
         self._found = [found[core] for core in cores]
         # A core that ends like a word, with white space after it, is not the beginning of a longer word.
@@ -111,7 +111,7 @@ class Marks:
         self._loose = {core[:n] for core in loose for n in range(1, len(core))}
         leads = {lead for _, lead, _ in self._found}
         self._leads = {lead[i:j] for lead in leads for i in range(len(lead)) for j in range(i + 1, len(lead) + 1)}
-        self._lead_width = min(max(map(len, leads), default=0), 16)
+        self._lead_width = max(map(len, leads), default=0)
 
     def find(self, buf: str, pos: int, *, anchored: bool = False, stop: int = sys.maxsize) -> Mark | None:
         """The leftmost and longest marker from `pos` on, or (anchored) the one at `pos`."""
@@ -701,6 +701,7 @@ class Machine(Copied):
         if fence is not None:
             self._say("content", fence.end())
         self._flush()
+        self._goes_on("")
         self._out, out = [], self._out
         return deltas + out
 
@@ -755,6 +756,9 @@ class Machine(Copied):
             self._goes_on("")
 
     def _advance(self, chunk: str) -> list[Delta]:
+        if self._final and chunk:
+            self._note("text after the output was finished")
+            return []
         if self._passed:
             self._settle()
         self._within = ""

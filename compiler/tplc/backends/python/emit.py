@@ -452,11 +452,11 @@ def _feed_argument(facts: FormatFacts, chars: set[str]) -> list[str]:
         tests = [f"{literal(char)} not in chunk" for char in sorted(chars - {'"', "\\"})]
         otherwise, said = ['chunk[-1:] not in "\\\\"', "IN_STRING.fullmatch(chunk)"] if _in_json(facts) else [], "chunk"
     else:
-        tests = _ends_nothing({char for char in chars if char.isprintable()})
+        tests = _ends_nothing({char for char in chars if char.isprintable() or not char.isspace()})
         if facts.calls is not None and facts.calls.pairs is not None and facts.calls.pairs.value_guess is not None:
             # Any of them may begin what ends the value, white space among them.
             tests = [*(f"{literal(char)} not in chunk" for char in sorted(chars)), "not chunk[-1:].isspace()"]
-        spaces = "".join(sorted(char for char in chars if not char.isprintable()))
+        spaces = "".join(sorted(char for char in chars if char.isspace() and not char.isprintable()))
         otherwise, said = [f"chunk[-1:] not in {literal(spaces or chr(10))}"], "self._written(chunk)"
     if not otherwise:
         return [*_condition(12, "if", [*tests, *usual]), *_passed(16, _argument("chunk"))]
@@ -510,6 +510,8 @@ def _specials(facts: FormatFacts, kind: str) -> set[str] | None:
         if calls.pairs is None or calls.pairs.quoted:
             return {'"', "\\"} | {style.strings[0][1][0] for style in calls.styles or () if style.strings}
         pairs = calls.pairs
+        if pairs.value_close is not None and not pairs.value_close[0].strip():
+            return None  # a value's closer begins with its key
         ends = [*pairs.value_ends, *(pairs.value_close or ())[:1], *(pairs.wrap or ())[1:]]
         ends += pairs.items[1:] if pairs.items else ()
         return {char for end in ends for char in _first(end)} | set(pairs.guess_chars)

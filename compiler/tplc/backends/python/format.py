@@ -390,8 +390,7 @@ class _Analysis:
             _, end = self.follow(tools, pairs, closing, opened, key_end, f"{indented}(?P<key>{KEY_SHAPE})")
             if not core and not pairs.separator.strip() and before_pair[:1].isspace():
                 space = "\n" if "\n" in before_pair[: -len(before_pair.lstrip()) or None] else before_pair[0]
-                start, end = self.after_space(space, end, pairs.end + "".join(closing))
-                guess_chars += space
+                guess_chars, start, end = self.after_space(space, end, pairs.end + "".join(closing))
             elif not core and not any(text[:1].isspace() for text in (pairs.separator, pairs.end)):
                 end = end.removeprefix(SPACE)  # white space before the end is the value's
             guess = (f"(?={re.escape(core)}{end})", "(?s:" + start + ")")
@@ -438,10 +437,11 @@ class _Analysis:
         at_end = [*going_on, *([rf"{end}{SPACE}\Z"] if end else []), r"\Z"]
         return f"{SPACE}(?:{'|'.join(going_on)})", f"{SPACE}(?:{'|'.join(at_end)})"
 
-    def after_space(self, space: str, end: str, closer: str) -> tuple[str, str]:
-        """The patterns of a guess where white space alone ends a value: as much as the template writes, no more.
+    def after_space(self, space: str, end: str, closer: str) -> tuple[str, str, str]:
+        """What an end may begin with, and the patterns of a guess, where white space alone ends a value.
 
-        What ends the turn may follow at once, also with the call's closer before it.
+        As much white space as the template writes, no more.  What ends the turn may follow at once, and also the
+        call's closer before it.
         """
         blank = space + r"[^\S\n]{0,16}" if space == "\n" else space
         turn_ends = _unique(text.strip() for text in self.ir.turn.ends if _telling(text))
@@ -450,7 +450,7 @@ class _Analysis:
         at_once = "|".join([*(f"{re.escape(text)}{SPACE}(?:{last})" for text in closers), last])
         firsts = sorted({text[0] for text in (*turn_ends, *closers, space)})
         start = rf"[{re.escape(''.join(firsts))}].{{0,160}}\Z|\s{{1,16}}\Z"
-        return start, f"(?:{blank}{end.removeprefix(SPACE)}|{at_once})"
+        return "".join(firsts), start, f"(?:{blank}{end.removeprefix(SPACE)}|{at_once})"
 
     def styles(self, tools: Tools) -> tuple[StyleFacts, StyleFacts, StyleFacts]:
         assert tools.dialect is not None
