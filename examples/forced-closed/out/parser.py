@@ -702,7 +702,7 @@ class Machine(Copied):
         if self._final:
             return []
         self._final = True
-        deltas = self._advance("")
+        deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._passed else []
         self._finish()
         fence, self._fence = self._fence, None
         if fence is not None:
@@ -1142,9 +1142,8 @@ class CallObjects(Objects):
             return False
         start, self._pos = self._pos, head.end("name") + 1
         self._raw.append(self._buf[start : self._pos])
-        values = head.groupdict()
-        self._call_id = values.get("id")
-        if self._is_named(values["name"]):
+        self._call_id = head.groupdict().get("id")
+        if self._is_named(head["name"]):
             self._pos = closing.end()
             self._say("arguments", self._buf[head.end() : stop])
             self._close_call()

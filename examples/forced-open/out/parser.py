@@ -701,7 +701,7 @@ class Machine(Copied):
         if self._final:
             return []
         self._final = True
-        deltas = self._advance("")
+        deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._passed else []
         self._finish()
         fence, self._fence = self._fence, None
         if fence is not None:
