@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from tplc.ir.markers import only_punctuation
 from tplc.ir.nodes import ContentMode, Reasoning, ReasoningMode
-from tplc.ir.punctuation import only_punctuation
 from tplc.learn.align import common_prefix, cut_left, pieces
 from tplc.learn.candidates import Candidates
 from tplc.learn.probe import (

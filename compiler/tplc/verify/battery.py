@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from tplc.ir.markers import only_punctuation
 from tplc.ir.nodes import Json, Reasoning, Slot, TemplateIR, Text
-from tplc.ir.punctuation import only_punctuation
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from tplc.backends.gbnf.automaton import Automaton, build, from_expr, minimal
 from tplc.backends.gbnf.codepoints import Ranges
 from tplc.backends.gbnf.expressions import EMPTY, Chars, Expr, alt, lit, opt, rep, seq
 from tplc.backends.gbnf.until import SPACE
+from tplc.ir.markers import is_distinctive, pieces_of
 
 # What a key may hold, so that it is known for one behind a value.
 KEY_CHARACTERS = codepoints.complement(codepoints.union(SPACE, codepoints.of("=:,(){}[]")))
@@ -25,7 +26,6 @@ _WORD = Chars(KEY_CHARACTERS)
 _SPACE = rep(Chars(SPACE), 0, None)
 _BLANK = Chars(codepoints.minus(SPACE, codepoints.of("\n")))
 _INDENTED = re.compile(r"\n[^\S\n]+\Z")
-_LEAST_DISTINCTIVE = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,17 +109,17 @@ def _ending(pair: Pair, end: str, behind: Behind) -> Expr:
     closer = end + behind.closing
     following = [lit(text.strip()) for text in behind.ends if text.strip()]
     after = alt(*following, *_next_call(behind))
-    pieces = [lit(piece) for piece in _pieces(closer)]
+    pieces = [lit(piece) for piece in pieces_of(closer)]
     # Of a closer's pieces all but the first may be missing.
     ends = [seq(*pieces[:1], *(opt(seq(_SPACE, piece)) for piece in pieces[1:]), _SPACE if pieces else EMPTY, after)]
-    if _is_distinctive(closer):
+    if is_distinctive(closer):
         ends.append(_spaced(*pieces))
     if not pair.space:
         own = any(text[:1].isspace() for text in (pair.separator, end))
         # White space before the end is the value's, unless the template writes some there.
         return seq(_SPACE if own else EMPTY, alt(_next_pair(pair), *ends))
     # What ends the turn does so on any line.
-    at_once = [lit(text.strip()) for text in behind.ends if _is_distinctive(text)]
+    at_once = [lit(text.strip()) for text in behind.ends if is_distinctive(text)]
     if "\n" not in pair.space:
         return alt(seq(lit(pair.space[0]), alt(_next_pair(pair), *ends)), *at_once)
     indented = rep(_BLANK, 1 if _INDENTED.search(pair.separator + pair.opening) else 0, None)
@@ -138,17 +138,6 @@ def _next_call(behind: Behind) -> list[Expr]:
     if behind.name_end.strip():
         return [_spaced(*opened, rep(_WORD, 1, None), lit(behind.name_end.strip()))]
     return [_spaced(*opened)] if opened else []
-
-
-def _pieces(text: str) -> list[str]:
-    """A closer cut where pieces of it may be left out: at white space, and between `>` and `<`, `]` and `[`, …"""
-    return [piece for word in text.split() for piece in re.split(r"(?<=[>\])}»])(?=[<\[({«])", word) if piece]
-
-
-def _is_distinctive(text: str) -> bool:
-    """Whether a text is like nothing in a value, so that anything may follow it."""
-    core = text.strip()
-    return len(core) >= _LEAST_DISTINCTIVE and any(char.isalnum() or ord(char) > 127 for char in core)
 
 
 def _spaced(*parts: Expr) -> Expr:

@@ -17,8 +17,8 @@ from tplc.backends.gbnf.quoting import quoting_of
 from tplc.backends.gbnf.rules import Rules
 from tplc.backends.gbnf.strings import Free, raw_through
 from tplc.backends.gbnf.until import Stop, stop_at, without
+from tplc.ir.markers import only_punctuation
 from tplc.ir.nodes import Layout, TemplateIR, Text
-from tplc.ir.punctuation import only_punctuation
 
 _LETTERS = codepoints.union(codepoints.span("A", "Z"), codepoints.span("a", "z"))
 _ID = Chars(codepoints.union(codepoints.span("0", "9"), _LETTERS, codepoints.of("_-")))

@@ -11,7 +11,7 @@ PairArguments("", "<k>" KEY "</k><v>" VALUE "</v>", …)
 from __future__ import annotations
 
 from tplc.backends.peg.call_objects import call_object_of
-from tplc.backends.peg.facts import Facts, call_shape, is_distinctive, pieces_of
+from tplc.backends.peg.facts import Facts, call_shape
 from tplc.backends.peg.following import SPACE as FOLLOWING_SPACE
 from tplc.backends.peg.following import following, following_space, lead_of
 from tplc.backends.peg.known_tools import KnownTools, Parameter
@@ -21,6 +21,7 @@ from tplc.backends.peg.rules import Rule, Section, rule, sequence
 from tplc.backends.peg.schemas import schema_rules
 from tplc.backends.peg.styles import Styles
 from tplc.backends.peg.values import SPACE, list_rules, list_suffix, object_rules, value_rules
+from tplc.ir.markers import is_distinctive, pieces_of
 from tplc.ir.nodes import JSON_STYLE, Dialect, Elements, PairArguments, Slot, Text, Tools
 
 KEY_LIMIT = 512

@@ -6,19 +6,15 @@ section_start "<calls>\\n", call "<call>" NAME "\\n" ARGUMENTS "</call>"
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from itertools import pairwise
 
 from tplc.backends.peg.call_objects import call_object_of
 from tplc.backends.peg.patterns import either, exact, group, marker, some_suffix
+from tplc.ir.markers import FIELD_NAME, is_distinctive, only_punctuation, parts_of, pieces_of
 from tplc.ir.nodes import GENERAL_TOLERANCES, Layout, PairArguments, Slot, SlotKind, TemplateIR, Text, Tools
-from tplc.ir.punctuation import only_punctuation
 
-# JSON's own signs and field names say nothing about a template: `{"name": "` could stand in any answer.
-FIELD_NAME = re.compile(r"""(["'])\w*\1\s*:?""")
 SYNTAX = frozenset("[]{}(),:\"'=`; \t\n\r")
-LEAST_DISTINCTIVE = 3
 SLOT_AGAIN = r"[^\n]*?"
 
 
@@ -273,25 +269,9 @@ def _lead(text: str) -> str:
     return text[: len(text) - len(text.lstrip())]
 
 
-def is_distinctive(text: str) -> bool:
-    """Whether a text says by itself that it is a marker."""
-    core = text.strip()
-    plain = FIELD_NAME.sub("", core)
-    return len(core) >= LEAST_DISTINCTIVE and any(char.isalnum() or ord(char) > 127 for char in plain)
-
-
 def is_telling_opener(text: str) -> bool:
     """Whether more than JSON's signs and field names opens a call."""
     return any(char not in SYNTAX for char in FIELD_NAME.sub("", text))
-
-
-def pieces_of(text: str) -> list[str]:
-    """A marker cut where pieces of it may be left out: at white space, and between `>` and `<`, `]` and `[`, …"""
-    return [piece for word in text.split() for piece in re.split(r"(?<=[>\])}»])(?=[<\[({«])", word) if piece]
-
-
-def parts_of(piece: str) -> list[str]:
-    return [part for part in re.split(r"(?<=[>\])}»])", piece) if part]
 
 
 def opener_pattern(text: str, *, omissible: bool) -> str:

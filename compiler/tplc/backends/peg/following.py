@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 
-from tplc.backends.peg.facts import is_distinctive, pieces_of
 from tplc.backends.peg.patterns import END, either, exact, group
+from tplc.ir.markers import is_distinctive, pieces_of
 from tplc.ir.nodes import Layout, PairArguments, Slot, Text, Tools
 
 SPACE = r"\s{0,16}"

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from tplc.backends.peg.arguments import arguments_ahead
 from tplc.backends.peg.call_objects import call_object_of
-from tplc.backends.peg.facts import CallShape, Facts, object_open, pieces_of
+from tplc.backends.peg.facts import CallShape, Facts, object_open
 from tplc.backends.peg.known_tools import KnownTools
 from tplc.backends.peg.patterns import either, exact, leaf, literal, marker, marker_core
 from tplc.backends.peg.rules import Rule, rule
+from tplc.ir.markers import pieces_of
 from tplc.ir.nodes import PairArguments, Tools
 
 NAME_LIMIT = 512

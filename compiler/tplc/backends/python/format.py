@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from tplc.errors import TplcError
+from tplc.ir.markers import is_distinctive, only_punctuation, parts_of, pieces_of
 from tplc.ir.nodes import (
     Layout,
     ObjectArguments,
@@ -26,11 +27,8 @@ from tplc.ir.nodes import (
     Tools,
     ValueStyle,
 )
-from tplc.ir.punctuation import only_punctuation
 from tplc_runtime.values import Reader, Style
 
-_OPENING = "<[{(«"
-_CLOSING = ">]})»"
 _SYNTAX = "[]{}(),:\"'=`; \t\n\r"
 SPACE = r"\s{0,16}"
 KEY_SHAPE = r"[^\s=:,(){}\[\]]{1,64}"
@@ -174,7 +172,7 @@ class _Analysis:
         if self.on("stray_closers"):
             first_ends = tuple(filter(only_punctuation, reasoning_ends))
             stray += [end for end in reasoning_ends if end not in first_ends]
-            stray += [closer for closer in (calls.closers if calls else ()) if _telling(closer)]
+            stray += [closer for closer in (calls.closers if calls else ()) if is_distinctive(closer)]
         return FormatFacts(
             reasoning_starts=reasoning_starts,
             reasoning_ends=reasoning_ends,
@@ -211,7 +209,7 @@ class _Analysis:
         openers = [start + text for start in sections for text in (inner or ("",))]
         if self.on("omitted_openers"):
             openers += [suffix for opener in openers for suffix in _suffixes(opener)]
-            openers += [text for text in inner if _telling(text)]
+            openers += [text for text in inner if is_distinctive(text)]
         openers = [opener for opener in openers if opener.strip()]
         return _unique(openers), _cored(inner), any(_telling_opener(opener) for opener in openers)
 
@@ -347,8 +345,8 @@ class _Analysis:
     def closers(self, texts: Sequence[str], section_end: str) -> tuple[str, ...]:
         # White space after the calls is the last closer's; otherwise nothing would show where it ends.
         texts = [*texts, section_end] if section_end.strip() else [*texts[:-1], "".join(texts[-1:]) + section_end]
-        pieces = [piece for text in texts for variant in self.texts(text) for piece in [variant, *_pieces(variant)]]
-        pieces += [part for piece in pieces for part in re.split(f"(?<=[{re.escape(_CLOSING)}])", piece)]
+        pieces = [piece for text in texts for variant in self.texts(text) for piece in [variant, *pieces_of(variant)]]
+        pieces += [part for piece in pieces for part in parts_of(piece)]
         return _cored(pieces)
 
     # Arguments
@@ -381,7 +379,7 @@ class _Analysis:
         core = close.strip()
         guess, guess_chars = None, ""
         follow = self.follow(tools, pairs, closing, opened, key_end, KEY_SHAPE)
-        if not repeats and not _telling(close) and not dialect.top.strings:
+        if not repeats and not is_distinctive(close) and not dialect.top.strings:
             firsts = sorted({text.strip()[0] for text in (core, pairs.separator, pairs.end, *closing) if text.strip()})
             guess_chars = "".join(firsts)
             start = rf"\s{{0,16}}[{re.escape(guess_chars)}].{{0,160}}\Z|\s{{1,16}}\Z"
@@ -398,8 +396,8 @@ class _Analysis:
         between = [
             ("pair", _cored([opened])),
             ("end", _cored([pairs.end])),
-            ("skip", _cored([core, *_pieces(close)] if not repeats else [])),
-            ("skip", _cored([pairs.separator, pairs.start, *_pieces(pairs.start), pairs.empty])),
+            ("skip", _cored([core, *pieces_of(close)] if not repeats else [])),
+            ("skip", _cored([pairs.separator, pairs.start, *pieces_of(pairs.start), pairs.empty])),
             ("next", _cored(following)),
             ("broken", _cored([close] if repeats else [])),
         ]
@@ -426,13 +424,13 @@ class _Analysis:
         parts = [re.escape(pairs.separator.strip()), re.escape(opened.strip()), key, re.escape(key_end)]
         pair = SPACE.join(part for part in parts if part)
         closer = pairs.end + "".join(closing)
-        first, *rest = map(re.escape, _pieces(closer) or [""])
+        first, *rest = map(re.escape, pieces_of(closer) or [""])
         end = first + "".join(f"(?:{SPACE}{text})?" for text in rest)
         separator, start = tools.separator.strip(), _call_start(tools)
         after = [re.escape(text.strip()) for text in _cored([tools.section_end, *self.ir.turn.ends])]
         after += [SPACE.join(filter(None, [re.escape(separator), start]))] if separator or start else []
         going_on = [pair, SPACE.join(filter(None, [end, f"(?:{'|'.join(after)})"]))] if after else [pair]
-        if _telling(closer):
+        if is_distinctive(closer):
             going_on.append(SPACE.join([first, *rest]))  # like nothing in a value, so anything may follow
         at_end = [*going_on, *([rf"{end}{SPACE}\Z"] if end else []), r"\Z"]
         return f"{SPACE}(?:{'|'.join(going_on)})", f"{SPACE}(?:{'|'.join(at_end)})"
@@ -444,8 +442,8 @@ class _Analysis:
         call's closer before it.
         """
         blank = space + r"[^\S\n]{0,16}" if space == "\n" else space
-        turn_ends = _unique(text.strip() for text in self.ir.turn.ends if _telling(text))
-        closers = [closer.strip()] if _telling(closer) else []
+        turn_ends = _unique(text.strip() for text in self.ir.turn.ends if is_distinctive(text))
+        closers = [closer.strip()] if is_distinctive(closer) else []
         last = "|".join([*map(re.escape, turn_ends), r"\Z"])
         at_once = "|".join([*(f"{re.escape(text)}{SPACE}(?:{last})" for text in closers), last])
         firsts = sorted({text[0] for text in (*turn_ends, *closers, space)})
@@ -492,7 +490,7 @@ def _call_start(tools: Tools) -> str:
     suffix = layout[at + 1] if at + 1 < len(layout) else None
     first = layout[0].text.strip() if isinstance(layout[0], Text) else ""
     if any(isinstance(item, Slot) for item in layout[:at]) or not isinstance(suffix, Text) or not suffix.text.strip():
-        return re.escape(first) if _telling(first) else ""  # like nothing in a value, so anything may follow
+        return re.escape(first) if is_distinctive(first) else ""  # like nothing in a value, so anything may follow
     return rf"{re.escape(first)}{SPACE}{KEY_SHAPE}{SPACE}{re.escape(suffix.text.strip())}"
 
 
@@ -575,34 +573,17 @@ def _cored(texts: Iterable[str]) -> tuple[str, ...]:
     return _unique(text for text in texts if text.strip())
 
 
-def _pieces(text: str) -> list[str]:
-    """Cut at white space, and between a closing and an opening bracket."""
-    return [
-        piece
-        for word in text.split()
-        for piece in re.split(f"(?<=[{re.escape(_CLOSING)}])(?=[{re.escape(_OPENING)}])", word)
-        if piece
-    ]
-
-
 def _suffixes(text: str) -> list[str]:
     """What is left of an opener when its first pieces are missing, as far as that is distinctive by itself."""
     found = []
     at = 0
-    for piece in _pieces(text):
+    for piece in pieces_of(text):
         at = text.index(piece, at)
         suffix = text[at:]
-        if suffix.strip() != text.strip() and _telling(suffix) and not suffix[0].isalnum():
+        if suffix.strip() != text.strip() and is_distinctive(suffix) and not suffix[0].isalnum():
             found.append(suffix)
         at += len(piece)
     return found
-
-
-def _telling(text: str) -> bool:
-    """At least three characters, and not only punctuation, white space or JSON syntax."""
-    core = text.strip()
-    plain = re.sub(r"""(["'])\w*\1\s*:?""", "", core)
-    return len(core) >= 3 and any(char.isalnum() or ord(char) > 127 for char in plain)
 
 
 def _telling_opener(text: str) -> bool:
