@@ -17,6 +17,7 @@ from typing import get_args
 
 from tplc.backends.peg.styles import style_of
 from tplc.ir.nodes import JsonFields, Layout, Slot, SlotKind, Text, Tools
+from tplc.ir.spellings import spelling_of
 from tplc_runtime.values import Reader
 
 MARK = "\x7f"
@@ -44,7 +45,7 @@ def call_object_of(tools: Tools) -> CallObject | None:
 def _object_in(tools: Tools) -> CallObject | None:
     """The first object in the call's text that holds name and arguments."""
     assert tools.dialect is not None
-    style = style_of(tools.dialect.in_object, also_python=True)
+    style = style_of(spelling_of(tools.dialect.in_object, also_python=True))
     written = "".join(_written(item, style.usual) for item in tools.call)
     opened = next(text for text, token in style.tokens.items() if token == "{")
     start = written.find(opened)

@@ -14,9 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from tplc.backends.python.embed import Embedded, embed
-from tplc.backends.python.format import CallFacts, FormatFacts, PairFacts, SlotEnd, StyleFacts
+from tplc.backends.python.format import CallFacts, FormatFacts, PairFacts, SlotEnd
 from tplc.backends.python.literals import Expression, assignment, called, literal, mapping, texts
 from tplc.ir.nodes import TemplateIR
+from tplc.ir.spellings import Spelling
 
 _USUAL_SIGNS = ("[", ",", "]", "{", ":", ",", "}")
 
@@ -302,7 +303,7 @@ def _slots(name: str, slots: Sequence[SlotEnd], end: str = "_END") -> list[str]:
     return assignment(name, called("", items))
 
 
-def _style(name: str, style: StyleFacts) -> list[str]:
+def _style(name: str, style: Spelling) -> list[str]:
     items: list[Expression] = [called("", (texts(string) for string in style.strings)), _words(style.words)]
     if style.signs != _USUAL_SIGNS:
         items.append(texts(style.signs))
@@ -312,7 +313,7 @@ def _style(name: str, style: StyleFacts) -> list[str]:
 
 
 def _words(words: Iterable[tuple[str, str]]) -> Expression:
-    return mapping((literal(word), literal(value)) for word, value in words)
+    return mapping((literal(word), literal(value)) for word, value in sorted(words))
 
 
 def _field_table(calls: CallFacts) -> list[str]:

@@ -18,7 +18,6 @@ from tplc.errors import TplcError
 from tplc.ir.markers import is_distinctive, only_punctuation, parts_of, pieces_of
 from tplc.ir.nodes import (
     Layout,
-    ObjectArguments,
     PairArguments,
     Slot,
     SlotKind,
@@ -27,6 +26,7 @@ from tplc.ir.nodes import (
     Tools,
     ValueStyle,
 )
+from tplc.ir.spellings import Spelling, spelling_of, spellings_of
 from tplc_runtime.values import Reader, Style
 
 _SYNTAX = "[]{}(),:\"'=`; \t\n\r"
@@ -54,14 +54,6 @@ class SlotEnd:
     suffixes: tuple[str, ...]
     nexts: tuple[str, ...] = ()
     line: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class StyleFacts:
-    strings: tuple[tuple[str, str, str], ...]
-    words: tuple[tuple[str, str], ...]
-    signs: tuple[str, ...]
-    bare_keys: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +90,7 @@ class CallFacts:
     object_open: str = "{"
     object_head: str = ""  # a pattern: how a call's object usually begins, up to the arguments
     pairs: PairFacts | None = None
-    styles: tuple[StyleFacts, StyleFacts, StyleFacts] | None = None
+    styles: tuple[Spelling, Spelling, Spelling] | None = None
 
     @property
     def unmarked(self) -> bool:
@@ -232,7 +224,7 @@ class _Analysis:
             else tuple((path, role) for path, role in known if path),
             object_open=opened,
             object_head=_object_head(tools),
-            styles=self.styles(tools),
+            styles=self.spellings(tools),
         )
 
     def layout_calls(self, tools: Tools) -> CallFacts:
@@ -261,7 +253,7 @@ class _Analysis:
             tail=tail,
             call_id=_id_layout(tools, before),
             pairs=pair_facts,
-            styles=self.styles(tools),
+            styles=self.spellings(tools),
             object_open=tools.dialect.in_object.object_open.strip() or "{",
         )
 
@@ -286,12 +278,12 @@ class _Analysis:
             header=self.header(prefix[bool(first) :], tools, None, None, ()),
             fields=fields,
             object_open=opened,
-            styles=self.styles(tools),
+            styles=self.spellings(tools),
         )
 
     def object_in(self, written: str, opened: str, tools: Tools) -> tuple[int, int, object]:
         """The first object of the dialect in a text: where it starts and stops, and its members."""
-        style, _, _ = (Style(facts.strings, dict(facts.words), facts.signs) for facts in self.styles(tools))
+        style, _, _ = (Style(facts.strings, dict(facts.words), facts.signs) for facts in self.spellings(tools))
         start = written.find(opened)
         while start >= 0:
             reader = Reader((style, style, style))
@@ -411,7 +403,7 @@ class _Analysis:
             value_close=(close, rest) if repeats else None,
             quoted=bool(dialect.top.strings),
             follow=follow,
-            words=self.style(dialect.top).words,
+            words=spelling_of(dialect.top, also_python=self.on("python_literals")).words,
             types=_type_words(tools),
             wrap=(dialect.wrap.open, dialect.wrap.close) if dialect.wrap else None,
             items=(dialect.elements.item_open, dialect.elements.item_close) if dialect.elements else None,
@@ -450,37 +442,8 @@ class _Analysis:
         start = rf"[{re.escape(''.join(firsts))}].{{0,160}}\Z|\s{{1,16}}\Z"
         return "".join(firsts), start, f"(?:{blank}{end.removeprefix(SPACE)}|{at_once})"
 
-    def styles(self, tools: Tools) -> tuple[StyleFacts, StyleFacts, StyleFacts]:
-        assert tools.dialect is not None
-        dialect = tools.dialect
-        if isinstance(tools.arguments, ObjectArguments) or tools.json is not None:
-            style = self.style(dialect.in_object)
-            return style, style, style
-        return self.style(dialect.top), self.style(dialect.in_list), self.style(dialect.in_object)
-
-    def style(self, style: ValueStyle) -> StyleFacts:
-        strings = [(string.open, string.close, string.escape) for string in style.strings]
-        words = [(style.true, "true"), (style.false, "false"), (style.null or "", "null")]
-        if self.on("python_literals"):
-            if strings:
-                strings += [('"', '"', "json"), ("'", "'", "python")]
-            words += [("True", "true"), ("False", "false"), ("None", "null")]
-            words += [("true", "true"), ("false", "false"), ("null", "null")]
-        known: dict[str, tuple[str, str, str]] = {}
-        for string in strings:
-            known.setdefault(string[0], string)
-        given = (
-            style.list_open,
-            style.list_separator,
-            style.list_close,
-            style.object_open,
-            style.colon,
-            style.object_separator,
-            style.object_close,
-        )
-        signs = tuple(sign.strip() or usual for sign, usual in zip(given, "[,]{:,}", strict=True))
-        word_map = {word: literal for word, literal in reversed(words) if word}
-        return StyleFacts(tuple(known.values()), tuple(sorted(word_map.items())), signs, not style.key_open)
+    def spellings(self, tools: Tools) -> tuple[Spelling, Spelling, Spelling]:
+        return spellings_of(tools, also_python=self.on("python_literals"))
 
 
 def _call_start(tools: Tools) -> str:

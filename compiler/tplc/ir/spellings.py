@@ -1,0 +1,56 @@
+"""How values are spelled, as a reader of them takes it: quotes, words and signs, with those of Python where declared.
+
+spellings_of(tools, also_python=True)  →  (at the top, inside lists, inside objects)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tplc.ir.nodes import ObjectArguments, Tools, ValueStyle
+
+_PYTHON_STRINGS = (('"', '"', "json"), ("'", "'", "python"))
+_PYTHON_WORDS = {"True": "true", "False": "false", "None": "null", "true": "true", "false": "false", "null": "null"}
+_JSON_SIGNS = "[,]{:,}"
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """`strings` as (open, close, escape), `words` and the JSON they mean, `signs` in the places of JSON's `[,]{:,}`."""
+
+    strings: tuple[tuple[str, str, str], ...]
+    words: tuple[tuple[str, str], ...]
+    signs: tuple[str, ...]
+    bare_keys: bool
+
+
+def spellings_of(tools: Tools, *, also_python: bool) -> tuple[Spelling, Spelling, Spelling]:
+    assert tools.dialect is not None
+    dialect = tools.dialect
+    inside = spelling_of(dialect.in_object, also_python=also_python)
+    if isinstance(tools.arguments, ObjectArguments) or tools.json is not None:
+        return inside, inside, inside
+    top, in_list = (spelling_of(style, also_python=also_python) for style in (dialect.top, dialect.in_list))
+    return top, in_list, inside
+
+
+def spelling_of(style: ValueStyle, *, also_python: bool) -> Spelling:
+    own = [(string.open, string.close, string.escape) for string in style.strings]
+    strings: dict[str, tuple[str, str, str]] = {}
+    for string in (*own, *(_PYTHON_STRINGS if also_python and own else ())):
+        strings.setdefault(string[0], string)
+    words = {style.true: "true", style.false: "false", style.null or "": "null"}
+    if also_python:
+        words = _PYTHON_WORDS | words
+    given = (
+        style.list_open,
+        style.list_separator,
+        style.list_close,
+        style.object_open,
+        style.colon,
+        style.object_separator,
+        style.object_close,
+    )
+    signs = tuple(sign.strip() or usual for sign, usual in zip(given, _JSON_SIGNS, strict=True))
+    known = tuple((word, meaning) for word, meaning in words.items() if word)
+    return Spelling(tuple(strings.values()), known, signs, not style.key_open)
