@@ -6,6 +6,7 @@ section_start "<calls>\\n", call "<call>" NAME "\\n" ARGUMENTS "</call>"
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -128,16 +129,12 @@ class _Analysis:
 
     def signs(self, text: str) -> str:
         """The pattern of a marker and its variants that are only punctuation, where no longer marker stands."""
-        return group(either([self.unless_longer(each) for each in self.texts(text) if only_punctuation(each)]))
+        others = [*self.ir.turn.ends, *self.roles().values(), call_shape(self.ir.tools).opener]
+        signs = filter(only_punctuation, self.texts(text))
+        return group(either([unless_longer(each, others, marker(each)) for each in signs]))
 
     def words(self, text: str) -> str:
         return group(either([marker(each) for each in self.texts(text) if not only_punctuation(each)]))
-
-    def unless_longer(self, text: str) -> str:
-        core, ir = text.strip(), self.ir
-        others = [*ir.turn.ends, *self.roles().values(), call_shape(ir.tools).opener]
-        longer = [exact(other.strip()) for other in others if other.strip() != core and other.strip().startswith(core)]
-        return (f"(?!{either(longer)})" if longer else "") + marker(text)
 
     def facts(self) -> Facts:
         ir, tools = self.ir, self.ir.tools
@@ -188,13 +185,8 @@ class _Analysis:
         return sorted((text for text in texts if text.strip()), key=lambda text: (-len(text), text))
 
     def before_calls(self, text: str, pattern: str) -> str:
-        """The pattern of a marker that an opener of calls may begin with: the longer of two at one place counts."""
-        if not pattern:
-            return ""
-        calls = (self.ir.tools.section_start, call_shape(self.ir.tools).opener)
-        longer = [exact(call.strip()) for call in calls if call.strip() != text.strip() != ""]
-        longer = [each for each in longer if each.startswith(exact(text.strip()))]
-        return (f"(?!{either(longer)})" if longer else "") + pattern
+        """The pattern of a marker that an opener of calls may begin with."""
+        return unless_longer(text, (self.ir.tools.section_start, call_shape(self.ir.tools).opener), pattern)
 
     def opener(self, text: str) -> str:
         if not text.strip():
@@ -226,15 +218,8 @@ class _Analysis:
         openers = self.openers()
         # A piece that an opener begins with would tear that apart.
         ordered = [text for text in ordered if text in variants or text.strip() not in openers]
-        alone = [[exact(each) for each in openers if each.startswith(text.strip())] for text in unlike(ordered)]
-        return group(
-            either(
-                [
-                    (f"(?!{either(longer)})" if longer and text not in variants else "") + marker(text)
-                    for text, longer in zip(unlike(ordered), alone, strict=True)
-                ]
-            )
-        )
+        alone = [(text, () if text in variants else openers) for text in unlike(ordered)]
+        return group(either([unless_longer(text, longer, marker(text)) for text, longer in alone]))
 
     def stray(self, reasoning_close: str, shape: CallShape) -> str:
         """Closers that are dropped where nothing is open."""
@@ -252,6 +237,14 @@ class _Analysis:
 
 def with_space(closer: tuple[str | None, ...], space: str) -> tuple[str | None, ...]:
     return (*closer[:-1], closer[-1] + space) if closer and closer[-1] else closer
+
+
+def unless_longer(text: str, others: Iterable[str], pattern: str) -> str:
+    """The pattern of a marker where none of the others stands that begin with it: the longer one counts."""
+    begins = exact(text.strip())
+    longer = [exact(other.strip()) for other in others if other.strip() != text.strip()]
+    longer = [other for other in longer if other.startswith(begins)] if pattern and begins else []
+    return (f"(?!{either(longer)})" if longer else "") + pattern
 
 
 def unlike(texts: list[str]) -> list[str]:
