@@ -9,10 +9,12 @@ OUT ?= build
 EXAMPLE ?= tagged-json
 DEMO := examples/$(EXAMPLE)
 PYTEST := $(BIN)/python -m pytest
+# How many tests run side by side; 0: in this process.
+WORKERS ?= auto
 # A command as a person would type it, then what it prints.
 show = printf '\n$$ %s\n' '$(1)'; PATH="$(CURDIR)/$(BIN):$$PATH" $(SHELL) -c '$(1)'
 
-.PHONY: help setup test slow lint format types golden golden-check examples bench hostile coverage lines random grammars schema-suite llama-checker agreement fuzz demo check dist clean
+.PHONY: help setup test slow lint format types golden golden-check examples bench hostile coverage lines random random-wild round-trip grammars engines schema-suite llama-checker agreement fuzz demo check dist clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,7 +30,7 @@ $(READY): pyproject.toml
 	@touch $@
 
 test: $(READY)  ## all tests (ARGS="-k word" to choose)
-	$(PYTEST) $(ARGS)
+	$(PYTEST) -n $(WORKERS) $(ARGS)
 
 lint: $(READY)  ## style: ruff check and format
 	$(BIN)/ruff check .
@@ -53,7 +55,7 @@ bench: $(READY)  ## time and memory of parsers, grammars and the compiler
 hostile: $(READY)  ## time outputs that are made to hurt, up to 10 MB, and write docs/hostile.md (takes half an hour)
 	$(BIN)/python -m benchmarks.hostile $(ARGS)
 
-coverage: $(READY)  ## compile the templates in ../shared, run the outputs there, write docs/coverage.md
+coverage: $(READY)  ## compile the templates in ../shared, run the outputs there, write docs/coverage.md (ARGS=--fast: the outputs only)
 	$(BIN)/python -m tests.coverage_report $(ARGS)
 
 lines: $(READY)  ## which lines the tests reach
@@ -65,6 +67,12 @@ examples: $(READY)  ## write examples/*/out anew from the templates
 
 random: $(READY)  ## 500 chat templates of random design (ARGS="--count 50 --first 0")
 	$(BIN)/python -m tests.property.report_random $(ARGS)
+
+random-wild: $(READY)  ## chat templates of wild design, the rate by kind (ARGS="--count 50 --first 0 --verbose", ARGS=--kept)
+	$(BIN)/python -m tests.property.report_wild $(ARGS)
+
+round-trip: $(READY)  ## the templates in ../shared rendered by plain Jinja, and read by their parsers (ARGS="--every 5 --only WORD")
+	$(BIN)/python -m tests.independent $(ARGS)
 
 grammars: $(READY)  ## grammars of the templates in ../shared against their renders and parsers (ARGS="--every 10 --engine llama")
 	$(BIN)/python -m tests.gbnf.renders ../shared/templates $(ARGS)
@@ -86,6 +94,10 @@ llama-checker: $(READY)  ## build llama.cpp's grammar engine from its sources, f
 	$(CXX) -O2 -std=c++17 -I$(OUT)/llama/src -I$(OUT)/llama/include -I$(OUT)/llama/ggml/include \
 		-ffunction-sections -fdata-sections tests/gbnf/llama_checker.cpp $(OUT)/llama/src/llama-grammar.cpp \
 		-Wl,--gc-sections -o $(OUT)/llama/checker
+
+engines: $(READY)  ## the examples of examples/batch in Ray, datasets, Polars, DuckDB and Spark (installs 1.5 GB)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[ray,datasets,tokens]" polars duckdb pyspark
+	TPLC_ENGINES=1 $(PYTEST) tests/batch $(ARGS)
 
 agreement: $(READY)  ## the PEG against the generated parsers on 10,000 mutated outputs (ARGS="--count N")
 	$(BIN)/python -m tests.peg.agreement $(ARGS)

@@ -1,45 +1,36 @@
 """What share of real templates and outputs is covered: `make coverage`.
 
-    python -m tests.coverage_report [--only WORD] [--no-write]
+    python -m tests.coverage_report [--only WORD] [--no-write] [--fast [--show]]
 
-Compiles every template of the collection beside the project, runs the recorded outputs through the generated parsers,
-prints a summary, and writes docs/coverage.md.  Times are printed only, so that the file changes with the results alone.
+Compiles every template of the collections beside the project as plain `tplc compile` does, runs the recorded outputs
+through the generated parsers, prints a summary, and writes docs/coverage.md.  Times are printed only, so that the file
+changes with the results alone.  `--fast` runs the outputs only, through parsers kept in build/, and writes nothing.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import random
 import statistics
 import sys
 import time
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Literal
 
 from tests.conftest import ROOT, SHARED
-from tplc.driver import generate, learn_format, open_renderer, require_verified, verify_ir
+from tests.parser_cache import read_pairs, read_parser, read_source, special_tokens
+from tests.recorded import Output, OutputResult, read_outputs, run_output
+from tplc.driver import generate, learn_format, open_renderer, require_verified, tolerate, verify_ir
 from tplc.errors import InvalidIR, TplcError
-from tplc.ir.nodes import Tolerance
-from tplc.ir.tolerances import apply_tolerances, tolerances_from
-from tplc.learn import Example, read_example
 from tplc.verify.artifact import load_module
 
 REPORT = ROOT / "docs" / "coverage.md"
-CHUNKINGS = 3
-
-
-@dataclass(frozen=True, slots=True)
-class CaseResult:
-    id: int
-    difference: str  # "" when equal
-    chunked: str  # "" when every chunking agrees with the whole
+COLLECTIONS = ("llamacpp", "vllm")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,19 +41,23 @@ class TemplateResult:
     seconds: float
     renders: int
     ambiguities: tuple[str, ...]
-    cases: tuple[CaseResult, ...]
+    outputs: tuple[OutputResult, ...]
 
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description="Coverage of the collected templates and outputs.")
     parser.add_argument("--only", default="", help="templates whose name holds this; nothing is written then")
     parser.add_argument("--no-write", action="store_true", help="leave docs/coverage.md as it is")
+    parser.add_argument("--fast", action="store_true", help="only run the outputs, through parsers kept in build/")
+    parser.add_argument("--show", action="store_true", help="with --fast: print what was wanted and what came")
     parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args(arguments)
     if not SHARED.is_dir():
         print(f"no folder {SHARED.name} beside the project: nothing to measure", file=sys.stderr)
         return 2
-    index = {entry["file"].removesuffix(".jinja"): entry for entry in _json(SHARED / "templates" / "index.json")}
+    if options.fast:
+        return run_fast(options.only, show=options.show)
+    index = {entry.name: entry for entry in read_index()}
     names = [name for name in sorted(index) if options.only in name]
     results = measure(names, options.processes)
     report = Report(results, {name: index[name] for name in names})
@@ -73,10 +68,37 @@ def main(arguments: list[str]) -> int:
     return 1 if any(result.internal for result in results) else 0
 
 
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What is said of a template in its collection; `family` and `dialect` only in the first."""
+
+    name: str
+    calls: bool
+    family: str
+    dialect: str
+
+
+def read_index() -> list[Entry]:
+    entries = [
+        Entry(
+            name=entry["file"].removesuffix(".jinja"),
+            calls=entry["layout_family"] not in ("-", ""),
+            family=entry["layout_family"],
+            dialect=entry["value_dialect"],
+        )
+        for entry in _json(SHARED / "templates" / "index.json")
+    ]
+    more = SHARED / "more" / "templates" / "index.json"
+    return entries + [
+        Entry(name=entry["file"].removesuffix(".jinja"), calls=entry["tools"], family="-", dialect="-")
+        for entry in (_json(more) if more.is_file() else [])
+    ]
+
+
 def measure(names: list[str], processes: int) -> list[TemplateResult]:
-    cases = read_cases()
+    outputs = read_outputs()
     with ProcessPoolExecutor(processes) as pool:
-        futures = {name: pool.submit(measure_template, name, cases.get(name, [])) for name in names}
+        futures = {name: pool.submit(measure_template, name, outputs.get(name, [])) for name in names}
         return [_result(name, future) for name, future in futures.items()]
 
 
@@ -88,15 +110,15 @@ def _result(name: str, future: Future[TemplateResult]) -> TemplateResult:
     return future.result()
 
 
-def measure_template(name: str, cases: list[dict[str, Any]]) -> TemplateResult:
-    source = (SHARED / "templates" / f"{name}.jinja").read_bytes().decode("utf-8")
+def measure_template(name: str, outputs: Sequence[Output]) -> TemplateResult:
+    source, tokens = read_source(name), special_tokens(name)
     start, renders, problem, internal, ambiguities, parser = time.perf_counter(), 0, "", False, (), None
     try:
-        with open_renderer(source, name=name) as renderer:
+        with open_renderer(source, name=name, special_tokens=tokens) as renderer:
             try:
                 examples = read_pairs(name)
-                ir = learn_format(renderer, name=name, source_text=source, examples=examples)
-                ir = apply_tolerances(ir, read_tolerances(name))
+                ir = learn_format(renderer, name=name, source_text=source, special_tokens=tokens, examples=examples)
+                ir = tolerate(ir)
                 parser = load_module(generate(ir, "python"))
                 ir = verify_ir(ir, renderer, examples=examples)
                 ambiguities = tuple(a.kind for a in ir.verification.ambiguities)
@@ -106,105 +128,56 @@ def measure_template(name: str, cases: list[dict[str, Any]]) -> TemplateResult:
     except TplcError as error:
         problem, internal = f"{type(error).__name__}: {error}", isinstance(error, InvalidIR)
     seconds = time.perf_counter() - start
-    ran = tuple(run_case(parser, case) for case in cases) if parser else tuple(_not_run(case) for case in cases)
+    ran = tuple(run_output(parser, o) for o in outputs) if parser else tuple(_not_run(o) for o in outputs)
     return TemplateResult(name, problem, internal, seconds, renders, ambiguities, ran)
 
 
-def _not_run(case: dict[str, Any]) -> CaseResult:
-    return CaseResult(case["id"], "the template did not compile", "")
+def _not_run(output: Output) -> OutputResult:
+    return OutputResult(output.id, output.collection, "the template did not compile", "")
 
 
-# What renders cannot show is data: example pairs of the collection, tolerance files of these tests.
+def run_fast(only: str, *, show: bool) -> int:
+    """The outputs alone, in this process: those that differ, and how many of each collection do not."""
+    results: list[OutputResult] = []
+    for name, outputs in sorted(read_outputs().items()):
+        chosen = [output for output in outputs if only in name or only == output.id]
+        parser = read_parser(name) if chosen else None
+        for output in chosen if parser is not None else ():
+            result = run_output(parser, output)
+            results.append(result)
+            if result.difference or result.chunked:
+                chunked = f"; chunks give another {result.chunked}" if result.chunked else ""
+                print(f"- {result.id} ({name}): {result.difference}{chunked}")
+                if show:
+                    print(_told(parser, output))
+    print("\n".join(equal_to_expected(results)))
+    return 0
 
 
-def read_pairs(name: str) -> list[Example]:
-    path = SHARED / "cases" / "pairs" / f"{name}.jsonl"
-    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-    return [read_example(json.loads(line), f"{path.name}: line {i}") for i, line in enumerate(lines, 1)]
-
-
-def read_tolerances(name: str) -> list[Tolerance]:
-    folder = ROOT / "tests" / "cases" / "tolerances"
-    files = _json(folder / "index.json").get(name, [])
-    return [tolerance for file in files for tolerance in tolerances_from(_json(folder / file), file)]
-
-
-# The recorded outputs.
-
-
-def read_cases() -> dict[str, list[dict[str, Any]]]:
-    """The recorded outputs of each template."""
-    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for line in (SHARED / "cases" / "llamacpp.jsonl").read_bytes().decode("utf-8").splitlines():
-        case = json.loads(line)
-        found[case["template"].removesuffix(".jinja")].append(case)
-    return found
-
-
-def run_case(parser: ModuleType, case: dict[str, Any]) -> CaseResult:
-    options = {
-        "tools": case["tools"],
-        "prompt": case["prompt"],
-        # "none" leaves reasoning in the content, except where an answer is continued: there it is split off.
-        "parse_reasoning": case["reasoning_format"] != "none",
-        "echo": case["continue_final_message"] is not None,
-        "json_content": bool(case["json_schema"]),
-    }
-    text, partial = case["input"], case["is_partial"]
-    whole = parser.parse(text, **options)
-    streamed = [stream(parser, chunks, options, finish=True) for chunks in chunkings(text, case["id"])]
-    chunked = next((found for got in streamed if (found := _first_difference(whole, got))), "")
-    message = stream(parser, [text], options, finish=False) if partial else whole
-    return CaseResult(case["id"], difference(case["expect"], message), chunked)
-
-
-def stream(parser: ModuleType, chunks: Iterable[str], options: Mapping[str, Any], *, finish: bool) -> dict[str, Any]:
-    machine = parser.StreamParser(**options)
-    for chunk in chunks:
-        machine.feed(chunk)
-    if finish:
+def _told(parser: ModuleType, output: Output) -> str:
+    machine = parser.StreamParser(**output.options)
+    machine.feed(output.text)
+    if output.finished:
         machine.finish()
-    return dict(machine.message)
+    options = {name: value for name, value in output.options.items() if name != "tools" and value is not None}
+    tools = [tool.get("function", tool) for tool in output.options["tools"] or ()]
+    named = {tool["name"]: (tool.get("parameters") or {}).get("properties") for tool in tools}
+    wanted = {name: output.want[name] for name in ("content", "reasoning", "tool_calls")}
+    lines = [f"text     {output.text!r}", f"options  {options} tools {json.dumps(named)[:600]}"]
+    lines += [f"want     {json.dumps(wanted, ensure_ascii=False)} by {', '.join(output.fields)}"]
+    lines += [f"got      {json.dumps(machine.message, ensure_ascii=False)} incomplete {machine.incomplete}"]
+    return "\n".join(f"    {line}" for line in [*lines, *(f"         {note}" for note in machine.diagnostics)])
 
 
-def chunkings(text: str, seed: int) -> list[list[str]]:
-    """One character at a time, and a few random ways."""
-    rng = random.Random(seed)
-    ways = [list(text)]
-    for _ in range(CHUNKINGS):
-        cuts = sorted(rng.randrange(len(text) + 1) for _ in range(rng.randint(1, 8)))
-        ways.append([text[a:b] for a, b in pairwise([0, *cuts, len(text)])])
-    return ways
-
-
-def difference(expected: Mapping[str, Any], message: Mapping[str, Any]) -> str:
-    """Where a message is not what is expected, outer white space and JSON spacing apart; "" if nowhere."""
-    for field in ("content", "reasoning_content"):
-        if (expected[field] or "").strip() != (message[field] or "").strip():
-            return field
-    calls = message["tool_calls"]
-    if len(calls) != len(expected["tool_calls"]):
-        return f"{len(expected['tool_calls'])} calls expected, got {len(calls)}"
-    for number, (want, got) in enumerate(zip(expected["tool_calls"], calls, strict=True), 1):
-        if want["name"] != got["function"]["name"]:
-            return f"name of call {number}"
-        if normal(want["arguments"]) != normal(got["function"]["arguments"]):
-            return f"arguments of call {number}"
-        if want["id"] and want["id"] != got["id"]:
-            return f"id of call {number}"
-    return ""
-
-
-def normal(arguments: str) -> str:
-    """JSON without its spacing; other text (of a call that is not complete) without outer white space."""
-    try:
-        return json.dumps(json.loads(arguments))
-    except json.JSONDecodeError:
-        return arguments.strip()
-
-
-def _first_difference(whole: Mapping[str, Any], other: Mapping[str, Any]) -> str:
-    return next((field for field in ("content", "reasoning_content", "tool_calls") if whole[field] != other[field]), "")
+def equal_to_expected(outputs: Sequence[OutputResult]) -> list[str]:
+    lines = []
+    for collection in COLLECTIONS:
+        chosen = [output for output in outputs if output.collection == collection]
+        if chosen:
+            equal = sum(not output.difference for output in chosen)
+            lines.append(f"outputs of {collection}.jsonl equal to what is expected: {equal} of {len(chosen)}")
+    different = sum(bool(output.chunked) for output in outputs)
+    return [*lines, f"outputs where a chunking differs from the whole: {different} of {len(outputs)}"]
 
 
 # The report.
@@ -213,11 +186,11 @@ def _first_difference(whole: Mapping[str, Any], other: Mapping[str, Any]) -> str
 @dataclass(frozen=True, slots=True)
 class Report:
     results: list[TemplateResult]
-    index: Mapping[str, Mapping[str, Any]]
+    index: Mapping[str, Entry]
 
     def console(self) -> str:
         timed = sorted((r for r in self.results if r.seconds), key=lambda r: -r.seconds)
-        lines = [*self._failed(), "", *self._cases(), "", *self._summary()]
+        lines = [*self._failed(), "", *self._differences(), "", *self._summary()]
         if timed:
             lines.append(f"compile time: median {statistics.median(r.seconds for r in timed):.2f} s; slowest:")
             lines += [f"    {r.seconds:6.2f} s  {r.renders:5} renders  {r.name}" for r in timed[:5]]
@@ -237,11 +210,11 @@ class Report:
             "",
             "| family | compiled and verified | of |",
             "|---|---|---|",
-            *self._groups("layout_family"),
+            *self._groups("family"),
             "",
             "| dialect | compiled and verified | of |",
             "|---|---|---|",
-            *self._groups("value_dialect"),
+            *self._groups("dialect"),
             "",
             "## Templates",
             "",
@@ -251,7 +224,7 @@ class Report:
             "",
             "## Outputs that differ from what is expected",
             "",
-            *(self._cases() or ["None."]),
+            *(self._differences() or ["None."]),
             "",
         ]
         return "\n".join(lines)
@@ -259,49 +232,47 @@ class Report:
     def _summary(self) -> list[str]:
         calling = [r for r in self.results if self._calls(r)]
         plain = [r for r in self.results if not self._calls(r)]
-        cases = [case for r in self.results for case in r.cases]
         return [
             f"templates that render tool calls: {_good(calling)} of {len(calling)} compiled and verified",
             f"templates without tool calls: {_good(plain)} of {len(plain)} compiled and verified",
             f"internal errors: {sum(r.internal for r in self.results)}",
-            f"outputs equal to what is expected: {sum(not c.difference for c in cases)} of {len(cases)}",
-            f"outputs where a chunking differs from the whole: {sum(bool(c.chunked) for c in cases)} of {len(cases)}",
+            *equal_to_expected([output for result in self.results for output in result.outputs]),
         ]
 
     def _calls(self, result: TemplateResult) -> bool:
-        return self.index[result.name]["layout_family"] not in ("-", "")
+        return self.index[result.name].calls
 
-    def _groups(self, key: str) -> list[str]:
-        total: Counter[str] = Counter(self.index[r.name][key] for r in self.results)
-        good = Counter(self.index[r.name][key] for r in self.results if not r.problem)
-        return [f"| {group} | {good[group]} | {total[group]} |" for group in sorted(total) if group != "-"]
+    def _groups(self, key: Literal["family", "dialect"]) -> list[str]:
+        total: Counter[str] = Counter(getattr(self.index[r.name], key) for r in self.results)
+        good = Counter(getattr(self.index[r.name], key) for r in self.results if not r.problem)
+        return [f"| {group} | {good[group]} | {total[group]} |" for group in sorted(total) if group not in ("-", "")]
 
     def _table(self) -> list[str]:
         rows = []
         for result in self.results:
             entry = self.index[result.name]
-            equal = f"{sum(not c.difference for c in result.cases)} of {len(result.cases)}" if result.cases else ""
+            ran = result.outputs
+            equal = f"{sum(not output.difference for output in ran)} of {len(ran)}" if ran else ""
             told = result.problem.splitlines()[0] if result.problem else "verified"
             ambiguous = f"; ambiguous: {', '.join(sorted(set(result.ambiguities)))}" if result.ambiguities else ""
-            kind = f"{entry['layout_family']} / {entry['value_dialect']}" if self._calls(result) else ""
+            kind = f"{entry.family} / {entry.dialect}".replace("- / -", "yes") if entry.calls else ""
             rows.append(f"| {result.name} | {kind} | {equal} | {_cell(told + ambiguous)} |")
         return rows
 
     def _failed(self) -> list[str]:
-        return [
-            f"FAILED {r.name} ({self.index[r.name]['layout_family']}): {r.problem}" for r in self.results if r.problem
-        ]
+        return [f"FAILED {r.name} ({self.index[r.name].family}): {r.problem}" for r in self.results if r.problem]
 
-    def _cases(self) -> list[str]:
+    def _differences(self) -> list[str]:
         lines = []
         reasons = _json(ROOT / "tests" / "cases" / "differences.json")
         for result in self.results:
-            for case in result.cases:
-                if case.difference:
-                    reason = reasons.get(str(case.id), "")
-                    lines.append(f"- {case.id} ({result.name}): {case.difference}" + f" ({reason})" * bool(reason))
-                if case.chunked:
-                    lines.append(f"- {case.id} ({result.name}): chunks give another {case.chunked} than the whole")
+            for output in result.outputs:
+                if output.difference:
+                    reason = reasons.get(output.id, "")
+                    told = f"{output.difference}" + f" ({reason})" * bool(reason)
+                    lines.append(f"- {output.id} ({result.name}): {told}")
+                if output.chunked:
+                    lines.append(f"- {output.id} ({result.name}): chunks give another {output.chunked} than the whole")
         return lines
 
 

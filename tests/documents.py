@@ -2,7 +2,7 @@
 
     ```console          each `$ ` line is a command (`> ` continues it), what follows is what it prints
     $ tplc --version
-    tplc 0.1.0
+    tplc 0.2.0
     ```
 
     ```python           run in one namespace per document; a `text` block right behind it is what it prints
@@ -11,6 +11,7 @@
 
     <!-- file: chat.jinja -->     saves the next block under that name
     <!-- not run: why -->         leaves the next block alone
+    <!-- needs: package -->       the document runs where this package is installed
 
 A line of `...` in what is printed stands for any lines.
 """

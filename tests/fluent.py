@@ -53,7 +53,7 @@ class Case:
 
     def prefilled(self, text: str) -> Case:
         """The prompt goes on with this much of the answer."""
-        return self._with(prompt=self._prompt(lambda head: True) + text)
+        return self._with(prompt=self._prompt(lambda head: True) + text, continue_final_message=True)
 
     def thinking(self, on: bool) -> Case:
         """The generation prompt that leaves reasoning open to the model, or the one that has closed it."""

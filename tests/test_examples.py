@@ -14,9 +14,11 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import ROOT
 from tests.example_case import Example, Output, load_examples
 from tplc.driver import GrammarOptions, compile_template, generate, require_verified
 from tplc.ir.nodes import TemplateIR
+from tplc.lower import lower, printed
 from tplc.render import Renderer
 from tplc.verify.artifact import load_module
 
@@ -49,6 +51,11 @@ def test_there_are_examples() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_example_is_verified(name: str) -> None:
     require_verified(compiled(name))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_read_is_current(name: str, golden: Golden) -> None:
+    golden(ROOT / "tests" / "cases" / "lower" / f"{name}.txt", printed(lower(compiled(name))))
 
 
 @pytest.mark.parametrize("name", NAMES)

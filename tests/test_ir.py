@@ -170,7 +170,7 @@ def test_malformed_ir_names_the_path(path: str, value: object, message: str) -> 
     [
         ("[]", "IR: expected a JSON object, got []"),
         ("{", "IR: expected JSON (Expecting property name enclosed in double quotes at line 1, column 2)"),
-        ("[" * 100_000, "IR: expected JSON that is less deeply nested"),
+        ("[" * 100_000, "IR: expected JSON that can be read: this is nested too deeply"),
     ],
 )
 def test_text_that_is_no_ir(text: str, message: str) -> None:
@@ -274,7 +274,7 @@ def test_head_is_cut_off_where_it_fits() -> None:
     [
         ("[1]", "message: tool_calls[0].function.arguments is not a JSON object"),
         ("{", "message: tool_calls[0].function.arguments is not JSON: Expecting property name enclosed in double "
-         "quotes: line 1 column 2 (char 1)"),
+         "quotes at line 1, column 2"),
     ],
 )  # fmt: skip
 def test_arguments_that_cannot_be_written(message: str, error: str) -> None:

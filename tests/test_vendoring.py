@@ -150,13 +150,13 @@ def test_transformers(load: Any) -> None:
     class Tokenizer(Characters):
         def apply_chat_template(self, messages: Any, tools: Any, add_generation_prompt: bool, tokenize: bool) -> str:
             assert (tools, add_generation_prompt, tokenize) == ([FORECAST], True, False)
-            return "[user]\n" + messages[0]["content"] + "[end]\n[assistant]\n<why>"
+            return "[user]\n" + messages[0]["content"] + "[end]\n[assistant]\n"
 
         def __call__(self, prompt: str, return_tensors: str, add_special_tokens: bool) -> Inputs:
-            assert prompt.endswith("<why>") and (return_tensors, add_special_tokens) == ("pt", False)
+            assert prompt.endswith("[assistant]\n") and (return_tensors, add_special_tokens) == ("pt", False)
             return Inputs(input_ids=Tokens([0] * 4))
 
-    output = THOUGHT.removeprefix("<why>") + CALLS
+    output = THOUGHT + CALLS
     model = SimpleNamespace(device="here", generate=lambda **_: Tokens([0] * 4 + list(map(ord, output))))
     messages = [{"role": "user", "content": "Snow?"}]
     message = load("hut_transformers").answer(model, Tokenizer(), messages, tools=[FORECAST], max_new_tokens=99)

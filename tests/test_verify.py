@@ -12,6 +12,7 @@ import pytest
 from tests.conftest import ROOT
 from tests.example_case import Example, load_example
 from tplc import driver
+from tplc.errors import VerificationFailed
 from tplc.ir.nodes import Ambiguity, GenerationPrompt, TemplateIR, Turn, Verification
 from tplc.verify import Artifact, load_artifact, verify
 from tplc.verify.artifact import NotAParser, load_module, sha256_in
@@ -103,6 +104,54 @@ def test_the_cause_comes_before_the_failures(calls: str, cause: str) -> None:
     first, second, *_ = ir.verification.failures
     assert first == "cause: " + cause
     assert not second.startswith("cause: ")
+
+
+def first_failure(result: Verification) -> str:
+    """Behind the causes, and what would help."""
+    return next(line for line in result.failures if not line.startswith(("cause: ", "help: ")))
+
+
+@pytest.mark.parametrize(
+    ("source", "cause"),
+    [
+        (
+            "{% for m in messages %}{% set known = 'z' ~ 'q' in m.content or m.role == 'user' %}"
+            "{{ m.role ~ ': ' ~ (m.content if known else 'no') }}{% endfor %}",
+            'the render of a question and its answer is without the answer\'s text: "user: zquestion1zassistant: no"',
+        ),
+        (
+            "{% for m in messages %}{% if m.role == 'assistant' and 'z' ~ 'q' not in m.content %}"
+            "{{ raise_exception('not this one') }}{% endif %}{{ m.role ~ ': ' ~ m.content }}{% endfor %}",
+            "the template refuses a question and its answer: not this one",
+        ),
+    ],
+    ids=["lost", "refused"],
+)
+def test_a_template_that_shows_nothing_has_a_cause(source: str, cause: str) -> None:
+    ir = driver.compile_template(source, name="silent.jinja")
+    assert (ir.verification.messages, ir.verification.failures) == (0, (f"cause: {cause}",))
+    with pytest.raises(VerificationFailed) as caught:
+        driver.require_verified(ir)
+    assert str(caught.value).splitlines() == [
+        "silent.jinja: the template shows no message in a place that was learned, so nothing could be verified",
+        f"    cause: {cause}",
+    ]
+
+
+def test_every_failure_has_a_cause_and_what_would_help() -> None:
+    calls = EACH.replace("LINE", "'<c>' ~ c.function.name ~ (c.function.arguments | tojson | replace('city', 'town'))")
+    found = driver.compile_template(AROUND_CALLS.replace("CALLS", calls), name="weak.jinja").verification.failures
+    assert [line.split(":")[0] for line in found[:2]] == ["cause", "one call"]
+    ends = "{% for m in messages %}{{ m.role ~ ': ' ~ m.content ~ '\n' }}{% endfor %}"
+    found = driver.compile_template(ends, name="weak.jinja").verification.failures
+    assert found == ()
+
+
+def test_a_variable_that_must_be_set_is_set_in_verification() -> None:
+    source = "{{ day.upper() }}{% for m in messages %}<{{ m.role }}>{{ m.content }}<end>{% endfor %}"
+    ir = driver.compile_template(source, name="day.jinja")
+    assert ir.verification.verified
+    assert [prompt.context for prompt in ir.turn.prompts] == [(("day", ""),)]
 
 
 def test_a_template_without_calls() -> None:
@@ -222,7 +271,7 @@ def test_a_stream_that_differs_fails() -> None:
     stream = good.stream
     result = run(PLAIN, ir, Artifact(good.parse, lambda **keywords: Strips(stream(**keywords))))
     assert not result.verified
-    assert result.failures[0] == (
+    assert first_failure(result) == (
         "content: in chunks of 40, 5, 40, 5, 1, 3, 8, 5, 5, 40, 40, 3, … it came back as "
         '{"role": "assistant", "content": "he answer is here.", "reasoning_content": null, "tool_calls": []}, whole as '
         '{"role": "assistant", "content": "The answer is here.", "reasoning_content": null, "tool_calls": []}; '
@@ -237,7 +286,7 @@ def test_deltas_that_do_not_add_up_fail() -> None:
     stream = good.stream
     result = run(PLAIN, ir, Artifact(good.parse, lambda **keywords: LosesDeltas(stream(**keywords))))
     assert not result.verified
-    assert result.failures[0] == (
+    assert first_failure(result) == (
         "content: in chunks of 40, 5, 40, 5, 1, 3, 8, 5, 5, 40, 40, 3, … the deltas make "
         '{"content": "", "reasoning_content": "", "tool_calls": []}, not '
         '{"role": "assistant", "content": "The answer is here.", "reasoning_content": null, "tool_calls": []}; '
@@ -251,8 +300,10 @@ def test_a_parser_that_raises_fails() -> None:
 
     result = run(PLAIN, learned(PLAIN), Artifact(parse, None))
     assert (result.verified, result.messages, result.passed, result.chunkings) == (False, 27, 0, 0)
-    assert result.failures[0] == ("content: the parser raised KeyError: 'The'; rendered \"The answer is here.<end>\"")
-    assert len(result.failures) == 20
+    assert first_failure(result) == (
+        "content: the parser raised KeyError: 'The'; rendered \"The answer is here.<end>\""
+    )
+    assert len(result.failures) == 21  # and the cause
 
 
 def test_a_parser_that_guesses_types_fails_though_the_render_is_the_same() -> None:
@@ -265,7 +316,7 @@ def test_a_parser_that_guesses_types_fails_though_the_render_is_the_same() -> No
 
     result = run(RAW, ir, Artifact(parse, None))
     assert not result.verified
-    assert result.failures[0] == (
+    assert first_failure(result) == (
         'string: a number in it: call 1, argument value: expected "42", got 42; rendered '
         '"<call store><before>x</before><value>42</value><after>y</after></call><end>"'
     )
@@ -288,7 +339,11 @@ def test_no_message_is_no_proof() -> None:
     ir = learned(PLAIN)
     nothing = "{% for m in messages %}{% if m.role == 'user' %}{{ m.content }}{% endif %}{% endfor %}"
     result = run(nothing, ir, driver.generate(ir, "python"))
-    assert result == Verification(verified=False, not_shown=("content", "reasoning", "calls"))
+    assert result == Verification(
+        verified=False,
+        not_shown=("content", "reasoning", "calls"),
+        failures=('cause: the render of a question and its answer is without the answer\'s text: "zquestion1z"',),
+    )
 
 
 # The parts

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tplc.backends.gbnf import grammar
     from tplc.driver import compile_template, generate, load_ir
     from tplc.errors import TplcError
+    from tplc.explain.turn_spans import spans
     from tplc.ir.nodes import TemplateIR
     from tplc.serving import ChatTemplate, Prepared, prepare
 
@@ -32,6 +33,7 @@ __all__ = [
     "grammar",
     "load_ir",
     "prepare",
+    "spans",
 ]
 
 _HOMES = {
@@ -44,6 +46,7 @@ _HOMES = {
     "grammar": "tplc.backends.gbnf",
     "load_ir": "tplc.driver",
     "prepare": "tplc.serving",
+    "spans": "tplc.explain.turn_spans",
 }
 
 

@@ -1,6 +1,6 @@
 """The pipeline: one call per stage.
 
-    source text → render → learn → check → generate → verify → TemplateIR, and the artifact that was verified
+    source text → render → learn → check → tolerate → generate → verify → TemplateIR, and the artifact that was verified
 
 The stages are imported where they run: a command that only prints a version loads none of them.
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal, get_args
 
 from tplc.errors import InvalidIR, UsageError, VerificationFailed
@@ -16,30 +17,44 @@ from tplc.ir.check import check
 from tplc.ir.nodes import Json, TemplateIR, Tolerance, Verification
 from tplc.ir.printed import printed
 from tplc.ir.serialize import dumps, loads
-from tplc.ir.tolerances import apply_tolerances
+from tplc.ir.tolerances import apply_tolerances, check_tolerances
 from tplc.ir.visible import one_line
 from tplc.version import VERSION
 
 if TYPE_CHECKING:
     from tplc.backends.gbnf import Grammar
+    from tplc.backends.response_template import Profile
+    from tplc.catalogue import Entry
     from tplc.learn import Example
     from tplc.learn.probe import Observer
     from tplc.learn.warnings import TemplateWarning
     from tplc.render import Limits, Renderer
+    from tplc.targets.response_template import Unsaid
     from tplc.verify import Artifact
+    from tplc.verify.causes import Tried
 
-Target = Literal["python", "peg", "gbnf", "json"]
+Target = Literal["python", "peg", "gbnf", "json", "response_template", "structural_tag"]
 TARGETS: tuple[Target, ...] = get_args(Target)
 # An error names the first ones; the IR holds more of them.
 MOST_FAILURES = 3
+# Formats that failed messages speak for, and that are verified too.
+MOST_LESSONS = 6
 # As good as none, and numbers that the clock and the operating system take: of seconds, and of whole things.
 MOST_SECONDS, MOST_THINGS = 10**6, 10**9
-SUFFIXES: Mapping[str, Target] = {".py": "python", ".peg": "peg", ".gbnf": "gbnf", ".json": "json"}
+SUFFIXES: Mapping[str, Target] = {
+    ".response_template.json": "response_template",
+    ".structural_tag.json": "structural_tag",
+    ".py": "python",
+    ".peg": "peg",
+    ".gbnf": "gbnf",
+    ".json": "json",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class GrammarOptions:
-    """What a grammar is made for; the other targets need none of it."""
+    """What a grammar or a structural tag is made for; the profile of a response template; whether a parser makes chat
+    completions.  `reasoning`: whether a tag holds for the reasoning too, or for what follows it."""
 
     tools: tuple[Mapping[str, Json], ...] = ()
     tool_choice: str = "auto"
@@ -49,6 +64,9 @@ class GrammarOptions:
     any_order: bool = False
     strict: bool = False
     most_characters: int | None = None
+    profile: Profile = "transformers"
+    openai: bool = False
+    reasoning: Literal["inside", "outside"] = "inside"
 
 
 def compile_template(
@@ -56,31 +74,62 @@ def compile_template(
     *,
     name: str = "template",
     special_tokens: Mapping[str, str] | None = None,
+    added_tokens: Sequence[str] = (),
     tolerances: Sequence[Tolerance] = (),
+    catalogue: Sequence[Entry] | None = None,
     examples: Sequence[Example] = (),
     target: Target = "python",
     limits: Limits | None = None,
     seed: int = 0,
     thorough: bool = False,
     warn: Callable[[TemplateWarning], None] | None = None,
+    profile: Profile = "transformers",
+    unsaid: Callable[[Unsaid], None] | None = None,
+    openai: bool = False,
 ) -> TemplateIR:
     """The format of a template, with the result of verifying what `target` makes of it in `ir.verification`.
 
     A verification that failed is told there and not raised: `require_verified` raises it.  `warn` is told what to know
-    of the template before trusting it; without it nothing is looked for.
+    of the template before trusting it; without it nothing is looked for.  `catalogue` None is the one that ships.
+    `unsaid` is told what the target cannot say.
     """
     with (
         open_renderer(source_text, name=name, special_tokens=special_tokens, limits=limits) as renderer,
         renderer.within_total(),
     ):
         ir = learn_format(
-            renderer, name=name, source_text=source_text, special_tokens=special_tokens, examples=examples
+            renderer,
+            name=name,
+            source_text=source_text,
+            special_tokens=special_tokens,
+            added_tokens=added_tokens,
+            examples=examples,
         )
         if warn is not None:
             for warning in warnings_of(renderer, ir):
                 warn(warning)
-        ir = apply_tolerances(ir, tolerances)
-        return verify_ir(ir, renderer, target=target, examples=examples, seed=seed, thorough=thorough)
+        ir = tolerate(ir, tolerances, catalogue)
+        if target == "response_template":
+            return _verified_response_template(ir, renderer, profile, seed=seed, thorough=thorough, unsaid=unsaid)
+        return verify_ir(ir, renderer, target=target, examples=examples, seed=seed, thorough=thorough, openai=openai)
+
+
+def _verified_response_template(
+    ir: TemplateIR,
+    renderer: Renderer,
+    profile: Profile,
+    *,
+    seed: int,
+    thorough: bool,
+    unsaid: Callable[[Unsaid], None] | None,
+) -> TemplateIR:
+    from tplc.targets.response_template import verify_response_template
+
+    result, left = verify_response_template(ir, renderer, profile, seed=seed, thorough=thorough)
+    for one in left:
+        if unsaid is not None:
+            unsaid(one)
+    return replace(ir, verification=result)
 
 
 def open_renderer(
@@ -89,10 +138,17 @@ def open_renderer(
     name: str = "template",
     special_tokens: Mapping[str, str] | None = None,
     limits: Limits | None = None,
+    probing: bool = True,
 ) -> Renderer:
+    """`probing`: something stands for the special tokens that were not given, so that a format shows where they go; a
+    prompt for a model goes without them."""
+    from tplc.learn.tokens import stand_ins
     from tplc.render import Limits, Renderer
 
-    return Renderer(source_text, name=name, special_tokens=special_tokens, limits=limits or Limits())
+    limits, tokens = limits or Limits(), dict(special_tokens or {})
+    if probing and len(source_text) <= limits.source_chars:
+        tokens |= stand_ins(source_text, tokens)
+    return Renderer(source_text, name=name, special_tokens=tokens, limits=limits)
 
 
 def make_limits(given: Mapping[str, float]) -> Limits:
@@ -118,6 +174,7 @@ def learn_format(
     name: str,
     source_text: str,
     special_tokens: Mapping[str, str] | None = None,
+    added_tokens: Sequence[str] = (),
     examples: Sequence[Example] = (),
     observer: Observer | None = None,
 ) -> TemplateIR:
@@ -129,6 +186,7 @@ def learn_format(
         name=name,
         source=source_text,
         special_tokens=special_tokens,
+        added_tokens=added_tokens,
         examples=examples,
         version=VERSION,
         observer=observer,
@@ -137,6 +195,19 @@ def learn_format(
     if violations:
         raise InvalidIR(name, tuple(map(str, violations)), printed(ir))
     return ir
+
+
+def tolerate(
+    ir: TemplateIR, tolerances: Sequence[Tolerance] = (), catalogue: Sequence[Entry] | None = None
+) -> TemplateIR:
+    """The format with what a catalogue knows of its markers (None: the one that ships), and what the user declares.
+
+    Raises ToleranceError for a declared one that does nothing.
+    """
+    from tplc.catalogue import apply_catalogue, shipped
+
+    check_tolerances(ir, tolerances)
+    return apply_tolerances(apply_catalogue(ir, shipped() if catalogue is None else catalogue), tolerances)
 
 
 def warnings_of(renderer: Renderer, ir: TemplateIR) -> tuple[TemplateWarning, ...]:
@@ -154,20 +225,70 @@ def verify_ir(
     examples: Sequence[Example] = (),
     seed: int = 0,
     thorough: bool = False,
+    told: Callable[[str, Verification], None] | None = None,
+    openai: bool = False,
 ) -> TemplateIR:
-    """The IR with the result of verifying what is generated from it."""
-    from tplc.verify import verify
+    """The IR with the result of verifying what is generated from it.
+
+    What fails teaches: formats that it speaks for are verified as well, a bounded number of times, and the first that
+    fails less is kept.  `told` hears of each that was tried, and how many messages still failed.
+    """
+    from tplc.lessons import lessons
+
+    trial = partial(
+        _verified,
+        renderer=renderer,
+        target=target,
+        examples=examples,
+        seed=seed,
+        thorough=thorough,
+        openai=openai,
+    )
+    ir, tried = trial(ir)
+    tries = 0
+    while not ir.verification.verified:
+        for lesson in lessons(ir, tried):
+            if tries == MOST_LESSONS or check(lesson.ir):
+                continue
+            tries += 1
+            other, shown = trial(lesson.ir)
+            if told is not None:
+                told(lesson.seen, other.verification)
+            if failing(other.verification) < failing(ir.verification):
+                ir, tried = other, shown
+                break
+        else:
+            break
+    return ir
+
+
+def _verified(
+    ir: TemplateIR,
+    *,
+    renderer: Renderer,
+    target: Target,
+    examples: Sequence[Example],
+    seed: int,
+    thorough: bool,
+    openai: bool,
+) -> tuple[TemplateIR, tuple[Tried, ...]]:
+    from tplc.verify import try_messages
     from tplc.verify.examples import Pair, verify_examples
 
-    artifact = artifact_of(ir, target)
-    result = verify(ir, artifact, renderer, seed=seed, thorough=thorough)
+    artifact = artifact_of(ir, target, openai=openai)
+    result, tried = try_messages(ir, artifact, renderer, seed=seed, thorough=thorough)
     if examples:
         pairs = [Pair(e.text, e.content, e.reasoning, tuple((c.name, c.arguments) for c in e.calls)) for e in examples]
         result = verify_examples(ir, artifact, pairs, result)
-    return replace(ir, verification=result)
+    return replace(ir, verification=result), tried
 
 
-def artifact_of(ir: TemplateIR, target: Target = "python") -> Artifact:
+def failing(result: Verification) -> tuple[bool, int, int]:
+    """How far from verified: less is better."""
+    return not result.verified, result.messages - result.passed, len(result.failures)
+
+
+def artifact_of(ir: TemplateIR, target: Target = "python", *, openai: bool = False) -> Artifact:
     """What is run to verify a target: the PEG itself, else the generated parser.
 
     The parser is the text that is written when all goes well: one that fails is written with a mark.
@@ -178,7 +299,8 @@ def artifact_of(ir: TemplateIR, target: Target = "python") -> Artifact:
         from tplc.backends.peg.engine import PegEngine
 
         return Artifact(PegEngine(ir).parse, None)
-    return load_artifact(generate(replace(ir, verification=Verification(verified=True)), "python"))
+    verified = replace(ir, verification=Verification(verified=True))
+    return load_artifact(generate(verified, "python", GrammarOptions(openai=openai)))
 
 
 def verify_artifact(
@@ -201,15 +323,29 @@ def generate(ir: TemplateIR, target: Target, options: GrammarOptions | None = No
     if target == "python":
         from tplc.backends.python import generate as generate_python
 
-        return generate_python(ir)
+        return generate_python(ir, openai=options.openai)
     if target == "peg":
         from tplc.backends.peg import generate as generate_peg
 
         return generate_peg(ir, tools=options.tools or None, json_schema=options.json_schema)
+    if target == "response_template":
+        from tplc.backends.response_template import response_template
+
+        return response_template(ir, options.profile).text
+    if target == "structural_tag":
+        return _structural_tag(ir, options)
     if target == "gbnf":
         text = make_grammar(ir, options).text
         return grammar_header(ir) + (text or "# No rules: nothing is constrained, so give an engine no grammar.\n")
     return dumps(ir)
+
+
+def _structural_tag(ir: TemplateIR, options: GrammarOptions) -> str:
+    from tplc.targets.structural_tag import structural_tag, tag_text, without_reasoning
+
+    constrained = ir if options.reasoning == "inside" else without_reasoning(ir)
+    parallel = ir.tools.parallel if options.parallel_tool_calls is None else options.parallel_tool_calls
+    return tag_text(structural_tag(constrained, make_grammar(constrained, options), parallel=parallel))
 
 
 def grammar_header(ir: TemplateIR) -> str:

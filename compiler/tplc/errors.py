@@ -145,6 +145,10 @@ class VerificationFailed(TplcError):
 
     def __str__(self) -> str:
         head = f"{self.name}: {self.failed} of {self.messages} messages did not come back as they were"
+        if not self.messages:
+            head = (
+                f"{self.name}: the template shows no message in a place that was learned, so nothing could be verified"
+            )
         return "\n".join([head, *(f"    {failure}" for failure in self.failures)])
 
 
@@ -175,6 +179,26 @@ class InvalidIR(TplcError):
     def __str__(self) -> str:
         what = "internal error: an invalid IR was learned" if self.printed else "this IR is not valid"
         return "\n".join([f"{self.name}: {what}", *(f"    {violation}" for violation in self.violations)])
+
+
+class ToleranceError(TplcError):
+    """A declared tolerance that does nothing for a format, or not what another says.
+
+    `index` is its place among those that were given, `other` that of the other one, which `problem` ends with.
+    """
+
+    exit_code = 2
+
+    def __init__(self, index: int, member: str, problem: str, other: int | None = None) -> None:
+        super().__init__(index, member, problem, other)
+        self.index = index
+        self.member = member
+        self.problem = problem
+        self.other = other
+
+    def __str__(self) -> str:
+        other = "" if self.other is None else f" tolerances[{self.other}]"
+        return f"tolerances[{self.index}].{self.member}: {self.problem}{other}"
 
 
 class RequestError(TplcError):

@@ -16,7 +16,7 @@ from .values import Reader, Style, json_end, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import ClassVar
 
 
@@ -73,8 +73,8 @@ class CallReader(Reader):
 
 class CallObjects(Objects):
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]]  # ("*",) stands for a name that is the key
+    CLOSERS: ClassVar[Sequence[str]] = ()
     HEAD: ClassVar[Pattern | None] = None  # how the object usually begins, up to the object of arguments
-    DISTINCT: ClassVar[bool] = True  # the opener is like nothing else, so what follows is a call
     _reader: CallReader | None = None
 
     def _try_object(self, kind: str, opened: str) -> None:
@@ -175,6 +175,15 @@ class CallObjects(Objects):
         self._state = self._back
         return result
 
+    def _cut_object(self) -> None:
+        """The output ends before the call has a name: where nothing else looks like one, it is no text."""
+        text = "".join(self._raw) + self._buf[self._pos :]
+        if not any(closer.strip() in text for closer in self.CLOSERS):
+            if self.DISTINCT:
+                self._raw, self._pos, self._back_kind = [text], len(self._buf), "trailing"
+            self._cut("a call")
+        self._no_object("the rest of the call")
+
     def _end_object(self, reader: CallReader) -> bool:
         if not self._named:
             return self._no_object("a name")
@@ -188,7 +197,7 @@ class CallObjects(Objects):
     def _finish(self) -> None:
         reader = self._reader
         if reader is not None and not self._named:
-            self._no_object("the rest of the call")
+            self._cut_object()
         elif reader is not None and reader.role == "arguments" and self._kind != "done":
             reader.stack, reader.depth = reader.stack[reader.depth :], 0
             text = reader.take() + reader.close()

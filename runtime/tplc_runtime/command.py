@@ -19,6 +19,9 @@ def run_command(parser: Callable[..., Machine]) -> None:
     arguments = argparse.ArgumentParser(description="Parse what the model answered into a message, as JSON.")
     arguments.add_argument("--tools", metavar="F", help="JSON file with the list of tools")
     arguments.add_argument("--prompt", metavar="F", help="text file with the prompt the model continued")
+    arguments.add_argument(
+        "--continue-final-message", action="store_true", help="the prompt ends with the beginning of this answer"
+    )
     arguments.add_argument("--stream", action="store_true", help="print the deltas of each line instead of the message")
     options = arguments.parse_args()
     tools = prompt = None
@@ -29,9 +32,9 @@ def run_command(parser: Callable[..., Machine]) -> None:
         if options.prompt:
             with open(options.prompt, encoding="utf-8", newline="") as file:
                 prompt = file.read()
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         arguments.error(f"{options.tools if tools is None and options.tools else options.prompt}: {error}")
-    stream = parser(tools=tools, prompt=prompt)
+    stream = parser(tools=tools, prompt=prompt, continue_final_message=options.continue_final_message)
 
     def show(deltas: list[Delta]) -> None:
         for delta in deltas if options.stream else ():

@@ -1,6 +1,9 @@
 """Raw values that end with punctuation, which values hold as well: it counts only before what may follow.
 
 f(city=Paris, France, unit=C)  →  {"city": "Paris, France", "unit": "C"}
+
+Where the format writes no quotes, a value that is one string in quotes is that string: f(city='Paris').  So is one of
+a keyword call without the quotes that the format puts around every value.
 """
 
 from __future__ import annotations
@@ -8,15 +11,21 @@ from __future__ import annotations
 import re
 
 from .markers import Mark
-from .raw import RawPairs
+from .raw import PYTHON, RawPairs, string_in
 from .schema import keys_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
-    from typing import ClassVar
+    from typing import Any, ClassVar
 
     from .raw import End
+
+# What may turn out to be an end begins this near to the end of what has come, at most.
+LOOK_BACK = 180
+
+
+QUOTES = "'\""
 
 
 class Guess:
@@ -44,12 +53,30 @@ class Guess:
         return -1 if self.start.search(text) or self.find(text, 0) is not None else len(text)
 
     def held(self, buf: str, pos: int) -> int:
-        match = self.start.search(buf, max(pos, len(buf) - 180))
+        match = self.start.search(buf, max(pos, len(buf) - LOOK_BACK))
         return match.start() if match else len(buf)
 
 
 class GuessedPairs(RawPairs):
     VALUE_END: ClassVar[Guess]
+    LITERALS: ClassVar[str] = ""  # the quotes of strings that are read as such
+    BARE_END: ClassVar[Any] = None  # what ends a value without the quote that the template writes before each
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
-        super()._begin_raw(types, self.VALUE_END.before(keys_of(self._schema(), self._schema())))
+        opened = self.BARE_END is None or self._buf[self._pos - 1] in QUOTES
+        ends = self.VALUE_END if opened else self.BARE_END
+        super()._begin_raw(types, ends.before(keys_of(self._schema(), self._schema())))
+        self._quotes = self.LITERALS if opened else QUOTES
+        if self._quotes:
+            self._as = ""
+
+    def _read_as(self, text: str) -> str:
+        return "quoted" if text[:1] and text[0] in self._quotes else super()._read_as(text)
+
+    def _end_value(self) -> None:
+        literal = PYTHON.fullmatch("".join(self._held).strip()) if self._as == "quoted" else None
+        if literal is None or literal.group()[0] not in self._quotes:
+            return super()._end_value()
+        self._in_value = False
+        self._say("arguments", string_in(literal.group()))
+        return None

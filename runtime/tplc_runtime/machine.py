@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from .fence import Fence
+from .heads import continued_head, known_head
 from .markers import Mark, Marks, lead_in
 from .message import Copied, Diagnostic
 from .pattern import Pattern
@@ -22,12 +23,12 @@ if TYPE_CHECKING:
     from .message import Delta, Message, ToolCall
     from .values import Reader
 
-
 NON_SPACE = Pattern(r"\S|\Z")
+ONE_WORD = Pattern(r"[\w.:/-]+")
 NAME_LIMIT = 512  # a longer name is no name
 HELD_LIMIT = 1024  # more than this much undecided text is looked at again only when it has doubled
-
-
+CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
+LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 NO_MARK = Mark("", 0, 0, "", "")
 
 
@@ -48,6 +49,10 @@ class Machine(Copied):
     ANCHORS: ClassVar[Sequence[str]] = ()
     SPACE: ClassVar[str] = ""  # what the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
+    OPENERS: ClassVar[Sequence[str]] = ()  # of calls
+    DISTINCT: ClassVar[bool] = True  # they are like nothing else, so what follows is a call
+    CLOSED: ClassVar[bool] = False  # calls have a closer of their own
+    ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
 
     def __init__(
         self,
@@ -58,6 +63,7 @@ class Machine(Copied):
         parse_tool_calls: bool = True,
         echo: bool = False,
         json_content: bool = False,
+        continue_final_message: bool = False,
     ) -> None:
         self.diagnostics: list[Diagnostic] = []
         self.incomplete = False
@@ -81,11 +87,14 @@ class Machine(Copied):
         self._ended = self._literal = False  # after the turn's end; after a call that was none: its closers are text
         self._opener = ""  # of the reasoning that the text is in
         # Output: the message, and the deltas of this feed.
-        self._texts: dict[str, list[str]] = {"content": [], "reasoning_content": [], "arguments": [], "held": []}
+        self._texts: dict[str, list[str]] = {
+            kind: [] for kind in ("content", "reasoning_content", "arguments", "held", "trailing")
+        }
         self._calls: list[tuple[str, str | None, str]] = []  # name, id, arguments (those of the last are in _texts)
         self._index = -1  # of the last call
         self._open = False  # the last call is not complete
         self._closed = False  # its closing marker has come
+        self._unclosed = False  # its arguments have ended, the last of its closers has not come
         self._out: list[Delta] = []
         self._said: list[str] = []  # what goes into the next delta, and of which kind it is
         self._saying = ""
@@ -96,7 +105,7 @@ class Machine(Copied):
         self._plain_value = self._plain_text = False
         self._plain_to: Callable[[str], int] = len
         self._passed: list[str] = []
-        self._consume_head(prompt)
+        self._consume_head(prompt, continue_final_message)
 
     def copy(self) -> Any:
         self._settle()
@@ -115,12 +124,12 @@ class Machine(Copied):
 
     # The prompt
 
-    def _consume_head(self, prompt: str | None) -> None:
+    def _consume_head(self, prompt: str | None, continued: bool) -> None:
         head = self.HEADS[0]
-        if prompt is not None:
-            start = self._turn_start(prompt, len(prompt))
-            heads = [head for head in self.HEADS if prompt.endswith(head)]
-            head = prompt[start:] if start >= 0 else max(heads, key=len, default="")
+        if prompt is not None and continued:
+            head = continued_head(prompt, self.ANCHORS, self.AROUND_REASONING)
+        elif prompt is not None:
+            head = known_head(prompt, self.HEADS, self.ANCHORS)
         if not head:
             return
         self._base = -len(head)
@@ -138,15 +147,6 @@ class Machine(Copied):
         if self._out:
             self._goes_on("")  # they go out with the first feed
 
-    def _turn_start(self, prompt: str, stop: int) -> int:
-        """After the last anchor; after an earlier one when all that stands between them is reasoning."""
-        found = [(at + len(anchor), at) for anchor in self.ANCHORS if (at := prompt.rfind(anchor, 0, stop)) >= 0]
-        start, at = max(found, default=(-1, 0))
-        earlier = self._turn_start(prompt, at) if found and self.AROUND_REASONING[0] else -1
-        between = prompt[earlier:at].strip() if earlier >= 0 else ""
-        whole = between.startswith(self.AROUND_REASONING[0]) and between.endswith(self.AROUND_REASONING[1])
-        return earlier if between and whole else start
-
     # Input and output
 
     def feed(self, chunk: str) -> list[Delta]:
@@ -158,6 +158,8 @@ class Machine(Copied):
         self._final = True
         deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._passed else []
         self._finish()
+        if self._pos < len(self._buf) and self._buf[self._pos :].strip():
+            self._cut_off()
         fence, self._fence = self._fence, None
         if fence is not None:
             self._say("content", fence.end())
@@ -250,7 +252,9 @@ class Machine(Copied):
     @property
     def message(self) -> Message:
         self._settle()
-        content, reasoning, last, _ = map("".join, self._texts.values())
+        content, reasoning, last = (
+            "".join(self._texts[kind]) for kind in ("content", "reasoning_content", "arguments")
+        )
         calls: list[ToolCall] = [
             {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
             for name, call_id, arguments in self._calls
@@ -263,6 +267,11 @@ class Machine(Copied):
             "reasoning_content": reasoning or None,
             "tool_calls": calls,
         }
+
+    @property
+    def trailing(self) -> str:
+        """What is no part of the message: a call that was cut before it had a name."""
+        return "".join(self._texts["trailing"])
 
     def _say(self, kind: str, text: str) -> None:
         if kind == "content" and self._fence is not None:
@@ -283,7 +292,7 @@ class Machine(Copied):
         self._texts[kind].append(text)
         if kind == "arguments":
             self._out.append({"tool_calls": [{"index": self._index, "function": {"arguments": text}}]})
-        elif kind != "held":
+        elif kind not in ("held", "trailing"):
             self._out.append({kind: text})
 
     def _text(self, kind: str, start: int, end: int) -> None:
@@ -312,15 +321,13 @@ class Machine(Copied):
         if self._eat:
             self._eat_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
-        mark = marks.find(buf, pos)
-        line_start, seen = self._line_start, pos
-        while mark is not None and mark.kind == "line":
-            line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
-            if line_start:
-                break
-            mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of what is none here
+        mark = self._counting(marks, marks.find(buf, pos))
         clear = mark is not None and mark.end < stop - marks.width  # nothing before its end can be undecided
-        hold = stop if self._final or clear else marks.held(buf, pos)
+        hold = stop if clear else marks.held(buf, pos) if mark is None or not self._final else stop
+        if mark is not None and mark.kind == "last" and not self._final:
+            hold = min(hold, marks.before(buf, pos, mark.start))
+        if self._final and hold < stop and not self._begins_call(hold):
+            hold = stop
         found = mark is not None and mark.start < hold
         end = mark.start if mark is not None and found else hold
         blank = self._fresh and (end == pos or buf[pos:end].isspace())
@@ -351,6 +358,19 @@ class Machine(Copied):
         self._skip = mark.end - self._pos
         marker: str = mark.kind
         return marker
+
+    def _counting(self, marks: Marks, mark: Mark | None) -> Mark | None:
+        """The mark, or the first after it, that counts where it stands: "line" at a line's start, "last" at the end."""
+        buf, line_start, seen = self._buf, self._line_start, self._pos
+        while mark is not None and mark.kind in ("line", "last"):
+            if mark.kind == "last" and next_char(buf, mark.end) == len(buf):
+                return mark._replace(kind="end") if self._final else mark
+            if mark.kind == "line":
+                line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
+                if line_start:
+                    break
+            mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of what is none here
+        return mark
 
     def _next(self, marks: Marks) -> str | None:
         """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed."""
@@ -387,20 +407,29 @@ class Machine(Copied):
         self._pos += self._skip
         self._fresh = False
 
+    def _keep_call(self) -> None:
+        """Calls stay in the content as they came; where they end reasoning, they do so all the same."""
+        if self._reasoning_on:
+            self._opener, self._state = "", type(self)._content
+        self._keep("content")
+
     def _is_text(self, mark: Mark) -> bool:
         """Is it a marker of what shall stay in the content as it came?"""
-        if mark.kind != "stray":
-            return not self._reasoning_on and bool(mark.kind.startswith("reasoning"))
-        of_reasoning = self._buf[mark.start : mark.end] in self.AROUND_REASONING[1]
-        return self._literal or not (self._reasoning_on if of_reasoning else self._calls_on)
+        if mark.kind == "stray":
+            return self._literal or not self._reasoning_on
+        return not self._reasoning_on and bool(mark.kind.startswith("reasoning"))
 
     def _turn_marker(self, text: str) -> None:
         kind = self._mark.kind
         if kind == "stray" and self._is_text(self._mark):
-            self._keep(text)
-        else:
-            self._drop(self._fresh if kind == "stray" else kind != "content")
-            self._ended = kind == "end" or (self._ended and kind == "stray")
+            return self._keep(text)
+        if kind == "stray":
+            self._note("reasoning ends that was not open")
+        elif kind == "header" and not self._fresh:
+            self._note("another turn begins")
+        self._drop(self._fresh if kind == "stray" else kind != "content")
+        self._ended = kind == "end" or (self._ended and kind == "stray")
+        return None
 
     def _reasoning_marker(self) -> None:
         if self._mark.kind == "end":
@@ -410,32 +439,65 @@ class Machine(Copied):
         self._opener = self._buf[self._mark.start : self._mark.end] + self._mark.trail if opens else ""
         return self._drop() if self._reasoning_on else self._keep("content")
 
+    # The end of the output
+
+    def _begins_call(self, pos: int) -> bool:
+        """Does what is left, which is no whole marker, begin the opener of a call?"""
+        rest = "".join(self._buf[pos:].split())
+        if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not (self._calls_on and self.DISTINCT):
+            return False
+        return any("".join(opener.split()).startswith(rest) for opener in self.OPENERS)
+
+    def _cut_off(self) -> bool:
+        """The output ends inside the markup of a call: what is left of it is no text."""
+        self._cut("a call")
+        self._text("trailing", self._pos, len(self._buf))
+        self._pos = len(self._buf)
+        return False
+
+    def _cut(self, what: str) -> None:
+        if not self.incomplete:
+            self._note("the output ends inside " + what)
+        self.incomplete = True
+
     # Calls
 
     def _slots(self, pos: int, slots: Sequence[tuple[str, Marks, bool]]) -> tuple[dict[str, str], int, str]:
-        """Slots with the markers that end them: values, the end, and what was expected instead ("more": more input).
+        """Slots with the markers that end them: values, the end, and what was expected instead.
 
-        A marker of the kind "next" belongs to what follows the slot; with the flag, the line's end is as good.
+        "more": more input is needed, "end": it was, but the output has ended.
+
+        A marker of the kind "next" belongs to what follows the slot, as "bare" does after one word; with the flag, the
+        line's end is as good.
         """
         values: dict[str, str] = {}
         buf = self._buf
         for slot, ends, line_ends in slots:
             pos = next_char(buf, pos)
             mark = ends.find(buf, pos, stop=pos + NAME_LIMIT)
-            hold = len(buf) if self._final else ends.held(buf, pos)
+            held = ends.held(buf, pos)
+            hold = len(buf) if self._final else held
             end = hold if mark is None else min(hold, mark.start)
             line = buf.find("\n", pos, min(end, pos + NAME_LIMIT)) if line_ends else -1
             if line >= 0:
                 end, mark = line, Mark("next", line, line, "", "")
             elif mark is None or hold <= mark.start:
-                text = buf[pos : min(end, pos + NAME_LIMIT)].strip()
-                wait = not self._final and end - pos < NAME_LIMIT and ("\n" not in text or self._long_names)
-                return values, pos, "more" if wait else slot
-            values[slot] = buf[pos:end].strip()
-            if not values[slot] or ("\n" in values[slot] and values[slot] not in self._tools):
+                text = buf[pos : min(held, pos + NAME_LIMIT)].strip()
+                wait = end - pos < NAME_LIMIT and ("\n" not in text or self._long_names)
+                if self._final and len(text.split()) > 1:  # these are the words of an answer
+                    wait = any(name.startswith(text) for name in self._tools)
+                return values, pos, slot if not wait else "end" if self._final else "more"
+            text = buf[pos:end].strip()
+            values.setdefault(slot, text)  # what comes again says the same
+            if not text or ("\n" in text and text not in self._tools):
                 return values, pos, slot
-            pos = mark.start if mark.kind == "next" else mark.end
-            self._eat = "" if mark.kind == "next" else mark.trail
+            if mark.kind == "bare" and held <= mark.start:
+                return values, pos, "end"  # the output ends in the text between
+            if mark.kind == "bare" and ONE_WORD.fullmatch(values[slot]) is None:
+                return values, pos, slot
+            before = mark.kind in ("next", "bare")
+            pos = mark.start if before else mark.end
+            self._eat = "" if before else mark.trail
         return values, pos, ""
 
     def _try(self, state: Callable[[Any], bool], kind: str = "content") -> None:
@@ -445,6 +507,10 @@ class Machine(Copied):
         self._state = state
 
     def _no_call(self, expected: str) -> bool:
+        if expected == "end" and (self._skip or self._mark.kind == "separator"):
+            if self.DISTINCT:
+                return self._cut_off()
+            self._cut("a call")
         self._note("not a call: expected " + expected)
         self._literal, self._eat = True, ""
         self._state = self._back
@@ -483,15 +549,28 @@ class Machine(Copied):
 
     def _close_call(self) -> bool:
         self._open, self._closed, self._fresh, self._line_start, self._eat = False, False, True, True, ""
+        self._unclosed = self.CLOSED
         self._state = type(self)._after_call
         return True
+
+    def _end_calls(self) -> None:
+        """Something else than more of the calls comes, or nothing."""
+        self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
+        self._state = type(self)._content
+
+    def _next_of_calls(self, marks: Marks) -> str | None:
+        """As `_next`; a part of a marker of the calls, where the output ends, is no text."""
+        kind = self._next(marks)
+        least = 1 if self._unclosed else LEAST_CUT
+        if kind == "" and self._final and marks.begun(self._buf, self._pos, CALL_KINDS, least):
+            self._cut_off()
+            return None
+        return kind
 
     def _finish(self) -> None:
         """Close what is open at the end of the output."""
         self._release("content")
         if self._opener and self._reasoning_on:
-            self.incomplete = True
-            self._note("the output ends inside the reasoning")
-        if self._open:
-            self.incomplete = True
-            self._note("the output ends inside a call")
+            self._cut("the reasoning")
+        if self._open or (self._unclosed and not self.ENDS_TURN):
+            self._cut("a call")

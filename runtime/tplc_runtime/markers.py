@@ -3,7 +3,7 @@ r"""Find markers in text that comes in pieces.
     Marks(call=["\n<call>\n"], end=["<stop>"]).find("a\n<call>\nb", 0)  →  the place of <call>, kind "call"
 
 A marker's core is the marker without its outer white space; only cores are searched for.  White space inside a core
-matches any run of white space (none, beside brackets).
+matches any run of white space (none, beside brackets); between brackets there may be some where the marker has none.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+SEAM = r"(?<=[>\])}»])(?=[<\[({«])|(?<=\[)(?=\{)"  # where white space may stand: "<call>|[|{"
 GAP = 64  # the most white space that is looked for at one place inside a marker
 
 # `lead` and `trail` are the white space that the template writes around a marker.
@@ -37,13 +38,14 @@ class Marks:
         # A core that ends like a word, with white space after it, is not the beginning of a longer word.
         ends = {core: " " if core[-1].isalnum() and found[core][2] else "" for core in cores}
         self._any = Pattern("|".join(f"({_pattern(core)}{_WORD_END * len(ends[core])})" for core in cores) or "(?!)")
-        words = sorted({core.split()[0] for core in cores})
+        pieces = {core: _pieces(core) for core in cores}
+        words = sorted({pieces[core][0] for core in cores})
         self._words = Pattern("|".join(f"{re.escape(word[0])}(?={re.escape(word[1:])})" for word in words) or "(?!)")
         self._first = Pattern("|".join(sorted({re.escape(core[0]) for core in cores})) or "(?!)")
-        self.width = max((len(core) + GAP * (len(core.split()) - 1) for core in cores), default=0) + 1
+        self.width = max((len(core) + GAP * (len(pieces[core]) - 1) for core in cores), default=0) + 1
         # What a marker begins with; and the same without the white space in it, which is free.
         self._begins = {core[:n] for core in cores for n in range(1, len(core + ends[core]))}
-        loose = ["".join(core.split()) + ends[core] for core in cores if len(core.split()) > 1]
+        loose = ["".join(core.split()) + ends[core] for core in cores if len(pieces[core]) > 1]
         self._loose = {core[:n] for core in loose for n in range(1, len(core))}
         leads = {lead for _, lead, _ in self._found}
         self._leads = {lead[i:j] for lead in leads for i in range(len(lead)) for j in range(i + 1, len(lead) + 1)}
@@ -71,6 +73,12 @@ class Marks:
         tail = buf[pos:]
         return tail in self._begins or (bool(self._loose) and "".join(tail.split()) in self._loose)
 
+    def begun(self, buf: str, pos: int, kinds: Sequence[str] = (), least: int = 1) -> bool:
+        """Does the text from `pos` to the end begin a marker of these kinds (of any)?"""
+        rest = "".join(buf[pos:].split()) if len(buf) - pos < self.width + GAP else ""
+        cores = (core for core, (kind, _, _) in zip(self.cores, self._found) if not kinds or kind in kinds)
+        return len(rest) >= least and any("".join(core.split()).startswith(rest) for core in cores)
+
     def held(self, buf: str, pos: int) -> int:
         """Where text begins that could still become a marker, or be white space that belongs to one."""
         hold = len(buf)
@@ -78,7 +86,7 @@ class Marks:
             if self.begins(buf, match.start()):
                 hold = match.start()
                 break
-        return self._before(buf, pos, hold)
+        return self.before(buf, pos, hold)
 
     def plain(self, text: str) -> int:
         """As held; -1 when there may be a whole marker, which takes a closer look."""
@@ -86,15 +94,15 @@ class Marks:
         match = self._first.search(text)
         while match is not None:
             at = match.start()
-            if hold - at <= self.width and text[at:] in self._begins:
+            if self.begins(text, at):
                 hold = at
                 break
             if self._words.match(text, at):
                 return -1
             match = self._first.search(text, at + 1)
-        return self._before(text, 0, hold)
+        return self.before(text, 0, hold)
 
-    def _before(self, buf: str, pos: int, hold: int) -> int:
+    def before(self, buf: str, pos: int, hold: int) -> int:
         """Where the white space begins that may belong to a marker at `hold`."""
         if buf[hold - 1 : hold] not in self._leads:  # every part of a lead is in there
             return hold
@@ -107,9 +115,13 @@ class Marks:
 _WORD_END = r"(?!\w)"
 
 
+def _pieces(core: str) -> list[str]:
+    return [piece for word in core.split() for piece in re.split(SEAM, word)]
+
+
 def _pattern(core: str) -> str:
     pattern, before = "", ""
-    for piece in core.split():
+    for piece in _pieces(core):
         least = int(before.isalnum() and piece[0].isalnum())
         pattern += (rf"\s{{{least},{GAP}}}" if before else "") + re.escape(piece)
         before = piece[-1]

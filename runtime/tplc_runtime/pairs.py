@@ -37,6 +37,8 @@ class Pairs(Machine):
             return True
         if kind == "end":
             self._pos = self._mark.end
+        if not kind and self._final and self.BETWEEN.begun(self._buf, self._pos):
+            return self._cut_off()
         if kind in ("end", "next") or (self.PAIR_OPENS and kind != "pair"):
             return self._end_pairs(kind)
         return self._pair(self._mark.end if self.PAIR_OPENS else self._pos, ", " if self._count else "{")
@@ -44,8 +46,8 @@ class Pairs(Machine):
     def _pair(self, start: int, comma: str) -> bool:
         # pair = PAIR_START key KEY_END (value)
         values, end, expected = self._slots(start, self.PAIR)
-        if expected == "more":
-            return False
+        if expected in ("more", "end"):
+            return expected == "end" and self._cut_off()
         if expected:
             return self._end_pairs("")
         self._pos = end

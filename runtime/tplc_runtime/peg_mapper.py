@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Protocol
 
 from .elements import EMPTY
 from .fence import Fence
+from .raw import PYTHON, string_in
 from .schema import item_of, member_of, parameters_of, types_of
 from .values import ESCAPE, Reader, Style, escaped, literal_of, text_of
 
@@ -109,9 +110,14 @@ def map_tree(
     parse_tool_calls: bool = True,
     json_content: bool = False,
     styles: Styles = (JSON_STYLE, JSON_STYLE, JSON_STYLE),
+    literals: str = "",
 ) -> Mapped:
-    """The message of a tree; what the prompt has said already is not said again."""
+    """The message of a tree; what the prompt has said already is not said again.
+
+    `literals`: a raw value that is one whole string in such quotes is that string.
+    """
     mapper = _Mapper(tree.full_text, tools, said, parse_reasoning, parse_tool_calls, styles)
+    mapper.literals = literals
     mapper.turn(tree)
     mapper.end_content(final=True)
     return mapper.mapped(fenced=json_content)
@@ -153,6 +159,7 @@ class _Mapper:
         self.calls: list[ToolCall] = []
         self.places: list[Place] = []
         self.incomplete = self.in_call = False
+        self.literals = ""
 
     def mapped(self, *, fenced: bool) -> Mapped:
         content, reasoning = "".join(self.content), "".join(self.reasoning)
@@ -366,7 +373,7 @@ class _Mapper:
         types = types_of(schema, root)
         stated = self.stated(word)
         if stated is not None:
-            types = types & stated or stated if types else stated
+            types = types & stated or types if types else stated
         return f'"{escaped(name)}": {self.argument(value, types, schema, root)}'
 
     def stated(self, word: Optional[Node]) -> Types:
@@ -396,7 +403,11 @@ class _Mapper:
                 return typed
         if not self.of(choice) and choice.end == len(self.text) and not self.text[-1:].isspace():
             return "null"  # the value has not begun
-        return '"' + escaped(self.of(choice)) + '"'
+        text = self.of(choice)
+        literal = PYTHON.fullmatch(text.strip()) if self.literals and kind in RAW else None
+        if literal is not None and literal.group()[0] in self.literals:
+            return string_in(literal.group())
+        return '"' + escaped(text) + '"'
 
     def element(self, node: Node, choice: Optional[Node], types: Types, schema: object, root: object) -> str:
         """A value whose lists and objects are written as elements."""

@@ -66,7 +66,13 @@ def _to_escape(match: re.Match[str]) -> str:
 def _to_json(match: re.Match[str]) -> str:
     text = match.group()
     words = {"True": "true", "False": "false", "None": "null"}
-    return text if text[0] == '"' else words.get(text) or '"' + TO_ESCAPE.sub(_to_escape, text[1:-1]) + '"'
+    return text if text[0] == '"' else words.get(text) or string_in(text)
+
+
+def string_in(literal: str) -> str:
+    """A string in quotes of Python, as JSON writes it."""
+    inside: str = TO_ESCAPE.sub(_to_escape, literal[1:-1])
+    return f'"{inside}"'
 
 
 def nested_json(text: str) -> str | None:
@@ -92,7 +98,7 @@ class RawPairs(Pairs):
         types = types_of(member_of(self._schema(), self._schema(), key), self._schema())
         if word in self.TYPE_WORDS:
             stated = frozenset(self.TYPE_WORDS[word])
-            types = (types or stated) & stated or stated
+            types = (types or stated) & stated or types or stated
         self._begin_raw(types, Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self.VALUE_END)
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:

@@ -13,11 +13,22 @@ if TYPE_CHECKING:
     from typing import Any
 
 NAMES = {"str": "string", "int": "integer", "float": "number", "bool": "boolean", "NoneType": "null", "list": "array"}
+# What some write for a type of JSON Schema.
+ALIASES = {**NAMES, "dict": "object", "None": "null", "tuple": "array", "double": "number", "long": "integer"}
 
 
-def parameters_of(tools: object) -> dict[str, object]:
-    """The schema of each tool's parameters, by the tool's name."""
-    found: dict[str, object] = {}
+MOST_VARIANTS = 4096  # a schema with more to look at says nothing
+NULL = {"type": "null"}
+
+
+class Parameters(dict):  # type: ignore[type-arg]
+    """The schema of each tool's parameters, by the tool's name; parsers take it in place of the tools."""
+
+
+def parameters_of(tools: object) -> Parameters:
+    if isinstance(tools, Parameters):
+        return tools
+    found = Parameters()
     for tool in tools if isinstance(tools, (list, tuple)) else ():
         function = tool.get("function", tool) if isinstance(tool, dict) else None
         if isinstance(function, dict) and isinstance(function.get("name"), str):
@@ -25,20 +36,34 @@ def parameters_of(tools: object) -> dict[str, object]:
     return found
 
 
-def variants(schema: object, root: object, depth: int = 0) -> list[dict[str, Any]]:
-    """The schemas a value may have: unions and references opened."""
-    if not isinstance(schema, dict) or depth > 8:
-        return []
-    if isinstance(schema.get("$ref"), str):
-        target = root
-        for step in schema["$ref"].split("/")[1:]:
-            target = target.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(target, dict) else None
-        return variants(target, root, depth + 1)
-    for union in ("anyOf", "oneOf", "allOf"):
-        if isinstance(schema.get(union), list) and "type" not in schema:
-            members = [member for one in schema[union][:64] for member in variants(one, root, depth + 1)]
-            return members + [{"type": "null"}] * (schema.get("nullable") is True)
-    return [schema]
+def variants(schema: object, root: object) -> list[dict[str, Any]]:
+    """The schemas a value may have: unions and references opened, each once.  Too many say nothing."""
+    found: list[dict[str, Any]] = []
+    waiting, seen = [(schema, 0)], set()
+    for _ in range(MOST_VARIANTS):
+        if not waiting:
+            return found
+        one, depth = waiting.pop()
+        if not isinstance(one, dict) or depth > 8 or id(one) in seen:
+            continue
+        seen.add(id(one))
+        if isinstance(one.get("$ref"), str):
+            waiting.append((_target(one["$ref"], root), depth + 1))
+            continue
+        unions = [one[union] for union in ("anyOf", "oneOf", "allOf") if isinstance(one.get(union), list)]
+        if not unions or "type" in one:
+            found.append(one)
+        else:
+            members = [*unions[0][:64], *[NULL] * (one.get("nullable") is True)]
+            waiting += [(member, depth + 1) for member in reversed(members)]
+    return [{}]
+
+
+def _target(reference: str, root: object) -> object:
+    target = root
+    for step in reference.split("/")[1:]:
+        target = target.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(target, dict) else None
+    return target
 
 
 def types_of(schema: object, root: object) -> frozenset[str] | None:
@@ -46,7 +71,8 @@ def types_of(schema: object, root: object) -> frozenset[str] | None:
     types: set[str] = set()
     for variant in variants(schema, root):
         stated, values = variant.get("type"), variant.get("enum", [variant["const"]] if "const" in variant else [])
-        named = [name for name in (stated if isinstance(stated, list) else [stated]) if isinstance(name, str)]
+        given = stated if isinstance(stated, list) else [stated]
+        named = [ALIASES.get(name, name) for name in given if isinstance(name, str)]
         if not named and isinstance(values, list):
             named = [NAMES.get(type(value).__name__, "object") for value in values]
         named = named or ["object"] * ("properties" in variant) or ["array"] * ("items" in variant)

@@ -77,6 +77,7 @@ def read(name: str, text: str, **options: Any) -> tuple[str | None, str | None, 
 
 
 CALL = '<call>f {"a": 1}</call>'
+CONTINUED = {"continue_final_message": True}
 
 
 @pytest.mark.parametrize(
@@ -97,8 +98,8 @@ CALL = '<call>f {"a": 1}</call>'
         ("signs", "<call>none << 1", (None, "<call>none << 1", [])),
         ("signs", "1 <end>\n<<Two?>>x", ("Two?", "1 x", [])),
         ("signs", "1 <assistant><<Two?>>x << y", ("Two?", "1 x << y", [])),
-        ("signs", "1 </call> << x", (None, "1  << x", [])),
-        ("signs", "</call> <<Two?>>x", ("Two?", "x", [])),
+        ("signs", "1 </call> << x", (None, "1 </call> << x", [])),
+        ("signs", "</call> <<Two?>>x", (None, "</call> <<Two?>>x", [])),
         ("signs", "<", (None, "<", [])),
         ("signs", "  ", (None, "  ", [])),
         ("parentheses", "((Two?))f((x)) = ((y))<end>", ("Two?", "f((x)) = ((y))", [])),
@@ -140,9 +141,10 @@ def test_what_is_learned_of_the_place() -> None:
     [
         ({"parse_reasoning": False}, "<<Two?>>x >> 2 << 1<end>", (None, "<<Two?>>x >> 2 << 1", [])),
         ({"parse_reasoning": False}, ">> 2<end>", (None, ">> 2", [])),
-        ({"prompt": "<assistant><<"}, "Two?>>x >> 2<end>", ("Two?", "x >> 2", [])),
-        ({"prompt": "<assistant>1 "}, "<< 3 >> 2<end>", (None, "<< 3 >> 2", [])),
-        ({"prompt": "<assistant><<Two?>>1", "echo": True}, " << 3 >> 2<end>", ("Two?", "1 << 3 >> 2", [])),
+        ({"prompt": "<assistant><<"}, "Two?>>x >> 2<end>", (None, "Two?>>x >> 2", [])),
+        ({"prompt": "<assistant><<", **CONTINUED}, "Two?>>x >> 2<end>", ("Two?", "x >> 2", [])),
+        ({"prompt": "<assistant>1 ", **CONTINUED}, "<< 3 >> 2<end>", (None, "<< 3 >> 2", [])),
+        ({"prompt": "<assistant><<Two?>>1", "echo": True, **CONTINUED}, " << 3 >> 2<end>", ("Two?", "1 << 3 >> 2", [])),
     ],
 )  # fmt: skip
 def test_with_options(options: dict[str, Any], text: str, expected: tuple[str | None, str | None, list[str]]) -> None:

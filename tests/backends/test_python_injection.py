@@ -123,7 +123,7 @@ def test_what_a_wrong_generator_makes_is_not_written(
     text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     emit = python.emit
-    monkeypatch.setattr(python, "emit", lambda ir, facts: emit(ir, facts) + text + "\n")
+    monkeypatch.setattr(python, "emit", lambda *given, **options: emit(*given, **options) + text + "\n")
     with pytest.raises(SystemExit) as stop:
         main(["compile", str(ROOT / "examples/tagged-json/template.jinja"), "-o", str(tmp_path / "parser.py")])
     assert stop.value.code == 1

@@ -88,15 +88,15 @@ def test_a_copy_goes_its_own_way(name: str) -> None:
 def test_a_prefilled_answer_goes_on() -> None:
     module, ir = parser_of("tagged-json"), ir_of("tagged-json")
     prompt = "…" + ir.turn.header + "Snow is"
-    assert module.parse(" cold.", prompt=prompt)["content"] == " cold."
-    assert module.parse(" cold.", prompt=prompt, echo=True)["content"] == "Snow is cold."
+    assert module.parse(" cold.", prompt=prompt, continue_final_message=True)["content"] == " cold."
+    assert module.parse(" cold.", prompt=prompt, echo=True, continue_final_message=True)["content"] == "Snow is cold."
 
 
 def test_a_prefilled_call_goes_on() -> None:
     module, ir = parser_of("tagged-json"), ir_of("tagged-json")
     text = write_message(ir, {"role": "assistant", "content": None, "tool_calls": [call(city="Oslo")]})
     at = text.index("slo")
-    parser = module.StreamParser(prompt=ir.turn.header + text[:at])
+    parser = module.StreamParser(prompt=ir.turn.header + text[:at], continue_final_message=True)
     assert parser.feed(text[at : at + 2]) == [
         {
             "tool_calls": [
@@ -105,7 +105,7 @@ def test_a_prefilled_call_goes_on() -> None:
         },
         {"tool_calls": [{"index": 0, "function": {"arguments": "sl"}}]},
     ]
-    echoed = module.parse(text[at:], prompt=ir.turn.header + text[:at], echo=True)
+    echoed = module.parse(text[at:], prompt=ir.turn.header + text[:at], echo=True, continue_final_message=True)
     assert echoed["tool_calls"][0]["function"]["arguments"] == '{"city": "Oslo"}'
 
 

@@ -48,6 +48,9 @@ TABLE: dict[tuple[str, int], list[str] | str] = {
     ("try", 0): ["try", "good.json", "output.txt"],
     ("try", 1): ["try", "bad.jinja", "output.txt"],
     ("try", 2): ["try", "good.json", "missing.txt"],
+    ("doctor", 0): ["doctor", "good.jinja"],
+    ("doctor", 1): ["doctor", "bad.jinja"],
+    ("doctor", 2): ["doctor", "missing.jinja"],
     ("build", 0): ["build", "good"],
     ("build", 1): ["build", "bad"],
     ("build", 2): ["build", "missing"],
@@ -57,9 +60,18 @@ TABLE: dict[tuple[str, int], list[str] | str] = {
     ("init", 0): ["init", "good.jinja", "-o", "new.toml"],
     ("init", 1): NOT_SO,  # it looks into no template
     ("init", 2): ["init", "good.jinja"],
+    ("census", 0): ["census", "good.txt", "-j", "1"],
+    ("census", 1): ["census", "worse.txt", "-j", "1", "--against", "earlier.jsonl"],
+    ("census", 2): ["census", "missing.txt"],
     ("diff", 0): ["diff", "good.json", "good.jinja"],
     ("diff", 1): ["diff", "good.json", "other.jinja"],
     ("diff", 2): ["diff", "good.json", "missing.jinja"],
+    ("catalogue", 0): ["catalogue"],
+    ("catalogue", 1): NOT_SO,  # it looks into no template
+    ("catalogue", 2): ["catalogue", "--catalogue", "missing"],
+    ("observe", 0): ["observe", "good.jinja", "output.txt"],
+    ("observe", 1): ["observe", "bad.jinja", "output.txt"],
+    ("observe", 2): ["observe", "good.jinja", "missing.txt"],
 }
 MANIFEST = "".join(
     f'[models.{name}]\nsource = "{source}.jinja"\noutputs = ["{path}"]\n'
@@ -75,6 +87,9 @@ def here(run: Run, tmp_path: Path) -> Path:
     (tmp_path / "output.txt").write_text('Sure.<call>{"name": "look", "arguments": {}}</call><end>')
     (tmp_path / "request.json").write_text('{"messages": [{"role": "user", "content": "Hi"}]}')
     (tmp_path / "tplc.toml").write_text(MANIFEST)
+    (tmp_path / "good.txt").write_text("good.jinja\n")
+    (tmp_path / "worse.txt").write_text("bad.jinja\n")
+    (tmp_path / "earlier.jsonl").write_text('{"source": "bad.jinja", "state": "verified"}\n')
     assert run("compile", "good.jinja", "-o", "good.json", "-q").code == 0
     return tmp_path
 
@@ -180,7 +195,8 @@ def test_progress(here: Path) -> None:
         (["try", "good.json"], "Hi.<end>\n\x04", "Paste the output"),
         (["render", "good.jinja"], '[{"role": "user", "content": "Hi."}]\n\x04', "Paste the messages"),
         (["parse", "good.json", "--stream"], "Hi.<end>\n\x04", "Paste the output"),
-        (["parse", "good.json", "output.txt", "--prompt", "-", "--echo"], "<assistant>Hi.\n\x04", "Paste the prompt"),
+        (["parse", "good.json", "output.txt", "--prompt", "-", "--continue-final-message", "--echo"],
+         "<assistant>Hi.\n\x04", "Paste the prompt"),
         (["inspect", "-"], "{%- for m in messages %}[{{ m.role }}]{{ m.content }}[Hi.]{% endfor %}\n\x04",
          "Paste the template"),
         (["prepare", "good.jinja", "--ir", "good.json"], '{"messages": [{"role": "user", "content": "Hi."}]}\n\x04',

@@ -15,6 +15,7 @@ from tplc.explain import Explanation, explain
 from tplc.explain.comparisons import tail_of
 from tplc.explain.marks import marks
 from tplc.explain.page import conversation, page
+from tplc.explain.serialize import to_dict
 from tplc.explain.spans import Span, spans
 
 VOID = frozenset({"meta"})
@@ -62,6 +63,8 @@ def test_what_is_compared(explained: Explanation) -> None:
         "arguments": ["A1", "A2", "A3", "V1", "V2", "V3", "V4", "V5", "V6"],
         "calls": ["T1", "T2", "T3", "T4"],
         "__init__": [],
+        "results": [],
+        "tokens": [],
         "held": [],
     }
 
@@ -90,6 +93,17 @@ def test_questions_are_the_learner_s(explained: Explanation) -> None:
     texts = {question.file: question.text for question in explained.questions}
     assert texts["reasoning"] == "Where does reasoning stand, and what opens and closes it?"
     assert all(text.endswith("?") for text in texts.values())
+
+
+def test_what_messages_taught() -> None:
+    source = (ROOT / "tests" / "cases" / "lessons" / "prefix-only-with-tools.jinja").read_text(encoding="utf-8")
+    found = explain(source)
+    assert [(lesson.seen, lesson.failed) for lesson in found.lessons] == [('content: content.start is "Helper: "', 0)]
+    assert "content.start is &quot;Helper: &quot;" in page(found)
+    told = to_dict(found, whole=False)
+    assert told["lessons"] == [
+        {"seen": 'content: content.start is "Helper: "', "failed": 0, "messages": found.lessons[0].messages}
+    ]
 
 
 def test_a_template_that_is_refused() -> None:

@@ -49,7 +49,13 @@ class Trace:
     def __init__(self, marks: Markers) -> None:
         self.marks = marks
         self.lost: list[str] = []
-        self.told: dict[str, list[str]] = {"content": [], "reasoning_content": [], "held": [], "arguments": []}
+        self.told: dict[str, list[str]] = {
+            "content": [],
+            "reasoning_content": [],
+            "held": [],
+            "arguments": [],
+            "trailing": [],
+        }
         self.spans: list[tuple[int, int]] = []  # text passed on in the present step
         self.slots: dict[str, str] = {}  # that were read in the present step
         self.opened: list[tuple[str, str | None]] = []  # calls that were opened in the present step

@@ -13,14 +13,14 @@ from tests.gbnf.formats import arguments_of, calls_message, formats, written
 from tests.gbnf.tools import ALL, WEATHER
 from tests.gbnf.walk import Walker
 from tplc.backends.gbnf import Grammar, fires_at, grammar
-from tplc.backends.gbnf.lint import lint
+from tplc.backends.gbnf.grammar.lint import lint
 
 WITH_CALLS = (
-    "array-with-ids", "bare-array", "bare-json", "bare-keyword-calls", "cdata-values", "channels", "closer-with-name",
-    "fenced-json", "forced-closed", "forced-open", "json-array", "key-value-tags", "keyword-calls", "name-as-key",
-    "nested-elements", "open-json", "parameter-tags", "pretty-json", "python-literals", "recipient-lines",
-    "sectioned-ids", "string-delimiters", "tagged-json", "tagged-name-json", "thinking-parts", "typed-attributes",
-    "wrapped-content",
+    "addressed-parts", "array-with-ids", "bare-array", "bare-json", "bare-keyword-calls", "cdata-values", "channels",
+    "closer-with-name", "fenced-json", "forced-closed", "forced-open", "ids-with-names", "json-array",
+    "key-value-tags", "keyword-calls", "markers-by-shape", "name-as-key", "nested-elements", "open-json",
+    "parameter-tags", "pretty-json", "python-literals", "recipient-lines", "sectioned-ids", "string-delimiters",
+    "tagged-json", "tagged-name-json", "thinking-parts", "typed-attributes", "wrapped-content",
 )  # fmt: skip
 WALKS = 100
 

@@ -7,12 +7,12 @@ import itertools
 import pytest
 
 from tests.gbnf.engine import accepts, needs_engine
-from tplc.backends.gbnf.automaton import matches
-from tplc.backends.gbnf.expressions import Ref
-from tplc.backends.gbnf.lint import lint
-from tplc.backends.gbnf.rules import Rules
-from tplc.backends.gbnf.until import stop_at, text_through, through
-from tplc.backends.gbnf.write import write_rules
+from tplc.backends.gbnf.grammar.lint import lint
+from tplc.backends.gbnf.regular.automaton import matches
+from tplc.backends.gbnf.regular.expressions import Ref
+from tplc.backends.gbnf.regular.rules import Rules
+from tplc.backends.gbnf.regular.until import stop_at, text_through, through
+from tplc.backends.gbnf.regular.write import write_rules
 
 # Their first characters come again in the last ones.
 MARKERS = ["<", "</", "<a>", "\n</a>", " <a", "<<", "<a<", "\n<a<a>"]

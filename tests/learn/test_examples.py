@@ -115,7 +115,7 @@ def test_a_value_that_is_not_in_the_text_is_named() -> None:
         (
             {"message": {"tool_calls": [{"function": {"name": "f", "arguments": "{"}}]}, "text": ""},
             "p.jsonl: line 1: message.tool_calls[0]: its arguments are no JSON: Expecting property name enclosed in "
-            "double quotes: line 1 column 2 (char 1)",
+            "double quotes at line 1, column 2",
         ),
     ],
 )

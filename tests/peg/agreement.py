@@ -23,7 +23,7 @@ from tests.conftest import SHARED
 from tests.fuzz.formats import Format, formats
 from tests.peg.limits import LIMITS, limit_of
 from tests.peg.mutations import mutations
-from tplc.backends.peg.engine import PegEngine
+from tplc.backends.peg.engine import Parsed, PegEngine
 from tplc.driver import generate, learn_format, open_renderer
 from tplc.errors import BadMessage, TplcError
 from tplc.ir.nodes import TemplateIR
@@ -33,6 +33,7 @@ from tplc.verify.battery import battery, markers
 from tplc.verify.compare import as_message
 from tplc.verify.conversation import fitting_tools
 
+CUT = "cut calls"
 Written = tuple[str, Any]  # an output, and tools that it fits
 
 
@@ -44,7 +45,8 @@ class Tally:
     unexplained: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
-        limits = ", ".join(f"{limit.name} {self.limits[limit.name]:,}" for limit in LIMITS)
+        names = [*(limit.name for limit in LIMITS), CUT]
+        limits = ", ".join(f"{name} {self.limits[name]:,}" for name in names)
         share = 100 * self.same / max(1, self.outputs)
         return (
             f"{self.outputs:,} outputs: {self.same:,} messages the same ({share:.1f}%), limits of the PEG: {limits}; "
@@ -61,6 +63,9 @@ def compare(form: Format, engine: PegEngine, text: str, tools: Any, tally: Tally
     if stream.message == read.message and stream.incomplete == read.incomplete:
         tally.same += 1
         return
+    if cut_short(stream, read):
+        tally.limits[CUT] += 1
+        return
     limit = limit_of(engine, text, tools, stream.message, dict(read.message))
     # Where the call ends early for one of them, only the other may find it cut.
     if limit is not None and (limit == "elements" or stream.incomplete == read.incomplete):
@@ -71,6 +76,27 @@ def compare(form: Format, engine: PegEngine, text: str, tools: Any, tally: Tally
             f"{end} {said}" for end, said in ((stream.incomplete, stream.message), (read.incomplete, read.message))
         ]
         tally.unexplained.append("\n  ".join(map(str, lines)))
+
+
+def cut_short(stream: Any, read: Parsed) -> bool:
+    """A call that the output's end cuts: of its markup the PEG keeps more as text, and may call it whole.
+
+    All else is the same, and no text is lost.
+    """
+    said, other = stream.message, read.message
+    trailing = _bare(stream.trailing)
+    texts = [(_bare(said[kind]), _bare(other[kind])) for kind in ("reasoning_content", "content")]
+    kept = [more.removeprefix(text) for text, more in texts if more.startswith(text)]
+    return bool(
+        stream.incomplete
+        and said["tool_calls"] == other["tool_calls"]
+        and len(kept) == len(texts)
+        and trailing.endswith("".join(kept))
+    )
+
+
+def _bare(text: str | None) -> str:
+    return "".join((text or "").split())
 
 
 def messages_agree(forms: Sequence[Format]) -> Tally:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tplc.backends.peg.engine import PegEngine, grammar_for, head_of, syntax_tree
-from tplc.backends.peg.facts import parts_of, pieces_of
+from tplc.ir.markers import parts_of, pieces_of
 from tplc.ir.nodes import Elements, PairArguments, Slot, Text
 from tplc_runtime.peg_mapper import Node, captures
 

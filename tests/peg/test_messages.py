@@ -76,7 +76,7 @@ def test_call_after_content() -> None:
 
 
 def test_opener_that_opens_no_call() -> None:
-    case("tagged-json").output("Write <fn> and </fn> around it.").expect("Write <fn> and  around it.")
+    case("tagged-json").output("Write <fn> and </fn> around it.").expect("Write <fn> and </fn> around it.")
 
 
 def test_marker_in_a_string_is_text() -> None:
@@ -187,15 +187,15 @@ def test_white_space_beside_what_is_no_call_stays(text: str) -> None:
 
 
 def test_white_space_after_a_call_that_has_no_closer_stays() -> None:
-    text = '〔/思考〕〔调用〕〔一个〕function〔名〕look\n```json\n{"days": 2}\n`'
-    case("fenced-json").output(text).expect("\n`", calls=[("look", {"days": 2})])
+    text = '〔/思考〕〔调用〕〔一个〕function〔名〕look\n```json\n{"days": 2}\n:'
+    case("fenced-json").output(text).expect("\n:", calls=[("look", {"days": 2})])
 
 
 def test_reasoning_ends_talk_of_calls() -> None:
     text = "See <fn>{</fn> <musing>\nHm.\n</musing>\n\nYes.</fn>"
     case("tagged-json").output(text).expect(text)
     text = 'See <fn>{"a": 1} </fn> <musing>\nHm.\n</musing>\n\nYes.</fn>'
-    case("tagged-json").output(text).expect('See <fn>{"a": 1} </fn> Yes.', reasoning="Hm.")
+    case("tagged-json").output(text).expect('See <fn>{"a": 1} </fn> Yes.</fn>', reasoning="Hm.")
 
 
 def test_arguments_that_are_no_object_are_content_once() -> None:

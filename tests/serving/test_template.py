@@ -12,7 +12,7 @@ import pytest
 import tplc
 from tests.example_case import Example, load_examples
 from tplc.errors import RequestError, UsageError
-from tplc.ir.nodes import TemplateIR
+from tplc.ir.nodes import Slot, TemplateIR
 from tplc.ir.write import write_message
 from tplc.render import Renderer
 from tplc.serving import ChatTemplate, Prepared, prepare
@@ -105,8 +105,12 @@ def test_a_result_behind_calls(served: tuple[Example, ChatTemplate]) -> None:
     _, template = served
     if template.ir.tools.format == "none":
         return
-    called = {"id": "call00000001", "type": "function", "function": {"name": "look", "arguments": '{"at": "you"}'}}
-    result = {"role": "tool", "tool_call_id": "call00000001", "name": "look", "content": "Nothing."}
+    # Where the template writes no name, the id that the caller gives holds it.
+    made = "call00000001" if Slot("name") in template.ir.tools.call else "functions.look:0"
+    if template.ir.tools.call_id.position != "none" and Slot("name") in template.ir.tools.call_id.layout:
+        made = "functions.look:0"
+    called = {"id": made, "type": "function", "function": {"name": "look", "arguments": '{"at": "you"}'}}
+    result = {"role": "tool", "tool_call_id": made, "name": "look", "content": "Nothing."}
     past = [*ASKED, {"role": "assistant", "content": None, "tool_calls": [called]}]
     look = {**LOOK, "function": {**LOOK["function"], "description": "Looks."}}  # type: ignore[dict-item]
     added = template.format_single(past, result, tools=[look], ended=False)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-import sys
+import struct
+import time
+import tracemalloc
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -99,12 +102,67 @@ def test_damage(tmp_path: Path) -> None:
     assert outcomes == {TemplateSource, SourceError}
 
 
-def test_without_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_big_endian_and_older(tmp_path: Path) -> None:
     path = tmp_path / "model.gguf"
-    write(path, "x")
-    monkeypatch.setitem(sys.modules, "gguf", None)
-    with pytest.raises(SourceError) as caught:
-        load(str(path))
-    assert str(caught.value) == (
-        f"{path}: reading a GGUF file needs the gguf package\n    install it with: pip install 'tplc[gguf]'"
-    )
+    for order, version in product("<>", (2, 3)):
+        path.write_bytes(
+            head(pair("tokenizer.chat_template", text("x", order), 8, order), order=order, version=version)
+        )
+        assert load(str(path)).text == "x"
+
+
+DAMAGED = "this GGUF file is damaged, or of an unknown kind: "
+
+
+def text(value: str, order: str = "<") -> bytes:
+    return struct.pack(f"{order}Q", len(value.encode())) + value.encode()
+
+
+def pair(key: str, value: bytes, kind: int, order: str = "<") -> bytes:
+    return text(key, order) + struct.pack(f"{order}I", kind) + value
+
+
+def head(*pairs: bytes, order: str = "<", version: int = 3, count: int | None = None) -> bytes:
+    counts = struct.pack(f"{order}IQQ", version, 0, len(pairs) if count is None else count)
+    return b"GGUF" + counts + b"".join(pairs)
+
+
+def listed(kind: int, count: int) -> bytes:
+    return struct.pack("<IQ", kind, count)
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (head(pair("a", listed(4, 2**40), 9)), "it ends too early"),
+        (head(pair("a", listed(4, 2**63), 9)), "it ends too early"),
+        (head(pair("a", listed(8, 2**40), 9)), "a list of 1,099,511,627,776"),
+        (head(pair("tokenizer.ggml.tokens", listed(8, 2**40), 9)), "a list of 1,099,511,627,776"),
+        (head(pair("tokenizer.ggml.tokens", listed(4, 1), 9)), "its tokens are no texts"),
+        (head(pair("a", listed(9, 1) * 5000, 9)), "its lists are nested"),
+        (head(pair("a", b"", 77)), "a value of the unknown kind 77"),
+        (head(count=2**60), "it has 1,152,921,504,606,846,976 keys"),
+        (head(count=9), "it ends too early"),
+        (head(pair("tokenizer.chat_template", struct.pack("<Q", 2**50), 8)), "a text of 1,125,899,906,842,624 bytes"),
+        (head(pair("a", struct.pack("<Q", 2**50), 8)), "it ends too early"),
+        (head(struct.pack("<Q", 2**50)), "a text of 1,125,899,906,842,624 bytes"),
+        (head(version=1), "version 1; 2 and 3 are read"),
+        (head(version=4), "version 4; 2 and 3 are read"),
+        (b"GGUF", "it ends too early"),
+        (head(pair("tokenizer.chat_template", struct.pack("<Q", 1) + b"\xff", 8)), "a text of it is not UTF-8"),
+    ],
+)
+def test_what_no_file_has(tmp_path: Path, data: bytes, problem: str) -> None:
+    path = tmp_path / "model.gguf"
+    path.write_bytes(data)
+    tracemalloc.start()
+    start = time.monotonic()
+    try:
+        with pytest.raises(SourceError) as caught:
+            load(str(path))
+        assert str(caught.value) == f"{path}: {DAMAGED}{problem}"
+        assert caught.value.exit_code == 2
+        assert tracemalloc.get_traced_memory()[1] < 5_000_000
+        assert time.monotonic() - start < 5
+    finally:
+        tracemalloc.stop()

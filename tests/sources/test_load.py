@@ -13,7 +13,7 @@ import pytest
 from tplc.errors import SourceError
 from tplc.ir.nodes import Json
 from tplc.render import Renderer
-from tplc.sources import TemplateSource, load
+from tplc.sources import TemplateSource, load, load_tokens
 
 PLAIN = "{{ messages[0].content }}"
 
@@ -189,7 +189,7 @@ BAD_FILES: list[tuple[str, str | bytes | Json, str]] = [
     ),
     ("a.json", b"[" * 200_000, "a.json: this JSON is nested too deeply"),
     ("a.json", b"\xff{}", "a.json: this is not UTF-8 text: byte 0xff at 0\n    save it as UTF-8"),
-    ("a.gguf", "text", "a.gguf: this GGUF file is damaged, or of an unknown kind: GGUF magic invalid"),
+    ("a.gguf", "text", "a.gguf: this GGUF file is damaged, or of an unknown kind: it does not begin with GGUF"),
 ]
 
 
@@ -280,3 +280,24 @@ def test_unreadable(here: Path) -> None:
     write(here / "a.jinja", PLAIN)
     (here / "a.jinja").chmod(0)
     assert problem("a.jinja") == "a.jinja: cannot be read: Permission denied"
+
+
+def test_a_model_knows_its_added_tokens(here: Path) -> None:
+    write(here / "model" / "chat_template.jinja", PLAIN)
+    write(here / "model" / "tokenizer_config.json", {"added_tokens_decoder": {"3": {"content": "<a>"}, "x": {}}})
+    write(here / "model" / "tokenizer.json", {"added_tokens": [{"id": 4, "content": "<b>"}]})
+    write(here / "model" / "generation_config.json", {"eos_token_id": [3, 9]})
+    found = load("model")
+    assert (found.special_tokens, found.added_tokens) == ({"eos_token": "<a>"}, ("<a>",))
+    (here / "model" / "tokenizer_config.json").unlink()
+    write(here / "model" / "config.json", {"eos_token_id": 4})
+    found = load("model")
+    assert (found.special_tokens, found.added_tokens) == ({"eos_token": "<b>"}, ("<b>",))
+
+
+def test_tokens_of_a_tokenizer(here: Path) -> None:
+    write(here / "model" / "tokenizer.json", {"added_tokens": [{"id": 4, "content": "<b>"}]})
+    write(here / "model" / "special_tokens_map.json", {"eos_token": "<b>"})
+    for source in ("model", "model/tokenizer.json"):
+        found = load_tokens(source)
+        assert (found.special_tokens, found.added_tokens) == ({"eos_token": "<b>"}, ("<b>",))

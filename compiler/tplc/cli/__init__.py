@@ -16,14 +16,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if (sys.argv[1:] if arguments is None else list(arguments)) == ["--version"]:
         print(f"tplc {VERSION}")  # without what the other commands need: scripts ask this at every start
         return
+    from tplc.cli.watched import CAN_WATCH, split
+
+    if arguments is None and CAN_WATCH:
+        split()
+    from tplc.bounds import enforce
     from tplc.cli.app import app
     from tplc.errors import TplcError
-    from tplc.ir.visible import visible
+    from tplc.ir.visible import shown
 
+    enforce()
     try:
         app(args=None if arguments is None else list(arguments), prog_name="tplc")
     except TplcError as error:
-        print(f"tplc: {visible(str(error))}", file=sys.stderr)
+        print(f"tplc: {shown(str(error))}", file=sys.stderr)
         raise SystemExit(error.exit_code) from None
     except KeyboardInterrupt:
         raise SystemExit(130) from None

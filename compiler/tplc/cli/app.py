@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tplc.version import VERSION
+
+if TYPE_CHECKING:
+    from tplc.cli.inputs import Variants
 
 app = typer.Typer(
     name="tplc",
@@ -19,6 +22,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+ROWS = "Rows"
 
 Source = Annotated[
     str,
@@ -33,7 +38,12 @@ Name = Annotated[
 ]
 Tokens = Annotated[
     list[str] | None,
-    typer.Option("--special-token", metavar="NAME=TEXT", help="A special token, such as bos_token=TEXT."),
+    typer.Option(
+        "--token",
+        "--special-token",
+        metavar="NAME=TEXT",
+        help="A special token, such as eos_token=TEXT; or a tokenizer's file or folder that has them.",
+    ),
 ]
 Limit = Annotated[
     list[str] | None,
@@ -42,6 +52,13 @@ Limit = Annotated[
 Tolerances = Annotated[
     list[Path] | None,
     typer.Option("--tolerances", metavar="FILE", help="A tolerance file: how real output differs from the template."),
+]
+CatalogueFolders = Annotated[
+    list[Path] | None,
+    typer.Option("--catalogue", metavar="DIR", help="A folder of observed variants, beside those that ship with tplc."),
+]
+NoCatalogue = Annotated[
+    bool, typer.Option("--no-catalogue", help="Leave out the observed variants that ship with tplc.")
 ]
 Examples = Annotated[
     list[Path] | None,
@@ -82,23 +99,36 @@ def compile_(
     target: Annotated[
         str | None,
         typer.Option(
-            "-t", "--target", metavar="TARGET", help="python, peg, gbnf or json; by default the output's suffix tells."
+            "-t",
+            "--target",
+            metavar="TARGET",
+            help="python, peg, gbnf, json, response_template or structural_tag; by default the output's suffix tells.",
         ),
     ] = None,
     template_name: Name = None,
     special_token: Tokens = None,
     tolerances: Tolerances = None,
+    catalogue: CatalogueFolders = None,
+    no_catalogue: NoCatalogue = False,
     example: Examples = None,
     tools: Tools = None,
     tool_choice: Annotated[
-        str, typer.Option("--tool-choice", metavar="CHOICE", help="For gbnf: auto, required, none, or a tool's name.")
+        str,
+        typer.Option(
+            "--tool-choice", metavar="CHOICE", help="For gbnf, structural_tag: auto, required, none, or a tool's name."
+        ),
     ] = "auto",
     parallel: Annotated[
         bool | None,
-        typer.Option("--parallel/--no-parallel", help="For gbnf: whether a turn may hold several calls."),
+        typer.Option(
+            "--parallel/--no-parallel", help="For gbnf, structural_tag: whether a turn may hold several calls."
+        ),
     ] = None,
     any_order: Annotated[
-        bool, typer.Option("--any-order", help="For gbnf: take properties in any order, not only the schema's.")
+        bool,
+        typer.Option(
+            "--any-order", help="For gbnf, structural_tag: take properties in any order, not only the schema's."
+        ),
     ] = False,
     json_schema: Annotated[
         str | None,
@@ -106,10 +136,43 @@ def compile_(
     ] = None,
     var: Annotated[
         list[str] | None,
-        typer.Option("--var", metavar="NAME=VALUE", help="For gbnf: a variable that the prompt is rendered with."),
+        typer.Option(
+            "--var", metavar="NAME=VALUE", help="For gbnf, structural_tag: a variable that the prompt is rendered with."
+        ),
     ] = None,
     strict: Annotated[
-        bool, typer.Option("--strict", help="For gbnf: refuse schemas that a grammar can only say loosely.")
+        bool,
+        typer.Option(
+            "--strict",
+            help="Refuse what the target cannot say: for gbnf schemas that it says loosely only, for response_template "
+            "messages that do not come back.",
+        ),
+    ] = False,
+    profile: Annotated[
+        str,
+        typer.Option(
+            "--profile", metavar="NAME", help="For response_template: transformers, or servers (vLLM and SGLang)."
+        ),
+    ] = "transformers",
+    into: Annotated[
+        str | None,
+        typer.Option(
+            "--into",
+            metavar="FILE",
+            help="For response_template: put it into this tokenizer_config.json, which is kept but for that key.",
+        ),
+    ] = None,
+    reasoning: Annotated[
+        str,
+        typer.Option(
+            "--reasoning",
+            metavar="WHERE",
+            help="For structural_tag: inside, or outside where the server lets it hold behind the reasoning only.",
+        ),
+    ] = "inside",
+    openai: Annotated[
+        bool,
+        typer.Option("--openai", help="For python: add a class that makes chat completions for OpenAI's clients."),
     ] = False,
     max_size: Annotated[
         int | None,
@@ -117,7 +180,7 @@ def compile_(
             "--max-size",
             metavar="CHARACTERS",
             min=1,
-            help="For gbnf: beyond this, the largest schemas are said loosely.",
+            help="For gbnf, structural_tag: beyond this, the largest schemas are said loosely.",
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite a file that tplc did not generate.")] = False,
@@ -148,7 +211,7 @@ def compile_(
             target=target,
             template_name=template_name,
             special_tokens=tuple(special_token or ()),
-            tolerances=tuple(tolerances or ()),
+            variants=_variants(tolerances, catalogue, no_catalogue),
             examples=tuple(example or ()),
             tools=tools,
             tool_choice=tool_choice,
@@ -157,6 +220,10 @@ def compile_(
             json_schema=json_schema,
             variables=tuple(var or ()),
             strict=strict,
+            profile=profile,
+            into=into,
+            openai=openai,
+            reasoning=reasoning,
             max_size=max_size,
             force=force,
             allow_unverified=allow_unverified,
@@ -170,11 +237,20 @@ def compile_(
     )
 
 
+def _variants(tolerances: list[Path] | None, catalogue: list[Path] | None, no_catalogue: bool) -> Variants:
+    from tplc.cli.inputs import Variants
+
+    return Variants(tuple(map(str, tolerances or ())), tuple(map(str, catalogue or ())), shipped=not no_catalogue)
+
+
 @app.command("inspect", short_help="The format of a template: modes, markers, sample turns.")
 def inspect_(
     source: Annotated[str, typer.Argument(help="A template (as for compile), or an IR (.json).", show_default=False)],
     template_name: Name = None,
     special_token: Tokens = None,
+    tolerances: Tolerances = None,
+    catalogue: CatalogueFolders = None,
+    no_catalogue: NoCatalogue = False,
     limit: Limit = None,
     as_json: Annotated[bool, typer.Option("--json", help="The format as JSON.")] = False,
     as_text: Annotated[bool, typer.Option("--text", help="The format as lines of text, one fact a line.")] = False,
@@ -184,7 +260,14 @@ def inspect_(
     from tplc.cli.inspect import inspect_command
 
     inspect_command(
-        source, template_name, special_token or [], limit or [], as_json=as_json, as_text=as_text, as_peg=as_peg
+        source,
+        template_name,
+        special_token or [],
+        _variants(tolerances, catalogue, no_catalogue),
+        limit or [],
+        as_json=as_json,
+        as_text=as_text,
+        as_peg=as_peg,
     )
 
 
@@ -196,7 +279,12 @@ def parse_(
             help="A template (as for compile), an IR (.json), or a generated parser (.py).", show_default=False
         ),
     ],
-    file: Annotated[str, typer.Argument(help="The model's output; - is standard input.")] = "-",
+    file: Annotated[
+        str,
+        typer.Argument(
+            help="The model's output; - is standard input.  Or a file of rows (.parquet, .jsonl), or a folder of such."
+        ),
+    ] = "-",
     tools: Tools = None,
     prompt: Annotated[
         str | None, typer.Option("--prompt", metavar="FILE", help="The prompt that the output continues.")
@@ -209,15 +297,112 @@ def parse_(
         bool, typer.Option("--tool-calls/--no-tool-calls", help="Whether calls are told from content.")
     ] = True,
     echo: Annotated[bool, typer.Option("--echo", help="Put what the prompt prefills into the message.")] = False,
+    continued: Annotated[
+        bool, typer.Option("--continue-final-message", help="The prompt ends with the beginning of this answer.")
+    ] = False,
     engine: Annotated[
-        str, typer.Option("--engine", metavar="ENGINE", help="parser, or peg for the grammar's reading.")
-    ] = "parser",
+        str | None,
+        typer.Option(
+            "--engine",
+            metavar="ENGINE",
+            help="parser, or peg for the grammar's reading; of rows: ray, datasets or pyarrow, the first installed.",
+        ),
+    ] = None,
     template_name: Name = None,
     special_token: Tokens = None,
+    tolerances: Tolerances = None,
+    catalogue: CatalogueFolders = None,
+    no_catalogue: NoCatalogue = False,
+    column: Annotated[
+        str | None,
+        typer.Option(
+            "--column", metavar="NAME", help="The column of outputs: text, or token ids.", rich_help_panel=ROWS
+        ),
+    ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="A .parquet or .jsonl file, or a folder.", rich_help_panel=ROWS
+        ),
+    ] = None,
+    prompt_column: Annotated[
+        str | None,
+        typer.Option("--prompt-column", metavar="NAME", help="The column of prompts, as text.", rich_help_panel=ROWS),
+    ] = None,
+    tools_column: Annotated[
+        str | None,
+        typer.Option("--tools-column", metavar="NAME", help="The column of tools, as JSON.", rich_help_panel=ROWS),
+    ] = None,
+    parser_column: Annotated[
+        str | None,
+        typer.Option(
+            "--parser-column",
+            metavar="NAME",
+            help="The column with the name of each row's parser; SOURCE is a folder of NAME.py.",
+            rich_help_panel=ROWS,
+        ),
+    ] = None,
+    tokenizer: Annotated[
+        str | None,
+        typer.Option("--tokenizer", metavar="FILE", help="A tokenizer.json, for token ids.", rich_help_panel=ROWS),
+    ] = None,
+    struct: Annotated[
+        bool, typer.Option("--struct", help="Write one column, message, with all of it.", rich_help_panel=ROWS)
+    ] = False,
+    address: Annotated[
+        str | None, typer.Option("--address", metavar="ADDRESS", help="Of a Ray cluster.", rich_help_panel=ROWS)
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option("-j", "--jobs", metavar="N", min=1, help="Workers.", rich_help_panel=ROWS)
+    ] = None,
+    batch_size: Annotated[
+        int, typer.Option("--batch-size", metavar="N", min=1, help="Rows at once.", rich_help_panel=ROWS)
+    ] = 1000,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Leave the files that are there; do the others.", rich_help_panel=ROWS)
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Write anew what is there.", rich_help_panel=ROWS)] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="The summary as JSON, on standard output.", rich_help_panel=ROWS)
+    ] = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No summary.", rich_help_panel=ROWS)] = False,
 ) -> None:
-    """Parse a model's output into a message, printed as JSON.  What was odd about it goes to standard error."""
-    from tplc.cli.parse import ParseOptions, parse_command
+    """Parse a model's output into a message, printed as JSON.  What was odd about it goes to standard error.
 
+    With --column: parse a column of outputs in files of rows, and write the rows with their messages.
+    """
+    if column is not None:
+        from tplc.cli.rows import RowOptions, rows_command
+
+        rows_command(
+            RowOptions(
+                source=source,
+                rows=file,
+                output=output,
+                column=column,
+                prompt_column=prompt_column,
+                tools_column=tools_column,
+                parser_column=parser_column,
+                tools=tools,
+                tokenizer=tokenizer,
+                struct=struct,
+                engine=engine,
+                address=address,
+                jobs=jobs,
+                batch_size=batch_size,
+                resume=resume,
+                force=force,
+                as_json=as_json,
+                quiet=quiet,
+                template_name=template_name,
+                special_tokens=tuple(special_token or ()),
+                variants=_variants(tolerances, catalogue, no_catalogue),
+            )
+        )
+        return
+    from tplc.cli.parse import ParseOptions, check_no_rows, parse_command
+
+    check_no_rows(file, output)
     parse_command(
         ParseOptions(
             source=source,
@@ -230,7 +415,9 @@ def parse_(
             echo=echo,
             template_name=template_name,
             special_tokens=tuple(special_token or ()),
-            engine=engine,
+            variants=_variants(tolerances, catalogue, no_catalogue),
+            engine=engine or "parser",
+            continued=continued,
         )
     )
 
@@ -306,12 +493,16 @@ def prepare_(
     ] = None,
     template_name: Name = None,
     special_token: Tokens = None,
+    tolerances: Tolerances = None,
+    catalogue: CatalogueFolders = None,
+    no_catalogue: NoCatalogue = False,
     limit: Limit = None,
 ) -> None:
     """Print what a server needs for a request: prompt, grammar, stops, and the parser's keywords, as JSON."""
     from tplc.cli.prepare import prepare_command
 
-    prepare_command(source, request, ir, template_name, special_token or [], limit or [])
+    variants = _variants(tolerances, catalogue, no_catalogue)
+    prepare_command(source, request, ir, template_name, special_token or [], variants, limit or [])
 
 
 @app.command("explain", short_help="How a format is learned, comparison by comparison.")
@@ -366,6 +557,9 @@ def try_(
     ] = None,
     template_name: Name = None,
     special_token: Tokens = None,
+    tolerances: Tolerances = None,
+    catalogue: CatalogueFolders = None,
+    no_catalogue: NoCatalogue = False,
 ) -> None:
     """Show a model's output split into its parts, and the deltas as they would stream."""
     from tplc.cli.attempt import try_command
@@ -383,9 +577,27 @@ def try_(
             echo=False,
             template_name=template_name,
             special_tokens=tuple(special_token or ()),
+            variants=_variants(tolerances, catalogue, no_catalogue),
         ),
         chunk=chunk,
     )
+
+
+@app.command("doctor", short_help="What to set where a model is served.")
+def doctor_(
+    source: Source,
+    template_name: Name = None,
+    special_token: Tokens = None,
+    limit: Limit = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The advice as JSON.")] = False,
+) -> None:
+    """Say in one page what vLLM, SGLang, llama.cpp and transformers have to be told of this model's format.
+
+    Which markers are tokens of the model's own is read from its tokenizer, where the source has one.
+    """
+    from tplc.cli.doctor import doctor_command
+
+    doctor_command(source, template_name, special_token or [], limit or [], as_json=as_json)
 
 
 Models = Annotated[
@@ -427,23 +639,20 @@ def check_(
     models: Models = None,
     manifest: ManifestFile = None,
     jobs: Jobs = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Make also what an earlier run made from the same inputs.")
-    ] = False,
     output_format: Annotated[
         str, typer.Option("--format", metavar="FORMAT", help="text, github (annotations) or json.")
     ] = "text",
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
     junit: Annotated[str | None, typer.Option("--junit", metavar="FILE", help="Write a JUnit report as well.")] = None,
 ) -> None:
-    """Say whether what the manifest lists is what would be built now; no output is written.
+    """Make anew what the manifest lists, and say whether what is there is that; nothing is written.
 
     Exit code 1: an output is missing, stale, edited or unverified, or a model fails.
     """
     from tplc.cli.build import check_command
 
     output_format = "json" if as_json else output_format
-    check_command(models or [], manifest, jobs=jobs, force=force, output_format=output_format, junit=junit)
+    check_command(models or [], manifest, jobs=jobs, output_format=output_format, junit=junit)
 
 
 @app.command("init", short_help="Start a manifest.")
@@ -458,6 +667,48 @@ def init_(
     from tplc.cli.build import init_command
 
     init_command(sources or [], output, force=force)
+
+
+@app.command("census", short_help="A collection of templates at once: what each is compiled to.")
+def census_(
+    place: Annotated[
+        str,
+        typer.Argument(help="A folder of templates, or a file with a source on each line.", show_default=False),
+    ],
+    output: Annotated[
+        str | None, typer.Option("-o", "--output", metavar="FILE", help="Write the table: .parquet, or JSON lines.")
+    ] = None,
+    html: Annotated[str | None, typer.Option("--html", metavar="FILE", help="Write a page as well.")] = None,
+    against: Annotated[
+        str | None, typer.Option("--against", metavar="FILE", help="The table of an earlier census: tell what changed.")
+    ] = None,
+    engine: Annotated[
+        str, typer.Option("--engine", metavar="ENGINE", help="processes of this machine, or ray.")
+    ] = "processes",
+    address: Annotated[str | None, typer.Option("--address", metavar="ADDRESS", help="Of a Ray cluster.")] = None,
+    jobs: Annotated[int | None, typer.Option("-j", "--jobs", metavar="N", min=1, help="Processes.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a table that is there.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Entries and changes as JSON.")] = False,
+) -> None:
+    """Compile all templates of a collection and say what came of each: formats, verification, warnings, time.
+
+    Exit code 1: with --against, when a template that verified no longer does.
+    """
+    from tplc.cli.census import CensusOptions, census_command
+
+    census_command(
+        CensusOptions(
+            place=place,
+            output=output,
+            html=html,
+            against=against,
+            engine=engine,
+            address=address,
+            jobs=jobs,
+            force=force,
+            as_json=as_json,
+        )
+    )
 
 
 @app.command("diff", short_help="What changed between two formats; does it matter?")
@@ -482,3 +733,71 @@ def diff_(
     from tplc.cli.diff import diff_command
 
     diff_command(first, second, template_name, special_token or [], as_json=as_json)
+
+
+@app.command("catalogue", short_help="The observed variants that tplc knows of.")
+def catalogue_(
+    catalogue: CatalogueFolders = None,
+    no_catalogue: NoCatalogue = False,
+    as_json: Annotated[bool, typer.Option("--json", help="The entries as JSON.")] = False,
+) -> None:
+    """List the catalogue: which markers an entry is for, what it adds to formats that have them, where that was seen.
+
+    An entry applies to any template that has its markers; --no-catalogue of the other commands leaves all of them out.
+    """
+    from tplc.cli.catalogue import catalogue_command
+
+    catalogue_command(_variants(None, catalogue, no_catalogue), as_json=as_json)
+
+
+@app.command("observe", short_help="Recorded outputs: what is odd, what would mend it.")
+def observe_(
+    source: Annotated[str, typer.Argument(help="A template (as for compile), or an IR (.json).", show_default=False)],
+    outputs: Annotated[
+        str,
+        typer.Argument(
+            help="Outputs: .jsonl or .parquet with text (or output), prompt, tools; or .txt.", show_default=False
+        ),
+    ],
+    tools: Tools = None,
+    try_it: Annotated[bool, typer.Option("--try", help="Show what the proposed tolerances would change.")] = False,
+    write: Annotated[
+        str | None, typer.Option("--write", metavar="FILE", help="Write the proposed tolerances, for --tolerances.")
+    ] = None,
+    html: Annotated[str | None, typer.Option("--html", metavar="FILE", help="Write a page as well.")] = None,
+    fail_above: Annotated[
+        float | None,
+        typer.Option("--fail-above", metavar="PERCENT", min=0, max=100, help="Exit code 1 if more outputs are odd."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="All of it as JSON.")] = False,
+    template_name: Name = None,
+    special_token: Tokens = None,
+    tolerances: Tolerances = None,
+    catalogue: CatalogueFolders = None,
+    no_catalogue: NoCatalogue = False,
+) -> None:
+    """Read recorded outputs with the parser of a template: which are clean, which are odd, and in what way.
+
+    Odd is an output that ends too early, about which the parser has something to say, that holds what looks like a
+    marker in its content or reasoning, that calls a tool there is not, or whose arguments the tool's schema does not
+    allow.  Proposed tolerances are markers with what stood in their place.
+    """
+    from tplc.cli.observe import ObserveOptions, observe_command
+
+    observe_command(
+        ObserveOptions(
+            source=source,
+            outputs=outputs,
+            tools=tools,
+            template_name=template_name,
+            special_tokens=tuple(special_token or ()),
+            variants=_variants(tolerances, catalogue, no_catalogue),
+            try_it=try_it,
+            write=write,
+            html=html,
+            fail_above=fail_above,
+            force=force,
+            as_json=as_json,
+        )
+    )

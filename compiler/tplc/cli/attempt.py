@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,8 +12,9 @@ from rich.text import Text
 
 from tplc.cli import inputs
 from tplc.cli.parse import ParseOptions, check_input, parser_of
+from tplc.cli.shown import one_line_json
 from tplc.explain.spans import Span, spans
-from tplc.ir.visible import visible
+from tplc.ir.visible import shown
 from tplc.project.files import read_text, read_tools
 
 STYLES = {
@@ -57,7 +57,7 @@ def try_command(options: ParseOptions, *, chunk: int | None) -> None:
     _print_parts(console, spans(text, [(f.end, f.deltas) for f in _feed(parser.stream(**keywords), text, 1)]))
     _print_deltas(console, list(_feed(stream, text, chunk)))
     for diagnostic in stream.diagnostics:
-        console.print(Text(f"at {diagnostic.offset}: {visible(diagnostic.text)}", style="yellow"))
+        console.print(Text(f"at {diagnostic.offset}: {shown(diagnostic.text)}", style="yellow"))
     if stream.incomplete:
         console.print(Text("the output is incomplete", style="yellow"))
 
@@ -74,14 +74,14 @@ def _feed(stream: Any, text: str, chunk: int | None) -> Iterator[Fed]:
 def _print_parts(console: Console, found: Sequence[Span]) -> None:
     console.print(Text("parts", style="bold"))
     for span in found:
-        shown = visible(json.dumps(span.text, ensure_ascii=False))
-        console.print(Text.assemble(f"  {span.start:>5}  ", (f"{span.kind:<10}", STYLES[span.kind]), f" {shown}"))
+        text = one_line_json(span.text)
+        console.print(Text.assemble(f"  {span.start:>5}  ", (f"{span.kind:<10}", STYLES[span.kind]), f" {text}"))
 
 
 def _print_deltas(console: Console, fed: Sequence[Fed]) -> None:
     console.print(Text("deltas", style="bold"))
     for one in fed:
         for delta in one.deltas:
-            source = visible(json.dumps(one.chunk, ensure_ascii=False)) if one.chunk else "(end)"
-            shown = visible(json.dumps(delta, ensure_ascii=False))
-            console.print(Text.assemble(f"  {one.at:>5}  ", (f"{source:<10}", "dim"), f" {shown}"))
+            source = one_line_json(one.chunk) if one.chunk else "(end)"
+            text = one_line_json(delta)
+            console.print(Text.assemble(f"  {one.at:>5}  ", (f"{source:<10}", "dim"), f" {text}"))

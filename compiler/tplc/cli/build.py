@@ -11,12 +11,16 @@ from itertools import chain, count, groupby
 from xml.sax.saxutils import escape, quoteattr
 
 from tplc.cli.progress import counting
+from tplc.cli.shown import print_json
 from tplc.errors import UsageError
-from tplc.ir.visible import one_line, visible
-from tplc.project.artifacts import check_output, write_output
+from tplc.ir.visible import one_line, shown, visible
+from tplc.project.artifacts import check_report, write_output
 from tplc.project.build import Outcome, build
 from tplc.project.check import Finding, check
 from tplc.project.manifest import find_manifest, load_manifest
+from tplc.sources.builtin import PREFIX
+
+_SUFFIX = re.compile(r"\.(jinja2?|json|gguf|txt)$")
 
 
 def build_command(
@@ -26,7 +30,7 @@ def build_command(
     with counting("building", len(manifest.chosen(tuple(names)))) as step:
         outcomes = build(manifest, tuple(names), jobs=_jobs(jobs), force=force, progress=step)
     if as_json:
-        print(visible(json.dumps([asdict(outcome) for outcome in outcomes], ensure_ascii=False, indent=2)))
+        print_json([asdict(outcome) for outcome in outcomes])
     else:
         _print_outcomes(outcomes)
     if any(outcome.state == "failed" for outcome in outcomes):
@@ -35,7 +39,7 @@ def build_command(
 
 def _print_outcomes(outcomes: Sequence[Outcome]) -> None:
     for outcome in outcomes:
-        print(f"{outcome.state:<9}{outcome.model}" + (f": {visible(outcome.message)}" if outcome.message else ""))
+        print(f"{outcome.state:<9}{outcome.model}" + (f": {shown(outcome.message)}" if outcome.message else ""))
         for warning in outcome.warnings:
             print(f"{'warning':<9}{outcome.model}: {one_line(str(warning))}")
     counts = [f"{sum(o.state == state for o in outcomes)} {state}" for state in ("built", "current", "failed")]
@@ -47,7 +51,6 @@ def check_command(
     manifest_path: str | None,
     *,
     jobs: int | None,
-    force: bool,
     output_format: str,
     junit: str | None,
 ) -> None:
@@ -55,11 +58,11 @@ def check_command(
         raise UsageError(f"no format is called {output_format!r}: there are text, github, json")
     manifest = load_manifest(find_manifest(manifest_path))
     if junit is not None:
-        check_output(junit, force=True)
+        check_report(junit)
     with counting("checking", len(manifest.chosen(tuple(names)))) as step:
-        findings = check(manifest, tuple(names), jobs=_jobs(jobs), force=force, progress=step)
+        findings = check(manifest, tuple(names), jobs=_jobs(jobs), progress=step)
     if output_format == "json":
-        print(visible(json.dumps([asdict(finding) for finding in findings], ensure_ascii=False, indent=2)))
+        print_json([asdict(finding) for finding in findings])
     else:
         _print_findings(findings, manifest.path, github=output_format == "github")
     if junit is not None:
@@ -74,34 +77,34 @@ def _print_findings(findings: Sequence[Finding], manifest_path: str, *, github: 
         own = list(group)
         for finding in own:
             if not github:
-                print(visible(str(finding)))
+                print(shown(str(finding)))
             elif finding.state != "current":
                 print(_annotation("error", finding.path, f"{model}: {finding.state}: {finding.message}"))
         for warning in own[0].warnings:
             if github:
                 print(_annotation("warning", manifest_path, f"{model}: {warning}"))
             else:
-                print(f"{visible(manifest_path)}: warning: {model}: {one_line(str(warning))}")
+                print(f"{shown(manifest_path)}: warning: {model}: {one_line(str(warning))}")
 
 
 def init_command(sources: Sequence[str], path: str, *, force: bool) -> None:
     from tplc.sources.folder import TEMPLATE_FILE
 
-    if os.path.exists(path) and not force:
+    if os.path.lexists(path) and not force:
         raise UsageError(f"{path}: is there already: give --force to write it anew")
-    check_output(path, force=True)
+    check_report(path)
     for source in sources:
         _check_source(source)
     names: dict[str, str] = {}
     modules: set[str] = set()
     for source in sources or [TEMPLATE_FILE]:
-        stem = re.sub(r"[^A-Za-z0-9_-]+", "-", os.path.basename(source.rstrip("/")).split(".")[0]).strip("-") or "model"
+        stem = _model_name(source)
         candidates = chain([stem], (f"{stem}-{i}" for i in count(2)))
         name = next(candidate for candidate in candidates if _module(candidate) not in modules)
         modules.add(_module(name))
         names[name] = _from(os.path.dirname(path), source)
     tables = [
-        f'[models.{name}]\nsource = {json.dumps(source)}\noutputs = ["{_module(name)}.py"]\n'
+        f'[models.{_key(name)}]\nsource = {json.dumps(source)}\noutputs = ["{_module(name)}.py"]\n'
         for name, source in names.items()
     ]
     head = (
@@ -110,10 +113,21 @@ def init_command(sources: Sequence[str], path: str, *, force: bool) -> None:
     write_output(path, head + "\n" + "\n".join(tables))
     if path == "-":
         return
-    print(f"wrote {path}")
+    print(f"wrote {shown(path)}")
     if not sources and not os.path.exists(names["chat_template"]):
         hint = "name your template in it, or tplc init SOURCE --force"
         print(f"    there is no {TEMPLATE_FILE} here: {hint}")
+
+
+def _model_name(source: str) -> str:
+    """The name of the file, the folder or the hub's model, without its suffix; other dots may be of a version."""
+    base = os.path.basename(source.rstrip("/")).partition("@")[0].removeprefix(PREFIX)
+    return re.sub(r"[^A-Za-z0-9_.-]+", "-", _SUFFIX.sub("", base)).strip("-.") or "model"
+
+
+def _key(name: str) -> str:
+    """As a key of TOML, where a dot would make a table in a table."""
+    return json.dumps(name) if "." in name else name
 
 
 def _check_source(source: str) -> None:
@@ -154,7 +168,7 @@ _IN_PROPERTIES = (*_IN_MESSAGES, (":", "%3A"), (",", "%2C"))
 
 
 def _for_workflow(text: str, codes: Sequence[tuple[str, str]]) -> str:
-    text = visible(text)
+    text = shown(text)
     for character, code in codes:
         text = text.replace(character, code)
     return text

@@ -7,23 +7,33 @@ import os
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from tplc import driver
+from tplc.bounds import bounded
+from tplc.catalogue.load import files_in
 from tplc.cli import inputs
 from tplc.cli.progress import working
-from tplc.cli.report import held_rows, print_report, print_rows, report_dict, warning_rows
+from tplc.cli.report import held_rows, print_report, print_rows, report_dict, token_rows, unsaid_rows, warning_rows
+from tplc.cli.shown import print_json
 from tplc.errors import UsageError
 from tplc.ir.nodes import TemplateIR
-from tplc.ir.visible import visible
-from tplc.project.artifacts import check_output, write_output
+from tplc.project.artifacts import check_output, check_report, write_output
+from tplc.project.declared import telling_places
 from tplc.project.depfile import depfile
-from tplc.project.files import read_examples, read_schema, read_tolerances, read_tools
+from tplc.project.files import read_examples, read_schema, read_text, read_tools
+from tplc.project.into import with_member
 
 if TYPE_CHECKING:
     from tplc.backends.gbnf import Grammar
+    from tplc.backends.response_template import Profile
     from tplc.learn.warnings import TemplateWarning
     from tplc.sources import TemplateSource
+    from tplc.targets.response_template import Unsaid
+
+
+# Made for the tools and the choice of one request.
+_FOR_A_REQUEST = ("gbnf", "structural_tag")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +43,7 @@ class CompileOptions:
     target: str | None
     template_name: str | None
     special_tokens: tuple[str, ...]
-    tolerances: tuple[Path, ...]
+    variants: inputs.Variants
     examples: tuple[Path, ...]
     tools: str | None
     tool_choice: str
@@ -42,6 +52,10 @@ class CompileOptions:
     json_schema: str | None
     variables: tuple[str, ...]
     strict: bool
+    profile: str
+    into: str | None
+    openai: bool
+    reasoning: str
     max_size: int | None
     force: bool
     allow_unverified: bool
@@ -54,39 +68,90 @@ class CompileOptions:
 
 
 def compile_command(options: CompileOptions) -> None:
-    target = driver.target_of(options.output, options.target or ("python" if options.output == "-" else None))
+    target = _target(options)
+    profile = _profile(options, target)
     check_output(options.output, force=options.force)
+    config = _config(options)
     _check_input(options)
     _check_depfile(options)
     request = _grammar_options(options, target)
-    tolerances = [tolerance for path in options.tolerances for tolerance in read_tolerances(str(path))]
+    declared = options.variants.read()
     examples = [example for path in options.examples for example in read_examples(str(path))]
     limits = inputs.limits(options.limits)
     template = inputs.load_template(options.source, options.template_name, options.special_tokens)
     warnings: list[TemplateWarning] = []
+    unsaid: list[Unsaid] = []
     rule = depfile(options.output, _used(options, template)) if options.depfile is not None else ""
-    with working(f"learning and verifying {template.name}"):
+    with working(f"learning and verifying {template.name}"), telling_places(declared):
         ir = driver.compile_template(
             template.text,
             name=template.name,
             special_tokens=template.special_tokens,
-            tolerances=tolerances,
+            added_tokens=template.added_tokens,
+            tolerances=declared.tolerances,
+            catalogue=declared.catalogue,
             examples=examples,
             target=target,
             limits=limits,
             seed=options.seed,
             thorough=options.thorough,
             warn=warnings.append,
+            profile=profile,
+            unsaid=unsaid.append,
+            openai=options.openai,
         )
-    grammar = driver.make_grammar(ir, request) if request is not None and target == "gbnf" else None
+    if options.strict and unsaid:
+        raise unsaid[0].refused(template.name)
     writes = ir.verification.verified or options.allow_unverified
+    with bounded(template.name, limits):
+        grammar = driver.make_grammar(ir, request) if target in _FOR_A_REQUEST else None
+        text = driver.generate(ir, target, request) if writes else ""
     if writes:
-        write_output(options.output, driver.generate(ir, target, request))
+        if options.into is not None:
+            write_output(options.into, with_member(config, "response_template", json.loads(text), options.into))
+        else:
+            write_output(options.output, text)
         if options.depfile is not None:
             write_output(options.depfile, rule)
-    _report(ir, grammar, warnings, options, wrote=writes)
+    _report(ir, grammar, warnings, unsaid, options, wrote=writes)
     if not writes:
         raise SystemExit(1)
+
+
+def _target(options: CompileOptions) -> driver.Target:
+    if options.into is None:
+        return driver.target_of(options.output, options.target or ("python" if options.output == "-" else None))
+    if options.target not in (None, "response_template"):
+        raise UsageError(f"--into is for --target response_template, not for {options.target}")
+    if options.output != "-":
+        raise UsageError("--into names the file that is written: leave --output out")
+    return "response_template"
+
+
+def _profile(options: CompileOptions, target: driver.Target) -> Profile:
+    from tplc.backends.response_template import PROFILES
+
+    profile = next((name for name in PROFILES if name == options.profile), None)
+    if profile is None:
+        raise UsageError(f"no profile is called {options.profile!r}: there are {', '.join(PROFILES)}")
+    if target != "response_template":
+        if profile != PROFILES[0]:
+            raise UsageError(f"--profile is for --target response_template; a {target} artifact has none")
+    elif options.allow_unverified:
+        raise UsageError(
+            "--allow-unverified: a response template has no place for a mark, so none is written unverified"
+        )
+    return profile
+
+
+def _config(options: CompileOptions) -> str:
+    """The file that a member is put into, read before any work is done."""
+    if options.into is None:
+        return ""
+    check_report(options.into)
+    config = read_text(options.into)
+    with_member(config, "response_template", None, options.into)
+    return config
 
 
 def _check_input(options: CompileOptions) -> None:
@@ -95,7 +160,7 @@ def _check_input(options: CompileOptions) -> None:
         {
             "the tools": [options.tools],
             "the schema": [options.json_schema],
-            "the tolerances": [str(path) for path in options.tolerances],
+            "the tolerances": options.variants.tolerances,
             "the examples": [str(path) for path in options.examples],
         },
     )
@@ -109,21 +174,25 @@ def _check_depfile(options: CompileOptions) -> None:
         raise UsageError("--depfile: a rule needs the name of what is made: give --output FILE")
     if os.path.abspath(options.depfile) == os.path.abspath(options.output):
         raise UsageError(f"--depfile {options.depfile}: is the output itself")
-    check_output(options.depfile, force=True)
+    check_report(options.depfile)
 
 
 def _used(options: CompileOptions, template: TemplateSource) -> list[str]:
     asked = [path for path in (options.tools, options.json_schema) if path not in (None, "-")]
-    return [*template.files, *map(str, [*options.tolerances, *options.examples, *asked])]
+    variants = [*options.variants.tolerances, *(file for path in options.variants.catalogue for file in files_in(path))]
+    return [*template.files, *variants, *map(str, [*options.examples, *asked])]
 
 
-def _grammar_options(options: CompileOptions, target: driver.Target) -> driver.GrammarOptions | None:
-    """What the grammar is asked for; None for other targets."""
+def _grammar_options(options: CompileOptions, target: driver.Target) -> driver.GrammarOptions:
+    """What the target is asked for."""
+    _reasoning(options, target)
+    if options.openai and target != "python":
+        raise UsageError(f"--openai is for --target python; a {target} artifact has no code")
     asked = {
         "--tools": options.tools,
         "--json-schema": options.json_schema,
         "--var": options.variables,
-        "--strict": options.strict,
+        "--strict": options.strict and target != "response_template",
         "--max-size": options.max_size,
         "--parallel/--no-parallel": options.parallel is not None,
         "--any-order": options.any_order,
@@ -135,10 +204,10 @@ def _grammar_options(options: CompileOptions, target: driver.Target) -> driver.G
             tools=tuple(read_tools(options.tools)) if options.tools else (),
             json_schema=read_schema(options.json_schema) if options.json_schema else None,
         )
-    if target != "gbnf":
+    if target not in _FOR_A_REQUEST:
         if given:
             raise UsageError(f"{given[0]} is for --target gbnf; a {target} artifact is made for all requests")
-        return None
+        return driver.GrammarOptions(profile=_profile(options, target), openai=options.openai)
     if not options.tools and not options.json_schema:
         raise UsageError("a grammar is made for one request: give --tools FILE or --json-schema FILE")
     return driver.GrammarOptions(
@@ -150,28 +219,44 @@ def _grammar_options(options: CompileOptions, target: driver.Target) -> driver.G
         context=inputs.variables(options.variables) if options.variables else None,
         strict=options.strict,
         most_characters=options.max_size,
+        reasoning=_reasoning(options, target),
     )
+
+
+def _reasoning(options: CompileOptions, target: driver.Target) -> Literal["inside", "outside"]:
+    where = options.reasoning
+    if where == "inside":
+        return "inside"
+    if where != "outside":
+        raise UsageError(f"--reasoning {where}: expected inside or outside")
+    if target != "structural_tag":
+        raise UsageError("--reasoning is for --target structural_tag")
+    return "outside"
 
 
 def _report(
     ir: TemplateIR,
     grammar: Grammar | None,
     warnings: list[TemplateWarning],
+    unsaid: list[Unsaid],
     options: CompileOptions,
     *,
     wrote: bool,
 ) -> None:
-    where = options.output if wrote and options.output != "-" else None
+    output = options.into or options.output
+    where = output if wrote and output != "-" else None
     if options.as_json:
         report = report_dict(ir, where)
         report["warnings"] = [asdict(warning) for warning in warnings]
         if grammar is not None:
             report["grammar"] = grammar.to_json()
-        print(visible(json.dumps(report, ensure_ascii=False, indent=2)), file=sys.stderr)
+        if unsaid:
+            report["not_expressed"] = [asdict(one) for one in unsaid]
+        print_json(report, sys.stderr)
     elif options.quiet and ir.verification.verified:
         # Quiet is about what went as it should.
-        print_rows([*held_rows(ir), *warning_rows(warnings)], sys.stderr)
+        print_rows([*token_rows(ir), *held_rows(ir), *unsaid_rows(unsaid), *warning_rows(warnings)], sys.stderr)
     else:
-        print_report(ir, grammar, where, warnings)
+        print_report(ir, grammar, where, warnings, unsaid)
         if not wrote:
             print("tplc: nothing written: verification failed (--allow-unverified writes it marked)", file=sys.stderr)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -11,10 +10,11 @@ from types import ModuleType
 from tplc import driver
 from tplc.cli import inputs
 from tplc.cli.progress import working
+from tplc.cli.shown import print_json
 from tplc.errors import UsageError
 from tplc.ir.diff import Change, changes_of, diff
 from tplc.ir.nodes import TemplateIR
-from tplc.ir.visible import visible
+from tplc.ir.visible import shown
 from tplc.project.artifacts import header_of
 from tplc.project.beside import ir_beside, is_ir
 from tplc.project.files import read_text
@@ -49,11 +49,14 @@ def diff_command(
     changes = diff(old.ir, new.ir) if old.ir else changes_of(markers_in(parser), markers_in(_parser(new.ir)))
     with working(f"reading what {second} writes"):
         reading = reads(artifact_in(parser), new.ir)
+    unverified = [text for side in (old, new) if (text := _unverified(side))]
     if as_json:
         report = {"changes": [asdict(change) for change in changes], "reads": reading.reads, **asdict(reading)}
-        print(visible(json.dumps(report, ensure_ascii=False, indent=2)))
+        print_json({**report, "unverified": unverified})
     else:
         _print(changes, reading)
+        for text in unverified:
+            print(shown(text))
     if not reading.reads:
         raise SystemExit(1)
 
@@ -66,7 +69,17 @@ def _side(source: str, template_name: str | None, special_tokens: Sequence[str])
         return Side(source, ir_beside(source, sha256_in(parser, source)), parser)
     if source.endswith((".peg", ".gbnf")):
         return Side(source, _format_of_grammar(source))
-    return Side(source, inputs.learned(source, template_name, special_tokens))
+    return Side(source, inputs.learned(source, template_name, special_tokens, verify=True))
+
+
+def _unverified(side: Side) -> str:
+    """What to know of a side whose parser is not known to read what its template writes; "" for others."""
+    if side.ir is None or side.ir.verification.verified:
+        return "" if getattr(side.parser, "VERIFIED", True) else f"{side.name} is not verified"
+    result = side.ir.verification
+    if not result.messages:
+        return f"{side.name} is not verified"
+    return f"{side.name} is not verified: {result.passed} of its {result.messages} messages come back"
 
 
 def _format_of_grammar(path: str) -> TemplateIR:
@@ -90,11 +103,11 @@ def _print(changes: Sequence[Change], reading: Reading) -> None:
     if not changes:
         print("the formats are the same")
     for change in changes:
-        print(visible(str(change)))
+        print(shown(str(change)))
     counts = f"{reading.passed} of {reading.messages} messages"
     if reading.reads:
         print(f"a parser of the first reads what the second writes ({counts})")
         return
     print(f"a parser of the first does not read what the second writes ({counts})")
     for failure in reading.failures[:MOST_FAILURES]:
-        print(f"    {visible(failure)}")
+        print(f"    {shown(failure)}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,13 +11,14 @@ from rich.text import Text
 
 from tplc.cli import inputs
 from tplc.cli.progress import working
+from tplc.cli.shown import print_json, shown_text
 from tplc.errors import UsageError
 from tplc.explain import Explanation, Question, explain
 from tplc.explain.comparisons import Comparison, tail_of
 from tplc.explain.marks import marks
 from tplc.explain.page import conversation, page
 from tplc.explain.serialize import to_dict
-from tplc.ir.visible import visible
+from tplc.ir.visible import shown
 from tplc.learn.probe import Probe, Refused
 from tplc.project.artifacts import check_output, write_output
 from tplc.project.files import read_examples
@@ -64,13 +64,15 @@ def explain_command(
         )
     if html is not None:
         write_output(html, page(explanation))
+        if html != "-":
+            print(f"wrote {shown(html)}", file=sys.stderr)
     elif as_json:
         data = to_dict(explanation, whole=bool(verbose) or explanation.ir is None)
-        print(visible(json.dumps(data, ensure_ascii=False, indent=2)))
+        print_json(data)
     else:
         _print(explanation, step=step, verbose=verbose)
     if explanation.ir is None:
-        print(f"tplc: {visible(explanation.refused)}", file=sys.stderr)
+        print(f"tplc: {shown(explanation.refused)}", file=sys.stderr)
         raise SystemExit(1)
 
 
@@ -86,6 +88,11 @@ def _print(explanation: Explanation, *, step: bool, verbose: int) -> None:
                 return
         if verbose or explanation.ir is None:
             _print_log(console, question, whole=verbose > 1)
+    if explanation.lessons:
+        console.print(Text("\nWhat did messages teach that did not come back?", style="bold"))
+    for lesson in explanation.lessons:
+        told = f"{lesson.failed} of {lesson.messages} messages failed with that"
+        console.print(Text.assemble((f"{_INDENT}→ ", "bold"), f"{shown(lesson.seen)}: {told}"))
     console.print(Text(f"\n{explanation.renders} renders", style="dim"))
 
 
@@ -93,20 +100,20 @@ def _print_comparison(console: Console, comparison: Comparison) -> None:
     console.print(Text.assemble(("\n" + comparison.name, "bold cyan"), "  ", comparison.title))
     for sign, probe in (("-", comparison.first), ("+", comparison.second)):
         for line in conversation(probe).splitlines():
-            console.print(Text(f"{_INDENT}{sign} {visible(line)}", style="dim"))
-    shown = Text(_INDENT)
+            console.print(Text(f"{_INDENT}{sign} {shown(line)}", style="dim"))
+    joined = Text(_INDENT)
     for where, text in marks(tail_of(comparison.first), tail_of(comparison.second)):
         opened, closed = ("", "") if console.is_terminal else _BRACKETS[where]
-        shown.append(f"{opened}{visible(text)}{closed}".replace("\n", f"\n{_INDENT}"), style=_STYLES[where])
-    console.print(shown)
+        joined.append(f"{opened}{shown(text)}{closed}".replace("\n", f"\n{_INDENT}"), style=_STYLES[where])
+    console.print(shown_text(joined))
     for fact in comparison.concluded:
-        console.print(Text.assemble((f"{_INDENT}→ ", "bold"), visible(fact)))
+        console.print(Text.assemble((f"{_INDENT}→ ", "bold"), shown(fact)))
 
 
 def _print_log(console: Console, question: Question, *, whole: bool) -> None:
     for probe in question.probes:
         result = _result(probe, whole=whole).replace("\n", f"\n{_INDENT}")
-        console.print(Text(f"{_INDENT}{probe.function.replace('_', ' ')}: {visible(result)}"))
+        console.print(Text(f"{_INDENT}{probe.function.replace('_', ' ')}: {shown(result)}"))
 
 
 def _result(probe: Probe, *, whole: bool) -> str:

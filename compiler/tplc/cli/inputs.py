@@ -5,15 +5,18 @@ read_json("tools.json")  →  [...], or "tools.json: is not JSON: … at line 3,
 
 from __future__ import annotations
 
-import json
+import os
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tplc import driver
 from tplc.cli.progress import working
 from tplc.errors import BadIR, SourceError, UsageError
+from tplc.ir.json_text import NotJson, parse_json
 from tplc.ir.nodes import Json, TemplateIR
+from tplc.project.declared import Declared, read_declared, telling_places
 from tplc.project.files import read_text
 
 if TYPE_CHECKING:
@@ -39,10 +42,11 @@ def variables(options: Sequence[str]) -> dict[str, Json]:
 
 def _json_or_text(text: str) -> Json:
     try:
-        value: Json = json.loads(text)
-    except json.JSONDecodeError:
+        return parse_json(text)
+    except NotJson as error:
+        if error.line is None:
+            raise UsageError(f"--var: a value {error}") from error
         return text
-    return value
 
 
 def limits(options: Sequence[str]) -> Limits:
@@ -59,16 +63,50 @@ def load_template(source: str, template_name: str | None, special_tokens: Sequen
     """The template, with the special tokens given on the command line over its own."""
     from dataclasses import replace
 
-    from tplc.sources import load
+    from tplc.sources import load, load_tokens
 
     tell(source, "the template")
     template = load(source, template_name=template_name)
-    tokens = pairs(special_tokens, "--special-token")
-    return replace(template, special_tokens={**dict(template.special_tokens), **tokens})
+    tokens, added = dict(template.special_tokens), template.added_tokens
+    for path in (text for text in special_tokens if "=" not in text and os.path.exists(text)):
+        found = load_tokens(path)
+        tokens |= found.special_tokens
+        added = (*added, *found.added_tokens)
+    tokens |= pairs([text for text in special_tokens if "=" in text or not os.path.exists(text)], "--token")
+    return replace(template, special_tokens=tokens, added_tokens=added)
 
 
-def learned(source: str, template_name: str | None, special_tokens: Sequence[str]) -> TemplateIR:
-    """The format of a template, not verified."""
+@dataclass(frozen=True, slots=True)
+class Variants:
+    """The options that say how outputs may differ from a template."""
+
+    tolerances: tuple[str, ...] = ()
+    catalogue: tuple[str, ...] = ()
+    shipped: bool = True
+
+    def read(self) -> Declared:
+        return read_declared(self.tolerances, self.catalogue, shipped=self.shipped)
+
+    @property
+    def given(self) -> list[str]:
+        """The options that were given, as they are typed."""
+        options = {"--tolerances": self.tolerances, "--catalogue": self.catalogue, "--no-catalogue": not self.shipped}
+        return [name for name, value in options.items() if value]
+
+
+NO_VARIANTS = Variants()
+
+
+def learned(
+    source: str,
+    template_name: str | None,
+    special_tokens: Sequence[str],
+    variants: Variants = NO_VARIANTS,
+    *,
+    verify: bool = False,
+) -> TemplateIR:
+    """The format of a template, with the result of verifying it where that is asked for."""
+    declared = variants.read()
     template = load_template(source, template_name, special_tokens)
     name, text, tokens = template.name, template.text, template.special_tokens
     with (
@@ -76,7 +114,12 @@ def learned(source: str, template_name: str | None, special_tokens: Sequence[str
         driver.open_renderer(text, name=name, special_tokens=tokens) as renderer,
         renderer.within_total(),
     ):
-        return driver.learn_format(renderer, name=name, source_text=text, special_tokens=tokens)
+        ir = driver.learn_format(
+            renderer, name=name, source_text=text, special_tokens=tokens, added_tokens=template.added_tokens
+        )
+        with telling_places(declared):
+            ir = driver.tolerate(ir, declared.tolerances, declared.catalogue)
+        return driver.verify_ir(ir, renderer) if verify else ir
 
 
 def ir_in(path: str) -> TemplateIR:

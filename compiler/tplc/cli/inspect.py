@@ -15,15 +15,17 @@ from rich.text import Text
 from tplc import driver
 from tplc.cli import inputs
 from tplc.cli.progress import working
-from tplc.cli.report import print_rows, warning_rows
+from tplc.cli.report import print_rows, token_rows, warning_rows
+from tplc.cli.shown import shown_text
 from tplc.errors import UsageError
 from tplc.explain.samples import samples
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.printed import lines, printed
 from tplc.ir.serialize import dumps
-from tplc.ir.visible import visible
+from tplc.ir.visible import shown
 from tplc.ir.write import write_parts
 from tplc.project.beside import is_ir
+from tplc.project.declared import telling_places
 
 if TYPE_CHECKING:
     from tplc.learn.warnings import TemplateWarning
@@ -57,6 +59,7 @@ def inspect_command(
     source: str,
     template_name: str | None,
     special_tokens: Sequence[str],
+    variants: inputs.Variants,
     limits: Sequence[str],
     *,
     as_json: bool,
@@ -67,13 +70,13 @@ def inspect_command(
     if len(forms) > 1:
         raise UsageError(f"{forms[0]} and {forms[1]} are two forms: one of them")
     warnings: list[TemplateWarning] = []
-    ir = _ir(source, template_name, special_tokens, limits, warnings)
-    print_rows(list(warning_rows(warnings)), sys.stderr)
+    ir = _ir(source, template_name, special_tokens, variants, limits, warnings)
+    print_rows([*token_rows(ir), *warning_rows(warnings)], sys.stderr)
     if as_json:
-        sys.stdout.write(dumps(ir))
+        sys.stdout.write(shown(dumps(ir)))
         return
     if as_text:
-        sys.stdout.write(printed(ir))
+        sys.stdout.write(shown(printed(ir)))
         return
     if as_peg:
         sys.stdout.write(driver.generate(ir, "peg"))
@@ -89,17 +92,22 @@ def _ir(
     source: str,
     template_name: str | None,
     special_tokens: Sequence[str],
+    variants: inputs.Variants,
     limits: Sequence[str],
     warnings: list[TemplateWarning],
 ) -> TemplateIR:
     if is_ir(source):
         return inputs.ir_in(source)
+    declared = variants.read()
     template = inputs.load_template(source, template_name, special_tokens)
-    with working(f"learning and verifying {template.name}"):
+    with working(f"learning and verifying {template.name}"), telling_places(declared):
         return driver.compile_template(
             template.text,
             name=template.name,
             special_tokens=template.special_tokens,
+            added_tokens=template.added_tokens,
+            tolerances=declared.tolerances,
+            catalogue=declared.catalogue,
             limits=inputs.limits(limits),
             warn=warnings.append,
         )
@@ -121,5 +129,6 @@ def _tables(ir: TemplateIR) -> list[Table]:
 
 
 def _coloured(ir: TemplateIR, message: dict[str, Any]) -> Text:
-    header = (visible(ir.turn.header), "dim underline")
-    return Text.assemble(header, *((visible(part.text), STYLES[part.kind]) for part in write_parts(ir, message)))
+    header = (shown(ir.turn.header), "dim underline")
+    parts = ((shown(part.text), STYLES[part.kind]) for part in write_parts(ir, message))
+    return shown_text(Text.assemble(header, *parts))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import json
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,9 +10,10 @@ from typing import Any
 
 from tplc import driver
 from tplc.cli import inputs
+from tplc.cli.shown import one_line_json, print_json
 from tplc.errors import SourceError, UsageError
 from tplc.ir.nodes import TemplateIR
-from tplc.ir.visible import visible
+from tplc.ir.visible import shown
 from tplc.project.beside import is_ir
 from tplc.project.files import read_text, read_tools
 from tplc.verify.artifact import Artifact, load_artifact
@@ -33,7 +33,9 @@ class ParseOptions:
     echo: bool
     template_name: str | None
     special_tokens: tuple[str, ...]
+    variants: inputs.Variants = inputs.NO_VARIANTS
     engine: str = "parser"
+    continued: bool = False
 
 
 def parse_command(options: ParseOptions) -> None:
@@ -44,6 +46,7 @@ def parse_command(options: ParseOptions) -> None:
         "parse_reasoning": options.parse_reasoning,
         "parse_tool_calls": options.parse_tool_calls,
         "echo": options.echo,
+        "continue_final_message": options.continued,
     }
     if options.engine != "parser":
         _parse_with_peg(options, keywords)
@@ -58,9 +61,9 @@ def parse_command(options: ParseOptions) -> None:
     else:
         stream.feed(inputs.text_of(options.file, "the output"))
         stream.finish()
-        print(visible(json.dumps(stream.message, ensure_ascii=False, indent=2)))
+        print_json(stream.message)
     for diagnostic in stream.diagnostics:
-        print(f"at {diagnostic.offset}: {visible(diagnostic.text)}", file=sys.stderr)
+        print(f"at {diagnostic.offset}: {shown(diagnostic.text)}", file=sys.stderr)
     if stream.incomplete:
         print("the output is incomplete", file=sys.stderr)
 
@@ -76,21 +79,34 @@ def _parse_with_peg(options: ParseOptions, keywords: dict[str, Any]) -> None:
     from tplc.backends.peg.engine import PegEngine
 
     parsed = PegEngine(_format_of(options)).read(inputs.text_of(options.file, "the output"), **keywords)
-    print(visible(json.dumps(parsed.message, ensure_ascii=False, indent=2)))
+    print_json(parsed.message)
     if parsed.incomplete:
         print("the output is incomplete", file=sys.stderr)
+
+
+def check_no_rows(file: str, output: str | None) -> None:
+    """A file of rows is no output of a model."""
+    if file.endswith((".parquet", ".jsonl", ".ndjson")):
+        raise UsageError(f"{file}: rows are parsed with --column NAME, the column that holds the outputs")
+    if output is not None:
+        raise UsageError("-o is for rows (--column); the message of one output goes to standard output")
 
 
 def check_input(options: ParseOptions) -> None:
     inputs.check_standard_input(
         {"the template": options.source, "the output": options.file},
-        {"the tools": [options.tools], "the prompt": [options.prompt]},
+        {
+            "the tools": [options.tools],
+            "the prompt": [options.prompt],
+            "the tolerances": options.variants.tolerances,
+        },
     )
 
 
 def parser_of(options: ParseOptions) -> Artifact:
     """The parser itself, or one made of an IR or a template."""
     if options.source.endswith(".py"):
+        _refuse_variants(options, "a generated parser")
         return load_artifact(read_text(options.source), options.source)
     return driver.artifact_of(_format_of(options))
 
@@ -98,8 +114,14 @@ def parser_of(options: ParseOptions) -> Artifact:
 def _format_of(options: ParseOptions) -> TemplateIR:
     source = options.source
     if is_ir(source):
+        _refuse_variants(options, "an IR")
         return inputs.ir_in(source)
-    return inputs.learned(source, options.template_name, options.special_tokens)
+    return inputs.learned(source, options.template_name, options.special_tokens, options.variants)
+
+
+def _refuse_variants(options: ParseOptions, what: str) -> None:
+    if options.variants.given:
+        raise UsageError(f"{options.variants.given[0]}: {what} has its tolerances already: name a template")
 
 
 def _chunks(path: str) -> Iterator[str]:
@@ -121,4 +143,4 @@ def _chunks(path: str) -> Iterator[str]:
 
 def _print_deltas(deltas: list[dict[str, Any]]) -> None:
     for delta in deltas:
-        print(visible(json.dumps(delta, ensure_ascii=False)), flush=True)
+        print(one_line_json(delta), flush=True)

@@ -39,3 +39,18 @@ def counting(title: str, total: int) -> Iterator[Callable[[str], None]]:
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(title, total=total)
         yield lambda name: bar.update(task, advance=1, description=f"{title} {escape(name)}")
+
+
+@contextmanager
+def advancing(title: str, total: int | None) -> Iterator[Callable[[int], None]]:
+    """For many things done in groups: called with the size of each group.  `total` None: nobody knows."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(one_line(title), total=total)
+        yield lambda size: bar.update(task, advance=size)

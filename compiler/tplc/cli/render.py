@@ -10,6 +10,7 @@ from tplc import driver
 from tplc.cli import inputs
 from tplc.errors import SourceError
 from tplc.ir.nodes import Json
+from tplc.ir.visible import shown
 from tplc.project.files import json_of, read_tools, tools_in
 
 _EXPECTED = 'expected a JSON list of {"role": …, "content": …}, or a request with one under "messages"'
@@ -42,6 +43,7 @@ def render_command(
         name=template.name,
         special_tokens=template.special_tokens,
         limits=inputs.limits(limits),
+        probing=False,
     ) as renderer:
         text = renderer.render(messages, tools=tools, add_generation_prompt=generation_prompt, **values)
     try:
@@ -49,7 +51,8 @@ def render_command(
     except UnicodeEncodeError as error:
         problem = f"the prompt is not text: there is half a character (a surrogate) at {error.start}"
         raise SourceError(name, problem) from error
-    sys.stdout.write(text)
+    # A file or a pipe gets the prompt as it is.
+    sys.stdout.write(shown(text) if sys.stdout.isatty() else text)
     sys.stdout.flush()
 
 

@@ -12,9 +12,11 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TextIO
 
+from tplc.catalogue import applied_entries
 from tplc.ir.nodes import Ambiguity, Held, Json, TemplateIR, Verification
 from tplc.ir.printed import printed_layout, quoted
 from tplc.ir.serialize import to_dict
+from tplc.ir.stand_ins import stand_in
 from tplc.ir.visible import one_line
 
 if TYPE_CHECKING:
@@ -22,17 +24,24 @@ if TYPE_CHECKING:
 
     from tplc.backends.gbnf import Grammar
     from tplc.learn.warnings import TemplateWarning
+    from tplc.targets.response_template import Unsaid
 
 MOST_LINES = 6
 
 
 def print_report(
-    ir: TemplateIR, grammar: Grammar | None, wrote: str | None, warnings: Sequence[TemplateWarning] = ()
+    ir: TemplateIR,
+    grammar: Grammar | None,
+    wrote: str | None,
+    warnings: Sequence[TemplateWarning] = (),
+    unsaid: Sequence[Unsaid] = (),
 ) -> None:
     """On standard error, in colours when that is a terminal."""
     rows = [*_rows(ir), *verification_rows(ir.verification)]
     if grammar is not None:
         rows += _grammar_rows(grammar)
+    rows += unsaid_rows(unsaid)
+    rows += catalogue_rows(ir)
     rows += warning_rows(warnings)
     if wrote is not None:
         rows.append(("wrote", wrote))
@@ -42,15 +51,16 @@ def print_report(
 def report_dict(ir: TemplateIR, wrote: str | None) -> dict[str, Json]:
     """The same for scripts."""
     whole = to_dict(ir)
-    kept = ("provenance", "turn", "reasoning", "content", "held", "verification")
+    kept = ("provenance", "turn", "reasoning", "content", "held", "left_out", "verification")
     tools: dict[str, Json] = {"format": ir.tools.format, "parallel": ir.tools.parallel}
-    return {**{name: whole[name] for name in kept}, "tools": tools, "wrote": wrote}
+    catalogue: dict[str, Json] = {**applied_entries(ir)}
+    return {**{name: whole[name] for name in kept}, "tools": tools, "catalogue": catalogue, "wrote": wrote}
 
 
 def print_rows(rows: list[tuple[str, str]], file: TextIO) -> None:
     if not file.isatty():
         for label, text in rows:
-            print(f"{label:<13}{one_line(text)}".rstrip(), file=file)
+            print(f"{label:<12} {one_line(text)}".rstrip(), file=file)
         return
     from rich.console import Console
 
@@ -69,11 +79,15 @@ def _coloured(label: str, text: str) -> Text:
         "ambiguous": "yellow",
         "warning": "bold yellow",
         "held fixed": "yellow",
+        "not expressed": "yellow",
+        "not given": "bold yellow",
+        "left out": "bold yellow",
     }
-    return Text.assemble((f"{label:<13}", "bold"), (text, styles.get(label, "")))
+    return Text.assemble((f"{label:<12} ", "bold"), (text, styles.get(label, "")))
 
 
 def _rows(ir: TemplateIR) -> Iterator[tuple[str, str]]:
+    yield from token_rows(ir)
     source = ir.provenance
     yield "template", f"{source.name} (sha256 {source.sha256[:12]}, {source.size} bytes)"
     reasoning = ir.reasoning
@@ -89,13 +103,30 @@ def _rows(ir: TemplateIR) -> Iterator[tuple[str, str]]:
     for end in ir.turn.ends:
         yield "end", quoted(end)
     yield from held_rows(ir)
+    for reason in ir.left_out:
+        yield "left out", reason
+
+
+def token_rows(ir: TemplateIR) -> Iterator[tuple[str, str]]:
+    """The special tokens of the format that no one gave."""
+    places: dict[str, list[str]] = {}
+    for held in ir.held:
+        if held.by == "token":
+            places.setdefault(held.name, []).append(held.marker)
+    for name, markers in places.items():
+        where = " and ".join(dict.fromkeys(markers))
+        yield (
+            "not given",
+            f"{name}: in {where}, {quoted(stand_in(name))} stands for it; give it with --token {name}=TEXT or "
+            "--token tokenizer_config.json, or name the model's folder as the source",
+        )
 
 
 _HELD = {"variable": "the variable", "position": "the turn's place in the conversation", "calls": "the number of calls"}
 
 
 def held_rows(ir: TemplateIR) -> Iterator[tuple[str, str]]:
-    return (("held fixed", _held(held)) for held in ir.held)
+    return (("held fixed", _held(held)) for held in ir.held if held.by != "token")
 
 
 def _held(held: Held) -> str:
@@ -123,6 +154,16 @@ def _calls(ir: TemplateIR) -> str:
     section = f"{quoted(tools.section_start)} " if tools.section_start else ""
     closed = f" {quoted(tools.section_end)}" if tools.section_end else ""
     return f"{tools.format} {section}{printed_layout(tools.call)}{closed}"
+
+
+def unsaid_rows(unsaid: Sequence[Unsaid]) -> Iterator[tuple[str, str]]:
+    return (("not expressed", str(one)) for one in unsaid)
+
+
+def catalogue_rows(ir: TemplateIR) -> Iterator[tuple[str, str]]:
+    """The entries of the catalogue that apply."""
+    for name, count in applied_entries(ir).items():
+        yield "catalogue", f"{name}: {count} variant{'s' if count != 1 else ''}"
 
 
 def warning_rows(warnings: Sequence[TemplateWarning]) -> Iterator[tuple[str, str]]:

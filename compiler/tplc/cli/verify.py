@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -11,9 +10,9 @@ from tplc import driver
 from tplc.cli import inputs
 from tplc.cli.progress import working
 from tplc.cli.report import print_rows, verification_rows
+from tplc.cli.shown import print_json
 from tplc.errors import UsageError
 from tplc.ir.nodes import Verification
-from tplc.ir.visible import visible
 from tplc.project.beside import is_ir
 from tplc.project.files import read_text
 from tplc.verify.artifact import Artifact, artifact_in, read_parser, sha256_in
@@ -45,6 +44,7 @@ def verify_command(
         ir = driver.learn_format(
             renderer, name=template.name, source_text=template.text, special_tokens=template.special_tokens
         )
+        ir = driver.tolerate(ir)
         result = driver.verify_artifact(ir, artifact, renderer, seed=seed, thorough=thorough)
     same_template = sha256 == ir.provenance.sha256
     _report(result, same_template=same_template, as_json=as_json)
@@ -68,7 +68,7 @@ def _artifact(path: str) -> tuple[Artifact, str]:
 def _report(result: Verification, *, same_template: bool, as_json: bool) -> None:
     if as_json:
         report = {**asdict(result), "same_template": same_template}
-        print(visible(json.dumps(report, ensure_ascii=False, indent=2)))
+        print_json(report)
         return
     rows = list(verification_rows(result))
     if not same_template:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from tplc import driver
 from tplc.errors import InvalidIR, UnsupportedTemplate
 from tplc.explain.comparisons import Comparison, comparisons
-from tplc.ir.nodes import TemplateIR
+from tplc.ir.nodes import TemplateIR, Verification
 from tplc.ir.printed import lines
 from tplc.learn.probe import Probe
 
@@ -47,6 +47,15 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
+class Lesson:
+    """A format that failed messages spoke for: what was `seen` in them, and how many messages failed with it."""
+
+    seen: str
+    failed: int
+    messages: int
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
     """`ir` is None when the template was refused: `refused` says why."""
 
@@ -55,6 +64,7 @@ class Explanation:
     refused: str
     questions: tuple[Question, ...]
     renders: int
+    lessons: tuple[Lesson, ...] = ()
 
 
 def explain(
@@ -66,6 +76,11 @@ def explain(
     limits: Limits | None = None,
 ) -> Explanation:
     probes: list[Probe] = []
+    lessons: list[Lesson] = []
+
+    def note(seen: str, result: Verification) -> None:
+        lessons.append(Lesson(seen, result.messages - result.passed, result.messages))
+
     with (
         driver.open_renderer(source, name=name, special_tokens=special_tokens, limits=limits) as renderer,
         renderer.within_total(),
@@ -82,8 +97,8 @@ def explain(
         except (UnsupportedTemplate, InvalidIR) as error:
             return Explanation(name, None, str(error), _questions(probes, None), renderer.count)
         renders = renderer.count
-        ir = driver.verify_ir(ir, renderer, examples=examples)
-    return Explanation(name, ir, "", _questions(probes, ir), renders)
+        ir = driver.verify_ir(ir, renderer, examples=examples, told=note)
+    return Explanation(name, ir, "", _questions(probes, ir), renders, tuple(lessons))
 
 
 def _questions(probes: Sequence[Probe], ir: TemplateIR | None) -> tuple[Question, ...]:

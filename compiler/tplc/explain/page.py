@@ -33,7 +33,7 @@ def page(explanation: Explanation) -> str:
         parts.append(f'<section><h2>Refused</h2><p class="bad">{escape(explanation.refused)}</p></section>')
     else:
         parts += [_turns(ir), _format(ir), _verification(ir), _grammar(ir)]
-    parts.append(_comparisons(explanation))
+    parts.append(_comparisons(explanation) + _lessons(explanation))
     parts.append(_log(explanation))
     style = files("tplc.explain").joinpath("page.css").read_text(encoding="utf-8")
     title = escape(f"{explanation.name}: how its format was learned")
@@ -133,6 +133,19 @@ def _comparisons(explanation: Explanation) -> str:
         "<section><h2>How it was learned</h2><p>Two conversations that differ in one thing, and their renders from the "
         'question on: <span class="same">in both</span>, <del>in the first only</del>, <ins>in the second only</ins>. '
         f"Words that begin with <code>zq</code> stand for values.</p>{shown}</section>"
+    )
+
+
+def _lessons(explanation: Explanation) -> str:
+    if not explanation.lessons:
+        return ""
+    rows = "".join(
+        f"<li><code>{escape(lesson.seen)}</code>: {lesson.failed} of {lesson.messages} messages failed with that</li>"
+        for lesson in explanation.lessons
+    )
+    return (
+        "<section><h2>What messages taught that did not come back</h2><p>Each format was tried, and kept where fewer "
+        f'failed.</p><ul class="facts">{rows}</ul></section>'
     )
 
 

@@ -8,6 +8,7 @@ What a conversation holds is what `tplc render` takes, so each render can be mad
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from tplc.explain.comparisons import Comparison, tail_of
@@ -26,6 +27,7 @@ def to_dict(explanation: Explanation, *, whole: bool) -> dict[str, Json]:
         "refused": explanation.refused or None,
         "renders": explanation.renders,
         "questions": [_question(question, whole=whole) for question in explanation.questions],
+        "lessons": [asdict(lesson) for lesson in explanation.lessons],
     }
 
 

@@ -29,6 +29,7 @@ from tplc.ir.nodes import (
     Turn,
     Verification,
 )
+from tplc.ir.sizes import MOST_CHARACTERS, longest_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ class Violation:
 
 def check(ir: TemplateIR) -> list[Violation]:
     return [
+        *_check_sizes(ir),
         *_check_turn(ir.turn),
         *_check_reasoning(ir.reasoning, ir.turn),
         *_check_content(ir.content),
@@ -53,6 +55,12 @@ def check(ir: TemplateIR) -> list[Violation]:
     ]
 
 
+def _check_sizes(ir: TemplateIR) -> Iterator[Violation]:
+    path, size = longest_text(ir)
+    if size > MOST_CHARACTERS:
+        yield Violation(path, f"has {size} characters, more than {MOST_CHARACTERS}")
+
+
 def _check_turn(turn: Turn) -> Iterator[Violation]:
     if not turn.prompts:
         yield Violation("turn.prompts", "there is none; the default generation prompt is prompts[0]")
@@ -61,6 +69,7 @@ def _check_turn(turn: Turn) -> Iterator[Violation]:
             yield Violation(f"turn.prompts[{index}]", "text does not end with the header and the head")
     yield from _check_texts("turn.anchors", turn.anchors)
     yield from _check_texts("turn.ends", turn.ends)
+    yield from _check_texts("turn.result_heads", turn.result_heads)
     yield from _check_unique("turn.prompts", [repr(prompt.context) for prompt in turn.prompts])
 
 
@@ -162,6 +171,9 @@ def _check_dialect(dialect: Dialect, arguments: Arguments | None) -> Iterator[Vi
             yield Violation("tools.dialect", "the arguments are one object, so top equals in_object")
         if dialect.elements is not None:
             yield Violation("tools.dialect.elements", "nested elements need arguments in pairs")
+    for place, style in (("top", dialect.top), ("in_object", dialect.in_object), ("in_list", dialect.in_list)):
+        if not all(string.open and string.close for string in style.strings):
+            yield Violation(f"tools.dialect.{place}.strings", "a string needs what opens and what closes it")
     if dialect.wrap is not None and dialect.top.strings:
         yield Violation("tools.dialect.wrap", "only raw strings are wrapped")
     if dialect.indent is not None and dialect.indent < 0:

@@ -1,6 +1,9 @@
 r"""What the text of a marker says of it, for every backend alike: they must agree on it.
 
+holds_piece("<call>do:", "do:")  →  True    holds_piece("<call>undo:", "do:")  →  False
 only_punctuation("\n>>")  →  True        only_punctuation("(~why")  →  False
+could_be_prose("Done.")  →  True        could_be_prose("<done>")  →  False
+only_words(" to ")  →  True              only_words("to[")  →  False
 is_distinctive("</call>")  →  True       is_distinctive('"name": ')  →  False
 pieces_of("</a>\n</b><c>")  →  ["</a>", "</b>", "<c>"]
 """
@@ -9,11 +12,17 @@ from __future__ import annotations
 
 import re
 import string
+import unicodedata
 
 # JSON's own signs and field names say nothing about a template: `{"name": "` could stand in any answer.
 FIELD_NAME = re.compile(r"""(["'])\w*\1\s*:?""")
 _LEAST_DISTINCTIVE = 3
 _SIGNS = frozenset(string.punctuation + string.whitespace)
+_SIGNS_OF_PROSE = frozenset(".,;:!?'\"()-…·–—‘’“”„¿¡。、，；：！？「」『』（）،؟")
+# What stands between words only, as in "and/or".
+_BETWEEN_WORDS = re.compile(r"(?<=\w)[/&%_](?=\w)")
+# What headings, lists and emphasis put around words.
+_MARKDOWN = re.compile(r"^(?:#{1,6}\s|[-+*>]\s|={1,2}\s)?[*_`]{0,3}|(?:\s={1,2}|[*_`]{1,3}:?)$")
 
 
 def only_punctuation(marker: str) -> bool:
@@ -24,11 +33,54 @@ def only_punctuation(marker: str) -> bool:
     return bool(marker.strip()) and _SIGNS.issuperset(marker)
 
 
+def could_be_prose(marker: str) -> bool:
+    """Whether people and models write such a text as well: words and their punctuation, or nothing but signs.
+
+    It marks something only where the template can have written it: no words may be lost.
+    """
+    core = _BETWEEN_WORDS.sub("", _MARKDOWN.sub("", FIELD_NAME.sub("", marker.strip())))
+    if only_punctuation(core or "."):
+        return bool(marker.strip())
+    return "---" not in core and all(map(_stands_in_prose, core))
+
+
+def is_word(marker: str) -> bool:
+    """Whether a marker is words and their punctuation."""
+    return could_be_prose(marker) and any(map(str.isalnum, marker))
+
+
+def _stands_in_prose(char: str) -> bool:
+    return char.isspace() or char in _SIGNS_OF_PROSE or unicodedata.category(char)[0] in "LMN"
+
+
+def only_words(marker: str) -> bool:
+    """Whether a marker is made of words alone, as any sentence is: `to `, `call:`, `name =`."""
+    return re.fullmatch(r"\w+(\s+\w+)*\s*[:=]?", marker.strip()) is not None
+
+
 def is_distinctive(text: str) -> bool:
     """Whether a text says by itself that it is a marker: it is like nothing in a value, so anything may follow it."""
     core = text.strip()
     plain = FIELD_NAME.sub("", core)
     return len(core) >= _LEAST_DISTINCTIVE and any(char.isalnum() or ord(char) > 127 for char in plain)
+
+
+def holds_piece(marker: str, piece: str) -> bool:
+    """Whether a marker is this text, or has it as a piece that says by itself that it is one."""
+    return marker.strip() == piece.strip() or piece_at(marker, piece.strip()) >= 0
+
+
+def piece_at(marker: str, piece: str) -> int:
+    """Where a distinctive piece stands in a marker, no word cut; -1 where it does not."""
+    at = marker.find(piece) if is_distinctive(piece) else -1
+    while at >= 0 and (_joined(marker, at) or _joined(marker, at + len(piece))):
+        at = marker.find(piece, at + 1)
+    return at
+
+
+def _joined(text: str, at: int) -> bool:
+    """Whether a word goes on over this place."""
+    return 0 < at < len(text) and text[at - 1].isalnum() and text[at].isalnum()
 
 
 def pieces_of(text: str) -> list[str]:

@@ -25,7 +25,17 @@ ToolFormat = Literal["none", "json_native", "tag_with_json", "tag_with_tagged", 
 IdPosition = Literal["none", "pre_func_name", "between_func_and_args", "post_args"]
 ContentPlace = Literal["before", "after", "none"]
 Escape = Literal["json", "python", "none"]
-HeldBy = Literal["variable", "position", "calls"]
+HeldBy = Literal["variable", "token", "position", "calls"]
+Part = Literal["reasoning", "content", "calls"]
+FormMarker = Literal[
+    "reasoning.start",
+    "reasoning.end",
+    "content.start",
+    "content.end",
+    "tools.section_start",
+    "tools.section_end",
+    "turn.end",
+]
 JsonType = Literal["string", "integer", "number", "boolean", "null", "array", "object"]
 
 
@@ -78,7 +88,8 @@ class Capabilities:
 
 @dataclass(frozen=True, slots=True)
 class GenerationPrompt:
-    """One prompt the model continues, and the context (variables of the template) that gives it.
+    """One prompt the model continues, and the context (variables of the template) that gives it.  The default's context
+    has only the variables without which nothing renders.
 
     `text` is all that the template appends; it ends with `turn.header + head`.  `head` is the part of the turn that is
     already written, and it is parsed as if the model had written it: an opened or closed reasoning block, ….
@@ -94,15 +105,23 @@ class Turn:
     """`header` opens every assistant turn (and may be repeated between the parts of one turn).
 
     `anchors` are the texts after which an assistant turn starts in a prompt: the header where there is one, else what
-    closes the message before it.  The last occurrence of any of them in a prompt is where the turn starts.
+    closes the message before it.  Only what a generation prompt is known to write after one is the head of the turn;
+    where an answer is continued, the turn starts at the last anchor of the prompt.
     `ends` are the texts that end a turn, the most usual first; their cores (without outer white space) are the stop
     strings.  `prompts[0]` is the default generation prompt.
+    `result_heads` are heads that a generation prompt has after a tool's result only.
     """
 
     header: str
     anchors: tuple[str, ...]
     prompts: tuple[GenerationPrompt, ...]
     ends: tuple[str, ...]
+    result_heads: tuple[str, ...] = ()
+
+    @property
+    def heads(self) -> tuple[str, ...]:
+        """What prompts may hold of the turn, the default first."""
+        return tuple(dict.fromkeys([*(prompt.head for prompt in self.prompts), *self.result_heads]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +234,12 @@ class Dialect:
 
 @dataclass(frozen=True, slots=True)
 class ObjectArguments:
-    """The arguments are one value of the dialect, an object: {"city": "Paris"}, {city:~Paris~}."""
+    """The arguments are one value of the dialect, an object: {"city": "Paris"}, {city:~Paris~}.
+
+    `encoded`: what is written is a JSON string that holds it: "{\\"city\\": \\"Paris\\"}".
+    """
+
+    encoded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,11 +312,24 @@ class Tools:
 
 
 @dataclass(frozen=True, slots=True)
+class Form:
+    """A marker that is another one in turns of one shape: those with these `parts`, and no others.
+
+    A template that opens content only where calls follow it has the form (content, calls) content.start "<lead>".
+    """
+
+    parts: tuple[Part, ...]
+    marker: FormMarker
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Tolerance:
     """A declared way in which real output may differ from what the template renders.
 
     `kind` names a general tolerance (see GENERAL_TOLERANCES), or is "variant": then `text` stands for `marker` (a
-    marker of this IR, or a named role such as reasoning.start), for `reason`, as `source` says.
+    marker of this IR, or a named role such as reasoning.start), for `reason`, as `source` says.  `entry` is the
+    catalogue's entry that it comes from, if it comes from one.
     """
 
     kind: str
@@ -301,6 +338,7 @@ class Tolerance:
     text: str = ""
     reason: str = ""
     source: str = ""
+    entry: str = ""
 
 
 GENERAL_TOLERANCES = (
@@ -320,9 +358,10 @@ GENERAL_TOLERANCES = (
 class Held:
     """Text in a marker that the template takes from elsewhere, and the format holds as it was when it was learned.
 
-    `by` says from where: a "variable" of the template, whose `name` this is; the turn's "position" in the conversation;
-    how many "calls" there are.  `text` is what is held, `marker` names the marker of this IR it stands in ("" where it
-    is in none alone), and `whole` is that marker, or what stands around.
+    `by` says from where: a "variable" of the template, whose `name` this is; a special "token" that no one
+    gave; the turn's "position" in the conversation; how many "calls" there are.  `text` is what is held, `marker` names
+    the marker of this IR it stands in ("" where it is in none alone), and `whole` is that marker, or
+    what stands around.
     """
 
     by: HeldBy
@@ -358,7 +397,10 @@ class Verification:
 
 @dataclass(frozen=True, slots=True)
 class TemplateIR:
-    """The format of one template's assistant turns.  Complete: a backend needs nothing else."""
+    """The format of one template's assistant turns.  Complete: a backend needs nothing else.
+
+    `left_out`: what the template writes and the format is without, and why.
+    """
 
     provenance: Provenance
     capabilities: Capabilities
@@ -366,10 +408,12 @@ class TemplateIR:
     reasoning: Reasoning
     content: Content
     tools: Tools
+    forms: tuple[Form, ...] = ()
     preserved_tokens: tuple[str, ...] = ()
     triggers: tuple[str, ...] = ()
     tolerances: tuple[Tolerance, ...] = ()
     held: tuple[Held, ...] = ()
+    left_out: tuple[str, ...] = ()
     verification: Verification = Verification()
     version: int = IR_VERSION
 

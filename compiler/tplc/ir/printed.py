@@ -57,6 +57,8 @@ def _all_facts(ir: TemplateIR) -> Iterator[str]:
     yield from _facts("content", ir.content, bare=("mode", "with_calls"))
     if ir.tools.format != "none":
         yield from _tools(ir.tools)
+    for form in ir.forms:
+        yield f"form {'+'.join(form.parts)}: {form.marker} = {quoted(form.text)}"
     for token in sorted(ir.preserved_tokens):
         yield f"preserved = {quoted(token)}"
     for trigger in sorted(ir.triggers):
@@ -65,6 +67,8 @@ def _all_facts(ir: TemplateIR) -> Iterator[str]:
     for held in ir.held:
         place = f"{held.marker} {quoted(held.whole)}" if held.marker else quoted(held.whole)
         yield f"held.{held.by}{' ' + held.name if held.name else ''} = {quoted(held.text)} in {place}"
+    for reason in ir.left_out:
+        yield f"left out = {reason}"
     if ir.verification != Verification():
         yield from _verification(ir.verification)
 
@@ -94,6 +98,8 @@ def _turn(ir: TemplateIR) -> Iterator[str]:
         # The text is the header and the head; only one that is not (a wrong IR) is printed whole.
         whole = "" if prompt.text == ir.turn.header + prompt.head else f" in {quoted(prompt.text)}"
         yield f"turn.prompt {context} = header {quoted(prompt.head)}{whole}"
+    for head in ir.turn.result_heads:
+        yield f"turn.result_head = {quoted(head)}"
     for end in ir.turn.ends:
         yield f"turn.end = {quoted(end)}"
 
@@ -140,7 +146,7 @@ def _json_fields(fields: JsonFields) -> Iterator[str]:
 
 def _arguments(arguments: Arguments) -> Iterator[str]:
     if isinstance(arguments, ObjectArguments):
-        yield "tools.arguments = object"
+        yield "tools.arguments = object" + (" in a JSON string" if arguments.encoded else "")
         return
     yield f"tools.arguments = {quoted(arguments.start)} pairs {quoted(arguments.end)}"
     yield f"tools.arguments.pair = {printed_layout(arguments.pair)}"

@@ -18,6 +18,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from tplc.errors import BadIR
 from tplc.ir import nodes
+from tplc.ir.json_text import NotJson, parse_json
 from tplc.ir.nodes import IR_VERSION, Layout, ObjectArguments, PairArguments, Slot, TemplateIR, Text
 from tplc.ir.visible import visible
 
@@ -34,11 +35,10 @@ def dumps(ir: TemplateIR) -> str:
 
 def loads(text: str) -> TemplateIR:
     try:
-        data = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise BadIR("", f"JSON ({error.msg} at line {error.lineno}, column {error.colno})") from error
-    except RecursionError as error:
-        raise BadIR("", "JSON that is less deeply nested") from error
+        data = parse_json(text)
+    except NotJson as error:
+        problem = f"JSON ({error})" if error.line is not None else f"JSON that can be read: this {error}"
+        raise BadIR("", problem) from error
     return from_dict(data)
 
 
@@ -134,7 +134,7 @@ def _decode_layout_item(item: Any, path: str) -> Text | Slot:
 
 
 def _decode_arguments(value: Any, path: str) -> ObjectArguments | PairArguments:
-    if not isinstance(value, Mapping) or value.get("kind") not in ARGUMENT_KINDS:
+    if not isinstance(value, Mapping) or value.get("kind") not in [*ARGUMENT_KINDS]:
         raise BadIR(path, 'an object with "kind": "object" or "pairs"', _shown(value))
     fields = {key: item for key, item in value.items() if key != "kind"}
     node: ObjectArguments | PairArguments = _decode_node(fields, ARGUMENT_KINDS[value["kind"]], path)

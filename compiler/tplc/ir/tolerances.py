@@ -4,19 +4,30 @@
                 {"kind": "variant", "marker": "reasoning.start", "text": "<r>", "reason": "never rendered", …},
                 {"kind": "python_literals", "enabled": false}]}
 
-A variant's marker is a marker of the template, or a role.  A role stands for the template's own marker; where it has
-none, the variant is the marker (both ends of reasoning, then).
+A variant's marker is a marker of the template, a distinctive piece of one, or a role (`tplc.ir.roles`).  A role stands
+for the template's own marker; where it has none, the variant is the marker (both ends of reasoning, then).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import difflib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 
-from tplc.errors import SourceError
+from tplc.errors import SourceError, ToleranceError
+from tplc.ir.markers import holds_piece
 from tplc.ir.nodes import GENERAL_TOLERANCES, Json, Reasoning, TemplateIR, Tolerance
+from tplc.ir.own_markers import own_markers
+from tplc.ir.roles import ROLES, marker_of
 
-_TYPES = {field.name: bool if field.name == "enabled" else str for field in fields(Tolerance)}
+_TYPES = {field.name: bool if field.name == "enabled" else str for field in fields(Tolerance) if field.name != "entry"}
+_MOST_SHOWN = 12
+# What opens a part of a turn: where one of them may come, the others may.
+_OPENERS = ("reasoning.start", "content.start", "tools.section_start")
+# Where a format has none of these, a variant is one.
+_TAKEN_ON = ("content.start", "content.end", "turn.ends")
+_REASONING = ("reasoning.start", "reasoning.end")
 
 
 def tolerances_from(data: Json, name: str) -> list[Tolerance]:
@@ -30,22 +41,101 @@ def tolerances_from(data: Json, name: str) -> list[Tolerance]:
 def apply_tolerances(ir: TemplateIR, tolerances: Sequence[Tolerance]) -> TemplateIR:
     """The IR with tolerances in force: one that is given replaces the general one of its kind; variants are added."""
     general = {tolerance.kind: tolerance for tolerance in (*ir.tolerances, *tolerances) if tolerance.kind != "variant"}
-    variants = [tolerance for tolerance in (*ir.tolerances, *tolerances) if tolerance.kind == "variant"]
-    named = {tolerance.marker: tolerance.text for tolerance in reversed(variants)}
-    if ir.reasoning.mode == "none" and "reasoning.start" in named and "reasoning.end" in named:
+    variants = {_identity(ir, t): _resolved(ir, t) for t in (*ir.tolerances, *tolerances) if t.kind == "variant"}
+    named = {tolerance.marker: tolerance.text for tolerance in reversed(tolerances) if tolerance.kind == "variant"}
+    if ir.reasoning.mode == "none" and all(role in named for role in _REASONING):
         ir = replace(ir, reasoning=Reasoning("tag_based", named["reasoning.start"], named["reasoning.end"]))
-    roles = {
-        "reasoning.start": ir.reasoning.start,
-        "reasoning.end": ir.reasoning.end,
-        "content.start": ir.content.start,
-        "content.end": ir.content.end,
-        "section.start": ir.tools.section_start,
-        "section.end": ir.tools.section_end,
-        "turn.header": ir.turn.header,
-    }
-    resolved = [replace(v, marker=roles.get(v.marker, v.marker)) for v in variants]
-    kept = [variant for variant in resolved if variant.marker and variant.marker != variant.text]
-    return replace(ir, tolerances=(*general.values(), *kept))
+    return replace(
+        ir,
+        turn=replace(ir.turn, ends=_with_variants(ir.turn.ends, variants.values())),
+        tolerances=(*general.values(), *variants.values()),
+    )
+
+
+def _with_variants(ends: tuple[str, ...], variants: Iterable[Tolerance]) -> tuple[str, ...]:
+    """What ends a turn is a list already: a variant of one is a further one."""
+    own = {end.strip() for end in ends}
+    more = [v.text for v in variants if v.enabled and (v.marker == "turn.ends" or v.marker.strip() in own)]
+    return (*ends, *(text for text in dict.fromkeys(more) if text.strip() not in own))
+
+
+def _resolved(ir: TemplateIR, variant: Tolerance) -> Tolerance:
+    return replace(variant, marker=marker_of(ir, variant.marker) or variant.marker)
+
+
+def _identity(ir: TemplateIR, variant: Tolerance) -> tuple[str, str]:
+    return _resolved(ir, variant).marker.strip(), variant.text
+
+
+# Tolerances that do nothing
+
+
+def check_tolerances(ir: TemplateIR, tolerances: Sequence[Tolerance]) -> None:
+    """Raises for the first that would do nothing, or that says the same as another."""
+    variants: dict[tuple[str, str], int] = {}
+    kinds: dict[str, int] = {}
+    opened: dict[str, str] = {}
+    for index, tolerance in enumerate(tolerances):
+        if tolerance.kind != "variant":
+            other = kinds.setdefault(tolerance.kind, index)
+            if tolerances[other].enabled != tolerance.enabled:
+                raise ToleranceError(index, "enabled", "contradicts", other)
+            continue
+        for member, problem in _problems(ir, tolerance, tolerances, opened):
+            raise ToleranceError(index, member, problem)
+        other = variants.setdefault(_identity(ir, tolerance), index)
+        if other != index:
+            raise ToleranceError(index, "text", f"{_quoted(tolerance.text)} is the same variant as", other)
+
+
+def means_something(ir: TemplateIR, tolerance: Tolerance) -> bool:
+    """Whether it would change how outputs of this format are read."""
+    return tolerance.kind != "variant" or not any(_problems(ir, tolerance, (), {}))
+
+
+def _problems(
+    ir: TemplateIR, variant: Tolerance, others: Sequence[Tolerance], opened: dict[str, str]
+) -> Iterator[tuple[str, str]]:
+    """The members that are wrong; `opened` collects what opens parts of the turn."""
+    marker, text = marker_of(ir, variant.marker), variant.text
+    if not marker.strip():
+        yield from _problems_of_role(ir, variant.marker, others)
+    elif variant.marker not in ROLES and not any(holds_piece(own, marker.strip()) for own in own_markers(ir)):
+        yield "marker", f"{_quoted(variant.marker)} is no marker of this format: {_existing(ir, variant.marker)}"
+    if text.strip() == marker.strip():
+        yield "text", f"{_quoted(text)} is the marker itself"
+    role = next((role for role in _OPENERS if variant.marker in (role, ROLES[role](ir))), None)
+    if role is None:
+        return
+    for other in _OPENERS:
+        if other != role and (text.strip() == ROLES[other](ir).strip() or opened.get(text.strip(), role) == other):
+            yield "text", f"{_quoted(text)} stands for {other} already: it cannot stand for {role} as well"
+    opened.setdefault(text.strip(), role)
+
+
+def _problems_of_role(ir: TemplateIR, role: str, others: Sequence[Tolerance]) -> Iterator[tuple[str, str]]:
+    """Of a role for which the format has no marker."""
+    if role in _TAKEN_ON:
+        return
+    if role not in _REASONING:
+        yield "marker", f"this format has no {role}: {_existing(ir, role)}"
+        return
+    other = _REASONING[role == "reasoning.start"]
+    if others and not any(tolerance.marker == other for tolerance in others):
+        yield "marker", f"this format has no reasoning: give a variant for {other} as well"
+
+
+def _existing(ir: TemplateIR, wanted: str) -> str:
+    """The markers that there are, the most like the wanted one first."""
+    own = own_markers(ir)
+    near = difflib.get_close_matches(wanted.strip(), own, n=_MOST_SHOWN, cutoff=0.5)
+    shown = [*near, *(marker for marker in own if marker not in near)]
+    named = [f"{_quoted(marker)} ({own[marker]})" for marker in shown[:_MOST_SHOWN]]
+    return "there are " + ", ".join(named) if named else "it has none"
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
 
 
 def _tolerance(item: Json, path: str) -> Tolerance:

@@ -3,12 +3,18 @@ r"""A stranger's text as it is shown: what is not seen, or changes how the rest 
     visible("rm\u202efile\x1b[2J\n")   →  "rm\\u202efile\\u001b[2J\n"
     one_line("a.jinja\nroot ::= .*")  →  "a.jinja\\u000aroot ::= .*"
 
+    shown("as was said:\n::error::gone ##vso[x]")  →  "as was said:\n\\u003a:error::gone #\\u0023vso[x]"
+
 The escapes are JSON's, so that JSON text means the same afterwards.
 """
 
 from __future__ import annotations
 
 import json
+import re
+
+# What logs of CI systems are read for: a line that begins with ::, and ##[…], ##vso[…] anywhere in one.
+_COMMAND = re.compile(r"^([^\S\n]*):(?=:)|#(?=#\w*\[)", re.MULTILINE)
 
 
 def visible(text: str) -> str:
@@ -18,8 +24,13 @@ def visible(text: str) -> str:
     return "".join(char if char.isprintable() or char in "\n\t" else _escaped(char) for char in text)
 
 
+def shown(text: str) -> str:
+    """Lines of a report, on a terminal or in a log: they command neither."""
+    return _COMMAND.sub(lambda found: "\\u0023" if found.group() == "#" else f"{found[1]}\\u003a", visible(text))
+
+
 def one_line(text: str) -> str:
-    return visible(text).replace("\n", "\\u000a").replace("\t", "\\u0009")
+    return shown(text).replace("\n", "\\u000a").replace("\t", "\\u0009")
 
 
 def _escaped(char: str) -> str:

@@ -4,7 +4,8 @@
     →  Hi<calls><call>{"name": "f", "arguments": {"a": 1}}</call></calls><end>
 
 The order is reasoning, content, calls, end of turn (content after the calls where the template has it there); a
-format without reasoning drops it.  Where the template has reasoning after the content, it stands there.
+format without reasoning drops it.  Where the template has reasoning after the content, it stands there.  Markers are
+those of the turn's shape (`ir/forms.py`).
 
 White space that neighbours share is written once: of a marker's leading white space, the longest beginning that the
 text before it ends with is left out, provided that text was written by the template too (a marker or the header).
@@ -19,6 +20,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from tplc.errors import BadMessage
+from tplc.ir.forms import PARTS, in_form
+from tplc.ir.json_text import NotJson, parse_json
 from tplc.ir.nodes import (
     CallId,
     Dialect,
@@ -49,10 +52,11 @@ def write_message(ir: TemplateIR, message: Mapping[str, Any], *, head: str = "")
 
 
 def write_parts(ir: TemplateIR, message: Mapping[str, Any]) -> tuple[Part, ...]:
-    writer = _Writer(ir.turn.header)
     reasoning = (message.get("reasoning_content") or "") if ir.reasoning.mode != "none" else ""
     content = message.get("content") or ""
     calls = message.get("tool_calls") or ()
+    ir = in_form(ir, [part for part, has in zip(PARTS, (reasoning, content, calls), strict=True) if has])
+    writer = _Writer(ir.turn.header)
     if not ir.reasoning.after_content:
         _write_reasoning(writer, ir, reasoning)
     calls_first = ir.content.with_calls == "after"
@@ -141,8 +145,8 @@ def _arguments_of(call: Mapping[str, Any], index: int) -> Mapping[str, Any]:
     path = f"tool_calls[{index}].function.arguments"
     if isinstance(arguments, str):
         try:
-            arguments = json.loads(arguments or "{}")
-        except json.JSONDecodeError as error:
+            arguments = parse_json(arguments or "{}")
+        except NotJson as error:
             raise BadMessage(path, f"is not JSON: {error}") from error
     if arguments is None:
         return {}
@@ -182,7 +186,8 @@ def _indentation(tools: Tools) -> int:
 def write_arguments(tools: Tools, arguments: Mapping[str, Any], *, base: int = 0) -> str:
     assert tools.dialect is not None and tools.arguments is not None
     if isinstance(tools.arguments, ObjectArguments):
-        return write_value(tools.dialect, arguments, tools.dialect.in_object, base=base)
+        text = write_value(tools.dialect, arguments, tools.dialect.in_object, base=base)
+        return json.dumps(text, ensure_ascii=False) if tools.arguments.encoded else text
     return _write_pairs(tools.dialect, tools.arguments, arguments)
 
 

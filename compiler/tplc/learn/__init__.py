@@ -13,12 +13,11 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from tplc.errors import UnsupportedTemplate
+from tplc.errors import LimitExceeded
 from tplc.ir.nodes import (
     GENERAL_TOLERANCES,
     Capabilities,
     Content,
-    PairArguments,
     Provenance,
     Reasoning,
     Slot,
@@ -28,15 +27,18 @@ from tplc.ir.nodes import (
     Tools,
     Turn,
 )
-from tplc.learn.align import common_prefix, common_suffix, cut_right, pieces, reads_well, token_spans
+from tplc.ir.sizes import longest_text
+from tplc.learn.align import common_prefix, common_suffix, cut_right, reads_well
 from tplc.learn.calls import CallFacts, learn_calls
 from tplc.learn.candidates import candidates
 from tplc.learn.conversation import CallProbe, base_dress, call_dress
 from tplc.learn.examples import Example, calls_from_examples, read_example, reasoning_from_examples
 from tplc.learn.held import find_held
 from tplc.learn.probe import SYSTEM, Dress, Observer, Prober, Refused, assistant, opening, sentinel_call
-from tplc.learn.reasoning import ReasoningFacts, learn_reasoning
-from tplc.learn.turn import TurnFacts, contexts_that_matter, learn_ends, learn_turn
+from tplc.learn.reasoning import ReasoningFacts, learn_reasoning, without_unended
+from tplc.learn.results import AfterResults, learn_after_results
+from tplc.learn.tokens import held_tokens, markers, preserved_tokens, with_token_ends
+from tplc.learn.turn import contexts_that_matter, learn_ends, learn_turn
 from tplc.render import Renderer
 
 
@@ -46,6 +48,7 @@ def learn(
     name: str,
     source: str,
     special_tokens: Mapping[str, str] | None = None,
+    added_tokens: Sequence[str] = (),
     examples: Sequence[Example] = (),
     version: str = "0.1.0",
     observer: Observer | None = None,
@@ -53,20 +56,20 @@ def learn(
     """The format of a template's assistant turns, unverified.  `examples` show what the template never renders;
     `observer` is told of every probe.
 
+    `added_tokens` are all that the tokenizer has as one token, where that is known.
+
     Raises UnsupportedTemplate when no conversation shows an assistant's turn, and LimitExceeded from the renderer.
     """
     prober = Prober(renderer, observer)
-    found = candidates(source)
+    found = candidates(source).without(renderer.special_tokens)
     base = base_dress(prober, found, name)
     contexts = contexts_that_matter(prober, base, found)
     turn = learn_turn(prober, base, contexts)
     probe = call_dress(prober, base, contexts, found)
     reasoning = learn_reasoning(prober, turn, base, contexts, probe.dress if probe else None, found)
     turn = reasoning.turn
-    if reasoning.reasoning.mode != "none" and not reasoning.reasoning.end.strip():
-        raise UnsupportedTemplate(
-            name, "only white space ends reasoning: it is ambiguous where content or a call begins after it"
-        )
+    reasoning, left_out = without_unended(prober, turn, base, reasoning)
+    turn = reasoning.turn
     ends = learn_ends(prober, base, turn)
     if reasoning.content_start.strip() and reasoning.content_mode != "wrapped_with_reasoning":
         content_end, ends = _without_content(prober, base, reasoning, ends)
@@ -78,6 +81,7 @@ def learn(
     if calls is not None:
         turn = calls.turn
         content_end, ends, calls = _closings(reasoning, calls, ends)
+    after = learn_after_results(prober, turn, probe.dress, contexts) if probe is not None else AfterResults()
     shown = calls_from_examples(examples, ends, name)
     if calls is None and shown is not None:
         calls = CallFacts(turn, shown.tools, shown.content, "", "", (), ())
@@ -91,17 +95,27 @@ def learn(
             examples_sha256=_digest(repr(tuple(examples))) if examples else None,
         ),
         capabilities=_capabilities(prober, base, probe, reasoning, calls),
-        turn=Turn(turn.header, turn.anchors, turn.prompts, ends),
+        turn=Turn(turn.header, (*turn.anchors, *after.anchors), turn.prompts, ends, after.heads),
         reasoning=reasoning.reasoning,
         content=_content(reasoning, calls, content_end),
         tools=calls.tools if calls else Tools(),
-        preserved_tokens=_preserved(turn, reasoning, calls, (content_end, *ends)),
         triggers=_triggers(calls),
         tolerances=tuple(Tolerance(kind) for kind in GENERAL_TOLERANCES),
+        left_out=left_out if reasoning.reasoning.mode == "none" else (),
     )
-    return replace(
-        ir, held=find_held(prober, ir, turn.asked, base, probe.dress if probe else None, reasoning.dress, found)
-    )
+    _check_sizes(ir, prober)
+    inner = [marker for path, marker in markers(ir) if path != "turn.end"]
+    ends = with_token_ends(prober, base, ends, renderer.special_tokens, inner)
+    ir = replace(ir, turn=replace(ir.turn, ends=ends))
+    held = find_held(prober, ir, turn.asked, base, probe.dress if probe else None, reasoning.dress, found)
+    return replace(ir, preserved_tokens=preserved_tokens(ir, added_tokens), held=(*held_tokens(ir), *held))
+
+
+def _check_sizes(ir: TemplateIR, prober: Prober) -> None:
+    most = prober.renderer.limits.marker_chars
+    path, size = longest_text(ir)
+    if size > most:
+        raise LimitExceeded(ir.provenance.name, "marker_chars", f"{most}: {path} has {size}")
 
 
 def _digest(text: str) -> str:
@@ -195,26 +209,6 @@ def _capabilities(
         needs_tool_result=probe is not None and dress.follow in ("tool", "tool_user"),
         refusals=tuple(refusals),
     )
-
-
-def _preserved(
-    turn: TurnFacts, reasoning: ReasoningFacts, calls: CallFacts | None, ends: tuple[str, ...]
-) -> tuple[str, ...]:
-    """The bracketed marks among the markers: tokenisers must not strip them from output."""
-    texts = [reasoning.reasoning.start, reasoning.reasoning.end, reasoning.content_start, *ends]
-    if calls is not None:
-        tools = calls.tools
-        texts += [tools.section_start, tools.section_end, *(i.text for i in tools.call if isinstance(i, Text))]
-        if isinstance(tools.arguments, PairArguments):
-            texts += [i.text for i in tools.arguments.pair if isinstance(i, Text)]
-        if tools.dialect is not None:
-            texts += [mark for string in tools.dialect.in_object.strings for mark in (string.open, string.close)]
-    marks = {piece for text in texts for piece in pieces(text) if _is_mark(piece)}
-    return tuple(sorted(marks))
-
-
-def _is_mark(piece: str) -> bool:
-    return token_spans(piece) == [(0, len(piece))]
 
 
 def _triggers(calls: CallFacts | None) -> tuple[str, ...]:

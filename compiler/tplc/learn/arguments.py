@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -36,9 +37,9 @@ from tplc.learn.probe import (
     Prober,
     Refused,
     assistant,
-    id_of,
     key_of,
     name_of,
+    own_id,
     sentinel_call,
     value_of,
 )
@@ -48,6 +49,7 @@ from tplc.learn.turn import TurnFacts
 NAME, ID, KEY, INDEX = "zqname0token0x", "zqid0token0x", "zqkey0token0x", "zqindex0token0x"
 _TOKENS = {NAME: "name", ID: "id", KEY: "key", INDEX: "index"}
 _INT = 7431
+_STRING_OF_OBJECT = re.compile(r'"\{(?:[^"\\]|\\.)*"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,19 @@ class ArgumentFacts:
 def call_turn(prober: Prober, turn: TurnFacts, dress: Dress, calls: Sequence[Call]) -> str | Refused:
     """The text of a turn that holds these calls and nothing else."""
     tail = prober.tail([assistant(dress, calls=calls)], dress, calls=calls)
-    return tail if isinstance(tail, Refused) else turn.turn_text(tail)
+    if isinstance(tail, Refused):
+        return tail
+    text = turn.turn_text(tail)
+    return _STRING_OF_OBJECT.sub(_decoded, text) if dress.encoded else text
+
+
+def _decoded(match: re.Match[str]) -> str:
+    """A JSON string that holds an object, as that object."""
+    try:
+        text = json.loads(match.group())
+        return text if isinstance(json.loads(text), dict) else match.group()
+    except json.JSONDecodeError:
+        return match.group()
 
 
 def with_value(value: Json) -> Call:
@@ -151,7 +165,8 @@ def learn_arguments(prober: Prober, turn: TurnFacts, dress: Dress) -> ArgumentFa
         in_lists, in_objects, indent = styles
         dialect = Dialect(top=style, in_list=in_lists, in_object=style, indent=indent)
         opened = style.object_open + style.key_open
-        return ArgumentFacts(ObjectArguments(), dialect, opened, style.object_close, _refused(prober, turn, dress))
+        whole = ObjectArguments(encoded=dress.encoded)
+        return ArgumentFacts(whole, dialect, opened, style.object_close, _refused(prober, turn, dress))
     layout = _pair_layout(pairs, place)
     elements = _elements(position, layout, pairs)
     in_lists, in_objects, indent = styles
@@ -224,7 +239,7 @@ def generalise(text: str, dress: Dress) -> str:
     """The text with sentinels of a kind alike."""
     for i in range(4):
         text = text.replace(key_of(i), KEY).replace(name_of(i), NAME)
-        identifier = id_of(i, dress)
+        identifier = own_id(i, dress)
         if identifier:
             text = text.replace(identifier, ID)
     return text
@@ -263,7 +278,7 @@ def _key_index(text: str, value: str, argument: int) -> int:
 
 
 def _outer(dress: Dress) -> list[str]:
-    identifier = id_of(0, dress)
+    identifier = own_id(0, dress)
     return [name_of(0), *([identifier] if identifier else [])]
 
 

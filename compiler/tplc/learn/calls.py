@@ -36,6 +36,7 @@ from tplc.learn.align import (
     cut_left,
     cut_right,
     open_token,
+    pieces,
     reads_well,
     repetition,
     token_spans,
@@ -57,9 +58,9 @@ from tplc.learn.probe import (
     Prober,
     Refused,
     assistant,
-    id_of,
     key_of,
     name_of,
+    own_id,
     value_of,
 )
 from tplc.learn.reasoning import ReasoningFacts
@@ -116,6 +117,9 @@ def learn_calls(
         split = Repetition("", pre, post, "", "")
     if split.end and not split.start.strip() and not split.end.isspace() and not turn_end:
         turn_end, split = split.end, replace(split, end="")
+    if not turn_end:
+        closer, turn_end = _end_behind_calls(split, ends)
+        split = replace(split, end=closer)
     layout = _layout(split, marked.kinds, inner[0])
     json_fields = _json_fields(layout, arguments)
     layout, call_id = _call_id(layout, json_fields)
@@ -200,7 +204,7 @@ def _slots(text: str, dress: Dress, arguments: ArgumentFacts, call: int) -> list
         end += len(quote)
     end = _over(text, end, arguments.closed, dress, call)
     slots: list[tuple[SlotKind, int, int]] = [("arguments", begin, end)]
-    sentinels: list[tuple[SlotKind, str | None]] = [("name", name_of(call)), ("id", id_of(call, dress))]
+    sentinels: list[tuple[SlotKind, str | None]] = [("name", name_of(call)), ("id", own_id(call, dress))]
     for kind, sentinel in sentinels:
         if sentinel and sentinel in text:
             at = text.index(sentinel)
@@ -330,6 +334,8 @@ def _split_turn_end(
     if followed is not None and alone is not None and not followed.post.startswith(alone.post):
         # something is appended to every render
         shared = alone.post[: cut_left(alone.post, len(common_prefix(alone.post, followed.post)))]
+        if not shared.strip() and not (_after_content(prober, dress) or "").endswith(alone.post):
+            return post, ""  # the call itself is another when something follows it
         for end in ends:
             if end.strip() and end.strip() in shared:
                 return shared[: shared.index(end.strip())], ""
@@ -341,6 +347,28 @@ def _split_turn_end(
     return post, ""
 
 
+def _end_behind_calls(split: Repetition, ends: Sequence[str]) -> tuple[str, str]:
+    """What closes the calls, and what ends the turn behind them: a mark that is written as other ends are, between the
+    same brackets, where no marker of calls is."""
+    spans = token_spans(split.end)
+    if len(spans) < 2 or spans[-1][1] < len(split.end.rstrip()):
+        return split.end, ""
+    last = split.end[spans[-1][0] : spans[-1][1]]
+    others = split.start + split.open + split.close + split.separator + split.end[: spans[-1][0]]
+    marks = {_brackets(others[start:stop]) for start, stop in token_spans(others)}
+    usual = {_brackets(end[start:stop]) for end in ends for start, stop in token_spans(end)[-1:]}
+    if _brackets(last) not in usual or _brackets(last) in marks:
+        return split.end, ""
+    return split.end[: spans[-1][0]], split.end[spans[-1][0] :]
+
+
+def _brackets(mark: str) -> tuple[str, str]:
+    """What a mark is written between: the signs before and behind its words."""
+    inner = mark.strip("".join(ch for ch in set(mark) if not ch.isalnum()))
+    at = mark.index(inner) if inner else 0
+    return mark[:at], mark[at + len(inner) :]
+
+
 def _trailer(prober: Prober, dress: Dress, post: str, count: int) -> str:
     """What every render ends with, answered or not (an instruction, a prompt that is always there)."""
     calls = [probe_call(i) for i in range(count)]
@@ -349,7 +377,16 @@ def _trailer(prober: Prober, dress: Dress, post: str, count: int) -> str:
     if isinstance(asked, Refused) or isinstance(answered, Refused) or answered.startswith(asked):
         return ""
     shared = common_suffix(asked, post)
+    rest = _after_content(prober, dress)
+    # what is in every render stands behind a text as well
+    shared = common_suffix(shared, rest) if rest is not None else shared
     return post[cut_right(post, len(post) - len(shared)) :]
+
+
+def _after_content(prober: Prober, dress: Dress) -> str | None:
+    """What follows a text at the end of the conversation; None where it does not show."""
+    tail = prober.tail([assistant(dress, content=CONTENT)], dress)
+    return None if isinstance(tail, Refused) or CONTENT not in tail else tail[tail.rindex(CONTENT) + len(CONTENT) :]
 
 
 def _reach_back(header: str, mid: str) -> str:
@@ -359,6 +396,13 @@ def _reach_back(header: str, mid: str) -> str:
         shared = header[cut_right(header, len(header) - len(shared)) :]
     while shared and not reads_well(mid, len(mid) - len(shared)):
         shared = shared[1:]
+    if shared == header:
+        # every call repeats the whole header: its last mark is what opens a call
+        found, spans = pieces(header), token_spans(header)
+        if spans and spans[-1][1] == len(header):
+            shared = header[spans[-1][0] :]
+        else:
+            shared = header[header.rindex(found[-1]) :] if len(found) > 1 and not found[-1].isalnum() else ""
     return shared if shared.strip() and len(shared) < len(header) else ""
 
 
@@ -371,7 +415,7 @@ def _content_place(
     if isinstance(tail, Refused) or CONTENT not in tail or name_of(0) not in tail:
         return "none", "", ""
     text = turn.turn_text(tail)
-    first = min(text.index(s) for s in (name_of(0), id_of(0, dress)) if s and s in text)
+    first = min(text.index(s) for s in (name_of(0), own_id(0, dress)) if s and s in text)
     at = text.index(CONTENT)
     if at < first:
         return "before", generalise(text[at + len(CONTENT) : first], dress), ""
@@ -485,6 +529,8 @@ def _call_id(layout: Layout, fields: JsonFields | None) -> tuple[Layout, CallId]
 
 def _id_pattern(prober: Prober, turn: TurnFacts, dress: Dress) -> str | None:
     """The shape a template demands of ids: it refuses others."""
+    if dress.naming:
+        return None
     call = probe_call(0)
     taken = [isinstance(call_turn(prober, turn, replace(dress, ids=size), [call]), str) for size in (9, 24, dress.ids)]
     return f"[a-zA-Z0-9]{{{dress.ids}}}" if dress.ids and taken[2] and not all(taken) else None

@@ -8,8 +8,8 @@ They decide nothing by themselves: a candidate counts when a render shows its ef
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Container
+from dataclasses import dataclass, replace
 from typing import Any
 
 from jinja2 import TemplateError, meta, nodes, pass_context
@@ -72,12 +72,37 @@ class Candidates:
     constants: tuple[str, ...]
     sizes: tuple[int, ...]
 
+    def without(self, names: Container[str]) -> Candidates:
+        """Without variables that have a value already."""
+        return replace(self, variables=tuple(found for found in self.variables if found[0] not in names))
+
 
 def candidates(source: str) -> Candidates:
     try:
         return _read(Reader().parse(source))
     except (TemplateError, RecursionError):  # the renderer has reported it already, or its parser has more tags
         return Candidates((), (), (), ())
+
+
+def written_tokens(source: str) -> tuple[str, ...]:
+    """Names of special tokens that are printed or added to a text.  `add_x_token`, which is only asked about, is a
+    switch."""
+    try:
+        return _tokens_in(Reader().parse(source))
+    except (TemplateError, RecursionError):  # the renderer reports it
+        return ()
+
+
+def _tokens_in(tree: nodes.Template) -> tuple[str, ...]:
+    undeclared = meta.find_undeclared_variables(tree)
+    found: dict[str, None] = {}
+    for node in tree.find_all((nodes.Output, nodes.Add, nodes.Concat, nodes.CondExpr, nodes.Assign)):
+        asked = node.test if isinstance(node, nodes.CondExpr) else None
+        for child in node.iter_child_nodes():
+            if isinstance(child, nodes.Name) and child.ctx == "load" and child is not asked:
+                if child.name.endswith("_token") and child.name in undeclared:
+                    found[child.name] = None
+    return tuple(found)
 
 
 def _read(tree: nodes.Template) -> Candidates:

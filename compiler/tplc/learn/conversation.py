@@ -43,7 +43,7 @@ def base_dress(prober: Prober, found: Candidates, name: str) -> Dress:
         if isinstance(tail, Refused):
             reasons.append(tail.reason)
         elif CONTENT in tail:
-            return dress
+            return _without_needless(prober, dress)
         elif silent is None:
             silent = dress
     if silent is not None and call_dress(prober, silent, (), found) is not None:
@@ -55,6 +55,16 @@ def base_dress(prober: Prober, found: Candidates, name: str) -> Dress:
         "no conversation of a user and an assistant shows the assistant's text, whatever the form of the messages"
         + reason,
     )
+
+
+def _without_needless(prober: Prober, dress: Dress) -> Dress:
+    """The dress with those of its variables only that it does not render without."""
+    for name, _ in dress.context:
+        fewer = replace(dress, context=tuple(pair for pair in dress.context if pair[0] != name))
+        tail = prober.tail([assistant(fewer, content=CONTENT)], fewer)
+        if not isinstance(tail, Refused) and CONTENT in tail:
+            dress = fewer
+    return dress
 
 
 def _base_dresses(found: Candidates) -> Iterator[Dress]:
@@ -85,6 +95,8 @@ class CallProbe:
 
 def call_dress(prober: Prober, base: Dress, contexts: tuple[Dress, ...], found: Candidates) -> CallProbe | None:
     """The dress that shows the name, keys and values of a call, undamaged; None when none does."""
+    if all(_ignores_calls(prober, context) for context in (base, *contexts)):
+        return None
     best: tuple[int, Dress] | None = None
     for context in (base, *contexts):
         for dress in _call_dresses(context, found):
@@ -97,12 +109,27 @@ def call_dress(prober: Prober, base: Dress, contexts: tuple[Dress, ...], found: 
             break
     if best is None:
         return None
-    dress = _quiet(prober, best[1])
+    dress = _quiet(prober, replace(best[1], encoded=best[0] == _TWICE))
     two = [sentinel_call(0), sentinel_call(1)]
     tail = prober.tail([assistant(dress, calls=two)], dress, calls=two)
     refusals = ("parallel calls: " + tail.reason,) if isinstance(tail, Refused) else ()
     parallel = not isinstance(tail, Refused) and name_of(1) in tail and name_of(0) in tail
     return CallProbe(dress, parallel, refusals)
+
+
+def _ignores_calls(prober: Prober, base: Dress) -> bool:
+    """Whether messages render the same with their calls and without, in all the usual forms: no form shows them."""
+    rendered = False
+    for content, follow, tools in product(("null", "empty", "absent"), ("none", "tool"), ("full", "none")):
+        dress = replace(base, content=content, follow=follow, tools=tools)  # type: ignore[arg-type]
+        calls = [sentinel_call(0)]
+        told = assistant(dress, calls=calls)
+        bare = {key: value for key, value in told.items() if key != "tool_calls"}
+        tails = [prober.tail([message], dress, calls=calls) for message in (told, bare)]
+        if tails[0] != tails[1]:
+            return False
+        rendered = rendered or not isinstance(tails[0], Refused)
+    return rendered
 
 
 def _quiet(prober: Prober, dress: Dress) -> Dress:
@@ -126,14 +153,32 @@ def _call_dresses(base: Dress, found: Candidates) -> Iterator[Dress]:
         (9, 24, 0, *found.sizes),
     ):
         yield replace(base, follow=follow, arguments=arguments, content=content, tools=tools, ids=ids)  # type: ignore[arg-type]
+    # a template may look into a list of parts where there is nothing to say
+    for follow, arguments, ids in product(("none", "tool"), ("object", "text"), (9, 24, 0)):
+        yield replace(
+            base,
+            follow=follow,  # type: ignore[arg-type]
+            arguments=arguments,  # type: ignore[arg-type]
+            content="empty",
+            parts=not base.parts,
+            tools="full",
+            ids=ids,
+        )
+    # or an id may be all that says which function is called
+    for naming, follow, arguments, content in product(
+        _NAMINGS, ("none", "tool"), ("object", "text"), ("null", "empty", "absent")
+    ):
+        yield replace(base, follow=follow, arguments=arguments, content=content, tools="full", naming=naming)  # type: ignore[arg-type]
 
 
-_PERFECT = 4
+# ids of callers that say which function is called, as servers make them
+_NAMINGS = ("functions.{name}:{index}", "{name}:{index}", "call_{name}_{index}")
+_PERFECT, _TWICE = 4, 2
 
 
 def _call_score(prober: Prober, dress: Dress) -> int:
-    """0: the call does not show.  2: name, key and value do.  3: and text arguments are not encoded twice.
-    4: and the value stands as it does for an object with a value of another type."""
+    """0: the call does not show.  1: its arguments are encoded more than twice.  2: encoded twice.  3: text arguments
+    went through as they were.  4: name, key and value show, and the value as for an object with others."""
     call = Call(name_of(0), ((key_of(0), value_of(0, 0)), (key_of(1), 7431)))
     tail = prober.tail([assistant(dress, calls=[call])], dress, calls=[call])
     if isinstance(tail, Refused):
@@ -144,8 +189,16 @@ def _call_score(prober: Prober, dress: Dress) -> int:
             return 0
     if any(part not in tail for part in (name_of(0), key_of(0), value_of(0, 0))):
         return 0
+    if "tool" in dress.follow:
+        # the name must be the call's own, not what a tool's result says
+        nameless = replace(dress, tool_names=False)
+        own = prober.tail([assistant(nameless, calls=[call])], nameless, calls=[call])
+        if not isinstance(own, Refused) and name_of(0) not in own:
+            return 0
+    if '\\\\\\"' + key_of(0) in tail:
+        return 1
     if json.dumps(f'"{value_of(0, 0)}"')[1:-1] in tail or f'\\"{key_of(0)}\\"' in tail:
-        return 1  # encoded twice
+        return _TWICE
     if dress.arguments == "text" and f'"{key_of(0)}": "{value_of(0, 0)}"' in tail:
         # text went through as it was: shows no dialect of the template's own, yet nothing is damaged
         return 3

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tplc.errors import SourceError, UnsupportedTemplate
+from tplc.ir.json_text import NotJson, parse_json
 from tplc.ir.nodes import (
     JSON_STYLE,
     Arguments,
@@ -112,8 +113,8 @@ def _read_call(data: Json, place: str) -> Call:
     arguments = function.get("arguments", {})
     if isinstance(arguments, str):
         try:
-            arguments = json.loads(arguments)
-        except json.JSONDecodeError as error:
+            arguments = parse_json(arguments)
+        except NotJson as error:
             raise SourceError(place, f"its arguments are no JSON: {error}") from error
     if not isinstance(arguments, dict):
         raise SourceError(place, "expected its arguments to be an object")

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from tplc.ir.nodes import Held, HeldBy, Json, PairArguments, TemplateIR, Text
+from tplc.ir.nodes import Held, HeldBy, Json, TemplateIR
 from tplc.learn.align import common_prefix, common_suffix, cut_left, cut_right
 from tplc.learn.candidates import Candidates
 from tplc.learn.probe import (
@@ -33,6 +33,7 @@ from tplc.learn.probe import (
     sentinel_call,
     text_content,
 )
+from tplc.learn.tokens import markers
 
 _WORD = "zqheld0x"
 _NUMBER = 7431
@@ -79,7 +80,8 @@ def find_held(
     scenes = list(_scenes(ir, base, calls, reasoning))
     told: list[tuple[HeldBy, str, _Change]] = []
     for name, constants in found.variables:
-        changes = list(_data(prober, scenes, name)) or _switched(prober, scenes, name, (_WORD, *constants, True, False))
+        values = [v for v in (_WORD, _NUMBER, *constants, True, False) if _matters(prober, scenes, name, v)]
+        changes = list(_data(prober, scenes, name, values)) or _switched(prober, scenes, name, values)
         told += [("variable", name, change) for change in changes]
     for scene in scenes:
         changes = _changes(_rendered(prober, scene), _rendered(prober, scene, earlier=True))
@@ -122,9 +124,32 @@ def _rendered(prober: Prober, scene: _Scene, *, earlier: bool = False) -> str | 
     return _NEXT.split(tail)[0]
 
 
-def _data(prober: Prober, scenes: Sequence[_Scene], name: str) -> Iterator[_Change]:
+def _matters(prober: Prober, scenes: Sequence[_Scene], name: str, value: Json) -> bool:
+    """Whether a value changes anything in a conversation of all that the scenes show, in a prompt or in an answer:
+    most do not, and need not be asked scene by scene."""
+    usual, other = _all_in_one(prober, scenes), _all_in_one(prober, scenes, **{name: value})
+    if usual is None or usual != other:
+        return True
+    prompts = [scene for scene in scenes if scene.message is None]
+    answers = [scene for scene in scenes if scene.message is not None][:1]
+    return any(one != two for _, one, two in _set(prober, [*prompts, *answers], name, value))
+
+
+def _all_in_one(prober: Prober, scenes: Sequence[_Scene], **values: Json) -> str | None:
+    """All the turns of the scenes in one conversation, from the user's first words on."""
+    dress = scenes[-1].dress.with_context(**values)
+    messages: list[Message] = []
+    for scene in scenes:
+        if scene.message is not None:
+            asked = {"role": "user", "content": text_content(USER, dress)}
+            messages += [asked, scene.message, *following(replace(dress, follow="tool"), scene.calls)]
+    text = prober.render(messages, dress, calls=[call for scene in scenes for call in scene.calls])
+    return None if isinstance(text, Refused) or USER not in text else text[text.index(USER) :]
+
+
+def _data(prober: Prober, scenes: Sequence[_Scene], name: str, values: Sequence[Json]) -> Iterator[_Change]:
     """Where a variable's own value is written, whatever the case of its letters."""
-    for value in (_WORD, _NUMBER):
+    for value in [value for value in values if value in (_WORD, _NUMBER)]:
         # what only makes a prompt longer is the beginning of the answer, and read as one
         begun: set[str] = set()
         for scene, usual, other in _set(prober, scenes, name, value):
@@ -138,7 +163,7 @@ def _data(prober: Prober, scenes: Sequence[_Scene], name: str) -> Iterator[_Chan
 
 def _switched(prober: Prober, scenes: Sequence[_Scene], name: str, values: Sequence[Json]) -> Iterator[_Change]:
     """Where a value has another marker written, the prompts being what they were."""
-    for value in values:
+    for value in [value for value in values if value != _NUMBER]:
         renders = list(_set(prober, scenes, name, value))
         if any(scene.message is None and not _same_prompt(scene, usual, other) for scene, usual, other in renders):
             continue
@@ -190,7 +215,7 @@ def _before_the_turn(change: _Change, asked: str) -> bool:
 def _held(ir: TemplateIR, by: HeldBy, name: str, change: _Change) -> Iterator[Held]:
     """Nothing for a change behind the turn's end, nor for a call's own counter."""
     text = change.text[change.start : change.stop]
-    place = next((named for named in _markers(ir) if _touches(change, named[1])), None)
+    place = next((named for named in markers(ir) if _touches(change, named[1])), None)
     if place is not None and (by != "calls" or place[0] != "tools.call"):
         yield Held(by, name, text, *place)
     elif place is None and not change.last:
@@ -204,24 +229,6 @@ def _touches(change: _Change, marker: str) -> bool:
     while at >= 0 and not (at <= change.start and change.stop <= at + len(marker)):
         at = change.text.find(marker, at + 1)
     return at >= 0 and not (change.last and change.start == at + len(marker))
-
-
-def _markers(ir: TemplateIR) -> Iterator[tuple[str, str]]:
-    """The markers by their names in the IR, the smaller before those that hold them."""
-    tools, turn = ir.tools, ir.turn
-    named = [("reasoning.start", ir.reasoning.start), ("reasoning.end", ir.reasoning.end)]
-    named += [("content.start", ir.content.start), ("content.end", ir.content.end)]
-    if isinstance(tools.arguments, PairArguments):
-        pairs = tools.arguments
-        named += [("tools.arguments.pair", item.text) for item in pairs.pair if isinstance(item, Text)]
-        named += [("tools.arguments.start", pairs.start), ("tools.arguments.end", pairs.end)]
-        named += [("tools.arguments.separator", pairs.separator)]
-    named += [("tools.call", item.text) for item in tools.call if isinstance(item, Text)]
-    named += [("tools.section_start", tools.section_start), ("tools.separator", tools.separator)]
-    named += [("tools.section_end", tools.section_end), ("turn.header", turn.header)]
-    named += [("turn.prompt", prompt.head) for prompt in turn.prompts]
-    named += [("turn.end", end) for end in turn.ends]
-    return ((path, marker) for path, marker in named if marker.strip())
 
 
 def _counted(prober: Prober, ir: TemplateIR, dress: Dress | None) -> Iterator[_Change]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import CodeType
 from typing import Literal
 
-from tplc.errors import RenderFailed, TemplateRaised
+from tplc.errors import LimitExceeded, RenderFailed, TemplateRaised
 from tplc.ir.nodes import Json
 from tplc.render import Renderer
 
@@ -60,8 +60,9 @@ class Dress:
     """How a template wants its conversations: what stays the same from probe to probe.
 
     `context` are variables, as sorted pairs; `arguments` the form of arguments; `content` what a message with calls and
-    no text has for content ("absent": no such key); `ids` the length of ids (0: none); `follow` what comes after the
-    turn.
+    no text has for content ("absent": no such key); `ids` the length of ids (0: none), `naming` a pattern for ids that
+    say more ("functions.{name}:{index}"); `encoded`: arguments come out as a JSON string that holds them, which is
+    read; `follow` what comes after the turn, where tool results say their tool's name or not (`tool_names`).
     """
 
     context: tuple[tuple[str, Json], ...] = ()
@@ -71,6 +72,9 @@ class Dress:
     arguments: Literal["object", "text"] = "object"
     content: Literal["null", "empty", "absent"] = "null"
     ids: int = 9
+    naming: str = ""
+    tool_names: bool = True
+    encoded: bool = False
     follow: Follow = "none"
 
     def with_context(self, **values: Json) -> Dress:
@@ -78,7 +82,16 @@ class Dress:
 
 
 def id_of(call: int, dress: Dress) -> str | None:
-    """A call's id: `dress.ids` letters and digits; None for no id."""
+    """A call's id: `dress.ids` letters and digits, or what the dress's naming says; None for no id."""
+    if dress.naming:
+        return dress.naming.format(name=name_of(call), index=call)
+    return own_id(call, dress)
+
+
+def own_id(call: int, dress: Dress) -> str | None:
+    """A call's id where it is a value of its own, and no name or counter stands in it."""
+    if dress.naming:
+        return None
     return f"zqid{call}".ljust(dress.ids, "w") if dress.ids else None
 
 
@@ -131,10 +144,18 @@ class Prober:
                 )
             except (TemplateRaised, RenderFailed) as error:
                 self._seen[key] = Refused(str(error))
+            self._check_size(self._seen[key])
         if self.observer is not None:
             probe = Probe(*_asker(), tuple(messages), dress, generation, tuple(calls), self._seen[key])
             self.observer(probe)
         return self._seen[key]
+
+    def _check_size(self, result: str | Refused) -> None:
+        """Everything that is learned from renders takes time and memory with their length."""
+        limits = self.renderer.limits
+        if isinstance(result, str) and len(result) > limits.probe_chars:
+            told = f"{limits.probe_chars}: a conversation of a few words has {len(result)}"
+            raise LimitExceeded(self.renderer.name, "probe_chars", told)
 
     def tail(
         self,
@@ -189,6 +210,8 @@ def following(dress: Dress, calls: Sequence[Call]) -> list[Message]:
     if dress.follow in ("tool", "tool_user"):
         for i, call in enumerate(calls):
             result: Message = {"role": "tool", "name": call.name, "content": text_content(TOOL_RESULT, dress)}
+            if not dress.tool_names:
+                del result["name"]
             if dress.ids:
                 result["tool_call_id"] = id_of(i, dress)
             messages.append(result)

@@ -11,8 +11,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from tplc.ir.markers import only_punctuation
+from tplc.ir.markers import could_be_prose
 from tplc.ir.nodes import ContentMode, Reasoning, ReasoningMode
+from tplc.ir.printed import quoted
 from tplc.learn.align import common_prefix, cut_left, pieces
 from tplc.learn.candidates import Candidates
 from tplc.learn.probe import (
@@ -103,13 +104,30 @@ def learn_reasoning(
     blank = _blank(lead, start, end)
     first = any(s.then == CONTENT for s in shown)
     after_content = False
-    if shown and (only_punctuation(start) or not first):
+    if shown and (could_be_prose(start) or not first):
         # Signs that content holds as well: then the place matters in every turn, and one more render is worth it.
         after_content = _after_content(prober, turn, shown[0].dress, calls, key)
     mode = _mode(turn, start, end, only_calls)
     plain_end = _plain_end(prober, turn, base)
     wrapped = _content(shown, lead[len(blank) :], end, turn, plain_end)
     return ReasoningFacts(turn, Reasoning(mode, start, end, key, after_content), *wrapped, blank, dress)
+
+
+def without_unended(
+    prober: Prober, turn: TurnFacts, base: Dress, facts: ReasoningFacts
+) -> tuple[ReasoningFacts, tuple[str, ...]]:
+    """Without reasoning that only white space ends: nothing tells where content begins after it.  What is left out, and
+    why, is told."""
+    reasoning = facts.reasoning
+    if reasoning.mode == "none" or reasoning.end.strip():
+        return facts, ()
+    place = f" of {reasoning.key}" if reasoning.key else ""
+    why = (
+        f"reasoning{place}: only white space ({quoted(reasoning.end)}) ends it, so nothing tells where content or a "
+        "call begins after it; an example pair (--example) can give it other markers"
+    )
+    lead = _lead(prober, turn, base)
+    return ReasoningFacts(turn, Reasoning(), *_content((), lead, "", turn, ""), blank="", dress=None), (why,)
 
 
 def _lead(prober: Prober, turn: TurnFacts, dress: Dress) -> str:
@@ -202,9 +220,10 @@ def _markers(shown: Sequence[Shown], turn: TurnFacts, lead: str, call_lead: str)
         opening = lead if s.then == CONTENT else call_lead
         if opening.strip() and s.after.endswith(opening) and s.after != opening:
             end = s.after[: len(s.after) - len(opening)]
-            end = end[: len(end) - len(header)] if header.strip() and end.endswith(header) else end
+            # what stands behind the header opens the next part, if only beside reasoning
+            end = end[: end.index(header)] if header.strip() and header in end else end
             if end.strip():
-                return start, end
+                return start, _with_lead(shown, end, lead)
     after = [s.after for s in shown]
     # an empty block, in a prompt or before plain content, is start and end and nothing else
     for block in (lead, *(prompt.head for prompt in turn.prompts)):
@@ -226,6 +245,13 @@ def _markers(shown: Sequence[Shown], turn: TurnFacts, lead: str, call_lead: str)
         first = _closing_piece(end, start)
         end = end[:first] if first else end
     return start, end
+
+
+def _with_lead(shown: Sequence[Shown], end: str, lead: str) -> str:
+    """White space that opens content in every turn belongs to the end of reasoning where it follows that: white space
+    that neighbours share is written once."""
+    both = any(s.then == CONTENT and s.after == end + lead for s in shown)
+    return end + lead if both and lead.isspace() else end
 
 
 def _closing_piece(after: str, start: str) -> int:
@@ -356,6 +382,11 @@ def _from_prompts(turn: TurnFacts) -> tuple[str, str]:
         for closed in heads:
             if closed != opened and closed.rstrip().startswith(opened.rstrip()):
                 return opened, closed[len(opened.rstrip()) :]
+    for closed in heads[:1]:
+        # the usual prompt has closed what another one opens: both marks are of one word
+        for opened in heads[1:]:
+            if _word_of(opened) == _word_of(closed) and len(opened.strip()) < len(closed.strip()):
+                return opened, closed
     for head in heads:
         parts = pieces(head)
         if len(parts) == 2:
@@ -365,3 +396,8 @@ def _from_prompts(turn: TurnFacts) -> tuple[str, str]:
             half = len(between) // 2
             return head[:first] + between[:half], between[half:] + head[at:]
     return "", ""
+
+
+def _word_of(mark: str) -> str:
+    """The letters of a mark that stands alone; else the whole text."""
+    return "".join(ch for ch in mark if ch.isalnum()) if len(pieces(mark)) == 1 else mark

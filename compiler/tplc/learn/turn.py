@@ -11,10 +11,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from tplc.ir.nodes import GenerationPrompt, Json
-from tplc.learn.align import common_prefix, common_suffix, cut_left, cut_right
+from tplc.ir.nodes import GenerationPrompt
+from tplc.learn.align import common_prefix, common_suffix, cut_left, cut_right, token_spans
 from tplc.learn.candidates import Candidates
-from tplc.learn.probe import CONTENT, REASONING, REASONING_KEYS, USER, Dress, Prober, Refused, assistant, opening
+from tplc.learn.probe import (
+    CONTENT,
+    REASONING,
+    REASONING_KEYS,
+    USER,
+    Dress,
+    Prober,
+    Refused,
+    assistant,
+    opening,
+    sentinel_call,
+)
+
+_LONG_END = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +43,12 @@ class TurnFacts:
     def turn_text(self, tail: str) -> str:
         """The turn in the tail of an answered conversation: what follows the header."""
         if self.appended:
-            anchor = self.anchors[0] if self.anchors else ""
-            return tail[len(anchor) :] if tail.startswith(anchor) else tail[cut_common(tail, self.asked) :]
+            anchor = next((anchor for anchor in self.anchors if tail.startswith(anchor)), "")
+            return tail[len(anchor) :] if anchor or not self.anchors else tail[cut_common(tail, self.asked) :]
         tail = tail[len(self.asked) :] if tail.startswith(self.asked) else tail[cut_common(tail, self.asked) :]
+        if not self.header:
+            anchor = next((anchor for anchor in self.anchors if tail.startswith(anchor)), "")
+            return tail[len(anchor) :]
         stripped = tail.lstrip()
         if self.header and tail.startswith(self.header):
             return tail[len(self.header) :]
@@ -107,12 +123,17 @@ def learn_turn(prober: Prober, base: Dress, contexts: Sequence[Dress]) -> TurnFa
         old.append(past[len(asked) : past.index(CONTENT)])
     old += _reasoning_leads(prober, base, asked)
     header = _header(texts, old)
+    own = _own_header(prober, base, asked, texts[0], header)
+    if own:
+        # history and prompt have headers of their own
+        named = tuple(GenerationPrompt(dress.context, text, "") for dress, text in prompts)
+        return TurnFacts(asked, "", tuple(dict.fromkeys((own, *texts))), named, appended=False)
     return TurnFacts(
         asked,
         header=header,
-        anchors=(header,) if header else (asked,),
+        anchors=(header,) if header else (asked,) if asked.strip() else (),
         prompts=tuple(
-            GenerationPrompt(_added(base, dress), text, text[text.index(header) + len(header) :] if header else text)
+            GenerationPrompt(dress.context, text, text[text.index(header) + len(header) :] if header else text)
             for dress, text in prompts
             if header in text
         ),
@@ -142,20 +163,66 @@ def _appended(prober: Prober, base: Dress, contexts: Sequence[Dress], asked: str
     """The prompt is the same with and without a generation prompt: there is none, or one that is always there.  The
     turn begins where the answered conversation does; what a prompt holds beyond that is its head."""
     anchor = asked if lead.startswith(asked) else asked[: cut_common(asked, lead)]
-    prompts: list[GenerationPrompt] = []
+    if asked.strip() and not anchor.strip():
+        closed = _closes_question(prober, base, lead)
+        if closed.strip():
+            # history closes the question otherwise than the prompt does
+            prompts = [GenerationPrompt(base.context, "", "")]
+            return TurnFacts(asked, header="", anchors=(closed, asked), prompts=tuple(prompts), appended=True)
+    prompts = []
     for dress in (base, *contexts):
         tail = prober.tail([], dress)
         if not isinstance(tail, Refused) and tail.startswith(anchor):
             head = tail[len(anchor) :]
             if dress is base or head not in [prompt.head for prompt in prompts]:
-                prompts.append(GenerationPrompt(_added(base, dress), head, head))
+                prompts.append(GenerationPrompt(dress.context, head, head))
     return TurnFacts(
         asked, header="", anchors=(anchor,) if anchor.strip() else (), prompts=tuple(prompts), appended=True
     )
 
 
-def _added(base: Dress, dress: Dress) -> tuple[tuple[str, Json], ...]:
-    return tuple(pair for pair in dress.context if pair not in base.context)
+def _own_header(prober: Prober, base: Dress, asked: str, prompt: str, header: str) -> str:
+    """The header of past turns, where they all begin with another word than the prompt has, and the same mark behind
+    it: the prompt's word then stands for no part of a turn."""
+    tails = [prober.tail([assistant(base, content=CONTENT)], base)]
+    leads = _call_leads(prober, base)
+    if not leads or isinstance(tails[0], Refused) or CONTENT not in tails[0]:
+        return ""
+    shared = _shared_well([tails[0][: tails[0].index(CONTENT)], *leads])
+    if not shared.startswith(asked + header):
+        return ""
+    own, other = shared[len(asked + header) :], prompt[prompt.index(header) + len(header) :]
+    behind = common_suffix(own, other)
+    behind = own[cut_right(own, len(own) - len(behind)) :]
+    words = own[: len(own) - len(behind)], other[: len(other) - len(behind)]
+    if not behind.strip() or not all(word.strip() and not token_spans(word) for word in words):
+        return ""
+    return header + own
+
+
+def _call_leads(prober: Prober, base: Dress) -> list[str]:
+    """What stands between the question and the name of a call, where calls show at once."""
+    leads = []
+    call = sentinel_call(0)
+    for tools in ("full", "none"):
+        dress = replace(base, tools=tools)
+        tail = prober.tail([assistant(dress, calls=[call])], dress, calls=[call])
+        if not isinstance(tail, Refused) and call.name in tail:
+            leads.append(tail[: tail.index(call.name)])
+    return leads
+
+
+def _shared_well(texts: Sequence[str]) -> str:
+    """What the texts begin with alike, up to where that reads well in all of them."""
+    shared = common_prefix(*texts)
+    while shared and any(cut_left(text, len(shared)) != len(shared) for text in texts):
+        shared = shared[:-1]
+    return shared
+
+
+def _closes_question(prober: Prober, base: Dress, lead: str) -> str:
+    """What stands between a question and its answer, whatever the answer is."""
+    return _shared_well([lead, *_call_leads(prober, base)])
 
 
 def _generation_prompt(prober: Prober, dress: Dress) -> str | None:
@@ -222,9 +289,27 @@ def learn_ends(prober: Prober, base: Dress, turn: TurnFacts) -> tuple[str, ...]:
         own = next_user[: _header_at(next_user, before_user)]
         if not own.strip() and not last.strip():
             own = next_user.rstrip() or next_user
+        own = _first_mark(own)
         if own.strip() and own not in ends:
             ends.append(own)
     return tuple(ends)
+
+
+def _first_mark(end: str) -> str:
+    """What opens the next message ends the turn: of a long text (an instruction) the mark it begins with is enough."""
+    spans = token_spans(end)
+    space = len(end) - len(end.lstrip())
+    return end[: spans[0][1]] if len(end) > _LONG_END and spans and spans[0][0] == space else end
+
+
+def _without_opened_header(shared: str, last: str, next_user: str) -> str:
+    """What two headers share where they go on with different words opens them: the last token is theirs, if another one
+    ends the turn."""
+    spans = token_spans(shared)
+    words = last[len(shared) :][:1].isalnum() and next_user[len(shared) :][:1].isalnum()
+    if words and len(spans) > 1 and spans[-1][1] == len(shared):
+        return shared[: spans[-1][0]]
+    return shared
 
 
 def _after(prober: Prober, dress: Dress, sentinel: str) -> str | None:
@@ -256,4 +341,4 @@ def _without_appended(last: str, next_user: str, turn: TurnFacts, before_user: s
     at = _header_at(next_user, before_user)
     if 0 < at < len(shared):
         return shared[:at]
-    return shared or last
+    return _without_opened_header(shared, last, next_user) or last

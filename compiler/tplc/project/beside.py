@@ -5,11 +5,11 @@ parsers/hut.py, made from the template with SHA-256 9f2c…  →  parsers/hut.js
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from tplc import driver
 from tplc.errors import SourceError, TplcError
+from tplc.ir.json_text import NotJson, parse_json
 from tplc.ir.nodes import TemplateIR
 from tplc.project.files import read_text
 
@@ -38,7 +38,7 @@ def is_ir(path: str) -> bool:
     if not path.endswith(".json") or not Path(path).is_file():
         return False
     try:
-        data = json.loads(read_text(path))
-    except (json.JSONDecodeError, RecursionError, SourceError):
+        data = parse_json(read_text(path))
+    except (NotJson, SourceError):
         return False
     return isinstance(data, dict) and data.keys() >= _MEMBERS

@@ -9,15 +9,18 @@ import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tplc import driver
+from tplc.bounds import bounded
 from tplc.errors import LimitExceeded, SourceError, TplcError, WorkerDied
 from tplc.ir.nodes import TemplateIR, Verification
-from tplc.project.artifacts import check_output, write_output
+from tplc.project.artifacts import MOST_BYTES, is_generated, not_ours
 from tplc.project.cache import Cache, sha256, tool_sha256
-from tplc.project.files import read_examples, read_schema, read_text, read_tolerances, read_tools
+from tplc.project.declared import Declared, read_declared, telling_places
+from tplc.project.files import read_examples, read_schema, read_text, read_tools
 from tplc.project.manifest import Manifest, Model
 from tplc.version import VERSION
 
@@ -94,13 +97,12 @@ def _refused(model: Model, *, force: bool) -> Outcome | None:
     """The outcome of a model whose outputs can't be written."""
     try:
         for output in model.outputs:
-            path = model.resolve(output.path)
-            os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-            check_output(path, force=force)
+            tree = model.tree
+            taken = tree.is_taken(output.path)
+            if taken and not force and not is_generated(tree.read(output.path, MOST_BYTES), output.path):
+                raise not_ours(tree.path(output.path))
     except TplcError as error:
         return Outcome(model.name, "failed", str(error))
-    except OSError as error:
-        return Outcome(model.name, "failed", f"{error.filename}: cannot be made: {error.strerror}")
     return None
 
 
@@ -123,7 +125,7 @@ def _written(model: Model, made: Made, cache: Cache) -> Outcome:
         return Outcome(model.name, "failed", made.error, made.warnings)
     try:
         for output, text in zip(model.outputs, made.texts, strict=True):
-            write_output(model.resolve(output.path), text)
+            model.tree.write(output.path, text)
     except TplcError as error:
         return Outcome(model.name, "failed", str(error), made.warnings)
     result = made.verification
@@ -139,9 +141,25 @@ def make_all(models: Sequence[Model], *, jobs: int) -> Iterator[Made]:
     if jobs <= 1 or len(models) <= 1:
         yield from map(make, models)
         return
-    with ProcessPoolExecutor(max_workers=min(jobs, len(models))) as pool:
-        for future in as_completed([pool.submit(make, model) for model in models]):
-            yield future.result()
+    left = {model.name: model for model in models}
+    try:
+        with ProcessPoolExecutor(max_workers=min(jobs, len(models))) as pool:
+            for future in as_completed([pool.submit(make, model) for model in models]):
+                made = future.result()
+                del left[made.model]
+                yield made
+    except BrokenProcessPool:
+        # Which model ended its process, and with it all that were waiting, is found one by one.
+        for model in left.values():
+            yield _make_apart(model)
+
+
+def _make_apart(model: Model) -> Made:
+    try:
+        with ProcessPoolExecutor(max_workers=1) as pool:
+            return pool.submit(make, model).result()
+    except BrokenProcessPool:
+        return Made(model.name, error=f"{model.name}: the process that compiles ended by itself, or was killed")
 
 
 def make(model: Model) -> Made:
@@ -151,7 +169,8 @@ def make(model: Model) -> Made:
         return Made(model.name, error=str(error))
     warnings: list[TemplateWarning] = []
     try:
-        made = _make(model, inputs, warnings)
+        with bounded(model.name, driver.make_limits(dict(model.limits))):
+            made = _make(model, inputs, warnings)
     except TplcError as error:
         made = Made(model.name, error=str(error), inputs="" if isinstance(error, _PASSING) else inputs)
     return replace(made, warnings=tuple(warnings))
@@ -168,14 +187,19 @@ def note(cache: Cache, model: Model, made: Made) -> None:
 def _make(model: Model, inputs: str, warnings: list[TemplateWarning]) -> Made:
     """`warnings` are told as they are found: also those of a template that fails after it."""
     template = load_source(model)
-    ir = _compiled(model, template, "python", warnings.append)
+    declared = _declared(model)
+    with telling_places(declared):
+        ir = _compiled(model, template, declared, "python", warnings.append)
     if not model.allow_unverified:
         driver.require_verified(ir)
     if any(output.target == "peg" for output in model.outputs):
         # A PEG is verified by running it, too.
-        peg = _compiled(model, template, "peg")
+        peg = _compiled(model, template, declared, "peg")
         if not model.allow_unverified:
             driver.require_verified(peg)
+    if any(output.target == "response_template" for output in model.outputs):
+        # It has no place for a mark: unverified it is never written.
+        driver.require_verified(_compiled(model, template, declared, "response_template"))
     return Made(
         model.name,
         texts=tuple(driver.generate(ir, output.target, _grammar_options(model)) for output in model.outputs),
@@ -190,6 +214,8 @@ def load_source(model: Model) -> TemplateSource:
 
     path = model.resolve(model.source)
     named = model.source if is_elsewhere(model.source) and not os.path.exists(path) else path
+    if os.path.exists(named) and not os.path.isfile(named) and not os.path.isdir(named):
+        raise SourceError(named, "is no regular file")
     template = load(named, template_name=model.template_name)
     return replace(template, special_tokens={**template.special_tokens, **dict(model.special_tokens)})
 
@@ -197,6 +223,7 @@ def load_source(model: Model) -> TemplateSource:
 def _compiled(
     model: Model,
     template: TemplateSource,
+    declared: Declared,
     target: driver.Target,
     warn: Callable[[TemplateWarning], None] | None = None,
 ) -> TemplateIR:
@@ -204,21 +231,34 @@ def _compiled(
         template.text,
         name=template.name,
         special_tokens=template.special_tokens,
-        tolerances=[tolerance for path in model.tolerances for tolerance in read_tolerances(model.resolve(path))],
-        examples=[example for path in model.examples for example in read_examples(model.resolve(path))],
+        added_tokens=template.added_tokens,
+        tolerances=declared.tolerances,
+        catalogue=declared.catalogue,
+        examples=[example for path in model.examples for example in read_examples(model.input(path))],
         target=target,
         limits=driver.make_limits(dict(model.limits)),
         seed=model.seed,
         thorough=model.thorough,
         warn=warn,
+        profile=model.profile,
+        openai=model.openai,
     )
+
+
+def _declared(model: Model) -> Declared:
+    files = [model.input(path) for path in model.tolerances]
+    for folder in model.catalogue:
+        model.entries(folder)  # all of them are of the tree
+    return read_declared(files, [*map(model.resolve, model.catalogue)], shipped=not model.no_catalogue)
 
 
 def _grammar_options(model: Model) -> driver.GrammarOptions:
     return driver.GrammarOptions(
-        tools=tuple(read_tools(model.resolve(model.tools))) if model.tools else (),
+        tools=tuple(read_tools(model.input(model.tools))) if model.tools else (),
         tool_choice=model.tool_choice,
-        json_schema=read_schema(model.resolve(model.json_schema)) if model.json_schema else None,
+        profile=model.profile,
+        openai=model.openai,
+        json_schema=read_schema(model.input(model.json_schema)) if model.json_schema else None,
     )
 
 
@@ -226,6 +266,8 @@ def inputs_of(model: Model) -> str:
     """A hash of everything that the outputs depend on.  Raises SourceError for what cannot be read."""
     template = load_source(model)
     files = [*model.tolerances, *model.examples, *filter(None, (model.tools, model.json_schema))]
+    texts = [read_text(model.input(path)) for path in files]
+    texts += [read_text(path) for folder in model.catalogue for path in model.entries(folder)]
     settings = replace(model, folder="", source="", name="")
     everything = [
         VERSION,
@@ -233,7 +275,8 @@ def inputs_of(model: Model) -> str:
         template.name,
         template.text,
         sorted(template.special_tokens.items()),
+        list(template.added_tokens),
         repr(settings),
-        [read_text(model.resolve(path)) for path in files],
+        texts,
     ]
     return sha256(json.dumps(everything))

@@ -23,13 +23,16 @@ from typing import TYPE_CHECKING, Any
 import tplc
 import tplc_runtime
 from tplc.errors import TplcError
-from tplc.project.artifacts import write_output
+from tplc.project.artifacts import MOST_BYTES
 from tplc.project.manifest import Manifest, Model
+from tplc.project.tree import Tree
 
 if TYPE_CHECKING:
     from tplc.learn.warnings import TemplateWarning
 
 CACHE = ".tplc_cache"
+_FILE = f"{CACHE}/build.json"
+_MOST_BYTES = 16 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +47,13 @@ class Known:
     def are_written(self, model: Model) -> bool:
         """Whether all outputs are there, as they were made."""
         return not self.error and all(
-            self.outputs.get(output.path) == file_sha256(model.resolve(output.path)) for output in model.outputs
+            self.outputs.get(output.path) == file_sha256(model.tree, output.path) for output in model.outputs
         )
 
 
 class Cache:
     def __init__(self, manifest: Manifest) -> None:
-        self._folder = Path(os.path.dirname(manifest.path) or ".") / CACHE
-        self._file = self._folder / "build.json"
+        self._tree = Tree(os.path.dirname(manifest.path))
         self._entries = self._load()
         self._models = {model.name for model in manifest.models}
 
@@ -80,17 +82,16 @@ class Cache:
     def save(self) -> None:
         kept = {name: entry for name, entry in sorted(self._entries.items()) if name in self._models}
         try:
-            self._folder.mkdir(exist_ok=True)
-            write_output(str(self._folder / ".gitignore"), "*\n")
-            write_output(str(self._file), json.dumps(kept, indent=1) + "\n")
-        except (OSError, TplcError):
-            # A folder that may not be written to: the next run does everything anew.
+            self._tree.write(f"{CACHE}/.gitignore", "*\n")
+            self._tree.write(_FILE, json.dumps(kept, indent=1) + "\n")
+        except TplcError:
+            # A folder that may not be written to, or a link: the next run does everything anew.
             return
 
     def _load(self) -> dict[str, Any]:
         try:
-            data = json.loads(self._file.read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError):
+            data = json.loads(self._tree.read(_FILE, _MOST_BYTES) or b"")
+        except (ValueError, RecursionError):
             return {}
         return data if isinstance(data, dict) else {}
 
@@ -117,7 +118,7 @@ def tool_sha256() -> str:
     texts = [
         (path.relative_to(folder).as_posix(), path.read_text(encoding="utf-8"))
         for folder in folders
-        for path in sorted(folder.rglob("*.py"))
+        for path in sorted([*folder.rglob("*.py"), *folder.glob("catalogue/*.json")])
     ]
     return sha256(json.dumps(texts))
 
@@ -126,8 +127,6 @@ def sha256(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def file_sha256(path: str) -> str | None:
-    try:
-        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
-    except OSError:
-        return None
+def file_sha256(tree: Tree, name: str) -> str | None:
+    data = tree.read(name, MOST_BYTES)
+    return None if data is None else hashlib.sha256(data).hexdigest()

@@ -7,17 +7,15 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from tplc.errors import BadIR, TplcError
+from tplc.errors import BadIR, SourceError
 from tplc.ir.diff import diff
 from tplc.ir.serialize import loads
-from tplc.project.artifacts import is_generated
-from tplc.project.build import Made, inputs_of, make_all, note
-from tplc.project.cache import Cache
+from tplc.project.artifacts import MOST_BYTES, is_generated
+from tplc.project.build import Made, make_all
 from tplc.project.manifest import Manifest, Model, Output
 from tplc.version import VERSION
 
@@ -51,46 +49,16 @@ def check(
     names: tuple[str, ...] = (),
     *,
     jobs: int = 1,
-    force: bool = False,
     progress: Callable[[str], None] = lambda _: None,
 ) -> list[Finding]:
-    """What an earlier run made from the same inputs is not made again, unless by `force`."""
+    """All is made anew: what an earlier run noted lies in the tree that is checked, and may be anybody's."""
     models = {model.name: model for model in manifest.chosen(names)}
-    cache = Cache(manifest)
     found: dict[str, list[Finding]] = {}
-    for model in models.values():
-        remembered = None if force else _remembered(manifest, model, cache)
-        if remembered is not None:
-            found[model.name] = remembered
-            progress(model.name)
-    for made in make_all([model for name, model in models.items() if name not in found], jobs=jobs):
-        note(cache, models[made.model], made)
-        found[made.model] = _warned(_findings(manifest, models[made.model], made), made.warnings)
+    for made in make_all(list(models.values()), jobs=jobs):
+        findings = _findings(manifest, models[made.model], made)
+        found[made.model] = [replace(finding, warnings=made.warnings) for finding in findings]
         progress(made.model)
-    cache.save()
     return [finding for name in models for finding in found[name]]
-
-
-def _remembered(manifest: Manifest, model: Model, cache: Cache) -> list[Finding] | None:
-    """The findings about a model that an earlier run made from the same inputs, where its outputs are as they were."""
-    try:
-        known = cache.known(model, inputs_of(model))
-    except TplcError as error:
-        return [_failed(manifest, model, str(error))]
-    if known is not None and known.error:
-        return _warned([_failed(manifest, model, known.error)], known.warnings)
-    if known is None or not known.are_written(model):
-        return None
-    unchanged = (_unchanged(model, model.resolve(output.path), verified=known.verified) for output in model.outputs)
-    return _warned(unchanged, known.warnings)
-
-
-def _warned(findings: Iterable[Finding], warnings: tuple[TemplateWarning, ...]) -> list[Finding]:
-    return [replace(finding, warnings=warnings) for finding in findings]
-
-
-def _failed(manifest: Manifest, model: Model, error: str) -> Finding:
-    return Finding(model.name, manifest.path, "failed", f"{model.name}: {error}")
 
 
 def _unchanged(model: Model, path: str, *, verified: bool) -> Finding:
@@ -101,7 +69,7 @@ def _unchanged(model: Model, path: str, *, verified: bool) -> Finding:
 
 def _findings(manifest: Manifest, model: Model, made: Made) -> Iterator[Finding]:
     if made.error:
-        yield _failed(manifest, model, made.error)
+        yield Finding(model.name, manifest.path, "failed", f"{model.name}: {made.error}")
         return
     for output, text in zip(model.outputs, made.texts, strict=True):
         yield _finding(model, output, text, made)
@@ -110,14 +78,20 @@ def _findings(manifest: Manifest, model: Model, made: Made) -> Iterator[Finding]
 def _finding(model: Model, output: Output, text: str, made: Made) -> Finding:
     path = model.resolve(output.path)
     try:
-        there = Path(path).read_bytes().decode("utf-8")
-    except FileNotFoundError:
-        return Finding(model.name, path, "missing", "tplc build writes it")
-    except (OSError, UnicodeDecodeError):
+        if not model.tree.is_taken(output.path):
+            return Finding(model.name, path, "missing", "tplc build writes it")
+    except SourceError as error:
+        return Finding(model.name, path, "foreign", f"{error.source}: {error.problem}")
+    data = model.tree.read(output.path, MOST_BYTES)
+    try:
+        there = (b"" if data is None else data).decode("utf-8")
+    except UnicodeDecodeError:
+        data = None
+    if data is None:
         return Finding(model.name, path, "foreign", "is not a file that tplc wrote")
     if there == text:
         return _unchanged(model, path, verified=made.verification is not None and made.verification.verified)
-    if not is_generated(Path(path)):
+    if not is_generated(data, path):
         return Finding(model.name, path, "foreign", "is not a file that tplc wrote")
     state, why = _difference(there, made)
     return Finding(model.name, path, state, f"{why}: {_summary(there, text, output)}")

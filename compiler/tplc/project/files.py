@@ -5,12 +5,11 @@ read_json("tools.json")  →  [...], or "tools.json: is not JSON: … at line 3,
 
 from __future__ import annotations
 
-import json
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tplc.errors import SourceError
+from tplc.ir.json_text import NotJson, parse_json
 from tplc.ir.nodes import Json, Tolerance
 from tplc.ir.tolerances import tolerances_from
 
@@ -18,20 +17,29 @@ if TYPE_CHECKING:
     from tplc.learn import Example
 
 
+# A device may have no end.
+MOST_BYTES = 1 << 30
 _TOOL = '{"type": "function", "function": {"name": …, "parameters": {…}}}'
 
 
 def read_text(path: str) -> str:
     """The text of a file, with its line ends as they are; `-` is standard input."""
     try:
-        data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+        data = sys.stdin.buffer.read(MOST_BYTES + 1) if path == "-" else _bytes_of(path)
     except OSError as error:
         raise SourceError(path, _reason(error)) from error
+    if len(data) > MOST_BYTES:
+        raise SourceError(_name(path), f"is larger than {MOST_BYTES >> 20} MB")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         byte = f"byte 0x{data[error.start]:02x} at {error.start}"
         raise SourceError(_name(path), f"this is not UTF-8 text: {byte}") from error
+
+
+def _bytes_of(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read(MOST_BYTES + 1)
 
 
 def read_json(path: str) -> Json:
@@ -47,13 +55,10 @@ def read_schema(path: str) -> Json:
 
 def json_of(text: str, path: str) -> Json:
     try:
-        data: Json = json.loads(text)
-    except json.JSONDecodeError as error:
-        where = f"at line {error.lineno}, column {error.colno}"
-        raise SourceError(_name(path), f"is not JSON: {error.msg} {where}") from error
-    except RecursionError as error:
-        raise SourceError(_name(path), "is not JSON that can be read: it is nested too deeply") from error
-    return data
+        return parse_json(text)
+    except NotJson as error:
+        problem = "is not JSON:" if error.line is not None else "is not JSON that can be read: it"
+        raise SourceError(_name(path), f"{problem} {error}") from error
 
 
 def read_examples(path: str) -> list[Example]:
@@ -65,8 +70,8 @@ def read_examples(path: str) -> list[Example]:
         if line.strip():
             place = f"{_name(path)}: line {number}"
             try:
-                data = json.loads(line)
-            except (json.JSONDecodeError, RecursionError) as error:
+                data = parse_json(line)
+            except NotJson as error:
                 raise SourceError(place, f"is not JSON: {error}") from error
             examples.append(read_example(data if isinstance(data, dict) else {}, place))
     if not examples:

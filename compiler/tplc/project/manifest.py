@@ -9,15 +9,21 @@ Paths are relative to the manifest's folder.
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from tplc.catalogue.load import files_in
 from tplc.driver import SUFFIXES, Target, make_limits, target_of
 from tplc.errors import SourceError, UsageError
+from tplc.ir.visible import one_line
+from tplc.project.files import read_text
+from tplc.project.tree import Tree
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -26,6 +32,8 @@ else:
 
 NAME = "tplc.toml"
 PYPROJECT = "pyproject.toml"
+_MOST_BYTES = 1 << 20
+_MODEL_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +53,14 @@ class Model:
     template_name: str | None = None
     special_tokens: tuple[tuple[str, str], ...] = ()
     tolerances: tuple[str, ...] = ()
+    catalogue: tuple[str, ...] = ()
+    no_catalogue: bool = False
     examples: tuple[str, ...] = ()
     tools: str | None = None
     json_schema: str | None = None
     tool_choice: str = "auto"
+    profile: Literal["transformers", "servers"] = "transformers"
+    openai: bool = False
     limits: tuple[tuple[str, float], ...] = ()
     seed: int = 0
     thorough: bool = False
@@ -56,6 +68,20 @@ class Model:
 
     def resolve(self, path: str) -> str:
         return os.path.normpath(os.path.join(self.folder, path))
+
+    @property
+    def tree(self) -> Tree:
+        """Where outputs are written, and what goes with the source is read."""
+        return Tree(self.folder)
+
+    def input(self, path: str) -> str:
+        """Where a file of the tree is, for what reads it.  Raises SourceError for one that is not of the tree."""
+        self.tree.check_input(path)
+        return self.resolve(path)
+
+    def entries(self, folder: str) -> list[str]:
+        """Where the entries of a catalogue's folder are.  Raises SourceError for one that is not of the tree."""
+        return [self.input(os.path.join(folder, os.path.basename(path))) for path in files_in(self.resolve(folder))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +123,14 @@ def load_manifest(path: str) -> Manifest:
         if not data:
             raise SourceError(path, "has no table [tool.tplc]")
     _validate(data, path, prefix)
+    _check_names(data["models"], path, prefix)
     shared = data.get("options", {})
     folder = os.path.dirname(path)
     models = []
     for name, table in data["models"].items():
         try:
             models.append(_model(name, folder, {**shared, **table}))
-        except UsageError as error:
+        except (UsageError, SourceError) as error:
             raise SourceError(path, f"{prefix}models.{name}: {error}") from error
     _check_paths(path, models)
     return Manifest(path, tuple(models))
@@ -112,11 +139,19 @@ def load_manifest(path: str) -> Manifest:
 def _read(path: str) -> dict[str, Any]:
     try:
         with open(path, "rb") as file:
-            data: dict[str, Any] = tomllib.load(file)
+            text = file.read(_MOST_BYTES + 1)
     except OSError as error:
         raise SourceError(path, f"cannot be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SourceError(path, f"is not TOML: {error}") from error
+    if len(text) > _MOST_BYTES:
+        raise SourceError(path, f"is larger than {_MOST_BYTES >> 20} MB")
+    try:
+        # Line ends are as they are for whoever opens it as text.
+        data: dict[str, Any] = tomllib.loads(text.decode("utf-8").replace("\r\n", "\n"))
+    except RecursionError as error:
+        raise SourceError(path, "is not TOML that can be read: it is nested too deeply") from error
+    except ValueError as error:
+        known = isinstance(error, (tomllib.TOMLDecodeError, UnicodeDecodeError))
+        raise SourceError(path, f"is not TOML: {error if known else 'a number of it has too many digits'}") from error
     return data
 
 
@@ -131,6 +166,37 @@ def _validate(data: Mapping[str, Any], path: str, prefix: str) -> None:
     if error is not None:
         key = prefix + ".".join(map(str, error.absolute_path))
         raise SourceError(path, f"{key.rstrip('.')}: {_expected(error)}" if key else _expected(error))
+
+
+def _check_names(models: Mapping[str, Any], path: str, prefix: str) -> None:
+    """A name goes into file names, reports and commands: it may not say anything there."""
+    for name in models:
+        if not _MODEL_NAME.fullmatch(name):
+            line = _line_of(name, path, [*prefix.split(".")[:-1], "models"])
+            problem = "expected a name of ASCII letters, digits, '-', '_' and '.', with no '.' or '-' first"
+            raise SourceError(path + (f":{line}" if line else ""), f"models.{one_line(json.dumps(name))}: {problem}")
+
+
+def _line_of(name: str, path: str, tables: Sequence[str]) -> int | None:
+    """The line that names a model; TOML's reader does not tell it.  Each line is read by itself, under its header."""
+    header = ""
+    for number, line in enumerate(read_text(path).splitlines(), 1):
+        header = line if line.lstrip().startswith("[") else header
+        try:
+            table: Any = tomllib.loads(line if header is line else f"{header}\n{line}")
+            for key in tables:
+                table = table[key]
+            if name in table:
+                return number
+        except (ValueError, KeyError, TypeError, RecursionError):
+            continue
+    return None
+
+
+def _check_tree(model: Model) -> None:
+    files = [*model.tolerances, *model.examples, *filter(None, (model.tools, model.json_schema))]
+    for path in [*(output.path for output in model.outputs), *files]:
+        model.tree.check_name(path)
 
 
 def _expected(error: Any) -> str:
@@ -161,12 +227,13 @@ def _model(name: str, folder: str, table: Mapping[str, Any]) -> Model:
     for key in ("special_tokens", "limits"):
         if key in fields:
             fields[key] = tuple(fields[key].items())
-    for key in ("tolerances", "examples"):
+    for key in ("tolerances", "catalogue", "examples"):
         if key in fields:
             fields[key] = tuple(fields[key])
     model = Model(name=name, folder=folder, **fields)
+    _check_tree(model)
     make_limits(dict(model.limits))
-    grammar = next((output.path for output in model.outputs if output.target == "gbnf"), None)
+    grammar = next((output.path for output in model.outputs if output.target in ("gbnf", "structural_tag")), None)
     if grammar is not None and not (model.tools or model.json_schema):
         raise UsageError(f"outputs: {grammar}: a grammar is made for one request: give tools or json-schema")
     return model

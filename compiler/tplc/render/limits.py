@@ -11,7 +11,9 @@ class Limits:
 
     `render_seconds` is the processor time of one render (and of compiling the template); `wall_seconds` is the clock's,
     for a worker that hangs without working.  `cpu_seconds` is for all renders of one worker together,
-    `total_seconds` the clock's for one compile, verification or explanation as a whole.
+    `total_seconds` the clock's for one compile, verification or explanation as a whole, and `total_memory_mb` what the
+    process that compiles may take for it.  `probe_chars` is the longest render of a conversation of a few words,
+    `marker_chars` the longest text that a template may write around a part.
     """
 
     render_seconds: float = 1.5
@@ -23,3 +25,6 @@ class Limits:
     source_chars: int = 1_000_000
     range_items: int = 100_000
     number_bits: int = 10_000
+    probe_chars: int = 200_000
+    marker_chars: int = 1_000
+    total_memory_mb: int = 1_200

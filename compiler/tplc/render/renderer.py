@@ -27,6 +27,7 @@ from typing import Any, cast
 import jinja2
 import markupsafe
 
+from tplc.bounds import bounded
 from tplc.errors import (
     LimitExceeded,
     RenderFailed,
@@ -165,7 +166,8 @@ class Renderer:
         """What is rendered in here has `total_seconds`, all together."""
         self._deadline = time.monotonic() + self.limits.total_seconds
         try:
-            yield
+            with bounded(self.name, self.limits):
+                yield
         finally:
             self._deadline = None
 

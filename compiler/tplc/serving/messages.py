@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tplc.errors import RequestError
+from tplc.ir.json_text import NotJson, parse_json
 from tplc.ir.nodes import Json, TemplateIR
 from tplc.serving.request import Message
 
@@ -57,8 +58,8 @@ def _call(ir: TemplateIR, call: dict[str, Any], path: str) -> Json:
     arguments = function.get("arguments")
     if ir.capabilities.object_arguments and isinstance(arguments, str):
         try:
-            arguments = json.loads(arguments or "{}")
-        except (json.JSONDecodeError, RecursionError) as error:
+            arguments = parse_json(arguments or "{}")
+        except NotJson as error:
             raise RequestError(f"{path}.function.arguments", f"is not JSON: {error}") from error
         if not isinstance(arguments, dict):
             raise RequestError(f"{path}.function.arguments", "is not a JSON object")

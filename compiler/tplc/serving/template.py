@@ -12,18 +12,23 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import takewhile
 from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from tplc import driver
 from tplc.errors import RenderFailed, RequestError, TemplateRaised, UsageError
-from tplc.ir.nodes import GenerationPrompt, Held, Json, TemplateIR
+from tplc.ir.nodes import GenerationPrompt, Held, Json, TemplateIR, Tolerance
+from tplc.ir.stand_ins import without_stand_ins
 from tplc.serving.added import added, behind_mark, marked_at_its_end
 from tplc.serving.messages import messages_for
 from tplc.serving.request import Message, Request, read_messages, read_request
+from tplc_runtime.heads import known_head
 
 if TYPE_CHECKING:
+    from tplc.catalogue import Entry
     from tplc.render import Limits
 
 _EXAMPLE: tuple[dict[str, Json], ...] = (
@@ -95,6 +100,9 @@ class ChatTemplate:
         name: str = "template",
         ir: TemplateIR | None = None,
         special_tokens: Mapping[str, str] | None = None,
+        added_tokens: Sequence[str] = (),
+        tolerances: Sequence[Tolerance] = (),
+        catalogue: Sequence[Entry] | None = None,
         adds_bos: bool = False,
         adds_eos: bool = False,
         limits: Limits | None = None,
@@ -106,12 +114,9 @@ class ChatTemplate:
         self._adds_bos = adds_bos
         self._adds_eos = adds_eos
         self._turn = Lock()
-        self._renderer = driver.open_renderer(source, name=name, special_tokens=tokens, limits=limits)
-        if ir is None:
-            ir = driver.learn_format(self._renderer, name=name, source_text=source, special_tokens=tokens)
-            ir = driver.verify_ir(ir, self._renderer)
-            driver.require_verified(ir)
-        self.ir = ir
+        self.ir = ir or _learned(source, name, tokens, added_tokens, tolerances, catalogue, limits)
+        self._ends = tuple(end for end in map(without_stand_ins, self.ir.turn.ends) if end.strip())
+        self._renderer = driver.open_renderer(source, name=name, special_tokens=tokens, limits=limits, probing=False)
 
     def close(self) -> None:
         self._renderer.close()
@@ -135,8 +140,12 @@ class ChatTemplate:
             grammar_lazy=lazy,
             triggers=triggers,
             preserved_tokens=self.ir.preserved_tokens,
-            stops=tuple(dict.fromkeys([*_cores(self.ir.turn.ends), *request.stop])),
-            parser={"tools": list(request.tools) or None, "prompt": prompt, "parse_tool_calls": calls},
+            stops=tuple(dict.fromkeys([*_cores(self._ends), *request.stop])),
+            parser={
+                "tools": list(request.tools) or None,
+                **self._head_keywords(request, prompt),
+                "parse_tool_calls": calls,
+            },
         )
 
     def format_single(
@@ -172,7 +181,7 @@ class ChatTemplate:
         found = None
         if answer is not None:
             marked = render([*whole[:-2], answer, whole[-1]], answers)
-            found = behind_mark(render([*whole[:-2], answer], False), marked, after, _markers(self.ir.turn.ends))
+            found = behind_mark(render([*whole[:-2], answer], False), marked, after, _markers(self._ends))
         if found is None:
             turn = self._turn_of(before)
             found = before[len(turn) :], added(turn, after)
@@ -223,6 +232,21 @@ class ChatTemplate:
                 return whole[: at + len(shown)]
         raise RequestError("continue_final_message", "the template does not show the last message's text as it is")
 
+    def _head_keywords(self, request: Request, prompt: str) -> dict[str, Any]:
+        """What tells the parser where the answer begins.  Of an answer that is continued it gets no more of the prompt
+        than that: others wrote what stands before it, and may have written what looks like a turn's start."""
+        if not request.continue_final_message:
+            return {"prompt": prompt}
+        past = request.messages[:-1]
+        try:
+            before = self._render(past, request.tools, dict(request.variables), generation=False) if past else ""
+        except (RequestError, RenderFailed):
+            before = ""
+        start = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, prompt, strict=False)))
+        turn = self.ir.turn
+        start -= len(known_head(prompt[:start], turn.heads, turn.anchors))
+        return {"prompt": prompt[start:], "continue_final_message": True}
+
     def _refuse_impossible(self, request: Request) -> None:
         wants_calls = bool(request.tools) and request.tool_choice != "none"
         if wants_calls and self.ir.tools.format == "none":
@@ -243,9 +267,13 @@ class ChatTemplate:
         if held.marker == "turn.header":
             return False
         marker = held.whole.strip()
-        if marker not in self._every_part({}):
+        if marker not in self._usual_parts:
             return str(value) != held.text
         return marker not in self._every_part({held.name: value})
+
+    @cached_property
+    def _usual_parts(self) -> str:
+        return self._every_part({})
 
     def _every_part(self, variables: Mapping[str, Json]) -> str:
         """A conversation whose answers have every part, and the prompt for another; "" when it is refused."""
@@ -282,7 +310,7 @@ class ChatTemplate:
 
     def _turn_of(self, before: str) -> str:
         """The past up to what ends its last turn."""
-        for end in _markers(self.ir.turn.ends):
+        for end in _markers(self._ends):
             for text in ("", *self._tokens.values()):
                 shown = before.removesuffix(text).rstrip() if text else before.rstrip()
                 if shown.endswith(end):
@@ -291,7 +319,7 @@ class ChatTemplate:
 
     def _behind_end(self, written: str, rest: str) -> str:
         """What follows the end marker, where the model stops.  `written` is what the last turn has there."""
-        ends = _cores(self.ir.turn.ends)
+        ends = _cores(self._ends)
         ends = [end for end in ends if written.lstrip().startswith(end)][:1] or ends
         for end in ends:
             if rest.lstrip().startswith(end):
@@ -317,6 +345,23 @@ class ChatTemplate:
 
 def _agreement(known: GenerationPrompt, variables: Mapping[str, Json]) -> int:
     return sum(1 for name, value in known.context if variables.get(name) == value)
+
+
+def _learned(
+    source: str,
+    name: str,
+    tokens: Mapping[str, str] | None,
+    added: Sequence[str],
+    tolerances: Sequence[Tolerance],
+    catalogue: Sequence[Entry] | None,
+    limits: Limits | None,
+) -> TemplateIR:
+    with driver.open_renderer(source, name=name, special_tokens=tokens, limits=limits) as renderer:
+        ir = driver.learn_format(renderer, name=name, source_text=source, special_tokens=tokens, added_tokens=added)
+        ir = driver.tolerate(ir, tolerances, catalogue)
+        ir = driver.verify_ir(ir, renderer)
+    driver.require_verified(ir)
+    return ir
 
 
 def _start_of(text: str) -> str:

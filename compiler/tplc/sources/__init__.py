@@ -3,7 +3,7 @@
 load("model/")  →  TemplateSource(name="model", text="{% for …", special_tokens={"eos_token": "<end>"}, …)
 """
 
-from tplc.sources.load import check_name, is_elsewhere, load
+from tplc.sources.load import check_name, is_elsewhere, load, load_tokens
 from tplc.sources.source import TemplateSource
 
-__all__ = ["TemplateSource", "check_name", "is_elsewhere", "load"]
+__all__ = ["TemplateSource", "check_name", "is_elsewhere", "load", "load_tokens"]

@@ -7,6 +7,7 @@ model/tokenizer_config.json                    special tokens (and templates, wh
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from tplc.errors import SourceError
@@ -14,34 +15,55 @@ from tplc.sources.builtin import offer
 from tplc.sources.choose import DEFAULT
 from tplc.sources.source import Offer
 from tplc.sources.text import TEMPLATE_BYTES, read_text
-from tplc.sources.tokenizer_config import read_object, read_tokenizer_config, special_tokens
+from tplc.sources.tokenizer_config import added_tokens, read_object, read_tokenizer_config, special_tokens
 
 TEMPLATE_FILE = "chat_template.jinja"
 TEMPLATE_FOLDERS = ("chat_templates", "additional_chat_templates")
 CONFIGS = ("tokenizer_config.json", "chat_template.json")
 TOKENS_FILE = "special_tokens_map.json"
+TOKENIZER = "tokenizer.json"
+END = "eos_token"
+# Where a model has the number of its end token, if nothing has it by name.
+_NUMBERED = ("generation_config.json", "config.json")
 _MOST_NAMED = 3
 
 
 def read_folder(folder: Path, origin: str) -> Offer:
-    templates: dict[str, str] = {}
-    tokens: dict[str, str] = {}
-    read: list[Path] = []
-    if (folder / TOKENS_FILE).is_file():
-        tokens |= special_tokens(read_object(folder / TOKENS_FILE, _inside(origin, TOKENS_FILE)))
-        read.append(folder / TOKENS_FILE)
-    for name in reversed(CONFIGS):
-        if (folder / name).is_file():
-            config = read_tokenizer_config(folder / name, _inside(origin, name))
-            templates |= config.templates
-            tokens |= config.special_tokens
-            read.append(folder / name)
+    found = read_tokens(folder, origin)
+    templates = found.templates
     files = _template_files(folder)
     if files:
         templates = {name: _read(path, folder, origin) for name, path in files.items()}
     if not templates:
         raise SourceError(origin, "there is no chat template in this folder", _hint(folder, origin))
-    return Offer(templates, tokens, tuple(map(str, [*files.values(), *read])))
+    return replace(found, templates=templates, files=(*map(str, files.values()), *found.files))
+
+
+def read_tokens(folder: Path, origin: str) -> Offer:
+    """What the JSON files of a model tell: special tokens by name, added tokens, and templates."""
+    templates: dict[str, str] = {}
+    tokens: dict[str, str] = {}
+    added: dict[int, str] = {}
+    read: list[str] = []
+    for name in (TOKENS_FILE, *reversed(CONFIGS)):
+        if (folder / name).is_file():
+            config = read_object(folder / name, _inside(origin, name))
+            if name != TOKENS_FILE:
+                templates |= read_tokenizer_config(folder / name, _inside(origin, name)).templates
+            tokens |= special_tokens(config)
+            added |= added_tokens(config)
+            read.append(str(folder / name))
+    if not added and (folder / TOKENIZER).is_file():
+        added = added_tokens(read_object(folder / TOKENIZER, _inside(origin, TOKENIZER)))
+        read.append(str(folder / TOKENIZER))
+    for name in _NUMBERED if added else ():
+        if END not in tokens and (folder / name).is_file():
+            number = read_object(folder / name, _inside(origin, name)).get(f"{END}_id")
+            number = number[0] if isinstance(number, list) and number else number
+            if isinstance(number, int) and number in added:
+                tokens[END] = added[number]
+                read.append(str(folder / name))
+    return Offer(templates, tokens, tuple(read), tuple(added.values()))
 
 
 def _hint(folder: Path, origin: str) -> str:

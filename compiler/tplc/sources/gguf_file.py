@@ -2,21 +2,24 @@
 
 tokenizer.chat_template, tokenizer.chat_template.tool_use, tokenizer.ggml.bos_token_id = 1
 →  templates {"default": …, "tool_use": …}, special tokens {"bos_token": "<start>"}
+
+The file is a stranger's: no length in it is believed before so much is there, and what is not asked for is skipped.
 """
 
 from __future__ import annotations
 
+import os
+import struct
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import BinaryIO
 
 from tplc.errors import SourceError
 from tplc.sources.choose import DEFAULT
 from tplc.sources.source import Offer
-
-if TYPE_CHECKING:
-    from gguf import GGUFReader, ReaderField
+from tplc.sources.text import TEMPLATE_BYTES
 
 MAGIC = b"GGUF"
+_VERSIONS = (2, 3)
 _TEMPLATE = "tokenizer.chat_template"
 _TOKENS = "tokenizer.ggml.tokens"
 _TOKEN_IDS = {
@@ -27,6 +30,18 @@ _TOKEN_IDS = {
     "tokenizer.ggml.seperator_token_id": "sep_token",  # spelt so in the format
     "tokenizer.ggml.mask_token_id": "mask_token",
 }
+# Kinds of values by their number: the letter and the bytes of a plain one, a text, a list.
+_PLAIN = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
+_TEXT, _LIST = 8, 9
+# Many times what the largest known files have.
+_MOST_KEYS = 10_000
+_MOST_TEXTS = 4_000_000
+_MOST_HEAD_BYTES = 1 << 30
+_DEEPEST_LIST = 2
+
+
+class _Damaged(Exception):
+    pass
 
 
 def is_gguf(path: Path) -> bool:
@@ -42,54 +57,130 @@ def is_gguf(path: Path) -> bool:
 
 def read_gguf(path: Path, origin: str) -> Offer:
     try:
-        reader = _open(path)
-        return Offer(_templates(reader), _special_tokens(reader), (str(path),))
-    except ImportError as error:
-        problem = "reading a GGUF file needs the gguf package"
-        raise SourceError(origin, problem, "install it with: pip install 'tplc[gguf]'") from error
-    except (ValueError, IndexError, KeyError, TypeError, OverflowError, MemoryError, OSError, RuntimeWarning) as error:
-        # What the reader raises on a damaged file, which it does not check for.
-        raise SourceError(origin, f"this GGUF file is damaged, or of an unknown kind: {_first_line(error)}") from error
+        with path.open("rb") as file:
+            head = _Head(file)
+            head.read()
+        return Offer(_templates(head), _special_tokens(head), (str(path),))
+    except OSError as error:
+        raise SourceError(origin, f"cannot be read: {error.strerror}") from error
+    except (_Damaged, UnicodeDecodeError) as error:
+        problem = "a text of it is not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
+        raise SourceError(origin, f"this GGUF file is damaged, or of an unknown kind: {problem}") from error
 
 
-def _open(path: Path) -> GGUFReader:
-    from gguf import GGUFReader
+class _Head:
+    """The values by key, of the keys that are asked for."""
 
-    class HeadReader(GGUFReader):
-        """Tensors may be missing: the head alone is enough."""
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._left = min(os.fstat(file.fileno()).st_size, _MOST_HEAD_BYTES)
+        self._texts_left = _MOST_TEXTS
+        self._order = "<"
+        self.texts: dict[str, bytes] = {}
+        self.numbers: dict[str, int] = {}
+        self.tokens: list[bytes] = []
 
-        def _build_tensor_info(self, offs: int, all_fields: object) -> tuple[int, list[ReaderField]]:
-            return offs, []
+    def read(self) -> None:
+        if self._take(len(MAGIC)) != MAGIC:
+            raise _Damaged("it does not begin with GGUF")
+        version = self._take(4)
+        # The number tells the order of bytes as well: it is small.
+        self._order = "<" if version[0] else ">"
+        number = int(struct.unpack(f"{self._order}I", version)[0])
+        if number not in _VERSIONS:
+            raise _Damaged(f"version {number}; {' and '.join(map(str, _VERSIONS))} are read")
+        self._size()  # of tensors
+        keys = self._size()
+        if keys > _MOST_KEYS:
+            raise _Damaged(f"it has {keys:,} keys")
+        for _ in range(keys):
+            self._read_pair()
 
-    return HeadReader(path)
+    def _read_pair(self) -> None:
+        key = self._text(_MOST_KEY_BYTES).decode("utf-8")
+        kind = self._number("I")
+        if kind == _TEXT and (key == _TEMPLATE or key.startswith(f"{_TEMPLATE}.")):
+            self.texts.setdefault(key, self._text(TEMPLATE_BYTES))
+        elif key in _TOKEN_IDS and kind in _PLAIN:
+            self.numbers.setdefault(key, int(self._number(_PLAIN[kind])))
+        elif key == _TOKENS and kind == _LIST and not self.tokens:
+            self._read_tokens()
+        else:
+            self._skip(kind, 0)
+
+    def _read_tokens(self) -> None:
+        kind, count = self._number("I"), self._size()
+        if kind != _TEXT:
+            raise _Damaged("its tokens are no texts")
+        self._check_texts(count)
+        self.tokens = [self._text(_MOST_TOKEN_BYTES) for _ in range(count)]
+
+    def _skip(self, kind: int, depth: int) -> None:
+        if kind in _PLAIN:
+            self._pass(struct.calcsize(f"={_PLAIN[kind]}"))
+        elif kind == _TEXT:
+            self._pass(self._size())
+        elif kind == _LIST and depth < _DEEPEST_LIST:
+            inner, count = self._number("I"), self._size()
+            if inner in _PLAIN:
+                self._pass(count * struct.calcsize(f"={_PLAIN[inner]}"))
+                return
+            self._check_texts(count)
+            for _ in range(count):
+                self._skip(inner, depth + 1)
+        else:
+            raise _Damaged("its lists are nested" if kind == _LIST else f"a value of the unknown kind {kind}")
+
+    def _check_texts(self, count: int) -> None:
+        """Each has eight bytes at least, and takes its time."""
+        self._texts_left -= count
+        if count * 8 > self._left or self._texts_left < 0:
+            raise _Damaged(f"a list of {count:,}")
+
+    def _text(self, most: int) -> bytes:
+        size = self._size()
+        if size > most:
+            raise _Damaged(f"a text of {size:,} bytes")
+        return self._take(size)
+
+    def _size(self) -> int:
+        return self._number("Q")
+
+    def _number(self, letter: str) -> int:
+        value = struct.unpack(f"{self._order}{letter}", self._take(struct.calcsize(f"={letter}")))[0]
+        return int(value) if value == value and abs(value) != float("inf") else -1
+
+    def _take(self, size: int) -> bytes:
+        self._count(size)
+        data = self._file.read(size)
+        if len(data) < size:
+            raise _Damaged("it ends too early")
+        return data
+
+    def _pass(self, size: int) -> None:
+        self._count(size)
+        self._file.seek(size, os.SEEK_CUR)
+
+    def _count(self, size: int) -> None:
+        self._left -= size
+        if self._left < 0:
+            raise _Damaged("it ends too early")
 
 
-def _templates(reader: GGUFReader) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for key, field in reader.fields.items():
-        if key == _TEMPLATE:
-            found[DEFAULT] = _text(field)
-        elif key.startswith(f"{_TEMPLATE}."):
-            found[key[len(_TEMPLATE) + 1 :]] = _text(field)
-    return found
+_MOST_KEY_BYTES = 1 << 16
+_MOST_TOKEN_BYTES = 1 << 16
 
 
-def _special_tokens(reader: GGUFReader) -> dict[str, str]:
-    tokens = reader.fields.get(_TOKENS)
-    found: dict[str, str] = {}
-    for key, name in _TOKEN_IDS.items():
-        field = reader.fields.get(key)
-        if field is not None and tokens is not None:
-            number = int(field.parts[field.data[0]][0])
-            if 0 <= number < len(tokens.data):
-                found[name] = _text(tokens, number)
-    return found
+def _templates(head: _Head) -> dict[str, str]:
+    return {
+        DEFAULT if key == _TEMPLATE else key[len(_TEMPLATE) + 1 :]: text.decode("utf-8")
+        for key, text in head.texts.items()
+    }
 
 
-def _text(field: ReaderField, index: int = 0) -> str:
-    return bytes(field.parts[field.data[index]]).decode("utf-8")
-
-
-def _first_line(error: BaseException) -> str:
-    lines = str(error).splitlines()
-    return lines[0] if lines else type(error).__name__
+def _special_tokens(head: _Head) -> dict[str, str]:
+    return {
+        _TOKEN_IDS[key]: head.tokens[number].decode("utf-8")
+        for key, number in head.numbers.items()
+        if 0 <= number < len(head.tokens)
+    }

@@ -11,7 +11,7 @@ from pathlib import Path
 from tplc.errors import SourceError
 from tplc.sources.builtin import PREFIX, builtin_names, builtin_template, offer
 from tplc.sources.choose import DEFAULT, choose
-from tplc.sources.folder import read_folder
+from tplc.sources.folder import TOKENIZER, read_folder, read_tokens
 from tplc.sources.gguf_file import is_gguf, read_gguf
 from tplc.sources.hub import base_name, is_hub_id, read_hub
 from tplc.sources.source import Offer, TemplateSource
@@ -46,6 +46,19 @@ def load(source: str, *, template_name: str | None = None, prefer_tools: bool = 
     return _chosen(name, found, source, template_name, prefer_tools=prefer_tools)
 
 
+def load_tokens(source: str) -> Offer:
+    """The tokens of a tokenizer: a model's folder, one of its JSON files, or a GGUF file.  What stands in the files
+    beside tokenizer.json is taken with it: it has no names."""
+    path = Path(source)
+    if path.is_dir():
+        return read_tokens(path, source)
+    if is_gguf(path):
+        return read_gguf(path, source)
+    if path.name == TOKENIZER:
+        return read_tokens(path.parent, str(path.parent))
+    return read_tokenizer_config(path, source)
+
+
 def check_name(source: str) -> None:
     """Raises SourceError for what can be no source, going by its name: nothing is read, and no hub is asked."""
     if not source:
@@ -75,7 +88,7 @@ def _chosen(name: str, found: Offer, origin: str, template_name: str | None, *, 
     if len(found.templates) > 1:
         name, origin = f"{name}:{chosen}", f"{origin} (template {chosen!r})"
     text = check_template(found.templates[chosen], origin)
-    return TemplateSource(name, text, found.special_tokens, origin, found.files)
+    return TemplateSource(name, text, found.special_tokens, origin, found.files, found.added_tokens)
 
 
 def _only(name: str, text: str, origin: str, template_name: str | None) -> TemplateSource:
@@ -94,7 +107,7 @@ def _hint(path: Path, source: str) -> str:
     """What was meant, perhaps."""
     if "://" in source:
         return "addresses are not read: name a model of the hub as org/model, or a file here"
-    near = _near(path)
+    near = PREFIX + source if source in builtin_names() else _near(path)
     hints = [f"did you mean {near}?"] if near is not None else []
     if is_hub_id(source):
         hints.append(f"{path.parts[0]} is a folder here, so the hub was not asked: {source}@main asks it")

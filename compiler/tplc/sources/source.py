@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 class TemplateSource:
     """`name` is a base name, fit for files that others read; `origin` is what the user gave, for messages.
 
-    `files` are those here that it was read from; none for standard input, what is built in, and the hub.
+    `added_tokens` are all that the tokenizer has as one token, where that is known.  `files` are those here that it was
+    read from; none for standard input, what is built in, and the hub.
     """
 
     name: str
@@ -18,12 +19,14 @@ class TemplateSource:
     special_tokens: Mapping[str, str]
     origin: str
     files: tuple[str, ...] = ()
+    added_tokens: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """The templates of one model, by name, its special tokens, and the files that were read."""
+    """The templates of one model, by name, its special tokens, the files that were read, and the added tokens."""
 
     templates: Mapping[str, str]
     special_tokens: Mapping[str, str] = field(default_factory=dict)
     files: tuple[str, ...] = ()
+    added_tokens: tuple[str, ...] = ()

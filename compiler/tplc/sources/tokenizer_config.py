@@ -6,10 +6,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from tplc.errors import SourceError
+from tplc.ir.json_text import NotJson, parse_json
 from tplc.ir.nodes import Json
 from tplc.sources.choose import DEFAULT
 from tplc.sources.source import Offer
@@ -23,17 +23,18 @@ def read_tokenizer_config(path: Path, origin: str) -> Offer:
     if config.keys() >= {"version", "provenance", "turn"}:
         problem = "this is an IR: it holds a format, and no template"
         raise SourceError(origin, problem, "name the template that it is made from")
-    return Offer(_templates(config.get(_KEY), origin), special_tokens(config), (str(path),))
+    templates = _templates(config.get(_KEY), origin)
+    return Offer(templates, special_tokens(config), (str(path),), tuple(added_tokens(config).values()))
 
 
 def read_object(path: Path, origin: str) -> dict[str, Json]:
     text = read_text(path, origin, CONFIG_BYTES)
     try:
-        value = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise SourceError(f"{origin}:{error.lineno}:{error.colno}", f"this is not JSON: {error.msg}") from error
-    except RecursionError as error:
-        raise SourceError(origin, "this JSON is nested too deeply") from error
+        value = parse_json(text)
+    except NotJson as error:
+        if error.line is None:
+            raise SourceError(origin, f"this JSON {error}") from error
+        raise SourceError(f"{origin}:{error.line}:{error.column}", f"this is not JSON: {error.problem}") from error
     if not isinstance(value, dict):
         raise SourceError(origin, f"expected a JSON object at the top, found {_kind(value)}")
     return value
@@ -44,6 +45,19 @@ def special_tokens(config: dict[str, Json]) -> dict[str, str]:
     found = _token_texts(config)
     extra = config.get("extra_special_tokens")
     return found | (_token_texts(extra) if isinstance(extra, dict) else {})
+
+
+def added_tokens(config: dict[str, Json]) -> dict[int, str]:
+    """By number, as tokenizer_config.json has them, or tokenizer.json."""
+    found: dict[int, str] = {}
+    decoder, listed = config.get("added_tokens_decoder"), config.get("added_tokens")
+    for number, token in decoder.items() if isinstance(decoder, dict) else ():
+        if isinstance(token, dict) and isinstance(token.get("content"), str) and number.isdecimal():
+            found[int(number)] = str(token["content"])
+    for token in listed if isinstance(listed, list) else ():
+        if isinstance(token, dict) and isinstance(token.get("content"), str) and isinstance(token.get("id"), int):
+            found[int(str(token["id"]))] = str(token["content"])
+    return found
 
 
 def _token_texts(config: dict[str, Json]) -> dict[str, str]:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tplc.ir.markers import only_punctuation
+from tplc.ir.markers import could_be_prose
 from tplc.ir.nodes import Json, Reasoning, Slot, TemplateIR, Text
 
 
@@ -146,7 +146,7 @@ def _signs(reasoning: Reasoning) -> Iterator[tuple[str, str]]:
     """Content with the marks of reasoning in it, where those are signs that prose and code use as well."""
     if reasoning.mode == "delimiter":
         return
-    start, end = (text.strip() if only_punctuation(text) else "" for text in (reasoning.start, reasoning.end))
+    start, end = (text.strip() if could_be_prose(text) else "" for text in (reasoning.start, reasoning.end))
     if reasoning.after_content and start:
         yield f"reasoning between {start!r} and {reasoning.end.strip()!r} in it", f"x {reasoning.start}2{reasoning.end}"
         return

@@ -3,44 +3,60 @@
     <calls 1>…, <calls 2>…    →  the number of calls (3) stands in tools.section_start "<calls 3>", …
     run forecast city "Oslo"  →  only white space (" ") between the name and the first key: …
 
-Looked for when something failed: a format with a weak place may still come back whole.
+Looked for when something failed: a format with a weak place may still come back whole.  There is always one: where
+nothing better is known, it is the part of a message that every failure has, and the first of them.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tplc.errors import BadMessage
 from tplc.ir.nodes import Layout, PairArguments, Slot, TemplateIR, Text
-from tplc.ir.write import write_message
+from tplc.ir.printed import quoted
+from tplc.ir.write import Part, write_parts
 from tplc.verify.battery import Case
 from tplc.verify.compare import as_message
 
 _AROUND = 24
+_SAME = 8
+_LONGEST = 160
 
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """A message, the turn that the template rendered of it, and whether it came back."""
+    """A message, the turn that the template rendered of it, and what was wrong with what came back ("": nothing)."""
 
     case: Case
     turn: str
-    passed: bool
+    problem: str = ""
+
+    @property
+    def passed(self) -> bool:
+        return not self.problem
+
+
+def told(ir: TemplateIR, tried: Sequence[Tried]) -> tuple[str, ...]:
+    """The causes, and what would help."""
+    found = tuple(dict.fromkeys(causes(ir, tried)))
+    return (*(f"cause: {cause}" for cause in found), *(f"help: {help}" for help in dict.fromkeys(_helps(ir, tried))))
 
 
 def causes(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
     counted = [held for held in ir.held if held.by == "calls"]
     for held in counted:
-        place = f"{held.marker} {_quoted(held.whole)}"
+        place = f"{held.marker} {quoted(held.whole)}"
         yield f"the number of calls ({held.text}) stands in {place}, and a marker is the same text for any number"
     # What came back with arguments all the same was none.
     read = any(one.passed and any(call.arguments for call in one.case.calls) for one in tried)
     weak = [] if read else list(_weak_places(ir))
     yield from weak
     if not counted and not weak:
-        yield from _unexplained(ir, tried)
+        found = [*_taken_for_markers(ir, tried), *_unexplained(ir, tried)]
+        yield from found or _common(tried)
 
 
 def _weak_places(ir: TemplateIR) -> Iterator[str]:
@@ -49,14 +65,14 @@ def _weak_places(ir: TemplateIR) -> Iterator[str]:
     if isinstance(pairs, PairArguments):
         gap = _text_after(call, "name") + pairs.start + _text_before(pairs.pair, "key")
         if not gap.strip():
-            yield f"only white space ({_quoted(gap)}) between the name and the first key: nothing ends the name"
+            yield f"only white space ({quoted(gap)}) between the name and the first key: nothing ends the name"
         gap = _text_after(pairs.pair, "key")
         if not gap.strip():
-            yield f"only white space ({_quoted(gap)}) between a key and its value: nothing ends the key"
+            yield f"only white space ({quoted(gap)}) between a key and its value: nothing ends the key"
     if call[-1:] == (Slot("id"),):
         gap = _text_before(call, "id")
         if not gap.strip():
-            yield f"only white space ({_quoted(gap)}) between the arguments and the id: it reads as content"
+            yield f"only white space ({quoted(gap)}) between the arguments and the id: it reads as content"
         else:
             yield "a call ends with its id: nothing ends the id"
 
@@ -71,34 +87,117 @@ def _text_before(layout: Layout, kind: str) -> str:
     return "".join(item.text for item in layout[max(0, at - 1) : at] if isinstance(item, Text))
 
 
+def _taken_for_markers(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
+    """Markers that end a part wherever they stand, and that the text of a part held each time it failed."""
+    failed = [one for one in tried if not one.passed]
+    for path, marker in (("turn.end", end.strip()) for end in ir.turn.ends):
+        if marker and failed and all(marker in text for text in map(_texts, failed)):
+            yield f"{path} {quoted(marker)} stands in the text itself, and nothing tells it from the end of the turn"
+
+
+def _texts(one: Tried) -> str:
+    values = (json.dumps(value, ensure_ascii=False) for call in one.case.calls for _, value in call.arguments)
+    return "\n".join((one.case.reasoning, one.case.content, *values))
+
+
 def _unexplained(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
-    """The first place where a render that failed is not what the format says.  Renders that came back are: else such a
-    place is no cause."""
-    first = ""
-    for one in tried:
-        found = _difference(ir, one)
-        if found and one.passed:
+    """The place where most renders that failed are not what the format says.  Renders of the same parts that came back
+    are: else such a place is no cause."""
+    fine = {one.case.shape for one in tried if one.passed and _place(ir, one) is not None}
+    found = [
+        (place, one) for one in tried if not one.passed and one.case.shape not in fine and (place := _place(ir, one))
+    ]
+    if found:
+        counted = Counter((place.rendered[:_SAME], place.said[:_SAME]) for place, _ in found)
+        usual = counted.most_common(1)[0][0]
+        place, one = next((p, o) for p, o in found if (p.rendered[:_SAME], p.said[:_SAME]) == usual)
+        yield (
+            f"the render is not what was learned: {one.case.title} has {quoted(place.around_rendered)} where the "
+            f"format says {quoted(place.around_said)}"
+        )
+
+
+def _common(tried: Sequence[Tried]) -> Iterator[str]:
+    """What the messages that failed have and no other has."""
+    failed, fine = [one for one in tried if not one.passed], [one for one in tried if one.passed]
+    if not failed:
+        return
+    for name, has in _PARTS.items():
+        if all(map(has, failed)) and not any(map(has, fine)):
+            yield f"{name} comes back; {_first(failed)}"
             return
-        first = first or found
-    if first:
-        yield first
+    yield f"{len(failed)} of {len(tried)} messages do not come back; {_first(failed)}"
 
 
-def _difference(ir: TemplateIR, one: Tried) -> str:
+def _first(failed: Sequence[Tried]) -> str:
+    one = min(failed, key=lambda one: len(one.turn))
+    shown = one.turn if len(one.turn) <= _LONGEST else one.turn[:_LONGEST] + "…"
+    return f"the shortest of them, {one.case.title}, is rendered {quoted(shown)}, and read as {one.problem}"
+
+
+_PARTS: dict[str, Callable[[Tried], bool]] = {
+    "no message": lambda one: True,
+    "no message with more than one call": lambda one: len(one.case.calls) > 1,
+    "no message with content and calls": lambda one: bool(one.case.content and one.case.calls),
+    "no message with reasoning and calls": lambda one: bool(one.case.reasoning and one.case.calls),
+    "no message with calls": lambda one: bool(one.case.calls),
+    "no message with reasoning": lambda one: bool(one.case.reasoning),
+    "no message without calls": lambda one: not one.case.calls,
+    "no message without reasoning": lambda one: not one.case.reasoning,
+}
+
+
+def _helps(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
+    """What its user can give.  Nothing is promised: what is given is verified as well."""
+    for held in ir.held:
+        if held.by == "token":
+            yield f"{held.name} was not given, and it is in {held.marker}: --token {held.name}=TEXT"
+    for one in tried:
+        place = None if one.passed else _place(ir, one)
+        if place is not None and place.marker:
+            variant = f"a variant of {quoted(place.marker)} in a tolerance file (--tolerances)"
+            yield f"if the model writes what is rendered: {variant}"
+            return
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a render and the format part: what stands there in each, with what is around, and the format's marker."""
+
+    rendered: str
+    said: str
+    around_rendered: str
+    around_said: str
+    marker: str
+
+
+def _place(ir: TemplateIR, one: Tried) -> _Place | None:
     try:
-        said = write_message(ir, as_message(ir, one.case))
+        parts = write_parts(ir, as_message(ir, one.case))
     except BadMessage:
-        return ""
+        return None
+    said = "".join(part.text for part in parts)
     if "".join(said.split()) == "".join(one.turn.split()):
-        return ""
-    pairs = enumerate(zip(said, one.turn, strict=False))
-    at = next((i for i, (x, y) in pairs if x != y), min(len(said), len(one.turn)))
-    start = max(0, at - _AROUND)
-    return (
-        f"the render is not what was learned: {one.case.title} has {_quoted(one.turn[start : at + _AROUND])} where the "
-        f"format says {_quoted(said[start : at + _AROUND])}"
-    )
+        return None
+    at = _first_difference(said, one.turn)
+    in_turn = _first_difference(one.turn, said)
+    return _Place(one.turn[in_turn:], said[at:], _around(one.turn, in_turn), _around(said, at), _marker_at(parts, at))
 
 
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
+def _around(text: str, at: int) -> str:
+    return text[max(0, at - _AROUND) : at + _AROUND]
+
+
+def _first_difference(text: str, other: str) -> int:
+    """Where `text` is not as `other` any more, white space apart."""
+    signs = [(at, ch) for at, ch in enumerate(text) if not ch.isspace()]
+    others = "".join(other.split())
+    return next((at for (at, ch), sign in zip(signs, others, strict=False) if ch != sign), len(text))
+
+
+def _marker_at(parts: Sequence[Part], at: int) -> str:
+    for part in parts:
+        if at < len(part.text):
+            return part.text if part.kind == "marker" else ""
+        at -= len(part.text)
+    return ""

@@ -48,6 +48,11 @@ class Frame:
         asked, header = _after_question(self.asked), self.turn.header
         if header and tail.startswith(asked) and tail.startswith(header, len(asked)):
             return len(asked) + len(header)
+        # History may open a turn otherwise than the prompt does, or close the question otherwise.
+        before = len(asked) if tail.startswith(asked) else 0
+        for anchor in self.turn.anchors:
+            if anchor not in asked and tail.startswith(anchor, before):
+                return before + len(anchor)
         # The template always appends a prompt: the turn starts where its header ends.
         for anchor in self.turn.anchors:
             at = asked.rfind(anchor)

@@ -7,6 +7,7 @@ Every part is a word that can be found again; a part whose word does not occur i
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -18,6 +19,7 @@ from tplc.verify.conversation import QUESTION, Follow, Message, Setting, convers
 from tplc.verify.cut import Frame, trailing_of
 
 Context = tuple[tuple[str, Json], ...]
+_LONGEST = 160
 _REASONING, _CONTENT = "zreasonz", "zcontentz"
 
 
@@ -134,6 +136,34 @@ def usual_settings(ir: TemplateIR, stage: Stage) -> tuple[Setting, ...]:
     variants = [replace(setting, follow=follow) for follow in follows for setting in reversed(found)]
     variants += [replace(setting, empty_content="empty") for setting in reversed(found)]
     return tuple(dict.fromkeys([*reversed(found), *variants]))
+
+
+def silence(stage: Stage, tried: Sequence[Setting]) -> str:
+    """Why a message of content does not show, in the template's own words."""
+    words = _words(Shape(False, True, 0))
+    reasons: list[str] = []
+    for setting in tried or (Setting(),):
+        try:
+            full = stage.render(words, setting)
+        except (TemplateRaised, RenderFailed) as error:
+            reasons.append(f"the template refuses a question and its answer: {error.message}")
+            continue
+        frame = stage.frame(setting)
+        if frame is None:
+            return "the user's text is not in the render of a question, so no turn can be told from what is before it"
+        if QUESTION not in full or words.content not in full:
+            missing = "the question" if QUESTION not in full else "the answer's text"
+            return f"the render of a question and its answer is without {missing}: {_quoted(full)}"
+        asked, answered = frame.prompt.rpartition(QUESTION)[2], full.rpartition(QUESTION)[2]
+        return (
+            f"no answer follows what was learned to stand before it: after the question, the prompt goes on with "
+            f"{_quoted(asked)}, and a conversation with an answer with {_quoted(answered)}"
+        )
+    return reasons[0] if reasons else ""
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text if len(text) <= _LONGEST else text[:_LONGEST] + "…", ensure_ascii=False)
 
 
 def _distinct(tried: Sequence[Setting], shape: Shape) -> Iterator[Setting]:

@@ -1,17 +1,18 @@
 """Grammars that constrain a model's answer to what the parser reads: GBNF, for whoever reads that dialect."""
 
-from tplc.backends.gbnf.build import (
-    MOST_CHARACTERS,
+from tplc.backends.gbnf.grammar.build import grammar
+from tplc.backends.gbnf.grammar.errors import (
     BadGrammar,
     GrammarNotExact,
     GrammarTooLarge,
     NothingAllowed,
     SchemaTooDeep,
-    grammar,
 )
-from tplc.backends.gbnf.report import NotExpressed
-from tplc.backends.gbnf.result import Grammar
-from tplc.backends.gbnf.triggers import Trigger, fires_at
+from tplc.backends.gbnf.grammar.request import Request
+from tplc.backends.gbnf.grammar.result import Grammar
+from tplc.backends.gbnf.grammar.size import MOST_CHARACTERS
+from tplc.backends.gbnf.grammar.triggers import Trigger, fires_at
+from tplc.backends.gbnf.schema.report import NotExpressed
 
 __all__ = [
     "MOST_CHARACTERS",
@@ -21,6 +22,7 @@ __all__ = [
     "GrammarTooLarge",
     "NotExpressed",
     "NothingAllowed",
+    "Request",
     "SchemaTooDeep",
     "Trigger",
     "fires_at",

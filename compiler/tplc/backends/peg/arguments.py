@@ -10,46 +10,46 @@ PairArguments("", "<k>" KEY "</k><v>" VALUE "</v>", …)
 
 from __future__ import annotations
 
-from tplc.backends.peg.call_objects import call_object_of
-from tplc.backends.peg.facts import Facts, call_shape
-from tplc.backends.peg.following import SPACE as FOLLOWING_SPACE
-from tplc.backends.peg.following import following, following_space, lead_of
+from collections.abc import Sequence
+
+from tplc.backends.peg.facts import Facts
 from tplc.backends.peg.known_tools import KnownTools, Parameter
 from tplc.backends.peg.loose import VALUES, loose_rules, loose_top_list, string_pattern, top_word_pattern
-from tplc.backends.peg.patterns import either, exact, leaf, literal, marker, marker_core
+from tplc.backends.peg.patterns import either, exact, group, leaf, literal, marker, marker_core
 from tplc.backends.peg.rules import Rule, Section, rule, sequence
 from tplc.backends.peg.schemas import schema_rules
 from tplc.backends.peg.styles import Styles
 from tplc.backends.peg.values import SPACE, list_rules, list_suffix, object_rules, value_rules
 from tplc.ir.markers import is_distinctive, pieces_of
-from tplc.ir.nodes import JSON_STYLE, Dialect, Elements, PairArguments, Slot, Text, Tools
+from tplc.ir.nodes import JSON_STYLE, Dialect, Elements
+from tplc.lower import PairForm
+from tplc.lower.bounds import KEY
+from tplc.lower.following import after_quoted, pattern_of
 
 KEY_LIMIT = 512
 LOOSE_LIST = "loose_list_for_argument"
 OTHER_WORDS = {"true": ("true", "True"), "false": ("false", "False"), "null": ("null", "None")}
 
 
-def arguments_ahead(pairs: PairArguments) -> list[str]:
+def arguments_ahead(pairs: PairForm) -> list[str]:
     """What may stand where the arguments begin."""
-    opened = next((item.text for item in pairs.pair[:1] if isinstance(item, Text)), "")
-    return [marker_core(text) for text in (pairs.start, opened, pairs.empty, pairs.end) if text.strip()]
+    return [marker_core(text) for text in (pairs.start, *pairs.opens, pairs.empty, pairs.end) if text.strip()]
 
 
-def argument_sections(tools: Tools, facts: Facts, known: KnownTools, styles: Styles) -> list[Section]:
-    assert tools.dialect is not None and tools.arguments is not None
-    if isinstance(tools.arguments, PairArguments):
-        pairs = PairRules(tools, tools.arguments, facts, styles)
+def argument_sections(dialect: Dialect, facts: Facts, known: KnownTools, styles: Styles) -> list[Section]:
+    if facts.calls.pairs is not None:
+        pairs = PairRules(dialect, facts.calls.pairs, facts, styles)
         return [
             Section("Its arguments: pairs of a key and a value.", (*pairs.rules(known),)),
-            Section("Values inside lists and objects.", nested_rules(tools.dialect)),
+            Section("Values inside lists and objects.", nested_rules(dialect)),
             loose_section(pairs.loose()),
         ]
-    others = VALUES[1:] if call_object_of(tools) is not None else VALUES[2:3]
+    others = VALUES[1:] if facts.calls.fields else VALUES[2:3]
     arguments = rule("arguments", "object", "loose_object", "string", *others, "cut")
-    schemas = [each for tool in known.tools for each in schema_rules(tool, tools.dialect)]
+    schemas = [each for tool in known.tools for each in schema_rules(tool, dialect)]
     return [
         Section("The arguments of each tool, as its schema has them; else as any arguments.", (*schemas,)),
-        Section("Its arguments: an object.", (arguments, *value_rules(tools.dialect.in_object, tools.dialect))),
+        Section("Its arguments: an object.", (arguments, *value_rules(dialect.in_object, dialect))),
         loose_section(loose_rules(styles[2])),
     ]
 
@@ -73,17 +73,13 @@ def loose_section(rules: list[Rule]) -> Section:
 class PairRules:
     """The rules of arguments in pairs, from the layout of one pair."""
 
-    def __init__(self, tools: Tools, pairs: PairArguments, facts: Facts, styles: Styles) -> None:
-        self.styles = styles
-        assert tools.dialect is not None
-        self.tools, self.pairs, self.facts, self.dialect = tools, pairs, facts, tools.dialect
-        self.ir_ends = facts.end_texts
-        at = pairs.pair.index(Slot("value"))
-        self.before, self.after = pairs.pair[:at], pairs.pair[at + 1 :]
-        self.opener = self.before[0].text if isinstance(self.before[0], Text) else ""
-        self.closer = "".join(item.text for item in self.after[:1] if isinstance(item, Text))
+    def __init__(self, dialect: Dialect, pairs: PairForm, facts: Facts, styles: Styles) -> None:
+        self.pairs, self.facts, self.dialect, self.styles = pairs, facts, dialect, styles
+        self.opener = "".join(pairs.opens[:1])
+        self.closer = pairs.close
         # The key comes again after the value, as in closing tags.
-        self.repeats = len(self.after) > 1 and self.after[1] == Slot("key")
+        self.repeats = pairs.value_close is not None
+        self.rest = pairs.value_close[1] if pairs.value_close is not None else ""
 
     def rules(self, known: KnownTools) -> list[Rule]:
         named = [self.tool_rules(f"_for_{tool.rule}", tool.parameters) for tool in known.tools]
@@ -145,7 +141,7 @@ class PairRules:
 
     @property
     def raw(self) -> bool:
-        return not self.dialect.top.strings
+        return not self.pairs.quoted
 
     @property
     def text(self) -> str:
@@ -162,21 +158,21 @@ class PairRules:
 
     @property
     def middle(self) -> list[str]:
-        items = ["key_end"] if self.key_end.strip() else []
+        items = ["key_end"] if self.key_end else []
         return [*items, "type", "type_end"] if self.typed else items
 
     @property
     def typed(self) -> bool:
-        return Slot("type") in self.before
+        return any(slot.kind == "type" for slot in self.pairs.slots)
 
     @property
-    def key_end(self) -> str:
-        return self._text_after(Slot("key"))
+    def key_end(self) -> list[str]:
+        return self.ends_of("key")
 
-    def _text_after(self, slot: Slot) -> str:
-        at = self.before.index(slot)
-        following = self.before[at + 1 : at + 2]
-        return "".join(item.text for item in following if isinstance(item, Text))
+    def ends_of(self, kind: str) -> list[str]:
+        """What ends a slot before the value, with its variants; a value without its quotes is not read here."""
+        most = None if self.pairs.bare is None else 1
+        return [text for slot in self.pairs.slots if slot.kind == kind for text in slot.suffixes[:most] if text.strip()]
 
     def frame_rules(self) -> list[Rule]:
         """What stands around and between the pairs."""
@@ -194,15 +190,15 @@ class PairRules:
         rules += [self.over()] if self.alike else []
         rules.append(rule("argument_key", leaf(self.key_pattern())))
         if known:
-            rules.append(rule("key_stop", leaf(rf"\s*+{marker_core(self.key_end)}")))
-        if self.key_end.strip():
-            rules.append(rule("key_end", leaf(rf"\s*+{marker(self.key_end.lstrip())}")))
+            rules.append(rule("key_stop", leaf(rf"\s*+{cores(self.key_end)}")))
+        if self.key_end:
+            rules.append(rule("key_end", leaf(rf"\s*+{ends(self.key_end)}")))
         if self.typed:
             rules += self.type_rules()
         return rules
 
     def key_pattern(self) -> str:
-        stop = rf"\s*+{marker_core(self.key_end)}"
+        stop = rf"\s*+{cores(self.key_end)}"
         return rf"(?!{stop})\s*+\S[^\n]{{0,{KEY_LIMIT - 1}}}?(?={stop})"
 
     def over(self) -> Rule:
@@ -212,12 +208,12 @@ class PairRules:
     @property
     def alike(self) -> list[str]:
         """Markers that may come where a pair may, and that a pair's beginning does not tell apart."""
-        opener, tools = self.opener.strip(), self.tools
-        shape = call_shape(tools)
-        closers = [text for text in (*shape.closer, tools.section_end, self.pairs.end) if text]
+        opener, calls = self.opener.strip(), self.facts.calls
+        closers = [text for text in (*calls.shape.closer, calls.section_end, self.pairs.end) if text]
         texts = [*closers, *(piece for text in closers for piece in pieces_of(text))]
         texts += [self.closer] if opener else []
-        texts += [shape.opener, tools.section_start, tools.separator, *self.ir_ends]
+        texts += [calls.shape.opener, calls.section_start, calls.separator, *self.facts.acceptor.ends]
+        texts += self.facts.acceptor.last_ends
         longest_first = sorted({text.strip() for text in texts if text.strip()}, key=lambda text: (-len(text), text))
         return [text for text in longest_first if not opener or (text.startswith(opener) and text != opener)]
 
@@ -226,11 +222,11 @@ class PairRules:
         for word in self.dialect.types:
             words.setdefault(word.word, []).append(word.type)
         names = {word: f"type_{'_'.join(types)}" for word, types in words.items()}
-        stop = self._text_after(Slot("type"))
+        stop = self.ends_of("type")
         return [
-            rule("type", *names.values(), leaf(rf"\S[^\n]{{0,{KEY_LIMIT - 1}}}?(?=\s*+{marker_core(stop)})")),
+            rule("type", *names.values(), leaf(rf"\S[^\n]{{0,{KEY_LIMIT - 1}}}?(?=\s*+{cores(stop)})")),
             *(rule(name, f"{literal(word)} &type_end") for word, name in names.items()),
-            rule("type_end", leaf(rf"\s*+{marker(stop.lstrip())}")),
+            rule("type_end", leaf(rf"\s*+{ends(stop)}")),
         ]
 
     # The value
@@ -240,30 +236,24 @@ class PairRules:
 
     def close_pattern(self) -> str:
         if self.repeats:
-            rest = "".join(item.text for item in self.after[2:3] if isinstance(item, Text))
-            return rf"{marker(self.closer)}[^\n]{{1,{KEY_LIMIT}}}?{marker(rest)}"
-        if is_distinctive(self.closer):
-            return marker(self.closer)
-        return self.punctuation()
+            return rf"{marker(self.closer)}[^\n]{{1,{KEY_LIMIT}}}?{marker(self.rest)}"
+        if self.pairs.value_ends:
+            return whole_ends(self.pairs.value_ends)
+        return marker(self.closer) if is_distinctive(self.closer) else self.punctuation()
 
     @property
     def guessed(self) -> bool:
-        """Whether no marker of its own ends a raw value."""
-        plain = self.raw and self.dialect.elements is None and not self.dialect.wrap
-        return plain and not self.repeats and not is_distinctive(self.closer)
+        """Whether no marker of its own ends a raw value, in whatever form it comes."""
+        return self.pairs.guessed and self.pairs.items is None and self.pairs.wrap is None
 
     def punctuation(self, keys: tuple[str, ...] = ()) -> str:
         """A closing marker that values hold as well, or none at all: it counts only before what may follow."""
-        core = marker_core(self.closer)
-        if not core and lead_of(self.pairs):
-            return f"(?={following_space(self.tools, self.pairs, self.ir_ends, keys)})"
-        # White space before the end is the value's, unless the template writes some there.
-        own = not core and not any(text[:1].isspace() for text in (self.pairs.separator, self.pairs.end))
-        return core + f"(?={self.follow(keys=keys, space='' if own else FOLLOWING_SPACE)})"
+        return marker_core(self.closer) + f"(?={self.follow(keys)})"
 
-    def follow(self, space: str = FOLLOWING_SPACE, keys: tuple[str, ...] = ()) -> str:
+    def follow(self, keys: tuple[str, ...] = ()) -> str:
         """What may follow a value whose closing marker, if it has one, could stand in the value as well."""
-        return following(self.tools, self.pairs, self.ir_ends, space=space, keys=keys)
+        key = group(either([exact(key) for key in keys])) or KEY
+        return pattern_of(self.pairs.following, over=True, key=key, quote=exact)
 
     def argument_value(self) -> list[Rule]:
         return self.raw_rules() if self.raw else self.quoted_rules()
@@ -312,22 +302,19 @@ class PairRules:
         """Where the next closing marker is the one of the key before the value, or there is none."""
         if not self.repeats:
             return ""
-        opened, rest = self.key_before(), "".join(item.text for item in self.after[2:3] if isinstance(item, Text))
-        close = marker_core(self.closer)
-        return leaf(rf"{opened}(?=(?:(?!{close}).)*+(?:{close}\1{marker_core(rest)}|\Z))")
+        opened, close = self.key_before(), marker_core(self.closer)
+        return leaf(rf"{opened}(?=(?:(?!{close}).)*+(?:{close}\1{marker_core(self.rest)}|\Z))")
 
     def key_before(self) -> str:
         """The key in the text before the value, as a pattern with one group."""
-        return rf"(?<={marker_core(self.opener)}([^\n]{{1,{KEY_LIMIT}}}?){marker_core(self.key_end)})"
+        return rf"(?<={marker_core(self.opener)}([^\n]{{1,{KEY_LIMIT}}}?){cores(self.key_end)})"
 
     def raw_text(self, name: str = "raw_text") -> Rule:
         if self.repeats:
             # The closing marker is the one with the same key.
-            rest, opened = "".join(item.text for item in self.after[2:3] if isinstance(item, Text)), self.key_before()
-            return rule(name, leaf(rf"{opened}.*?(?={marker(self.closer)}\1{marker_core(rest)}|\Z)"))
-        if is_distinctive(self.closer):
-            return rule(name, leaf(rf".*?(?={marker(self.closer)}|\Z)"))
-        return rule(name, leaf(rf".*?(?={self.punctuation()}|\Z)"))
+            opened = self.key_before()
+            return rule(name, leaf(rf"{opened}.*?(?={marker(self.closer)}\1{marker_core(self.rest)}|\Z)"))
+        return rule(name, leaf(rf".*?(?={self.close_pattern()}|\Z)"))
 
     def space_before_close(self, close: str = "") -> str:
         return leaf(rf"[ \t\r\n]*?(?={close or self.close_pattern()}|\Z)")
@@ -348,15 +335,15 @@ class PairRules:
     def word_rules(self, suffix: str) -> list[Rule]:
         rules = []
         for word, usual in OTHER_WORDS.items():
-            others = usual if "python_literals" in self.facts.tolerances else ()
+            others = usual if "python_literals" in self.facts.acceptor.tolerances else ()
             words = dict.fromkeys([getattr(self.dialect.top, word) or "", *others])
             pattern = either([exact(each) for each in words if each])
             rules.append(rule(f"{word}{suffix}", leaf(rf"(?:{pattern})(?![-+.\w])")))
         return [*rules, rule("scalar", leaf(r"[-+.0-9][-+.\w]*+"))]
 
     def quoted_rules(self) -> list[Rule]:
-        suffix = "_for_argument"
-        values = value_rules(self.dialect.top, self.dialect, suffix, after=self.follow())
+        suffix, follow = "_for_argument", after_quoted(self.pairs.following, over=True, quote=exact)
+        values = value_rules(self.dialect.top, self.dialect, suffix, after=follow)
         # What has signs or quotes around it has its end; a number or a word may be the beginning of something else.
         firm = [kind for kind in values[0].choices if kind.removesuffix(suffix) in ("object", "list", "string")]
         words = [kind for kind in values[0].choices if kind not in firm]
@@ -367,9 +354,9 @@ class PairRules:
             rule("argument_value", f"{spaces} ({' / '.join([*firm, 'firm_word', *loose])})", "no_value"),
             *values[1:],
             rule("firm_word", f"({' / '.join(words)}) value_end"),
-            rule("value_end", leaf(rf"(?={self.follow()})")),
-            rule("loose_string_for_argument", leaf(string_pattern(style, follow=self.follow()))),
-            rule("loose_word_for_argument", leaf(top_word_pattern(style, self.follow()))),
+            rule("value_end", leaf(rf"(?={follow})")),
+            rule("loose_string_for_argument", leaf(string_pattern(style, follow=follow))),
+            rule("loose_word_for_argument", leaf(top_word_pattern(style, follow))),
             rule("no_value", leaf(r"\s*+")),
         ]
 
@@ -381,3 +368,15 @@ class PairRules:
         apart = list_suffix(self.dialect)
         rules = [*loose_rules(in_object), *loose_top_list(in_list, apart, LOOSE_LIST)]
         return [*rules, *(loose_rules(in_list, apart) if apart else [])]
+
+
+def cores(texts: Sequence[str]) -> str:
+    return group(either([marker_core(text) for text in sorted(texts, key=len, reverse=True)]))
+
+
+def ends(texts: Sequence[str]) -> str:
+    return group(either([marker(text.lstrip()) for text in sorted(texts, key=len, reverse=True)]))
+
+
+def whole_ends(texts: Sequence[str]) -> str:
+    return group(either([marker(text) for text in texts]))

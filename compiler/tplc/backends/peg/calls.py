@@ -12,36 +12,33 @@
 from __future__ import annotations
 
 from tplc.backends.peg.arguments import argument_sections
-from tplc.backends.peg.call_objects import call_object_of
-from tplc.backends.peg.facts import CallShape, Facts, call_shape
+from tplc.backends.peg.facts import Facts
 from tplc.backends.peg.known_tools import KnownTools
 from tplc.backends.peg.object_calls import object_call_section
 from tplc.backends.peg.patterns import leaf, literal
 from tplc.backends.peg.rules import Rule, Section, rule, sequence
 from tplc.backends.peg.slots import closing, slot_rules
 from tplc.backends.peg.styles import styles_of
-from tplc.ir.nodes import PairArguments, TemplateIR, Tools
+from tplc.ir.nodes import Dialect
+from tplc.lower import CallShape
 
 
-def call_sections(ir: TemplateIR, facts: Facts, known: KnownTools, *, parallel: bool) -> list[Section]:
-    if ir.tools.format == "none":
-        return []
-    styles = styles_of(ir)
-    called = call_object_of(ir.tools)
-    if called is not None:
-        call = object_call_section(ir.tools, called, facts, known, styles[2])
+def call_sections(dialect: Dialect, facts: Facts, known: KnownTools, *, parallel: bool) -> list[Section]:
+    styles = styles_of(facts.acceptor)
+    if facts.calls.fields:
+        call = object_call_section(dialect, facts, known, styles[2])
     else:
-        call = call_section(ir.tools, facts, known)
+        call = call_section(facts, known)
     return [
-        section_section(facts, parallel=parallel, apart=apart(ir.tools, facts)),
+        section_section(facts, parallel=parallel, apart=apart(facts)),
         call,
-        *argument_sections(ir.tools, facts, known, styles),
+        *argument_sections(dialect, facts, known, styles),
     ]
 
 
-def apart(tools: Tools, facts: Facts) -> bool:
+def apart(facts: Facts) -> bool:
     """Whether only a separator says that another call comes, for a call opens with nothing of its own."""
-    return bool(facts.separator) and not facts.call_open and call_object_of(tools) is None
+    return bool(facts.separator) and not facts.call_open and not facts.calls.fields
 
 
 def section_section(facts: Facts, *, parallel: bool, apart: bool) -> Section:
@@ -79,9 +76,8 @@ def _any(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"({' / '.join(names)})"
 
 
-def call_section(tools: Tools, facts: Facts, known: KnownTools) -> Section:
-    shape = call_shape(tools)
-    pairs = isinstance(tools.arguments, PairArguments)
+def call_section(facts: Facts, known: KnownTools) -> Section:
+    shape, pairs = facts.calls.shape, facts.calls.pairs is not None
     opened = ["call_open", "gap"] if shape.opener.strip() else []
     closed = [closing(facts)]
     suffixes = [f"_for_{tool.rule}" for tool in known.tools]
@@ -98,7 +94,7 @@ def call_section(tools: Tools, facts: Facts, known: KnownTools) -> Section:
         rules = [rule("call", general)]
     if opened:
         rules.append(rule("call_open", leaf(facts.call_open)))
-    rules += [*id_rules(shape, known), *slot_rules(shape, tools, facts, known)]
+    rules += [*id_rules(shape, known), *slot_rules(facts, known)]
     if facts.call_close:
         rules.append(rule("call_close", leaf(facts.call_close)))
     return Section("One call.", (*rules,))

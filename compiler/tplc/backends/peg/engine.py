@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING
 from parsimonious.grammar import Grammar
 
 from tplc.backends.peg import generate
-from tplc.backends.peg.call_objects import call_object_of
 from tplc.backends.peg.styles import styles_of
 from tplc.errors import TplcError
-from tplc.ir.nodes import Json, PairArguments, TemplateIR, Text, Tools
+from tplc.ir.nodes import Json, TemplateIR, Text, Tools
+from tplc.lower import CallForm, lower
+from tplc_runtime.heads import continued_head, known_head
 from tplc_runtime.peg_mapper import NOTHING_SAID, Mapped, Node, Said, map_tree
 
 if TYPE_CHECKING:
@@ -75,7 +76,10 @@ class PegEngine:
 
     def __init__(self, ir: TemplateIR) -> None:
         self.ir = ir
-        self.styles = styles_of(ir)
+        self.acceptor = lower(ir)
+        self.styles = styles_of(self.acceptor)
+        calls = self.acceptor.calls
+        self.literals = calls.pairs.literals if calls is not None and calls.pairs is not None else ""
 
     def parse(
         self,
@@ -89,6 +93,7 @@ class PegEngine:
         json_content: bool = False,
         json_schema: Json | None = None,
         partial: bool = True,
+        continue_final_message: bool = False,
     ) -> Message:
         """The message that an output means.
 
@@ -103,6 +108,7 @@ class PegEngine:
             echo=echo,
             json_content=json_content,
             json_schema=json_schema,
+            continue_final_message=continue_final_message,
         )
         if parsed.incomplete and not partial:
             raise OutputCutOff(len(text))
@@ -119,9 +125,10 @@ class PegEngine:
         echo: bool = False,
         json_content: bool = False,
         json_schema: Json | None = None,
+        continue_final_message: bool = False,
     ) -> Parsed:
         """`json_schema`: of the response format, where the answer has one."""
-        head = head_of(self.ir, prompt)
+        head = head_of(self.ir, prompt, continued=continue_final_message)
         whole = head + text
         if len(whole) > SIZE_LIMIT:
             raise InputTooLarge(len(whole))
@@ -136,6 +143,7 @@ class PegEngine:
                 parse_reasoning=parse_reasoning,
                 json_content=json_content,
                 styles=self.styles,
+                literals=self.literals,
             )
 
         tree = syntax_tree(grammar, whole)
@@ -152,7 +160,7 @@ class PegEngine:
         """
         if all(call.start >= len(head) for call in whole.calls):
             return Said(len(head))
-        in_arguments = not self.pairs and call_object_of(self.ir.tools) is None
+        in_arguments = self.calls is not None and not self.pairs and not self.calls.fields
         done = sum(1 for call in whole.calls if (call.arguments if in_arguments else call.closed) <= len(head))
         begun = mapped(head)
         if done >= len(whole.calls) or whole.calls[done].start >= len(head) or not begun.calls[done:]:
@@ -169,16 +177,21 @@ class PegEngine:
 
     @property
     def pairs(self) -> bool:
-        return isinstance(self.ir.tools.arguments, PairArguments)
+        return self.calls is not None and self.calls.pairs is not None
+
+    @property
+    def calls(self) -> CallForm | None:
+        return self.acceptor.calls
 
     def endings(self, start: str) -> list[str]:
         """Ways in which arguments may go on, no two alike: words, text, brackets, another pair, the closing markers."""
-        arguments = self.ir.tools.arguments
-        pair = arguments.pair if isinstance(arguments, PairArguments) else ()
+        pairs = self.calls.pairs if self.calls else None
+        pair = pairs.pair if pairs else ()
         one = "".join(item.text if isinstance(item, Text) else "k" for item in pair)
-        more = arguments.separator + one if isinstance(arguments, PairArguments) else ""
+        more = pairs.separator + one if pairs else ""
         words = {word for style in self.styles for word in style.words}
-        closing = [layout[-1].text for layout in (self.ir.tools.call, pair) if layout and isinstance(layout[-1], Text)]
+        layouts = (self.calls.call if self.calls else (), pair)
+        closing = [layout[-1].text for layout in layouts if layout and isinstance(layout[-1], Text)]
         begun = {*words, *closing, *(text.strip() for text in closing)}
         rests = {text[n:] for text in begun for n in range(1, len(text)) if start.endswith(text[:n])}
         dialect = self.ir.tools.dialect
@@ -222,26 +235,14 @@ def _grammar(ir: TemplateIR, tools: str, json_schema: str) -> Grammar:
     return Grammar(generate(ir, tools=json.loads(tools), json_schema=json.loads(json_schema)))
 
 
-def head_of(ir: TemplateIR, prompt: str | None) -> str:
+def head_of(ir: TemplateIR, prompt: str | None, *, continued: bool = False) -> str:
     """What the prompt already holds of the turn."""
-    heads = [each.head for each in ir.turn.prompts]
+    heads = ir.turn.heads
     if prompt is None:
         return heads[0] if heads else ""
-    start = turn_start(ir, prompt, len(prompt))
-    if start >= 0:
-        return prompt[start:]
-    return max((head for head in heads if prompt.endswith(head)), key=len, default="")
-
-
-def turn_start(ir: TemplateIR, prompt: str, stop: int) -> int:
-    """After the last anchor, or an earlier one when all that stands between them is reasoning."""
-    found = [
-        (at + len(anchor), at) for anchor in ir.turn.anchors if anchor and (at := prompt.rfind(anchor, 0, stop)) >= 0
-    ]
-    if not found:
-        return -1
-    start, at = max(found)
-    opened, closed = ir.reasoning.start.strip(), ir.reasoning.end.strip()
-    earlier = turn_start(ir, prompt, at) if opened else -1
-    between = prompt[earlier:at].strip() if earlier >= 0 else ""
-    return earlier if between and between.startswith(opened) and between.endswith(closed) else start
+    acceptor = lower(ir)
+    if not continued:
+        return known_head(prompt, heads, acceptor.anchors)
+    opened = tuple(start.text.strip() for start in acceptor.reasoning_starts)
+    closed = tuple(end.strip() for end in acceptor.reasoning_ends)
+    return continued_head(prompt, acceptor.anchors, (opened, closed))

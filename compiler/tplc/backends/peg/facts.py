@@ -1,46 +1,33 @@
-"""What the rules need to know beside the IR: which texts open and close what, as patterns.
+"""What the rules need to know of the Acceptor as patterns: which texts open and close what.
 
-section_start "<calls>\\n", call "<call>" NAME "\\n" ARGUMENTS "</call>"
+section "<calls>\\n", call "<call>" NAME "\\n" ARGUMENTS "</call>"
 →  section_open  <calls>\\n?      call_open  <call>      after the name  \\n      call_close  </call>
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from tplc.backends.peg.call_objects import call_object_of
-from tplc.backends.peg.patterns import either, exact, group, marker, some_suffix
-from tplc.ir.markers import FIELD_NAME, is_distinctive, only_punctuation, parts_of, pieces_of
-from tplc.ir.nodes import GENERAL_TOLERANCES, Layout, PairArguments, Slot, SlotKind, TemplateIR, Text, Tools
+from tplc.backends.peg.patterns import SLOT_AGAIN, either, exact, group, marker, some_suffix
+from tplc.ir.markers import could_be_prose, is_distinctive, pieces_of
+from tplc.lower import Acceptor, CallForm, CallShape, Marker
+from tplc.lower.acceptor import Where
+from tplc_runtime.markers import SEAM
 
-SYNTAX = frozenset("[]{}(),:\"'=`; \t\n\r")
-SLOT_AGAIN = r"[^\n]*?"
-
-
-@dataclass(frozen=True, slots=True)
-class CallShape:
-    """A call's layout cut at its slots: `opener` (kind text)* `closer`.
-
-    A slot is listed where it comes first; in `closer`, as a list of texts, a slot that comes again is None.
-    """
-
-    opener: str
-    slots: tuple[tuple[SlotKind, str], ...]
-    closer: tuple[str | None, ...]
-    # Slots that are parts of the id, and the id's text before and after them.
-    id_slots: tuple[SlotKind, ...] = ()
-    id_prefix: str = ""
-    id_suffix: str = ""
+NO_CALLS = CallForm(("",), "", "", (), CallShape("", (), ()), ("",), (), "line start", (), (), (), ())
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Patterns that more than one section of the grammar uses; "" where the format has no such thing."""
+    """The Acceptor, and patterns that more than one section uses; "" where the format has no such thing."""
+
+    acceptor: Acceptor
+    calls: CallForm
 
     turn_end: str
-    end_texts: tuple[str, ...]
     turn_header: str
     reasoning_open: str
     # The openers that count in content as well, and those that count before it begins only.
@@ -67,7 +54,11 @@ class Facts:
     bare: bool
     call_lead: str
     call_cores: str
-    tolerances: frozenset[str]
+
+    @property
+    def unopened(self) -> bool:
+        """Nothing opens reasoning: it is what stands before its closing marker."""
+        return bool(self.reasoning_close) and not self.acceptor.reasoning_starts
 
     @property
     def call_starts(self) -> list[str]:
@@ -89,154 +80,133 @@ class Facts:
         return rf"{self.call_lead}(?<=\n)(?:{self.call_cores})"
 
 
-def facts_of(ir: TemplateIR) -> Facts:
-    return _Analysis(ir).facts()
+def facts_of(acceptor: Acceptor) -> Facts:
+    return _Analysis(acceptor).facts()
 
 
 class _Analysis:
-    def __init__(self, ir: TemplateIR) -> None:
-        self.ir = ir
-        off = {tolerance.kind for tolerance in ir.tolerances if not tolerance.enabled}
-        self.tolerances = frozenset(GENERAL_TOLERANCES) - off
-        self.variants: dict[str, list[str]] = {}
-        for tolerance in ir.tolerances:
-            if tolerance.kind == "variant" and tolerance.enabled:
-                stands_for = self.roles().get(tolerance.marker, tolerance.marker).strip()
-                self.variants.setdefault(stands_for, []).append(tolerance.text)
-
-    def roles(self) -> dict[str, str]:
-        ir = self.ir
-        return {
-            "reasoning.start": ir.reasoning.start,
-            "reasoning.end": ir.reasoning.end,
-            "content.start": ir.content.start,
-            "content.end": ir.content.end,
-            "turn.header": ir.turn.header,
-            "tools.section_start": ir.tools.section_start,
-            "tools.section_end": ir.tools.section_end,
-            "tools.separator": ir.tools.separator,
-        }
-
-    def pattern(self, text: str) -> str:
-        """The pattern of a marker and of its declared variants; "" for white space alone."""
-        if not text.strip():
-            return ""
-        return group(either([marker(each) for each in [text, *self.variants.get(text.strip(), ())]]))
-
-    def texts(self, text: str) -> list[str]:
-        """A marker and its declared variants."""
-        return [each for each in (text, *self.variants.get(text.strip(), ())) if each.strip()]
-
-    def signs(self, text: str) -> str:
-        """The pattern of a marker and its variants that are only punctuation, where no longer marker stands."""
-        others = [*self.ir.turn.ends, *self.roles().values(), call_shape(self.ir.tools).opener]
-        signs = filter(only_punctuation, self.texts(text))
-        return group(either([unless_longer(each, others, marker(each)) for each in signs]))
-
-    def words(self, text: str) -> str:
-        return group(either([marker(each) for each in self.texts(text) if not only_punctuation(each)]))
+    def __init__(self, acceptor: Acceptor) -> None:
+        self.acceptor = acceptor
+        self.calls = acceptor.calls or NO_CALLS
+        self.omissible = "omitted_openers" in acceptor.tolerances
 
     def facts(self) -> Facts:
-        ir, tools = self.ir, self.ir.tools
-        shape = call_shape(tools)
-        section = tools.section_start
+        acceptor, calls = self.acceptor, self.calls
+        starts = acceptor.reasoning_starts
+        sections = [text for text in calls.section_starts if text.strip()]
+        section = next(iter(sections), calls.section_start)
         # A section that opens with white space alone is no more than white space of the first call's opening.
-        opener = shape.opener if section.strip() else section + shape.opener
-        reasoning_close = self.pattern(ir.reasoning.end) if ir.reasoning.mode != "none" else ""
-        # Signs of prose and code are text in content, unless the format has reasoning after it.
-        anywhere = self.pattern if ir.reasoning.after_content else self.words
-        strays = ir.reasoning.end if "stray_closers" in self.tolerances and ir.reasoning.mode != "delimiter" else ""
-        # What opens a call that is an object, or whose id begins with a word, opens nothing without that.
-        first = object_open(tools) if call_object_of(tools) and not shape.slots else shape.id_prefix
-        ahead = _ahead(opener, first)
-        # White space after the calls is the last closer's; otherwise nothing would show where it ends.
-        closing = shape.closer if tools.section_end.strip() else with_space(shape.closer, tools.section_end)
-        trailing = "" if ir.content.end.strip() else ir.content.end
+        openers = calls.starts if sections else tuple(section + text for text in calls.starts)
+        opened = bool(openers[0].strip())
+        ahead = _ahead(openers[0], self.first)
+        no_opener = "" if opened or not sections else _ahead(section, self.first)
+        lead = _lead(section + calls.shape.opener)
+        cores = [self.opener([text.lstrip() for text in texts]) for texts in (sections, openers)]
         return Facts(
-            turn_end=either([marker(trailing + end) for end in self.longest_first(ir.turn.ends)]),
-            end_texts=tuple(self.longest_first(ir.turn.ends)),
-            turn_header=either([self.opener(ir.turn.header)]) if ir.turn.header.strip() else "",
-            reasoning_open=self.before_calls(ir.reasoning.start, self.pattern(ir.reasoning.start)),
-            reasoning_open_anywhere=self.before_calls(ir.reasoning.start, anywhere(ir.reasoning.start)),
-            reasoning_open_first="" if ir.reasoning.after_content else self.signs(ir.reasoning.start),
-            reasoning_close=reasoning_close,
-            reasoning_close_first=self.signs(strays) if ir.reasoning.mode != "none" else "",
-            content_space="" if ir.content.start.strip() else ir.content.start,
-            content_open=self.before_calls(ir.content.start, self.pattern(ir.content.start)),
-            content_close=self.pattern(ir.content.end),
-            section_open=self.opener(section) + (_ahead(section, first) if not opener.strip() else "")
-            if section.strip()
-            else "",
-            object_start="" if opener.strip() or section.strip() else ahead,
-            section_close=self.closer((tools.section_end,)),
-            separator=self.pattern(tools.separator),
-            call_open=self.opener(opener) + ahead if opener.strip() else "",
-            call_close=self.closer(closing),
-            closes_only=not self.opens("".join(text or "" for text in shape.closer[:1]).strip()),
-            distinctive_call=is_distinctive(opener + shape.id_prefix) and "omitted_openers" in self.tolerances,
-            stray=self.stray(self.words(ir.reasoning.end) if ir.reasoning.mode != "none" else "", shape),
-            bare=tools.format != "none" and not is_telling_opener(section + shape.opener),
-            call_lead=some_suffix(lead) if (lead := _lead(section + shape.opener)).endswith("\n") else "",
-            call_cores=either([self.opener(text.lstrip()) for text in (section, opener) if text.strip()]) or ahead,
-            tolerances=self.tolerances,
+            acceptor=acceptor,
+            calls=calls,
+            turn_end=turn_end(acceptor),
+            turn_header=self.opener(_whole(acceptor.headers)),
+            reasoning_open=self.before_calls([start.text for start in starts]),
+            reasoning_open_anywhere=self.before_calls(texts_at(starts, "anywhere")),
+            reasoning_open_first=self.alone(texts_at(starts, "before content")),
+            reasoning_close=pattern_of(acceptor.reasoning_ends),
+            reasoning_close_first=self.alone(texts_at(acceptor.strays, "turn start")) if starts else "",
+            content_space=acceptor.content_space,
+            content_open=self.before_calls(acceptor.content_starts),
+            content_close=pattern_of(acceptor.content_ends),
+            section_open=self.before_parts(sections, self.opener(sections)) + no_opener,
+            object_start="" if opened or sections else ahead,
+            section_close=self.closer(calls.section_closers),
+            separator=pattern_of(calls.separators),
+            call_open=self.before_parts(openers, self.opener(openers)) + ahead if opened else "",
+            call_close=self.call_close(),
+            closes_only=not self.opens("".join(text or "" for text in calls.shape.closer[:1]).strip()),
+            distinctive_call=not set(calls.openers).isdisjoint(calls.inner),
+            stray=either([marker(text) for text in longest_first(unlike(texts_at(acceptor.strays, "anywhere")))]),
+            bare=acceptor.calls is not None and calls.where == "line start",
+            call_lead=some_suffix(lead) if lead.endswith("\n") else "",
+            call_cores=either(cores) or ahead,
         )
 
-    def longest_first(self, texts: tuple[str, ...]) -> list[str]:
-        return sorted((text for text in texts if text.strip()), key=lambda text: (-len(text), text))
+    @property
+    def first(self) -> str:
+        """What opens a call that is an object, or whose id begins with a word, opens nothing without that."""
+        calls = self.calls
+        return calls.object_open if calls.fields and not calls.shape.slots else calls.shape.id_prefix
 
-    def before_calls(self, text: str, pattern: str) -> str:
-        """The pattern of a marker that an opener of calls may begin with."""
-        return unless_longer(text, (self.ir.tools.section_start, call_shape(self.ir.tools).opener), pattern)
+    def alone(self, texts: Iterable[str]) -> str:
+        """The pattern of markers where no longer marker of the format stands."""
+        return group(either([unless_longer(each, self.markers(), marker(each)) for each in texts]))
 
-    def opener(self, text: str) -> str:
-        if not text.strip():
-            return ""
-        texts = [text, *self.variants.get(text.strip(), ())]
-        omissible = "omitted_openers" in self.tolerances
-        return group(either([opener_pattern(each, omissible=omissible) for each in texts]))
+    def markers(self) -> list[str]:
+        """All that opens or closes something."""
+        acceptor, calls = self.acceptor, self.calls
+        turn = [*acceptor.ends, *acceptor.headers, *acceptor.content_starts, *acceptor.content_ends]
+        reasoning = [*(start.text for start in acceptor.reasoning_starts), *acceptor.reasoning_ends]
+        return [*turn, *reasoning, *calls.section_starts, calls.section_end, calls.separator, calls.shape.opener]
+
+    def before_calls(self, texts: Sequence[str]) -> str:
+        """The pattern of markers that an opener of calls may begin with."""
+        openers = (*self.calls.section_starts, self.calls.shape.opener)
+        return unless_longer(texts[0], openers, pattern_of(texts)) if texts else ""
+
+    def before_parts(self, texts: Sequence[str], pattern: str) -> str:
+        """The pattern of openers of calls that an opener of reasoning or content may begin with."""
+        parts = [*(start.text for start in self.acceptor.reasoning_starts), *self.acceptor.content_starts]
+        return unless_longer(texts[0], parts, pattern) if texts else ""
+
+    def opener(self, texts: Iterable[str]) -> str:
+        found = [text for text in texts if text.strip()]
+        return group(either([opener_pattern(text, omissible=self.omissible) for text in found]))
 
     def opens(self, text: str) -> bool:
         return any(other.startswith(text) for other in self.openers())
 
     def openers(self) -> list[str]:
         """What opens a section, a call, a pair."""
-        tools = self.ir.tools
-        pairs = tools.arguments.pair[:1] if isinstance(tools.arguments, PairArguments) else ()
-        texts = [tools.section_start, call_shape(tools).opener, _text_of(pairs)]
+        pairs = self.calls.pairs.opens if self.calls.pairs else ()
+        texts = [*self.calls.section_starts, self.calls.shape.opener, *pairs]
         return [text.strip() for text in texts if text.strip()]
 
-    def closer(self, texts: tuple[str | None, ...]) -> str:
-        """A closing marker, or a piece of it where it has several."""
-        if not any(text and text.strip() for text in texts):
-            return ""
-        if None in texts:
-            return "".join(SLOT_AGAIN if text is None else marker(text) for text in texts)
-        whole = "".join(text or "" for text in texts)
-        variants = [whole, *self.variants.get(whole.strip(), ())]
-        pieces = [part for text in variants for piece in pieces_of(text) for part in (piece, *parts_of(piece))]
-        ordered = [*variants, *sorted(dict.fromkeys(pieces), key=lambda piece: -len(piece))]
-        openers = self.openers()
+    def call_close(self) -> str:
+        texts = self.calls.shape.closer
+        if None not in texts:
+            return self.closer(self.calls.call_closers)
+        return "".join(SLOT_AGAIN if text is None else marker(text) for text in texts)
+
+    def closer(self, texts: Sequence[str]) -> str:
+        """A closing marker, or a piece of it where it has several; the whole comes first."""
+        whole, openers = texts[:1], self.openers()
         # A piece that an opener begins with would tear that apart.
-        ordered = [text for text in ordered if text in variants or text.strip() not in openers]
-        alone = [(text, () if text in variants else openers) for text in unlike(ordered)]
-        return group(either([unless_longer(text, longer, marker(text)) for text, longer in alone]))
-
-    def stray(self, reasoning_close: str, shape: CallShape) -> str:
-        """Closers that are dropped where nothing is open."""
-        if "stray_closers" not in self.tolerances:
-            return ""
-        closer = () if None in shape.closer else shape.closer
-        texts = [text for text in (*closer, self.ir.tools.section_end) if text]
-        pieces = [piece for text in texts for piece in (text, *pieces_of(text))]
-        pieces += [part for piece in pieces for part in parts_of(piece)]
-        closers = unlike([piece for piece in pieces if is_distinctive(piece)])
-        longest_first = sorted(closers, key=lambda text: (-len(text.strip()), text))
-        found = [reasoning_close, *(marker(piece) for piece in longest_first)]
-        return either([pattern for pattern in found if pattern])
+        found = [text for text in unlike(texts) if text in whole or text.strip() not in openers]
+        found.sort(key=lambda text: (text not in whole, -len(text)))
+        alone = [unless_longer(text, () if text in whole else openers, marker(text)) for text in found]
+        return group(either(alone))
 
 
-def with_space(closer: tuple[str | None, ...], space: str) -> tuple[str | None, ...]:
-    return (*closer[:-1], closer[-1] + space) if closer and closer[-1] else closer
+def turn_end(acceptor: Acceptor) -> str:
+    """Words end a turn only where nothing follows."""
+    ends = sorted([*acceptor.ends, *acceptor.last_ends], key=lambda end: (-len(end), end))
+    return either([marker(end) + (r"(?=\s*+\Z)" if end in acceptor.last_ends else "") for end in ends])
+
+
+def _whole(headers: Sequence[str]) -> list[str]:
+    """Those that are not the rest of another."""
+    return [text for text in headers if not any(other != text and other.endswith(text) for other in headers)]
+
+
+def texts_at(markers: Iterable[Marker], where: Where) -> list[str]:
+    return [each.text for each in markers if each.where == where]
+
+
+def longest_first(texts: Iterable[str]) -> list[str]:
+    return sorted(texts, key=lambda text: (-len(text.strip()), text))
+
+
+def pattern_of(texts: Iterable[str]) -> str:
+    """The pattern of a marker and of its variants."""
+    return group(either([marker(text) for text in texts]))
 
 
 def unless_longer(text: str, others: Iterable[str], pattern: str) -> str:
@@ -247,24 +217,20 @@ def unless_longer(text: str, others: Iterable[str], pattern: str) -> str:
     return (f"(?!{either(longer)})" if longer else "") + pattern
 
 
-def unlike(texts: list[str]) -> list[str]:
+def unlike(texts: Iterable[str]) -> list[str]:
     """The texts whose cores differ."""
-    return list({text.strip(): text for text in reversed(texts) if text.strip()}.values())[::-1]
+    return list({text.strip(): text for text in reversed([*texts]) if text.strip()}.values())[::-1]
 
 
 def _ahead(opener: str, first: str) -> str:
     """What has to come next; after white space where the opener ends with some."""
-    space = "" if opener.strip() and not opener[-1].isspace() else r"\s*+"
+    apart = opener[-1:].isspace() or len(re.split(SEAM, opener[-1:] + first[:1])) > 1
+    space = "" if opener.strip() and not apart else r"\s*+"
     return f"(?={space}{exact(first)})" if first else ""
 
 
 def _lead(text: str) -> str:
     return text[: len(text) - len(text.lstrip())]
-
-
-def is_telling_opener(text: str) -> bool:
-    """Whether more than JSON's signs and field names opens a call."""
-    return any(char not in SYNTAX for char in FIELD_NAME.sub("", text))
 
 
 def opener_pattern(text: str, *, omissible: bool) -> str:
@@ -276,7 +242,7 @@ def opener_pattern(text: str, *, omissible: bool) -> str:
     pattern = ""
     for lead in leads:
         before = f"(?:{pattern})?" if pattern else ""
-        pattern = before + marker(lead.rstrip()) + (r"\s*+" if lead[-1:].isspace() else "")
+        pattern = before + marker(lead.rstrip()) + r"\s*+"
     return (f"(?:{pattern})?" if pattern else "") + marker(last)
 
 
@@ -285,60 +251,9 @@ def segments_of(text: str) -> list[str]:
     cuts, at = [], 0
     for index, piece in enumerate(pieces_of(text)):
         at = text.index(piece, at)
-        if index and is_distinctive(text[at:]) and not piece[0].isalnum():
+        rest = text[at:]
+        if index and is_distinctive(rest) and not could_be_prose(rest) and not piece[0].isalnum():
             cuts.append(at)
         at += len(piece)
     edges = [0, *cuts, len(text)]
     return [text[start:end] for start, end in pairwise(edges)]
-
-
-def object_open(tools: Tools) -> str:
-    return (tools.dialect.in_object.object_open.strip() if tools.dialect else "") or "{"
-
-
-def call_shape(tools: Tools) -> CallShape:
-    called = call_object_of(tools)
-    if called is not None:
-        before = shape_of((*called.before, Slot("arguments")))
-        return CallShape(before.opener, before.slots[:-1], (called.after,))
-    return with_id(shape_of(tools.call), tools.call_id.layout)
-
-
-def with_id(shape: CallShape, layout: Layout) -> CallShape:
-    """A composed id taken out of the texts around it: "<call>functions." NAME ":" INDEX "<with>"."""
-    kinds = tuple(item.kind for item in layout if isinstance(item, Slot))
-    held = tuple(kind for kind, _ in shape.slots if kind in kinds)
-    if len(layout) < 2 or held != kinds or not {"name", "id"} & set(kinds) or "arguments" in kinds:
-        return shape
-    prefix = layout[0].text if isinstance(layout[0], Text) else ""
-    suffix = layout[-1].text if isinstance(layout[-1], Text) else ""
-    cut = [(kind, text[len(suffix) :] if kind == kinds[-1] else text) for kind, text in shape.slots]
-    opener, first = shape.opener, shape.slots[0][0]
-    if first == kinds[0]:
-        opener = opener[: len(opener) - len(prefix)]
-    else:
-        at = next(index for index, slot in enumerate(cut) if slot[0] == kinds[0]) - 1
-        cut[at] = (cut[at][0], cut[at][1][: len(cut[at][1]) - len(prefix)])
-    return CallShape(opener, tuple(cut), shape.closer, kinds, prefix, suffix)
-
-
-def shape_of(layout: Layout) -> CallShape:
-    first = _first_occurrences(layout)
-    if not first:
-        return CallShape("", (), ())
-    slots: list[tuple[SlotKind, str]] = []
-    for here, after in zip(first, [*first[1:], None], strict=True):
-        item = layout[here]
-        assert isinstance(item, Slot)
-        slots.append((item.kind, "" if after is None else _text_of(layout[here + 1 : after])))
-    closer = tuple(item.text if isinstance(item, Text) else None for item in layout[first[-1] + 1 :])
-    return CallShape(_text_of(layout[: first[0]]), tuple(slots), closer)
-
-
-def _first_occurrences(layout: Layout) -> list[int]:
-    kinds = [item.kind if isinstance(item, Slot) else None for item in layout]
-    return [index for index, kind in enumerate(kinds) if kind is not None and kinds.index(kind) == index]
-
-
-def _text_of(items: Layout) -> str:
-    return "".join(item.text for item in items if isinstance(item, Text))

@@ -19,6 +19,7 @@ from tplc.backends.peg.rules import needed_sections, print_sections
 from tplc.backends.peg.turn import turn_sections
 from tplc.ir.nodes import Json, TemplateIR
 from tplc.ir.visible import one_line
+from tplc.lower import lower
 
 
 def generate(
@@ -29,11 +30,13 @@ def generate(
     json_schema: Json | None = None,
 ) -> str:
     """`parallel` False: one call at most; None: more where any come.  `json_schema`: that of a response format."""
-    facts = facts_of(ir)
+    facts = facts_of(lower(ir))
     known = known_tools(tools, closed=facts.bare)
     answer = [response_section(json_schema, facts)] if json_schema is not None else []
-    turn = turn_sections(ir, facts, in_format=bool(answer))
-    sections = [*turn, *answer, *call_sections(ir, facts, known, parallel=parallel is not False)]
+    turn = turn_sections(ir.reasoning.mode, facts, in_format=bool(answer))
+    dialect = ir.tools.dialect if facts.acceptor.calls is not None else None
+    calls = call_sections(dialect, facts, known, parallel=parallel is not False) if dialect else []
+    sections = [*turn, *answer, *calls]
     return header(ir) + "\n" + print_sections(needed_sections(sections))
 
 

@@ -13,15 +13,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tplc.backends.peg.call_objects import CallObject
-from tplc.backends.peg.facts import Facts, call_shape
+from tplc.backends.peg.facts import Facts
 from tplc.backends.peg.known_tools import KnownTool, KnownTools
 from tplc.backends.peg.loose import VALUES, bare_key_pattern, bare_word_pattern, no_name_pattern, string_pattern
 from tplc.backends.peg.patterns import either, exact, leaf
 from tplc.backends.peg.rules import Rule, Section, rule, sequence
 from tplc.backends.peg.schemas import known_members
 from tplc.backends.peg.slots import closing, slot_rules
-from tplc.ir.nodes import JsonFields, Slot, Tools
+from tplc.ir.nodes import Dialect, Slot
+from tplc.lower import CallForm
+from tplc.lower.call_objects import other_names
 from tplc_runtime.values import Style
 
 QUOTES = ('"', "'")
@@ -57,15 +58,14 @@ class Field:
         return f"{self.slot or 'inner'}_field"
 
 
-def object_call_section(tools: Tools, called: CallObject, facts: Facts, known: KnownTools, style: Style) -> Section:
-    assert tools.dialect is not None
-    shape, fields = call_shape(tools), called.fields
+def object_call_section(dialect: Dialect, facts: Facts, known: KnownTools, style: Style) -> Section:
+    calls = facts.calls
     opened = ["call_open"] if facts.call_open else []
-    for kind, _ in shape.slots:
+    for kind, _ in calls.shape.slots:
         opened += ["gap" if opened else "", kind, f"{kind}_end"]
     opened += ["gap"] if opened else []
     closed = [closing(facts)] if facts.call_close else []
-    own = [tool for tool in known.tools if known_members(tool, tools.dialect)] if is_flat(fields) else []
+    own = [tool for tool in known.tools if known_members(tool, dialect)] if is_flat(calls) else []
     objects = [*(f"call_object_for_{tool.rule}" for tool in own), "call_object"]
     choice = objects[0] if len(objects) == 1 else f"({' / '.join(objects)})"
     # A rule that were no more than another one's name would lose its own.
@@ -73,60 +73,63 @@ def object_call_section(tools: Tools, called: CallObject, facts: Facts, known: K
     rules = [rule("call", sequence(*opened, choice, *closed))] if name != "call" else []
     if facts.call_open:
         rules.append(rule("call_open", leaf(facts.call_open)))
-    rules += slot_rules(shape, tools, facts, known)
-    rules += [rule(f"call_object_for_{tool.rule}", tool_object(tools, fields, tool)) for tool in own]
-    rules += named_by_key(name) if fields.name_is_key else object_rules(name, fields_of(fields), bare=facts.bare)
-    rules += [rule(slot, *VALUES) for slot in ("id", "index") if getattr(fields, slot)]
+    rules += slot_rules(facts, known)
+    rules += [rule(f"call_object_for_{tool.rule}", tool_object(calls, tool)) for tool in own]
+    rules += named_by_key(name) if calls.name_is_key else object_rules(name, fields_of(calls), bare=facts.bare)
+    rules += [rule(slot, *VALUES) for slot in ("id", "index") if calls.path_of(slot)]
     rules.append(rule("other_field", "loose_key loose_sign* loose_value?", "loose_object", "loose_list"))
-    rules += name_rules(known, style, is_key=fields.name_is_key, bare=facts.bare)
+    rules += name_rules(known, style, is_key=calls.name_is_key, bare=facts.bare)
     if closed:
         rules.append(rule("call_close", leaf(facts.call_close)))
     return Section("One call: an object with its name and its arguments.", (*rules,))
 
 
-def is_flat(fields: JsonFields) -> bool:
-    paths = [fields.name, fields.arguments, fields.id or (), fields.index or ()]
-    return not fields.constants and all(len(path) <= 1 for path in paths)
+def is_flat(calls: CallForm) -> bool:
+    return all(len(path) <= 1 and role != "constant" for path, role in calls.fields)
 
 
-def tool_object(tools: Tools, fields: JsonFields, tool: KnownTool) -> str:
+def tool_object(calls: CallForm, tool: KnownTool) -> str:
     """The object of one tool's call, with its fields in the order of the template."""
     name, arguments = f"&quoted_name_for_{tool.rule} name", f"arguments_for_{tool.rule}"
-    if fields.name_is_key:
+    if calls.name_is_key:
         return sequence("object_open", name, "colon", arguments, "object_close")
-    kinds = dict.fromkeys(item.kind for item in tools.call if isinstance(item, Slot))
+    kinds = dict.fromkeys(item.kind for item in calls.call if isinstance(item, Slot))
     values = {"name": name, "arguments": arguments}
-    members = [f"{kind}_key colon {values.get(kind, kind)}" for kind in kinds if getattr(fields, kind, None)]
+    members = [f"{kind}_key colon {values.get(kind, kind)}" for kind in kinds if calls.path_of(kind)]
     return sequence("object_open", " comma ".join(members), "object_close")
 
 
-def fields_of(fields: JsonFields) -> Field:
+def fields_of(calls: CallForm) -> Field:
     root = Field()
     for slot in ("name", "arguments", "id", "index"):
-        path = getattr(fields, slot)
-        if path:
+        if path := calls.path_of(slot):
             root.add(path, slot)
     return root
 
 
 def object_rules(name: str, fields: Field, *, bare: bool) -> list[Rule]:
     """An object that holds the name, after and before other fields."""
-    named = next(each for each in fields.inner if each.holds("name"))
+    # None in an object beside the name: it holds the arguments alone.
+    named = next((each for each in fields.inner if each.holds("name")), None)
     others = [each.rule for each in fields.inner if each is not named]
     field_rule = "field" if name != "inner_object" else "inner_object_field"
     # Where calls look like any object, a mistake or an unknown field before the name says that it is none.
-    before = f"(!{named.key_rule} {field_rule})*"
+    before = f"(!{named.key_rule} {field_rule})*" if named else ""
     if bare:
         before = f"(({' / '.join(others)}) comma)*" if others else ""
     colon = "colon" if bare else "loose_sign*"
     rules = [
-        rule(name, sequence("object_open", before, named.rule, f"{field_rule}*", "(object_close / cut)")),
+        rule(
+            name, sequence("object_open", before, named.rule if named else "", f"{field_rule}*", "(object_close / cut)")
+        ),
         rule(field_rule, *others, "other_field", "loose_sign"),
     ]
     for each in fields.inner:
         value = each.slot or "inner_object"
         rules.append(rule(each.rule, f"{each.key_rule} {colon if each is named else 'loose_sign*'} {value}"))
-        rules.append(rule(each.key_rule, leaf(key_pattern(each.key))))
+        keys = [other.key for other in fields.inner]
+        others = [path[-1] for path in other_names((each.key,)) if each.slot == "arguments" and path[-1] not in keys]
+        rules.append(rule(each.key_rule, leaf(either([key_pattern(key) for key in (each.key, *others)]))))
         if each.inner:
             rules += object_rules("inner_object", each, bare=bare)
     return rules

@@ -12,7 +12,11 @@ from __future__ import annotations
 import re
 import string
 
+from tplc.lower.acceptor import AGAIN
+from tplc_runtime.markers import SEAM
+
 CONTROL = {"\n": r"\n", "\t": r"\t", "\r": r"\r", "\f": r"\f", "\v": r"\v"}
+SLOT_AGAIN = r"[^\n]*?"
 SPECIAL = frozenset(r"\.^$*+?{}[]|()")
 END = r"\Z"
 # White space that may follow a marker does not matter to who looks ahead.
@@ -52,7 +56,7 @@ def marker_core(text: str, *, loose: bool = True) -> str:
     core = text.strip()
     if not loose:
         return exact(core)
-    pieces = re.split(r"(\s+)", core)
+    pieces = re.split(rf"(\s+|{SEAM})", core)
     return "".join(
         exact(piece) if index % 2 == 0 else _inner_space(pieces[index - 1], pieces[index + 1])
         for index, piece in enumerate(pieces)
@@ -118,6 +122,8 @@ def _in_literal(char: str) -> str:
 
 
 def _in_pattern(char: str) -> str:
+    if char == AGAIN:
+        return SLOT_AGAIN
     if char in SPECIAL:
         return "\\" + char
     return CONTROL.get(char) or _printable(char)

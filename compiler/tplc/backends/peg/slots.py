@@ -9,13 +9,13 @@
 from __future__ import annotations
 
 from tplc.backends.peg.arguments import arguments_ahead
-from tplc.backends.peg.call_objects import call_object_of
-from tplc.backends.peg.facts import CallShape, Facts, object_open
+from tplc.backends.peg.facts import Facts, longest_first
 from tplc.backends.peg.known_tools import KnownTools
-from tplc.backends.peg.patterns import either, exact, leaf, literal, marker, marker_core
+from tplc.backends.peg.patterns import either, exact, group, leaf, literal, marker, marker_core
 from tplc.backends.peg.rules import Rule, rule
 from tplc.ir.markers import pieces_of
-from tplc.ir.nodes import PairArguments, Tools
+from tplc.ir.nodes import SlotKind
+from tplc.lower import CallForm
 
 NAME_LIMIT = 512
 LINE_END = r"[^\S\n]*+\n"
@@ -29,51 +29,74 @@ def closing(facts: Facts) -> str:
     return "(gap call_close)*" if "|" in facts.call_close else "(gap call_close)?"
 
 
-def slot_rules(shape: CallShape, tools: Tools, facts: Facts, known: KnownTools) -> list[Rule]:
+def slot_rules(facts: Facts, known: KnownTools) -> list[Rule]:
     rules: list[Rule] = []
-    for index, (kind, text) in enumerate(shape.slots):
+    for index, (kind, text) in enumerate(facts.calls.shape.slots):
         if kind == "arguments":
             rules += [rule("arguments_end", leaf(marker(text.strip())))] if text.strip() else []
             continue
-        stop = slot_stop(shape, index, tools, facts)
+        stop, start = slot_stop(index, facts), slot_start(index, facts)
         if kind == "name":
-            rules += name_rules(stop, known, bare=facts.bare)
+            rules += name_rules(stop, start, known, bare=facts.bare)
         else:
-            rules.append(rule(kind, leaf(slot_pattern(stop))))
+            rules.append(rule(kind, leaf(slot_pattern(stop, start))))
+        ends = [marker(each.lstrip()) for each in longest_first([text, *variants_after(kind, facts.calls)])]
         if text.strip():
-            rules.append(rule(f"{kind}_end", leaf(rf"\s*+{marker(text.lstrip())}")))
+            rules.append(
+                rule(f"{kind}_end", leaf(rf"\s*+{group(either(ends))}" + (rf"|(?=\s*+{start})" if start else "")))
+            )
     return rules
 
 
-def name_rules(stop: str, known: KnownTools, *, bare: bool) -> list[Rule]:
+def slot_start(index: int, facts: Facts) -> str:
+    """What the arguments open with, where the text between them and the slot may be left out."""
+    calls, (kind, _) = facts.calls, facts.calls.shape.slots[index]
+    if calls.fields or kind in calls.shape.id_slots:
+        return ""
+    slot = next((slot for slot in calls.header if slot.kind == kind), None)
+    return either([exact(text.strip()) for text in slot.bare]) if slot else ""
+
+
+def name_rules(stop: str, start: str, known: KnownTools, *, bare: bool) -> list[Rule]:
     rules = [rule(f"name_for_{tool.rule}", f"{literal(tool.name)} name_stop") for tool in known.tools]
     if known:
-        rules.append(rule("name_stop", "&" + leaf(stop)))
+        rules.append(rule("name_stop", "&" + leaf(stop + (rf"|\s*+{start}" if start else ""))))
     if not known.closed:
-        rules.append(rule("name", leaf(f"{IDENTIFIER}(?={stop})" if bare else slot_pattern(stop))))
+        rules.append(rule("name", leaf(f"{IDENTIFIER}(?={stop})" if bare else slot_pattern(stop, start))))
     return rules
 
 
-def slot_pattern(stop: str) -> str:
-    """The shortest text on one line that what comes after it ends."""
+def slot_pattern(stop: str, start: str = "") -> str:
+    """The shortest text on one line that what comes after it ends; or one word before `start`."""
+    if start:
+        text = rf"(?:(?!{start})[^\n])"
+        whole = rf"(?!{stop})(?=\S){text}{{1,{NAME_LIMIT}}}?(?={stop})"
+        return rf"{whole}|[\w.:/-]{{1,{NAME_LIMIT}}}(?=\s*+{start})"
     return rf"(?!{stop})\S[^\n]{{0,{NAME_LIMIT - 1}}}?(?={stop})"
 
 
-def slot_stop(shape: CallShape, index: int, tools: Tools, facts: Facts) -> str:
+def variants_after(kind: SlotKind, calls: CallForm) -> tuple[str, ...]:
+    """How else what ends a slot may be written."""
+    return next((slot.suffixes[1:] for slot in calls.header if slot.kind == kind), ())
+
+
+def slot_stop(index: int, facts: Facts) -> str:
     """What ends a slot: the text after it, or what the arguments begin with, or the line's end."""
+    calls, shape = facts.calls, facts.calls.shape
     kind, text = shape.slots[index]
     if kind in shape.id_slots[-1:]:
         text = shape.id_suffix + text
-    if call_object_of(tools) is not None:
+    if calls.fields:
         if index == len(shape.slots) - 1:
-            text += object_open(tools)
+            text += calls.object_open
     elif index == len(shape.slots) - 1 and shape.closer:
         # Its closing marker may have pieces, and the first is enough.
         text = next(iter(pieces_of(shape.closer[0] or "")), "")
     if text.strip():
-        return r"\s*+" + marker_core(text)
-    assert tools.dialect is not None
-    if not isinstance(tools.arguments, PairArguments):
-        return r"\s*+" + exact(tools.dialect.in_object.object_open.strip())
-    ends = either([*arguments_ahead(tools.arguments), facts.call_close, facts.section_close])
+        return r"\s*+" + group(
+            either([marker_core(each) for each in longest_first([text, *variants_after(kind, calls)])])
+        )
+    if calls.pairs is None:
+        return r"\s*+" + exact(calls.object_open)
+    ends = either([*arguments_ahead(calls.pairs), facts.call_close, facts.section_close])
     return (rf"\s*+(?:{ends})|" if ends else "") + LINE_END

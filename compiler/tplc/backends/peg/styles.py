@@ -1,23 +1,22 @@
 """The dialect as the runtime's reader of values takes it: quotes, words, signs.
 
-styles_of(ir)  →  (at the top, inside lists, inside objects)
+styles_of(acceptor)  →  (at the top, inside lists, inside objects)
 """
 
 from __future__ import annotations
 
-from tplc.ir.nodes import TemplateIR
-from tplc.ir.spellings import Spelling, spellings_of
+from tplc.ir.spellings import Spelling
+from tplc.lower import Acceptor
 from tplc_runtime.values import Style
 
 Styles = tuple[Style, Style, Style]
 
 
-def styles_of(ir: TemplateIR) -> Styles:
-    if ir.tools.dialect is None:
+def styles_of(acceptor: Acceptor) -> Styles:
+    if acceptor.calls is None or acceptor.calls.styles is None:
         nothing = Style((), {})
         return nothing, nothing, nothing
-    also_python = all(tolerance.enabled for tolerance in ir.tolerances if tolerance.kind == "python_literals")
-    top, in_list, inside = spellings_of(ir.tools, also_python=also_python)
+    top, in_list, inside = acceptor.calls.styles
     return style_of(top), style_of(in_list), style_of(inside)
 
 

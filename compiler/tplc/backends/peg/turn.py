@@ -8,33 +8,33 @@ Reasoning("tag_based", "<reason>\\n", "\\n</reason>")
 
 from __future__ import annotations
 
-from tplc.backends.peg.call_objects import call_object_of
-from tplc.backends.peg.facts import Facts, call_shape
+from tplc.backends.peg.facts import Facts
 from tplc.backends.peg.patterns import either, leaf, some_prefix, up_to
 from tplc.backends.peg.rules import Rule, Section, rule, sequence
-from tplc.ir.nodes import JsonFields, TemplateIR
+from tplc.ir.nodes import ReasoningMode
+from tplc.lower import CallForm
 
 INDENT = r"[^\S\n]*+"
 SPACE = r"\s*+"
 CONTENT = "Content: text up to where the next part may begin."
 
 
-def turn_sections(ir: TemplateIR, facts: Facts, *, in_format: bool = False) -> list[Section]:
+def turn_sections(mode: ReasoningMode, facts: Facts, *, in_format: bool = False) -> list[Section]:
     """`in_format`: content is an answer in a response format where it can be."""
-    return [turn_section(ir, facts, in_format=in_format), reasoning_section(ir, facts), content_section(ir, facts)]
+    return [turn_section(facts, in_format=in_format), reasoning_section(mode, facts), content_section(facts)]
 
 
-def turn_section(ir: TemplateIR, facts: Facts, *, in_format: bool) -> Section:
+def turn_section(facts: Facts, *, in_format: bool) -> Section:
     first = [
         "content_space" if facts.content_space else "",
-        "thinking_aloud?" if ir.reasoning.mode == "delimiter" else "",
+        "thinking_aloud?" if facts.unopened else "",
         "reasoning_for_closer*" if facts.reasoning_close_first else "",
         _first(facts),
     ]
-    markers = _markers(ir, facts)
+    markers = _markers(facts)
     text = [*(["content_for_answer"] if in_format else []), *_talk(facts), "content"]
     parts = [*markers, *text]
-    if _failing_next(ir, facts):
+    if _failing_next(facts):
         parts[parts.index("tool_calls")] = "tool_calls failed_call?"
     rules = [rule("turn", sequence(*first, "part*"))]
     if facts.reasoning_open_first:
@@ -67,13 +67,12 @@ def turn_section(ir: TemplateIR, facts: Facts, *, in_format: bool) -> Section:
     return Section("A turn, part after part: what matches first is taken, and what is no marker is content.", (*rules,))
 
 
-def _markers(ir: TemplateIR, facts: Facts) -> list[str]:
+def _markers(facts: Facts) -> list[str]:
     """What is more than text, in the order in which it is tried."""
-    opened = facts.reasoning_open_anywhere and ir.reasoning.mode != "delimiter"
     named = (
         ("turn_end", facts.turn_end),
         ("turn_header", facts.turn_header),
-        ("reasoning_for_word" if facts.reasoning_open_first else "reasoning", opened),
+        ("reasoning_for_word" if facts.reasoning_open_first else "reasoning", facts.reasoning_open_anywhere),
         ("call_line" if facts.bare else "tool_calls", facts.call_starts),
         ("content_open", facts.content_open),
         ("content_close", facts.content_close),
@@ -105,11 +104,11 @@ def _talk(facts: Facts) -> list[str]:
     return ["talk_of_calls" if facts.stray else "content_for_opener"]
 
 
-def reasoning_section(ir: TemplateIR, facts: Facts) -> Section:
+def reasoning_section(mode: ReasoningMode, facts: Facts) -> Section:
     if not facts.reasoning_close:
         return Section("", ())
-    by_call = "call_ends_reasoning" in facts.tolerances and bool(facts.call_starts) and not facts.bare
-    if ir.reasoning.mode == "delimiter":
+    by_call = facts.calls.in_reasoning is not None
+    if facts.unopened:
         return _thinking_aloud(facts)
     stops = [facts.reasoning_close, facts.turn_end, *(facts.line_starts if by_call else [])]
     at_call = "!call_line" if by_call else ""
@@ -126,7 +125,7 @@ def reasoning_section(ir: TemplateIR, facts: Facts) -> Section:
         rules.append(rule("call_line", *own_line, "line_start reasoning_text_for_indent &tool_calls"))
         rules.append(rule("reasoning_text_for_indent", leaf(INDENT)))
         rules.append(rule("line_start", leaf(r"(?<![^\n])")))
-    return Section(f"Reasoning{_FORM[ir.reasoning.mode]}.", (*rules,))
+    return Section(f"Reasoning{_FORM[mode]}.", (*rules,))
 
 
 def _reasoning(ends: list[str], *, by_call: bool) -> list[str]:
@@ -176,9 +175,9 @@ def _thinking_aloud(facts: Facts) -> Section:
     )
 
 
-def content_section(ir: TemplateIR, facts: Facts) -> Section:
+def content_section(facts: Facts) -> Section:
     calls = facts.line_starts if facts.bare else facts.call_starts
-    opened = facts.reasoning_open_anywhere if ir.reasoning.mode != "delimiter" else ""
+    opened = facts.reasoning_open_anywhere
     stops = [facts.turn_end, facts.turn_header, opened, *calls, facts.content_open, facts.content_close, facts.stray]
     rules = [rule("content", leaf(up_to(stops)))]
     if facts.content_open:
@@ -189,57 +188,56 @@ def content_section(ir: TemplateIR, facts: Facts) -> Section:
         rules.append(rule("content_for_indent", leaf(INDENT)))
     if not _talk(facts):
         return Section(CONTENT, (*rules,))
-    rules += _talk_rules(ir, facts)
+    rules += _talk_rules(facts)
     notes = ("After an opener that opens no call, closers are text as well.",) if facts.stray else ()
     return Section(CONTENT, (*rules,), notes)
 
 
-def _talk_rules(ir: TemplateIR, facts: Facts) -> list[Rule]:
+def _talk_rules(facts: Facts) -> list[Rule]:
     """Text that begins like a call and is none: outside the section, and where the next call may come in it."""
-    others = [f"!{name}" for name in _markers(ir, facts) if name != "stray_closer"]
+    others = [f"!{name}" for name in _markers(facts) if name != "stray_closer"]
     text = "(content_for_closer / content)" if facts.stray else "content"
     rest = f"({' '.join(others)} {text})*"
     rules = [rule("talk_of_calls", f"content_for_opener {rest}")] if facts.stray else []
-    rules += _opener_rules(ir, facts)
-    if _failing_next(ir, facts):
+    rules += _opener_rules(facts)
+    if _failing_next(facts):
         before = ["gap", *(["!turn_end"] if facts.turn_end else []), *(["call_open gap"] if facts.call_open else [])]
         rules.append(rule("failed_call", f"content_for_next_call {rest}"))
         rules.append(rule("content_for_next_call", sequence(*before, "nameless_object")))
     return [*rules, *([rule("content_for_closer", leaf(facts.stray))] if facts.stray else [])]
 
 
-def _failing_next(ir: TemplateIR, facts: Facts) -> bool:
+def _failing_next(facts: Facts) -> bool:
     """Whether in a section something opens a call that opens none outside, and may turn out to be none."""
-    called = call_object_of(ir.tools)
     opens = bool(facts.section_open) and not facts.distinctive_call
-    return opens and called is not None and not facts.bare and not call_shape(ir.tools).slots
+    return opens and bool(facts.calls.fields) and not facts.bare and not facts.calls.shape.slots
 
 
-def _opener_rules(ir: TemplateIR, facts: Facts) -> list[Rule]:
+def _opener_rules(facts: Facts) -> list[Rule]:
     """What turns out not to open a call: with an object that has no name, up to where that shows."""
     opener = leaf("|".join(facts.call_starts))
     if facts.bare:
         opener = f"line_start {leaf(INDENT + '(?:' + either(facts.call_starts) + ')')}"
-    called = call_object_of(ir.tools)
-    if called is None:
+    calls = facts.calls
+    if not calls.fields:
         return [rule("content_for_opener", opener)]
-    slots = [item for kind, _ in call_shape(ir.tools).slots for item in ("gap", kind, f"{kind}_end")]
+    slots = [item for kind, _ in calls.shape.slots for item in ("gap", kind, f"{kind}_end")]
     if slots:
         return [
             rule("content_for_opener", sequence(opener, *slots, "gap nameless_object"), opener),
-            rule("nameless_object", nameless_object(called.fields, bare=facts.bare)),
+            rule("nameless_object", nameless_object(calls, bare=facts.bare)),
         ]
     return [
         rule("content_for_opener", f"{opener} gap nameless_object?"),
-        rule("nameless_object", nameless_object(called.fields, bare=facts.bare)),
+        rule("nameless_object", nameless_object(calls, bare=facts.bare)),
     ]
 
 
-def nameless_object(fields: JsonFields, *, bare: bool) -> str:
+def nameless_object(calls: CallForm, *, bare: bool) -> str:
     """An object that is no call, up to where that shows."""
-    if fields.name_is_key:
+    if calls.name_is_key:
         return "object_open (loose_sign / loose_object / loose_list)* (loose_string / object_close)?"
-    key = "inner_key" if len(fields.name) > 1 else "name_key"
+    key = "inner_key" if len(calls.path_of("name")) > 1 else "name_key"
     if bare:
         return f"object_open ({key} loose_sign* (loose_string / loose_word)? / loose_key)?"
     return f"object_open (!{key} field)* ({key} loose_sign* (loose_value / object_close)? / object_close)?"

@@ -7,15 +7,32 @@ from __future__ import annotations
 
 from tplc.backends.python.audit import audit
 from tplc.backends.python.emit import emit
-from tplc.backends.python.format import format_facts
+from tplc.errors import TplcError
 from tplc.ir.nodes import TemplateIR
+from tplc.lower import lower
 
 
-def generate(ir: TemplateIR) -> str:
-    """The text of the parser; it has been compiled and audited."""
-    text = emit(ir, format_facts(ir))
+class UnsupportedFormat(TplcError):
+    """A format that cannot be parsed as it streams: the name of a call is told before its arguments."""
+
+    def __init__(self, name: str, problem: str) -> None:
+        super().__init__(name, problem)
+        self.name = name
+        self.problem = problem
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.problem}; parsers can't be generated for that"
+
+
+def generate(ir: TemplateIR, *, openai: bool = False) -> str:
+    """The text of the parser; it has been compiled and audited.  `openai`: with what makes chat completions of it."""
+    acceptor = lower(ir)
+    calls = acceptor.calls
+    if calls is not None and not calls.fields and all(slot.kind != "name" for slot in calls.header):
+        raise UnsupportedFormat(ir.provenance.name, "the name of a call comes after its arguments")
+    text = emit(ir, acceptor, openai=openai)
     audit(text)
     return text
 
 
-__all__ = ["generate"]
+__all__ = ["UnsupportedFormat", "generate"]

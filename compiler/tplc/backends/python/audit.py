@@ -25,7 +25,9 @@ MODULES: Mapping[str, frozenset[str] | None] = {
         sub""".split()
     ),
     "sys": frozenset(["intern", "maxsize", "stderr", "stdin", "stdout"]),
+    "time": frozenset(["time"]),
     "typing": None,
+    "uuid": frozenset(["uuid4"]),
 }
 BUILTINS = frozenset(
     """AssertionError IndexError KeyError NotImplementedError OSError OverflowError RecursionError StopIteration
@@ -53,10 +55,11 @@ def audit(text: str) -> None:
 
 
 def _breaches(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    nodes = list(ast.walk(tree))
+    imported = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     command = {id(node) for function in _commands(tree) for node in ast.walk(function)}
-    taken = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    for node in ast.walk(tree):
+    taken = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
+    for node in nodes:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             yield from _imports(node)
         elif isinstance(node, ast.Name):

@@ -22,6 +22,7 @@ FILES = (
     "schema",
     "values",
     "fence",
+    "heads",
     "machine",
     "objects",
     "callobjects",
@@ -30,9 +31,11 @@ FILES = (
     "guess",
     "wraps",
     "elements",
+    "batch",
+    "openai",
     "command",
 )
-_PUBLIC = frozenset(["feed", "finish", "message", "copy"])
+_PUBLIC = frozenset(["feed", "finish", "message", "copy", "trailing"])
 
 Import = tuple[str, str]  # module and name; the name is "" for `import module`
 

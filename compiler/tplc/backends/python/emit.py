@@ -1,6 +1,6 @@
 """Write the parser: header, markers, the embedded runtime, the states.
 
-FormatFacts(reasoning_starts=("<reason>",), …)
+Acceptor(reasoning_starts=("<reason>",), …)
 →
 REASONING_START = ("<reason>",)
 …
@@ -11,21 +11,26 @@ class StreamParser(Objects):
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 
 from tplc.backends.python.embed import Embedded, embed
-from tplc.backends.python.format import CallFacts, FormatFacts, PairFacts, SlotEnd
 from tplc.backends.python.literals import Expression, assignment, called, literal, mapping, texts
-from tplc.ir.nodes import TemplateIR
+from tplc.ir.nodes import Slot, TemplateIR, Text
 from tplc.ir.spellings import Spelling
+from tplc.lower import Acceptor, CallForm, Following, Marker, PairForm, SlotEnd
+from tplc.lower.acceptor import Where
+from tplc.lower.bounds import KEY
+from tplc.lower.following import after_quoted, pattern_of, start_of
 
 _USUAL_SIGNS = ("[", ",", "]", "{", ":", ",", "}")
 
 
-def emit(ir: TemplateIR, facts: FormatFacts) -> str:
+def emit(ir: TemplateIR, facts: Acceptor, *, openai: bool = False) -> str:
     tables = _tables(facts)
     states = _states(facts)
-    embedded = embed([*tables, *states, *_FOOTER])
+    footer = [*_PARSE, *(_OPENAI if openai else ()), *_COMMAND]
+    embedded = embed([*tables, *states, *footer])
     lines = [
         *_header(ir),
         *_imports(embedded),
@@ -46,12 +51,12 @@ def emit(ir: TemplateIR, facts: FormatFacts) -> str:
         "",
         "",
         *states,
-        *_FOOTER,
+        *footer,
     ]
     return "\n".join(lines) + "\n"
 
 
-def _base(facts: FormatFacts) -> str:
+def _base(facts: Acceptor) -> str:
     calls = facts.calls
     if calls is None:
         return "Machine"
@@ -62,7 +67,7 @@ def _base(facts: FormatFacts) -> str:
     if calls.pairs.quoted:
         return "QuotedPairs"
     raw = ["Wraps"] * bool(calls.pairs.wrap) + ["Elements"] * bool(calls.pairs.items)
-    raw += ["GuessedPairs"] * (calls.pairs.value_guess is not None)
+    raw += ["GuessedPairs"] * calls.pairs.guessed
     return ", ".join(raw) or "RawPairs"
 
 
@@ -119,18 +124,22 @@ def _texts(name: str, items: Sequence[str]) -> list[str]:
     return assignment(name, texts(items))
 
 
-def _grammar(facts: FormatFacts) -> list[str]:
+def _grammar(facts: Acceptor) -> list[str]:
     """The order of states at a glance."""
     calls = facts.calls
     parts = ["text"]
     if facts.content_starts:
         parts.append("CONTENT_START text" + " CONTENT_END" * bool(facts.content_ends))
-    if facts.reasoning_ends and not facts.delimiter:
+    if facts.reasoning_starts:
         parts.append("REASONING_START text REASONING_END")
     if calls is not None:
         parts.append("calls")
-    first = "text REASONING_END " if facts.delimiter else ""
-    lines = [f"#   turn      = {first}({' | '.join(parts)})*" + " TURN_END" * bool(facts.ends)]
+    first = "text REASONING_END " if _unopened(facts) else ""
+    lines = [
+        f"#   turn      = {first}({' | '.join(parts)})*"
+        + " TURN_END" * bool(facts.ends)
+        + " OUTPUT_END" * bool(facts.last_ends)
+    ]
     if calls is not None:
         separator = "CALL_SEPARATOR? " if calls.separators else ""
         lines.append(f"#   calls     = CALL_START call ({separator}NEXT_CALL_START call)*")
@@ -144,12 +153,12 @@ def _grammar(facts: FormatFacts) -> list[str]:
     ]
 
 
-def _call_grammar(calls: CallFacts) -> list[str]:
+def _call_grammar(calls: CallForm) -> list[str]:
     closers = " CALL_END" * bool(calls.closers)
     if calls.fields:
         fields = ", ".join(_field(path, role) for path, role in calls.fields)
         return [f"#   call      = {{ {fields} }}{closers}"]
-    slots = " ".join(f"{slot.kind} {slot.kind.upper()}_END" for slot in calls.header)
+    slots = " ".join(f"{slot.kind} {name}" for slot, name in _named_ends(calls.header))
     tail = ""
     if calls.tail is not None:
         tail = " TAIL_START " + " ".join(f"{slot.kind} {slot.kind.upper()}_AGAIN_END" for slot in calls.tail[1])
@@ -172,13 +181,14 @@ def _field(path: tuple[str, ...], role: str) -> str:
     return literal(".".join(path)) + ": " + role
 
 
-def _markers(ir: TemplateIR, facts: FormatFacts) -> list[str]:
+def _markers(ir: TemplateIR, facts: Acceptor) -> list[str]:
     groups: list[tuple[str, Sequence[str]]] = [
         ("TURN_ANCHORS", facts.anchors),
-        ("PROMPT_HEADS", tuple(dict.fromkeys(prompt.head for prompt in ir.turn.prompts)) or ("",)),
+        ("PROMPT_HEADS", ir.turn.heads or ("",)),
         ("TURN_START", facts.headers),
         ("TURN_END", facts.ends),
-        ("REASONING_START", facts.reasoning_starts),
+        ("OUTPUT_END", facts.last_ends),
+        ("REASONING_START", _texts_of(facts.reasoning_starts)),
         ("REASONING_END", facts.reasoning_ends),
         ("CONTENT_START", facts.content_starts),
         ("CONTENT_END", facts.content_ends),
@@ -190,23 +200,23 @@ def _markers(ir: TemplateIR, facts: FormatFacts) -> list[str]:
             ("NEXT_CALL_START", calls.inner),
             ("CALL_SEPARATOR", calls.separators),
         ]
-        groups += [(f"{slot.kind.upper()}_END", slot.suffixes) for slot in calls.header]
+        groups += [(name, slot.suffixes) for slot, name in _named_ends(calls.header)]
         groups.append(("CALL_END", calls.closers))
         if calls.tail is not None:
             groups.append(("TAIL_START", (calls.tail[0],)))
             groups += [(f"{slot.kind.upper()}_AGAIN_END", slot.suffixes) for slot in calls.tail[1]]
         if calls.pairs is not None:
             groups += _pair_markers(calls.pairs)
-    groups.append(("STRAY", facts.stray))
+    groups.append(("STRAY", _at(facts.strays, "anywhere")))
     return [line for name, items in groups if items for line in _texts(name, items)]
 
 
-def _pair_markers(pairs: PairFacts) -> list[tuple[str, Sequence[str]]]:
+def _pair_markers(pairs: PairForm) -> list[tuple[str, Sequence[str]]]:
     groups: list[tuple[str, Sequence[str]]] = [("PAIR_START", pairs.opens)]
     groups += [(f"{slot.kind.upper()}_END", slot.suffixes) for slot in pairs.slots]
     if pairs.value_close is not None:
         groups.append(("VALUE_END_AROUND_KEY", pairs.value_close))
-    elif pairs.value_guess is None:
+    elif not pairs.guessed:
         groups.append(("VALUE_END", pairs.value_ends))
     if pairs.items is not None:
         groups += [("ITEM_START", pairs.items[:1]), ("ITEM_END", pairs.items[1:])]
@@ -216,30 +226,32 @@ def _pair_markers(pairs: PairFacts) -> list[tuple[str, Sequence[str]]]:
 # What the states look for
 
 
-def _tables(facts: FormatFacts) -> list[str]:
+def _tables(facts: Acceptor) -> list[str]:
     calls = facts.calls
     content = [
         *([("content", "CONTENT_START")] if facts.content_starts else []),
         *([("content_end", "CONTENT_END")] if facts.content_ends else []),
-        *([("call" if calls.distinct else "line", "CALL_START")] if calls is not None and calls.openers else []),
+        *([(_opener_kind(calls), "CALL_START")] if calls is not None and calls.openers else []),
         *([("end", "TURN_END")] if facts.ends else []),
+        *([("last", "OUTPUT_END")] if facts.last_ends else []),
         *([("header", "TURN_START")] if facts.headers else []),
-        *([("stray", "STRAY")] if facts.stray else []),
+        *([("stray", "STRAY")] if _at(facts.strays, "anywhere") else []),
     ]
-    opens = [("reasoning", "REASONING_START")] if facts.reasoning_starts and not facts.delimiter else []
-    anywhere = tuple(start for start in facts.reasoning_starts if start not in facts.first_starts)
+    opens = [("reasoning", "REASONING_START")] if facts.reasoning_starts else []
+    anywhere, first = _at(facts.reasoning_starts, "anywhere"), _at(facts.reasoning_starts, "before content")
     openers: Sequence[tuple[str, str | Sequence[str]]] = opens
-    if facts.first_starts:
+    if first:
         openers = [("reasoning", anywhere)] if anywhere else []
     lines = _marks("IN_CONTENT", [*openers, *content])
-    if facts.first_starts:
+    if first:
         lines += _marks("BEFORE_CONTENT", [*opens, *content])
     if _starts_with_closer(facts):
-        lines += _marks("AT_START", [("reasoning_end", facts.first_ends), *opens, *content])
-    if facts.delimiter:
+        lines += _marks("AT_START", [("reasoning_end", _at(facts.strays, "turn start")), *opens, *content])
+    if _unopened(facts):
         lines += _marks("BEFORE_REASONING_END", [("reasoning_end", "REASONING_END"), *content])
     elif facts.reasoning_ends:
         ends = [("reasoning_end", "REASONING_END"), *([("end", "TURN_END")] if facts.ends else [])]
+        ends += [("last", "OUTPUT_END")] if facts.last_ends else []
         if _calls_end_reasoning(facts):
             ends.append(("line", "CALL_START"))
         lines += _marks("IN_REASONING", ends)
@@ -254,6 +266,7 @@ def _tables(facts: FormatFacts) -> list[str]:
         *([("call", starts)] if starts else []),
         *([("separator", "CALL_SEPARATOR")] if calls.separators else []),
         *([("section", calls.section_ends)] if calls.unmarked and calls.section_ends else []),
+        *([("closed", calls.last)] if calls.last else []),
         *([("close", "CALL_END")] if calls.closers else []),
     ]
     lines += _marks("AFTER_CALL", after + [pair for pair in [*opens, *content] if pair[1] != "CALL_START"])
@@ -271,12 +284,29 @@ def _tables(facts: FormatFacts) -> list[str]:
     return lines + (_pair_tables(calls.pairs) if calls.pairs is not None else [])
 
 
-def _starts_with_closer(facts: FormatFacts) -> bool:
-    return bool(facts.first_ends) and not facts.delimiter
+def _starts_with_closer(facts: Acceptor) -> bool:
+    return bool(_at(facts.strays, "turn start")) and not _unopened(facts)
 
 
-def _calls_end_reasoning(facts: FormatFacts) -> bool:
-    return facts.call_ends_reasoning and facts.calls is not None and facts.calls.distinct
+def _unopened(facts: Acceptor) -> bool:
+    """Nothing opens reasoning: it is what stands before its end."""
+    return bool(facts.reasoning_ends) and not facts.reasoning_starts
+
+
+def _calls_end_reasoning(facts: Acceptor) -> bool:
+    return facts.calls is not None and facts.calls.in_reasoning is not None
+
+
+def _opener_kind(calls: CallForm) -> str:
+    return "call" if calls.where == "anywhere" else "line"
+
+
+def _texts_of(markers: Iterable[Marker]) -> tuple[str, ...]:
+    return tuple(marker.text for marker in markers)
+
+
+def _at(markers: Iterable[Marker], where: Where) -> tuple[str, ...]:
+    return tuple(marker.text for marker in markers if marker.where == where)
 
 
 def _marks(name: str, kinds: Sequence[tuple[str, str | Sequence[str]]]) -> list[str]:
@@ -288,7 +318,7 @@ def _kind(kind: str, markers: str | Sequence[str]) -> Expression:
     return f"{kind}={markers}" if isinstance(markers, str) else texts(markers, kind)
 
 
-def _both(calls: CallFacts) -> tuple[str, ...]:
+def _both(calls: CallForm) -> tuple[str, ...]:
     """Markers that close a call as well as open the next."""
     cores = {text.strip() for text in calls.openers}
     return tuple(text for text in calls.closers if text.strip() in cores)
@@ -296,11 +326,19 @@ def _both(calls: CallFacts) -> tuple[str, ...]:
 
 def _slots(name: str, slots: Sequence[SlotEnd], end: str = "_END") -> list[str]:
     items = []
-    for slot in slots:
-        kinds: list[Expression] = [f"suffix={slot.kind.upper()}{end}"] if slot.suffixes else []
+    for slot, name_of_end in _named_ends(slots, end):
+        kinds: list[Expression] = [f"suffix={name_of_end}"] if slot.suffixes else []
         kinds += [texts(slot.nexts, "next")] if slot.nexts else []
+        kinds += [texts(slot.bare, "bare")] if slot.bare else []
         items.append(called("", [literal(slot.kind), called("Marks", kinds), str(slot.line)]))
     return assignment(name, called("", items))
+
+
+def _named_ends(slots: Sequence[SlotEnd], end: str = "_END") -> Iterator[tuple[SlotEnd, str]]:
+    """The slots, each with the name of the constant that ends it: a slot that comes again has its own."""
+    for index, slot in enumerate(slots):
+        before = sum(1 for other in slots[:index] if other.kind == slot.kind)
+        yield slot, slot.kind.upper() + "_AGAIN" * before + end
 
 
 def _style(name: str, style: Spelling) -> list[str]:
@@ -316,7 +354,7 @@ def _words(words: Iterable[tuple[str, str]]) -> Expression:
     return mapping((literal(word), literal(value)) for word, value in sorted(words))
 
 
-def _field_table(calls: CallFacts) -> list[str]:
+def _field_table(calls: CallForm) -> list[str]:
     lines = assignment(
         "CALL_FIELDS: Mapping[tuple[str, ...], str]",
         mapping((texts(path), literal(role)) for path, role in calls.fields),
@@ -326,15 +364,17 @@ def _field_table(calls: CallFacts) -> list[str]:
     return lines
 
 
-def _pair_tables(pairs: PairFacts) -> list[str]:
+def _pair_tables(pairs: PairForm) -> list[str]:
     kinds: dict[str, list[str]] = {}
     for kind, items in pairs.between:
         kinds.setdefault(kind, []).extend(items)
     named = {"pair": "PAIR_START"}
     lines = _marks("BETWEEN_PAIRS", [(kind, named.get(kind) or items) for kind, items in kinds.items()])
     lines += _slots("PAIR_HEADER", pairs.slots)
-    if pairs.value_guess is not None and not pairs.quoted:
-        lines += assignment("VALUE_END", called("Guess", map(literal, pairs.value_guess)))
+    if pairs.guessed:
+        lines += assignment("VALUE_END", called("Guess", map(literal, _guess(pairs.following))))
+        if pairs.bare is not None:
+            lines += assignment("BARE_VALUE_END", called("Guess", map(literal, _guess(pairs.bare))))
     elif pairs.value_close is None and not pairs.quoted:
         lines.append("AFTER_VALUE = Marks(end=VALUE_END)")
     if not pairs.quoted:
@@ -347,13 +387,23 @@ def _pair_tables(pairs: PairFacts) -> list[str]:
     return lines
 
 
+def _guess(following: Following) -> tuple[str, str]:
+    """Where a value ends, and what may turn out to be that."""
+    end = pattern_of(following, over=True, key=f"(?P<key>{KEY})")
+    return f"(?={re.escape(following.close)}{end})", start_of(following)
+
+
+def _follow(following: Following) -> tuple[str, str]:
+    return after_quoted(following, over=False), after_quoted(following, over=True)
+
+
 # The states
 
 
-def _states(facts: FormatFacts) -> list[str]:
+def _states(facts: Acceptor) -> list[str]:
     calls = facts.calls
     lines = [f"class StreamParser({_base(facts)}):", *_attributes(facts)]
-    if facts.delimiter:
+    if _unopened(facts):
         lines += [
             "",
             "    def _first_state(self) -> Callable[[StreamParser], bool]:",
@@ -368,7 +418,7 @@ def _states(facts: FormatFacts) -> list[str]:
     lines += _feed(facts)
     if _starts_with_closer(facts):
         lines += _start()
-    if facts.delimiter:
+    if _unopened(facts):
         lines += _held(facts)
     elif facts.reasoning_ends:
         lines += _reasoning(facts)
@@ -379,15 +429,15 @@ def _states(facts: FormatFacts) -> list[str]:
     return lines
 
 
-def _attributes(facts: FormatFacts) -> list[str]:
+def _attributes(facts: Acceptor) -> list[str]:
     lines = ["    HEADS = PROMPT_HEADS"]
     if facts.anchors:
         lines.append("    ANCHORS = TURN_ANCHORS")
     if facts.content_space:
         lines.append(f"    SPACE = {literal(facts.content_space)}")
     calls = facts.calls
-    if facts.reasoning_starts and not facts.delimiter:
-        starts = [text.strip() for text in facts.reasoning_starts]
+    if facts.reasoning_starts:
+        starts = [text.strip() for text in _texts_of(facts.reasoning_starts)]
         ends = [text.strip() for text in facts.reasoning_ends]
         lines += assignment("AROUND_REASONING", called("", [texts(starts), texts(ends)]), 4)
     if calls is None:
@@ -396,12 +446,17 @@ def _attributes(facts: FormatFacts) -> list[str]:
         names = {style: f"STYLE_{i}" for i, style in enumerate(dict.fromkeys(calls.styles), 1)}
         names = names if len(names) > 1 else dict.fromkeys(names, "STYLE")
         lines.append(f"    STYLES = ({', '.join(names[style] for style in calls.styles)})")
+    if calls.where == "line start":
+        lines.append("    DISTINCT = False")
+    elif calls.openers:
+        lines.append("    OPENERS = CALL_START")
+    if calls.last or calls.tail is not None:
+        lines += ["    CLOSED = True", *(["    ENDS_TURN = True"] if calls.ends_turn else [])]
     if calls.fields:
-        lines.append("    FIELDS = CALL_FIELDS")
+        closers = calls.last or calls.closers[:1]
+        lines += ["    FIELDS = CALL_FIELDS", *([f"    CLOSERS = {texts(closers)}"] if closers else [])]
         if calls.object_head:
             lines.append("    HEAD = CALL_HEAD")
-        if not calls.distinct:
-            lines.append("    DISTINCT = False")
     pairs = calls.pairs
     if pairs is None:
         return lines
@@ -409,13 +464,17 @@ def _attributes(facts: FormatFacts) -> list[str]:
     if not pairs.opens:
         lines.append("    PAIR_OPENS = False")
     if pairs.quoted:
-        follow = assignment("FOLLOW", texts(pairs.follow), 4)
+        follow = assignment("FOLLOW", texts(_follow(pairs.following)), 4)
         return [*lines, *follow]
     lines.append("    WORDS = WORDS_OF_VALUES")
     if pairs.value_close is not None:
         lines.append("    VALUE_CLOSE = VALUE_END_AROUND_KEY")
     else:
-        lines.append("    VALUE_END = " + ("VALUE_END" if pairs.value_guess else "AFTER_VALUE"))
+        lines.append("    VALUE_END = " + ("VALUE_END" if pairs.guessed else "AFTER_VALUE"))
+        if pairs.literals:
+            lines.append(f"    LITERALS = {literal(pairs.literals)}")
+        if pairs.bare is not None:
+            lines.append("    BARE_END = BARE_VALUE_END")
     if pairs.types:
         lines.append("    TYPE_WORDS = TYPES_OF_WORDS")
     if pairs.wrap:
@@ -428,7 +487,7 @@ def _attributes(facts: FormatFacts) -> list[str]:
 NOT_EMPTY = 'chunk != ""'  # twice as fast as the truth of a string
 
 
-def _feed(facts: FormatFacts) -> list[str]:
+def _feed(facts: Acceptor) -> list[str]:
     """The way most text goes.  Every test counts here: this is what a server spends its time on."""
     lines = [
         "",
@@ -446,17 +505,19 @@ def _feed(facts: FormatFacts) -> list[str]:
     return [*lines, "        return self._more(chunk)"]
 
 
-def _feed_argument(facts: FormatFacts, chars: set[str]) -> list[str]:
+def _feed_argument(facts: Acceptor, chars: set[str]) -> list[str]:
     """Text that goes into a string: as it came, and otherwise if possible.  No chunk that is empty, as "" is in any."""
     usual = ["'\"' not in chunk", '"\\\\" not in chunk', "chunk.isprintable()", NOT_EMPTY]
     if _in_reader(facts):
         tests = [f"{literal(char)} not in chunk" for char in sorted(chars - {'"', "\\"})]
         otherwise, said = ['chunk[-1:] not in "\\\\"', "IN_STRING.fullmatch(chunk)"] if _in_json(facts) else [], "chunk"
     else:
-        tests = _ends_nothing({char for char in chars if char.isprintable() or not char.isspace()})
-        if facts.calls is not None and facts.calls.pairs is not None and facts.calls.pairs.value_guess is not None:
+        if facts.calls is not None and facts.calls.pairs is not None and facts.calls.pairs.guessed:
             # Any of them may begin what ends the value, white space among them.
             tests = [*(f"{literal(char)} not in chunk" for char in sorted(chars)), "not chunk[-1:].isspace()"]
+        else:
+            tests = _ends_nothing({char for char in chars if char.isprintable() or not char.isspace()})
+        # Usual text holds none of these, so only other text is asked about them.
         spaces = "".join(sorted(char for char in chars if char.isspace() and not char.isprintable()))
         otherwise, said = [f"chunk[-1:] not in {literal(spaces or chr(10))}"], "self._written(chunk)"
     if not otherwise:
@@ -482,12 +543,12 @@ def _ends_nothing(chars: set[str]) -> list[str]:
     return tests + [f"({space} not in chunk or chunk[-1] != {space})" for space in spaces]
 
 
-def _in_reader(facts: FormatFacts) -> bool:
+def _in_reader(facts: Acceptor) -> bool:
     """Arguments are values of a dialect with quotes."""
     return facts.calls is not None and (facts.calls.pairs is None or facts.calls.pairs.quoted)
 
 
-def _in_json(facts: FormatFacts) -> bool:
+def _in_json(facts: Acceptor) -> bool:
     """Arguments are passed on as they came, as their strings are JSON's."""
     styles = facts.calls.styles if facts.calls is not None else None
     usual = {style.strings[0] if style.strings else ("", "", "") for style in styles or ()}
@@ -502,7 +563,7 @@ def _condition(indent: int, word: str, tests: Sequence[str]) -> list[str]:
     return [" " * indent + line for line in lines]
 
 
-def _specials(facts: FormatFacts, kind: str) -> set[str] | None:
+def _specials(facts: Acceptor, kind: str) -> set[str] | None:
     """Characters that text of this kind can't hold without being looked at."""
     calls = facts.calls
     if kind == "arguments":
@@ -515,11 +576,12 @@ def _specials(facts: FormatFacts, kind: str) -> set[str] | None:
             return None  # a value's closer begins with its key
         ends = [*pairs.value_ends, *(pairs.value_close or ())[:1], *(pairs.wrap or ())[1:]]
         ends += pairs.items[1:] if pairs.items else ()
-        return {char for end in ends for char in _first(end)} | set(pairs.guess_chars)
-    markers = [*facts.reasoning_ends, *facts.ends]
+        starts = pairs.following.starts + (pairs.bare.starts if pairs.bare is not None else "")
+        return {char for end in ends for char in _first(end)} | set(starts if pairs.guessed else "")
+    markers = [*facts.reasoning_ends, *facts.ends, *facts.last_ends]
     if kind == "content":
-        markers += [start for start in facts.reasoning_starts if start not in facts.first_starts]
-        markers += [*facts.content_starts, *facts.content_ends, *facts.headers, *facts.stray]
+        markers += [*_at(facts.reasoning_starts, "anywhere"), *_at(facts.strays, "anywhere")]
+        markers += [*facts.content_starts, *facts.content_ends, *facts.headers]
     elif not facts.reasoning_ends:
         return None
     if calls is not None and (kind == "content" or _calls_end_reasoning(facts)):
@@ -532,7 +594,7 @@ def _first(marker: str) -> str:
     return marker[: marker.index(core)] + core[:1]
 
 
-def _try(calls: CallFacts, kind: str) -> str:
+def _try(calls: CallForm, kind: str) -> str:
     if calls.fields and not calls.header:
         return f"self._try_object({kind}, {literal(calls.object_open)})"
     return f"self._try(StreamParser._call, {kind})"
@@ -547,6 +609,7 @@ def _start() -> list[str]:
         "        if kind is None:",
         "            return False",
         '        if kind == "reasoning_end":',
+        '            self._note("reasoning ends that was not open")',
         "            self._drop()",
         "        else:",
         "            self._state = StreamParser._content",
@@ -554,7 +617,7 @@ def _start() -> list[str]:
     ]
 
 
-def _reasoning(facts: FormatFacts) -> list[str]:
+def _reasoning(facts: Acceptor) -> list[str]:
     calls = facts.calls if _calls_end_reasoning(facts) else None
     rule = "text (REASONING_END content | CALL_START call)" if calls is not None else "text REASONING_END content"
     lines = [
@@ -569,7 +632,7 @@ def _reasoning(facts: FormatFacts) -> list[str]:
             '        if kind == "line" and self._calls_on:',
             f"            {_try(calls, 'text')}",
             '        elif kind == "line":',
-            "            self._keep(text)",
+            "            self._keep_call()",
         ]
     return [
         *lines,
@@ -580,7 +643,7 @@ def _reasoning(facts: FormatFacts) -> list[str]:
     ]
 
 
-def _held(facts: FormatFacts) -> list[str]:
+def _held(facts: Acceptor) -> list[str]:
     return [
         "",
         "    def _held_text(self) -> bool:",
@@ -598,7 +661,7 @@ def _held(facts: FormatFacts) -> list[str]:
     ]
 
 
-def _content(facts: FormatFacts) -> list[str]:
+def _content(facts: Acceptor) -> list[str]:
     parts = ["text"]
     if facts.content_starts:
         parts.append("CONTENT_START")
@@ -607,7 +670,7 @@ def _content(facts: FormatFacts) -> list[str]:
     if facts.ends:
         parts.append("TURN_END")
     then = []
-    if facts.reasoning_starts and not facts.delimiter:
+    if facts.reasoning_starts:
         then.append("REASONING_START reasoning")
     if facts.calls is not None and facts.calls.openers:
         then.append("CALL_START call")
@@ -618,7 +681,7 @@ def _content(facts: FormatFacts) -> list[str]:
         f"        # content = {rule}" + (f" ({' | '.join(then)})?" if then else ""),
         *_text_of_content(facts),
     ]
-    if facts.reasoning_starts and not facts.delimiter:
+    if facts.reasoning_starts:
         lines += [
             '        if kind == "reasoning":',
             "            self._reasoning_marker()",
@@ -630,8 +693,8 @@ def _content(facts: FormatFacts) -> list[str]:
     return [*lines, *marks, '        return kind != ""']
 
 
-def _text_of_content(facts: FormatFacts) -> list[str]:
-    if not facts.first_starts:
+def _text_of_content(facts: Acceptor) -> list[str]:
+    if not _at(facts.reasoning_starts, "before content"):
         return ['        kind = self._until(IN_CONTENT, "content")']
     return [
         "        # What opens reasoning is text once content has begun.",
@@ -643,10 +706,10 @@ def _text_of_content(facts: FormatFacts) -> list[str]:
     ]
 
 
-def _content_markers(facts: FormatFacts, text: str) -> list[str]:
+def _content_markers(facts: Acceptor, text: str) -> list[str]:
     lines = []
     if facts.calls is not None and facts.calls.openers:
-        kind = literal("call" if facts.calls.distinct else "line")
+        kind = literal(_opener_kind(facts.calls))
         lines += [
             f"        elif kind == {kind} and self._calls_on:",
             f"            {_try(facts.calls, literal(text))}",
@@ -656,10 +719,10 @@ def _content_markers(facts: FormatFacts, text: str) -> list[str]:
     return [*lines, "        elif kind:", f"            self._turn_marker({literal(text)})"]
 
 
-def _call(calls: CallFacts) -> list[str]:
+def _call(calls: CallForm) -> list[str]:
     if not calls.header:
         return []
-    slots = " ".join(f"{slot.kind} {slot.kind.upper()}_END" for slot in calls.header)
+    slots = " ".join(f"{slot.kind} {name}" for slot, name in _named_ends(calls.header))
     lines = [
         "",
         "    def _call(self) -> bool:",
@@ -680,8 +743,8 @@ def _call(calls: CallFacts) -> list[str]:
             f"        self._begin_object({literal(calls.object_open)})",
             "        return True",
         ]
-    if not calls.distinct or calls.unmarked:
-        bare = "not self._skip and " if calls.distinct else ""
+    if calls.where == "line start" or calls.unmarked:
+        bare = "not self._skip and " if calls.where == "anywhere" else ""
         lines += [
             f'        if not expected and {bare}not self._is_tool(values["name"]):',
             '            expected = "the name of a tool"',
@@ -696,11 +759,11 @@ def _call(calls: CallFacts) -> list[str]:
     ]
 
 
-def _id_part(part: tuple[str, str]) -> str:
-    return f"values[{literal(part[1])}]" if part[0] == "slot" else literal(part[1])
+def _id_part(part: Text | Slot) -> str:
+    return literal(part.text) if isinstance(part, Text) else f"values[{literal(part.kind)}]"
 
 
-def _after_call(calls: CallFacts) -> list[str]:
+def _after_call(calls: CallForm) -> list[str]:
     starts = [*(["NEXT_CALL_START"] if calls.inner else []), *(["CALL_START"] if calls.openers else [])]
     skipped = [*(["CALL_END"] if calls.closers else []), *(["CALL_SEPARATOR"] if calls.separators else [])]
     rule = f"({' | '.join(skipped)})* " if skipped else ""
@@ -708,14 +771,20 @@ def _after_call(calls: CallFacts) -> list[str]:
         "",
         "    def _after_call(self) -> bool:",
         f"        # after_call = {rule}(({' | '.join(starts)}) call | content)",
-        "        kind = self._next(AFTER_CALL)",
+        "        kind = self._next_of_calls(AFTER_CALL)",
         "        if kind is None:",
         "            return False",
         '        if kind == "call":',
         f"            {_try(calls, literal('content'))}",
-        '        elif kind in ("close", "separator"):',
+        '        elif kind in ("close", "closed", "separator"):'
+        if calls.last
+        else '        elif kind in ("close", "separator"):',
         "            self._pos, self._eat = self._mark.end, self._mark.trail",
     ]
+    if calls.separators:
+        lines.append('            self._unclosed = kind == "separator" or (self._unclosed and kind != "closed")')
+    elif calls.last:
+        lines.append('            self._unclosed = self._unclosed and kind != "closed"')
     if calls.separators and not calls.fields and not calls.inner:
         lines += [
             '            if kind == "separator":',
@@ -727,6 +796,7 @@ def _after_call(calls: CallFacts) -> list[str]:
             lines += [
                 '        elif kind == "section":',
                 "            self._pos, self._eat, self._closed = self._mark.end, self._mark.trail, True",
+                *(["            self._unclosed = False"] if calls.last else []),
             ]
         lines += [
             "        elif not kind and not self._closed:",
@@ -737,6 +807,7 @@ def _after_call(calls: CallFacts) -> list[str]:
         lines += [
             '        elif kind == "both" and not self._closed:',
             "            self._pos, self._closed = self._mark.end, True",
+            *(["            self._unclosed = False"] if calls.last else []),
             '        elif kind == "both":',
             f"            {_try(calls, literal('content'))}",
         ]
@@ -747,14 +818,16 @@ def _after_call(calls: CallFacts) -> list[str]:
             f"            {values}, end, expected = self._slots(self._mark.end, CALL_TAIL)",
             '            if expected == "more":',
             "                return False",
-            "            self._pos = self._mark.end if expected else end",
+            '            if expected == "end":',
+            "                return self._cut_off()",
+            "            self._pos, self._unclosed = (self._mark.end if expected else end), False",
         ]
         if values == "values":
             lines += ["            if not expected:", '                self._set_id(values["id"])']
-    return [*lines, "        else:", "            self._state = StreamParser._content", "        return True"]
+    return [*lines, "        else:", "            self._end_calls()", "        return True"]
 
 
-_FOOTER = '''
+_PARSE = '''
 
 def parse(
     text: str,
@@ -765,8 +838,13 @@ def parse(
     parse_tool_calls: bool = True,
     echo: bool = False,
     json_content: bool = False,
+    continue_final_message: bool = False,
 ) -> Message:
-    """The message that the model's output means.  `json_content`: a Markdown fence around the content is dropped."""
+    """The message that the model's output means.
+
+    `json_content`: a Markdown fence around the content is dropped.  `continue_final_message`: the prompt ends with the
+    beginning of this answer, not with a generation prompt.
+    """
     parser = StreamParser(
         tools=tools,
         prompt=prompt,
@@ -774,11 +852,27 @@ def parse(
         parse_tool_calls=parse_tool_calls,
         echo=echo,
         json_content=json_content,
+        continue_final_message=continue_final_message,
     )
     parser.feed(text)
     parser.finish()
     return parser.message
 
 
+def parse_many(
+    texts: Iterable[str | None], *, prompts: str | Sequence[str | None] | None = None, tools: object = None
+) -> list[Row | None]:
+    """A row for each text: content, reasoning_content, tool_calls (id, name, arguments), incomplete, diagnostics.
+
+    `prompts` and `tools` (also as JSON text): one for all, or a list with one for each text.  None gives None.
+    """
+    return rows_of(StreamParser, texts, prompts, tools)'''.split("\n")
+_OPENAI = """
+
+class ChatCompletion(Completion):
+    # read(event) of the engine's completions, or feed(text, index), and finish(): chunks; response(): the whole answer.
+    PARSER = StreamParser""".split("\n")
+_COMMAND = """
+
 if __name__ == "__main__":
-    run_command(StreamParser)'''.split("\n")
+    run_command(StreamParser)""".split("\n")

@@ -1,0 +1,1 @@
+"""Values as a template writes them, of what a schema allows."""

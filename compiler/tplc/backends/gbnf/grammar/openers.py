@@ -1,0 +1,89 @@
+"""How a section of calls begins, and the first part of that which no prose holds.
+
+"<calls>\\n<call>" name …    opener "<calls>\\n<call>"    mark "<calls>"
+'{"name": "' name …          opener '{"name": "'          no mark: JSON and field names stand in any text
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from tplc.ir.nodes import Layout, TemplateIR
+from tplc.lower import Acceptor
+from tplc.lower.layouts import text_at
+from tplc.lower.openers import is_telling
+
+_PROSE = frozenset(".,;:!?'\"()-–—…")
+
+
+@dataclass(frozen=True, slots=True)
+class Markers:
+    """The texts around calls, with the white space that neighbours share written once.
+
+    `first` comes before the first call at the beginning of a turn, `later` before the first call behind something
+    else, `next` before each further call, `end` after the last; `call` is the layout of a call without the literal
+    text that opens it.
+    """
+
+    first: str
+    later: str
+    next: str
+    end: str
+    call: Layout
+    mark: str | None
+    # No opener counts but where a line begins: any text may hold it.
+    bare: bool
+
+
+def opener_begun(markers: Markers, head: str) -> str:
+    """How much of the first call's opener the prompt's head already holds."""
+    opener = markers.first.lstrip()
+    return next((opener[:n] for n in range(len(opener), 0, -1) if head.endswith(opener[:n])), "")
+
+
+def shared(before: str, marker: str) -> str:
+    """A marker without that much of its leading white space as `before` ends with."""
+    space = marker[: len(marker) - len(marker.lstrip())]
+    count = next((n for n in range(len(space), 0, -1) if before.endswith(space[:n])), 0)
+    return marker[count:]
+
+
+def call_markers(ir: TemplateIR, acceptor: Acceptor) -> Markers:
+    calls = acceptor.calls
+    if calls is None:
+        return Markers("", "", "", "", (), None, True)
+    section, opening = calls.section_start, text_at(calls.call, 0)
+    inner = calls.call[1:] if opening else calls.call
+    closing = text_at(inner, len(inner) - 1)
+    start = first_of_turn(ir, section)
+    first = start + (shared(start, opening) if start else first_of_turn(ir, opening))
+    later = section + shared(section, opening)
+    separator = shared(closing, calls.separator) if closing else calls.separator
+    following = separator + shared(closing + separator, opening)
+    end = shared(closing, calls.section_end) if closing else calls.section_end
+    bare = calls.where == "line start"
+    return Markers(first, later, following, end, inner, None if bare else mark(first.lstrip()), bare)
+
+
+def first_of_turn(ir: TemplateIR, marker: str) -> str:
+    """A marker as the first of the turn: the prompt ends with the header already."""
+    header = ir.turn.header
+    if header and marker.startswith(header):
+        return marker[len(header) :]
+    return shared(header, marker)
+
+
+def mark(opener: str) -> str | None:
+    """The shortest beginning of the opener, up to white space, that stands in no ordinary text."""
+    for end in [match.start() for match in re.finditer(r"\s", opener)] + [len(opener)]:
+        if _distinctive(opener[:end]):
+            # White space up to the name belongs to it: without it, half an opener would do.
+            return opener[:end] if opener[end:].strip() else opener
+    return None
+
+
+def _distinctive(text: str) -> bool:
+    if len(text) < 3 or not any(character.isalpha() for character in text) or not is_telling(text):
+        return False
+    return any(not character.isalnum() and character not in _PROSE and not character.isspace() for character in text)

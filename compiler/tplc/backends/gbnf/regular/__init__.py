@@ -1,0 +1,1 @@
+"""Regular languages: characters, expressions and rules, automata, and how they are written."""

@@ -1,0 +1,1 @@
+"""JSON Schema: what it allows, one JSON type at a time."""

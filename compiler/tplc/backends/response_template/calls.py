@@ -1,0 +1,459 @@
+r"""Calls: one region of text for each, or one for all of a JSON array.
+
+<call>NAME\n{"city": "Oslo"}</call>   →  open <call>(?P<name>[^\s{]+)\s*(?=\{), close </call>, content json
+[{"name": …, "arguments": …}, …]      →  one region, each element made into a call
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from tplc.backends.response_template.dialects import json_arguments
+from tplc.backends.response_template.limits import (
+    Limit,
+    closed_early,
+    of_object,
+    of_pairs,
+    value_closed_early,
+)
+from tplc.backends.response_template.patterns import any_of, end, escaped, marker, markers, spaced, split
+from tplc.errors import TplcError
+from tplc.ir.markers import is_distinctive
+from tplc.ir.nodes import Json, Layout, Slot, TemplateIR, Text, Tools
+from tplc.ir.write import write_message
+from tplc.lower import Acceptor, CallForm, PairForm, SlotEnd
+
+_KEY = r"[^\s=:,(){}\[\]\"']+"
+_LINE_START = r"(?:\A|(?<=\n))"
+
+
+class CannotSay(TplcError):
+    """A format that a target has no words for at all: the feature, and a message that shows it."""
+
+    def __init__(self, name: str, target: str, feature: str, example: str = "") -> None:
+        super().__init__(name, target, feature, example)
+        self.name = name
+        self.target = target
+        self.feature = feature
+        self.example = example
+
+    def __str__(self) -> str:
+        shown = f"\n    for example {self.example}" if self.example else ""
+        return f"{self.name}: {self.target} cannot say this format: {self.feature}{shown}"
+
+
+@dataclass(frozen=True, slots=True)
+class CallField:
+    """`open` and `close` are patterns; `rest` what is left behind the calls, to be dropped."""
+
+    open: str
+    close: str
+    content: str
+    arguments: dict[str, Json]
+    transform: Json
+    each: bool = False
+    rest: tuple[str, ...] = ()
+    limits: tuple[Limit, ...] = ()
+    typed: bool = True  # values have their types without tools
+    opener: str = field(default="")  # what ends reasoning
+
+
+def call_field(ir: TemplateIR, acceptor: Acceptor, *, ids: bool) -> CallField:
+    assert acceptor.calls is not None and ir.tools.dialect is not None
+    return _Calls(ir, acceptor, acceptor.calls, ids=ids).field()
+
+
+class _Calls:
+    def __init__(self, ir: TemplateIR, acceptor: Acceptor, form: CallForm, *, ids: bool, plain: bool = False) -> None:
+        assert ir.tools.dialect is not None
+        self.ir = ir
+        self.tools: Tools = ir.tools
+        self.dialect = ir.tools.dialect
+        self.acceptor = acceptor
+        self.form = form
+        self.ids = ids
+        self.plain = plain
+        # The first of a role is the template's own; a member of another name has no second place to be read from.
+        self.paths = {role: path for path, role in reversed(form.fields)}
+
+    def field(self) -> CallField:
+        if "name" in self.paths and self.is_array():
+            return self.array()
+        if "name" in self.paths:
+            return self.objects()
+        if self.form.fields:
+            return self.named_by_key()
+        if all(slot.kind != "name" for slot in self.form.header):
+            raise self.cannot("the name of a call comes after its arguments")
+        return self.pairs(self.form.pairs) if self.form.pairs is not None else self.arguments()
+
+    def cannot(self, feature: str) -> CannotSay:
+        plain = {"function": {"name": "look", "arguments": "{}"}}
+        shown = json.dumps(write_message(self.ir, {"tool_calls": [plain]}), ensure_ascii=False)
+        return CannotSay(self.ir.provenance.name, "response_template", feature, shown)
+
+    # Calls that are objects
+
+    def is_array(self) -> bool:
+        json_fields, form = self.tools.json, self.form
+        return (
+            json_fields is not None
+            and not json_fields.prefix
+            and not json_fields.suffix
+            and form.section_start.rstrip().endswith("[")
+            and form.section_end.lstrip().startswith("]")
+            and form.separator.strip() == ","
+        )
+
+    def array(self) -> CallField:
+        head = self.form.section_start.rstrip()[:-1]
+        tail = self.form.section_end.lstrip()[1:]
+        looks = rf"(?=\[\s{{0,64}}(?:{self.object_start()}|\]))"
+        bare = marker(head) + _LINE_START + looks
+        open_ = marker(head) + r"(?=\[)" if is_distinctive(head) else bare if not head.strip() else marker(head) + looks
+        close = marker(tail) if tail.strip() else self.turn_ends()
+        return CallField(
+            open=open_,
+            close=close,
+            content="json",
+            arguments=json_arguments(self.dialect.in_object),
+            transform=self.transform("", self.paths),
+            each=True,
+            limits=(*self.object_limits(), closed_early(self.tools, close)),
+            opener=_lookahead(head) if self.form.in_reasoning is not None else "",
+        )
+
+    def objects(self) -> CallField:
+        """Each call is an object, between texts of its own or not; slots may stand before it."""
+        opened = self.form.object_open
+        open_ = self.starts(before=self.header(), cut="" if self.form.header else opened)
+        open_ += f"(?={self.object_start()})"
+        close = self.close()
+        return CallField(
+            open=open_,
+            close=close,
+            content="json",
+            arguments=json_arguments(self.dialect.in_object),
+            transform=self.transform("content", self.paths),
+            rest=self.rest(),
+            limits=(*self.object_limits(), self.early()),
+            opener=self.reasoning_ender(),
+        )
+
+    def named_by_key(self) -> CallField:
+        """{"NAME": {…}}: the object's own brackets belong to the markers."""
+        opened = escaped(self.form.object_open)
+        name = r"\s{0,64}\"(?P<name>[^\"\\\n]+)\"\s{0,64}:\s{0,64}(?=\{)"
+        open_ = self.starts(before="", cut=self.form.object_open) + opened + name
+        follow = self.close_or_next()
+        close = rf"\}}\s{{0,64}}{follow}"
+        plain = rf"\}}\s{{0,64}}{replace_calls(self).close_or_next()}"
+        return CallField(
+            open=open_,
+            close=close,
+            content="json",
+            arguments=json_arguments(self.dialect.in_object),
+            transform=_transform("{name}", "{content}", ""),
+            rest=self.rest(),
+            limits=(*of_object(self.dialect.in_object), closed_early(self.tools, plain)),
+            opener=self.reasoning_ender(),
+        )
+
+    def object_start(self) -> str:
+        """How a call's object begins: with one of its members."""
+        constants = [path for path, role in self.form.fields if role == "constant"]
+        paths = [path for path, _ in self.form.fields if path in (*self.paths.values(), *constants)]
+        keys = dict.fromkeys(path[0] for path in paths if path and path[0] != "*")
+        style = self.dialect.in_object
+        quoted = "|".join(escaped(style.key_open + key + style.key_close) for key in keys)
+        return rf"{escaped(self.form.object_open)}\s{{0,64}}(?:{quoted})\s{{0,64}}{escaped(style.colon.strip() or ':')}"
+
+    def object_limits(self) -> Iterator[Limit]:
+        yield from of_object(self.dialect.in_object)
+
+    def transform(self, root: str, paths: dict[str, tuple[str, ...]]) -> Json:
+        for path in paths.values():
+            for key in path:
+                if not re.fullmatch(r"\w+", key):
+                    raise self.cannot(f"a member of calls that is no word ({key!r})")
+        found = {role: "{" + ".".join(filter(None, [root, *path])) + "}" for role, path in paths.items()}
+        identifier = found.get("id", "") if self.ids else ""
+        return _transform(found["name"], found.get("arguments", "{}"), identifier or self.header_id())
+
+    # Calls in a layout of texts and slots
+
+    def arguments(self) -> CallField:
+        style = self.dialect.in_object
+        open_ = self.starts(before=self.header()) + rf"(?={escaped(self.form.object_open)})"
+        close = self.close()
+        return CallField(
+            open=open_,
+            close=close,
+            content="json",
+            arguments=json_arguments(style),
+            transform=_transform("{name}", "{content}", self.header_id()),
+            rest=self.rest(),
+            limits=(*of_object(style), self.early()),
+            opener=self.reasoning_ender(),
+        )
+
+    def pairs(self, form: PairForm) -> CallField:
+        open_ = self.starts(before=self.header())
+        close = self.close()
+        arguments: dict[str, Json] = {"tag_pattern": self.tag(form)}
+        if form.quoted:
+            parser = {**json_arguments(self.dialect.top), "allow_non_json": True}
+            parser.pop("unquoted_keys", None)
+            arguments["value_parser"] = {"name": "json", "args": parser}
+        ends = form.value_ends or ((form.value_close[0],) if form.value_close else ())
+        limits = [*of_pairs(self.tools), self.early()]
+        return CallField(
+            open=open_,
+            close=close,
+            content="xml-inline",
+            arguments=arguments,
+            transform=_transform("{name}", "{content}", self.header_id()),
+            rest=self.rest(),
+            typed=False,
+            limits=(*limits, *([value_closed_early(ends)] if ends else [])),
+            opener=self.reasoning_ender(),
+        )
+
+    def tag(self, form: PairForm) -> str:
+        pattern = any_of(map(marker, form.opens))
+        for slot in form.slots:
+            inner = _slot_class(slot)
+            if slot.kind == "key":
+                pattern += f"(?P<key>{inner if form.opens else _KEY})"
+            else:
+                pattern += inner.removesuffix("+") + "*"
+            pattern += any_of(map(marker, slot.suffixes))
+        return pattern + self.value(form)
+
+    def value(self, form: PairForm) -> str:
+        if form.quoted:
+            return rf"(?P<value>{_bracketed(self.quotes())}|[^,()\[\]{{}}]*)"
+        if form.value_close is not None:
+            close, rest = form.value_close
+            return f"(?P<value>.*?){marker(close)}(?P=key){marker(rest)}"
+        if form.value_ends:
+            ends = any_of(map(marker, form.value_ends))
+            if form.wrap is None:
+                return f"(?P<value>.*?){ends}"
+            wrapped = f"{escaped(form.wrap[0])}(?P<value>.*?){escaped(form.wrap[1])}"
+            return f"(?:{wrapped}|(?P<value>.*?)){ends}"
+        follow = marker(form.separator) + any_of(map(marker, form.opens)) + _KEY
+        key_end = any_of(map(marker, form.slots[-1].suffixes)) if form.slots else ""
+        return rf"(?P<value>.*?)(?={follow}{key_end}|{marker(form.end)}\Z)"
+
+    def quotes(self) -> str:
+        """Text in quotes, of a value or of what is nested in it."""
+        found = []
+        for style in (self.dialect.top, self.dialect.in_list, self.dialect.in_object):
+            for string in style.strings:
+                close = escaped(string.close)
+                inside = rf"(?:\\.|(?!{close})[^\\])*" if string.escape != "none" else ".*?"
+                found.append(escaped(string.open) + inside + close)
+        return "|".join(dict.fromkeys(found))
+
+    # What stands around
+
+    def header(self) -> str:
+        """The slots before the arguments or the object, each with what ends it."""
+        pattern = ""
+        named = False
+        slots, shape = self.form.header, self.form.shape
+        held = shape.id_slots if self.composed() else ()
+        for i, slot in enumerate(slots):
+            inner = _slot_class(slot)
+            if slot.kind == "index":
+                part = r"\d+"
+            elif slot.kind == "name" and not named:
+                part, named = f"(?P<name>{inner})", True
+            elif slot.kind == "id" and self.ids:
+                part = f"(?P<id>{inner})"
+            else:
+                part = inner
+            suffixes = slot.suffixes
+            if held and slot.kind == held[0]:
+                part = f"(?P<id>{escaped(shape.id_prefix)}{part}"
+            if held and slot.kind == held[-1]:
+                part = f"{part}{escaped(shape.id_suffix)})"
+                suffixes = tuple(suffix.removeprefix(shape.id_suffix) for suffix in suffixes)
+            if held and i + 1 < len(slots) and slots[i + 1].kind == held[0]:
+                suffixes = tuple(suffix.removesuffix(shape.id_prefix) for suffix in suffixes)
+            if self.form.fields and i == len(slots) - 1:  # the object begins there
+                suffixes = tuple(suffix.removesuffix(self.form.object_open) for suffix in suffixes)
+            pattern += part + (any_of(map(marker, suffixes)) if suffixes else r"\s{0,64}")
+        return pattern
+
+    def composed(self) -> bool:
+        """An id that is made of the name and the index, all of them before the arguments."""
+        kinds = {slot.kind for slot in self.form.header}
+        held = self.form.shape.id_slots
+        return self.ids and bool(held) and "id" not in held and kinds.issuperset(held)
+
+    def id_prefix(self) -> str:
+        """The beginning of an id that the text before the first slot ends with."""
+        held = self.form.shape.id_slots if self.composed() else ()
+        return self.form.shape.id_prefix if held and self.form.header[0].kind == held[0] else ""
+
+    def header_id(self) -> str:
+        kinds = {slot.kind for slot in self.form.header}
+        return "{id}" if self.ids and (self.composed() or "id" in kinds) else ""
+
+    def starts(self, *, before: str, cut: str = "") -> str:
+        """What opens a call, in the section and outside; `before` are slots behind it."""
+        prefix = self.id_prefix()
+        if not self.form.openers:
+            return _LINE_START + before
+        texts = [text.removesuffix(prefix).removesuffix(cut) for text in self.form.openers]
+        layout = self.form.call
+        first = layout[0].text if layout and isinstance(layout[0], Text) else ""
+        first = self.tools.json.prefix if self.tools.json is not None else first.removesuffix(cut)
+        again = self.form.separator + first.removesuffix(prefix)
+        if self.tools.parallel and is_distinctive(again):
+            texts.append(again)
+        safe = markers(text for text in texts if self.counts(text))
+        patterns = [self.not_content() + any_of(safe)] if safe else []
+        patterns += [_LINE_START + marker(text) for text in texts if not self.counts(text)]
+        if self.tools.parallel and not is_distinctive(again) and again.strip() not in {text.strip() for text in texts}:
+            patterns.append(self.inside() + marker(again))
+        return any_of(patterns) + before
+
+    def counts(self, text: str) -> bool:
+        """Whether a text opens a call wherever it stands."""
+        if is_distinctive(text):
+            return True
+        return self.form.where == "anywhere" and any(item in text for item in self.form.openers if item.strip())
+
+    def not_content(self) -> str:
+        """A call's opener may be the beginning of what opens content."""
+        openers = [text.strip() for text in self.form.openers]
+        clashes = [text for text in self.acceptor.content_starts if any(text.strip().startswith(o) for o in openers)]
+        return f"(?!{any_of(map(marker, clashes))})" if clashes else ""
+
+    def inside(self) -> str:
+        """Nothing but punctuation opens the next call: it has to stand in an open section, or right behind a call."""
+        section, end = self.form.section_start.strip(), self.form.section_end.strip()
+        if self.plain:
+            return ""
+        if is_distinctive(section):
+            return f"(?<={spaced(section)}(?:(?!{spaced(end) or '(?!)'}).)*)"
+        last = self.last_text()
+        return f"(?<={escaped(last)})" if last else ""
+
+    def last_text(self) -> str:
+        layout = self.form.call
+        last = layout[-1].text.rstrip() if layout and isinstance(layout[-1], Text) else ""
+        return last[-1:]
+
+    def close(self) -> str:
+        """What ends a call's arguments: its closing text, or where there is none, whatever comes next."""
+        if self.form.tail is not None:
+            text, slots = self.form.tail
+            pattern = marker(text)
+            for slot in slots:
+                pattern += r"[^\n]*?" + any_of(map(marker, slot.suffixes))
+            return pattern
+        text = self.closing_text()
+        if not text.strip():
+            return self.close_or_next()
+        if is_distinctive(text):
+            return marker(text)
+        # Nothing but punctuation: it ends what ends like arguments, or has to be followed by what may follow a call.
+        if self.form.pairs is None:
+            closing = escaped(self.dialect.in_object.object_close.strip())
+            return ("" if self.plain else f"(?<={closing})") + marker(text)
+        return marker(text) + self.close_or_next()
+
+    def early(self) -> Limit:
+        """What looks like the end of a call; patterns that look back are for the `regex` package alone."""
+        return closed_early(self.tools, replace_calls(self).close())
+
+    def closing_text(self) -> str:
+        if self.tools.json is not None:
+            return self.tools.json.suffix
+        layout: Layout = self.form.call
+        if self.form.fields:
+            return self.form.closers[0] if self.form.closers else ""
+        at = next(i for i, item in enumerate(layout) if item == Slot("arguments"))
+        return "".join(item.text for item in layout[at + 1 :] if isinstance(item, Text))
+
+    def close_or_next(self) -> str:
+        """The section's end, the next call's beginning, or the end of the turn.
+
+        The end of the text is no alternative: the parser would take it for one in each chunk.
+        """
+        again = self.starts(before="", cut=self.form.object_open if self.form.fields else "")
+        if self.form.fields and "name" in self.paths and not self.form.header:
+            again += self.object_start()
+        else:
+            again += self.header()
+        section = [marker(self.form.section_end)] if self.form.section_end.strip() else []
+        found = [*section, *map(end, self.acceptor.ends)]
+        if self.tools.parallel:
+            behind = self.form.pairs is None and not self.plain and not is_distinctive(self.form.separator)
+            ended = rf"(?<={escaped(self.dialect.in_object.object_close.strip())})\s{{0,64}}" if behind else ""
+            found.insert(0, f"{ended}(?={_unnamed(again)})")
+        return any_of(found)
+
+    def turn_ends(self) -> str:
+        return f"(?:{'|'.join([*map(end, self.acceptor.ends)])})" if self.acceptor.ends else ""
+
+    def rest(self) -> tuple[str, ...]:
+        return (self.form.section_end,) if is_distinctive(self.form.section_end) else ()
+
+    def reasoning_ender(self) -> str:
+        """What ends reasoning that is open: a call's opener that is like nothing else."""
+        return (
+            ""
+            if self.form.in_reasoning is None
+            else next((_lookahead(text) for text in self.form.openers if is_distinctive(text)), "")
+        )
+
+
+def _slot_class(slot: SlotEnd) -> str:
+    """The characters of a slot's text: up to what ends it, and not over a line's end."""
+    follow = [text for text in (*slot.suffixes, *slot.nexts) if text]
+    excluded = {"\n"}
+    for text in follow:
+        lead, core, _ = split(text)
+        if lead or not core:
+            excluded.update(" \t\n")
+        elif not core[0].isalnum():
+            excluded.add(core[0])
+    if not slot.suffixes:
+        excluded.update(" \t\n")
+    return f"[^{''.join(_in_class(char) for char in sorted(excluded))}]+"
+
+
+def _in_class(char: str) -> str:
+    return {"\n": "\\n", "\t": "\\t"}.get(char, f"\\{char}" if char in "\\]^[-&~|" else char)
+
+
+def _bracketed(strings: str) -> str:
+    """Text in quotes, or brackets with such inside, however deep."""
+    return rf"{strings}|(?P<nested>[\[{{](?:{strings}|[^()\[\]{{}}\"']|(?&nested))*[\]}}])"
+
+
+def _transform(name: str, arguments: str, identifier: str) -> Json:
+    call: dict[str, Json] = {"type": "function", "function": {"name": name, "arguments": arguments}}
+    return {**call, "id": identifier} if identifier else call
+
+
+def _lookahead(text: str) -> str:
+    core = text.strip()
+    return rf"\s{{0,64}}(?={spaced(core)})" if is_distinctive(core) else ""
+
+
+def _unnamed(pattern: str) -> str:
+    return re.sub(r"\(\?P<\w+>", "(?:", pattern)
+
+
+def replace_calls(calls: _Calls) -> _Calls:
+    """The same without what looks back."""
+    return _Calls(calls.ir, calls.acceptor, calls.form, ids=calls.ids, plain=True)

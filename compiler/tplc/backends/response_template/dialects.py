@@ -1,0 +1,106 @@
+"""Whether the values of a dialect are read by the content parsers there are, and what of them is not.
+
+{city: ~Oslo~}  →  {"string_delims": [["~", "~"]], "unquoted_keys": true}
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tplc.ir.nodes import Dialect, Json, StringStyle, ValueStyle
+
+_JSON_WORDS = {"true": "true", "false": "false", "null": "null"}
+_JSON_SIGNS = ("[", ",", "]", "{", ":", ",", "}")
+
+
+def json_arguments(style: ValueStyle) -> dict[str, Json]:
+    """The arguments of the `json` parser for values in this style; {} where it is JSON."""
+    arguments: dict[str, Json] = {}
+    delimiters: list[Json] = [[string.open, string.close] for string in style.strings if not _is_json_string(string)]
+    if delimiters:
+        arguments["string_delims"] = delimiters
+    if not style.key_open:
+        arguments["unquoted_keys"] = True
+    return arguments
+
+
+def is_json(style: ValueStyle) -> bool:
+    return not json_arguments(style) and signs_are_json(style) and not foreign_words(style)
+
+
+def signs_are_json(style: ValueStyle) -> bool:
+    signs = (
+        style.list_open,
+        style.list_separator,
+        style.list_close,
+        style.object_open,
+        style.colon,
+        style.object_separator,
+        style.object_close,
+    )
+    return tuple(sign.strip() for sign in signs) == _JSON_SIGNS
+
+
+def foreign_words(style: ValueStyle) -> dict[str, str]:
+    """The words for true, false and null that are not JSON's."""
+    words = {"true": style.true, "false": style.false, "null": style.null}
+    return {meaning: word for meaning, word in words.items() if word is not None and word != _JSON_WORDS[meaning]}
+
+
+def has_literal(value: object, meanings: Mapping[str, str]) -> bool:
+    """Whether true, false or null, whichever is written with a word of the dialect's own, is in a value."""
+    words = {True: "true", False: "false", None: "null"}
+    return any(
+        (item is None or isinstance(item, bool)) and words[item] in meanings
+        for item in within(value)
+        if not isinstance(item, Mapping | list)
+    )
+
+
+def needs_escape(value: object, style: ValueStyle) -> bool:
+    """Whether text in it is not written as it stands, or would end at a delimiter in it."""
+    return any(_is_changed(item, style) for item in texts_in(value))
+
+
+def _is_changed(text: str, style: ValueStyle) -> bool:
+    quotes = [quote for string in style.strings for quote in (string.open, string.close)]
+    if any(quote in text for quote in quotes):
+        return True
+    return (
+        any(string.escape != "none" for string in style.strings) and json.dumps(text, ensure_ascii=False) != f'"{text}"'
+    )
+
+
+def texts_in(value: object) -> Iterator[str]:
+    for item in within(value):
+        if isinstance(item, str):
+            yield item
+
+
+def within(value: object) -> Iterator[Any]:
+    """A value and all that is nested in it, keys included."""
+    yield value
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield key
+            yield from within(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from within(item)
+
+
+def is_container(value: object) -> bool:
+    return isinstance(value, Mapping | list)
+
+
+def nested_is_json(dialect: Dialect, value: object) -> bool:
+    """Whether lists and objects as whole argument values are written as JSON."""
+    if dialect.elements is not None:
+        return False
+    return is_json(dialect.in_object if isinstance(value, Mapping) else dialect.in_list)
+
+
+def _is_json_string(string: StringStyle) -> bool:
+    return (string.open, string.close, string.escape) == ('"', '"', "json")

@@ -1,0 +1,112 @@
+r"""Markers as regular expressions of the `regex` package, where a dot is any character.
+
+    "<call>\n"  →  <call>\n?            "\n</call>\n</calls>"  →  \n?</call>\s*</calls>
+
+The white space that a template writes around a marker is the marker's, as much of it as is there; more is the model's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_SPECIAL = frozenset("\\.^$*+?{}[]|()")
+_NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_GAP = r"\s{0,64}"
+_BETWEEN_WORDS = r"\s{1,64}"
+
+
+def escaped(text: str) -> str:
+    return "".join(_NAMED.get(char, f"\\{char}" if char in _SPECIAL else char) for char in text)
+
+
+def marker(text: str) -> str:
+    """A marker with its outer white space, all or part of it, and any white space where it has some inside."""
+    lead, core, trail = split(text)
+    return _lead(lead) + spaced(core) + _trail(trail)
+
+
+def end(text: str) -> str:
+    """The end of a turn takes all white space behind it: nothing of the answer follows."""
+    lead, core, _ = split(text)
+    return _lead(lead) + spaced(core) + r"\s*"
+
+
+def ends(texts: Iterable[str]) -> list[str]:
+    """The ends of a turn.  One that a longer one begins with takes the white space before that, for the parser sees
+    the shorter one while of the longer one only a part is there."""
+    known = list(texts)
+    found = []
+    for text in known:
+        longer = [
+            split(other)[0]
+            for other in known
+            if other.strip() != text.strip() and other.strip().startswith(text.strip())
+        ]
+        found.append(end(max([split(text)[0], *longer], key=len) + text.strip()))
+    return found
+
+
+def markers(texts: Iterable[str]) -> list[str]:
+    """The patterns of several markers; of those that differ in outer white space only, the one with the most.
+
+    A marker inside another one is left out, but for those that it ends with: of a longer one that is half there the
+    parser sees nothing when a shorter one is there in full.
+    """
+    longest: dict[str, str] = {}
+    for text in texts:
+        core = "".join(text.split())
+        if core and len(text) > len(longest.get(core, "")):
+            longest[core] = text
+    return [marker(text) for core, text in longest.items() if not any(_hides(core, other) for other in longest)]
+
+
+def _hides(core: str, other: str) -> bool:
+    return core != other and core in other[:-1]
+
+
+def spaced(core: str) -> str:
+    """White space inside a marker stands for any, and for none beside what is no word."""
+    pattern, before = "", ""
+    for piece in core.split():
+        if before:
+            pattern += _BETWEEN_WORDS if before.isalnum() and piece[0].isalnum() else _GAP
+        pattern += escaped(piece)
+        before = piece[-1]
+    return pattern
+
+
+def split(text: str) -> tuple[str, str, str]:
+    core = text.strip()
+    if not core:
+        return text, "", ""
+    at = text.index(core)
+    return text[:at], core, text[at + len(core) :]
+
+
+def any_of(patterns: Iterable[str]) -> str:
+    """One pattern, the first of them where several fit; "" for none."""
+    distinct = [pattern for pattern in dict.fromkeys(patterns) if pattern]
+    return distinct[0] if len(distinct) == 1 else f"(?:{'|'.join(distinct)})" if distinct else ""
+
+
+def optional(pattern: str) -> str:
+    if not pattern:
+        return ""
+    single = re.fullmatch(r"\\?.|\(\?:(?:[^()\\]|\\.)*\)", pattern, re.DOTALL)
+    return f"{pattern}?" if single else f"(?:{pattern})?"
+
+
+def _lead(space: str) -> str:
+    """`ab` → (?:a?b)?, for the end of the white space is what stands beside the core."""
+    pattern = ""
+    for char in space:
+        pattern = optional(pattern) + escaped(char)
+    return optional(pattern)
+
+
+def _trail(space: str) -> str:
+    pattern = ""
+    for char in reversed(space):
+        pattern = escaped(char) + optional(pattern)
+    return optional(pattern)

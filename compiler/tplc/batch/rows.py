@@ -1,0 +1,166 @@
+"""The core: a table of outputs to the same table with their messages.
+
+RowParser({"": parser text}, Columns("text"))(table)  →  table, with content, reasoning_content, tool_calls, …
+
+It holds the text of generated parsers, so that it can be sent to workers of whatever engine, and makes modules of it
+where it is first called.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from tplc.batch.columns import Columns
+from tplc.verify.artifact import NotAParser, read_parser
+from tplc.version import VERSION
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Row = dict[str, Any]
+_MODULES: dict[str, ModuleType] = {}
+
+
+def message_fields() -> list[pa.Field]:
+    """The columns of a message; arguments stay JSON text, as objects of different shapes do not fit one column."""
+    import pyarrow as pa
+
+    call = pa.struct([("id", pa.string()), ("name", pa.string()), ("arguments", pa.string())])
+    return [
+        pa.field("content", pa.string()),
+        pa.field("reasoning_content", pa.string()),
+        pa.field("tool_calls", pa.list_(call)),
+        pa.field("incomplete", pa.bool_()),
+        pa.field("diagnostics", pa.list_(pa.string())),
+    ]
+
+
+@dataclass(slots=True)
+class RowParser:
+    """`parsers`: texts of generated parsers by the name that the column `columns.parser` holds; "" for the only one.
+
+    `tools`: JSON text, or the tools themselves, of all rows.  `tokenizer`: the text of a tokenizer.json, for columns
+    of token ids.
+    """
+
+    parsers: Mapping[str, str]
+    columns: Columns
+    tools: object = None
+    tokenizer: str | None = None
+    _decode: Callable[[Sequence[Sequence[int]]], list[str]] | None = field(default=None, init=False, repr=False)
+
+    def __getstate__(self) -> tuple[Mapping[str, str], Columns, object, str | None]:
+        return (self.parsers, self.columns, self.tools, self.tokenizer)
+
+    def __setstate__(self, state: tuple[Mapping[str, str], Columns, object, str | None]) -> None:
+        self.parsers, self.columns, self.tools, self.tokenizer = state
+        self._decode = None
+
+    def __call__(self, table: pa.Table) -> pa.Table:
+        """The table with the message's columns behind its own; as many rows, in the same order."""
+        import pyarrow as pa
+
+        self.columns.check(table.schema, ids=self.tokenizer is not None)
+        fields = message_fields()
+        rows = self.rows(table)
+        shape = pa.struct(fields)
+        message = pa.array(rows, shape)
+        table = table.replace_schema_metadata({**(table.schema.metadata or {}), **self.metadata()})
+        if self.columns.struct:
+            return table.append_column("message", message)
+        for at, one in enumerate(fields):
+            # A message that is null is null in each of its columns: `flatten` knows that, `field` does not.
+            table = table.append_column(one, message.flatten()[at])
+        return table
+
+    def rows(self, table: pa.Table) -> list[Row | None]:
+        columns = self.columns
+        texts = self._texts(table[columns.output])
+        prompts = table[columns.prompt].to_pylist() if columns.prompt else None
+        tools = table[columns.tools].to_pylist() if columns.tools else None
+        if columns.parser is None:
+            only = self._module(next(iter(self.parsers)))
+            read: list[Row | None] = only.parse_many(
+                texts, prompts=prompts, tools=self.tools if tools is None else tools
+            )
+            return read
+        return self._by_parser(texts, table[columns.parser].to_pylist(), prompts, tools)
+
+    def metadata(self) -> dict[bytes, bytes]:
+        """Which templates and which tplc: rows that an older parser read can be found by it."""
+        made = {name: self._module(name).TEMPLATE_SHA256 for name in sorted(self.parsers)}
+        sha256 = ",".join(f"{name}={digest}" if name else digest for name, digest in made.items())
+        return {b"tplc.template_sha256": sha256.encode(), b"tplc.version": VERSION.encode()}
+
+    def _by_parser(
+        self,
+        texts: Sequence[str | None],
+        names: Sequence[str | None],
+        prompts: Sequence[str | None] | None,
+        tools: Sequence[str | None] | None,
+    ) -> list[Row | None]:
+        places: dict[str | None, list[int]] = defaultdict(list)
+        for at, name in enumerate(names):
+            places[name].append(at)
+        found: list[Row | None] = [None] * len(texts)
+        for name, those in places.items():
+            if name is None or name not in self.parsers:
+                for at in those:
+                    found[at] = _unread(name, texts[at])
+                continue
+            read = self._module(name).parse_many(
+                [texts[at] for at in those],
+                prompts=[prompts[at] for at in those] if prompts else None,
+                tools=[tools[at] for at in those] if tools else self.tools,
+            )
+            for at, row in zip(those, read, strict=True):
+                found[at] = row
+        return found
+
+    def _module(self, name: str) -> ModuleType:
+        """The parser of this name, made once in a process."""
+        text = self.parsers[name]
+        key = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        if key not in _MODULES:
+            module = read_parser(text, name or "parser.py")
+            if not hasattr(module, "parse_many"):
+                raise NotAParser(f"{name or 'the parser'}: an older tplc made it, without parse_many: generate it anew")
+            _MODULES[key] = module
+        return _MODULES[key]
+
+    def _texts(self, column: pa.ChunkedArray) -> list[str | None]:
+        values: list[Any] = column.to_pylist()
+        if not any(isinstance(value, list) for value in values):
+            return values
+        decode = self._decoder()
+        there = [value for value in values if value is not None]
+        texts = iter(decode(there))
+        return [None if value is None else next(texts) for value in values]
+
+    def _decoder(self) -> Callable[[Sequence[Sequence[int]]], list[str]]:
+        """Whole rows at once, as pieces of a character are tokens of their own; markers are special tokens, kept."""
+        if self._decode is None:
+            assert self.tokenizer is not None  # checked with the columns
+            from tokenizers import Tokenizer
+
+            tokenizer = Tokenizer.from_str(self.tokenizer)
+            self._decode = lambda rows: tokenizer.decode_batch(list(rows), skip_special_tokens=False)
+        return self._decode
+
+
+def _unread(name: str | None, text: str | None) -> Row | None:
+    """A row that no parser reads: all of it is content, as no text may be lost."""
+    if text is None:
+        return None
+    return {
+        "content": text,
+        "reasoning_content": None,
+        "tool_calls": [],
+        "incomplete": False,
+        "diagnostics": [f"0: no parser is called {name}" if name is not None else "0: the row names no parser"],
+    }

@@ -1,0 +1,79 @@
+"""All rows of a file or a folder through an engine into files that are whole.
+
+rows/ → parsed/: parsed/a.parquet, parsed/b.parquet; a second run with `resume` does those that are not there.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from tplc.batch.columns import Columns
+from tplc.batch.engines import Engine
+from tplc.batch.files import SUFFIXES, RowFile, Written, part_files
+from tplc.batch.rows import RowParser
+from tplc.batch.summary import Summary
+from tplc.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One output file, of one input file or of all."""
+
+    inputs: tuple[RowFile, ...]
+    output: str
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    read: RowParser
+    engine: Engine
+    parts: tuple[Part, ...]
+
+    @property
+    def rows(self) -> int | None:
+        """How many there are, where all files say it."""
+        counts = [file.rows() for part in self.parts for file in part.inputs]
+        known = [count for count in counts if count is not None]
+        return sum(known) if len(known) == len(counts) else None
+
+    def run(self, progress: Callable[[int], None] = lambda rows: None) -> Summary:
+        columns: Columns = self.read.columns
+        summary = Summary(columns, self.read.tools)
+        for part in self.parts:
+            with Written(part.output) as written:
+                for file in part.inputs:
+                    for table in self.engine.tables(self.read, file):
+                        written.add(table)
+                        summary.add(table)
+                        progress(table.num_rows)
+        return summary
+
+
+def plan(read: RowParser, engine: Engine, rows: str, output: str, *, force: bool, resume: bool) -> Job:
+    """What is to be done; refuses before any work what would overwrite files."""
+    files = part_files(rows)
+    parts = tuple(_parts(files, rows, output))
+    there = [part for part in parts if os.path.lexists(part.output)]
+    if there and not (force or resume):
+        more = f" (and {len(there) - 1} more)" if len(there) > 1 else ""
+        raise UsageError(f"{there[0].output} is there{more}: --resume leaves what is whole, --force writes anew")
+    left = tuple(part for part in parts if part not in there) if resume and not force else parts
+    for part in left:
+        if "://" not in part.output:
+            os.makedirs(os.path.dirname(part.output) or ".", exist_ok=True)
+    for part in left:
+        for file in part.inputs:
+            read.columns.check(file.schema(), ids=read.tokenizer is not None)
+    return Job(read, engine, left)
+
+
+def _parts(files: list[RowFile], rows: str, output: str) -> Iterator[Part]:
+    if output.endswith(SUFFIXES):
+        yield Part(tuple(files), output)
+        return
+    base = rows.rstrip("/") + "/"
+    for file in files:
+        inside = file.path.removeprefix(base) if file.path != rows else file.name
+        yield Part((file,), f"{output.rstrip('/')}/{os.path.splitext(inside)[0]}.parquet")

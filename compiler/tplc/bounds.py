@@ -1,0 +1,123 @@
+"""What this process may take while it works on a stranger's template: time by the clock, and memory.
+
+    with bounded("hut.jinja", Limits(total_seconds=5)):
+        …   LimitExceeded: hut.jinja: limit exceeded: total_seconds (5), wherever it is after five seconds
+
+For commands alone (`enforce`): timers and limits of a process are its owner's.  Whoever watches the command is told
+when the work has to be over, for one that does not come back to Python to hear of it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import FrameType, ModuleType
+
+from tplc.errors import LimitExceeded
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tplc.render.limits import Limits
+
+resource: ModuleType | None
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None
+
+# An error that something on its way took for one of its own is raised again after so many seconds.
+_AGAIN = 0.5
+_MB = 1024 * 1024
+_watcher: int | None = None
+_enforced = False
+_active = False
+
+
+def enforce() -> None:
+    """From now on.  A program that uses tplc as a library has timers and limits of its own."""
+    global _enforced
+    _enforced = True
+
+
+def tell_watcher(descriptor: int) -> None:
+    """Where deadlines are written to, a JSON line each; an empty object when the work is done."""
+    global _watcher
+    _watcher = descriptor
+
+
+@contextmanager
+def bounded(name: str, limits: Limits) -> Iterator[None]:
+    """Raises LimitExceeded when the work in it takes more than `total_seconds`, or `total_memory_mb`.  The outermost
+    bound counts."""
+    global _active
+    if not _enforced or _active:
+        yield
+        return
+    _active = True
+    before = _lower_memory(limits.total_memory_mb)
+    try:
+        with _timed(name, limits.total_seconds):
+            yield
+    except MemoryError:
+        _restore_memory(before)
+        raise LimitExceeded(name, "total_memory_mb", str(limits.total_memory_mb)) from None
+    except RecursionError:
+        raise LimitExceeded(name, "recursion", "of the compiler") from None
+    finally:
+        _restore_memory(before)
+        _active = False
+
+
+@contextmanager
+def _timed(name: str, seconds: float) -> Iterator[None]:
+    """Only the main thread hears of signals; elsewhere the time is looked at when something is rendered."""
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(_: int, __: FrameType | None) -> None:
+        raise LimitExceeded(name, "total_seconds", f"{seconds:g}")
+
+    usual = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)
+    _tell({"name": name, "seconds": seconds, "until": time.monotonic() + seconds})
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, usual)
+        _tell({})
+
+
+def _tell(what: dict[str, object]) -> None:
+    if _watcher is not None:
+        with suppress(OSError):
+            os.write(_watcher, json.dumps(what).encode("ascii") + b"\n")
+
+
+def _lower_memory(megabytes: int) -> tuple[int, int] | None:
+    """So much beyond what the process has now; None where the system does not tell or bound that."""
+    if resource is None:
+        return None
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+        before: tuple[int, int] = resource.getrlimit(resource.RLIMIT_AS)
+        soft, hard = before
+        most = pages * resource.getpagesize() + megabytes * _MB
+        if soft == resource.RLIM_INFINITY or most < soft:
+            resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+    except (OSError, ValueError):
+        return None
+    return before
+
+
+def _restore_memory(before: tuple[int, int] | None) -> None:
+    if before is not None:
+        assert resource is not None
+        resource.setrlimit(resource.RLIMIT_AS, before)

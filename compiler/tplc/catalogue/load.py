@@ -1,0 +1,44 @@
+"""Where entries come from: those that ship with tplc, and folders of the user's own.
+
+load_folder("variants")   →   (Entry("late-openers", …), …), one for each variants/*.json, by name
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tplc.catalogue.entries import Entry, read_entry, validated
+from tplc.errors import SourceError
+
+_SHIPPED = Path(__file__).resolve().parent
+
+
+@cache
+def shipped() -> tuple[Entry, ...]:
+    """Valid as they are: tests hold them against the schema, which takes its time to load."""
+    return tuple(read_entry(_read(path, path.name), path.stem, path.name) for path in sorted(_SHIPPED.glob("*.json")))
+
+
+def load_folder(folder: str) -> tuple[Entry, ...]:
+    if not Path(folder).is_dir():
+        raise SourceError(folder, "is no folder: a catalogue is one with an entry in each *.json")
+    files = files_in(folder)
+    if not files:
+        raise SourceError(folder, "holds no *.json: a catalogue is a folder with an entry in each")
+    return tuple(read_entry(validated(_read(Path(file), file), file), Path(file).stem, file) for file in files)
+
+
+def files_in(folder: str) -> list[str]:
+    return [f"{folder.rstrip('/')}/{path.name}" for path in sorted(Path(folder).glob("*.json"))]
+
+
+def _read(path: Path, shown: str) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        raise SourceError(shown, f"is not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from error
+    except (OSError, UnicodeDecodeError, RecursionError) as error:
+        raise SourceError(shown, f"cannot be read: {error}") from error

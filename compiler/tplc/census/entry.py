@@ -1,0 +1,118 @@
+"""One template of a census: what compiling it gave.
+
+"models/hut.jinja"  →  Entry(state="verified", calls="json_native", format="9f2c41d0ab12", messages=198, …)
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from tplc import driver
+from tplc.errors import TplcError
+from tplc.ir.nodes import TemplateIR
+from tplc.ir.serialize import to_dict
+from tplc.sources import load
+
+if TYPE_CHECKING:
+    from tplc.learn.warnings import TemplateWarning
+
+State = Literal["verified", "not verified", "refused", "unreadable", "internal error"]
+STATES: tuple[State, ...] = get_args(State)
+# What of an IR is not its format.
+_NOT_FORMAT = ("provenance", "verification", "capabilities", "tolerances")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """`format` is the same for two templates whose answers are written alike; `cause` says why one is not verified."""
+
+    source: str
+    state: State
+    cause: str = ""
+    sha256: str = ""
+    size: int = 0
+    messages: int = 0
+    passed: int = 0
+    reasoning: str = ""
+    content: str = ""
+    calls: str = ""
+    format: str = ""
+    ambiguities: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        row = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in row.items()}
+
+    @staticmethod
+    def from_json(row: dict[str, Any]) -> Entry:
+        known = {field.name for field in fields(Entry)}
+        given: dict[str, Any] = {name: value for name, value in row.items() if name in known}
+        given |= {name: tuple(value) for name, value in given.items() if isinstance(value, list)}
+        return Entry(**given)
+
+
+def entry_of(source: str) -> Entry:
+    """Compile and verify one template; what goes wrong with it is what its entry says."""
+    start = time.perf_counter()
+    try:
+        template = load(source)
+    except TplcError as error:
+        return Entry(source, "unreadable", _first_line(error))
+    warnings: list[TemplateWarning] = []
+    try:
+        ir = driver.compile_template(
+            template.text, name=template.name, special_tokens=template.special_tokens, warn=warnings.append
+        )
+    except TplcError as error:
+        sha256 = hashlib.sha256(template.text.encode("utf-8", "surrogatepass")).hexdigest()
+        seconds = round(time.perf_counter() - start, 3)
+        return Entry(source, "refused", _first_line(error), sha256, len(template.text.encode()), seconds=seconds)
+    return _entry(source, ir, warnings, round(time.perf_counter() - start, 3))
+
+
+def _entry(source: str, ir: TemplateIR, warnings: list[TemplateWarning], seconds: float) -> Entry:
+    result = ir.verification
+    return Entry(
+        source=source,
+        state="verified" if result.verified else "not verified",
+        cause="" if result.verified else next(iter(result.failures), ""),
+        sha256=ir.provenance.sha256,
+        size=ir.provenance.size,
+        messages=result.messages,
+        passed=result.passed,
+        reasoning=ir.reasoning.mode,
+        content=ir.content.mode,
+        calls=ir.tools.format,
+        format=format_of(ir),
+        ambiguities=tuple(dict.fromkeys(ambiguity.kind for ambiguity in result.ambiguities)),
+        warnings=tuple(str(warning) for warning in warnings),
+        seconds=seconds,
+    )
+
+
+def format_of(ir: TemplateIR) -> str:
+    """A short hash of how answers are written, whatever the template around them."""
+    whole = to_dict(ir)
+    kept = {name: value for name, value in whole.items() if name not in _NOT_FORMAT}
+    return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def shared_formats(entries: list[Entry]) -> Iterator[tuple[str, list[Entry]]]:
+    """The formats that more than one different template has, the most common first."""
+    groups: dict[str, list[Entry]] = {}
+    for entry in entries:
+        if entry.format:
+            groups.setdefault(entry.format, []).append(entry)
+    shared = [(name, group) for name, group in groups.items() if len({entry.sha256 for entry in group}) > 1]
+    return iter(sorted(shared, key=lambda item: (-len(item[1]), item[0])))
+
+
+def _first_line(error: TplcError) -> str:
+    return str(error).partition("\n")[0]

@@ -1,0 +1,54 @@
+"""A census as a file: Parquet where the name ends so, else JSON lines."""
+
+from __future__ import annotations
+
+import io
+import json
+from importlib.util import find_spec
+from pathlib import Path
+
+from tplc.census.entry import Entry
+from tplc.errors import SourceError, UsageError
+
+LISTS = ("ambiguities", "warnings")
+
+
+def encoded(entries: list[Entry], path: str) -> bytes:
+    rows = [entry.to_json() for entry in entries]
+    if not path.endswith(".parquet"):
+        return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode("utf-8", "backslashreplace")
+    _need_arrow(path)
+    import pyarrow as pa
+    import pyarrow.parquet as parquet
+
+    kinds = {"size": pa.int64(), "messages": pa.int64(), "passed": pa.int64(), "seconds": pa.float64()}
+    kinds |= dict.fromkeys(LISTS, pa.list_(pa.string()))
+    names = Entry("", "refused").to_json()
+    schema = pa.schema([(name, kinds.get(name, pa.string())) for name in names])
+    file = io.BytesIO()
+    parquet.write_table(pa.Table.from_pylist(rows, schema), file)
+    return file.getvalue()
+
+
+def read(path: str) -> list[Entry]:
+    """The entries of an earlier census."""
+    try:
+        if path.endswith(".parquet"):
+            _need_arrow(path)
+            import pyarrow.parquet as parquet
+
+            rows = parquet.read_table(path).to_pylist()
+        else:
+            rows = [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines() if line.strip()]
+        return [Entry.from_json(row) for row in rows]
+    except OSError as error:
+        raise SourceError(path, f"cannot be read: {error.strerror or error}") from error
+    except (ValueError, TypeError, AttributeError) as error:
+        raise SourceError(path, f"is no census: {error}") from error
+
+
+def _need_arrow(path: str) -> None:
+    if find_spec("pyarrow") is None:
+        raise UsageError(
+            f"{path}: Parquet needs a package that is not installed: pip install 'tplc[batch]', or use .jsonl"
+        )

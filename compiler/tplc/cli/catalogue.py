@@ -1,0 +1,38 @@
+"""`tplc catalogue`: what is known of variants that models write."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from rich.console import Console
+from rich.text import Text
+
+from tplc.catalogue import Entry
+from tplc.cli.inputs import Variants
+from tplc.cli.shown import print_json
+from tplc.ir.printed import quoted
+from tplc.ir.visible import one_line
+
+
+def catalogue_command(variants: Variants, *, as_json: bool) -> None:
+    entries = variants.read().catalogue
+    if as_json:
+        print_json([asdict(entry) for entry in entries])
+        return
+    console = Console(highlight=False, soft_wrap=True)
+    for entry in entries:
+        console.print(Text.assemble((entry.name, "bold"), f": {one_line(entry.title)}"))
+        for label, text in _rows(entry):
+            console.print(Text.assemble((f"    {label:<9}", "dim"), one_line(text)))
+
+
+def _rows(entry: Entry) -> list[tuple[str, str]]:
+    rows = [("needs", ", ".join(map(quoted, entry.markers)))]
+    if entry.lacks:
+        rows.append(("needs no", ", ".join(entry.lacks)))
+    for tolerance in entry.tolerances:
+        if tolerance.kind == "variant":
+            rows.append(("variant", f"{quoted(tolerance.text)} for {quoted(tolerance.marker)}"))
+        else:
+            rows.append(("switch", f"{tolerance.kind} {'on' if tolerance.enabled else 'off'}"))
+    return [*rows, ("reason", entry.reason), ("source", entry.source)]

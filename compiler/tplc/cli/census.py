@@ -1,0 +1,86 @@
+"""`tplc census`: a collection of templates to a table of what each is compiled to."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tplc.census.changes import Change, changes
+from tplc.census.entry import STATES, Entry, shared_formats
+from tplc.census.page import page
+from tplc.census.run import census
+from tplc.census.sources import sources_in
+from tplc.census.table import encoded, read
+from tplc.cli.progress import counting
+from tplc.cli.shown import print_json
+from tplc.errors import TplcError, UsageError
+from tplc.ir.visible import one_line
+from tplc.project.artifacts import check_output, write_bytes, write_output
+
+_MOST_SHOWN = 20
+
+
+class NoLongerVerified(TplcError):
+    """Templates that an earlier census found verified are not any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class CensusOptions:
+    place: str
+    output: str | None
+    html: str | None
+    against: str | None
+    engine: str
+    address: str | None
+    jobs: int | None
+    force: bool
+    as_json: bool
+
+
+def census_command(options: CensusOptions) -> None:
+    earlier = read(options.against) if options.against else None
+    if options.output is not None and os.path.exists(options.output) and not options.force:
+        raise UsageError(f"{options.output}: is there, and would be overwritten: give --force to do so")
+    if options.html is not None:
+        check_output(options.html, force=options.force)
+    sources = sources_in(options.place)
+    jobs = options.jobs or os.cpu_count() or 1
+    with counting("compiling", len(sources)) as step:
+        entries = census(sources, engine=options.engine, jobs=jobs, address=options.address, progress=step)
+    found = changes(earlier, entries) if earlier is not None else []
+    if options.output is not None:
+        write_bytes(options.output, encoded(entries, options.output))
+    if options.html is not None:
+        write_output(options.html, page(entries, found))
+    if options.as_json:
+        listed = [{"source": change.source, "what": change.what, "worse": change.worse} for change in found]
+        print_json({"entries": [entry.to_json() for entry in entries], "changes": listed})
+    else:
+        _print(entries, found, [path for path in (options.output, options.html) if path])
+    worse = [change for change in found if change.worse]
+    if worse:
+        raise NoLongerVerified(f"{len(worse)} of the templates that verified no longer do")
+
+
+def _print(entries: list[Entry], found: Sequence[Change], outputs: Sequence[str]) -> None:
+    states = Counter(entry.state for entry in entries)
+    print(f"{'templates':<16}{len(entries)}")
+    for state in STATES:
+        if states[state]:
+            print(f"{state:<16}{states[state]}")
+    formats = {entry.format for entry in entries if entry.format}
+    print(f"{'formats':<16}{len(formats)}, {len(list(shared_formats(entries)))} of them in several templates")
+    not_right = [entry for entry in entries if entry.state != "verified"]
+    _some([f"{one_line(entry.source)}: {entry.state}: {one_line(entry.cause)}" for entry in not_right])
+    _some([f"{one_line(change.source)}: {one_line(change.what)}" for change in found])
+    for output in outputs:
+        print(f"wrote {one_line(output)}", file=sys.stderr)
+
+
+def _some(rows: Sequence[str]) -> None:
+    print("".join(f"  {row}\n" for row in rows[:_MOST_SHOWN]), end="")
+    if len(rows) > _MOST_SHOWN:
+        print(f"  … and {len(rows) - _MOST_SHOWN} more: they are in the table (-o, --html, --json)")

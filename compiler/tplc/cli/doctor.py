@@ -1,0 +1,55 @@
+"""`tplc doctor`: what to set where a model is served."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from tplc import driver
+from tplc.cli import inputs
+from tplc.cli.progress import working
+from tplc.cli.report import print_rows
+from tplc.cli.shown import print_json
+
+
+def doctor_command(
+    source: str,
+    template_name: str | None,
+    special_tokens: Sequence[str],
+    limits: Sequence[str],
+    *,
+    as_json: bool,
+) -> None:
+    from tplc.doctor import advise
+    from tplc.doctor.advice import VERSIONS
+
+    template = inputs.load_template(source, template_name, special_tokens)
+    with (
+        working(f"learning {template.name}"),
+        driver.open_renderer(
+            template.text,
+            name=template.name,
+            special_tokens=template.special_tokens,
+            limits=inputs.limits(limits),
+        ) as renderer,
+        renderer.within_total(),
+    ):
+        ir = driver.learn_format(
+            renderer,
+            name=template.name,
+            source_text=template.text,
+            special_tokens=template.special_tokens,
+            added_tokens=template.added_tokens,
+        )
+    found = advise(ir, source, template.added_tokens)
+    if as_json:
+        print_json([asdict(one) for one in found])
+        return
+    place = ""
+    for one in found:
+        if one.place != place:
+            print(f"{chr(10) * bool(place)}{one.place}")
+            place = one.place
+        print_rows([(f"  {one.what}", one.text)], sys.stdout)
+    print(f"\nAs {VERSIONS} document it; tplc compile verifies what it makes.")

@@ -1,0 +1,127 @@
+"""`tplc parse SOURCE ROWS --column NAME`: files of outputs to files of messages, with a summary."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tplc import driver
+from tplc.cli import inputs
+from tplc.cli.progress import advancing
+from tplc.cli.shown import print_json
+from tplc.errors import SourceError, UsageError
+from tplc.ir.visible import one_line
+from tplc.project.beside import is_ir
+from tplc.project.files import read_text, read_tools
+
+if TYPE_CHECKING:
+    from tplc.batch.summary import Summary
+
+ROW_SUFFIXES = (".parquet", ".jsonl", ".ndjson")
+_MOST_SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class RowOptions:
+    source: str
+    rows: str
+    output: str | None
+    column: str
+    prompt_column: str | None
+    tools_column: str | None
+    parser_column: str | None
+    tools: str | None
+    tokenizer: str | None
+    struct: bool
+    engine: str | None
+    address: str | None
+    jobs: int | None
+    batch_size: int
+    resume: bool
+    force: bool
+    as_json: bool
+    quiet: bool
+    template_name: str | None
+    special_tokens: tuple[str, ...]
+    variants: inputs.Variants = inputs.NO_VARIANTS
+
+
+def rows_command(options: RowOptions) -> None:
+    from tplc.batch import Columns, RowParser
+    from tplc.batch.engines import choose_engine
+    from tplc.batch.run import plan
+
+    if options.output is None:
+        raise UsageError("rows are written to a file or a folder: give -o FILE.parquet, FILE.jsonl, or a folder")
+    if options.tools and options.tools_column:
+        raise UsageError("give --tools for all rows, or --tools-column for each row's own, and not both")
+    engine = choose_engine(options.engine, address=options.address, jobs=options.jobs, batch=options.batch_size)
+    columns = Columns(
+        options.column, options.prompt_column, options.tools_column, options.parser_column, options.struct
+    )
+    read = RowParser(
+        _parsers(options),
+        columns,
+        tools=read_tools(options.tools) if options.tools else None,
+        tokenizer=read_text(options.tokenizer) if options.tokenizer else None,
+    )
+    job = plan(read, engine, options.rows, options.output, force=options.force, resume=options.resume)
+    start = time.monotonic()
+    with advancing(f"parsing ({engine.name})", job.rows) as progress:
+        summary = job.run(progress)
+    _report(options, summary, [part.output for part in job.parts], engine.name, time.monotonic() - start)
+
+
+def _parsers(options: RowOptions) -> dict[str, str]:
+    """The text of the parser, or of each parser in a folder where a column names it."""
+    if options.parser_column is None:
+        return {"": _parser_text(options)}
+    folder = Path(options.source)
+    found = {path.stem: read_text(str(path)) for path in sorted(folder.glob("*.py"))} if folder.is_dir() else {}
+    if not found:
+        raise SourceError(
+            options.source,
+            "holds no parsers",
+            "--parser-column needs a folder with NAME.py for each name in the column",
+        )
+    return found
+
+
+def _parser_text(options: RowOptions) -> str:
+    if options.source.endswith(".py"):
+        return read_text(options.source)
+    if is_ir(options.source):
+        ir = inputs.ir_in(options.source)
+    else:
+        ir = inputs.learned(options.source, options.template_name, options.special_tokens, options.variants)
+    return driver.generate(ir, "python")
+
+
+def _report(options: RowOptions, summary: Summary, outputs: list[str], engine: str, seconds: float) -> None:
+    if options.as_json:
+        print_json({**summary.to_json(), "engine": engine, "seconds": round(seconds, 3), "outputs": outputs})
+        return
+    if options.quiet:
+        return
+    for name, text in _lines(summary, seconds):
+        print(f"{name:<13}{text}", file=sys.stderr)
+    for output in outputs[:_MOST_SHOWN]:
+        print(f"{'wrote':<13}{one_line(output)}", file=sys.stderr)
+    if len(outputs) > _MOST_SHOWN:
+        print(f"{'':<13}… and {len(outputs) - _MOST_SHOWN:,} more", file=sys.stderr)
+    if not outputs:
+        print(f"{'wrote':<13}nothing: all of it is there", file=sys.stderr)
+
+
+def _lines(summary: Summary, seconds: float) -> Iterator[tuple[str, str]]:
+    rate = f", {summary.rows / seconds:,.0f} a second" if seconds > 0.1 else ""
+    yield "rows", f"{summary.rows:,}" + (f" ({summary.nulls:,} null)" if summary.nulls else "") + rate
+    yield "calls", f"{summary.calls:,} in {summary.with_calls:,} rows"
+    yield "incomplete", f"{summary.incomplete:,}"
+    yield "diagnosed", f"{summary.diagnosed:,}"
+    yield "unknown", f"{summary.unknown_tools:,} calls of tools that are not among those given"
+    yield "violating", f"{summary.violating:,} calls with arguments that are not as the tool's schema says"

@@ -1,0 +1,31 @@
+"""JSON as commands print it: for people and scripts alike, so nothing in it is unseen.
+
+print_json({"role": "assistant"})  →  {\n  "role": "assistant"\n}
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, TextIO
+
+from tplc.ir.visible import shown
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+
+def print_json(value: object, file: TextIO | None = None) -> None:
+    """Several lines, on standard output where no file is given."""
+    print(shown(json.dumps(value, ensure_ascii=False, indent=2)), file=file)
+
+
+def shown_text(text: Text) -> Text:
+    """A text of several parts, none of which says a command by itself: without their styles where they do together."""
+    from rich.text import Text
+
+    plain = shown(text.plain)
+    return text if plain == text.plain else Text(plain)
+
+
+def one_line_json(value: object) -> str:
+    return shown(json.dumps(value, ensure_ascii=False))

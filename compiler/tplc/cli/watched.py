@@ -1,0 +1,93 @@
+"""A command in a process of its own, and one beside it that sees how it ends.
+
+The command bounds itself (`tplc.bounds`) and tells its errors.  One that is killed, or hears of its time no more,
+is told of here: `tplc: hut.jinja: limit exceeded: total_seconds (5)`.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import FrameType
+
+CAN_WATCH = sys.platform != "win32" and hasattr(os, "fork") and hasattr(os, "pidfd_open")
+# Seconds that a command has to tell of its end itself.
+_GRACE = 3.0
+
+
+def split() -> None:
+    """Returns in the command's process; the one that watches it ends with it, and with its exit code."""
+    told, tell = os.pipe()
+    command = os.fork()
+    if command == 0:
+        os.close(told)
+        from tplc.bounds import tell_watcher
+
+        tell_watcher(tell)
+        return
+    os.close(tell)
+    code = _watch(command, told)
+    # Nothing of this process is to be run twice.
+    os._exit(code)
+
+
+def _watch(command: int, told: int) -> int:
+    import select
+
+    def hand_on(number: int, _: FrameType | None) -> None:
+        os.kill(command, number)
+
+    # The terminal tells both of an interrupt; what is sent to this process alone is handed on.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, hand_on)
+    poll, ended = select.poll(), os.pidfd_open(command)
+    poll.register(told, select.POLLIN)
+    poll.register(ended, select.POLLIN)
+    last: dict[str, object] = {}
+    while True:
+        ready = dict(poll.poll(_milliseconds(last)))
+        if ended in ready:
+            break
+        if told in ready:
+            last = _read(told, last) if ready[told] & select.POLLIN else {}
+            if not ready[told] & select.POLLIN:
+                poll.unregister(told)
+        elif last:
+            os.kill(command, signal.SIGKILL)
+            os.waitpid(command, 0)
+            return _say(last, f"limit exceeded: total_seconds ({last['seconds']:g})")
+    code = os.waitstatus_to_exitcode(os.waitpid(command, 0)[1])
+    if code >= 0:
+        return code
+    if -code in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
+        # As if there were one process.
+        signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    return _say(last, f"the process that compiles ended with signal {signal.Signals(-code).name}")
+
+
+def _milliseconds(last: dict[str, object]) -> float | None:
+    until = last.get("until")
+    return max(0.0, until + _GRACE - time.monotonic()) * 1000 if isinstance(until, float) else None
+
+
+def _read(told: int, last: dict[str, object]) -> dict[str, object]:
+    import json
+
+    lines = os.read(told, 1 << 16).splitlines()
+    return dict(json.loads(lines[-1])) if lines else last
+
+
+def _say(last: dict[str, object], what: str) -> int:
+    from tplc.ir.visible import shown
+
+    name = f"{last['name']}: " if last else ""
+    sys.stderr.write(f"tplc: {shown(name)}{what}\n")
+    sys.stderr.flush()
+    return 1

@@ -1,0 +1,40 @@
+"""All markers of a format, each with the place where the IR has it.
+
+tools.call = "<call>" name "\\n" arguments "</call>"   →   {"<call>": "tools.call", "\\n": "tools.call", …}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tplc.ir.nodes import Layout, PairArguments, TemplateIR, Text
+from tplc.ir.roles import ROLES
+
+
+def own_markers(ir: TemplateIR) -> dict[str, str]:
+    """By their text, without outer white space; a text that stands in several places is told by the first."""
+    found: dict[str, str] = {}
+    for place, text in _texts(ir):
+        if text.strip():
+            found.setdefault(text.strip(), place)
+    return found
+
+
+def _texts(ir: TemplateIR) -> Iterator[tuple[str, str]]:
+    for role, marker in ROLES.items():
+        yield role, marker(ir)
+    yield from (("turn.ends", text) for text in ir.turn.ends)
+    yield from (("turn.anchors", text) for text in ir.turn.anchors)
+    tools = ir.tools
+    if tools.json is not None:  # what stands inside of the object is its own, not the template's
+        yield from (("tools.call", text) for text in (tools.json.prefix, tools.json.suffix))
+    else:
+        yield from _of_layout("tools.call", tools.call)
+    if isinstance(tools.arguments, PairArguments):
+        yield from _of_layout("tools.arguments.pair", tools.arguments.pair)
+        pairs = tools.arguments
+        yield from (("tools.arguments", text) for text in (pairs.start, pairs.separator, pairs.end, pairs.empty))
+
+
+def _of_layout(place: str, layout: Layout) -> Iterator[tuple[str, str]]:
+    return ((place, item.text) for item in layout if isinstance(item, Text))

@@ -1,0 +1,35 @@
+"""How long the texts are that a format writes around parts.
+
+<call>{"name": "…   →   ("tools.call[0].text", 15)
+
+What parsers and grammars are made of grows with them, so they are bounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tplc.ir.nodes import Json, TemplateIR
+from tplc.ir.serialize import to_dict
+
+# Of an IR that is read: whoever learns one sets a bound of his own.
+MOST_CHARACTERS = 10_000
+
+
+def longest_text(ir: TemplateIR) -> tuple[str, int]:
+    """The member and its length.  What a generation prompt holds before the turn is no marker."""
+    data = to_dict(ir)
+    parts = {name: data[name] for name in ("turn", "reasoning", "content", "tools")}
+    texts = ((path, len(text)) for path, text in _texts(parts, "") if not path.startswith("turn.prompts"))
+    return max(texts, key=lambda found: found[1], default=("", 0))
+
+
+def _texts(value: Json, path: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict):
+        for name, member in value.items():
+            yield from _texts(member, f"{path}.{name}" if path else name)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _texts(item, f"{path}[{index}]")

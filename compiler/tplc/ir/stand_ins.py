@@ -1,0 +1,26 @@
+"""What stands in a format for a special token that no one gave.
+
+    stand_in("eos_token")                        →  "<eos_token:not-given>"
+    without_stand_ins("\\n<eos_token:not-given>")  →  "\\n"
+
+It shows where the token goes, whatever that will be; no model writes it.
+"""
+
+from __future__ import annotations
+
+import re
+
+_STAND_IN = re.compile(r"<(\w+):not-given>")
+
+
+def stand_in(name: str) -> str:
+    return f"<{name}:not-given>"
+
+
+def names_stood_for(text: str) -> tuple[str, ...]:
+    """The tokens that stand-ins in a text are for."""
+    return tuple(dict.fromkeys(_STAND_IN.findall(text)))
+
+
+def without_stand_ins(text: str) -> str:
+    return _STAND_IN.sub("", text)

@@ -1,0 +1,70 @@
+"""Whether a marker is one token of the tokenizer's own, several, or text.
+
+    MarkerTokens("<call>\n", (("<call>", True), ("\n", False)))  →  "a token and text"
+
+Servers drop tokens of their own from what they pass on, and text never matches one: so it matters which a marker is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tplc.ir.nodes import TemplateIR, Text
+
+
+@dataclass(frozen=True, slots=True)
+class MarkerTokens:
+    """A marker, without outer white space, in pieces: each a token of its own, or text."""
+
+    marker: str
+    pieces: tuple[tuple[str, bool], ...]
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        return tuple(text for text, is_token in self.pieces if is_token)
+
+    @property
+    def kind(self) -> str:
+        count = len(self.tokens)
+        if not count:
+            return "text"
+        tokens = "one token" if count == 1 else f"{count} tokens"
+        return tokens if all(is_token or not text.strip() for text, is_token in self.pieces) else f"{tokens} and text"
+
+
+def marker_tokens(ir: TemplateIR, added_tokens: Sequence[str]) -> tuple[MarkerTokens, ...]:
+    """Every marker of a format, in the order of a turn."""
+    known = sorted({token for token in added_tokens if token}, key=len, reverse=True)
+    cut = re.compile("|".join(map(re.escape, known)) or "(?!)")
+    return tuple(MarkerTokens(marker, tuple(_pieces(cut, marker))) for marker in markers_of(ir))
+
+
+def markers_of(ir: TemplateIR) -> tuple[str, ...]:
+    tools = ir.tools
+    pairs = getattr(tools.arguments, "pair", ())
+    texts = [
+        ir.turn.header,
+        ir.reasoning.start,
+        ir.reasoning.end,
+        ir.content.start,
+        ir.content.end,
+        tools.section_start,
+        *(item.text for item in tools.call if isinstance(item, Text)),
+        *(item.text for item in pairs if isinstance(item, Text)),
+        tools.section_end,
+        *ir.turn.ends,
+    ]
+    return tuple(dict.fromkeys(text.strip() for text in texts if text.strip()))
+
+
+def _pieces(cut: re.Pattern[str], marker: str) -> Iterator[tuple[str, bool]]:
+    at = 0
+    for match in cut.finditer(marker):
+        if match.start() > at:
+            yield marker[at : match.start()], False
+        yield match.group(), True
+        at = match.end()
+    if at < len(marker):
+        yield marker[at:], False

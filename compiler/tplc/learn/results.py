@@ -1,0 +1,58 @@
+"""After which texts does a turn go on when the last message is a tool's result?
+
+    "…</call><result>zqtoolresult0x</result>{r}"   with the head "{r}" of a generation prompt, no header before it
+    →  anchor "</result>"
+
+Where a header follows results as it follows questions there is nothing to learn.  What one prompt has behind another's
+anchor is a head that only prompts after results have.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from tplc.ir.markers import is_distinctive
+from tplc.learn.probe import TOOL_RESULT, Dress, Prober, Refused, assistant, following, opening, sentinel_call
+from tplc.learn.turn import TurnFacts
+
+# Names, keys and ids of probes may be written around a result.
+_SENTINEL = re.compile(r"zq[a-z]+\d+x?w*")
+
+
+@dataclass(frozen=True, slots=True)
+class AfterResults:
+    """Anchors, and heads behind them, that only prompts after a tool's result have."""
+
+    anchors: tuple[str, ...] = ()
+    heads: tuple[str, ...] = ()
+
+
+def learn_after_results(prober: Prober, turn: TurnFacts, dress: Dress, contexts: Sequence[Dress]) -> AfterResults:
+    known = sorted({prompt.head for prompt in turn.prompts}, key=len, reverse=True)
+    found: set[str] = set()
+    for context in ((), *(context.context for context in contexts)):
+        rest = _after_result(prober, replace(dress, follow="tool").with_context(**dict(context)))
+        anchor = rest[: len(rest) - len(next((head for head in known if rest.endswith(head)), ""))]
+        usual = any(anchor.endswith(text.lstrip() or text) for text in turn.anchors)
+        if not usual and is_distinctive(anchor) and anchor not in turn.asked:
+            found.add(anchor)
+    anchors = [anchor for anchor in sorted(found) if not any(_goes_on(anchor, other) for other in found)]
+    heads = {text.removeprefix(anchor) for text in found for anchor in anchors if _goes_on(text, anchor)}
+    return AfterResults(tuple(anchors), tuple(sorted(heads)))
+
+
+def _goes_on(text: str, start: str) -> bool:
+    return text != start and text.startswith(start)
+
+
+def _after_result(prober: Prober, dress: Dress) -> str:
+    """What a prompt writes after the last tool result; "" where it is not to be seen."""
+    calls = [sentinel_call(0)]
+    messages = [*opening(dress), assistant(dress, calls=calls), *following(dress, calls)]
+    rendered = prober.render(messages, dress, generation=True, calls=calls)
+    if isinstance(rendered, Refused) or TOOL_RESULT not in rendered:
+        return ""
+    rest = rendered[rendered.rindex(TOOL_RESULT) + len(TOOL_RESULT) :]
+    return _SENTINEL.split(rest)[-1]

@@ -1,0 +1,90 @@
+r"""Which special tokens does the template write, and where do they stand?
+
+{{ m.content }}{{ eos_token }}, no eos_token given  →  stand-ins {"eos_token": "<eos_token:not-given>"}
+ends ("<stop>\n<eos>",)                             →  ("<stop>\n<eos>", "<eos>", "<stop>")
+markers "to=<to>", "<say>x<sep>"                    →  preserved "<to>", "<say>", "<sep>"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from tplc.ir.markers import is_distinctive
+from tplc.ir.nodes import Held, PairArguments, TemplateIR, Text
+from tplc.ir.stand_ins import names_stood_for, stand_in
+from tplc.learn.align import token_spans
+from tplc.learn.candidates import written_tokens
+from tplc.learn.probe import CONTENT, Dress, Prober, Refused, assistant
+
+
+def stand_ins(source: str, given: Mapping[str, str]) -> dict[str, str]:
+    """A stand-in for each special token that the template writes out and no one gave."""
+    return {name: stand_in(name) for name in written_tokens(source) if name not in given}
+
+
+def with_token_ends(
+    prober: Prober, base: Dress, ends: tuple[str, ...], tokens: Mapping[str, str], inner: Sequence[str]
+) -> tuple[str, ...]:
+    """The ends of a turn, with those of its special tokens: beside other text in an end, or behind all of it at the end
+    of a conversation, a token ends the turn by itself.  So does what stands before it, unless it is one of the `inner`
+    markers, which go on."""
+    more: list[str] = []
+    last = _after_content(prober, base)
+    appended = prober.tail([], base, generation=True)
+    for text in sorted(filter(str.strip, tokens.values()), key=len, reverse=True):
+        token = text.strip()
+        held = [end for end in ends if token in end]
+        if not held and token in last and not (isinstance(appended, str) and token in appended):
+            more.append(token)
+        for end in held:
+            before = end[: end.index(token)].strip()
+            if before and is_distinctive(before):
+                more += [token] if any(before in marker for marker in inner) else [token, before]
+    return tuple(dict.fromkeys((*ends, *more)))
+
+
+def _after_content(prober: Prober, base: Dress) -> str:
+    dress = replace(base, follow="none")
+    tail = prober.tail([assistant(dress, content=CONTENT)], dress)
+    return "" if isinstance(tail, Refused) else tail.rpartition(CONTENT)[2]
+
+
+def held_tokens(ir: TemplateIR) -> tuple[Held, ...]:
+    """The markers that hold a stand-in."""
+    return tuple(
+        Held("token", name, stand_in(name), path, marker)
+        for path, marker in dict.fromkeys(markers(ir))
+        for name in names_stood_for(marker)
+    )
+
+
+def markers(ir: TemplateIR) -> Iterator[tuple[str, str]]:
+    """Every marker by its name in the IR, the smaller before those that hold them; none is only white space."""
+    tools, turn = ir.tools, ir.turn
+    named = [("reasoning.start", ir.reasoning.start), ("reasoning.end", ir.reasoning.end)]
+    named += [("content.start", ir.content.start), ("content.end", ir.content.end)]
+    if isinstance(tools.arguments, PairArguments):
+        pairs = tools.arguments
+        named += [("tools.arguments.pair", item.text) for item in pairs.pair if isinstance(item, Text)]
+        named += [("tools.arguments.start", pairs.start), ("tools.arguments.end", pairs.end)]
+        named += [("tools.arguments.separator", pairs.separator)]
+    named += [("tools.call", item.text) for item in tools.call if isinstance(item, Text)]
+    named += [("tools.section_start", tools.section_start), ("tools.separator", tools.separator)]
+    named += [("tools.section_end", tools.section_end), ("turn.header", turn.header)]
+    named += [("turn.prompt", prompt.head) for prompt in turn.prompts]
+    named += [("turn.end", end) for end in turn.ends]
+    return ((path, marker) for path, marker in named if marker.strip())
+
+
+def preserved_tokens(ir: TemplateIR, added: Sequence[str]) -> tuple[str, ...]:
+    """What a detokeniser must not strip from an output: the tokenizer's added tokens that markers hold, where they are
+    known; else all that looks like one."""
+    dialect = ir.tools.dialect
+    quotes = [m for string in (dialect.in_object.strings if dialect else ()) for m in (string.open, string.close)]
+    texts = [*(marker for path, marker in markers(ir) if path not in ("turn.header", "turn.prompt")), *quotes]
+    found = {token for token in added if any(token in text for text in texts)}
+    if not added:
+        found = {text[start:end] for text in texts for start, end in token_spans(text)}
+        found = {token for token in found if not any(ch.isspace() or ch in "\"'" for ch in token)}
+    return tuple(sorted(token for token in found if not names_stood_for(token)))

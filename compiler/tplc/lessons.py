@@ -1,0 +1,231 @@
+"""What does a message teach that did not come back?
+
+    {"content": C, tool_calls}  →  "<lead>zqcontent0x</lead><call>…", and the format says "zqcontent0x<call>…"
+    →  form (content, calls): content.start "<lead>", content.end "</lead>"
+
+A render that failed is laid beside what the format would have written of the same message.  Each lesson is a format to
+try: the driver verifies it and keeps the one that fails less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from tplc.errors import BadMessage
+from tplc.ir.forms import PARTS, in_form, marker_of, with_marker
+from tplc.ir.nodes import Form, FormMarker, GenerationPrompt, Part, Reasoning, TemplateIR, Turn
+from tplc.ir.printed import quoted
+from tplc.ir.write import write_message
+from tplc.learn.align import common_prefix, common_suffix, cut_left, reads_well
+from tplc.verify.battery import CONTENT, REASONING, Case
+from tplc.verify.causes import Tried
+from tplc.verify.compare import as_message
+
+START: dict[Part, FormMarker] = {
+    "reasoning": "reasoning.start",
+    "content": "content.start",
+    "calls": "tools.section_start",
+}
+END: dict[Part, FormMarker] = {
+    "reasoning": "reasoning.end",
+    "content": "content.end",
+    "calls": "tools.section_end",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """A format to try, and what was seen that speaks for it."""
+
+    seen: str
+    ir: TemplateIR
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """A turn cut at its parts: the texts before, between and behind them are one more than the parts."""
+
+    parts: tuple[Part, ...]
+    gaps: tuple[str, ...]
+
+
+def lessons(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[Lesson]:
+    """The formats that the messages which failed speak for, the likeliest first."""
+    shapes = list(_one_of_each_shape(tried))
+    yield from _longer_header(ir, shapes)
+    yield from _forms(ir, shapes)
+
+
+def _one_of_each_shape(tried: Sequence[Tried]) -> Iterator[Tried]:
+    seen: set[tuple[Part, ...]] = set()
+    for one in tried:
+        parts = _parts_of(one.case)
+        if one.case.title == str(one.case.shape) and parts not in seen:
+            seen.add(parts)
+            yield one
+
+
+def _parts_of(case: Case) -> tuple[Part, ...]:
+    has = (case.reasoning, case.content, case.calls)
+    return tuple(part for part, value in zip(PARTS, has, strict=True) if value)
+
+
+# -- what every turn begins with ---------------------------------------------------------------------------------------
+
+
+def _longer_header(ir: TemplateIR, shapes: Sequence[Tried]) -> Iterator[Lesson]:
+    """What every turn of the history begins with, whatever is in it, is no part's own: it is the turn's."""
+    turns = [one.turn for one in shapes]
+    if len(turns) < 2 or any(one.passed for one in shapes):
+        return
+    lead = common_prefix(*turns)
+    while lead and any(cut_left(turn, len(lead)) != len(lead) for turn in turns):
+        lead = lead[:-1]
+    if not lead.strip() or any(prompt.head.startswith(lead) for prompt in ir.turn.prompts):
+        return
+    prompts = tuple(GenerationPrompt(prompt.context, prompt.text, "") for prompt in ir.turn.prompts)
+    anchors = (ir.turn.header + lead, *(prompt.text for prompt in prompts if prompt.text.strip()))
+    turn = Turn("", tuple(dict.fromkeys(anchors)), prompts, ir.turn.ends)
+    seen = f"every turn begins with {quoted(lead)}, and no prompt does"
+    if not ir.reasoning.key:
+        # What only prompts show of reasoning was read from their part of the header.
+        yield Lesson(seen, replace(ir, turn=turn, reasoning=Reasoning()))
+    yield Lesson(seen, replace(ir, turn=replace(turn, prompts=ir.turn.prompts)))
+
+
+# -- markers by shape --------------------------------------------------------------------------------------------------
+
+
+def _forms(ir: TemplateIR, shapes: Sequence[Tried]) -> Iterator[Lesson]:
+    """Where the turns of a shape have other texts around their parts than the format says."""
+    found = [form for one in shapes if not one.passed for form in _forms_in(ir, one)]
+    if not found:
+        return
+    kept = [form for form in found if form.text.strip() not in _taken(ir, form.marker)]
+    if kept:
+        seen = "; ".join(f"{' and '.join(form.parts)}: {form.marker} is {quoted(form.text)}" for form in kept)
+        yield Lesson(seen, _with_forms(ir, shapes, kept))
+
+
+def _taken(ir: TemplateIR, marker: FormMarker) -> set[str]:
+    """The other markers' texts: one text can't be two markers."""
+    others = {*START.values(), *END.values(), "turn.end"} - {marker}
+    return {text for other in others if (text := marker_of(ir, other).strip())}
+
+
+def _with_forms(ir: TemplateIR, shapes: Sequence[Tried], forms: Sequence[Form]) -> TemplateIR:
+    """A marker that is the same in every shape with its part is the usual one; else the shapes have forms."""
+    for form in forms:
+        owner = next((part for part in PARTS if form.marker in (START[part], END[part])), None)
+        having = [_parts_of(one.case) for one in shapes if owner is None or owner in _parts_of(one.case)]
+        alike = {other.parts for other in forms if (other.marker, other.text) == (form.marker, form.text)}
+        if set(having) <= alike:
+            ir = with_marker(ir, form.marker, form.text)
+            continue
+        if form.marker == "turn.end" and form.text not in ir.turn.ends:
+            ir = replace(ir, turn=replace(ir.turn, ends=(*ir.turn.ends, form.text)))
+        others = [old for old in ir.forms if (old.parts, old.marker) != (form.parts, form.marker)]
+        ir = replace(ir, forms=(*others, form))
+    return ir
+
+
+def _forms_in(ir: TemplateIR, one: Tried) -> Iterator[Form]:
+    parts = _parts_of(one.case)
+    usual = in_form(ir, parts)
+    cut, said = _cut(usual, one.case, one.turn), _cut(usual, one.case, _written(usual, one.case))
+    if cut is None or said is None or cut.parts != said.parts:
+        return
+    if cut.gaps[0] != said.gaps[0] and (closer := _blank_reasoning(usual, cut.gaps[0])):
+        yield Form(parts, "reasoning.end", closer)
+        cut = replace(cut, gaps=(said.gaps[0], *cut.gaps[1:]))
+    if cut.gaps[0] != said.gaps[0]:
+        yield Form(parts, START[cut.parts[0]], cut.gaps[0])
+    for at, (left, right) in enumerate(pairwise(cut.parts), 1):
+        if cut.gaps[at] != said.gaps[at]:
+            yield from _between(usual, parts, END[left], START[right], cut.gaps[at])
+    if cut.gaps[-1] != said.gaps[-1]:
+        yield from _behind(usual, parts, END[cut.parts[-1]], cut.gaps[-1])
+
+
+def _blank_reasoning(ir: TemplateIR, lead: str) -> str:
+    """The closer of reasoning that there is none of, with the white space behind it, where a turn begins with that."""
+    closer = ir.reasoning.end.strip()
+    if not closer or closer not in lead:
+        return ""
+    rest = lead[lead.rindex(closer) :]
+    return rest if not rest[len(closer) :].strip() else ""
+
+
+def _between(ir: TemplateIR, parts: tuple[Part, ...], end: FormMarker, start: FormMarker, gap: str) -> Iterator[Form]:
+    """A text between two parts is the closer of one and the opener of the other: what one of them usually is decides,
+    else it is all the closer's."""
+    closer, opener = marker_of(ir, end), marker_of(ir, start)
+    shared = len(common_suffix(gap, opener))
+    while shared and not (reads_well(gap, len(gap) - shared) and reads_well(opener, len(opener) - shared)):
+        shared -= 1
+    if closer.strip() and gap.startswith(closer.rstrip()) and gap[len(closer.rstrip()) :] != opener:
+        # a header in between opens the turn again, and no part
+        at = gap.find(ir.turn.header, len(closer.rstrip())) if ir.turn.header.strip() else -1
+        stop = at + len(ir.turn.header) if at >= 0 else len(closer.rstrip())
+        if gap[:stop] != closer and at >= 0:
+            yield Form(parts, end, gap[:stop])
+        yield Form(parts, start, gap[stop:])
+        return
+    own = gap[len(gap) - shared :] if gap[len(gap) - shared :].strip() else ""
+    if own.strip() != opener.strip():
+        yield Form(parts, start, own)
+    if gap.removesuffix(own) != closer:
+        yield Form(parts, end, gap.removesuffix(own))
+
+
+def _behind(ir: TemplateIR, parts: tuple[Part, ...], end: FormMarker, gap: str) -> Iterator[Form]:
+    """Behind the last part: what closes it, and what ends the turn.  A section that nothing opened has nothing to
+    close it."""
+    closer = marker_of(ir, end)
+    known = next((text for text in sorted(ir.turn.ends, key=len, reverse=True) if gap.endswith(text)), "")
+    if known and gap.removesuffix(known) != closer:
+        yield Form(parts, end, gap.removesuffix(known))
+    if known and known != ir.turn.ends[0]:
+        yield Form(parts, "turn.end", known)
+    if known or not gap.strip():
+        return
+    if end == "tools.section_end" and ir.tools.section_start.strip() and not closer.strip():
+        yield Form(parts, end, gap)
+    elif gap.startswith(closer) and gap[len(closer) :].strip():
+        yield Form(parts, "turn.end", gap[len(closer) :])
+
+
+def _written(ir: TemplateIR, case: Case) -> str:
+    try:
+        return write_message(ir, as_message(ir, case))
+    except BadMessage:
+        return ""
+
+
+def _cut(ir: TemplateIR, case: Case, turn: str) -> _Cut | None:
+    """The turn at the parts of a case; None where they can't be found."""
+    texts: dict[Part, str] = {"reasoning": REASONING, "content": CONTENT, "calls": _calls(ir, case)}
+    found = []
+    for part in _parts_of(case):
+        text = texts[part]
+        if not text or turn.count(text) != 1:
+            return None
+        found.append((turn.index(text), turn.index(text) + len(text), part))
+    found.sort()
+    edges = [0, *(edge for start, stop, _ in found for edge in (start, stop)), len(turn)]
+    gaps = tuple(turn[edges[i] : edges[i + 1]] for i in range(0, len(edges), 2))
+    return _Cut(tuple(part for _, _, part in found), gaps)
+
+
+def _calls(ir: TemplateIR, case: Case) -> str:
+    """The calls with nothing around them: neither section nor turn."""
+    if not case.calls or ir.tools.format == "none":
+        return ""
+    bare = replace(
+        ir,
+        turn=replace(ir.turn, header="", ends=()),
+        tools=replace(ir.tools, section_start="", section_end=""),
+    )
+    return _written(bare, Case(case.title, calls=case.calls)).strip()

@@ -1,0 +1,17 @@
+"""IR → Acceptor: the one reading of a format, which every backend spells."""
+
+from tplc.lower.acceptor import Acceptor, CallForm, CallShape, Following, Marker, PairForm, SlotEnd
+from tplc.lower.lower import lower
+from tplc.lower.printed import printed
+
+__all__ = [
+    "Acceptor",
+    "CallForm",
+    "CallShape",
+    "Following",
+    "Marker",
+    "PairForm",
+    "SlotEnd",
+    "lower",
+    "printed",
+]

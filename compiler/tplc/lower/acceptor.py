@@ -1,0 +1,185 @@
+r"""What a parser reads: every marker with its variants and where it counts, what ends a slot, what may follow a value.
+
+    CallForm(openers=("<call>",), where="anywhere", header=(SlotEnd("name", ("\\n",)),), closers=("</call>",), …)
+
+Made once from the IR (`lower`), spelled by every backend: none of them works out anew what is accepted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from tplc.ir.nodes import Layout, SlotKind
+from tplc.ir.spellings import Spelling
+
+# The fields of a call that is an object with one member: the name, and the arguments as its value.
+NAME_IS_KEY = ((("*",), "arguments"),)
+# Stands in a text for a slot that comes again there: no character of any text.
+AGAIN = "\ufdd0"
+Where = Literal[
+    "anywhere",  # in content, wherever it stands
+    "line start",  # where a line begins, which may be indented
+    "before content",  # as long as the content has not begun
+    "turn start",  # before anything else of the turn
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    text: str
+    where: Where = "anywhere"
+
+
+@dataclass(frozen=True, slots=True)
+class SlotEnd:
+    """A slot of a header: the texts that end it (consumed), those that come next (not consumed), the line's end.
+
+    `bare`: what may come next where the text between is left out; the slot has to be one word then.
+    """
+
+    kind: str
+    suffixes: tuple[str, ...]
+    nexts: tuple[str, ...] = ()
+    line: bool = False
+    bare: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Following:
+    """What may come after a value: a further pair, or what closes the call, and then what comes after a call.
+
+    Texts are without outer white space; between any two of them there may be some.  None stands for a key or a name.
+    """
+
+    close: str  # closes the value, where values may hold that as well
+    lead: Literal["free", "text", "blank"]  # white space before: any; none, for it is text; only `blank`
+    blank: str
+    pair: tuple[str | None, ...]
+    indented: bool  # the next key stands behind white space in its line
+    closer: tuple[str, ...]  # the pieces of what closes the call; all but the first may be missing
+    closes: bool  # the closer is like nothing in a value, so anything may come after it
+    after: tuple[str, ...]
+    next_call: tuple[str | None, ...]
+    turn_ends: tuple[str, ...]  # those like nothing in a value
+    starts: str  # the characters that it may begin with
+
+
+@dataclass(frozen=True, slots=True)
+class PairForm:
+    """Arguments in pairs: `start` pair (`separator` pair)* `end`, or `empty`; each pair in the layout `pair`."""
+
+    start: str
+    separator: str
+    end: str
+    empty: str
+    pair: Layout
+    opens: tuple[str, ...]  # what opens a pair; empty when pairs begin with their key
+    slots: tuple[SlotEnd, ...]
+    between: tuple[tuple[str, tuple[str, ...]], ...]
+    close: str  # after a value, as it is written
+    value_ends: tuple[str, ...]
+    value_close: tuple[str, str] | None  # what stands before and after the key that a value closes with
+    quoted: bool
+    guessed: bool  # no marker of its own ends a raw value: it ends before what may follow
+    following: Following
+    words: tuple[tuple[str, str], ...]
+    types: tuple[tuple[str, tuple[str, ...]], ...]
+    wrap: tuple[str, str] | None
+    items: tuple[str, str] | None
+    # What may follow a value written without the quotes that the template puts around every value.
+    bare: Following | None = None
+    literals: str = ""  # a raw value that is one string in such quotes of Python is that string
+
+
+@dataclass(frozen=True, slots=True)
+class CallShape:
+    """A call as it is written, cut at its slots: `opener` (kind text)* `closer`.
+
+    A slot is listed where it comes first; where it comes again, it is AGAIN in the text before another slot, and None
+    in `closer`, a list of texts.
+    """
+
+    opener: str
+    slots: tuple[tuple[SlotKind, str], ...]
+    closer: tuple[str | None, ...]
+    # Slots that are parts of the id, and the id's text before and after them.
+    id_slots: tuple[SlotKind, ...] = ()
+    id_prefix: str = ""
+    id_suffix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CallForm:
+    """Calls as they are written: `section_starts[0]` call (`separator` call)* `section_end`, each in the layout `call`;
+    and as they are read.
+
+    `openers` end where the first slot begins, or with what opens the call's object; they count `where` that says.
+
+    `inner` and `separators` count after a call, `closers` also where no call is open (see `Acceptor.strays`).
+    """
+
+    section_starts: tuple[str, ...]  # with variants, the template's own first; as `starts`, of the shape's opener
+    section_end: str
+    separator: str
+    call: Layout
+    shape: CallShape
+    starts: tuple[str, ...]
+    openers: tuple[str, ...]
+    where: Where
+    inner: tuple[str, ...]
+    separators: tuple[str, ...]
+    call_closers: tuple[str, ...]
+    section_closers: tuple[str, ...]
+    in_reasoning: Where | None = None  # where an opener ends reasoning that is open
+    last: tuple[str, ...] = ()  # closers after which nothing of the call is missing; () where it has none of its own
+    ends_turn: bool = False  # one call is all: its last closer may be what ends the turn, which servers cut off
+    section_ends: tuple[str, ...] = ()  # closers after which no call follows, where calls have no opener of their own
+    header: tuple[SlotEnd, ...] = ()
+    tail: tuple[str, tuple[SlotEnd, ...]] | None = None  # slots after the arguments, and the text before them
+    call_id: Layout = ()
+    fields: tuple[tuple[tuple[str, ...], str], ...] = ()
+    object_open: str = "{"
+    object_head: str = ""  # a pattern: how a call's object usually begins, up to the arguments
+    pairs: PairForm | None = None
+    encoded: bool = False  # arguments are an object written inside a JSON string
+    styles: tuple[Spelling, Spelling, Spelling] | None = None
+
+    @property
+    def closers(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys([*self.call_closers, *self.section_closers]))
+
+    @property
+    def section_start(self) -> str:
+        return self.section_starts[0]
+
+    def path_of(self, role: str) -> tuple[str, ...]:
+        """The keys that lead to a slot in a call that is an object; none where it has none."""
+        return next((path for path, held in self.fields if held == role), ())
+
+    @property
+    def name_is_key(self) -> bool:
+        return self.fields == NAME_IS_KEY
+
+    @property
+    def unmarked(self) -> bool:
+        """Nothing but white space shows that another call follows."""
+        return not (self.fields or self.inner or self.separators)
+
+
+@dataclass(frozen=True, slots=True)
+class Acceptor:
+    """`reasoning_ends` without `reasoning_starts`: reasoning is what stands before its end, and nothing opens it."""
+
+    anchors: tuple[str, ...]
+    headers: tuple[str, ...]
+    ends: tuple[str, ...]
+    last_ends: tuple[str, ...]  # those that are words, so they count only where nothing but white space follows
+    reasoning_starts: tuple[Marker, ...]
+    reasoning_ends: tuple[str, ...]
+    content_space: str  # white space that the template writes before the content
+    content_starts: tuple[str, ...]
+    content_ends: tuple[str, ...]
+    strays: tuple[Marker, ...]  # closers of reasoning that are dropped though none is open
+    calls: CallForm | None
+    tolerances: frozenset[str]  # the general ones that are in force

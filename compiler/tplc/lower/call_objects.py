@@ -1,0 +1,131 @@
+r"""Calls that are one object: where it stands in the layout, and which of its members are the call's slots.
+
+"<call>" {"name": NAME, "arguments": ARGUMENTS} "</call>"
+→  before "<call>", fields ("name",) and ("arguments",), after "</call>"
+
+A call whose name comes after its arguments is one as well, although its layout says no more than texts and slots.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+from tplc.ir.nodes import Layout, Slot, SlotKind, Text, Tools, ValueStyle
+from tplc.ir.spellings import spelling_of
+from tplc.lower.acceptor import NAME_IS_KEY
+from tplc.lower.layouts import merged
+from tplc_runtime.values import Reader, Style
+
+Path = tuple[str, ...]
+Fields = tuple[tuple[Path, str], ...]
+_MARK = "\x7f"
+# What APIs call the arguments of a call, and of a tool.
+ARGUMENTS = ("arguments", "parameters")
+
+
+@dataclass(frozen=True, slots=True)
+class CallObject:
+    """`before`: what stands before the object's opening, slots among it or not."""
+
+    before: Layout
+    opened: str
+    fields: Fields
+    after: str
+
+
+def object_of(tools: Tools) -> CallObject | None:
+    """The object that a call is; None where it is none.  Not for layouts that say name and arguments in a row."""
+    opened = opening_of(tools)
+    if tools.json is not None:
+        return CallObject((Text(tools.json.prefix),), opened, _declared_fields(tools), tools.json.suffix)
+    kinds = [item.kind for item in tools.call if isinstance(item, Slot)]
+    if "arguments" not in kinds or "name" in kinds[: kinds.index("arguments")]:
+        return None
+    return _object_in(tools, opened)
+
+
+def opening_of(tools: Tools) -> str:
+    """What opens an object of the dialect."""
+    return (tools.dialect.in_object.object_open.strip() if tools.dialect else "") or "{"
+
+
+def _declared_fields(tools: Tools) -> Fields:
+    json_fields = tools.json
+    assert json_fields is not None
+    if json_fields.name_is_key:
+        return NAME_IS_KEY
+    known = [(json_fields.name, "name"), (json_fields.arguments, "arguments")]
+    known += [(json_fields.id or (), "id"), (json_fields.index or (), "index")]
+    known += [(path, "constant") for path, _ in json_fields.constants]
+    paths = [path for path, _ in known]
+    known += [(path, "arguments") for path in other_names(json_fields.arguments) if path not in paths]
+    return tuple((path, role) for path, role in known if path)
+
+
+def other_names(path: Path) -> list[Path]:
+    """Where models write a call's arguments as well."""
+    return [(*path[:-1], name) for name in ARGUMENTS if name != path[-1]] if path[-1:] and path[-1] in ARGUMENTS else []
+
+
+def _object_in(tools: Tools, opened: str) -> CallObject | None:
+    """The first object of the dialect in the call's text; None where it does not hold name and arguments."""
+    assert tools.dialect is not None
+    written, names = _written(merged(tools.call), tools.dialect.in_object)
+    facts = spelling_of(tools.dialect.in_object, also_python=True)
+    style = Style(facts.strings, dict(facts.words), facts.signs)
+    start = written.find(opened)
+    while start >= 0:
+        reader = Reader((style, style, style))
+        stop = reader.read(written, start, True)
+        if not reader.want and not reader.repair:
+            fields = tuple(_fields(json.loads(reader.take())))
+            if {"name", "arguments"} <= {role for _, role in fields}:
+                return CallObject(_layout(written[:start], names), opened, fields, written[stop:])
+        start = written.find(opened, start + 1)
+    return None
+
+
+def _written(layout: Sequence[Text | Slot], style: ValueStyle) -> tuple[str, Mapping[str, SlotKind]]:
+    """The layout as one text, with a name of its own for each slot."""
+    names = {f"{_MARK}{kind}{_MARK}": kind for kind in get_args(SlotKind)}
+    open_close = (style.strings[0].open, style.strings[0].close) if style.strings else ("", "")
+    quoted = {"arguments": f"{_MARK}arguments{_MARK}".join(open_close)}
+    texts = (
+        item.text if isinstance(item, Text) else quoted.get(item.kind, f"{_MARK}{item.kind}{_MARK}") for item in layout
+    )
+    return "".join(texts), names
+
+
+def _layout(text: str, names: Mapping[str, SlotKind]) -> Layout:
+    parts = re.split(f"({_MARK}[a-z]+{_MARK})", text)
+    return merged(tuple(Slot(names[part]) if part in names else Text(part) for part in parts))
+
+
+def _fields(members: object, path: Path = ()) -> Iterator[tuple[Path, str]]:
+    if isinstance(members, dict):
+        for key, value in members.items():
+            yield from _fields(value, (*path, key))
+    else:
+        role = members.strip(_MARK) if isinstance(members, str) and members[:1] == _MARK else ""
+        yield path, role if role in ("name", "arguments", "id", "index") else "constant"
+
+
+def object_head(tools: Tools) -> str:
+    """A pattern for what a call's object holds before its arguments, where that is plain JSON."""
+    if tools.json is None:
+        return ""
+    assert tools.dialect is not None
+    paths = {"name": tools.json.name, "id": tools.json.id or (), "arguments": tools.json.arguments}
+    order = [item.kind for item in tools.call if isinstance(item, Slot)]
+    before = order[: order.index("arguments")]
+    flat = all(len(paths.get(kind, ())) == 1 for kind in (*before, "arguments"))
+    plain = all(string.open == '"' and string.escape == "json" for string in tools.dialect.in_object.strings)
+    if not flat or not plain or "name" not in before or tools.dialect.in_object.object_open != "{":
+        return ""
+    text = r'"\s*:\s*"(?P<{}>[^"\\\x00-\x1f]*)"\s*,\s*'
+    fields = ['"' + re.escape(paths[kind][0]) + text.replace("{}", kind) for kind in before]
+    return r"\{\s*" + "".join(fields) + '"' + re.escape(paths["arguments"][0]) + r'"\s*:\s*(?=\{)'

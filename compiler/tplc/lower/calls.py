@@ -1,0 +1,101 @@
+r"""Calls: one object, or a header and arguments.
+
+"<call>" name "\n" arguments "</call>"  →  openers: "<call>"; the name ends at "\n"; closers: "</call>"
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tplc.ir.nodes import ObjectArguments, PairArguments, Slot, TemplateIR, Text, Tools
+from tplc.ir.spellings import spellings_of
+from tplc.lower.acceptor import CallForm, CallShape, Where
+from tplc.lower.call_objects import CallObject, object_head, object_of, opening_of
+from tplc.lower.closers import closers_of, last_of, with_space
+from tplc.lower.layouts import merged, not_blank, text_at, unique
+from tplc.lower.openers import Openers, openers_of, spaced, starts_of
+from tplc.lower.pairs import pairs_of
+from tplc.lower.shapes import object_shape, shape_of, with_id
+from tplc.lower.slots import after_arguments, before_object, before_pairs, header_of, id_layout
+from tplc.lower.tolerated import Tolerated
+
+
+def calls_of(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
+    called = object_of(ir.tools)
+    if called is not None:
+        return _object_calls(ir, called, tolerated)
+    return _header_calls(ir, tolerated)
+
+
+def _object_calls(ir: TemplateIR, called: CallObject, tolerated: Tolerated) -> CallForm:
+    """A call that is one object, behind slots or not."""
+    tools, before = ir.tools, merged((*called.before, Text(called.opened)))
+    shape = object_shape(called.before, called.after)
+    form = _calls(tools, shape, "" if shape.slots else called.opened, tolerated)
+    texts = with_space([called.after], tolerated.blank("tools.section_end"))
+    form = replace(form, call_closers=closers_of(texts, tolerated))
+    return replace(
+        form,
+        last=last_of(form.closers, [called.after], tools.section_end, ir.turn.ends),
+        header=header_of(before[bool(text_at(before, 0)) :], before_object(tools), tolerated),
+        fields=called.fields,
+        object_head=object_head(tools),
+    )
+
+
+def _header_calls(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
+    """A call whose name, and perhaps more, comes before its arguments."""
+    tools, layout = ir.tools, merged(ir.tools.call)
+    at = layout.index(Slot("arguments"))
+    shape = with_id(shape_of(layout), tools.call_id.layout)
+    form = _calls(tools, shape, text_at(layout, 0).removeprefix(shape.opener), tolerated)
+    before, after = layout[bool(text_at(layout, 0)) : at], after_arguments(layout[at + 1 :])
+    texts = with_space(after.closing, tolerated.blank("tools.section_end"))
+    form = replace(form, call_closers=closers_of(texts, tolerated))
+    ends = [*form.closers, *([after.slots_open] if after.slots else [])]
+    pairs, last = None, before_object(tools)
+    if isinstance(tools.arguments, PairArguments):
+        pairs = pairs_of(ir, tools.arguments, after.ends, [*ends, tools.separator, *form.openers], tolerated)
+        last = before_pairs(tools.arguments, pairs, ends)
+    return replace(
+        form,
+        last=() if after.slots else last_of(form.closers, after.closing, tools.section_end, ir.turn.ends),
+        section_ends=not_blank(tolerated.texts(tolerated.usual("tools.section_end"))),
+        header=header_of(before, last, tolerated),
+        tail=after.tail,
+        call_id=id_layout(tools, before),
+        pairs=pairs,
+    )
+
+
+def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated) -> CallForm:
+    """What all calls have; `first`: what comes after the opener in any case."""
+    section = tolerated.usual("tools.section_start")
+    sections = unique([*tolerated.forms["tools.section_start"], *spaced(section, tolerated.texts(section))])
+    starts = starts_of(shape.opener, first, tolerated)
+    openers = openers_of(sections, starts, first, tolerated)
+    return CallForm(
+        section_starts=sections,
+        section_end=tools.section_end,
+        separator=tools.separator,
+        call=merged(tools.call),
+        shape=shape,
+        starts=starts,
+        openers=openers.outside,
+        where=openers.where,
+        in_reasoning=_in_reasoning(openers, tolerated),
+        inner=openers.inside,
+        separators=not_blank(tolerated.texts(tools.separator)),
+        call_closers=(),
+        section_closers=closers_of([tolerated.usual("tools.section_end")], tolerated),
+        styles=spellings_of(tools, also_python="python_literals" in tolerated.kinds),
+        object_open=opening_of(tools),
+        ends_turn=not (tools.parallel or tools.section_end.strip()),
+        encoded=isinstance(tools.arguments, ObjectArguments) and tools.arguments.encoded,
+    )
+
+
+def _in_reasoning(openers: Openers, tolerated: Tolerated) -> Where | None:
+    """Calls that count at the start of a line only could be reasoning."""
+    ends = openers.where == "anywhere" and "call_ends_reasoning" in tolerated.kinds
+    return "line start" if ends else None

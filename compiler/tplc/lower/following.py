@@ -1,0 +1,136 @@
+r"""What may follow a value that no marker of its own ends: the next pair, or the end of the call.
+
+f(a=1, b=2)  →  Following(pair=(",", None, "="), closer=(")",), …): ", b=" of a further pair, or ")" and what comes then
+             →  \s{0,16}(?:,\s{0,16}[^\s=…]{1,64}\s{0,16}=|…)      the same as a regular expression
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from tplc.ir.markers import is_distinctive, pieces_of
+from tplc.ir.nodes import PairArguments, Slot, Text, Tools
+from tplc.lower.acceptor import Following
+from tplc.lower.bounds import INDENT, KEY, LONGEST_END, SOME_SPACE, SPACE
+from tplc.lower.layouts import merged, not_blank, text_at, unique
+
+
+@dataclass(frozen=True, slots=True)
+class ValueContext:
+    """What stands around a value: the texts that close it, open the next pair, close the call, end the turn."""
+
+    tools: Tools
+    pairs: PairArguments
+    close: str  # after the value
+    opened: str  # before the next pair's first slot
+    key_end: str
+    closing: tuple[str, ...]  # after the arguments
+    turn_ends: tuple[str, ...]
+
+    @property
+    def closer(self) -> str:
+        return self.pairs.end + "".join(self.closing)
+
+    @property
+    def before_pair(self) -> str:
+        return self.pairs.separator + self.opened
+
+    @property
+    def blank(self) -> str:
+        """The white space that alone ends a value; "" where there is more, or none."""
+        before = self.before_pair
+        if self.close.strip() or self.pairs.separator.strip() or not before[:1].isspace():
+            return ""
+        return "\n" if "\n" in before[: -len(before.lstrip()) or None] else before[0]
+
+    @property
+    def space_is_text(self) -> bool:
+        """Whether white space before the end belongs to the value."""
+        written = (self.pairs.separator, self.pairs.end)
+        return not self.close.strip() and not any(text[:1].isspace() for text in written)
+
+
+def following_of(context: ValueContext, *, guessed: bool) -> Following:
+    """`guessed`: values are raw, and nothing but this ends them."""
+    tools, pairs, blank = context.tools, context.pairs, context.blank if guessed else ""
+    before = not_blank([pairs.separator.strip(), context.opened.strip()])
+    turn_ends = unique(text.strip() for text in context.turn_ends if is_distinctive(text))
+    starts = [context.close, pairs.separator, pairs.end, *context.closing]
+    if blank:
+        starts = [*turn_ends, *([context.closer] if is_distinctive(context.closer) else [])]
+    return Following(
+        close=context.close.strip(),
+        lead="blank" if blank else "text" if guessed and context.space_is_text else "free",
+        blank=blank,
+        pair=(*before, None, *not_blank([context.key_end])),
+        indented=guessed and re.search(r"\n[^\S\n]+\Z", context.before_pair) is not None,
+        closer=tuple(pieces_of(context.closer)),
+        closes=is_distinctive(context.closer),
+        after=tuple(text.strip() for text in not_blank([tools.section_end, *context.turn_ends])),
+        next_call=(*not_blank([tools.separator.strip()]), *_call_start(tools)),
+        turn_ends=turn_ends,
+        starts="".join(sorted({text.strip()[0] for text in starts if text.strip()} | set(blank))),
+    )
+
+
+def _call_start(tools: Tools) -> tuple[str | None, ...]:
+    """A call's beginning, up to what ends its name (None: a name); nothing where nothing shows it."""
+    layout: Sequence[Text | Slot] = merged(tools.call)
+    at = layout.index(Slot("name"))
+    first, suffix = text_at(layout, 0).strip(), text_at(layout, at + 1).strip()
+    if any(isinstance(item, Slot) for item in layout[:at]) or not suffix:
+        return (first,) if is_distinctive(first) else ()  # like nothing in a value, so anything may follow
+    return (*not_blank([first]), None, suffix)
+
+
+def pattern_of(following: Following, *, over: bool, key: str = KEY, quote: Callable[[str], str] = re.escape) -> str:
+    """The regular expression; `over`: also where the output ends.  `quote` spells texts, `key` matches a key."""
+
+    def spelled(parts: Sequence[str | None], word: str) -> str:
+        return SPACE.join(word if part is None else quote(part) for part in parts)
+
+    first, *rest = [quote(piece) for piece in following.closer] or [""]
+    end = first + "".join(f"(?:{SPACE}{text})?" for text in rest)
+    after = [quote(text) for text in following.after]
+    after += [spelled(following.next_call, KEY)] if following.next_call else []
+    choices = [spelled(following.pair, rf"(?<=[^\S\n]){key}" if following.indented else key)]
+    if after:
+        choices.append((end + SPACE if end else "") + f"(?:{'|'.join(after)})")
+    if following.closes:
+        choices.append(SPACE.join([first, *rest]))
+    if over:
+        choices += [*([rf"{end}{SPACE}\Z"] if end else []), r"\Z"]
+    pattern = f"(?:{'|'.join(choices)})"
+    if following.lead != "blank":
+        return (SPACE if following.lead == "free" else "") + pattern
+    return f"(?:{_blank(following, quote)}{pattern}|{_at_once(following, quote)})"
+
+
+def after_quoted(following: Following, *, over: bool, quote: Callable[[str], str] = re.escape) -> str:
+    """The same for values that are quoted, or end as numbers do: what closes their pair comes first."""
+    rest = pattern_of(following, over=over, quote=quote)
+    if not following.close:
+        return rest
+    close = SPACE + quote(following.close) + ("" if is_distinctive(following.close) else rest)
+    return rf"(?:{close}|{SPACE}\Z)" if over else close
+
+
+def _blank(following: Following, quote: Callable[[str], str]) -> str:
+    """As much white space as the template writes, no more."""
+    return r"\n" + INDENT if following.blank == "\n" else quote(following.blank)
+
+
+def _at_once(following: Following, quote: Callable[[str], str]) -> str:
+    """What ends the turn may follow a value at once, and also the call's closer before it."""
+    last = "|".join([*map(quote, following.turn_ends), r"\Z"])
+    if not following.closes:
+        return last
+    return f"{SPACE.join(map(quote, following.closer))}{SPACE}(?:{last})|{last}"
+
+
+def start_of(following: Following) -> str:
+    """The regular expression of what may turn out to be followed so, at the end of what has come."""
+    space = SPACE if following.lead != "blank" else ""
+    return rf"(?s:{space}[{re.escape(following.starts)}].{{0,{LONGEST_END}}}\Z|{SOME_SPACE}\Z)"

@@ -1,0 +1,42 @@
+"""Layouts cut and joined: the texts around their slots.
+
+(Text("<call>"), Text("<name>"), Slot("name"))  →  (Text("<call><name>"), Slot("name"))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from tplc.ir.nodes import Layout, Slot, SlotKind, Text
+
+
+def merged(layout: Layout) -> tuple[Text | Slot, ...]:
+    """Neighbouring texts as one; empty ones are gone."""
+    items: list[Text | Slot] = []
+    for item in layout:
+        if isinstance(item, Text) and items and isinstance(items[-1], Text):
+            items[-1] = Text(items[-1].text + item.text)
+        elif not isinstance(item, Text) or item.text:
+            items.append(item)
+    return tuple(items)
+
+
+def text_at(layout: Sequence[Text | Slot], index: int) -> str:
+    """The text at that place; "" where a slot stands, or nothing."""
+    item = layout[index] if 0 <= index < len(layout) else None
+    return item.text if isinstance(item, Text) else ""
+
+
+def text_behind(layout: Sequence[Text | Slot], kind: SlotKind) -> str:
+    """The text right behind a slot, where it comes first; "" where there is none, or no such slot."""
+    at = next((index for index, item in enumerate(layout) if item == Slot(kind)), len(layout))
+    return text_at(layout, at + 1)
+
+
+def unique(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(texts))
+
+
+def not_blank(texts: Iterable[str]) -> tuple[str, ...]:
+    """Those that hold more than white space, each once."""
+    return unique(text for text in texts if text.strip())

@@ -1,0 +1,66 @@
+"""What opens a call: from outside the section, and inside it, also where its first pieces are missing.
+
+section "<calls>\\n", call "<call>"  →  "<calls>\\n<call>", "<call>" (omitted section); inside: "<call>"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tplc.ir.markers import FIELD_NAME, could_be_prose, is_distinctive, only_words, pieces_of
+from tplc.lower.acceptor import Where
+from tplc.lower.layouts import not_blank, unique
+from tplc.lower.tolerated import Tolerated
+
+_SYNTAX = frozenset("[]{}(),:\"'=`; \t\n\r")
+
+
+@dataclass(frozen=True, slots=True)
+class Openers:
+    outside: tuple[str, ...]
+    inside: tuple[str, ...]
+    where: Where
+
+
+def starts_of(opener: str, first: str, tolerated: Tolerated) -> tuple[str, ...]:
+    """What opens a call, with variants: they may stand for it alone, or with `first`, which comes next in any case."""
+    whole = [text.removesuffix(first) for text in tolerated.texts(opener + first)[1:] if text.endswith(first)]
+    return spaced(opener, unique([*tolerated.texts(opener), *whole]))
+
+
+def spaced(marker: str, texts: Iterable[str]) -> tuple[str, ...]:
+    """Variants with the white space that comes behind the marker they stand for, where they have none."""
+    space = marker[len(marker.rstrip()) :]
+    return unique(text if text[-1:].isspace() or not text.strip() else text + space for text in texts)
+
+
+def openers_of(sections: tuple[str, ...], starts: tuple[str, ...], first: str, tolerated: Tolerated) -> Openers:
+    """`first`: what comes next in any case, before the call's first slot: an id's first text, an object's opening."""
+    inside = unique([*(start + first for start in starts), *tolerated.texts(starts[0] + first)])
+    outside = [section + text for section in sections for text in inside]
+    if "omitted_openers" in tolerated.kinds:
+        outside += [rest for opener in outside for rest in rests_of(opener)]
+        outside += [text for text in inside if is_distinctive(text)]
+    outside = [opener for opener in outside if opener.strip()]
+    # What could stand in any answer counts where a line begins only.
+    where: Where = "anywhere" if any(map(is_telling, outside)) else "line start"
+    return Openers(unique(outside), not_blank(inside), where)
+
+
+def rests_of(text: str) -> list[str]:
+    """What is left of an opener when its first pieces are missing, as far as that is distinctive by itself."""
+    found = []
+    at = 0
+    for piece in pieces_of(text):
+        at = text.index(piece, at)
+        rest = text[at:]
+        if rest.strip() != text.strip() and is_distinctive(rest) and not could_be_prose(rest) and not rest[0].isalnum():
+            found.append(rest)
+        at += len(piece)
+    return found
+
+
+def is_telling(opener: str) -> bool:
+    """Whether more than the signs of JSON and of lists, and field names, opens a call; and more than words."""
+    return not only_words(opener) and any(char not in _SYNTAX for char in FIELD_NAME.sub("", opener))

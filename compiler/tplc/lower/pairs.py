@@ -1,0 +1,104 @@
+"""Arguments that are pairs of key and value: what opens a pair, where its slots end, what comes between pairs.
+
+"<~field=" key ">" value "</~field>"  →  opens: "<~field="; the key ends at ">", the value at "</~field>"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tplc.ir.markers import is_distinctive, pieces_of
+from tplc.ir.nodes import PairArguments, Slot, TemplateIR, Tools
+from tplc.ir.spellings import spelling_of
+from tplc.lower.acceptor import PairForm, SlotEnd
+from tplc.lower.following import ValueContext, following_of
+from tplc.lower.layouts import merged, not_blank, text_at
+from tplc.lower.tolerated import Tolerated
+
+QUOTES = ("'", '"')
+
+
+def pairs_of(
+    ir: TemplateIR, pairs: PairArguments, closing: tuple[str, ...], next_call: Sequence[str], tolerated: Tolerated
+) -> PairForm:
+    """`closing`: the texts after the arguments; `next_call`: what closes the call and opens a further one."""
+    tools = ir.tools
+    assert tools.dialect is not None
+    dialect, layout = tools.dialect, merged(pairs.pair)
+    at = layout.index(Slot("value"))
+    opened, close = text_at(layout, 0), text_at(layout, at + 1)
+    slots = tuple(
+        SlotEnd(item.kind, tolerated.texts(text_at(layout, index + 1) if index + 1 < at else ""))
+        for index, item in enumerate(layout[:at])
+        if isinstance(item, Slot)
+    )
+    repeats = Slot("key") in layout[at + 2 : at + 3]
+    key_end = slots[0].suffixes[0].strip() if slots else ""  # a type may come behind it
+    context = ValueContext(tools, pairs, close, opened, key_end, closing, ir.turn.ends)
+    guessed = not repeats and not is_distinctive(close) and not dialect.top.strings
+    python = guessed and "python_literals" in tolerated.kinds
+    bare = None
+    if python and close.strip() in QUOTES and key_end == "=" + close.strip():
+        # A keyword call: what models write there is any literal of Python.
+        slots = (*slots[:-1], replace(slots[-1], suffixes=(*slots[-1].suffixes, "=")))
+        context = replace(context, key_end="=")
+        bare = following_of(replace(context, close=""), guessed=True)
+    return PairForm(
+        start=pairs.start,
+        separator=pairs.separator,
+        end=pairs.end,
+        empty=pairs.empty,
+        pair=layout,
+        opens=not_blank([opened]),
+        slots=slots,
+        between=_between(tools, context, [*next_call, *ir.turn.ends], repeats=repeats),
+        close=close,
+        value_ends=tolerated.texts(close) if not guessed and not dialect.top.strings else (),
+        value_close=(close, text_at(layout, at + 3)) if repeats else None,
+        quoted=bool(dialect.top.strings),
+        guessed=guessed,
+        following=following_of(context, guessed=guessed),
+        bare=bare,
+        literals=_literal_quote(tools) if python and not close.strip() and _are_keywords(pairs, key_end) else "",
+        words=spelling_of(dialect.top, also_python="python_literals" in tolerated.kinds).words,
+        types=_type_words(tools),
+        wrap=(dialect.wrap.open, dialect.wrap.close) if dialect.wrap else None,
+        items=(dialect.elements.item_open, dialect.elements.item_close) if dialect.elements else None,
+    )
+
+
+def _between(
+    tools: Tools, context: ValueContext, following: Sequence[str], *, repeats: bool
+) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The texts that may come after a value, by what they do."""
+    pairs, close = context.pairs, context.close
+    kinds = [
+        ("pair", [context.opened]),
+        ("end", [pairs.end]),
+        ("skip", [close.strip(), *pieces_of(close)] if not repeats else []),
+        ("skip", [pairs.separator, pairs.start, *pieces_of(pairs.start), pairs.empty]),
+        ("next", following),
+        ("broken", [close] if repeats else []),
+    ]
+    return tuple((kind, texts) for kind, found in kinds if (texts := not_blank(found)))
+
+
+def _are_keywords(pairs: PairArguments, key_end: str) -> bool:
+    """Arguments as Python has them, k=v, k=v: only there a string in quotes is Python's, and not a text with quotes."""
+    return key_end == "=" and pairs.separator.strip() == ","
+
+
+def _literal_quote(tools: Tools) -> str:
+    """The quote that nested values have; other quotes are the text's own."""
+    assert tools.dialect is not None
+    strings = tools.dialect.in_object.strings
+    return strings[0].open if strings and strings[0].open in QUOTES else ""
+
+
+def _type_words(tools: Tools) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    assert tools.dialect is not None
+    words: dict[str, list[str]] = {}
+    for word in tools.dialect.types:
+        words.setdefault(word.word, []).append(word.type)
+    return tuple((word, tuple(types)) for word, types in words.items())

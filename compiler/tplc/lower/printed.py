@@ -1,0 +1,152 @@
+r"""The Acceptor as lines of text, one fact a line, for tests, diffs and people.
+
+    CallForm(openers=("<call>",), where="anywhere", …)  →  calls.opener = "<call>" anywhere, in reasoning at line start
+
+Markers are JSON strings; what is empty is not printed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from tplc.ir.printed import printed_layout, quoted
+from tplc.ir.spellings import Spelling
+from tplc.ir.visible import one_line
+from tplc.lower.acceptor import Acceptor, CallForm, Following, Marker, PairForm, SlotEnd
+
+_SIGNS = "[ , ] { : , }"
+
+
+def printed(acceptor: Acceptor) -> str:
+    return "".join(one_line(line) + "\n" for line in _facts(acceptor))
+
+
+def _facts(acceptor: Acceptor) -> Iterator[str]:
+    yield from _texts("turn.anchor", acceptor.anchors)
+    yield from _texts("turn.header", acceptor.headers)
+    yield from _texts("turn.end", acceptor.ends)
+    yield from _texts("turn.end at the output's end", acceptor.last_ends)
+    yield from _markers("reasoning.start", acceptor.reasoning_starts)
+    yield from _texts("reasoning.end", acceptor.reasoning_ends)
+    yield from _texts("content.space", [acceptor.content_space])
+    yield from _texts("content.start", acceptor.content_starts)
+    yield from _texts("content.end", acceptor.content_ends)
+    yield from _markers("stray", acceptor.strays)
+    if acceptor.calls is not None:
+        yield from _calls(acceptor.calls)
+    yield f"tolerances = {', '.join(sorted(acceptor.tolerances)) or 'none'}"
+
+
+def _calls(calls: CallForm) -> Iterator[str]:
+    more = f"({quoted(calls.separator)} call)*" if calls.separator else "call*"
+    yield f"calls = {_before(calls.section_start)}call {more}{_behind(calls.section_end)}"
+    yield f"calls.call = {printed_layout(calls.call)}"
+    reasoning = f", in reasoning at {calls.in_reasoning}" if calls.in_reasoning else ""
+    yield from _texts("calls.section_start", calls.section_starts[1:])
+    yield from _texts("calls.start", calls.starts)
+    yield from (f"calls.opener = {quoted(text)} {calls.where}{reasoning}" for text in calls.openers)
+    yield from (f"calls.inner = {quoted(text)} after a call" for text in calls.inner)
+    yield from (f"calls.separator = {quoted(text)} after a call" for text in calls.separators)
+    yield from _slots("calls.header", calls.header)
+    if calls.call_id:
+        yield f"calls.id = {printed_layout(calls.call_id)}"
+    if calls.fields:
+        yield f"calls.object = {quoted(calls.object_open)}"
+        yield from (f"calls.field {'.'.join(path)} = {role}" for path, role in calls.fields)
+    yield from _texts("calls.closer", calls.call_closers)
+    yield from _texts("calls.section_closer", calls.section_closers)
+    yield from (f"calls.last = {quoted(text)} ends a call" for text in calls.last)
+    if calls.ends_turn:
+        yield "calls = one a turn: its last closer may end the turn"
+    yield from (f"calls.section_end = {quoted(text)} no call follows" for text in calls.section_ends)
+    if calls.tail is not None:
+        yield f"calls.tail = {quoted(calls.tail[0])}"
+        yield from _slots("calls.tail", calls.tail[1])
+    if calls.encoded:
+        yield "calls.arguments = an object inside a JSON string"
+    if calls.pairs is not None:
+        yield from _pairs(calls.pairs)
+    yield from _styles(calls.styles or ())
+
+
+def _pairs(pairs: PairForm) -> Iterator[str]:
+    more = f"({quoted(pairs.separator)} pair)*" if pairs.separator else "pair*"
+    yield f"pairs = {_before(pairs.start)}pair {more}{_behind(pairs.end)} or {quoted(pairs.empty)}"
+    yield f"pairs.pair = {printed_layout(pairs.pair)}"
+    yield from _texts("pairs.opener", pairs.opens)
+    yield from _slots("pairs.slot", pairs.slots)
+    yield from _texts("pairs.close", [pairs.close])
+    yield f"pairs.value = {_value_end(pairs)}"
+    for kind, texts in pairs.between:
+        yield f"pairs.between {kind} = {' '.join(map(quoted, texts))}"
+    if pairs.literals:
+        yield f"pairs.literal = a string in {pairs.literals}"
+    if pairs.bare is not None:
+        yield "pairs.value without quotes = " + " ".join(line for line in _following(pairs.bare))
+    if pairs.guessed or pairs.quoted:
+        yield from _following(pairs.following)
+    yield from (f"pairs.type {quoted(word)} = {' or '.join(types)}" for word, types in pairs.types)
+    if pairs.wrap is not None:
+        yield f"pairs.wrap = {' text '.join(map(quoted, pairs.wrap))}"
+    if pairs.items is not None:
+        yield f"pairs.item = {' value '.join(map(quoted, pairs.items))}"
+
+
+def _value_end(pairs: PairForm) -> str:
+    if pairs.quoted:
+        return "a value of the dialect"
+    if pairs.value_close is not None:
+        return f"raw, up to {quoted(pairs.value_close[0])} key {quoted(pairs.value_close[1])}"
+    if pairs.guessed:
+        return "raw, up to " + _before(pairs.following.close) + "what may follow"
+    return "raw, up to " + " or ".join(map(quoted, pairs.value_ends))
+
+
+def _following(following: Following) -> Iterator[str]:
+    lead = {"free": "any white space", "text": "no white space", "blank": quoted(following.blank)}[following.lead]
+    yield f"following.lead = {lead}"
+    indented = " (the key is indented)" if following.indented else ""
+    yield f"following.pair = {_parts(following.pair)}{indented}"
+    yield f"following.closer = {_parts(following.closer)}{' (anything may follow)' if following.closes else ''}"
+    yield from _texts("following.after", following.after)
+    if following.next_call:
+        yield f"following.call = {_parts(following.next_call)}"
+
+
+def _parts(parts: Sequence[str | None]) -> str:
+    return " ".join("…" if part is None else quoted(part) for part in parts)
+
+
+def _slots(path: str, slots: Iterable[SlotEnd]) -> Iterator[str]:
+    for slot in slots:
+        ends = [*map(quoted, slot.suffixes), *(f"before {quoted(text)}" for text in slot.nexts)]
+        ends += [f"a word before {quoted(text)}" for text in slot.bare]
+        yield f"{path} {slot.kind} ends = {', '.join([*ends, *(['line end'] if slot.line else [])])}"
+
+
+def _styles(styles: Sequence[Spelling]) -> Iterator[str]:
+    names = ("top", "list", "object")
+    for style in dict.fromkeys(styles):
+        places = ", ".join(name for name, other in zip(names, styles, strict=True) if other == style)
+        strings = " or ".join(f"{quoted(start)} {quoted(end)} ({escape})" for start, end, escape in style.strings)
+        signs = " ".join(style.signs)
+        yield f"values in {places} = {strings or 'raw'}{'' if signs == _SIGNS else f', signs {signs}'}" + (
+            ", bare keys" if style.bare_keys else ""
+        )
+        yield f"words in {places} = " + ", ".join(f"{word} {meaning}" for word, meaning in sorted(style.words))
+
+
+def _texts(path: str, texts: Iterable[str]) -> Iterator[str]:
+    return (f"{path} = {quoted(text)}" for text in texts if text)
+
+
+def _markers(path: str, markers: Iterable[Marker]) -> Iterator[str]:
+    return (f"{path} = {quoted(marker.text)} {marker.where}" for marker in markers)
+
+
+def _before(text: str) -> str:
+    return f"{quoted(text)} " if text else ""
+
+
+def _behind(text: str) -> str:
+    return f" {quoted(text)}" if text else ""

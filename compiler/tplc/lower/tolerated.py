@@ -1,0 +1,75 @@
+"""Which tolerances are in force, and how else a marker may be written: as a variant, or in turns of another shape.
+
+variant "<Calls>" for "tools.section_start"   →   texts("<calls>\\n") = ("<calls>\\n", "<Calls>")
+variant "<Do>" for "<do>"                     →   texts("<do>{") = ("<do>{", "<Do>{")
+form (content, calls) content.start "<lead>"  →   usual("content.start") = "<lead>", where it is "" elsewhere
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import get_args
+
+from tplc.ir.forms import texts_of
+from tplc.ir.markers import piece_at
+from tplc.ir.nodes import GENERAL_TOLERANCES, FormMarker, TemplateIR
+from tplc.ir.roles import marker_of
+from tplc.lower.layouts import not_blank
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerated:
+    kinds: frozenset[str]
+    variants: Mapping[str, tuple[str, ...]]  # by what they stand for, without outer white space
+    forms: Mapping[FormMarker, tuple[str, ...]]
+    others: Mapping[str, tuple[str, ...]]  # forms by the usual one, without outer white space
+
+    def usual(self, marker: FormMarker) -> str:
+        """A marker's first form that is more than white space; its other forms are variants of that."""
+        forms = self.forms[marker]
+        return next((form for form in forms if form.strip()), forms[0])
+
+    def blank(self, marker: FormMarker) -> str:
+        """A marker's form that is white space alone."""
+        return next((form for form in self.forms[marker] if not form.strip()), "")
+
+    def texts(self, marker: str) -> tuple[str, ...]:
+        """A marker, its other forms and its declared variants, also where a piece of it has one."""
+        core = marker.strip()
+        found = [marker, *self.others.get(core, ())]
+        found += [_as_wide(marker, variant) for variant in self.variants.get(core, ())]
+        for piece, variants in self.variants.items():
+            at = piece_at(marker, piece) if piece != core else -1
+            if at >= 0:
+                found += [marker[:at] + variant + marker[at + len(piece) :] for variant in variants]
+        return tuple(dict.fromkeys(found))
+
+    def of_role(self, role: FormMarker) -> tuple[str, ...]:
+        """The texts of a role that are more than white space: where it has no such marker, its variants alone."""
+        usual = self.usual(role)
+        return not_blank(self.texts(usual)) if usual.strip() else self.variants.get(role, ())
+
+
+def _as_wide(marker: str, variant: str) -> str:
+    """A variant that says nothing of outer white space has that of the marker."""
+    core = marker.strip()
+    if variant != variant.strip() or not core:
+        return variant
+    lead, _, trail = marker.partition(core)
+    return lead + variant + trail
+
+
+def tolerated(ir: TemplateIR) -> Tolerated:
+    variants: dict[str, tuple[str, ...]] = {}
+    for tolerance in ir.tolerances:
+        if tolerance.kind == "variant" and tolerance.enabled:
+            # Of a role for which the format has no marker, by the role.
+            marker = marker_of(ir, tolerance.marker).strip() or tolerance.marker
+            variants[marker] = (*variants.get(marker, ()), tolerance.text)
+    forms = {role: texts_of(ir, role) for role in get_args(FormMarker)}
+    others = {
+        usual.strip(): tuple(more) for texts in forms.values() if len(texts) > 1 for usual, *more in [not_blank(texts)]
+    }
+    off = {tolerance.kind for tolerance in ir.tolerances if not tolerance.enabled}
+    return Tolerated(frozenset(GENERAL_TOLERANCES) - off, variants, forms, others)

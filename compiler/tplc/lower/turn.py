@@ -1,0 +1,49 @@
+"""The parts of a turn: what opens and closes reasoning and content, where the turn starts and ends, what is dropped.
+
+reasoning "<r>" … "</r>", end "<eos>"  →  "<r>" opens reasoning, "</r>" closes it and is dropped where none is open
+"""
+
+from __future__ import annotations
+
+from tplc.ir.markers import could_be_prose, is_word
+from tplc.ir.nodes import Reasoning, TemplateIR
+from tplc.lower.acceptor import Acceptor, CallForm, Marker
+from tplc.lower.layouts import not_blank, unique
+from tplc.lower.openers import rests_of
+from tplc.lower.tolerated import Tolerated
+
+
+def turn_of(ir: TemplateIR, calls: CallForm | None, tolerated: Tolerated) -> Acceptor:
+    headers = [piece for header in tolerated.texts(ir.turn.header) for piece in [header, *rests_of(header)]]
+    trailing = tolerated.blank("content.end")
+    ends = tolerated.texts(tolerated.usual("reasoning.end")) if ir.reasoning.mode != "none" else ()
+    return Acceptor(
+        anchors=tuple(anchor for anchor in ir.turn.anchors if anchor),
+        # A header that people write as well ("Answer:") repeats no turn: words would be lost.
+        headers=not_blank(header for header in headers if not could_be_prose(header)),
+        ends=unique(trailing + end for end in ir.turn.ends if end.strip() and not is_word(end)),
+        last_ends=unique(trailing + end for end in ir.turn.ends if is_word(end)),
+        reasoning_starts=_reasoning_starts(ir.reasoning, tolerated),
+        reasoning_ends=ends,
+        content_space=tolerated.blank("content.start"),
+        content_starts=tolerated.of_role("content.start"),
+        content_ends=tolerated.of_role("content.end"),
+        strays=tuple(map(_stray, ends)) if "stray_closers" in tolerated.kinds else (),
+        calls=calls,
+        tolerances=tolerated.kinds,
+    )
+
+
+def _reasoning_starts(reasoning: Reasoning, tolerated: Tolerated) -> tuple[Marker, ...]:
+    """What people write as well is text in content, unless the format has reasoning after it."""
+    if reasoning.mode in ("none", "delimiter"):
+        return ()
+    return tuple(
+        Marker(text, "before content" if could_be_prose(text) and not reasoning.after_content else "anywhere")
+        for text in tolerated.texts(tolerated.usual("reasoning.start"))
+    )
+
+
+def _stray(end: str) -> Marker:
+    """Reasoning may have been open before what is seen of it; words are dropped at the turn's start only."""
+    return Marker(end, "turn start" if could_be_prose(end) else "anywhere")

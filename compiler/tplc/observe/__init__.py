@@ -1,0 +1,23 @@
+"""Recorded outputs of a model, held against its parser: what is odd about them, and tolerances that would mend it."""
+
+from tplc.observe.findings import Finding, Judge, Judged, judge_of
+from tplc.observe.groups import Group, groups_of
+from tplc.observe.observe import Observation, observe, tried
+from tplc.observe.outputs import Recorded, read_outputs
+from tplc.observe.propose import Proposal, propose
+
+__all__ = [
+    "Finding",
+    "Group",
+    "Judge",
+    "Judged",
+    "Observation",
+    "Proposal",
+    "Recorded",
+    "groups_of",
+    "judge_of",
+    "observe",
+    "propose",
+    "read_outputs",
+    "tried",
+]

@@ -1,0 +1,168 @@
+"""What is odd about one output, by the parser that reads it.
+
+'Sure.<~doo~>f {}' with the tools g   →   marker in content "<~doo~>"
+'<~do~>f {}</~do~>' with the tools g  →   unknown tool "f"
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from tplc.ir.nodes import TemplateIR
+from tplc.observe.likeness import Likeness, likeness_of
+from tplc.observe.outputs import Recorded
+from tplc.verify.artifact import Artifact, Message
+
+Kind = Literal["marker in content", "marker in reasoning", "diagnosed", "unknown tool", "arguments", "incomplete"]
+# The first kind that an output has says best what is wrong with it.
+KINDS: tuple[Kind, ...] = (
+    "marker in content",
+    "marker in reasoning",
+    "diagnosed",
+    "unknown tool",
+    "arguments",
+    "incomplete",
+)
+WEIGHTS: Mapping[Kind, int] = {
+    "marker in content": 5,
+    "marker in reasoning": 5,
+    "diagnosed": 3,
+    "unknown tool": 4,
+    "arguments": 4,
+    "incomplete": 6,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """`what` is what outputs with the same finding share; the place in the output is from `start` to `end`."""
+
+    kind: Kind
+    what: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """An output as it was read."""
+
+    output: Recorded
+    message: Message
+    findings: tuple[Finding, ...]
+
+    @property
+    def clean(self) -> bool:
+        return not self.findings
+
+    @property
+    def badness(self) -> int:
+        return sum(WEIGHTS[finding.kind] for finding in self.findings)
+
+    @property
+    def main(self) -> Finding:
+        """The finding that says best what is wrong."""
+        return min(self.findings, key=lambda finding: (KINDS.index(finding.kind), finding.start))
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """A parser, and what looks like markers of its format."""
+
+    parser: Artifact
+    likeness: Likeness
+
+    def judge(self, output: Recorded) -> Judged:
+        assert self.parser.stream is not None
+        stream: Any = self.parser.stream(**output.options)
+        stream.feed(output.text)
+        stream.finish()
+        message: Message = stream.message
+        return Judged(output, message, tuple(self._findings(output, message, stream)))
+
+    def _findings(self, output: Recorded, message: Message, stream: Any) -> Iterator[Finding]:
+        yield from self._alike("marker in content", output.text, message["content"])
+        yield from self._alike("marker in reasoning", output.text, message["reasoning_content"])
+        unknown = list(_unknown_tools(output, message))
+        yield from unknown
+        yield from _violations(output, message)
+        told = {f"unknown tool {finding.what}" for finding in unknown}
+        for diagnostic in stream.diagnostics:
+            if diagnostic.text not in told and not diagnostic.text.startswith("the output ends "):
+                at = max(diagnostic.offset, 0)
+                yield Finding("diagnosed", diagnostic.text, at, min(at + 1, len(output.text)))
+        if stream.incomplete:
+            yield Finding("incomplete", _where_cut(stream), len(output.text), len(output.text))
+
+    def _alike(self, kind: Kind, text: str, part: str | None) -> Iterator[Finding]:
+        at = 0
+        for alike in self.likeness.find(part or ""):
+            start = text.find(alike.text, at)
+            at = start + len(alike.text) if start >= 0 else at
+            yield Finding(kind, alike.text, max(start, 0), max(start, 0) + len(alike.text))
+
+
+def judge_of(ir: TemplateIR, parser: Artifact) -> Judge:
+    return Judge(parser, likeness_of(ir))
+
+
+def _where_cut(stream: Any) -> str:
+    ends = [diagnostic.text for diagnostic in stream.diagnostics if diagnostic.text.startswith("the output ends ")]
+    return ends[-1] if ends else "the output ends too early"
+
+
+def _unknown_tools(output: Recorded, message: Message) -> Iterator[Finding]:
+    if output.tools is None:
+        return
+    known = {_function(tool).get("name") for tool in output.tools}
+    for name, start in _names(output.text, message):
+        if name not in known:
+            yield Finding("unknown tool", name, start, start + len(name))
+
+
+def _names(text: str, message: Message) -> Iterator[tuple[str, int]]:
+    at = 0
+    for call in message["tool_calls"]:
+        name = call["function"]["name"]
+        at = max(text.find(name, at), 0)
+        yield name, at
+
+
+def _function(tool: Mapping[str, Any]) -> Mapping[str, Any]:
+    function = tool.get("function", tool)
+    return function if isinstance(function, Mapping) else {}
+
+
+def _violations(output: Recorded, message: Message) -> Iterator[Finding]:
+    """Arguments that the tool's schema does not allow; of a call that is not cut."""
+    schemas = {_function(tool).get("name"): _function(tool).get("parameters") for tool in output.tools or ()}
+    for call, (name, start) in zip(message["tool_calls"], _names(output.text, message), strict=True):
+        schema = schemas.get(name)
+        problem = _violation(call["function"]["arguments"], schema) if isinstance(schema, Mapping) else ""
+        if problem:
+            yield Finding("arguments", f"{name}: {problem}", start, start + len(name))
+
+
+def _violation(arguments: str, schema: Mapping[str, Any]) -> str:
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import SchemaError, best_match
+
+    try:
+        value = json.loads(arguments)
+    except ValueError:
+        return ""  # the call is cut, which is told apart
+    try:
+        Draft202012Validator.check_schema(schema)
+    except SchemaError:
+        return ""  # servers take schemas that are none
+    error = best_match(Draft202012Validator(schema).iter_errors(value))
+    if error is None:
+        return ""
+    if error.validator == "required":
+        missing = [name for name in error.validator_value if name not in error.instance]
+        return f"{missing[0]!r} is missing"
+    path = ".".join(map(str, error.absolute_path))
+    return f"{path or 'the object'}: not what {error.validator} allows"

@@ -1,0 +1,97 @@
+"""Recorded outputs from a file: lines of JSON, a table, or one text.
+
+{"text": "Hi.", "prompt": "…", "tools": […]}   →   Recorded("out.jsonl: line 1", "Hi.", "…", (…,))
+
+The text may be called `output` as well.  A .txt file is one output.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tplc.errors import SourceError, UsageError
+
+_TEXTS = ("text", "output")
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """`place` is where it stands, for messages; `tools` None: nobody knows which there were."""
+
+    place: str
+    text: str
+    prompt: str | None = None
+    tools: tuple[Mapping[str, Any], ...] | None = None
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What the parser is told."""
+        return {"tools": list(self.tools) if self.tools is not None else None, "prompt": self.prompt}
+
+
+def read_outputs(path: str, tools: tuple[Mapping[str, Any], ...] | None = None) -> tuple[Recorded, ...]:
+    """`tools` are those of outputs that name none."""
+    if path.endswith(".parquet"):
+        rows = list(_table(path))
+    elif path.endswith((".jsonl", ".ndjson")):
+        rows = list(_lines(path))
+    elif path.endswith(".txt"):
+        rows = [(path, {"text": _bytes(path).decode("utf-8", "replace")})]
+    else:
+        raise UsageError(f"{path}: outputs are read from .jsonl, .parquet and .txt")
+    if not rows:
+        raise SourceError(path, "holds no outputs", 'expected lines such as {"text": "…"}')
+    return tuple(_recorded(row, place, tools) for place, row in rows)
+
+
+def _bytes(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise SourceError(path, f"cannot be read: {error.strerror}") from error
+
+
+def _lines(path: str) -> Iterator[tuple[str, Any]]:
+    for number, line in enumerate(_bytes(path).split(b"\n"), 1):
+        if line.strip():
+            place = f"{path}: line {number}"
+            try:
+                yield place, json.loads(line)
+            except (ValueError, RecursionError) as error:
+                raise SourceError(place, f"is not JSON: {error}") from error
+
+
+def _table(path: str) -> Iterator[tuple[str, Any]]:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as parquet
+    except ImportError as error:
+        raise UsageError(f"{path}: reading tables needs pyarrow: pip install pyarrow") from error
+    try:
+        rows = parquet.read_table(path).to_pylist()
+    except (pa.ArrowException, OSError) as error:
+        raise SourceError(path, f"cannot be read: {str(error).splitlines()[0]}") from error
+    return ((f"{path}: row {number}", row) for number, row in enumerate(rows, 1))
+
+
+def _recorded(row: Any, place: str, tools: tuple[Mapping[str, Any], ...] | None) -> Recorded:
+    if not isinstance(row, Mapping):
+        raise SourceError(place, 'expected an object such as {"text": "…"}')
+    text = next((row[name] for name in _TEXTS if row.get(name) is not None), None)
+    if not isinstance(text, str):
+        raise SourceError(place, f"has no output: expected a text in {' or '.join(_TEXTS)}")
+    prompt, listed = row.get("prompt"), row.get("tools")
+    if prompt is not None and not isinstance(prompt, str):
+        raise SourceError(place, "prompt: expected the text of the prompt")
+    if isinstance(listed, str):  # as tables have it
+        try:
+            listed = json.loads(listed)
+        except ValueError as error:
+            raise SourceError(place, f"tools: is not JSON: {error}") from error
+    if listed is not None and not (isinstance(listed, list) and all(isinstance(tool, dict) for tool in listed)):
+        raise SourceError(place, "tools: expected a list of tools")
+    return Recorded(place, text, prompt, tuple(listed) if listed is not None else tools)

@@ -1,0 +1,201 @@
+"""Tolerances that would mend odd outputs: markers, aligned with what stood in their place.
+
+format "<~do~>" name …, output 'Sure.<~doo~>f {}</~do~>'   →   "<~doo~>" for "<~do~>"
+
+Candidates are texts of the output: a marker written with spaces, with parts of it twice or in another order, or a text
+that looks like a marker and is none.  Each is put to the test: with the marker in its place, is the output read better?
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from itertools import permutations
+
+from tplc.ir.markers import is_distinctive, parts_of, pieces_of
+from tplc.ir.nodes import TemplateIR, Tolerance
+from tplc.ir.own_markers import own_markers
+from tplc.observe.findings import Judge, Judged
+from tplc.observe.groups import Group
+
+_EXAMPLES = 3  # of each group are looked at
+_ROUNDS = 6  # as many variants may one output have
+_MOST_CANDIDATES = 150
+_MOST_PARTS = 4
+_LONGEST = 4000  # of an output that is looked at
+_CLOSE = 0.55
+_LEAST_AROUND = 3
+_WORD = re.compile(r"[^\W_]+|_|[^\w\s]|\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """`text` for `marker`, seen in so many of the outputs."""
+
+    marker: str
+    text: str
+    seen: int
+
+    def tolerance(self, source: str) -> Tolerance:
+        outputs = f"{self.seen} recorded output{'s' if self.seen != 1 else ''}"
+        return Tolerance("variant", True, self.marker, self.text, f"stood in its place in {outputs}", source)
+
+
+def propose(ir: TemplateIR, judge: Judge, groups: Sequence[Group], step: Callable[[int], None]) -> list[Proposal]:
+    """Told after each group; the most frequent first."""
+    targets = _targets(ir)
+    found: Counter[tuple[str, str]] = Counter()
+    for group in groups:
+        shortest = sorted(group.members, key=lambda judged: len(judged.output.text))[:_EXAMPLES]
+        for judged in shortest:
+            found.update({*_mended(judge, judged, targets)})
+        step(1)
+    texts = [judged.output.text for group in groups for judged in group.members]
+    chosen = {proposal.text: proposal for proposal in _of_reasoning(ir, groups)}
+    for (text, marker), _ in found.most_common():  # a text stands for one marker: the one that it was found for most
+        chosen.setdefault(text, Proposal(marker, text, sum(text in each for each in texts)))
+    return sorted(chosen.values(), key=lambda each: (-each.seen, each.marker, each.text))
+
+
+def _targets(ir: TemplateIR) -> dict[str, str]:
+    """The markers that a text may stand for, with their places; a piece only where the marker has more."""
+    found: dict[str, str] = {}
+    for marker, place in own_markers(ir).items():
+        if place == "turn.anchors":
+            continue
+        for text in (marker, *pieces_of(marker)):
+            if is_distinctive(text):
+                found.setdefault(text, place)
+    return found
+
+
+def _mended(judge: Judge, judged: Judged, targets: dict[str, str]) -> list[tuple[str, str]]:
+    """The texts and what they stand for, by which this output is read best: one after another, the best first."""
+    pairs: list[tuple[str, str]] = []
+    output = replace(judged.output, text=judged.output.text[:_LONGEST])
+    for _ in range(_ROUNDS):
+        if judged.clean:
+            break
+        best = _best(judge, replace(judged, output=output), targets)
+        if best is None:
+            break
+        text, marker, judged = best
+        pairs.append((text, marker))
+        output = judged.output
+    return pairs
+
+
+def _best(judge: Judge, judged: Judged, targets: dict[str, str]) -> tuple[str, str, Judged] | None:
+    text = judged.output.text
+    candidates = dict.fromkeys(_candidates(judge, judged, targets))
+    ranked: list[tuple[tuple[int, int, float, int], str, str, Judged]] = []
+    for written, marker in list(candidates)[:_MOST_CANDIDATES]:
+        tried = judge.judge(replace(judged.output, text=text.replace(written, marker)))
+        if tried.badness < judged.badness or _complete(tried) > _complete(judged):
+            rank = (tried.badness, -_complete(tried), -_closeness(written, marker), len(marker))
+            ranked.append((rank, written, marker, tried))
+    if not ranked:
+        return None
+    _, written, marker, tried = min(ranked, key=lambda item: item[0])
+    return written, marker, tried
+
+
+def _complete(judged: Judged) -> int:
+    return len(judged.message["tool_calls"])
+
+
+def _closeness(first: str, second: str) -> float:
+    return SequenceMatcher(None, first, second).ratio()
+
+
+# Candidates
+
+
+def _candidates(judge: Judge, judged: Judged, targets: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """Texts of the output, and the marker that each may stand for; the likeliest first."""
+    text = judged.output.text
+    for marker in targets:
+        for pattern in _spellings(marker):
+            yield from ((match, marker) for match in _matches(pattern, text) if _is_other(match, marker))
+    alike = dict.fromkeys(each.text for each in judge.likeness.find(text) if each.text not in targets)
+    pairs = [(_closeness(each, marker), each, marker) for each in alike for marker in targets]
+    for closeness, each, marker in sorted(pairs, key=lambda pair: -pair[0]):
+        inner = targets[marker].startswith(("turn.", "content."))
+        if closeness >= _CLOSE or (marker not in text and not inner):
+            yield each, marker
+
+
+def _matches(pattern: re.Pattern[str], text: str) -> Iterator[str]:
+    return (match.group().strip() for match in pattern.finditer(text))
+
+
+def _is_other(written: str, marker: str) -> bool:
+    return bool(written) and written != marker
+
+
+def _spellings(marker: str) -> Iterator[re.Pattern[str]]:
+    """How else a marker may be spelled: with spaces, in other letters, twice or some of its parts twice, reordered."""
+    parts = [part for piece in pieces_of(marker) for part in parts_of(piece)]
+    spaced = [_spaced(part) for part in parts]
+    yield _pattern(r"\s*".join(spaced))
+    twice = r"\s*".join(rf"(?:{part}\s*){{1,2}}" for part in spaced)
+    yield _pattern(rf"(?:{twice}\s*){{1,2}}")
+    halves = _first_half(marker)
+    if halves:
+        yield _pattern(rf"{_spaced(halves)}\s*{_spaced(marker)}")
+    if 1 < len(parts) <= _MOST_PARTS:
+        for order in permutations(spaced):
+            if list(order) != spaced:
+                yield _pattern(r"\s*".join(order))
+    yield from _renamed(marker)
+
+
+def _renamed(marker: str) -> Iterator[re.Pattern[str]]:
+    """Another word in the place of one, where what stands around says enough."""
+    for match in re.finditer(r"[^\W_]\w*", marker):
+        before, behind = marker[: match.start()], marker[match.end() :]
+        if before.strip() and len((before + behind).strip()) >= _LEAST_AROUND:
+            yield re.compile(rf"{re.escape(before)}\s?\w[\w .-]{{0,40}}?{re.escape(behind)}")
+
+
+def _first_half(marker: str) -> str:
+    """The first word of a marker with its signs, as far as that says what it is."""
+    match = re.match(r"[^\w\s]+\w+[^\w\s]*", marker)
+    return match.group() if match and match.group() != marker and is_distinctive(match.group()) else ""
+
+
+def _pattern(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+def _spaced(text: str) -> str:
+    """White space anywhere between words and signs; words may be joined otherwise."""
+    pieces = [piece for piece in _WORD.findall(text) if not piece.isspace()]
+    return r"\s?".join(r"[_\-.]?" if piece == "_" else re.escape(piece) for piece in pieces)
+
+
+# Reasoning that the template has no notion of
+
+
+def _of_reasoning(ir: TemplateIR, groups: Sequence[Group]) -> list[Proposal]:
+    """What outputs begin with, where the same with a slash comes later, in a format without reasoning."""
+    if ir.reasoning.mode != "none":
+        return []
+    starts: Counter[str] = Counter()
+    for group in groups:
+        for judged in group.members:
+            text = judged.output.text.lstrip()
+            first = next((f for f in judged.findings if f.kind == "marker in content"), None)
+            if first is not None and text.startswith(first.what) and _closing(first.what) in text:
+                starts[first.what] += 1
+    if not starts:
+        return []
+    start, seen = starts.most_common(1)[0]
+    return [Proposal("reasoning.start", start, seen), Proposal("reasoning.end", _closing(start), seen)]
+
+
+def _closing(start: str) -> str:
+    return start[0] + "/" + start[1:]

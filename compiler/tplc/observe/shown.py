@@ -1,0 +1,24 @@
+"""An output with the place of a finding: what is before it, the place itself, what is behind it.
+
+"Sure.<~doo~>f {}"  →  ("Sure.", "<~doo~>", "f {}")
+"""
+
+from __future__ import annotations
+
+from tplc.observe.findings import Finding
+
+_AROUND = 60
+
+
+def around(text: str, finding: Finding) -> tuple[str, str, str]:
+    """Shortened; of what was cut, the end."""
+    before, behind = text[: finding.start], text[finding.end :]
+    return _last(before), text[finding.start : finding.end], _first(behind)
+
+
+def _last(text: str) -> str:
+    return text if len(text) <= _AROUND else "…" + text[-_AROUND:]
+
+
+def _first(text: str) -> str:
+    return text if len(text) <= _AROUND else text[:_AROUND] + "…"

@@ -1,0 +1,177 @@
+"""Chat completions as clients of OpenAI's protocol expect them, from the text completions of an engine.
+
+    {"choices": [{"index": 0, "text": "Hi<call>…"}]}  →  {"object": "chat.completion.chunk", "choices": [{"delta": …}]}
+
+A call's id is made up once where the model writes none; the reason of a finish is the engine's and the parser's.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Any
+
+    from .machine import Machine
+    from .message import Delta
+
+# What engines call the end of a text that was cut; anything unknown is passed on.
+CUT_REASONS = ("length", "limit", "max_tokens", "max_new_tokens", "max_length")
+STOP_REASONS = ("stop", "eos", "eos_token", "word", "stop_sequence", "stop_token", "end_turn", "tool_calls")
+
+
+class Completion:
+    """One request: `read` each event of the engine, `finish` at its end, both give chunks; `response` is the whole.
+
+    `stream` says which of the two is sent: an id that a model writes behind a call's arguments comes too late for a
+    stream.  `include_usage` as in `stream_options`.  What else is given, the parsers are made with.
+    """
+
+    PARSER: Callable[..., Machine]
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        stream: bool = True,
+        include_usage: bool = False,
+        reasoning_key: str = "reasoning_content",
+        **parser: Any,
+    ) -> None:
+        self.id = "chatcmpl-" + uuid.uuid4().hex
+        self.created = int(time.time())
+        self.model = model
+        self.usage: Mapping[str, Any] | None = None
+        self._stream = stream
+        self._include_usage = include_usage
+        self._reasoning_key = reasoning_key
+        self._keywords = parser
+        self._choices: dict[int, Choice] = {}
+
+    def read(self, event: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The chunks for an event of the engine's completions; those with `choices: []` bring usage."""
+        self.usage = event.get("usage") or self.usage
+        chunks: list[dict[str, Any]] = []
+        for part in event.get("choices") or ():
+            index = part.get("index") or 0
+            chunks += self.feed(part.get("text") or "", index)
+            reason = part.get("finish_reason")
+            if reason is not None:
+                chunks += self._ended(index, reason)
+        return chunks
+
+    def feed(self, text: str, index: int = 0) -> list[dict[str, Any]]:
+        """The chunks for a piece of text of one choice."""
+        new = index not in self._choices
+        choice = self._choices.setdefault(index, Choice(self.PARSER(**self._keywords), self._stream))
+        deltas: list[Delta] = [{"role": "assistant", "content": ""}] if new else []
+        if text and choice.finish_reason is None:
+            deltas += choice.shown(choice.parser.feed(text), self._reasoning_key)
+        return [self._chunk(index, delta) for delta in deltas]
+
+    def finish(self) -> list[dict[str, Any]]:
+        """The last chunks, of the choices that the engine gave no reason for, and the usage where it is asked for."""
+        if not self._choices:
+            self._choices[0] = Choice(self.PARSER(**self._keywords), self._stream)
+        chunks = [chunk for index in sorted(self._choices) for chunk in self._ended(index, None)]
+        if self._include_usage and self.usage is not None:
+            chunks.append({**self._head("chat.completion.chunk"), "choices": [], "usage": dict(self.usage)})
+        return chunks
+
+    def response(self) -> dict[str, Any]:
+        """The whole answer, finished if it is not."""
+        self.finish()
+        choices = [
+            {
+                "index": index,
+                "message": choice.message(self._reasoning_key),
+                "logprobs": None,
+                "finish_reason": choice.finish_reason,
+            }
+            for index, choice in sorted(self._choices.items())
+        ]
+        usage = {} if self.usage is None else {"usage": dict(self.usage)}
+        return {**self._head("chat.completion"), "choices": choices, **usage}
+
+    def _ended(self, index: int, reason: object) -> Iterator[dict[str, Any]]:
+        choice = self._choices[index]
+        if choice.finish_reason is not None:
+            return
+        for delta in choice.shown(choice.parser.finish(), self._reasoning_key):
+            yield self._chunk(index, delta)
+        choice.finish_reason = finish_reason(reason, choice.parser)
+        yield self._chunk(index, {}, choice.finish_reason)
+
+    def _chunk(self, index: int, delta: Delta, reason: str | None = None) -> dict[str, Any]:
+        choice = {"index": index, "delta": delta, "logprobs": None, "finish_reason": reason}
+        return {**self._head("chat.completion.chunk"), "choices": [choice]}
+
+    def _head(self, kind: str) -> dict[str, Any]:
+        return {"id": self.id, "object": kind, "created": self.created, "model": self.model}
+
+
+class Choice:
+    """One of a request's answers: its parser, and the ids of its calls as they were sent."""
+
+    def __init__(self, parser: Machine, stream: bool) -> None:
+        self.parser = parser
+        self.finish_reason: str | None = None
+        self._stream = stream
+        self._ids: dict[int, str] = {}
+
+    def shown(self, deltas: list[Delta], reasoning_key: str) -> list[Delta]:
+        """Deltas as clients add them up: `function` is always there, an id once."""
+        found = [self._shown(delta, reasoning_key) for delta in deltas]
+        return [delta for delta in found if delta]
+
+    def _shown(self, delta: Delta, reasoning_key: str) -> Delta:
+        made: Delta = {}
+        for name, value in delta.items():
+            if name == "reasoning_content":
+                made[reasoning_key] = value
+            elif name == "tool_calls":
+                calls = [call for part in value for call in self._call(part)]
+                if calls:
+                    made[name] = calls
+            else:
+                made[name] = value
+        return made
+
+    def _call(self, part: Delta) -> Iterator[Delta]:
+        index, function = part["index"], part.get("function") or {}
+        if index not in self._ids:
+            self._ids[index] = part.get("id") or call_id()
+            head = {"index": index, "id": self._ids[index], "type": "function"}
+            yield {**head, "function": {"name": function.get("name", ""), "arguments": function.get("arguments", "")}}
+        elif function:
+            yield {"index": index, "function": function}
+
+    def message(self, reasoning_key: str) -> dict[str, Any]:
+        found = self.parser.message
+        message: dict[str, Any] = {"role": "assistant", "content": found["content"], "refusal": None}
+        if found["reasoning_content"] is not None:
+            message[reasoning_key] = found["reasoning_content"]
+        calls = [{**call, "id": self._id(index, call["id"])} for index, call in enumerate(found["tool_calls"])]
+        return {**message, "tool_calls": calls} if calls else message
+
+    def _id(self, index: int, written: str | None) -> str:
+        if self._stream or written is None:
+            return self._ids.setdefault(index, written or call_id())
+        return written
+
+
+def call_id() -> str:
+    return "call_" + uuid.uuid4().hex[:24]
+
+
+def finish_reason(engine: object, parser: Machine) -> str:
+    """What ended an answer: the engine's own word, or an object with a type; None when it gave none."""
+    word = engine.get("type") if isinstance(engine, dict) else engine
+    if word in CUT_REASONS or parser.incomplete:
+        return "length"
+    if word is not None and word not in STOP_REASONS:
+        return str(word)
+    return "tool_calls" if parser.message["tool_calls"] else "stop"

@@ -1,0 +1,129 @@
+"""A collection of templates at once."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import TEMPLATE, Run, run  # noqa: F401 - a fixture
+from tplc.census.changes import Change, changes
+from tplc.census.entry import Entry, entry_of, shared_formats
+from tplc.census.page import page
+from tplc.census.run import census
+from tplc.census.sources import sources_in
+from tplc.census.table import encoded, read
+from tplc.errors import SourceError
+
+MUTE = "{% for m in messages %}{% if m.role == 'user' %}[{{ m.content }}]{% endif %}{% endfor %}"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Two templates of one format, one that writes no answers, and one that is no template."""
+    place = tmp_path / "models"
+    (place / "deep").mkdir(parents=True)
+    (place / "a.jinja").write_text(TEMPLATE, encoding="utf-8")
+    (place / "deep" / "b.jinja").write_text("{# the same, told otherwise #}" + TEMPLATE, encoding="utf-8")
+    (place / "mute.jinja").write_text(MUTE, encoding="utf-8")
+    (place / "wrong.jinja").write_text("{% if %}", encoding="utf-8")
+    (place / "model").mkdir()
+    config = json.dumps({"chat_template": TEMPLATE})
+    (place / "model" / "tokenizer_config.json").write_text(config, encoding="utf-8")
+    return place
+
+
+def test_sources_of_a_folder_and_of_a_list(folder: Path, tmp_path: Path) -> None:
+    names = [Path(source).relative_to(folder).as_posix() for source in sources_in(str(folder))]
+    assert names == ["a.jinja", "deep/b.jinja", "model", "mute.jinja", "wrong.jinja"]
+    listed = tmp_path / "list.txt"
+    listed.write_text("org/model  # of the hub\n\n# nothing\n./x.jinja\norg/model\n", encoding="utf-8")
+    assert sources_in(str(listed)) == ["org/model", "./x.jinja"]
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(SourceError, match="there are no templates in it"):
+        sources_in(str(tmp_path / "empty"))
+
+
+def test_what_came_of_each(folder: Path) -> None:
+    done: list[str] = []
+    sources = [*sources_in(str(folder)), "nowhere.jinja"]
+    entries = census(sources, jobs=2, progress=done.append)
+    assert done == sources == [entry.source for entry in entries]
+    assert [entry.state for entry in entries] == [*["verified"] * 3, "refused", "refused", "unreadable"]
+    assert [(entry.reasoning, entry.content, entry.calls) for entry in entries[:3]] == [
+        ("tag_based", "plain", "json_native")
+    ] * 3
+    assert entries[0].messages == entries[0].passed > 20
+    assert [bool(entry.cause) for entry in entries] == [False] * 3 + [True] * 3
+    [(_, group)] = shared_formats(entries)
+    assert [Path(entry.source).name for entry in group] == ["a.jinja", "b.jinja", "model"]
+
+
+def test_the_table_comes_back(folder: Path, tmp_path: Path) -> None:
+    entries = [entry_of(str(folder / "a.jinja")), entry_of(str(folder / "wrong.jinja"))]
+    for name in ("t.jsonl", "t.parquet"):
+        if name.endswith("parquet"):
+            pytest.importorskip("pyarrow")
+        (tmp_path / name).write_bytes(encoded(entries, name))
+        assert read(str(tmp_path / name)) == entries
+    (tmp_path / "x.jsonl").write_text("[1]\n", encoding="utf-8")
+    with pytest.raises(SourceError, match=r"x\.jsonl: is no census"):
+        read(str(tmp_path / "x.jsonl"))
+
+
+def test_what_changed() -> None:
+    before = [
+        Entry("a", "verified", sha256="1", format="f"),
+        Entry("b", "verified", sha256="2", format="f"),
+        Entry("c", "refused", "why", sha256="3"),
+        Entry("d", "verified"),
+    ]
+    now = [
+        Entry("a", "not verified", "the closer is missing", sha256="1", format="g"),
+        Entry("b", "verified", sha256="9", format="f", warnings=("chance",)),
+        Entry("c", "verified", sha256="3", format="h"),
+        Entry("e", "verified"),
+    ]
+    assert changes(before, now) == [
+        Change("a", "verified → not verified (the closer is missing)", worse=True),
+        Change("a", "another format (the same template)"),
+        Change("b", "new warning: chance"),
+        Change("c", "refused → verified"),
+        Change("e", "new: verified"),
+        Change("d", "gone"),
+    ]
+    assert changes(before, before) == []
+
+
+def test_the_page_quotes_what_templates_say() -> None:
+    written = page([Entry("<script>", "refused", "a & b\x1b[31m")], [Change("<b>", "new")])
+    assert "<script>" not in written and "&lt;script&gt;" in written and "a &amp; b\\u001b[31m" in written
+    assert "http" not in written.replace("http-equiv", "")
+
+
+def test_the_command(run: Run, folder: Path, tmp_path: Path) -> None:  # noqa: F811 - the fixture
+    result = run("census", "models", "-o", "one.jsonl", "--html", "one.html", "--jobs", "1")
+    assert (result.code, result.err) == (0, "wrote one.jsonl\nwrote one.html\n")
+    lines = result.out.splitlines()
+    assert lines[:4] == [
+        "templates       5",
+        "verified        3",
+        "refused         2",
+        "formats         1, 1 of them in several templates",
+    ]
+    assert [line.split(": ")[:2] for line in lines[4:]] == [
+        ["  models/mute.jinja", "refused"],
+        ["  models/wrong.jinja", "refused"],
+    ]
+    assert (tmp_path / "one.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    (folder / "a.jinja").write_text(MUTE, encoding="utf-8")
+    result = run("census", "models", "--against", "one.jsonl", "--json", "--jobs", "1")
+    assert (result.code, result.err) == (1, "tplc: 1 of the templates that verified no longer do\n")
+    found = json.loads(result.out)["changes"]
+    assert [(change["source"], change["worse"]) for change in found] == [("models/a.jinja", True)]
+    result = run("census", "models", "-o", "one.jsonl")
+    assert (result.code, result.err) == (
+        2,
+        "tplc: one.jsonl: is there, and would be overwritten: give --force to do so\n",
+    )

@@ -1,0 +1,177 @@
+"""Templates that take the compiler's own time and memory, not the worker's: a clear error, soon, and little taken."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tplc.bounds import bounded, enforce
+from tplc.cli.watched import CAN_WATCH
+from tplc.driver import compile_template
+from tplc.errors import LimitExceeded, TplcError
+from tplc.render import Limits
+
+resource = pytest.importorskip("resource")
+watched = pytest.mark.skipif(not CAN_WATCH, reason="commands are watched on Linux")
+MEGABYTES = 2000
+HEAD = "{%- for m in messages %}{{- '<' + m.role + '>' }}"
+CALL = (
+    '{%- for c in m.tool_calls or [] %}{{- OPENER + \'{"name": "\' + c.function.name + \'", "arguments": \' + '
+    "(c.function.arguments | tojson) + '}</call>' }}{%- endfor %}"
+)
+FOOT = (
+    "{{- m.content or '' }}{{- '<end>' }}{%- endfor %}{%- if add_generation_prompt %}{{- '<assistant>' }}{%- endif %}"
+)
+
+
+def with_opener(expression: str) -> str:
+    return HEAD + CALL.replace("OPENER", expression) + FOOT
+
+
+# Each with the beginning of its error.
+LARGE = [
+    ("'a' * 1500", "marker_chars (1000: tools.call[0] has 1510)"),
+    ("'a' * 60000", "marker_chars (1000: tools.call[0] has 60010)"),
+    ("'a' * 200000", "probe_chars (200000: a conversation of a few words has 200103)"),
+    ("'a' * 1900000", "probe_chars (200000: a conversation of a few words has 1900103)"),
+    ("'a' * 2100000", "output_chars (2000000)"),
+    ("'a b ' * 15000", "marker_chars (1000: "),
+    ("'<' * 15000 + '>' * 15000", "marker_chars (1000: "),
+    ("'<' * 60000", "marker_chars (1000: "),
+    ("'é ' * 30000", "marker_chars (1000: "),
+    ("' ' * 60000 + 'x'", "marker_chars (1000: "),
+    ("'\\n' * 60000 + '<x>'", "marker_chars (1000: "),
+]
+
+
+@pytest.mark.parametrize(("opener", "error"), LARGE)
+def test_large_markers(opener: str, error: str) -> None:
+    done, seconds, megabytes = compiled(with_opener(opener), "total_seconds=60")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert error in done.stderr
+    assert "Traceback" not in done.stderr
+    assert megabytes < MEGABYTES
+    assert seconds < 60 + 10
+
+
+def test_the_longest_marker_that_is_taken() -> None:
+    done, _, megabytes = compiled(with_opener("'<' + 'a' * 900 + '>'"))
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert megabytes < 300
+
+
+def compiled(source: str, *limits: str) -> tuple[subprocess.CompletedProcess[str], float, float]:
+    """The command, the seconds it took, and the most that one of its processes took of memory."""
+    start = time.monotonic()
+    program = (
+        "import resource, subprocess, sys\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (3_000_000_000, 3_000_000_000))\n"
+        "code = subprocess.run([sys.executable, '-m', 'tplc', *sys.argv[1:]]).returncode\n"
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)\n"
+        "raise SystemExit(code)\n"
+    )
+    options = [word for limit in limits for word in ("--limit", limit)]
+    done = subprocess.run(
+        [sys.executable, "-c", program, "compile", "-", "-o", os.devnull, "-t", "python", "-q", *options],
+        input=source,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=300,
+    )
+    *out, kilobytes = done.stdout.splitlines()
+    done.stdout = "\n".join(out)
+    return done, time.monotonic() - start, int(kilobytes) / 1024
+
+
+@pytest.fixture
+def enforced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tplc.bounds._enforced", False)
+    enforce()
+
+
+@pytest.mark.usefixtures("enforced")
+def test_time_and_memory_of_this_process() -> None:
+    limits = resource.getrlimit(resource.RLIMIT_AS)
+    start = time.monotonic()
+    with pytest.raises(LimitExceeded) as caught, bounded("a.jinja", Limits(total_seconds=0.2)):
+        while True:
+            try:
+                sum(range(1000))
+            except LimitExceeded:
+                continue  # who swallows it hears of it again
+            finally:
+                if time.monotonic() - start > 1:
+                    raise LimitExceeded("a.jinja", "total_seconds", "swallowed")
+    assert str(caught.value) == "a.jinja: limit exceeded: total_seconds (swallowed)"
+    with pytest.raises(LimitExceeded) as caught, bounded("a.jinja", Limits(total_seconds=0.2)):
+        time.sleep(60)
+    assert str(caught.value) == "a.jinja: limit exceeded: total_seconds (0.2)"
+    assert time.monotonic() - start < 30
+
+    def deeper(value: object) -> object:
+        return deeper([value])
+
+    with pytest.raises(LimitExceeded) as caught, bounded("a.jinja", Limits()):
+        deeper(None)
+    assert str(caught.value) == "a.jinja: limit exceeded: recursion (of the compiler)"
+    if sys.platform == "linux":
+        with pytest.raises(LimitExceeded) as caught, bounded("a.jinja", Limits(total_memory_mb=50)):
+            bytearray(200_000_000)
+        assert str(caught.value) == "a.jinja: limit exceeded: total_memory_mb (50)"
+    assert resource.getrlimit(resource.RLIMIT_AS) == limits
+    assert compile_template(with_opener("'<call>'"), name="hut.jinja").verification.verified
+
+
+@pytest.mark.usefixtures("enforced")
+def test_a_compile_ends_in_time() -> None:
+    """Also between two renders."""
+    slow = HEAD + "{% for i in range(20000) %}{% for j in range(10) %}{% endfor %}{% endfor %}" + FOOT
+    start = time.monotonic()
+    with pytest.raises(TplcError) as caught:
+        compile_template(slow, name="slow.jinja", limits=Limits(total_seconds=2))
+    assert str(caught.value) in (
+        "slow.jinja: limit exceeded: total_seconds (2)",
+        "slow.jinja: limit exceeded: render_seconds (1.5)",
+    )
+    assert time.monotonic() - start < 10
+
+
+WATCHED = """
+import signal, time, os
+from tplc.cli.watched import split
+split()
+from tplc.bounds import bounded, enforce
+from tplc.render.limits import Limits
+enforce()
+"""
+ENDS = [
+    (
+        "signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})\n"
+        "with bounded('a\\n::error::b', Limits(total_seconds=0.2)): time.sleep(60)",
+        1,
+        "tplc: a\n\\u003a:error::b: limit exceeded: total_seconds (0.2)\n",
+    ),
+    (
+        "with bounded('a.jinja', Limits()): os.kill(os.getpid(), signal.SIGSEGV)",
+        1,
+        "tplc: a.jinja: the process that compiles ended with signal SIGSEGV\n",
+    ),
+    ("os.kill(os.getpid(), signal.SIGKILL)", 1, "tplc: the process that compiles ended with signal SIGKILL\n"),
+    ("with bounded('a.jinja', Limits()): pass\nraise SystemExit(7)", 7, ""),
+    ("os.kill(os.getppid(), signal.SIGTERM); time.sleep(60)", -15, ""),
+]
+
+
+@watched
+@pytest.mark.parametrize(("body", "code", "error"), ENDS)
+def test_how_a_watched_command_ends(body: str, code: int, error: str, tmp_path: Path) -> None:
+    start = time.monotonic()
+    done = subprocess.run([sys.executable, "-c", WATCHED + body], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (code, "", error)
+    assert time.monotonic() - start < 30

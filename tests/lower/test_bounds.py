@@ -1,0 +1,73 @@
+"""How far is looked: as far as the bounds say and no farther, whole and a character at a time."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests import ir_small
+from tests.backends.parsers import module_of, streamed
+from tplc.backends.peg.engine import PegEngine
+from tplc.backends.python import generate
+from tplc.ir.nodes import JSON_STYLE, Dialect, PairArguments, Slot, Text
+from tplc.lower.bounds import LONGEST_END, LONGEST_KEY, MOST_SPACE
+from tplc_runtime.guess import LOOK_BACK
+
+RAW = replace(ir_small.KEYWORDS.tools.dialect.top, strings=()) if ir_small.KEYWORDS.tools.dialect else None
+
+
+def raw_keywords() -> Any:
+    """<do>f(a=Paris, France, b=2)</do>"""
+    assert RAW is not None
+    tools = replace(
+        ir_small.KEYWORDS.tools,
+        section_start="<do>",
+        section_end="</do>",
+        separator="; ",
+        call=(Slot("name"), Text("("), Slot("arguments"), Text(")")),
+        arguments=PairArguments("", (Slot("key"), Text("="), Slot("value")), ", ", "", ""),
+        dialect=Dialect(RAW, JSON_STYLE, JSON_STYLE),
+    )
+    return replace(ir_small.KEYWORDS, tools=tools)
+
+
+IR = raw_keywords()
+PARSER = module_of(generate(IR))
+
+
+def values(text: str) -> list[dict[str, Any]]:
+    """The arguments that parser and PEG read; the same a character at a time."""
+    message = dict(PARSER.parse(text))
+    assert streamed(PARSER, list(text)) == message
+    assert dict(PegEngine(IR).parse(text)) == message
+    return [json.loads(call["function"]["arguments"]) for call in message["tool_calls"]]
+
+
+@pytest.mark.parametrize("space", [0, 1, 16])
+@pytest.mark.parametrize("size", [1, 64])
+def test_pairs_are_seen_as_far_as_that(space: int, size: int) -> None:
+    key, gap = "k" * size, " " * space  # before a separator it is the value's
+    assert values(f"<do>f(a=Paris{gap},{gap}{key}{gap}=x)</do>") == [{"a": f"Paris{gap}", key: "x"}]
+
+
+@pytest.mark.parametrize("space", [0, 1, 16])
+def test_further_calls_are_seen_as_far_as_that(space: int) -> None:
+    name, gap = "n" * LONGEST_KEY, " " * space
+    assert values(f"<do>f(a=Paris){gap};{gap}{name}{gap}(b=x)</do>") == [{"a": "Paris"}, {"b": "x"}]
+
+
+def test_what_is_longer_is_text() -> None:
+    key = "k" * (LONGEST_KEY + 1)
+    assert values(f"<do>f(a=Paris, {key}=x)</do>") == [{"a": f"Paris, {key}=x"}]
+    gap = " " * (MOST_SPACE + 1)
+    assert values(f"<do>f(a=Paris,{gap}k=x)</do>") == [{"a": f"Paris,{gap}k=x"}]
+
+
+def test_the_longest_end_is_held_whole() -> None:
+    """White space, the closer, the separator and a further call's name, with what ends it."""
+    longest = 4 * MOST_SPACE + LONGEST_KEY + len(");(")
+    assert longest <= LONGEST_END
+    assert LONGEST_END + MOST_SPACE + 1 <= LOOK_BACK

@@ -1,0 +1,77 @@
+"""What is found in outputs, and what is proposed for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.backends.parsers import ir_of
+from tplc.driver import artifact_of
+from tplc.ir.write import write_message
+from tplc.observe import Finding, Recorded, judge_of, observe
+from tplc.observe.likeness import Likeness
+
+CALL: dict[str, Any] = {
+    "role": "assistant",
+    "content": "Let me see.",
+    "tool_calls": [{"id": "call_1", "function": {"name": "get_forecast", "arguments": {"city": "Oslo"}}}],
+}
+WRITTEN = write_message(ir_of("tagged-json"), CALL)
+
+
+def recorded(*texts: str) -> list[Recorded]:
+    return [Recorded(f"line {number}", text) for number, text in enumerate(texts, 1)]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("a <~do~> b", ["<~do~>"]),
+        ("a <~doo~> b", ["<~doo~>"]),
+        ("a <b>bold</b> c", []),
+        ("a < b and c > d", []),
+        ("if x <~ 3:", []),
+        ("<r>Hm.</r>Yes.", ["<r>", "</r>"]),
+    ],
+)
+def test_what_looks_like_a_marker(text: str, found: list[str]) -> None:
+    assert [alike.text for alike in Likeness(("<~do~>",)).find(text)] == found
+
+
+def test_an_output_as_the_template_writes_it_is_clean() -> None:
+    ir = ir_of("tagged-json")
+    judged = judge_of(ir, artifact_of(ir)).judge(Recorded("line 1", WRITTEN))
+    assert judged.findings == ()
+
+
+def test_the_place_of_a_finding() -> None:
+    ir = ir_of("tagged-json")
+    judged = judge_of(ir, artifact_of(ir)).judge(Recorded("line 1", WRITTEN.replace("<fn>", "<fnn>")))
+    assert judged.main == Finding("marker in content", "<fnn>", WRITTEN.index("<fn>"), WRITTEN.index("<fn>") + 5)
+
+
+@pytest.mark.parametrize("text", ["<fnn>", "< fn >", "<call>", "<FN>", "<fn/>"])
+def test_what_stood_in_a_markers_place_is_proposed(text: str) -> None:
+    changed = WRITTEN.replace("<fn>", text)
+    found = observe(ir_of("tagged-json"), recorded(WRITTEN, changed), source="out.jsonl")
+    assert [(proposal.text, proposal.marker, proposal.seen) for proposal in found.proposals] == [(text, "<fn>", 1)]
+    assert [dict(judged.message) for judged in found.tried] == [dict(found.judged[0].message)] * 2
+
+
+def test_both_ends_of_a_call() -> None:
+    changed = WRITTEN.replace("<fn>", "<call>").replace("</fn>", "</call>")
+    found = observe(ir_of("tagged-json"), recorded(WRITTEN, changed), source="out.jsonl")
+    assert {(proposal.text, proposal.marker) for proposal in found.proposals} == {
+        ("<call>", "<fn>"),
+        ("</call>", "</fn>"),
+    }
+    assert [dict(judged.message) for judged in found.tried] == [dict(found.judged[0].message)] * 2
+
+
+def test_nothing_is_proposed_that_changes_a_clean_output() -> None:
+    talk = "In a `<fnn>` element. [fnn]"
+    ir = ir_of("plain-chat")
+    found = observe(ir, recorded(talk), source="out.jsonl")
+    assert found.proposals == ()
+    assert [dict(judged.message) for judged in found.tried] == [dict(judged.message) for judged in found.judged]

@@ -1,0 +1,57 @@
+"""Wild templates: the generator repeats itself, its kinds are all there, and some of what it makes is learned.
+
+`make random-wild` compiles many and tells the rate by kind.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.property.report_wild import KEPT, Outcome, compile_wild, table
+from tests.property.wild_calls import FAMILIES
+from tests.property.wild_design import TWISTS, wild_template
+from tplc.render import Renderer
+
+SEEDS = range(300)
+# One of each kind of call that is learned.
+LEARNED = (0, 2, 3, 6, 7, 44)
+
+
+def test_seeds_repeat() -> None:
+    assert [wild_template(seed) for seed in SEEDS] == [wild_template(seed) for seed in SEEDS]
+    assert not set(KEPT) & set(SEEDS)
+
+
+def test_seeds_cover_the_kinds() -> None:
+    kinds = {kind for seed in SEEDS for kind in wild_template(seed).kinds}
+    assert len(kinds) == len(FAMILIES) + len(TWISTS) + 1  # and no calls
+
+
+@pytest.mark.parametrize("seed", range(0, 60, 3))
+def test_templates_render(seed: int) -> None:
+    call = {"id": "call00001", "type": "function", "function": {"name": "look", "arguments": {"at": "it", "n": 2}}}
+    answer = {"role": "assistant", "content": "So.", "reasoning_content": "Hm.", "tool_calls": [call]}
+    with Renderer(wild_template(seed).source) as renderer:
+        text = renderer.render([{"role": "user", "content": "Why?"}, answer])
+    assert text.index("Why?") < text.rindex("So.")
+
+
+@pytest.mark.parametrize("seed", LEARNED)
+def test_learned(seed: int) -> None:
+    outcome = compile_wild(seed)
+    assert outcome.verified, f"{outcome.kinds}: {outcome.told}"
+
+
+def test_table() -> None:
+    outcomes = [
+        Outcome(1, ("lines", "mode"), "", True, ""),
+        Outcome(2, ("lines",), "", False, "cause: so it is"),
+        Outcome(3, ("fence",), "no end", False, ""),
+    ]
+    assert table(outcomes).splitlines() == [
+        "fence                               0 of 1",
+        "lines                               1 of 2",
+        "mode                                1 of 1",
+        "unambiguous: 1 verified, 1 refused with a cause of 2",
+        "ambiguous: 1 failed without a cause of 1",
+    ]

@@ -1,0 +1,261 @@
+"""Chat templates wilder than `random_design` has: calls of any kind, and turns whose marks depend on what is in them.
+
+wild_template(7)  →  WildTemplate(source="{%- for m in messages -%} …", kinds=("yaml-like", "end by shape"), …)
+
+One kind of call and one or two twists of the turn, so that a failure says which of them is not learned.  An ambiguous
+design is one where two messages have one render whatever a parser does.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from tests.property.random_markers import Markers
+from tests.property.wild_calls import FAMILIES, Calls, text
+
+
+@dataclass(frozen=True, slots=True)
+class WildTemplate:
+    seed: int
+    source: str
+    kinds: tuple[str, ...]
+    ambiguous: str
+
+    @property
+    def summary(self) -> str:
+        return " + ".join(self.kinds) + (f" (ambiguous: {self.ambiguous})" if self.ambiguous else "")
+
+
+@dataclass(slots=True)
+class Plan:
+    """The parts of a turn as Jinja texts, which the twists change."""
+
+    rng: random.Random
+    marks: Markers
+    header: str
+    user: tuple[str, str]
+    tool: tuple[str, str]
+    calls: Calls | None
+    reasoning: tuple[str, str] | None
+    content: str = "{{- content -}}"
+    end: str = ""
+    last: str = ""  # behind the last message
+    reasons: str = "{%- if thought -%}{start}{{- thought -}}{end}{%- endif -%}"
+    before: str = ""  # behind the header
+    prompt: str = ""  # behind the header of the generation prompt
+    opening: str = ""  # at the very beginning
+    indent: str = ""
+    loose: bool = False
+    kinds: list[str] = field(default_factory=list)
+    ambiguous: str = ""
+
+
+def wild_template(seed: int) -> WildTemplate:
+    rng = random.Random(f"wild {seed}")
+    marks = Markers(rng)
+    family = rng.choice([*FAMILIES, None]) if rng.random() < 0.95 else None
+    calls = family(rng, marks) if family else None
+    header = text(marks.one())
+    reasoning = marks.pair() if rng.random() < 0.5 else None
+    plan = Plan(rng, marks, header, marks.pair(), marks.pair(), calls, reasoning, end=text(marks.one()))
+    plan.kinds.append(calls.kind if calls else "no calls")
+    for twist in rng.sample(TWISTS, rng.choice([0, 1, 1, 1, 2])):
+        twist(plan)
+    return WildTemplate(seed, _source(plan), tuple(plan.kinds), plan.ambiguous)
+
+
+def _source(plan: Plan) -> str:
+    lines = [plan.opening, "{%- for m in messages -%}", "{%- if m.role == 'user' -%}"]
+    lines += [text(plan.user[0]), "{{- m.content -}}", text(plan.user[1])]
+    lines += ["{%- elif m.role == 'tool' -%}", text(plan.tool[0]), "{{- m.content -}}", text(plan.tool[1])]
+    lines += ["{%- elif m.role == 'system' -%}", text(plan.marks.one()), "{{- m.content -}}", text(plan.user[1])]
+    lines += ["{%- else -%}", "{%- set content = m.content or '' -%}"]
+    if plan.reasoning:
+        lines += ["{%- set thought = m.reasoning_content or '' -%}"]
+    lines += [plan.header, plan.before]
+    if plan.reasoning:
+        start, end = map(text, plan.reasoning)
+        lines.append(plan.reasons.replace("{start}", start).replace("{end}", end))
+    lines.append(plan.content)
+    if plan.calls:
+        lines += _calls(plan, plan.calls)
+    lines += [plan.end, "{%- endif -%}", "{%- endfor -%}", plan.last]
+    lines += ["{%- if add_generation_prompt -%}", plan.header, plan.before, plan.prompt, "{%- endif -%}"]
+    if plan.loose:
+        return _loosened(plan.rng, [line for line in lines if line])
+    return "\n".join(line for line in lines if line) + "\n"
+
+
+def _calls(plan: Plan, calls: Calls) -> list[str]:
+    between = "{%- if not loop.first -%}" + text(calls.join) + "{%- endif -%}" if calls.join else ""
+    if calls.blocks:
+        between += "{%- if content or not loop.first -%}" + plan.end + plan.header + "{%- endif -%}"
+    one = ["{%- for c in m.tool_calls -%}", "{%- set n = loop.index0 -%}", between, calls.one, "{%- endfor -%}"]
+    return ["{%- if m.tool_calls -%}", calls.start, *one, calls.end, "{%- endif -%}"]
+
+
+def _loosened(rng: random.Random, lines: list[str]) -> str:
+    """Without some of the white space control: line breaks and indentation of the source get into the render."""
+    kept = []
+    for line in lines:
+        if line.startswith(("{%- if m.role", "{%- for m")):
+            line = line.replace("{%- ", "{% ").replace(" -%}", " %}")
+        elif line.startswith("{{- ") and rng.random() < 0.3:
+            line = line.replace("{{- ", "{{ ", 1)
+        kept.append("    " * rng.randint(0, 2) + line)
+    return "\n".join(kept) + "\n"
+
+
+# What makes a turn wild.  Each changes the plan and says its kind.
+
+
+def content_wrapped_before_calls(plan: Plan) -> None:
+    if plan.calls is None:
+        return
+    start, end = map(text, plan.marks.pair())
+    wrapped = "{%- if content -%}" + start + "{{- content -}}" + end + "{%- endif -%}"
+    plan.content = "{%- if m.tool_calls -%}" + wrapped + "{%- else -%}{{- content -}}{%- endif -%}"
+    plan.kinds.append("content wrapped before calls")
+
+
+def end_by_shape(plan: Plan) -> None:
+    if plan.calls is None:
+        return
+    other = text(plan.marks.one())
+    plan.end = "{%- if m.tool_calls -%}" + other + "{%- else -%}" + plan.end + "{%- endif -%}"
+    plan.kinds.append("end by shape")
+
+
+def opener_behind_content(plan: Plan) -> None:
+    """What opens the calls is another text behind content than at the start."""
+    if plan.calls is None:
+        return
+    first, later = text(plan.marks.one()), text("\n\n" if plan.rng.random() < 0.5 else plan.marks.one())
+    plan.content += "{%- if m.tool_calls -%}{%- if content -%}" + later + "{%- else -%}"
+    plan.content += (first if plan.rng.random() < 0.5 else "") + "{%- endif -%}{%- endif -%}"
+    plan.kinds.append("opener by position")
+
+
+def mark_of_the_first_call(plan: Plan) -> None:
+    if plan.calls is None or plan.calls.blocks:
+        return
+    mark = text(plan.marks.one())
+    one = "{%- if n == 0 -%}" + mark + "{%- endif -%}" + plan.calls.one
+    plan.calls = Calls(plan.calls.kind, one, plan.calls.join, plan.calls.start, plan.calls.end)
+    plan.kinds.append("first call marked")
+
+
+def mark_of_the_last_call(plan: Plan) -> None:
+    if plan.calls is None or plan.calls.blocks:
+        return
+    last, other = text(plan.marks.one()), text(plan.marks.one())
+    one = plan.calls.one + "{%- if loop.last -%}" + last + "{%- else -%}" + other + "{%- endif -%}"
+    plan.calls = Calls(plan.calls.kind, one, plan.calls.join, plan.calls.start, plan.calls.end)
+    plan.kinds.append("last call marked")
+
+
+def prompt_holds_reasoning(plan: Plan) -> None:
+    if plan.reasoning is None:
+        return
+    start, end = map(text, plan.reasoning)
+    plan.prompt = start if plan.rng.random() < 0.6 else start + end
+    plan.kinds.append("prompt holds reasoning")
+
+
+def prompt_holds_more(plan: Plan) -> None:
+    """The prompt holds a text that no turn of history shows."""
+    plan.prompt = text(plan.marks.one()) + plan.prompt
+    plan.kinds.append("prompt holds more than history")
+
+
+def mode_opens_reasoning(plan: Plan) -> None:
+    if plan.reasoning is None:
+        return
+    start, end = map(text, plan.reasoning)
+    name = plan.rng.choice(["enable_thinking", "think_first", "effort"])
+    asked = f"{name} == 'high'" if name == "effort" else name
+    plan.prompt += "{%- if " + asked + " -%}" + start + "{%- else -%}" + start + end + "{%- endif -%}"
+    plan.kinds.append("mode")
+
+
+def prefix_without_tools(plan: Plan) -> None:
+    mark = text(plan.marks.one())
+    plan.before = "{%- if not tools -%}" + mark + "{%- endif -%}"
+    plan.kinds.append("prefix without tools")
+
+
+def indented_lines(plan: Plan) -> None:
+    """The source's indentation is written before a part."""
+    plan.content = text("\n    ") + plan.content
+    plan.kinds.append("stray indentation")
+
+
+def no_white_space_control(plan: Plan) -> None:
+    plan.loose = True
+    plan.kinds.append("white space control gone wrong")
+
+
+def end_token(plan: Plan) -> None:
+    plan.end += "{{- eos_token -}}"
+    plan.opening = "{{- bos_token -}}"
+    plan.kinds.append("special tokens")
+
+
+def end_token_at_the_very_end(plan: Plan) -> None:
+    plan.last = "{%- if not add_generation_prompt -%}{{- eos_token -}}{%- endif -%}"
+    plan.kinds.append("token behind the conversation")
+
+
+def literal_escapes(plan: Plan) -> None:
+    """A backslash and an n where a line break was meant."""
+    plan.before = text("\\n")
+    plan.kinds.append("literal backslash n")
+
+
+def reasoning_without_a_mark(plan: Plan) -> None:
+    if plan.reasoning is None:
+        return
+    plan.reasoning = ("", "\n\n")
+    plan.ambiguous = "only white space ends reasoning"
+    plan.kinds.append("white space ends reasoning")
+
+
+def reasoning_twice(plan: Plan) -> None:
+    """A second block of reasoning, from another key, behind the content."""
+    if plan.reasoning is None:
+        return
+    start, end = map(text, plan.reasoning)
+    plan.content += "{%- if m.afterthought -%}" + start + "{{- m.afterthought -}}" + end + "{%- endif -%}"
+    plan.kinds.append("two reasoning blocks")
+
+
+def two_sections(plan: Plan) -> None:
+    """Every call in a section of its own, with the header between."""
+    if plan.calls is None or plan.calls.blocks:
+        return
+    one = "{%- if n > 0 -%}" + plan.end + plan.header + "{%- endif -%}" + plan.calls.start + plan.calls.one
+    plan.calls = Calls(plan.calls.kind, one + plan.calls.end)
+    plan.kinds.append("a section for each call")
+
+
+TWISTS: tuple[Callable[[Plan], None], ...] = (
+    content_wrapped_before_calls,
+    end_by_shape,
+    opener_behind_content,
+    mark_of_the_first_call,
+    mark_of_the_last_call,
+    prompt_holds_reasoning,
+    prompt_holds_more,
+    mode_opens_reasoning,
+    prefix_without_tools,
+    indented_lines,
+    no_white_space_control,
+    end_token,
+    end_token_at_the_very_end,
+    literal_escapes,
+    reasoning_without_a_mark,
+    reasoning_twice,
+    two_sections,
+)

@@ -1,0 +1,109 @@
+"""Structural tags, in the real xgrammar: what templates render is accepted, wrong arguments are not."""
+
+from __future__ import annotations
+
+import functools
+import json
+from typing import Any
+
+import pytest
+
+from tests.gbnf.engine import _engine, needs_engine
+from tests.gbnf.formats import calls_message, formats, written
+from tests.gbnf.tools import tool
+from tplc.backends.gbnf import grammar
+from tplc.targets.structural_tag import NoTag, structural_tag, without_reasoning
+
+TOOLS = [
+    tool("look", {"at": {"type": "string"}, "days": {"type": "integer", "minimum": 1}}, required=("at",)),
+    tool("see", {}),
+]
+GOOD: list[tuple[tuple[str, dict[str, Any]], ...]] = [
+    (("look", {"at": "it", "days": 2}),),
+    (("look", {"at": "Tromsø, now"}),),
+    (("see", {}),),
+    (("look", {"at": "a"}), ("see", {})),
+]
+WRONG: list[tuple[str, dict[str, Any]]] = [
+    ("look", {"days": 2}),
+    ("look", {"at": "it", "days": "x"}),
+    ("look", {"at": "it", "days": -1}),
+    ("look", {"at": "it", "other": "x"}),
+    ("listen", {"at": "it"}),
+]
+NAMES = sorted(formats())
+
+
+@functools.lru_cache(maxsize=64)
+def _compiled(tag: str) -> Any:
+    engine = _engine()
+    compiler = engine.GrammarCompiler(engine.TokenizerInfo([]), cache_enabled=False, max_threads=1)
+    return compiler.compile_structural_tag(tag)
+
+
+def accepts(tag: dict[str, Any], text: str) -> bool:
+    matcher = _engine().GrammarMatcher(_compiled(json.dumps(tag)), terminate_without_stop_token=True)
+    return (not text or matcher.accept_string(text)) and matcher.is_completed()
+
+
+def made(name: str, choice: str, *, parallel: bool = True) -> dict[str, Any]:
+    ir = formats()[name].ir
+    asked = grammar(ir, tools=TOOLS, tool_choice=choice, parallel_tool_calls=None if parallel else False)
+    return structural_tag(ir, asked, parallel=parallel)
+
+
+@needs_engine
+@pytest.mark.parametrize("choice", ["auto", "required"])
+@pytest.mark.parametrize("name", NAMES)
+def test_renders_are_accepted_and_wrong_arguments_refused(name: str, choice: str) -> None:
+    ir = formats()[name].ir
+    try:
+        tag = made(name, choice)
+    except NoTag as error:
+        assert choice == "auto" and "--tool-choice required has no such need" in str(error)
+        return
+    content = "Well." if choice == "auto" and ir.content.with_calls == "before" else None
+    for calls in GOOD:
+        if len(calls) > 1 and not ir.tools.parallel:
+            continue
+        text = written(ir, calls_message(*calls, content=content))
+        assert accepts(tag, text), text
+    raw = ir.tools.dialect is not None and not ir.tools.dialect.top.strings
+    for call in WRONG:
+        text = written(ir, calls_message(call))
+        assert not accepts(tag, text), (raw, text)
+
+
+@needs_engine
+def test_text_is_free_until_a_call_begins() -> None:
+    tag = made("tagged-json", "auto")
+    assert accepts(tag, "Just < text > of any kind.") and not accepts(tag, "Now <fn>\n{}")
+    assert not accepts(made("tagged-json", "required"), "Just text.")
+
+
+@needs_engine
+def test_one_call_only() -> None:
+    ir = formats()["tagged-json"].ir
+    both = written(ir, calls_message(("see", {}), ("see", {})))
+    one = written(ir, calls_message(("see", {})))
+    assert accepts(made("tagged-json", "auto"), both)
+    tag = made("tagged-json", "auto", parallel=False)
+    assert accepts(tag, one) and not accepts(tag, both)
+
+
+@needs_engine
+def test_reasoning_that_the_server_parts_off() -> None:
+    ir = without_reasoning(formats()["parameter-tags"].ir)
+    tag = structural_tag(ir, grammar(ir, tools=TOOLS, tool_choice="required"), parallel=True)
+    assert accepts(tag, "<deed>\n<do=see>\n</do>\n</deed>")
+
+
+def test_what_no_tag_can_say() -> None:
+    ir = formats()["bare-json"].ir
+    with pytest.raises(NoTag) as caught:
+        structural_tag(ir, grammar(ir, tools=TOOLS), parallel=True)
+    assert str(caught.value).startswith(
+        "bare-json: structural_tag cannot say this: calls begin like other text, and only a pattern tells them"
+    )
+    with pytest.raises(NoTag, match="nothing is constrained"):
+        structural_tag(ir, grammar(ir, tools=TOOLS, tool_choice="none"), parallel=True)
