@@ -105,9 +105,9 @@ def test_token_ids_are_decoded_whole_with_their_markers() -> None:
     tokenizers = pytest.importorskip("tokenizers")
     tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel({"<fn>": 0, "Hi": 1}, unk_token="Hi"))
     tokenizer.add_special_tokens(["<fn>"])
-    table = pa.table({"ids": pa.array([[1, 0], None], pa.list_(pa.int64()))})
+    table = pa.table({"ids": pa.array([[1, 0, 1], None], pa.list_(pa.int64()))})
     read = RowParser(ONE, Columns("ids"), tokenizer=tokenizer.to_str())
-    assert read(table)["content"].to_pylist() == ["Hi <fn>", None]
+    assert read(table)["content"].to_pylist() == ["Hi <fn> Hi", None]
 
 
 WRONG = [

@@ -61,11 +61,11 @@ def plan(read: RowParser, engine: Engine, rows: str, output: str, *, force: bool
         raise UsageError(f"{there[0].output} is there{more}: --resume leaves what is whole, --force writes anew")
     left = tuple(part for part in parts if part not in there) if resume and not force else parts
     for part in left:
-        if "://" not in part.output:
-            os.makedirs(os.path.dirname(part.output) or ".", exist_ok=True)
-    for part in left:
         for file in part.inputs:
             read.columns.check(file.schema(), ids=read.tokenizer is not None)
+    for part in left:
+        if "://" not in part.output:
+            os.makedirs(os.path.dirname(part.output) or ".", exist_ok=True)
     return Job(read, engine, left)
 
 

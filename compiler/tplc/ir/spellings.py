@@ -11,7 +11,7 @@ from tplc.ir.nodes import ObjectArguments, Tools, ValueStyle
 
 _PYTHON_STRINGS = (('"', '"', "json"), ("'", "'", "python"))
 _PYTHON_WORDS = {"True": "true", "False": "false", "None": "null", "true": "true", "false": "false", "null": "null"}
-_JSON_SIGNS = "[,]{:,}"
+JSON_SIGNS = tuple("[,]{:,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,14 @@ def spelling_of(style: ValueStyle, *, also_python: bool) -> Spelling:
     words = {style.true: "true", style.false: "false", style.null or "": "null"}
     if also_python:
         words = _PYTHON_WORDS | words
-    given = (
+    signs = tuple(sign or usual for sign, usual in zip(signs_of(style), JSON_SIGNS, strict=True))
+    known = tuple((word, meaning) for word, meaning in words.items() if word)
+    return Spelling(tuple(strings.values()), known, signs, not style.key_open)
+
+
+def signs_of(style: ValueStyle) -> tuple[str, ...]:
+    """What stands in the places of JSON's `[,]{:,}`, without white space."""
+    signs = (
         style.list_open,
         style.list_separator,
         style.list_close,
@@ -51,6 +58,4 @@ def spelling_of(style: ValueStyle, *, also_python: bool) -> Spelling:
         style.object_separator,
         style.object_close,
     )
-    signs = tuple(sign.strip() or usual for sign, usual in zip(given, _JSON_SIGNS, strict=True))
-    known = tuple((word, meaning) for word, meaning in words.items() if word)
-    return Spelling(tuple(strings.values()), known, signs, not style.key_open)
+    return tuple(sign.strip() for sign in signs)

@@ -144,7 +144,8 @@ class Renderer:
         if self._closed:
             raise TplcError(f"{self.name}: the renderer is closed")
         left = self._left()
-        worker = self._worker or self._start()
+        # One that an interrupt or the limit of the whole broke off is closed, and not to be asked again.
+        worker = self._worker if self._worker is not None and self._worker.alive else self._start()
         self.count += 1
         answer = worker.ask(question, left)
         if isinstance(answer, LimitExceeded) and answer.limit == "wall_seconds" and left < self.limits.wall_seconds:

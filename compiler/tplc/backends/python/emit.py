@@ -17,13 +17,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from tplc.backends.python.embed import Embedded, embed
 from tplc.backends.python.literals import Expression, assignment, called, literal, mapping, texts
 from tplc.ir.nodes import Slot, TemplateIR, Text
-from tplc.ir.spellings import Spelling
+from tplc.ir.spellings import JSON_SIGNS, Spelling
 from tplc.lower import Acceptor, CallForm, Following, Marker, PairForm, SlotEnd
 from tplc.lower.acceptor import Where
 from tplc.lower.bounds import KEY
 from tplc.lower.following import after_quoted, pattern_of, start_of
-
-_USUAL_SIGNS = ("[", ",", "]", "{", ":", ",", "}")
 
 
 def emit(ir: TemplateIR, facts: Acceptor, *, openai: bool = False) -> str:
@@ -343,7 +341,7 @@ def _named_ends(slots: Sequence[SlotEnd], end: str = "_END") -> Iterator[tuple[S
 
 def _style(name: str, style: Spelling) -> list[str]:
     items: list[Expression] = [called("", (texts(string) for string in style.strings)), _words(style.words)]
-    if style.signs != _USUAL_SIGNS:
+    if style.signs != JSON_SIGNS:
         items.append(texts(style.signs))
     if style.bare_keys:
         items.append("bare_keys=True")

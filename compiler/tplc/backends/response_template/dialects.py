@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tplc.ir.nodes import Dialect, Json, StringStyle, ValueStyle
+from tplc.ir.spellings import JSON_SIGNS, signs_of
 
 _JSON_WORDS = {"true": "true", "false": "false", "null": "null"}
-_JSON_SIGNS = ("[", ",", "]", "{", ":", ",", "}")
 
 
 def json_arguments(style: ValueStyle) -> dict[str, Json]:
@@ -31,16 +31,7 @@ def is_json(style: ValueStyle) -> bool:
 
 
 def signs_are_json(style: ValueStyle) -> bool:
-    signs = (
-        style.list_open,
-        style.list_separator,
-        style.list_close,
-        style.object_open,
-        style.colon,
-        style.object_separator,
-        style.object_close,
-    )
-    return tuple(sign.strip() for sign in signs) == _JSON_SIGNS
+    return signs_of(style) == JSON_SIGNS
 
 
 def foreign_words(style: ValueStyle) -> dict[str, str]:
