@@ -30,7 +30,7 @@ $(READY): pyproject.toml
 	@touch $@
 
 test: $(READY)  ## all tests (ARGS="-k word" to choose)
-	$(PYTEST) -n $(WORKERS) $(ARGS)
+	$(PYTEST) -n $(WORKERS) --dist worksteal $(ARGS)
 
 lint: $(READY)  ## style: ruff check and format
 	$(BIN)/ruff check .
@@ -47,7 +47,7 @@ golden: $(READY)  ## rewrite expected files from what the code does now (read th
 	$(PYTEST) --update $(ARGS)
 
 golden-check: $(READY)  ## fail when a committed expected file or example is out of date
-	@if [ -f tests/test_examples.py ]; then $(PYTEST) -q tests/test_examples.py; else echo "no examples yet"; fi
+	@if [ -f tests/test_examples.py ]; then $(PYTEST) -q -n $(WORKERS) tests/test_examples.py; else echo "no examples yet"; fi
 
 bench: $(READY)  ## time and memory of parsers, grammars and the compiler
 	$(BIN)/python -m benchmarks $(ARGS)

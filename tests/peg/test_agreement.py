@@ -50,6 +50,9 @@ def test_outputs_of_the_examples(name: str) -> None:
                 assert cut < len(text) or tally.same == 1, (text, tools)
 
 
+EVERY = 5  # of the outputs; `make agreement` has them all
+
+
 @cache
 def collected(template: Path) -> tuple[ModuleType, PegEngine]:
     source = template.read_text(encoding="utf-8")
@@ -60,7 +63,7 @@ def collected(template: Path) -> tuple[ModuleType, PegEngine]:
 
 def test_collected_outputs(shared: Path) -> None:
     """Outputs of real models, where they are at hand."""
-    lines = (shared / "cases" / "llamacpp.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = (shared / "cases" / "llamacpp.jsonl").read_text(encoding="utf-8").splitlines()[::EVERY]
     different = []
     for case in map(json.loads, lines):
         parser, engine = collected(shared / "templates" / case["template"])

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import count
 from types import CodeType, ModuleType
 from typing import Any, Protocol
@@ -88,6 +89,7 @@ def sha256_in(parser: ModuleType, name: str) -> str:
     return found
 
 
+@lru_cache(maxsize=16)
 def _compiled(text: str, name: str) -> CodeType:
     try:
         return compile(text, name, "exec", dont_inherit=True)
