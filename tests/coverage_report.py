@@ -40,6 +40,7 @@ class TemplateResult:
     internal: bool
     seconds: float
     renders: int
+    messages: int
     ambiguities: tuple[str, ...]
     outputs: tuple[OutputResult, ...]
 
@@ -76,6 +77,7 @@ class Entry:
     calls: bool
     family: str
     dialect: str
+    seen: bool  # by who wrote the compiler
 
 
 def read_index() -> list[Entry]:
@@ -85,12 +87,13 @@ def read_index() -> list[Entry]:
             calls=entry["layout_family"] not in ("-", ""),
             family=entry["layout_family"],
             dialect=entry["value_dialect"],
+            seen=True,
         )
         for entry in _json(SHARED / "templates" / "index.json")
     ]
     more = SHARED / "more" / "templates" / "index.json"
     return entries + [
-        Entry(name=entry["file"].removesuffix(".jinja"), calls=entry["tools"], family="-", dialect="-")
+        Entry(name=entry["file"].removesuffix(".jinja"), calls=entry["tools"], family="-", dialect="-", seen=False)
         for entry in (_json(more) if more.is_file() else [])
     ]
 
@@ -106,13 +109,14 @@ def _result(name: str, future: Future[TemplateResult]) -> TemplateResult:
     error = future.exception()
     if error is not None:
         problem = f"internal error: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
-        return TemplateResult(name, problem, True, 0.0, 0, (), ())
+        return TemplateResult(name, problem, True, 0.0, 0, 0, (), ())
     return future.result()
 
 
 def measure_template(name: str, outputs: Sequence[Output]) -> TemplateResult:
     source, tokens = read_source(name), special_tokens(name)
-    start, renders, problem, internal, ambiguities, parser = time.perf_counter(), 0, "", False, (), None
+    start, renders, messages, problem, internal = time.perf_counter(), 0, 0, "", False
+    ambiguities, parser = (), None
     try:
         with open_renderer(source, name=name, special_tokens=tokens) as renderer:
             try:
@@ -122,6 +126,7 @@ def measure_template(name: str, outputs: Sequence[Output]) -> TemplateResult:
                 parser = load_module(generate(ir, "python"))
                 ir = verify_ir(ir, renderer, examples=examples)
                 ambiguities = tuple(a.kind for a in ir.verification.ambiguities)
+                messages = ir.verification.messages
                 require_verified(ir)
             finally:
                 renders = renderer.count
@@ -129,7 +134,7 @@ def measure_template(name: str, outputs: Sequence[Output]) -> TemplateResult:
         problem, internal = f"{type(error).__name__}: {error}", isinstance(error, InvalidIR)
     seconds = time.perf_counter() - start
     ran = tuple(run_output(parser, o) for o in outputs) if parser else tuple(_not_run(o) for o in outputs)
-    return TemplateResult(name, problem, internal, seconds, renders, ambiguities, ran)
+    return TemplateResult(name, problem, internal, seconds, renders, messages, ambiguities, ran)
 
 
 def _not_run(output: Output) -> OutputResult:
@@ -201,8 +206,8 @@ class Report:
         lines = [
             "# Coverage",
             "",
-            "Written by `make coverage` from a collection of real templates and of outputs recorded for them, which is",
-            "no part of this project.",
+            "Written by `make coverage` from two collections of real templates and of outputs recorded for them, one that",
+            "the compiler was built against and one that it was not.  They are no part of this project.",
             "",
             *[f"- {line}" for line in self._summary()],
             "",
@@ -230,14 +235,21 @@ class Report:
         return "\n".join(lines)
 
     def _summary(self) -> list[str]:
-        calling = [r for r in self.results if self._calls(r)]
-        plain = [r for r in self.results if not self._calls(r)]
+        seen = [r for r in self.results if self.index[r.name].seen]
+        unseen = [r for r in self.results if not self.index[r.name].seen]
+        messages = [r.messages for r in self.results if r.messages] or [0]
         return [
-            f"templates that render tool calls: {_good(calling)} of {len(calling)} compiled and verified",
-            f"templates without tool calls: {_good(plain)} of {len(plain)} compiled and verified",
+            f"templates that the compiler was built against, compiled and verified: {self._told(seen)}",
+            f"templates that it was not built against: {self._told(unseen)}",
+            f"messages that a template is verified with: {min(messages)} to {max(messages)}, "
+            f"in the median {statistics.median_low(messages)}",
             f"internal errors: {sum(r.internal for r in self.results)}",
             *equal_to_expected([output for result in self.results for output in result.outputs]),
         ]
+
+    def _told(self, results: list[TemplateResult]) -> str:
+        calling = [r for r in results if self._calls(r)]
+        return f"{_good(results)} of {len(results)} ({_good(calling)} of {len(calling)} with tool calls)"
 
     def _calls(self, result: TemplateResult) -> bool:
         return self.index[result.name].calls
