@@ -89,7 +89,7 @@ def sha256_in(parser: ModuleType, name: str) -> str:
     return found
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def _compiled(text: str, name: str) -> CodeType:
     try:
         return compile(text, name, "exec", dont_inherit=True)

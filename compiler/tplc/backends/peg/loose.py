@@ -94,7 +94,7 @@ def string_pattern(style: Style, *, follow: str = "", whole: bool = False) -> st
     stop = "" if whole else r"|\\?\Z"
     strings = [
         rf"{exact(opened)}{_text(close, escape)}(?:{_close(style, close, escape, follow)}{stop})"
-        for opened, (close, escape, _) in style.strings.items()
+        for opened, (close, escape, *_) in style.strings.items()
     ]
     return either(strings) or "(?!)"
 
@@ -114,10 +114,10 @@ def _close(style: Style, close: str, escape: str, follow: str) -> str:
 
 def no_name_pattern(style: Style) -> str:
     """Text in quotes that names nothing: white space, or lines."""
-    blank = [rf"{exact(opened)}(?:\s|\\[nrt])*+{exact(close)}" for opened, (close, _, _) in style.strings.items()]
+    blank = [rf"{exact(opened)}(?:\s|\\[nrt])*+{exact(close)}" for opened, (close, *_) in style.strings.items()]
     lines = [
         rf"{exact(opened)}(?:(?!{exact(close)})[^\\\n]|\\[^n])*+(?:\n|\\n)"
-        for opened, (close, _, _) in style.strings.items()
+        for opened, (close, *_) in style.strings.items()
     ]
     return either([*blank, *lines]) or "(?!)"
 
