@@ -399,7 +399,7 @@ class Machine(Copied):
         self._pos += self._skip
         self._eat = self._mark.trail
         self._fresh, self._literal = fresh, False
-        self._line_start = self._line_start or fresh
+        self._line_start = self._line_start or fresh or self._mark.kind == "content"
 
     def _keep(self, kind: str) -> None:
         """The marker is text."""

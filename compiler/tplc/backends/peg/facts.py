@@ -106,7 +106,7 @@ class _Analysis:
             acceptor=acceptor,
             calls=calls,
             turn_end=turn_end(acceptor),
-            turn_header=self.opener(_whole(acceptor.headers)),
+            turn_header=pattern_of(longest_first(acceptor.headers)),
             reasoning_open=self.before_calls([start.text for start in starts]),
             reasoning_open_anywhere=self.before_calls(texts_at(starts, "anywhere")),
             reasoning_open_first=self.alone(texts_at(starts, "before content")),
@@ -189,11 +189,6 @@ def turn_end(acceptor: Acceptor) -> str:
     """Words end a turn only where nothing follows."""
     ends = sorted([*acceptor.ends, *acceptor.last_ends], key=lambda end: (-len(end), end))
     return either([marker(end) + (r"(?=\s*+\Z)" if end in acceptor.last_ends else "") for end in ends])
-
-
-def _whole(headers: Sequence[str]) -> list[str]:
-    """Those that are not the rest of another."""
-    return [text for text in headers if not any(other != text and other.endswith(text) for other in headers)]
 
 
 def texts_at(markers: Iterable[Marker], where: Where) -> list[str]:
