@@ -199,7 +199,7 @@ def _markers(ir: TemplateIR, facts: Acceptor) -> list[str]:
             ("CALL_SEPARATOR", calls.separators),
         ]
         groups += [(name, slot.suffixes) for slot, name in _named_ends(calls.header)]
-        groups.append(("CALL_END", calls.closers))
+        groups += [("CALL_END", calls.closers), ("EMPTY_CALL", calls.empty)]
         if calls.tail is not None:
             groups.append(("TAIL_START", (calls.tail[0],)))
             groups += [(f"{slot.kind.upper()}_AGAIN_END", slot.suffixes) for slot in calls.tail[1]]
@@ -234,6 +234,7 @@ def _tables(facts: Acceptor) -> list[str]:
         *([("last", "OUTPUT_END")] if facts.last_ends else []),
         *([("header", "TURN_START")] if facts.headers else []),
         *([("stray", "STRAY")] if _at(facts.strays, "anywhere") else []),
+        *([("empty", "EMPTY_CALL")] if calls is not None and calls.empty else []),
     ]
     opens = [("reasoning", "REASONING_START")] if facts.reasoning_starts else []
     anywhere, first = _at(facts.reasoning_starts, "anywhere"), _at(facts.reasoning_starts, "before content")
@@ -450,6 +451,8 @@ def _attributes(facts: Acceptor) -> list[str]:
         lines.append("    OPENERS = CALL_START")
     if calls.last or calls.tail is not None:
         lines += ["    CLOSED = True", *(["    ENDS_TURN = True"] if calls.ends_turn else [])]
+    if calls.joints:
+        lines.append(f"    JOINTS = {literal(calls.joints)}")
     if calls.fields:
         closers = calls.last or calls.closers[:1]
         lines += ["    FIELDS = CALL_FIELDS", *([f"    CLOSERS = {texts(closers)}"] if closers else [])]
