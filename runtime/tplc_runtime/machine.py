@@ -51,7 +51,6 @@ class Machine(Copied):
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     OPENERS: ClassVar[Sequence[str]] = ()  # of calls
     DISTINCT: ClassVar[bool] = True  # they are like nothing else, so what follows is a call
-    JOINTS: ClassVar[str] = ""  # signs that may stand before a further call's opener
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
     ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
 
@@ -377,22 +376,13 @@ class Machine(Copied):
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of what is none here
         return mark
 
-    def _next(self, marks: Marks, joints: str = "") -> str | None:
-        """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed.
-
-        One of the signs may stand before what opens a call.
-        """
+    def _next(self, marks: Marks) -> str | None:
+        """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed."""
         self._eat_space()
         buf, start = self._buf, next_char(self._buf, self._pos)
         if not self._final and (start == len(buf) or marks.begins(buf, start)):
             return None
         mark = marks.find(buf, start, anchored=True)
-        if mark is None and joints and buf[start : start + 1] in joints and start < len(buf):
-            start = next_char(buf, start + 1)
-            if not self._final and (start == len(buf) or marks.begins(buf, start)):
-                return None
-            mark = marks.find(buf, start, anchored=True)
-            mark = mark if mark is not None and mark.kind == "call" else None
         if mark is None:
             return ""
         self._mark = mark
@@ -576,7 +566,7 @@ class Machine(Copied):
 
     def _next_of_calls(self, marks: Marks) -> str | None:
         """As `_next`; a part of a marker of the calls, where the output ends, is no text."""
-        kind = self._next(marks, self.JOINTS)
+        kind = self._next(marks)
         least = 1 if self._unclosed else LEAST_CUT
         if kind == "" and self._final and marks.begun(self._buf, self._pos, CALL_KINDS, least):
             self._cut_off()

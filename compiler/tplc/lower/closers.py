@@ -38,8 +38,8 @@ def empty_calls(section: tuple[str, str], call: tuple[str, str]) -> tuple[str, .
         bracketed = re.match(r".*[>\])}»]", opened, re.DOTALL)
         found += [(opened, closed), (bracketed.group() if bracketed else "", closed)]
         found += [("".join(start), "".join(end)) for start, end in pairs]
-    texts = [(start.strip(), end.strip()) for start, end in found]
-    return unique(f"{start}\n{end}" for start, end in texts if end and is_distinctive(start) and not could_be_prose(start))
+    told = [(start, end.strip()) for start, end in found if is_distinctive(start) and not could_be_prose(start)]
+    return unique(f"{start.strip()}\n{end}" for start, end in told if end)
 
 
 def last_of(closers: Sequence[str], texts: Sequence[str], section_end: str, ends: Sequence[str]) -> tuple[str, ...]:

@@ -262,7 +262,7 @@ def _tables(facts: Acceptor) -> list[str]:
     after = [
         *([("tail", "TAIL_START")] if calls.tail is not None else []),
         *([("both", _both(calls))] if _both(calls) else []),
-        *([("call", starts)] if starts else []),
+        *([("call", _with_joints(starts, calls))] if starts else []),
         *([("separator", "CALL_SEPARATOR")] if calls.separators else []),
         *([("section", calls.section_ends)] if calls.unmarked and calls.section_ends else []),
         *([("closed", calls.last)] if calls.last else []),
@@ -321,6 +321,14 @@ def _both(calls: CallForm) -> tuple[str, ...]:
     """Markers that close a call as well as open the next."""
     cores = {text.strip() for text in calls.openers}
     return tuple(text for text in calls.closers if text.strip() in cores)
+
+
+def _with_joints(starts: str, calls: CallForm) -> str:
+    """What opens a further call, also behind the signs that may stand before it."""
+    if not calls.joints:
+        return starts
+    joined = f'(f"{{sign}}\\n{{text}}" for sign in {literal(calls.joints)} for text in NEXT_CALL_START)'
+    return f"{starts} + tuple{joined}"
 
 
 def _slots(name: str, slots: Sequence[SlotEnd], end: str = "_END") -> list[str]:
@@ -451,8 +459,6 @@ def _attributes(facts: Acceptor) -> list[str]:
         lines.append("    OPENERS = CALL_START")
     if calls.last or calls.tail is not None:
         lines += ["    CLOSED = True", *(["    ENDS_TURN = True"] if calls.ends_turn else [])]
-    if calls.joints:
-        lines.append(f"    JOINTS = {literal(calls.joints)}")
     if calls.fields:
         closers = calls.last or calls.closers[:1]
         lines += ["    FIELDS = CALL_FIELDS", *([f"    CLOSERS = {texts(closers)}"] if closers else [])]
