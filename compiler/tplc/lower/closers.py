@@ -27,7 +27,7 @@ def with_space(texts: Sequence[str], space: str) -> tuple[str, ...]:
 
 
 def empty_calls(section: tuple[str, str], call: tuple[str, str]) -> tuple[str, ...]:
-    """What opens calls and closes them, with nothing between: whole, and the outer pieces where these pair up.
+    "<calls>" "</calls>", "<call>" "</call>"  →  "<calls>\\n</calls>", "<call>\\n</call>", …
 
     "<calls>" "</calls>", "<call><do=" "</do></call>"  →  "<calls>\\n</calls>", "<call>\\n</call>", …
     """
