@@ -27,9 +27,9 @@ def with_space(texts: Sequence[str], space: str) -> tuple[str, ...]:
 
 
 def empty_calls(section: tuple[str, str], call: tuple[str, str]) -> tuple[str, ...]:
-    "<calls>" "</calls>", "<call>" "</call>"  →  "<calls>\\n</calls>", "<call>\\n</call>", …
+    """What opens calls and closes them, with nothing between: whole, and the outer pieces where these pair up.
 
-    "<calls>" "</calls>", "<call><do=" "</do></call>"  →  "<calls>\\n</calls>", "<call>\\n</call>", …
+    "<calls>" "</calls>", "<call>" "</call>"  →  "<calls>\\n</calls>", "<call>\\n</call>", …
     """
     found = []
     for opened, closed in (section, call, (section[0] + call[0], call[1] + section[1])):
