@@ -879,7 +879,7 @@ def _after_call(calls: CallForm) -> list[str]:
         values = "values" if any(slot.kind == "id" for slot in calls.tail[1]) else "_"
         lines += [
             '        elif kind == "tail":',
-            f"            {values}, end, expected = self._slots(self._mark.end, CALL_TAIL)",
+            f"            {values}, end, expected = self._tail(CALL_TAIL)",
             '            if expected == "more":',
             "                return False",
             '            if expected == "end":',
