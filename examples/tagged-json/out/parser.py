@@ -97,8 +97,9 @@ class Marks:
         found: dict[str, tuple[str, str, str]] = {}
         for kind, markers in kinds.items():
             for marker in markers:
-                lead, core, trail = re.fullmatch(r"(\s*)(.*?)(\s*)", marker, re.DOTALL).groups()  # type: ignore[union-attr]
+                core = marker.strip()
                 if core:
+                    lead, _, trail = marker.partition(core)
                     found.setdefault(core, (kind, lead[-GAP:], trail))
         self.cores = cores = sorted(found, key=len, reverse=True)
         self._found = [found[core] for core in cores]
@@ -1213,7 +1214,9 @@ class CallObjects(Objects):
 
     def _begin_object(self, opened: str) -> None:
         self._state = type(self)._object
-        end = self._pos + self._skip - len(opened)
+        end = self._pos + self._skip
+        if self._buf.endswith(opened, self._pos, end):  # it is left where the opener ends with it
+            end -= len(opened)
         self._raw, self._raw_base = [self._buf[self._pos : end]], self._base + self._pos  # while it may still be text
         self._pos, self._eat = end, ""
         self._kind = ""
