@@ -30,6 +30,7 @@ HELD_LIMIT = 1024  # more than this much undecided text is looked at again only 
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 NO_MARK = Mark("", 0, 0, "", "")
+NO_MARKS = Marks()
 
 
 def at_line_start(text: str, before: bool) -> bool:
@@ -51,6 +52,7 @@ class Machine(Copied):
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     OPENERS: ClassVar[Sequence[str]] = ()  # of calls
     DISTINCT: ClassVar[bool] = True  # they are like nothing else, so what follows is a call
+    BREAKS: ClassVar[Marks] = NO_MARKS  # markers that no name holds, and no value outside of a string
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
     ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
 
@@ -484,6 +486,11 @@ class Machine(Copied):
             held = ends.held(buf, pos)
             hold = len(buf) if self._final else held
             end = hold if mark is None else min(hold, mark.start)
+            broken = self.BREAKS.find(buf, pos, stop=pos + NAME_LIMIT) if slot == "name" else None
+            if broken is not None and broken.start < end:
+                return values, pos, slot
+            if slot == "name" and not self._final and self.BREAKS.held(buf, pos) < end:
+                return values, pos, "more"
             line = buf.find("\n", pos, min(end, pos + NAME_LIMIT)) if line_ends else -1
             if line >= 0:
                 end, mark = line, Mark("next", line, line, "", "")

@@ -78,7 +78,7 @@ class QuotedPairs(Pairs):
     _reader: Reader | None = None
 
     def _begin_value(self, key: str, word: str) -> None:
-        self._reader = Reader(self.STYLES, self.FOLLOW)
+        self._reader = Reader(self.STYLES, self.FOLLOW, self.BREAKS)
         self._state = type(self)._value
 
     def _value(self) -> bool:

@@ -297,15 +297,15 @@ class _Mapper:
             return self.pairs(node, self.schemas.get(called))
         if kind == "object":
             return self.json(value)
-        text = self.string(value) if kind == "string" else self.read(self.of(value))
+        text = self.string(value) if kind == "string" else self.read(self.of(value), over=value.end < len(self.text))
         return text if kind == "loose_object" else self.unwrapped(text)
 
-    def read(self, text: str, follow: tuple[str, ...] = ()) -> str:
-        """A loose value, repaired as the generated parsers do it."""
+    def read(self, text: str, follow: tuple[str, ...] = (), *, over: bool = False) -> str:
+        """A loose value, repaired as the generated parsers do it; `over`: the output goes on behind it."""
         reader = Reader(self.styles, follow)
         reader.read(text, 0, True)
         said, closing = reader.take(), reader.close()
-        self.incomplete = self.in_call = self.in_call or bool(closing)
+        self.incomplete = self.in_call = self.in_call or (bool(closing) and not over)
         return said + closing
 
     def unwrapped(self, text: str) -> str:
@@ -393,7 +393,7 @@ class _Mapper:
         if kind in VALUES:
             return self.json(choice)
         if kind in LOOSE:
-            return self.read(self.of(choice), WHOLE)
+            return self.read(self.of(choice), WHOLE, over=choice.end < len(self.text))
         if kind == "wrapped_text":
             inside = first(choice, "plain_text")
             return '"' + escaped(self.of(inside) if inside is not None else "") + '"'

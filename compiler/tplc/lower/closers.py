@@ -29,7 +29,7 @@ def with_space(texts: Sequence[str], space: str) -> tuple[str, ...]:
 def empty_calls(section: tuple[str, str], call: tuple[str, str]) -> tuple[str, ...]:
     """What opens calls and closes them, with nothing between: whole, and the outer pieces where these pair up.
 
-    "<calls>" "</calls>", "<call><do=" "</do></call>"  →  "<calls>\\n</calls>", "<call>\\n</call>", …
+    "<calls>" "</calls>", "<call>" "</call>"  →  "<calls>\\n</calls>", "<call>\\n</call>", …
     """
     found = []
     for opened, closed in (section, call, (section[0] + call[0], call[1] + section[1])):
@@ -40,6 +40,12 @@ def empty_calls(section: tuple[str, str], call: tuple[str, str]) -> tuple[str, .
         found += [("".join(start), "".join(end)) for start, end in pairs]
     told = [(start, end.strip()) for start, end in found if is_distinctive(start) and not could_be_prose(start)]
     return unique(f"{start.strip()}\n{end}" for start, end in told if end)
+
+
+def breaks_of(texts: Sequence[str]) -> tuple[str, ...]:
+    """The markers that are like nothing in a name or a value; of those that begin alike, the shortest."""
+    told = unique(text.strip() for text in texts if is_distinctive(text) and not could_be_prose(text))
+    return tuple(text for text in told if not any(text != other and text.startswith(other) for other in told))
 
 
 def last_of(closers: Sequence[str], texts: Sequence[str], section_end: str, ends: Sequence[str]) -> tuple[str, ...]:

@@ -271,6 +271,8 @@ def _tables(facts: Acceptor) -> list[str]:
     lines += _marks("AFTER_CALL", after + [pair for pair in [*opens, *content] if pair[1] != "CALL_START"])
     if calls.header:
         lines += _slots("CALL_HEADER", calls.header)
+    if calls.breaks:
+        lines += _marks("CALL_BREAKS", [("mark", calls.breaks)])
     if calls.tail is not None:
         lines += _slots("CALL_TAIL", calls.tail[1], "_AGAIN_END")
     if calls.styles is not None and (calls.pairs is None or calls.pairs.quoted):
@@ -457,6 +459,8 @@ def _attributes(facts: Acceptor) -> list[str]:
         lines.append("    DISTINCT = False")
     elif calls.openers:
         lines.append("    OPENERS = CALL_START")
+    if calls.breaks:
+        lines.append("    BREAKS = CALL_BREAKS")
     if calls.last or calls.tail is not None:
         lines += ["    CLOSED = True", *(["    ENDS_TURN = True"] if calls.ends_turn else [])]
     if calls.fields:
