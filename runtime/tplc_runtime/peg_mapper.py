@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Protocol
 
 from .elements import EMPTY
 from .fence import Fence
-from .raw import PYTHON, string_in
-from .schema import item_of, member_of, parameters_of, types_of
+from .raw import PYTHON, WHOLE_ARGUMENTS, string_in
+from .schema import item_of, keys_of, member_of, parameters_of, types_of
 from .values import ESCAPE, Reader, Style, escaped, literal_of, text_of
 
 if TYPE_CHECKING:
@@ -364,6 +364,12 @@ class _Mapper:
 
     def pairs(self, node: Node, root: object) -> str:
         pairs = [self.pair(argument, root, root) for argument in captures(node, "argument")]
+        known = keys_of(root, root) if first(node, *ELEMENTS) is None else None
+        for key in WHOLE_ARGUMENTS if pairs and known else ():
+            member = f'"{key}": ' + "{"
+            if key not in known and pairs[0].startswith(member):  # type: ignore[operator]
+                inside = pairs.pop(0)[len(member) : -1].strip()
+                pairs[:0] = [inside] if inside else []
         return "{" + ", ".join(pairs) + "}"
 
     def pair(self, node: Node, parent: object, root: object) -> str:

@@ -481,6 +481,8 @@ def _attributes(facts: Acceptor) -> list[str]:
     if pairs.value_close is not None:
         lines.append("    VALUE_CLOSE = VALUE_END_AROUND_KEY")
     else:
+        if pairs.next_pair is not None:
+            lines += ["    VALUE_CLOSERS = VALUE_END", f"    NEXT_PAIR = {texts(pairs.next_pair)}"]
         lines.append("    VALUE_END = " + ("VALUE_END" if pairs.guessed else "AFTER_VALUE"))
         if pairs.literals:
             lines.append(f"    LITERALS = {literal(pairs.literals)}")
@@ -586,7 +588,7 @@ def _specials(facts: Acceptor, kind: str) -> set[str] | None:
         if pairs.value_close is not None and not pairs.value_close[0].strip():
             return None  # a value's closer begins with its key
         ends = [*pairs.value_ends, *(pairs.value_close or ())[:1], *(pairs.wrap or ())[1:]]
-        ends += pairs.items[1:] if pairs.items else ()
+        ends += pairs.items[1:] if pairs.items else pairs.next_pair[:1] if pairs.next_pair else ()
         starts = pairs.following.starts + (pairs.bare.starts if pairs.bare is not None else "")
         return {char for end in ends for char in _first(end)} | set(starts if pairs.guessed else "")
     markers = [*facts.reasoning_ends, *facts.ends, *facts.last_ends]
