@@ -33,8 +33,8 @@ class Elements(RawPairs):
         self._frames: list[Frame] = []
         self._comma = ""
 
-    def _member(self, comma: str, key: str) -> str:
-        return Pairs._member(self, comma, key)  # all of the arguments are elements themselves
+    def _key_of(self, comma: str, key: str) -> str:
+        return Pairs._key_of(self, comma, key)  # all of the arguments are elements themselves
 
     def _begin_value(self, key: str, word: str) -> None:
         parent = self._frames[-1].schema if self._frames else self._schema()

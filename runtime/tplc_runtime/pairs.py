@@ -52,11 +52,11 @@ class Pairs(Machine):
             return self._end_pairs("")
         self._pos = end
         self._count += 1
-        self._say("arguments", self._member(comma, values["key"]))
+        self._say("arguments", self._key_of(comma, values["key"]))
         self._begin_value(values["key"], values.get("type", ""))
         return True
 
-    def _member(self, comma: str, key: str) -> str:
+    def _key_of(self, comma: str, key: str) -> str:
         return comma + '"' + escaped(key) + '": '
 
     def _end_pairs(self, kind: str) -> bool:

@@ -103,8 +103,8 @@ class RawPairs(Pairs):
         super()._begin_pairs()
         self._keys = keys_of(self._schema(), self._schema()) or set()  # of the schema, those that have not come
 
-    def _member(self, comma: str, key: str) -> str:
-        member = super()._member(comma, key)
+    def _key_of(self, comma: str, key: str) -> str:
+        member = super()._key_of(comma, key)
         holds_all = comma == "{" and key in WHOLE_ARGUMENTS and self._keys and key not in self._keys
         self._all = member if holds_all else ""
         self._keys.discard(key)
