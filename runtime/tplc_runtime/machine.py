@@ -470,16 +470,18 @@ class Machine(Copied):
 
     # Calls
 
-    def _slots(self, pos: int, slots: Sequence[tuple[str, Marks, bool]]) -> tuple[dict[str, str], int, str]:
+    def _slots(
+        self, pos: int, slots: Sequence[tuple[str, Marks, bool]], name: str | None = None
+    ) -> tuple[dict[str, str], int, str]:
         """Slots with the markers that end them: values, the end, and what was expected instead.
 
         "more": more input is needed, "end": it was, but the output has ended.
 
         A marker of the kind "next" belongs to what follows the slot, as "bare" does after one word; with the flag, the
-        line's end is as good.
+        line's end is as good.  What comes again (the `name` is known after a call) says the same, or is told.
         """
-        values: dict[str, str] = {}
-        buf = self._buf
+        values: dict[str, str] = {} if name is None else {"name": name}
+        buf, others = self._buf, []
         for slot, ends, line_ends in slots:
             pos = next_char(buf, pos)
             mark = ends.find(buf, pos, stop=pos + NAME_LIMIT)
@@ -501,17 +503,24 @@ class Machine(Copied):
                     wait = any(name.startswith(text) for name in self._tools)
                 return values, pos, slot if not wait else "end" if self._final else "more"
             text = buf[pos:end].strip()
-            values.setdefault(slot, text)  # what comes again says the same
+            if values.setdefault(slot, text) != text:
+                others.append(f"the {slot} comes again as {text}")
             if not text or ("\n" in text and text not in self._tools):
                 return values, pos, slot
             if mark.kind == "bare" and held <= mark.start:
                 return values, pos, "end"  # the output ends in the text between
-            if mark.kind == "bare" and ONE_WORD.fullmatch(values[slot]) is None:
+            if mark.kind == "bare" and ONE_WORD.fullmatch(text) is None:
                 return values, pos, slot
             before = mark.kind in ("next", "bare")
             pos = mark.start if before else mark.end
             self._eat = "" if before else mark.trail
+        for other in others:
+            self._note(other)
         return values, pos, ""
+
+    def _tail(self, slots: Sequence[tuple[str, Marks, bool]]) -> tuple[dict[str, str], int, str]:
+        """The slots of the marker after a call."""
+        return self._slots(self._mark.end, slots, self._calls[-1][0] if self._calls else None)
 
     def _try(self, state: Callable[[Any], bool], kind: str = "content") -> None:
         """What comes (after _skip characters of opener) may be a call; if not, it is text of this kind."""

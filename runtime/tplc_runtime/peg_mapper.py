@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Protocol
 
 from .elements import EMPTY
 from .fence import Fence
-from .raw import PYTHON, WHOLE_ARGUMENTS, string_in
+from .raw import MOST_KEYS, PYTHON, WHOLE_ARGUMENTS, string_in
 from .schema import item_of, keys_of, member_of, parameters_of, types_of
 from .values import ESCAPE, Reader, Style, escaped, literal_of, text_of
 
@@ -365,7 +365,7 @@ class _Mapper:
     def pairs(self, node: Node, root: object) -> str:
         pairs = [self.pair(argument, root, root) for argument in captures(node, "argument")]
         known = keys_of(root, root) if first(node, *ELEMENTS) is None else None
-        for key in WHOLE_ARGUMENTS if pairs and known else ():
+        for key in WHOLE_ARGUMENTS if pairs and known and len(known) <= MOST_KEYS else ():
             member = f'"{key}": ' + "{"
             if key not in known and pairs[0].startswith(member):  # type: ignore[operator]
                 inside = pairs.pop(0)[len(member) : -1].strip()
@@ -411,8 +411,8 @@ class _Mapper:
             return "null"  # the value has not begun
         text = self.of(choice)
         literal = PYTHON.fullmatch(text.strip()) if self.literals and kind in RAW else None
-        if literal is not None and literal.group()[0] in self.literals:
-            return string_in(literal.group())
+        if literal is not None and (literal[1] or " ")[0] in self.literals:
+            return string_in(literal[1])
         return '"' + escaped(text) + '"'
 
     def element(self, node: Node, choice: Optional[Node], types: Types, schema: object, root: object) -> str:

@@ -29,8 +29,10 @@ if TYPE_CHECKING:
 
 
 NUMBER_PART = Pattern(r"[\s\w.+-]*")
-PYTHON = Pattern(r"""'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|\b(?:True|False|None)\b""")
 WHOLE_ARGUMENTS = ("arguments", "parameters")  # a pair so called holds all of them, where the schema has none
+MOST_KEYS = 64  # the keys of a schema with more are not looked for
+# The group is empty where a quote is never closed: nothing after it is looked at again.
+PYTHON = Pattern(r"""('[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|\b(?:True|False|None)\b)|['"].*""")
 TO_ESCAPE = Pattern(r'\\(.)|["\x00-\x1f]')
 
 
@@ -67,7 +69,7 @@ def _to_escape(match: re.Match[str]) -> str:
 def _to_json(match: re.Match[str]) -> str:
     text = match.group()
     words = {"True": "true", "False": "false", "None": "null"}
-    return text if text[0] == '"' else words.get(text) or string_in(text)
+    return text if text[0] == '"' or match[1] is None else words.get(text) or string_in(text)
 
 
 def string_in(literal: str) -> str:
@@ -94,6 +96,7 @@ class RawPairs(Pairs):
     NEXT_PAIR: ClassVar[tuple[str, ...]] = ()
     _end: End
     _in_value = False
+    _ends: Marks | None = None
     _all = ""  # what is not yet said of a pair that may hold all arguments
 
     def _schema(self) -> object:
@@ -101,13 +104,23 @@ class RawPairs(Pairs):
 
     def _begin_pairs(self) -> None:
         super()._begin_pairs()
-        self._keys = keys_of(self._schema(), self._schema()) or set()  # of the schema, those that have not come
+        keys = keys_of(self._schema(), self._schema()) or set()
+        self._keys = keys if len(keys) <= MOST_KEYS else set()  # of the schema, those that have not come
+        self._look_for_keys()
+
+    def _look_for_keys(self) -> None:
+        """What ends a value: its closer, or a pair of the schema that has not come."""
+        if self.NEXT_PAIR:
+            nexts = [key.join(self.NEXT_PAIR) for key in sorted(self._keys)]
+            self._ends = Marks(end=self.VALUE_CLOSERS, next=nexts) if nexts else None
 
     def _key_of(self, comma: str, key: str) -> str:
         member = super()._key_of(comma, key)
         holds_all = comma == "{" and key in WHOLE_ARGUMENTS and self._keys and key not in self._keys
         self._all = member if holds_all else ""
-        self._keys.discard(key)
+        if key in self._keys:
+            self._keys = self._keys - {key}
+            self._look_for_keys()
         return "" if holds_all else member
 
     def _begin_value(self, key: str, word: str) -> None:
@@ -115,10 +128,7 @@ class RawPairs(Pairs):
         if word in self.TYPE_WORDS:
             stated = frozenset(self.TYPE_WORDS[word])
             types = (types or stated) & stated or types or stated
-        end = Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self.VALUE_END
-        if self.NEXT_PAIR and self._keys:
-            end = Marks(end=self.VALUE_CLOSERS, next=[key.join(self.NEXT_PAIR) for key in sorted(self._keys)])
-        self._begin_raw(types, end)
+        self._begin_raw(types, Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self._ends or self.VALUE_END)
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
         self._types, self._end = types, end

@@ -25,6 +25,7 @@ from tplc.ir.nodes import JSON_STYLE, Dialect, Elements
 from tplc.lower import PairForm
 from tplc.lower.bounds import KEY
 from tplc.lower.following import after_quoted, pattern_of
+from tplc_runtime.raw import MOST_KEYS
 
 KEY_LIMIT = 512
 LOOSE_LIST = "loose_list_for_argument"
@@ -96,7 +97,7 @@ class PairRules:
     def tool_rules(self, suffix: str, parameters: tuple[Parameter, ...]) -> list[Rule]:
         own = [f"argument_for_{parameter.rule}" for parameter in parameters]
         # Where punctuation ends a value, the names of the parameters tell it from text.
-        own_end = suffix if own and (self.guessed or self.pairs.next_pair) else ""
+        own_end = suffix if own and (self.guessed or (self.pairs.next_pair and len(own) <= MOST_KEYS)) else ""
         choice = f"any_argument{suffix}" if own else "argument"
         rules = [rule(f"arguments{suffix}", self.all(choice))]
         rules += [rule(choice, *own, f"argument{own_end}")] if own else []
