@@ -10,7 +10,7 @@ import re
 
 from .fence import Fence
 from .heads import continued_head, known_head
-from .markers import Mark, Marks, lead_in
+from .markers import NO_MARKS, Mark, Marks, lead_in
 from .message import Copied, Diagnostic
 from .pattern import Pattern
 from .schema import parameters_of
@@ -30,7 +30,6 @@ HELD_LIMIT = 1024  # more than this much undecided text is looked at again only 
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 NO_MARK = Mark("", 0, 0, "", "")
-NO_MARKS = Marks()
 
 
 def at_line_start(text: str, before: bool) -> bool:

@@ -156,9 +156,9 @@ class RawPairs(Pairs):
             return False
         self._piece(buf[pos : mark.start - lead_in(buf[pos : mark.start], mark.lead)])
         self._end_value()
+        self._pos = mark.start if mark.kind == "next" else mark.end
         if mark.kind == "next":
             self._note("an argument is not closed")
-        self._pos = mark.start if mark.kind == "next" else mark.end
         self._state = type(self)._pairs
         return True
 

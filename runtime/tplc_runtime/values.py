@@ -13,6 +13,7 @@ import re
 from collections import namedtuple
 from json.encoder import encode_basestring
 
+from .markers import NO_MARKS
 from .message import Copied
 from .pattern import Pattern
 
@@ -119,10 +120,9 @@ class Reader(Copied):
     """
 
     def __init__(
-        self, styles: tuple[Style, Style, Style], follow: tuple[str, ...] = (), breaks: Marks | None = None
+        self, styles: tuple[Style, Style, Style], follow: tuple[str, ...] = (), breaks: Marks = NO_MARKS
     ) -> None:
-        self.breaks = breaks if breaks is not None and breaks.cores else None
-        self.first = {core[0] for core in breaks.cores} if breaks is not None else set()
+        self.breaks, self.first = breaks, [core[0] for core in breaks.cores]
         self.styles, self.style = styles, styles[0]
         self.follow = [Pattern(pattern) for pattern in follow]
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
@@ -152,7 +152,7 @@ class Reader(Copied):
             if match is None:
                 break
             text, end = match.group(), match.end()
-            if text[0] in self.first and self.stack and self.breaks is not None:
+            if text[0] in self.first and self.stack:
                 if not final and self.breaks.begins(buf, pos):
                     break
                 if self.breaks.find(buf, pos, anchored=True):
@@ -296,9 +296,9 @@ class Reader(Copied):
 
     def _before_break(self, buf: str, pos: int, end: int, final: bool) -> int:
         """Where the word ends; `pos` where more input is needed."""
-        mark = self.breaks.find(buf, pos, stop=end + self.breaks.width) if self.breaks is not None else None
-        if self.breaks is None or (mark is not None and mark.start < end):
-            return end if mark is None else mark.start
+        mark = self.breaks.find(buf, pos, stop=end + self.breaks.width)
+        if mark is not None and mark.start < end:
+            return int(mark.start)
         return pos if not final and self.breaks.held(buf, pos) < end else end
 
     def _inside(self, buf: str, pos: int, final: bool, close: str, escape: str, body: Pattern) -> int:
