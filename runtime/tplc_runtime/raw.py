@@ -91,7 +91,7 @@ class RawPairs(Pairs):
     VALUE_END: ClassVar[End]
     VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, where the closing marker repeats it
     TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]] = {}
-    # Around the key of a further pair: one that the schema knows ends a value that VALUE_CLOSERS did not.
+    # Around the key of a pair that begins a line: one that the schema knows ends a value that VALUE_CLOSERS did not.
     VALUE_CLOSERS: ClassVar[tuple[str, ...]] = ()
     NEXT_PAIR: ClassVar[tuple[str, ...]] = ()
     _end: End
@@ -147,6 +147,8 @@ class RawPairs(Pairs):
             self._eat_space()
         buf, pos = self._buf, self._pos
         mark = self._end.find(buf, pos)
+        while mark is not None and mark.kind == "next" and (mark.start == pos or buf[mark.start - 1] != "\n"):
+            mark = self._end.find(buf, mark.start + 1)
         hold = len(buf) if self._final else self._end.held(buf, pos)
         if mark is None or hold <= mark.start:
             self._piece(buf[pos:hold])

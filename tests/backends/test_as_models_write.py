@@ -182,6 +182,12 @@ def test_the_opener_of_a_parameter_that_has_come_is_text() -> None:
     case("parameter-tags").tools(PAIRS).output(text).expect(calls=[("look", found)])
 
 
+def test_the_opener_of_a_parameter_inside_a_line_is_text() -> None:
+    text = "</musings><deed>\n<do=look>\n<with=city>\nput <with=days>\n in\n</with>\n</do>\n</deed>"
+    found = {"city": "put <with=days>\n in"}
+    case("parameter-tags").tools(PAIRS).output(text).expect(calls=[("look", found)])
+
+
 @pytest.mark.parametrize("more", ["", "<with=days>\n3\n</with>\n"])
 def test_a_parameter_that_holds_all_arguments(more: str) -> None:
     text = f'</musings><deed>\n<do=look>\n<with=arguments>\n{{"city": "Oslo"}}\n</with>\n{more}</do>\n</deed>'

@@ -89,7 +89,7 @@ class PairForm:
     items: tuple[str, str] | None
     # What may follow a value written without the quotes that the template puts around every value.
     bare: Following | None = None
-    # What stands around the key of a further pair, which ends a raw value whose own closer is missing.
+    # What stands around the key of a pair that begins a line: it ends a raw value whose own closer is missing.
     next_pair: tuple[str, str] | None = None
     literals: str = ""  # a raw value that is one string in such quotes of Python is that string
 

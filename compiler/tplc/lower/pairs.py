@@ -61,7 +61,7 @@ def pairs_of(
         guessed=guessed,
         following=following_of(context, guessed=guessed),
         bare=bare,
-        next_pair=_next_pair(opened, close, slots) if marked and "missing_closers" in tolerated.kinds else None,
+        next_pair=_next_pair(context, slots) if marked and "missing_closers" in tolerated.kinds else None,
         literals=_literal_quote(tools) if python and not close.strip() and _are_keywords(pairs, key_end) else "",
         words=spelling_of(dialect.top, also_python="python_literals" in tolerated.kinds).words,
         types=_type_words(tools),
@@ -70,11 +70,13 @@ def pairs_of(
     )
 
 
-def _next_pair(opened: str, close: str, slots: Sequence[SlotEnd]) -> tuple[str, str] | None:
-    """White space before a value's closer is as little the value's before the next pair."""
-    if not is_distinctive(opened) or not slots or slots[0].kind != "key":
+def _next_pair(context: ValueContext, slots: Sequence[SlotEnd]) -> tuple[str, str] | None:
+    """Where pairs begin lines: elsewhere an opener could be text of a value, which is where it stands mostly."""
+    opener = context.opened.strip()
+    lines = "\n" in context.close + context.before_pair[: -len(opener)]
+    if not lines or not is_distinctive(opener) or not slots or slots[0].kind != "key":
         return None
-    return close[: len(close) - len(close.lstrip())] + opened.strip(), slots[0].suffixes[0]
+    return "\n" + opener, slots[0].suffixes[0]
 
 
 def _between(

@@ -261,7 +261,7 @@ class PairRules:
         opener, found = self.facts.call_open or r"\A", []
         for key in keys:
             text = marker_core(before + key + after)
-            found.append(rf"{marker(before + key + after.rstrip())}(?<!{text}(?:(?!{opener}).)*{text})")
+            found.append(rf"\n{text}(?<!{text}(?:(?!{opener}).)*{text})")
         return group(either(found))
 
     def follow(self, keys: tuple[str, ...] = ()) -> str:
