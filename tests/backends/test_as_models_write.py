@@ -195,3 +195,24 @@ def test_a_parameter_that_holds_all_arguments(more: str) -> None:
     case("parameter-tags").tools(PAIRS).output(text).expect(calls=[("look", found)])
     own = {"arguments": {"city": "Oslo"}, **({"days": 3} if more else {})}
     case("parameter-tags").output(text).expect(calls=[("look", own)])
+
+
+ONE_CALL = """
+{%- for message in messages %}
+    {{- '[' + message.role + ']' }}
+    {%- if message.tool_calls %}
+        {%- if message.tool_calls | length > 1 %}{{- raise_exception('one call at a time') }}{% endif %}
+        {%- for call in message.tool_calls %}
+            {{- '<to ' + call.function.name + '>' + (call.function.arguments | tojson) + '<go>' }}
+        {%- endfor %}
+    {%- else %}
+        {{- (message.content or '') + '<end>' }}
+    {%- endif %}
+{%- endfor %}
+{%- if add_generation_prompt %}{{- '[assistant]' }}{%- endif %}
+"""
+
+
+def test_what_closes_the_only_call_of_a_turn_stops_a_server() -> None:
+    assert set(case(ONE_CALL).engines.parser.STOP) == {"<end>", "<go>"}
+    case(ONE_CALL).output('<to look>{"days": 2}').expect(calls=[("look", {"days": 2})])

@@ -17,6 +17,7 @@ from typing import Literal
 
 from tplc.backends.python.embed import Embedded, embed, imports_of, share
 from tplc.backends.python.literals import WIDTH, Expression, assignment, called, literal, mapping, texts
+from tplc.ir.markers import is_distinctive
 from tplc.ir.nodes import Slot, TemplateIR, Text
 from tplc.ir.spellings import JSON_SIGNS, Spelling
 from tplc.lower import Acceptor, CallForm, Following, Marker, PairForm, SlotEnd
@@ -47,7 +48,7 @@ def emit(ir: TemplateIR, facts: Acceptor, *, openai: bool = False, runtime: Runt
         *_header(ir, " --openai" * openai + f" --runtime {runtime}" * (runtime != "standalone")),
         *imports,
         "",
-        *_constants(ir),
+        *_constants(ir, facts),
         *checked,
         "",
         *_grammar(facts),
@@ -160,8 +161,8 @@ def _import_lines(imports: Sequence[tuple[str, str]]) -> list[str]:
     return [*(f"import {module}" for module in plain), *named]
 
 
-def _constants(ir: TemplateIR) -> list[str]:
-    stop = tuple(dict.fromkeys(end.strip() for end in ir.turn.ends if end.strip()))
+def _constants(ir: TemplateIR, facts: Acceptor) -> list[str]:
+    stop = tuple(dict.fromkeys(end.strip() for end in (*ir.turn.ends, *_ends_of_calls(facts.calls)) if end.strip()))
     return [
         f"TEMPLATE_SHA256 = {literal(ir.provenance.sha256)}",
         f"TPLC_VERSION = {literal(ir.provenance.tplc_version)}",
@@ -171,6 +172,12 @@ def _constants(ir: TemplateIR) -> list[str]:
         *_texts("PRESERVED_TOKENS", ir.preserved_tokens),
         *_texts("GENERATION_PROMPTS", tuple(dict.fromkeys(prompt.text for prompt in ir.turn.prompts))),
     ]
+
+
+def _ends_of_calls(calls: CallForm | None) -> list[str]:
+    """Where one call is all of a turn, its last closer ends that."""
+    told = [text for text in calls.last if is_distinctive(text)] if calls is not None and calls.ends_turn else []
+    return sorted(told, key=len)[:1]
 
 
 def _texts(name: str, items: Sequence[str]) -> list[str]:
