@@ -36,9 +36,14 @@ def test_what_is_no_word_needs_the_text_before_the_arguments() -> None:
 
 def test_reasoning_ends_where_calls_begin_that_are_not_parsed() -> None:
     call = "<deed>\n<do=look>\n<with=days>\n2\n</with>\n</do>\n</deed>"
-    parser = case("parameter-tags").engines.parser
-    message = parser.parse(f"Hm.\n\n{call}", parse_tool_calls=False)
-    assert (message["reasoning_content"], message["content"], message["tool_calls"]) == ("Hm.", f"\n\n{call}", [])
+    for before, reasoning, content in (
+        ("Hm.\n\n", "Hm.", f"\n\n{call}"),
+        ("Hm.", "Hm.", call),  # its second piece begins a line
+        ("\n", None, f"\n{call}"),
+    ):
+        case("parameter-tags").keep_calls().output(before + call).expect(content, reasoning=reasoning)
+    inside = call.replace("\n<do", "<do")
+    case("parameter-tags").keep_calls().output(f"Hm.{inside}").expect(reasoning=f"Hm.{inside}", incomplete=True)
 
 
 @pytest.mark.parametrize(
