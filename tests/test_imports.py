@@ -32,8 +32,9 @@ ALLOWED = {
     "backends": {"errors", "ir", "lower"},
     "targets": {"errors", "ir", "render", "verify", "backends"},
     "driver": {"errors", "ir", "catalogue", "sources", "render", "learn", "lessons", "verify", "backends", "targets"},
-    "batch": {"errors", "ir", "verify"},
-    "census": {"errors", "ir", "sources", "learn", "driver", "project"},
+    "cluster": set(),
+    "batch": {"cluster", "errors", "ir", "verify"},
+    "census": {"cluster", "errors", "ir", "sources", "learn", "driver", "project"},
     "project": {
         "bounds",
         "errors",

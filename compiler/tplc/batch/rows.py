@@ -69,7 +69,10 @@ class RowParser:
         fields = message_fields()
         rows = self.rows(table)
         shape = pa.struct(fields)
-        message = pa.array(rows, shape)
+        try:
+            message = pa.array(rows, shape)
+        except UnicodeEncodeError:
+            message = pa.array(_encodable(rows), shape)
         table = table.replace_schema_metadata({**(table.schema.metadata or {}), **self.metadata()})
         if self.columns.struct:
             return table.append_column("message", message)
@@ -151,6 +154,16 @@ class RowParser:
             tokenizer = Tokenizer.from_str(self.tokenizer)
             self._decode = lambda rows: tokenizer.decode_batch(list(rows), skip_special_tokens=False)
         return self._decode
+
+
+def _encodable(value: Any) -> Any:
+    r"""With escapes for halves of surrogate pairs, which no column of text can hold: "\ud800" in the JSON of arguments
+    means what it meant."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    if isinstance(value, dict):
+        return {name: _encodable(entry) for name, entry in value.items()}
+    return [_encodable(entry) for entry in value] if isinstance(value, list) else value
 
 
 def _unread(name: str | None, text: str | None) -> Row | None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from importlib.util import find_spec
 from typing import Any
 
 from tplc.census.entry import Entry, entry_of
+from tplc.cluster import start_ray
 from tplc.errors import UsageError
 
 ENGINES = ("processes", "ray")
@@ -50,10 +50,7 @@ def _result(source: str, future: Future[Entry]) -> Entry:
 
 
 def _on_ray(sources: Sequence[str], address: str | None) -> Iterator[Entry]:
-    import ray
-
-    if not ray.is_initialized():
-        ray.init(address=address, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
+    ray = start_ray(address)
     compiled: Any = ray.remote(entry_of)
     futures = [compiled.remote(source) for source in sources]
     for source, future in zip(sources, futures, strict=True):

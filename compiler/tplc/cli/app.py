@@ -174,6 +174,14 @@ def compile_(
         bool,
         typer.Option("--openai", help="For python: add a class that makes chat completions for OpenAI's clients."),
     ] = False,
+    runtime: Annotated[
+        str,
+        typer.Option(
+            "--runtime",
+            metavar="WHERE",
+            help="For python: standalone (in the file), shared (in _tplc_runtime.py beside it), or installed.",
+        ),
+    ] = "standalone",
     max_size: Annotated[
         int | None,
         typer.Option(
@@ -223,6 +231,7 @@ def compile_(
             profile=profile,
             into=into,
             openai=openai,
+            runtime=runtime,
             reasoning=reasoning,
             max_size=max_size,
             force=force,

@@ -16,7 +16,7 @@ from tplc.ir.nodes import TemplateIR
 from tplc.ir.visible import shown
 from tplc.project.beside import is_ir
 from tplc.project.files import read_text, read_tools
-from tplc.verify.artifact import Artifact, load_artifact
+from tplc.verify.artifact import Artifact, load_artifact, runtime_beside
 
 _READ_SIZE = 4096
 
@@ -107,7 +107,7 @@ def parser_of(options: ParseOptions) -> Artifact:
     """The parser itself, or one made of an IR or a template."""
     if options.source.endswith(".py"):
         _refuse_variants(options, "a generated parser")
-        return load_artifact(read_text(options.source), options.source)
+        return load_artifact(read_text(options.source), options.source, runtime=runtime_beside(options.source))
     return driver.artifact_of(_format_of(options))
 
 
