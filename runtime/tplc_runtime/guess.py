@@ -75,8 +75,8 @@ class GuessedPairs(RawPairs):
 
     def _end_value(self) -> None:
         literal = PYTHON.fullmatch("".join(self._held).strip()) if self._as == "quoted" else None
-        if literal is None or literal.group()[0] not in self._quotes:
+        if literal is None or (literal[1] or " ")[0] not in self._quotes:
             return super()._end_value()
         self._in_value = False
-        self._say("arguments", string_in(literal.group()))
+        self._say("arguments", string_in(literal[1]))
         return None

@@ -30,8 +30,9 @@ class Marks:
         found: dict[str, tuple[str, str, str]] = {}
         for kind, markers in kinds.items():
             for marker in markers:
-                lead, core, trail = re.fullmatch(r"(\s*)(.*?)(\s*)", marker, re.DOTALL).groups()  # type: ignore[union-attr]
+                core = marker.strip()
                 if core:
+                    lead, _, trail = marker.partition(core)
                     found.setdefault(core, (kind, lead[-GAP:], trail))
         self.cores = cores = sorted(found, key=len, reverse=True)
         self._found = [found[core] for core in cores]

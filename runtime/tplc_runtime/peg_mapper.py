@@ -405,8 +405,8 @@ class _Mapper:
             return "null"  # the value has not begun
         text = self.of(choice)
         literal = PYTHON.fullmatch(text.strip()) if self.literals and kind in RAW else None
-        if literal is not None and literal.group()[0] in self.literals:
-            return string_in(literal.group())
+        if literal is not None and (literal[1] or " ")[0] in self.literals:
+            return string_in(literal[1])
         return '"' + escaped(text) + '"'
 
     def element(self, node: Node, choice: Optional[Node], types: Types, schema: object, root: object) -> str:

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 
 NUMBER_PART = Pattern(r"[\s\w.+-]*")
-PYTHON = Pattern(r"""'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|\b(?:True|False|None)\b""")
+# The group is empty where a quote is never closed: nothing after it is looked at again.
+PYTHON = Pattern(r"""('[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|\b(?:True|False|None)\b)|['"].*""")
 TO_ESCAPE = Pattern(r'\\(.)|["\x00-\x1f]')
 
 
@@ -66,7 +67,7 @@ def _to_escape(match: re.Match[str]) -> str:
 def _to_json(match: re.Match[str]) -> str:
     text = match.group()
     words = {"True": "true", "False": "false", "None": "null"}
-    return text if text[0] == '"' else words.get(text) or string_in(text)
+    return text if text[0] == '"' or match[1] is None else words.get(text) or string_in(text)
 
 
 def string_in(literal: str) -> str:

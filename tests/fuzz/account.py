@@ -10,7 +10,8 @@ text (content, reasoning, text that is held)
     Exactly: what is not passed on as text, character by character, is white space or one whole marker of the parser
     (white space inside it apart).
 call headers, and what stands after a call
-    Exactly: values of slots with a marker or white space between them; the name and the id reached the message.
+    Exactly: values of slots with a marker or white space between them; the name and the id reached the message, and
+    what comes again says the same, or a diagnostic tells it.
 objects that turn out to be no call
     Exactly: all that was consumed since the opener is given back as text.
 arguments
@@ -27,6 +28,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from itertools import product
 from types import ModuleType
 from typing import Any
 
@@ -58,6 +60,9 @@ class Trace:
         }
         self.spans: list[tuple[int, int]] = []  # text passed on in the present step
         self.slots: dict[str, str] = {}  # that were read in the present step
+        self.order: tuple[str, ...] = ()  # in which they stand, some of them more than once
+        self.known: tuple[str, ...] = ()  # before them
+        self.again: list[str] = []  # what is told to stand where a slot comes again
         self.opened: list[tuple[str, str | None]] = []  # calls that were opened in the present step
         self.calls: list[tuple[str, str | None]] = []
         self.piece: str | None = None  # of a raw value, in the present step
@@ -101,7 +106,7 @@ class Trace:
     def header(self, state: str, buf: str, start: int, end: int) -> None:
         if self.spans or start == end:
             return self.gaps(state, buf, start, end)
-        if not self._laid_out(buf[start:end], list(self.slots.values())):
+        if not any(self._laid_out(buf[start:end], values) for values in self.said_in_slots()):
             self.lost.append(f"{state}: {buf[start:end]!r} is not {self.slots!r} between markers")
         if state in PAIR_STATES:
             self.eaten.append(self.slots["key"])
@@ -111,6 +116,15 @@ class Trace:
                 if self.slots["name"] != name or self.slots.get("id", "") not in told[1]:
                     self.lost.append(f"{state}: {self.slots!r} became {told!r}")
         return None
+
+    def said_in_slots(self) -> Iterator[list[str]]:
+        """What may stand in the slots, one after another: what comes again says the same, or what is told of it."""
+        choices: list[list[str]] = []
+        seen = set(self.known)
+        for slot in self.order:
+            choices.append([self.slots[slot], *self.again * (slot in seen)])
+            seen.add(slot)
+        return map(list, product(*choices))
 
     def value(self, state: str, consumed: str, piece: str) -> None:
         if not self._laid_out(consumed, [piece]):
@@ -236,10 +250,13 @@ def _watch_say(method: Method) -> Method:
 
 
 def _watch_slots(method: Method) -> Method:
-    def slots(self: Any, pos: int, wanted: Any) -> Any:
-        found = method(self, pos, wanted)
+    def slots(self: Any, pos: int, wanted: Any, name: str | None = None) -> Any:
+        trace, notes = self._trace, len(self.diagnostics)
+        found = method(self, pos, wanted, name)
         if not found[2]:
-            self._trace.slots = found[0]
+            trace.slots, trace.order = found[0], tuple(slot for slot, _, _ in wanted)
+            trace.again = [note.text.partition(" comes again as ")[2] for note in self.diagnostics[notes:]]
+            trace.known = () if name is None else ("name",)
         return found
 
     return slots

@@ -6,6 +6,7 @@ Writer(format, random.Random(1)).output()  →  ("parts", '<call>{"name": "looku
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,7 +15,7 @@ from tplc.errors import TplcError
 from tplc.ir.nodes import Layout, PairArguments, TemplateIR, Text
 from tplc.ir.write import write_parts
 
-KINDS = ("random", "soup", "mutated", "parts")
+KINDS = ("random", "soup", "mutated", "parts", "pieces")
 
 SIGNS = "{}[]()<>\"'`\\/:;,.=|&#!?*+-_~@$%^"
 ODD = (
@@ -37,6 +38,7 @@ class Writer:
     def __init__(self, form: Format, rng: random.Random) -> None:
         self.form, self.rng = form, rng
         self.markers = tuple(sorted(set(markers_of(form.ir))))
+        self.pieces = sorted({piece for marker in self.markers for piece in pieces_of(marker)}) or ["a"]
         self.names = [tool["function"]["name"] for tool in form.tools] or ["lookup"]
         self.keys = sorted({key for tool in form.tools for key in properties_of(tool)}) or ["city"]
 
@@ -68,7 +70,55 @@ class Writer:
         text = "".join(parts)
         return self._mutate(text) if self.rng.random() < 0.2 else text
 
+    def _pieces(self) -> str:
+        """What people might write of markers: in prose, or in any place of a message as the template writes it."""
+        rng = self.rng
+        if rng.random() < 0.3:
+            return self._prose(30)
+        message: dict[str, Any] = {"content": self._prose(12)}
+        if rng.random() < 0.5:
+            message["reasoning_content"] = self._prose(12)
+        if self.form.ir.tools.format != "none" and rng.random() < 0.8:
+            message["tool_calls"] = [self._call_of_pieces(index) for index in range(rng.choice((1, 1, 2)))]
+        try:
+            parts = [part.text for part in write_parts(self.form.ir, message)]
+        except TplcError:
+            return self._prose(30)
+        for _ in range(self._few(2)):
+            parts.insert(rng.randrange(len(parts) + 1), self._prose(3))
+        return "".join(parts)
+
     # How they are made
+
+    def _prose(self, most: int) -> str:
+        """Pieces of markers between words."""
+        rng, text = self.rng, ""
+        for _ in range(1 + self._few(most)):
+            piece = self._of_marker() if rng.random() < 0.6 else self._word()
+            text += piece + rng.choice((" ", " ", " ", "", "\n", ", ", ". "))
+        return text
+
+    def _of_marker(self) -> str:
+        """A piece in another case, with other white space, or as it is."""
+        piece, how = self.rng.choice(self.pieces), self.rng.randrange(8)
+        if how == 0:
+            return piece.swapcase()
+        if how == 1:
+            return piece.capitalize()
+        if how == 2:
+            return "".join(piece.split())
+        if how == 3:
+            return piece.replace(" ", "  ").replace("\n", " ")
+        return " ".join(BORDER.split(piece)) if how == 4 else piece
+
+    def _call_of_pieces(self, index: int) -> dict[str, Any]:
+        rng = self.rng
+        keys = [self._of_marker() if rng.random() < 0.4 else rng.choice(self.keys) for _ in range(self._few(4))]
+        arguments: dict[str, Any] = {key: self._prose(6) for key in keys}
+        if arguments and rng.random() < 0.3:
+            arguments[rng.choice(self.keys)] = [self._prose(2), {self._of_marker(): self._prose(2)}]
+        name = self._of_marker() if rng.random() < 0.3 else rng.choice(self.names)
+        return {"id": f"call{index:05}", "function": {"name": name, "arguments": arguments}}
 
     def _change(self, parts: list[str]) -> None:
         rng = self.rng
@@ -182,6 +232,22 @@ class Writer:
         return int(self.rng.random() ** 2 * (most + 1))
 
 
+# Between a word, signs, and white space.
+BORDER = re.compile(r"(?<=\w)(?=\W)|(?<=\W)(?=\w)|(?<=\S)(?=\s)|(?<=\s)(?=\S)")
+LONGEST = 60  # a marker with more borders than that is cut at its first ones
+
+
+def pieces_of(marker: str) -> Iterator[str]:
+    """A marker from each of its inner borders to each later one: its words, its signs, its beginnings and ends.
+
+    "<call end>"  →  "<", "<call", "<call ", "<call end", "<call end>", "call", "call ", …
+    """
+    borders = [0, *(found.start() for found in BORDER.finditer(marker)), len(marker)]
+    ends = borders[:LONGEST] if len(borders) > LONGEST else borders
+    for at, start in enumerate(ends):
+        yield from (marker[start:end] for end in ends[at + 1 :])
+
+
 def markers_of(ir: TemplateIR) -> Iterator[str]:
     """Every text that the format writes."""
     tools = ir.tools
@@ -265,6 +331,7 @@ def random_options(form: Format, rng: random.Random) -> dict[str, Any]:
         if rng.random() < 0.3:
             text = Writer(form, rng).output()[1]
             options["prompt"] += text[: rng.randrange(len(text) + 1)]
+            options["continue_final_message"] = rng.random() < 0.7
     for switch in ("parse_reasoning", "parse_tool_calls"):
         if rng.random() < 0.1:
             options[switch] = False

@@ -53,6 +53,17 @@ FOUND = [
     ),
     # White space that JSON does not know: what became of the white space beside it depended on the chunks.
     ("pretty-json", '```json[{"step": "f", "with": {\n\u2029}}]```', None, ("f", "{\n }"), []),
+    # A second name that is another one was dropped in silence; so was one in the closing tag.
+    (
+        "addressed-parts",
+        '<:from assistant to f:><run name="g">\n</run>',
+        None,
+        ("f", "{}"),
+        ["the name comes again as g"],
+    ),
+    ("closer-with-name", r"\begin{f}{}\end{g}", None, ("f", "{}"), ["the name comes again as g"]),
+    # A call's number without what closes it was read as the beginning of the call's object.
+    ("forced-closed", '[[call 1{"args": {}, "fn": "f"} [[/call]]', None, ("f", "{}"), []),
 ]
 
 

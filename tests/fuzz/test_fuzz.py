@@ -21,8 +21,6 @@ COUNT = 150  # for each parser
 @pytest.mark.parametrize("form", formats(), ids=lambda form: form.name)
 def test_any_output(form: Format) -> None:
     counters = fuzz(COUNT, seed=random.Random(form.name).randrange(1000), forms=[form])
-    if form.name == "addressed-parts" and all("is not {" in told for told in counters.failures if told):
-        pytest.xfail("its header is one of several orders, and the account does not know the others yet")
     assert "\n".join(counters.failures) == ""
     assert counters.outputs == COUNT
     assert set(counters.kinds) == set(KINDS)
@@ -39,6 +37,9 @@ text is skipped: wrapped-content: lost
         self._pos = min(self._pos + 1, len(self._buf))
         return until(self, marks, kind)
     Machine._until = skip
+what comes again is not told: addressed-parts: lost
+    slots = Machine._slots
+    Machine._slots = lambda self, *arguments: (slots(self, *arguments), self.diagnostics.clear())[0]
 markers swallow what follows: channels: lost
     drop = Machine._drop
     def swallow(self, fresh=True):

@@ -99,8 +99,9 @@ class Marks:
         found: dict[str, tuple[str, str, str]] = {}
         for kind, markers in kinds.items():
             for marker in markers:
-                lead, core, trail = re.fullmatch(r"(\s*)(.*?)(\s*)", marker, re.DOTALL).groups()  # type: ignore[union-attr]
+                core = marker.strip()
                 if core:
+                    lead, _, trail = marker.partition(core)
                     found.setdefault(core, (kind, lead[-GAP:], trail))
         self.cores = cores = sorted(found, key=len, reverse=True)
         self._found = [found[core] for core in cores]
@@ -959,15 +960,19 @@ class Machine(Copied):
         return marker
 
     def _counting(self, marks: Marks, mark: Mark | None) -> Mark | None:
-        """The mark, or the first after it, that counts where it stands: "line" at a line's start, "last" at the end."""
-        buf, line_start, seen = self._buf, self._line_start, self._pos
+        """The mark, or the first after it, that counts where it stands: "line" at a line's start, "last" at the end.
+
+        One whose later pieces stand at a line's start counts as a whole.
+        """
+        buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
         while mark is not None and mark.kind in ("line", "last"):
             if mark.kind == "last" and next_char(buf, mark.end) == len(buf):
                 return mark._replace(kind="end") if self._final else mark
             if mark.kind == "line":
                 line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
                 if line_start:
-                    break
+                    return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
+                outer = mark if outer is None or mark.start >= outer.end else outer
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of what is none here
         return mark
 
@@ -998,7 +1003,7 @@ class Machine(Copied):
         self._pos += self._skip
         self._eat = self._mark.trail
         self._fresh, self._literal = fresh, False
-        self._line_start = self._line_start or fresh
+        self._line_start = self._line_start or fresh or self._mark.kind == "content"
 
     def _keep(self, kind: str) -> None:
         """The marker is text."""
@@ -1016,17 +1021,19 @@ class Machine(Copied):
         """Is it a marker of what shall stay in the content as it came?"""
         if mark.kind == "stray":
             return self._literal or not self._reasoning_on
+        if mark.kind == "empty":
+            return not self._calls_on
         return not self._reasoning_on and bool(mark.kind.startswith("reasoning"))
 
     def _turn_marker(self, text: str) -> None:
         kind = self._mark.kind
-        if kind == "stray" and self._is_text(self._mark):
+        if self._is_text(self._mark):
             return self._keep(text)
-        if kind == "stray":
-            self._note("reasoning ends that was not open")
+        if kind in ("stray", "empty"):
+            self._note("reasoning ends that was not open" if kind == "stray" else "an empty call")
         elif kind == "header" and not self._fresh:
             self._note("another turn begins")
-        self._drop(self._fresh if kind == "stray" else kind != "content")
+        self._drop(self._fresh if kind in ("stray", "empty") else kind != "content")
         self._ended = kind == "end" or (self._ended and kind == "stray")
         return None
 
@@ -1061,16 +1068,18 @@ class Machine(Copied):
 
     # Calls
 
-    def _slots(self, pos: int, slots: Sequence[tuple[str, Marks, bool]]) -> tuple[dict[str, str], int, str]:
+    def _slots(
+        self, pos: int, slots: Sequence[tuple[str, Marks, bool]], name: str | None = None
+    ) -> tuple[dict[str, str], int, str]:
         """Slots with the markers that end them: values, the end, and what was expected instead.
 
         "more": more input is needed, "end": it was, but the output has ended.
 
         A marker of the kind "next" belongs to what follows the slot, as "bare" does after one word; with the flag, the
-        line's end is as good.
+        line's end is as good.  What comes again (the `name` is known after a call) says the same, or is told.
         """
-        values: dict[str, str] = {}
-        buf = self._buf
+        values: dict[str, str] = {} if name is None else {"name": name}
+        buf, others = self._buf, []
         for slot, ends, line_ends in slots:
             pos = next_char(buf, pos)
             mark = ends.find(buf, pos, stop=pos + NAME_LIMIT)
@@ -1087,17 +1096,24 @@ class Machine(Copied):
                     wait = any(name.startswith(text) for name in self._tools)
                 return values, pos, slot if not wait else "end" if self._final else "more"
             text = buf[pos:end].strip()
-            values.setdefault(slot, text)  # what comes again says the same
+            if values.setdefault(slot, text) != text:
+                others.append(f"the {slot} comes again as {text}")
             if not text or ("\n" in text and text not in self._tools):
                 return values, pos, slot
             if mark.kind == "bare" and held <= mark.start:
                 return values, pos, "end"  # the output ends in the text between
-            if mark.kind == "bare" and ONE_WORD.fullmatch(values[slot]) is None:
+            if mark.kind == "bare" and ONE_WORD.fullmatch(text) is None:
                 return values, pos, slot
             before = mark.kind in ("next", "bare")
             pos = mark.start if before else mark.end
             self._eat = "" if before else mark.trail
+        for other in others:
+            self._note(other)
         return values, pos, ""
+
+    def _tail(self, slots: Sequence[tuple[str, Marks, bool]]) -> tuple[dict[str, str], int, str]:
+        """The slots of the marker after a call."""
+        return self._slots(self._mark.end, slots, self._calls[-1][0] if self._calls else None)
 
     def _try(self, state: Callable[[Any], bool], kind: str = "content") -> None:
         """What comes (after _skip characters of opener) may be a call; if not, it is text of this kind."""
@@ -1339,7 +1355,7 @@ IN_CONTENT = Marks(reasoning=REASONING_START, call=CALL_START, end=TURN_END, hea
 IN_REASONING = Marks(reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
 AFTER_CALL = Marks(
     tail=TAIL_START,
-    call=NEXT_CALL_START + CALL_START,
+    call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
     close=CALL_END,
     reasoning=REASONING_START,
     end=TURN_END,
@@ -1432,7 +1448,7 @@ class StreamParser(Objects):
         elif kind in ("close", "separator"):
             self._pos, self._eat = self._mark.end, self._mark.trail
         elif kind == "tail":
-            _, end, expected = self._slots(self._mark.end, CALL_TAIL)
+            _, end, expected = self._tail(CALL_TAIL)
             if expected == "more":
                 return False
             if expected == "end":

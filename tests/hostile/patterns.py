@@ -1,0 +1,90 @@
+"""The regular expressions of a module, and how it matches them.
+
+uses_of(parser)  →  {Use(r"\\S|\\Z", "search"), Use(r"[^,\\n\\]}]+", "match"), …}
+
+Which methods a pattern is matched with is read from the source, by the name that it goes by: `NON_SPACE.search(…)`,
+`self.follow[final].match(…)`.  A pattern under a name that nothing is called on counts as matched in every way.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from types import ModuleType
+from typing import NamedTuple
+
+from tests.hostile.growth import METHODS
+
+
+class Use(NamedTuple):
+    pattern: str
+    method: str
+
+
+def uses_of(module: ModuleType, source: str) -> set[Use]:
+    tree = ast.parse(source)
+    methods: dict[str, set[str]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr in METHODS:
+            methods.setdefault(_name(node.value), set()).add(node.attr)
+    uses = {
+        Use(pattern, method)
+        for name, pattern in _held(module)
+        for method in methods.get(name) or METHODS
+        if method != "split" or name in methods
+    }
+    return uses | set(_direct(tree, module))
+
+
+def _name(node: ast.expr) -> str:
+    """x, a.x and a.x[0] go by the name x."""
+    if isinstance(node, ast.Subscript):
+        return _name(node.value)
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def _held(module: ModuleType) -> Iterator[tuple[str, str]]:
+    """Every pattern that the module's values hold, with the name of what holds it."""
+    seen: set[int] = set()
+    waiting: list[tuple[str, object]] = [*vars(module).items()]
+    while waiting:
+        name, value = waiting.pop()
+        if id(value) in seen and not _is_pattern(value):
+            continue
+        seen.add(id(value))
+        if _is_pattern(value):
+            yield name, str(value.pattern)  # type: ignore[attr-defined]
+        elif isinstance(value, tuple) and hasattr(value, "_fields"):
+            waiting += zip(value._fields, value, strict=True)
+        elif isinstance(value, (tuple, list, set, frozenset)):
+            waiting += [(name, item) for item in value]
+        elif isinstance(value, Mapping):
+            waiting += [(name, item) for item in value.values()]
+        elif hasattr(value, "__dict__") and module.__name__ in (
+            type(value).__module__,
+            getattr(value, "__module__", ""),
+        ):
+            waiting += vars(value).items()
+
+
+def _is_pattern(value: object) -> bool:
+    return isinstance(value, re.Pattern) or type(value).__name__ == "Pattern"
+
+
+def _direct(tree: ast.Module, module: ModuleType) -> Iterator[Use]:
+    """What is handed to `re` itself: a text, the name of one, or an alternation of texts that are escaped."""
+    for node in ast.walk(tree):
+        call = node.func if isinstance(node, ast.Call) else None
+        if not (isinstance(call, ast.Attribute) and isinstance(call.value, ast.Name) and call.value.id == "re"):
+            continue
+        if call.attr not in METHODS:
+            continue
+        assert isinstance(node, ast.Call)
+        given = node.args[0]
+        if isinstance(given, ast.Constant) and isinstance(given.value, str):
+            yield Use(given.value, call.attr)
+        elif isinstance(given, ast.Name) and isinstance(getattr(module, given.id, None), str):
+            yield Use(getattr(module, given.id), call.attr)
+        elif "map(re.escape, " not in ast.unparse(given):
+            raise AssertionError(f"which pattern is it? {ast.unparse(node)}")

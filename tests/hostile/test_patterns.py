@@ -1,0 +1,114 @@
+r"""No regular expression of generated parsers and of the runtime takes more than linear time, for any text.
+
+Searched for with texts made of each pattern's own classes and words (`growth.py`), in every way that it is matched.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import tplc_runtime
+from tests.example_case import EXAMPLES
+from tests.hostile.growth import Slow, slowest
+from tests.hostile.patterns import Use, uses_of
+from tplc.verify.artifact import load_module
+from tplc_runtime.raw import nested_json
+
+SHARES = 4  # the patterns are shared out to as many tests
+
+
+@cache
+def uses() -> list[tuple[Use, str]]:
+    """Each once, with where it was seen first."""
+    found: dict[Use, str] = {}
+    for path in sorted(EXAMPLES.glob("*/out/parser.py")):
+        source = path.read_text(encoding="utf-8")
+        for use in sorted(uses_of(load_module(source), source)):
+            found.setdefault(use, path.parent.parent.name)
+    for module in runtime():
+        for use in sorted(uses_of(module, Path(module.__file__ or "").read_text(encoding="utf-8"))):
+            found.setdefault(use, module.__name__)
+    return sorted(found.items())
+
+
+def runtime() -> list[ModuleType]:
+    names = [info.name for info in pkgutil.iter_modules(tplc_runtime.__path__)]
+    return [importlib.import_module(f"tplc_runtime.{name}") for name in names]
+
+
+@pytest.mark.parametrize("share", range(SHARES))
+def test_no_pattern_is_slow(share: int) -> None:
+    slow = [f"{where}: {use} on {found}" for use, where in uses()[share::SHARES] if (found := slowest(*use))]
+    assert slow == []
+
+
+def test_all_patterns_are_looked_at() -> None:
+    seen = {use for use, _ in uses()}
+    assert len(seen) > 300
+    # By the name of a module, of an attribute, of an item of a list, and without one.
+    assert {
+        Use(r"\S|\Z", "search"),
+        Use(r"[\w.:/-]+", "fullmatch"),
+        Use(r"[^,\n\]}]+", "match"),
+        Use(r"0[xX][0-9a-fA-F]{1,16}", "fullmatch"),
+    } <= seen
+    # Found one way, each pattern is found in all ways that it is matched, and in no other.
+    assert {method for pattern, method in seen if pattern == r"[^,\n\]}]+"} == {"match"}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "method", "pump"),
+    [
+        (r"(a+)+b", "match", "a"),
+        (r"(a|a)*$", "match", "a"),
+        (r"\s*x\s*$", "search", " "),
+        (r"(\s*)(.*?)(\s*)", "fullmatch", " "),  # once how markers were taken apart
+        (r"([+-]?)0*([0-9][0-9_]*)?(?:\.([0-9_]*))?([eE][+-]?[0-9]+)?", "fullmatch", "0"),  # once the runtime's
+        (r"""'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|\b(?:True|False|None)\b""", "sub", '\\"'),  # and this
+    ],
+)
+def test_slow_patterns_are_found(pattern: str, method: str, pump: str) -> None:
+    found = slowest(pattern, method)
+    assert isinstance(found, Slow)
+    assert found.pump == pump
+
+
+@pytest.mark.parametrize(
+    ("pattern", "method"),
+    [
+        (r"\s*x", "match"),
+        (r"[^,\n\]}]+", "search"),
+        (r"(?:<b>\s*)*<c>", "match"),
+        (r"\s{0,16}(?:,|\)|\Z)", "search"),
+        (r"<a\s{0,64}b>|<a>", "finditer"),
+    ],
+)
+def test_fast_patterns_are_not(pattern: str, method: str) -> None:
+    assert slowest(pattern, method) is None
+
+
+def test_a_pattern_that_cannot_be_told_is_an_error() -> None:
+    source = "import re\ndef f(x): return re.match(x + '*', x)\n"
+    with pytest.raises(AssertionError, match=re.escape("which pattern is it? re.match(x + '*', x)")):
+        uses_of(load_module(source), source)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("['it\\'s', True, None, \"don't\"]", '["it\'s", true, null, "don\'t"]'),
+        ("['a', 'b]", None),
+        ("['a', True, b'", None),
+        ('["a]\\', None),
+        ("{'a': 'b\\\\'}", '{"a": "b\\\\"}'),
+    ],
+)
+def test_lists_that_python_writes(text: str, expected: str | None) -> None:
+    assert nested_json(text) == expected
