@@ -1,4 +1,4 @@
-"""A request's tools whose schemas branch in one another: every path that walks them ends soon, whatever it makes of them.
+"""Tools whose schemas branch in one another: every path that walks them ends soon, whatever it makes of them.
 
 Beside references that all lead to the same, there are branches all written out, each another, and all that multiply.
 """

@@ -13,13 +13,10 @@ from typing import Any, TypeVar
 from tplc.backends.gbnf.regular.expressions import (
     NEVER,
     Alt,
-    Chars,
     Expr,
-    Lit,
     Ref,
     Rep,
     Seq,
-    Written,
     alt,
     names,
     rep,
