@@ -206,8 +206,8 @@ class Report:
         lines = [
             "# Coverage",
             "",
-            "Written by `make coverage` from two collections of real templates and of outputs recorded for them, one that",
-            "the compiler was built against and one that it was not.  They are no part of this project.",
+            "Written by `make coverage` from two collections of real templates and of recorded outputs: one that the",
+            "compiler was built against, and one that it was not. Neither is part of this project.",
             "",
             *[f"- {line}" for line in self._summary()],
             "",
