@@ -487,12 +487,13 @@ class Machine(Copied):
             held = ends.held(buf, pos)
             hold = len(buf) if self._final else held
             end = hold if mark is None else min(hold, mark.start)
-            broken = self.BREAKS.find(buf, pos, stop=pos + NAME_LIMIT) if slot == "name" else None
-            if broken is not None and broken.start < end:
-                return values, pos, slot
-            if slot == "name" and not self._final and self.BREAKS.held(buf, pos) < end:
-                return values, pos, "more"
             line = buf.find("\n", pos, min(end, pos + NAME_LIMIT)) if line_ends else -1
+            stop = line if line >= 0 else end
+            broken = self.BREAKS.find(buf, pos, stop=pos + NAME_LIMIT) if slot == "name" else None
+            if broken is not None and broken.start < stop:
+                return values, pos, slot
+            if slot == "name" and not self._final and self.BREAKS.held(buf, pos) < stop:
+                return values, pos, "more"
             if line >= 0:
                 end, mark = line, Mark("next", line, line, "", "")
             elif mark is None or hold <= mark.start:
