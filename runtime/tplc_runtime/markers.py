@@ -25,6 +25,20 @@ GAP = 64  # the most white space that is looked for at one place inside a marker
 Mark = namedtuple("Mark", "kind start end lead trail")
 
 
+class Beginnings:
+    """What texts begin with.  Only short beginnings are kept apart: all would be as many as a text is long."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self.texts = texts
+        self._short = {text[:n] for text in texts for n in range(1, min(len(text), 5))}
+
+    def has(self, part: str) -> bool:
+        """Does one begin with this, and go on?"""
+        if part[:4] not in self._short:
+            return False
+        return any(len(part) < len(text) and text.startswith(part) for text in self.texts)
+
+
 class Marks:
     def __init__(self, **kinds: Sequence[str]) -> None:
         found: dict[str, tuple[str, str, str]] = {}
@@ -44,10 +58,9 @@ class Marks:
         self._words = Pattern("|".join(f"{re.escape(word[0])}(?={re.escape(word[1:])})" for word in words) or "(?!)")
         self._first = Pattern("|".join(sorted({re.escape(core[0]) for core in cores})) or "(?!)")
         self.width = max((len(core) + GAP * (len(pieces[core]) - 1) for core in cores), default=0) + 1
-        # What a marker begins with; and the same without the white space in it, which is free.
-        self._begins = {core[:n] for core in cores for n in range(1, len(core + ends[core]))}
-        loose = ["".join(core.split()) + ends[core] for core in cores if len(pieces[core]) > 1]
-        self._loose = {core[:n] for core in loose for n in range(1, len(core))}
+        # What may begin at the end of a text; and the same without the white space in it, which is free.
+        self._whole = Beginnings([core + ends[core] for core in cores])
+        self._loose = Beginnings(["".join(core.split()) + ends[core] for core in cores if len(pieces[core]) > 1])
         leads = {lead for _, lead, _ in self._found}
         self._leads = {lead[i:j] for lead in leads for i in range(len(lead)) for j in range(i + 1, len(lead) + 1)}
         self._lead_width = max(map(len, leads), default=0)
@@ -72,7 +85,7 @@ class Marks:
         if len(buf) - pos > self.width:
             return False
         tail = buf[pos:]
-        return tail in self._begins or (bool(self._loose) and "".join(tail.split()) in self._loose)
+        return self._whole.has(tail) or (bool(self._loose.texts) and self._loose.has("".join(tail.split())))
 
     def begun(self, buf: str, pos: int, kinds: Sequence[str] = (), least: int = 1) -> bool:
         """Does the text from `pos` to the end begin a marker of these kinds (of any)?"""

@@ -22,7 +22,7 @@ TEMPLATE = (
     "{%- if messages[0].content == 'EVIL' %}{{ 'EVIL' }}{% endif %}"
     "{%- for m in messages %}{{- '<' + m.role + '>' }}"
     "{%- if m.reasoning %}{{- '<why EVIL>' + m.reasoning + '</why EVIL>' }}{%- endif %}{{- m.content or '' }}"
-    "{%- for c in m.tool_calls or [] %}{{- '<call EVIL>{\"name\": \"' + c.function.name + '\", \"arguments\": ' }}"
+    '{%- for c in m.tool_calls or [] %}{{- \'<call EVIL>{"name": "\' + c.function.name + \'", "arguments": \' }}'
     "{{- (c.function.arguments | tojson) + '}</call EVIL>' }}{%- endfor %}{{- eos_token + '<end EVIL>' }}{%- endfor %}"
     "{%- if add_generation_prompt %}{{- '<assistant>' }}{%- endif %}"
 ).replace("EVIL", WRITTEN)
@@ -36,7 +36,9 @@ OUTPUTS = [
     f"a <call {EVIL}>{{x {EVIL}",
     f'<Call {EVIL}>{{"name": "f", "arguments": []}}',
 ]
-UNSEEN = re.compile(r"[^\n\t\x20-\x7e\xa0-\u200a\u2010-\u2027\u2030-\u205f\u2070-\ufefe\uff00-\uffef\U00010000-\U0010ffff]")
+UNSEEN = re.compile(
+    r"[^\n\t\x20-\x7e\xa0-\u200a\u2010-\u2027\u2030-\u205f\u2070-\ufefe\uff00-\uffef\U00010000-\U0010ffff]"
+)
 COMMAND = re.compile(r"^\s*::|##\w*\[", re.MULTILINE)
 
 

@@ -23,7 +23,12 @@ MEGABYTES = 1000
 SECONDS = 90  # a machine may be busy
 LARGE = with_opener("'a' * 60000")
 # Each render takes half a second, so that no limit of one render is met.
-SLOW = HEAD + CALL.replace("OPENER", "'<call>'") + FOOT + "{% for i in range(3000) %}{% for j in range(300) %}{% endfor %}{% endfor %}"
+SLOW = (
+    HEAD
+    + CALL.replace("OPENER", "'<call>'")
+    + FOOT
+    + "{% for i in range(3000) %}{% for j in range(300) %}{% endfor %}{% endfor %}"
+)
 TOO_LONG = "limit exceeded: marker_chars (1000: "
 TOO_SLOW = "limit exceeded: total_seconds (4)"
 TIME = ("--limit", "total_seconds=4", "--limit", "render_seconds=60")
@@ -67,7 +72,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (place / f"{name}.jinja").write_text(source)
         (place / f"{name}.toml").write_text(
             f'[models.{name}]\nsource = "{name}.jinja"\noutputs = ["{name}.py"]\n'
-            + '[models.{}.limits]\ntotal_seconds = 4\nrender_seconds = 60\n'.format(name) * (name == "slow")
+            + "[models.{}.limits]\ntotal_seconds = 4\nrender_seconds = 60\n".format(name) * (name == "slow")
         )
     (place / "all").mkdir()
     (place / "all" / "large.jinja").write_text(LARGE)
