@@ -14,7 +14,7 @@ WORKERS ?= auto
 # A command as a person would type it, then what it prints.
 show = printf '\n$$ %s\n' '$(1)'; PATH="$(CURDIR)/$(BIN):$$PATH" $(SHELL) -c '$(1)'
 
-.PHONY: help setup test slow lint format types golden golden-check examples bench hostile coverage lines random random-wild round-trip grammars engines schema-suite llama-checker agreement fuzz demo check dist clean
+.PHONY: help setup test slow lint format types golden golden-check examples bench hostile coverage lines random random-wild round-trip grammars engines million schema-suite llama-checker agreement fuzz demo check dist clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -98,6 +98,10 @@ llama-checker: $(READY)  ## build llama.cpp's grammar engine from its sources, f
 engines: $(READY)  ## the examples of examples/batch in Ray, datasets, Polars, DuckDB and Spark (installs 1.5 GB)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[ray,datasets,tokens]" polars duckdb pyspark
 	TPLC_ENGINES=1 $(PYTEST) tests/batch $(ARGS)
+
+million: $(READY)  ## a million rows through one process and through Ray, with what is killed (ARGS="--rows 10000")
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[ray]"
+	$(BIN)/python -m benchmarks.million $(ARGS)
 
 agreement: $(READY)  ## the PEG against the generated parsers on 10,000 mutated outputs (ARGS="--count N")
 	$(BIN)/python -m tests.peg.agreement $(ARGS)

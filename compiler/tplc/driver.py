@@ -23,6 +23,7 @@ from tplc.version import VERSION
 
 if TYPE_CHECKING:
     from tplc.backends.gbnf import Grammar
+    from tplc.backends.python import Runtime
     from tplc.backends.response_template import Profile
     from tplc.catalogue import Entry
     from tplc.learn import Example
@@ -37,6 +38,8 @@ Target = Literal["python", "peg", "gbnf", "json", "response_template", "structur
 TARGETS: tuple[Target, ...] = get_args(Target)
 # An error names the first ones; the IR holds more of them.
 MOST_FAILURES = 3
+# Beside parsers that share their runtime.
+RUNTIME_FILE = "_tplc_runtime.py"
 # Formats that failed messages speak for, and that are verified too.
 MOST_LESSONS = 6
 # As good as none, and numbers that the clock and the operating system take: of seconds, and of whole things.
@@ -52,9 +55,17 @@ SUFFIXES: Mapping[str, Target] = {
 
 
 @dataclass(frozen=True, slots=True)
+class ParserOptions:
+    """`openai`: with what makes chat completions.  `runtime`: in the file, shared beside it, or installed."""
+
+    openai: bool = False
+    runtime: Runtime = "standalone"
+
+
+@dataclass(frozen=True, slots=True)
 class GrammarOptions:
-    """What a grammar or a structural tag is made for; the profile of a response template; whether a parser makes chat
-    completions.  `reasoning`: whether a tag holds for the reasoning too, or for what follows it."""
+    """What a grammar or a structural tag is made for; the profile of a response template; how a parser is shipped.
+    `reasoning`: whether a tag holds for the reasoning too, or for what follows it."""
 
     tools: tuple[Mapping[str, Json], ...] = ()
     tool_choice: str = "auto"
@@ -65,7 +76,7 @@ class GrammarOptions:
     strict: bool = False
     most_characters: int | None = None
     profile: Profile = "transformers"
-    openai: bool = False
+    parser: ParserOptions = ParserOptions()
     reasoning: Literal["inside", "outside"] = "inside"
 
 
@@ -85,13 +96,13 @@ def compile_template(
     warn: Callable[[TemplateWarning], None] | None = None,
     profile: Profile = "transformers",
     unsaid: Callable[[Unsaid], None] | None = None,
-    openai: bool = False,
+    parser: ParserOptions | None = None,
 ) -> TemplateIR:
     """The format of a template, with the result of verifying what `target` makes of it in `ir.verification`.
 
     A verification that failed is told there and not raised: `require_verified` raises it.  `warn` is told what to know
     of the template before trusting it; without it nothing is looked for.  `catalogue` None is the one that ships.
-    `unsaid` is told what the target cannot say.
+    `unsaid` is told what the target cannot say.  `parser` is for the targets that are verified by a generated parser.
     """
     with (
         open_renderer(source_text, name=name, special_tokens=special_tokens, limits=limits) as renderer,
@@ -111,7 +122,7 @@ def compile_template(
         ir = tolerate(ir, tolerances, catalogue)
         if target == "response_template":
             return _verified_response_template(ir, renderer, profile, seed=seed, thorough=thorough, unsaid=unsaid)
-        return verify_ir(ir, renderer, target=target, examples=examples, seed=seed, thorough=thorough, openai=openai)
+        return verify_ir(ir, renderer, target=target, examples=examples, seed=seed, thorough=thorough, parser=parser)
 
 
 def _verified_response_template(
@@ -226,7 +237,7 @@ def verify_ir(
     seed: int = 0,
     thorough: bool = False,
     told: Callable[[str, Verification], None] | None = None,
-    openai: bool = False,
+    parser: ParserOptions | None = None,
 ) -> TemplateIR:
     """The IR with the result of verifying what is generated from it.
 
@@ -242,7 +253,7 @@ def verify_ir(
         examples=examples,
         seed=seed,
         thorough=thorough,
-        openai=openai,
+        parser=parser,
     )
     ir, tried = trial(ir)
     tries = 0
@@ -270,12 +281,12 @@ def _verified(
     examples: Sequence[Example],
     seed: int,
     thorough: bool,
-    openai: bool,
+    parser: ParserOptions | None,
 ) -> tuple[TemplateIR, tuple[Tried, ...]]:
     from tplc.verify import try_messages
     from tplc.verify.examples import Pair, verify_examples
 
-    artifact = artifact_of(ir, target, openai=openai)
+    artifact = artifact_of(ir, target, parser)
     result, tried = try_messages(ir, artifact, renderer, seed=seed, thorough=thorough)
     if examples:
         pairs = [Pair(e.text, e.content, e.reasoning, tuple((c.name, c.arguments) for c in e.calls)) for e in examples]
@@ -288,7 +299,7 @@ def failing(result: Verification) -> tuple[bool, int, int]:
     return not result.verified, result.messages - result.passed, len(result.failures)
 
 
-def artifact_of(ir: TemplateIR, target: Target = "python", *, openai: bool = False) -> Artifact:
+def artifact_of(ir: TemplateIR, target: Target = "python", parser: ParserOptions | None = None) -> Artifact:
     """What is run to verify a target: the PEG itself, else the generated parser.
 
     The parser is the text that is written when all goes well: one that fails is written with a mark.
@@ -300,7 +311,9 @@ def artifact_of(ir: TemplateIR, target: Target = "python", *, openai: bool = Fal
 
         return Artifact(PegEngine(ir).parse, None)
     verified = replace(ir, verification=Verification(verified=True))
-    return load_artifact(generate(verified, "python", GrammarOptions(openai=openai)))
+    options = parser or ParserOptions()
+    runtime = shared_runtime() if options.runtime == "shared" else None
+    return load_artifact(generate(verified, "python", GrammarOptions(parser=options)), runtime=runtime)
 
 
 def verify_artifact(
@@ -323,7 +336,7 @@ def generate(ir: TemplateIR, target: Target, options: GrammarOptions | None = No
     if target == "python":
         from tplc.backends.python import generate as generate_python
 
-        return generate_python(ir, openai=options.openai)
+        return generate_python(ir, openai=options.parser.openai, runtime=options.parser.runtime)
     if target == "peg":
         from tplc.backends.peg import generate as generate_peg
 
@@ -338,6 +351,13 @@ def generate(ir: TemplateIR, target: Target, options: GrammarOptions | None = No
         text = make_grammar(ir, options).text
         return grammar_header(ir) + (text or "# No rules: nothing is constrained, so give an engine no grammar.\n")
     return dumps(ir)
+
+
+def shared_runtime() -> str:
+    """The text of the file beside parsers that are generated with `runtime="shared"`."""
+    from tplc.backends.python import generate_runtime
+
+    return generate_runtime()
 
 
 def _structural_tag(ir: TemplateIR, options: GrammarOptions) -> str:

@@ -17,7 +17,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.example_case import EXAMPLES
-from tplc.driver import GrammarOptions, generate, load_ir
+from tplc.driver import GrammarOptions, ParserOptions, generate, load_ir
 from tplc.verify.artifact import load_module
 from tplc_runtime.openai import Completion, finish_reason
 
@@ -28,7 +28,7 @@ USAGE = {"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3}
 @cache
 def parser() -> ModuleType:
     ir = load_ir((EXAMPLES / "tagged-json" / "out" / "ir.json").read_text(encoding="utf-8"))
-    return load_module(generate(ir, "python", GrammarOptions(openai=True)))
+    return load_module(generate(ir, "python", GrammarOptions(parser=ParserOptions(openai=True))))
 
 
 def completion(**options: Any) -> Any:
@@ -189,7 +189,7 @@ def serving(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     guide = (ROOT / "docs" / "vendoring.md").read_text(encoding="utf-8")
     files = dict(re.findall(r"<!-- file: (\S+) -->\n```\w*\n(.*?)\n```", guide, re.DOTALL))
     ir = tplc.compile_template(files["hut.jinja"] + "\n", name="hut.jinja")
-    made = generate(ir, "python", GrammarOptions(openai=True))
+    made = generate(ir, "python", GrammarOptions(parser=ParserOptions(openai=True)))
     modules = {"hut_parser": load_module(made)}
     for name in ("proxy", "engine"):
         monkeypatch.setitem(__import__("sys").modules, "hut_parser", modules["hut_parser"])

@@ -1,189 +1,208 @@
-"""The pieces of generated parsers, imported as the package tplc_runtime."""
+"""Parsers that share a runtime: the same answers as those that hold their own."""
 
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from tplc_runtime.markers import Marks
-from tplc_runtime.schema import item_of, member_of, parameters_of, types_of
-from tplc_runtime.values import Reader, Style
+from tests.cli.conftest import TEMPLATE, Run, run
+from tests.conftest import ROOT
+from tests.example_case import Example, load_examples
+from tplc.backends.python import RUNTIME_FILE, Runtime, generate, generate_runtime
+from tplc.backends.python.audit import audit
+from tplc.driver import RUNTIME_FILE as KNOWN_FILE
+from tplc.driver import load_ir
+from tplc.verify.artifact import load_module
+from tplc.version import VERSION
+from tplc_runtime.version import RUNTIME_VERSION
 
-WORDS = {"true": "true", "false": "false", "null": "null", "True": "true", "False": "false", "None": "null"}
-JSON = Style((('"', '"', "json"), ("'", "'", "python")), WORDS)
-BARE = Style((("~", "~", "none"),), WORDS, ("<", ";", ">", "(", "=", "&", ")"), bare_keys=True)
+__all__ = ["run"]
+EXAMPLES = load_examples()
+RUNTIMES: tuple[Runtime, ...] = ("shared", "installed")
 
 
-def read(text: str, style: Style = JSON, *, step: int = 0) -> str:
-    """The value as JSON: read at once, or `step` characters at a time."""
-    reader = Reader((style, style, style))
-    pos = 0
-    for end in range(step, len(text), step) if step else ():
-        pos = reader.read(text[:end], pos, False)
-    reader.read(text, pos, True)
-    return reader.take() + reader.close()
+def text_of(example: Example, runtime: Runtime) -> str:
+    return generate(load_ir((example.out / "ir.json").read_text(encoding="utf-8")), runtime=runtime)
+
+
+@cache
+def standalone(example: str) -> ModuleType:
+    return load_module((ROOT / "examples" / example / "out" / "parser.py").read_text(encoding="utf-8"))
+
+
+def read(module: ModuleType, text: str, tools: object) -> Any:
+    stream = module.StreamParser(tools=tools)
+    deltas = [stream.feed(text[at : at + 3]) for at in range(0, len(text), 3)] + [stream.finish()]
+    return deltas, stream.message, stream.incomplete, stream.trailing, list(map(tuple, stream.diagnostics))
+
+
+def cuts(text: str) -> Iterator[str]:
+    yield text
+    yield from (text[: len(text) * part // 7] for part in range(1, 7))
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
+def test_they_read_alike(example: Example, runtime: Runtime) -> None:
+    module = load_module(text_of(example, runtime), runtime=generate_runtime())
+    own = standalone(example.name)
+    for output in example.outputs:
+        for text in cuts(output.text):
+            assert read(module, text, example.tools) == read(own, text, example.tools)
+
+
+def test_the_runtime_is_one_file_that_does_nothing_but_parse() -> None:
+    audit(generate_runtime())
+    assert RUNTIME_FILE == KNOWN_FILE == "_tplc_runtime.py"
+    assert RUNTIME_VERSION == VERSION
+
+
+def test_they_are_short() -> None:
+    lengths = {example.name: text_of(example, "shared").count("\n") for example in EXAMPLES}
+    assert {name: count for name, count in lengths.items() if count > 220} == {}
+
+
+def vendored(folder: Path) -> None:
+    folder.mkdir(exist_ok=True)
+    (folder / RUNTIME_FILE).write_text(generate_runtime(), encoding="utf-8")
+    for example in EXAMPLES[::9]:
+        for runtime in RUNTIMES:
+            path = folder / f"{example.name.replace('-', '_')}_{runtime}.py"
+            path.write_text(text_of(example, runtime), encoding="utf-8")
+
+
+def test_they_are_formatted_linted_and_typed(tmp_path: Path) -> None:
+    package = tmp_path / "vendored"
+    vendored(package)
+    (package / "__init__.py").write_text("")
+    told = [
+        tool(tmp_path, "ruff", "format", "--isolated", "--line-length", "120", "--check", "vendored"),
+        tool(
+            tmp_path,
+            "ruff",
+            "check",
+            "--isolated",
+            "--line-length",
+            "120",
+            "--extend-select",
+            "I",
+            "--quiet",
+            "vendored",
+        ),
+        tool(tmp_path, "mypy", "--strict", "--no-incremental", "--config-file=", "-p", "vendored"),
+    ]
+    assert [code for code, _ in told] == [0, 0, 0], told
+
+
+def tool(folder: Path, *arguments: str) -> tuple[int, str]:
+    command = [sys.executable, "-m", *arguments]
+    result = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
+    return result.returncode, result.stdout + result.stderr
+
+
+def python(folder: Path, code: str, *options: str) -> tuple[int, str]:
+    command = [sys.executable, "-S", *options, "-c", f"import sys; sys.path.insert(0, '.'); {code}"]
+    result = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
+    return result.returncode, result.stdout or result.stderr.splitlines()[-1]
+
+
+def test_in_a_package_and_beside_a_script(tmp_path: Path) -> None:
+    vendored(tmp_path / "some")
+    (tmp_path / "some" / "__init__.py").write_text("")
+    first = f"{EXAMPLES[0].name.replace('-', '_')}_shared"
+    assert python(tmp_path, f"from some import {first} as p; print(p.parse('Hi.')['content'])", "-I") == (0, "Hi.\n")
+    assert python(tmp_path / "some", f"import {first} as p; print(p.parse('Hi.')['content'])", "-I") == (0, "Hi.\n")
+
+
+def test_another_version_is_told(tmp_path: Path) -> None:
+    vendored(tmp_path)
+    first = f"{EXAMPLES[0].name.replace('-', '_')}_shared"
+    text = generate_runtime()
+    (tmp_path / RUNTIME_FILE).write_text(text.replace(f'RUNTIME_VERSION = "{VERSION}"', 'RUNTIME_VERSION = "0.1.9"'))
+    assert python(tmp_path, f"import {first}", "-I") == (
+        1,
+        f"ImportError: {first} was generated for the runtime of tplc {VERSION}, and _tplc_runtime is of 0.1.9: "
+        "generate it anew with `tplc compile` or `tplc build`\n".strip(),
+    )
+    (tmp_path / RUNTIME_FILE).write_text(text.replace("class Marks:", "class Marks0:"))
+    assert python(tmp_path, f"import {first}", "-I") == (
+        1,
+        f"ImportError: _tplc_runtime is the runtime of tplc {VERSION} and has no Marks: the parser that wants it is of "
+        "another version; generate it anew with `tplc compile` or `tplc build`",
+    )
+
+
+def test_compile_verify_parse_diff(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "hut.jinja").write_text(TEMPLATE)
+    compiled = run("compile", "hut.jinja", "-o", "hut.py", "--runtime", "shared")
+    assert (compiled.code, compiled.err.splitlines()[-1]) == (0, "wrote        hut.py, _tplc_runtime.py")
+    assert (tmp_path / "hut.py").read_text().splitlines()[1] == (
+        "# To regenerate: tplc compile hut.jinja -o parser.py --runtime shared"
+    )
+    assert run("verify", "hut.jinja", "hut.py").code == 0
+    assert json.loads(run("parse", "hut.py", stdin="<why>Hm.</why>Yes.").out)["reasoning_content"] == "Hm."
+    assert run("diff", "hut.py", "hut.jinja").code == 0
+    (tmp_path / RUNTIME_FILE).unlink()
+    told = "tplc: hut.py: has no runtime of its own, and there is no _tplc_runtime.py beside it\n"
+    assert (run("verify", "hut.jinja", "hut.py").code, run("verify", "hut.jinja", "hut.py").err) == (2, told)
 
 
 @pytest.mark.parametrize(
-    ("text", "value"),
+    ("arguments", "told"),
     [
-        ('{"a": 1, "b": [true, null]}', '{"a": 1, "b": [true, null]}'),
-        ('{"a" :1 ,\n"b":[ ] }', '{"a" :1 ,\n"b":[ ] }'),
-        ("{'a': True, 'b': None}", '{"a": true, "b": null}'),
-        ("{'it': 'it\\'s \"so\"'}", '{"it": "it\'s \\"so\\""}'),
-        ("{'x': '\\x41\\101\\U0001f600'}", '{"x": "AA\U0001f600"}'),
-        ('{"a": "\\q"}', '{"a": "\\\\q"}'),
-        ('{"a": "line\nbreak\x00"}', '{"a": "line\\nbreak\\u0000"}'),
-        ('{"a": "\\ud800 \\u00e9"}', '{"a": "\\ud800 \\u00e9"}'),
-        ('{"a": [1, 2}', '{"a": [1, 2]}'),
-        ('{"a": 1 "b": 2}', '{"a": 1 , "b": 2}'),
-        ('{"a": 1,}', '{"a": 1}'),
-        ('{"a" 1}', '{"a" : 1}'),
-        ('{"a": }', '{"a":  null}'),
-        ('{a: Oslo, "b": New York}', '{"a": "Oslo", "b": "New York"}'),
-        ('{"a": [+1, .5, 1., 1_000, 0x1F, 007, nan, -Infinity]}',
-         '{"a": [1, 0.5, 1.0, 1000, 31, 7, "nan", "-Infinity"]}'),
-        ('{"a": 1.5e10}', '{"a": 1.5e10}'),
-        ('{"a": "cut', '{"a": "cut"}'),
-        ('{"a": {"b": [1, {"c', '{"a": {"b": [1, {"c": null}]}}'),
-        ('{"a": "cut \\', '{"a": "cut \\\\"}'),
-        ('{"a": 1} rest', '{"a": 1}'),
-        ("", "null"),
-    ],
-)  # fmt: skip
-def test_values_become_json(text: str, value: str) -> None:
-    assert read(text) == value
-    assert read(text, step=1) == value
-    json.loads(value)
-
-
-def test_another_style() -> None:
-    assert read('(a=~it\'s \\ "so"~&b=<1;True>)', BARE) == '{"a":"it\'s \\\\ \\"so\\"","b":[1,true]}'
-
-
-@settings(deadline=None)
-@given(
-    st.recursive(
-        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-        max_leaves=12,
-    ),
-    st.integers(1, 7),
-    st.booleans(),
-)
-def test_json_passes_through(value: Any, step: int, ascii_only: bool) -> None:
-    text = json.dumps({"value": value}, ensure_ascii=ascii_only)
-    assert read(text) == text
-    assert read(text, step=step) == text
-
-
-@settings(deadline=None)
-@given(st.text(alphabet="{}[]\"':,\\ abntruefalsn0123.-+eE\n"), st.integers(1, 5))
-def test_anything_becomes_json(text: str, step: int) -> None:
-    value = read(text)
-    json.loads(value)
-    assert read(text, step=step) == value
-
-
-def test_words_of_json_in_a_dialect_with_other_words_at_once_and_piece_by_piece() -> None:
-    words = Style((('"', '"', "json"),), {"True": "true", "False": "false", "None": "null"})
-    text = '{"a": true, "b": False, "c": null, "d": "' + "long enough for the fast way " * 4 + '"}'
-    for value in (text, text.replace("False", "false")):
-        wanted = value.replace(" true", ' "true"').replace(" false", ' "false"').replace("False", "false")
-        wanted = wanted.replace(" null", ' "null"')
-        assert [read(value, words, step=step) for step in (0, 1, 7)] == [wanted] * 3
-
-
-def test_depth_costs_no_recursion() -> None:
-    text = "[" * 1_000_000
-    value = read(text)
-    assert value == text + "]" * 1_000_000
-
-
-def test_long_numbers_stay_text() -> None:
-    digits = "9" * 10_000
-    assert read(f"[{digits}]") == f"[{digits}]"
-
-
-@given(
-    st.lists(st.text("<ab />", min_size=1, max_size=5), min_size=1, max_size=4),
-    st.text("<ab /", max_size=30),
-    st.sampled_from(["", "-" * 200]),
-)
-def test_the_first_marker_is_found_in_short_and_long_text(markers: list[str], text: str, after: str) -> None:
-    marks, text = Marks(mark=markers), text + after
-    found = (marks.find(text, at, anchored=True) for at in range(len(text)))
-    assert marks.find(text, 0) == next(filter(None, found), None)
-
-
-def test_the_longest_marker_is_found() -> None:
-    marks = Marks(call=["\n<call>\n"], calls=["<call> <all>"])
-    assert tuple(marks.find("a <call>\n<all>", 0) or ()) == ("calls", 2, 14, "", "")
-    assert tuple(marks.find("a <call> b", 0) or ()) == ("call", 2, 8, "\n", "\n")
-
-
-@pytest.mark.parametrize(
-    ("text", "held"),
-    [("text", 4), ("text <", 5), ("text\n<ca", 4), ("text <x", 7), ("a\n", 1), ("a <call> \n", 2), ("a <call> <a", 2)],
-)
-def test_what_may_become_a_marker_is_held(text: str, held: int) -> None:
-    assert Marks(call=["\n<call>\n"], calls=["<call> <all>"]).held(text, 0) == held
-
-
-def test_a_marker_that_ends_like_a_word_is_no_beginning_of_a_word() -> None:
-    marks = Marks(all=["to all\n"])
-    assert marks.find("to allocate", 0) is None
-    assert marks.held("to all", 0) == 0
-
-
-SCHEMA = {
-    "properties": {
-        "plain": {"type": "integer"},
-        "list": {"type": ["string", "null"]},
-        "union": {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/City"}]},
-        "nullable": {"type": "number", "nullable": True},
-        "enum": {"enum": ["a", 1, None]},
-        "const": {"const": True},
-        "shape": {"properties": {}},
-        "items": {"items": {"type": "number"}},
-        "open": {},
-        "loop": {"$ref": "#/properties/loop"},
-        "broken": {"type": 3, "enum": "x"},
-    },
-    "$defs": {"City": {"type": "object"}},
-}
-
-
-@pytest.mark.parametrize(
-    ("key", "types"),
-    [
-        ("plain", {"integer"}),
-        ("list", {"string", "null"}),
-        ("union", {"string", "object"}),
-        ("nullable", {"number", "null"}),
-        ("enum", {"string", "integer", "null"}),
-        ("const", {"boolean"}),
-        ("shape", {"object"}),
-        ("items", {"array"}),
-        ("open", None),
-        ("loop", None),
-        ("broken", None),
-        ("missing", None),
+        (["--runtime", "else"], "--runtime else: expected standalone, shared or installed"),
+        (["--runtime", "shared", "-t", "peg"], "--runtime is for --target python; a peg artifact has no code"),
+        (
+            ["-o", "-", "--runtime", "shared"],
+            "--runtime shared writes _tplc_runtime.py beside the parser: give --output FILE",
+        ),
+        (
+            ["--runtime", "shared"],
+            "_tplc_runtime.py: was not generated by tplc, and would be overwritten: give --force to do so",
+        ),
     ],
 )
-def test_types_of_an_argument(key: str, types: set[str] | None) -> None:
-    assert types_of(member_of(SCHEMA, SCHEMA, key), SCHEMA) == types
+def test_wrong_usage(run: Run, tmp_path: Path, arguments: list[str], told: str) -> None:
+    (tmp_path / "hut.jinja").write_text(TEMPLATE)
+    (tmp_path / RUNTIME_FILE).write_text("mine = 1\n")
+    output = [] if "-o" in arguments else ["-o", "hut.py"]
+    result = run("compile", "hut.jinja", *output, *arguments)
+    assert (result.code, result.out, result.err) == (2, "", f"tplc: {told}\n")
+    assert not (tmp_path / "hut.py").exists()
 
 
-def test_items_of_a_list() -> None:
-    assert item_of(SCHEMA["properties"]["items"], SCHEMA) == {"type": "number"}
-
-
-def test_tools_are_read_piece_by_piece() -> None:
-    tools = [{"function": {"name": "f", "parameters": {"a": 1}}}, {"name": "g", "input_schema": {}}, 3, {"function": 1}]
-    assert parameters_of(tools) == {"f": {"a": 1}, "g": {}}
-    assert parameters_of("f") == {}
+def test_a_manifest_has_one_for_all(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "hut.jinja").write_text(TEMPLATE)
+    (tmp_path / "inn.jinja").write_text(TEMPLATE.replace("call>", "order>"))
+    (tmp_path / "tplc.toml").write_text(
+        '[options]\nruntime = "shared"\n'
+        '[models.hut]\nsource = "hut.jinja"\noutputs = ["out/hut.py"]\n'
+        '[models.inn]\nsource = "inn.jinja"\noutputs = ["out/inn.py", "out/inn.json"]\n'
+    )
+    assert run("build", "inn").code == 0
+    assert run("build").out == (
+        "built    hut: out/hut.py, out/_tplc_runtime.py (99 of 99 messages)\ncurrent  inn\n"
+        "2 models: 1 built, 1 current, 0 failed\n"
+    )
+    current = run("check")
+    assert (current.code, current.out) == (
+        0,
+        "out/hut.py: current\nout/_tplc_runtime.py: current\nout/inn.py: current\nout/inn.json: current\n",
+    )
+    runtime = tmp_path / "out" / RUNTIME_FILE
+    runtime.write_text(runtime.read_text().replace(f"Generated by tplc {VERSION}", "Generated by tplc 0.1.9"))
+    stale = run("check")
+    assert (stale.code, stale.out.splitlines()[1]) == (
+        1,
+        f"out/_tplc_runtime.py: stale: it was made by tplc 0.1.9, this is {VERSION}: 1 lines added, 1 removed",
+    )
+    assert run("build", "hut").out.startswith("built    hut")
+    assert run("check").code == 0

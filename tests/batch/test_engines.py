@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import shutil
 import subprocess
@@ -57,6 +58,46 @@ def test_engine_equals_the_loop(name: str, rows: tuple[Path, list[dict[str, Any]
     done = subprocess.run(command, capture_output=True, text=True, timeout=280, env=environment)
     assert done.returncode == 0, done.stderr
     assert parquet.read_table(out).select(FLAT).to_pylist() == expected
+
+
+# One engine, started once: a file in pieces, lines, and a folder of more files than there are workers.
+RUN = """
+import sys
+from pathlib import Path
+from tplc.batch import Columns, RowParser
+from tplc.batch.engines import choose_engine
+from tplc.batch.run import plan
+name, parser, place, out = sys.argv[1:]
+read = RowParser({"": Path(parser).read_text(encoding="utf-8")}, Columns("text"))
+for rows in ("rows.parquet", "rows.jsonl", "folder"):
+    engine = choose_engine(name, jobs=2, batch=10)
+    print(plan(read, engine, f"{place}/{rows}", f"{out}/{rows}.out", force=False, resume=False).run().to_json())
+"""
+
+
+@pytest.mark.parametrize("name", ["datasets", "ray"])
+def test_the_command_on_an_engine_equals_this_process(name: str, tmp_path: Path) -> None:
+    if importlib.util.find_spec(name) is None or not ALL:
+        pytest.skip(f"{name} takes long to start: make engines")
+    texts = [None, "no call", *(text for known, text in outputs(3000) if known == "tagged-json")]
+    parquet.write_table(pa.table({"text": texts}), tmp_path / "rows.parquet", row_group_size=50)
+    lines = "".join(json.dumps({"text": text}) + "\n" for text in texts)
+    (tmp_path / "rows.jsonl").write_text(lines, encoding="utf-8")
+    (tmp_path / "folder").mkdir()
+    for number in range(9):
+        parquet.write_table(pa.table({"text": texts[number::9]}), tmp_path / "folder" / f"{number}.parquet")
+    parser = str(ROOT / "examples" / "tagged-json" / "out" / "parser.py")
+    environment = {**os.environ, **QUIET, "HF_HOME": str(tmp_path / "hub")}
+    found: dict[str, tuple[str, list[Any]]] = {}
+    for engine in ("pyarrow", name):
+        command = [sys.executable, "-c", RUN, engine, parser, str(tmp_path), str(tmp_path / engine)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=280, env=environment)
+        assert done.returncode == 0, done.stderr
+        files = sorted((tmp_path / engine).rglob("*.parquet"))
+        assert len(files) == 11
+        tables = [(path.relative_to(tmp_path / engine), parquet.read_table(path)) for path in files]
+        found[engine] = (done.stdout, [(path, table.schema.metadata, table.to_pylist()) for path, table in tables])
+    assert found[name] == found["pyarrow"]
 
 
 def test_a_row_behind_an_engine_of_a_language_model(rows: tuple[Path, list[dict[str, Any]]]) -> None:

@@ -23,6 +23,7 @@ from tplc.batch.engines import Engine, choose_engine  # noqa: E402 - they need p
 from tplc.batch.files import RowFile, Written, part_files  # noqa: E402
 from tplc.batch.rows import RowParser  # noqa: E402
 from tplc.batch.run import plan  # noqa: E402
+from tplc.batch.summary import Summary  # noqa: E402
 
 EXAMPLES = {example.name: example for example in load_examples()}
 PARSERS = {name: (example.out / "parser.py").read_text(encoding="utf-8") for name, example in EXAMPLES.items()}
@@ -163,9 +164,9 @@ def test_a_folder_file_by_file(rows: Path, tmp_path: Path) -> None:
     expected = [flat(row) for row in plain([("tagged-json", text) for text in _texts(rows)])]
     for name in ("a", "b"):
         assert parquet.read_table(out / f"{name}.parquet").select(FLAT).to_pylist() == expected
-    assert summary.rows == 2 * len(expected)
-    assert summary.nulls == 2 * sum(row["incomplete"] is None for row in expected)
-    assert summary.calls == 2 * sum(len(row["tool_calls"] or ()) for row in expected)
+    assert summary.counts.rows == summary.rows == 2 * len(expected)
+    assert summary.counts.nulls == 2 * sum(row["incomplete"] is None for row in expected)
+    assert summary.counts.calls == 2 * sum(len(row["tool_calls"] or ()) for row in expected)
 
 
 def _texts(rows: Path) -> list[str | None]:
@@ -197,6 +198,41 @@ def test_what_is_interrupted_leaves_no_half_file(tmp_path: Path) -> None:
         written.add(pa.table({"a": [1]}))
         raise KeyboardInterrupt
     assert list(tmp_path.iterdir()) == []
+
+
+def test_halves_that_killed_runs_left_are_swept(rows: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    for name in (".a.parquet.0123abcd.half", ".other.parquet.0123abcd.half", ".a.parquet.half"):
+        (out / name).write_bytes(b"PAR1")
+    plan(RowParser(ONE, Columns("text")), Engine("pyarrow"), str(rows), str(out), force=False, resume=True).run()
+    names = sorted(path.name for path in out.iterdir())
+    assert names == [".a.parquet.half", ".other.parquet.0123abcd.half", "a.parquet", "b.parquet", "more"]
+
+
+@pytest.mark.parametrize("size", [1, 7, 100])
+def test_pieces_make_up_the_file(size: int, tmp_path: Path) -> None:
+    table = pa.table({"text": [str(number) for number in range(300)]})
+    parquet.write_table(table, tmp_path / "rows.parquet", row_group_size=130)
+    file = RowFile(str(tmp_path / "rows.parquet"))
+    pieces = file.pieces(size)
+    assert [piece.group for piece in pieces if piece.start == 0] == [0, 1, 2]
+    assert pa.concat_tables([rows for piece in pieces for rows in file.piece(piece, 9)]).equals(table)
+
+
+def test_a_summary_of_parts_is_that_of_all() -> None:
+    rows = outputs(300)
+    read = RowParser(PARSERS, Columns("text", parser="model", struct=True))
+    table = read(pa.table({"model": [name for name, _ in rows], "text": [text for _, text in rows]}))
+    whole, parts = Summary.of(read), Summary.of(read)
+    whole.add(table)
+    for start in range(0, 300, 70):
+        part = Summary.of(read)
+        part.add(table.slice(start, 70))
+        parts.merge(pickle.loads(pickle.dumps(part)))
+    assert parts.to_json() == whole.to_json()
+    assert sum(counts.rows for counts in whole.by_parser.values()) == whole.counts.rows == 300
+    assert sorted(whole.by_parser) == sorted({name for name, _ in rows})
 
 
 def test_files_that_are_none(tmp_path: Path) -> None:

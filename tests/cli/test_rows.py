@@ -49,7 +49,7 @@ def test_the_summary_as_json(run: Run, rows: str) -> None:
     result = run("parse", PARSER, rows, "--column", "text", "-o", "out", "--engine", "pyarrow", "--json")
     report = json.loads(result.out)
     assert (result.code, result.err, report.pop("seconds") >= 0) == (0, "", True)
-    assert report == {
+    counts = {
         "rows": 5,
         "nulls": 1,
         "characters": 3 + 3 * len(CALL),
@@ -59,8 +59,12 @@ def test_the_summary_as_json(run: Run, rows: str) -> None:
         "diagnosed": 0,
         "unknown_tools": 0,
         "violating": 0,
+    }
+    assert report == {
+        **counts,
         "by_tool": {"look": 2, "peek": 1},
         "by_diagnostic": {},
+        "by_length": {"< 100": counts},
         "engine": "pyarrow",
         "outputs": ["out/rows.parquet"],
     }

@@ -1,19 +1,23 @@
 """Who moves the rows: this process with pyarrow, datasets with processes, Ray Data with workers or a cluster.
 
-Each gives the tables of one file with their messages, in the order of its rows; whoever asked writes them.
+One file's pieces are shared out among workers, and its tables come back with their messages in the order of its rows.
+Of many files each is one worker's, on Ray: it reads, parses, writes and counts it.
 """
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Iterator
+import pickle
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from tplc.batch.files import RowFile, located
+from tplc.batch.files import Piece, RowFile
+from tplc.batch.parts import Part
 from tplc.batch.rows import RowParser
-from tplc.errors import SourceError, UsageError
+from tplc.batch.summary import Summary
+from tplc.cluster import reason, start_ray
+from tplc.errors import SourceError, TplcError, UsageError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,6 +41,17 @@ class Engine:
     def tables(self, read: RowParser, file: RowFile) -> Iterator[pa.Table]:
         return _RUN[self.name](self, read, file)
 
+    def summaries(self, read: RowParser, parts: Sequence[Part], progress: Callable[[int], None]) -> Iterator[Summary]:
+        """What each part holds, in their order, when its file is there."""
+        done = 0
+        if self.name == "ray" and len(parts) > 1:
+            for summary in _files_with_ray(self, read, parts):
+                done += 1
+                progress(summary.counts.rows)
+                yield summary
+        for part in parts[done:]:
+            yield part.write(lambda file: self.tables(read, file), Summary.of(read), progress)
+
 
 def choose_engine(
     name: str | None, *, address: str | None = None, jobs: int | None = None, batch: int = BATCH
@@ -56,8 +71,8 @@ def choose_engine(
     return Engine(known, address, jobs, batch)
 
 
-def _in_this_process(engine: Engine, read: RowParser, file: RowFile) -> Iterator[pa.Table]:
-    for table in file.tables(engine.batch):
+def in_this_process(read: RowParser, file: RowFile, batch: int) -> Iterator[pa.Table]:
+    for table in file.tables(batch):
         yield read(table)
 
 
@@ -84,43 +99,91 @@ def _as_in_this_process(read: RowParser, table: pa.Table, mapped: pa.Table | Non
 
 
 def _with_ray(engine: Engine, read: RowParser, file: RowFile) -> Iterator[pa.Table]:
-    import ray
-
-    _start_ray(ray, engine)
+    """One file, its pieces shared out among the workers."""
+    ray = start_ray(engine.address, engine.jobs)
     first = next(file.tables(1))
-    system, path = located(file.path)
     if first.num_rows == 0:
         yield read(first)
-        return
-    rows: Any = None
-    if file.is_json:
-        rows = ray.data.from_arrow(list(file.tables(engine.batch * 10)))
+    elif file.is_json:
+        # Nobody knows where its rows begin: this process reads it, so many rows at once.
+        for table in file.tables(engine.batch * 100):
+            slices = [table.slice(start, engine.batch) for start in range(0, table.num_rows, engine.batch)]
+            yield from _mapped(ray, engine, file, first, read, ray.data.from_arrow(slices), read)
     else:
-        rows = ray.data.read_parquet(path, filesystem=system)
+        pieces = [{"group": one.group, "start": one.start, "stop": one.stop} for one in file.pieces(engine.batch * 10)]
+        rows = ray.data.from_items(pieces, override_num_blocks=len(pieces))
+        yield from _mapped(ray, engine, file, first, read, rows, _Pieces(read, file, engine.batch))
+
+
+def _mapped(
+    ray: Any, engine: Engine, file: RowFile, first: pa.Table, read: RowParser, rows: Any, function: Any
+) -> Iterator[pa.Table]:
     mapped = rows.map_batches(
-        read, batch_format="pyarrow", batch_size=engine.batch, num_cpus=1, concurrency=engine.jobs
+        function, batch_format="pyarrow", batch_size=None, num_cpus=1, compute=_workers(ray, engine, rows.num_blocks())
     )
     try:
         for table in mapped.iter_batches(batch_format="pyarrow", batch_size=engine.batch * 10):
             yield _as_in_this_process(read, first, table)
     except ray.exceptions.RayError as error:
-        reason = next((line for line in reversed(str(error).splitlines()) if line.strip()), type(error).__name__)
-        raise SourceError(file.path, f"Ray could not parse its rows: {reason}") from error
+        raise SourceError(file.path, f"Ray could not parse its rows: {reason(error)}") from error
 
 
-def _start_ray(ray: Any, engine: Engine) -> None:
-    if not ray.is_initialized():
-        jobs = None if engine.address else engine.jobs
-        quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
-        ray.init(address=engine.address, num_cpus=jobs, include_dashboard=False, **quiet)
-    logging.getLogger("ray.data").setLevel(logging.ERROR)
-    context = ray.data.DataContext.get_current()
-    context.execution_options.preserve_order = True  # rows come back in the order of the file
-    context.enable_progress_bars = False
+def _workers(ray: Any, engine: Engine, most: int) -> Any:
+    """At most `jobs` tasks at once; more than there are inputs makes Ray complain."""
+    return ray.data.TaskPoolStrategy(size=min(engine.jobs, most)) if engine.jobs else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Pieces:
+    """What a worker does with pieces of a file: it reads them itself."""
+
+    read: RowParser
+    file: RowFile
+    batch: int
+
+    def __call__(self, pieces: pa.Table) -> Iterator[pa.Table]:
+        for row in pieces.to_pylist():
+            for table in self.file.piece(Piece(**row), self.batch):
+                yield self.read(table)
+
+
+def _files_with_ray(engine: Engine, read: RowParser, parts: Sequence[Part]) -> Iterator[Summary]:
+    """Whole files, each read and written by one worker: nothing goes through this process but what was counted."""
+    ray = start_ray(engine.address, engine.jobs)
+    if len(parts) < ray.cluster_resources().get("CPU", 1):
+        return
+    items = [{"inputs": [file.path for file in part.inputs], "output": part.output} for part in parts]
+    rows = ray.data.from_items(items, override_num_blocks=len(items))
+    mapped = rows.map(_WholeFile(read, engine.batch), num_cpus=1, compute=_workers(ray, engine, len(items)))
+    try:
+        for row in mapped.iter_rows():
+            done = pickle.loads(row["done"])
+            if isinstance(done, TplcError):
+                raise done
+            yield done
+    except ray.exceptions.RayError as error:
+        raise UsageError(f"Ray could not parse the files: {reason(error)}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class _WholeFile:
+    """What a worker does with a file.  An error of ours comes back as a value: Ray would wrap it in traces."""
+
+    read: RowParser
+    batch: int
+
+    def __call__(self, item: dict[str, Any]) -> dict[str, bytes]:
+        part = Part(tuple(map(RowFile, item["inputs"])), item["output"])
+        done: Summary | TplcError
+        try:
+            done = part.write(lambda file: in_this_process(self.read, file, self.batch), Summary.of(self.read))
+        except TplcError as error:
+            done = error
+        return {"done": pickle.dumps(done)}
 
 
 _RUN: dict[str, Callable[[Engine, RowParser, RowFile], Iterator[Any]]] = {
-    "pyarrow": _in_this_process,
+    "pyarrow": lambda engine, read, file: in_this_process(read, file, engine.batch),
     "datasets": _with_datasets,
     "ray": _with_ray,
 }

@@ -6,8 +6,9 @@ part_files("rows/")  →  rows/a.parquet, rows/b.jsonl        Written("out.parqu
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterator
+import re
+import uuid
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from types import TracebackType
@@ -21,6 +22,20 @@ if TYPE_CHECKING:
 SUFFIXES = (".parquet", ".jsonl", ".ndjson")
 # A line of JSON has to fit a block that is read: outputs of some megabytes are rare, and are there.
 BLOCK = 64 << 20
+HALF = ".half"
+
+
+# A group of rows is read as a whole by each worker that has a piece of it.
+MOST_PIECES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Rows from `start` up to `stop` of a group."""
+
+    group: int
+    start: int
+    stop: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +79,32 @@ class RowFile:
                     yield pa.Table.from_batches([batch.slice(start, size)])
             if empty:
                 yield schema.empty_table()
+
+    def pieces(self, size: int) -> list[Piece]:
+        """Of a Parquet file: what workers read on their own, of about `size` rows.
+
+        A group of many rows is cut in a few pieces only, as each of them has to read all of it.
+        """
+        import pyarrow.parquet as parquet
+
+        system, path = located(self.path)
+        with _reading(self.path):
+            found = parquet.read_metadata(path, filesystem=system)
+        cut = []
+        for group in range(found.num_row_groups):
+            rows = found.row_group(group).num_rows
+            step = max(size, -(-rows // MOST_PIECES))
+            cut += [Piece(group, start, min(start + step, rows)) for start in range(0, rows, step)]
+        return cut
+
+    def piece(self, piece: Piece, size: int) -> Iterator[pa.Table]:
+        import pyarrow.parquet as parquet
+
+        system, path = located(self.path)
+        with _reading(self.path):
+            rows = parquet.ParquetFile(path, filesystem=system).read_row_group(piece.group)
+            for start in range(piece.start, piece.stop, size):
+                yield rows.slice(start, min(size, piece.stop - start))
 
     def _batches(self, size: int) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
         system, path = located(self.path)
@@ -115,12 +156,16 @@ def located(path: str) -> tuple[Any, str]:
 
 
 class Written:
-    """A file that is there when all of it is: until then the rows stand in one with a name of its own beside it."""
+    """A file that is there when all of it is: until then the rows stand in one with a name of its own beside it.
+
+    That name begins with a dot: those who read whole folders leave such files out.
+    """
 
     def __init__(self, path: str) -> None:
         self.path = path
         self._system, self._inside = located(path)
-        self._half = f"{self._inside}.{os.getpid()}.half"
+        folder, slash, name = self._inside.rpartition("/")
+        self._half = f"{folder}{slash}.{name}.{uuid.uuid4().hex[:8]}{HALF}"
         self._writer: Any = None
 
     def __enter__(self) -> Written:
@@ -155,6 +200,20 @@ class Written:
                 self._system.move(self._half, self._inside)
             else:
                 self._system.delete_file(self._half)
+
+
+def sweep(outputs: Sequence[str]) -> None:
+    """Remove the halves of these files that processes left which were killed."""
+    import pyarrow.fs as arrow_fs
+
+    wanted = set(outputs)
+    for folder in sorted({output.rpartition("/")[0] for output in outputs}):
+        system, inside = located(folder or ".")
+        with _writing(folder):
+            for item in system.get_file_info(arrow_fs.FileSelector(inside, allow_not_found=True)):
+                match = re.fullmatch(rf"\.(.*)\.[0-9a-f]{{8}}{re.escape(HALF)}", item.base_name)
+                if match and (f"{folder}/{match[1]}" if folder else match[1]) in wanted:
+                    system.delete_file(item.path)
 
 
 class _reading:

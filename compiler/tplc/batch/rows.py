@@ -69,7 +69,10 @@ class RowParser:
         fields = message_fields()
         rows = self.rows(table)
         shape = pa.struct(fields)
-        message = pa.array(rows, shape)
+        try:
+            message = pa.array(rows, shape)
+        except UnicodeEncodeError:
+            message = pa.array(_encodable(rows), shape)
         table = table.replace_schema_metadata({**(table.schema.metadata or {}), **self.metadata()})
         if self.columns.struct:
             return table.append_column("message", message)
@@ -84,7 +87,7 @@ class RowParser:
         prompts = table[columns.prompt].to_pylist() if columns.prompt else None
         tools = table[columns.tools].to_pylist() if columns.tools else None
         if columns.parser is None:
-            only = self._module(next(iter(self.parsers)))
+            only = self.module(next(iter(self.parsers)))
             read: list[Row | None] = only.parse_many(
                 texts, prompts=prompts, tools=self.tools if tools is None else tools
             )
@@ -93,7 +96,7 @@ class RowParser:
 
     def metadata(self) -> dict[bytes, bytes]:
         """Which templates and which tplc: rows that an older parser read can be found by it."""
-        made = {name: self._module(name).TEMPLATE_SHA256 for name in sorted(self.parsers)}
+        made = {name: self.module(name).TEMPLATE_SHA256 for name in sorted(self.parsers)}
         sha256 = ",".join(f"{name}={digest}" if name else digest for name, digest in made.items())
         return {b"tplc.template_sha256": sha256.encode(), b"tplc.version": VERSION.encode()}
 
@@ -113,7 +116,7 @@ class RowParser:
                 for at in those:
                     found[at] = _unread(name, texts[at])
                 continue
-            read = self._module(name).parse_many(
+            read = self.module(name).parse_many(
                 [texts[at] for at in those],
                 prompts=[prompts[at] for at in those] if prompts else None,
                 tools=[tools[at] for at in those] if tools else self.tools,
@@ -122,7 +125,7 @@ class RowParser:
                 found[at] = row
         return found
 
-    def _module(self, name: str) -> ModuleType:
+    def module(self, name: str) -> ModuleType:
         """The parser of this name, made once in a process."""
         text = self.parsers[name]
         key = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -151,6 +154,16 @@ class RowParser:
             tokenizer = Tokenizer.from_str(self.tokenizer)
             self._decode = lambda rows: tokenizer.decode_batch(list(rows), skip_special_tokens=False)
         return self._decode
+
+
+def _encodable(value: Any) -> Any:
+    r"""With escapes for halves of surrogate pairs, which no column of text can hold: "\ud800" in the JSON of arguments
+    means what it meant."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    if isinstance(value, dict):
+        return {name: _encodable(entry) for name, entry in value.items()}
+    return [_encodable(entry) for entry in value] if isinstance(value, list) else value
 
 
 def _unread(name: str | None, text: str | None) -> Row | None:

@@ -9,20 +9,12 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from tplc.batch.columns import Columns
 from tplc.batch.engines import Engine
-from tplc.batch.files import SUFFIXES, RowFile, Written, part_files
+from tplc.batch.files import SUFFIXES, RowFile, part_files, sweep
+from tplc.batch.parts import Part
 from tplc.batch.rows import RowParser
 from tplc.batch.summary import Summary
 from tplc.errors import UsageError
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One output file, of one input file or of all."""
-
-    inputs: tuple[RowFile, ...]
-    output: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +31,12 @@ class Job:
         return sum(known) if len(known) == len(counts) else None
 
     def run(self, progress: Callable[[int], None] = lambda rows: None) -> Summary:
-        columns: Columns = self.read.columns
-        summary = Summary(columns, self.read.tools)
-        for part in self.parts:
-            with Written(part.output) as written:
-                for file in part.inputs:
-                    for table in self.engine.tables(self.read, file):
-                        written.add(table)
-                        summary.add(table)
-                        progress(table.num_rows)
+        outputs = [part.output for part in self.parts]
+        summary = Summary.of(self.read)
+        sweep(outputs)
+        for one in self.engine.summaries(self.read, self.parts, progress):
+            summary.merge(one)
+        sweep(outputs)
         return summary
 
 

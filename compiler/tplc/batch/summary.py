@@ -1,36 +1,45 @@
-"""What is in messages, counted: the same from any engine, as it is counted behind them.
+"""What is in messages, counted: the same from any engine, as it is counted row by row and added up in their order.
 
-Summary().add(table)  →  rows 1,000, calls 1,203, incomplete 2, …
+Summary().add(table)  →  rows 1,000, calls 1,203, incomplete 2, …, and a few rows to look at
 """
 
 from __future__ import annotations
 
 import json
+import re
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from jsonschema.exceptions import SchemaError
+from jsonschema import validators
+from jsonschema.exceptions import SchemaError, UnknownType
 from jsonschema.validators import validator_for
+from referencing import Registry
+from referencing.exceptions import Unresolvable
 
-from tplc.batch.columns import Columns
+from tplc.batch.columns import STRUCT, Columns
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from tplc.batch.rows import RowParser
+
 UNKNOWN = "unknown tool "
 _MOST_TOOLS = 1000
-_MOST_NAMES = 1000  # so many names of tools, and of diagnostics, are counted apart
+_MOST_NAMES = 1000  # so many names of parsers, of tools, and of diagnostics are counted apart
 _OTHERS = "(others)"
+# Rows that are kept to be looked at: so many of a diagnostic, of so many diagnostics and parsers, each so long.
+_EACH, _MOST_SAMPLES, _LONGEST = 2, 40, 3000
+LENGTHS = (100, 1000, 10_000, 100_000, 1_000_000)
 
 
 @dataclass(slots=True)
-class Summary:
+class Counts:
     """`characters`: of the outputs; `violating`: calls whose arguments are not as the tool's schema says."""
 
-    columns: Columns
-    tools: object = None
     rows: int = 0
     nulls: int = 0
     characters: int = 0
@@ -40,64 +49,188 @@ class Summary:
     diagnosed: int = 0
     unknown_tools: int = 0
     violating: int = 0
+
+    def merge(self, other: Counts) -> None:
+        for name in NAMES:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+    def to_json(self) -> dict[str, int]:
+        return {name: getattr(self, name) for name in NAMES}
+
+
+NAMES = tuple(one.name for one in fields(Counts))
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A row to look at, and where it stands; `why`: the diagnostic that it shows, "" where nothing is odd."""
+
+    why: str
+    parser: str
+    place: str
+    text: str
+    cut: bool
+    prompt: str | None
+    tools: str | None
+    diagnostics: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Summary:
+    """`cells`: counts by the parser's name and by how long the outputs are.  `place`: the file that is counted."""
+
+    columns: Columns
+    tools: str | None = None
+    place: str = ""
+    rows: int = 0
+    cells: dict[tuple[str, int], Counts] = field(default_factory=dict)
     by_tool: Counter[str] = field(default_factory=Counter)
+    violating_by_tool: Counter[str] = field(default_factory=Counter)
     by_diagnostic: Counter[str] = field(default_factory=Counter)
-    _validators: dict[str, dict[str, Any]] = field(default_factory=dict, repr=False)
+    samples: list[Sample] = field(default_factory=list)
+    _sampled: Counter[tuple[str, str]] = field(default_factory=Counter, repr=False)
+
+    @staticmethod
+    def of(read: RowParser) -> Summary:
+        tools = read.tools
+        return Summary(read.columns, tools if tools is None or isinstance(tools, str) else json.dumps(tools))
+
+    @property
+    def counts(self) -> Counts:
+        return _sum(self.cells.values())
+
+    @property
+    def by_parser(self) -> dict[str, Counts]:
+        return {name: _sum(self._cells(0, name)) for name in sorted({name for name, _ in self.cells})}
+
+    @property
+    def by_length(self) -> dict[int, Counts]:
+        return {at: _sum(self._cells(1, at)) for at in sorted({at for _, at in self.cells})}
+
+    def _cells(self, place: int, value: object) -> Iterator[Counts]:
+        return (counts for key, counts in self.cells.items() if key[place] == value)
+
+    def merge(self, other: Summary) -> None:
+        """Behind these rows those of another."""
+        self.rows += other.rows
+        for (name, length), counts in other.cells.items():
+            self._cell(name, length).merge(counts)
+        for mine, more in (
+            (self.by_tool, other.by_tool),
+            (self.violating_by_tool, other.violating_by_tool),
+            (self.by_diagnostic, other.by_diagnostic),
+        ):
+            for name, count in more.items():
+                _count(mine, name, count)
+        self.samples += [sample for sample in other.samples if self._wanted(sample.why, sample.parser)]
 
     def add(self, table: pa.Table) -> None:
-        message = table["message"].combine_chunks().flatten() if self.columns.struct else None
-        named = dict(zip(_FIELDS, message, strict=True)) if message is not None else {n: table[n] for n in _FIELDS}
-        tools = table[self.columns.tools].to_pylist() if self.columns.tools else None
-        texts = table[self.columns.output].to_pylist()
-        listed = (named[name].to_pylist() for name in _FIELDS)
+        columns = self.columns
+        flat = table.select([STRUCT]).flatten() if columns.struct else table
+        tools, prompts, parsers = (
+            table[name].to_pylist() if name else None for name in (columns.tools, columns.prompt, columns.parser)
+        )
+        texts = table[columns.output].to_pylist()
+        listed = (flat[f"{STRUCT}.{name}" if columns.struct else name].to_pylist() for name in _FIELDS)
         for at, (calls, incomplete, diagnostics) in enumerate(zip(*listed, strict=True)):
+            text = texts[at] if isinstance(texts[at], str) else ""
+            parser = "" if parsers is None else parsers[at] or ""
+            counts = self._cell(parser, bisect_right(LENGTHS, len(text)))
             self.rows += 1
+            counts.rows += 1
             if incomplete is None:
-                self.nulls += 1
+                counts.nulls += 1
                 continue
-            self.characters += len(texts[at]) if isinstance(texts[at], str) else 0
-            self.incomplete += incomplete
-            self._calls(calls, tools[at] if tools else self.tools)
-            self._diagnostics(diagnostics)
+            counts.characters += len(text)
+            counts.incomplete += incomplete
+            own = tools[at] if tools else self.tools
+            if calls:
+                self._calls(counts, calls, own)
+            odd = self._diagnostics(counts, diagnostics)
+            for why in odd or ("",):
+                if text and self._wanted(why, parser):
+                    prompt = prompts[at] if prompts else None
+                    self.samples.append(self._sample(why, parser, text, prompt, own, diagnostics))
 
-    def _calls(self, calls: Sequence[Mapping[str, str]], tools: object) -> None:
-        self.calls += len(calls)
-        self.with_calls += bool(calls)
-        validators = self._validators_of(tools) if calls and tools else {}
+    def _cell(self, parser: str, length: int) -> Counts:
+        key = (parser, length)
+        found = self.cells.get(key)
+        if found is None:
+            if len(self.cells) >= _MOST_NAMES:
+                key = (_OTHERS, length)
+            found = self.cells.setdefault(key, Counts())
+        return found
+
+    def _calls(self, counts: Counts, calls: Sequence[Mapping[str, str]], tools: str | None) -> None:
+        counts.calls += len(calls)
+        counts.with_calls += 1
+        known = _validators(tools) if tools else {}
         for call in calls:
             _count(self.by_tool, call["name"])
-            validator = validators.get(call["name"])
-            if validator is not None and not validator.is_valid(json.loads(call["arguments"] or "{}")):
-                self.violating += 1
+            validator = known.get(call["name"])
+            if validator is not None and _violated(validator, call["arguments"] or "{}"):
+                counts.violating += 1
+                _count(self.violating_by_tool, call["name"])
 
-    def _diagnostics(self, diagnostics: Sequence[str]) -> None:
-        self.diagnosed += bool(diagnostics)
+    def _diagnostics(self, counts: Counts, diagnostics: Sequence[str]) -> Sequence[str]:
+        if not diagnostics:
+            return ()
+        counts.diagnosed += 1
+        kinds = []
         for diagnostic in diagnostics:
-            text = diagnostic.partition(": ")[2]
-            self.unknown_tools += text.startswith(UNKNOWN)
-            _count(self.by_diagnostic, UNKNOWN.strip() if text.startswith(UNKNOWN) else text)
+            place, _, text = diagnostic.partition(": ")
+            text = text if place.isdigit() else place  # what is wrong with the tools has no place in the output
+            unknown = text.startswith(UNKNOWN)
+            counts.unknown_tools += unknown
+            kinds.append(UNKNOWN.strip() if unknown else text)
+            _count(self.by_diagnostic, kinds[-1])
+        return kinds
 
-    def _validators_of(self, tools: object) -> dict[str, Any]:
-        key = tools if isinstance(tools, str) else json.dumps(tools)
-        if key not in self._validators:
-            if len(self._validators) >= _MOST_TOOLS:
-                self._validators.clear()
-            self._validators[key] = dict(_validators(key))
-        return self._validators[key]
+    def _wanted(self, why: str, parser: str) -> bool:
+        """A few of each diagnostic; of what is not odd, one of each parser."""
+        key = (why, "" if why else parser)
+        if self._sampled[key] >= (_EACH if why else 1) or self._sampled.total() >= _MOST_SAMPLES:
+            return False
+        self._sampled[key] += 1
+        return True
 
-    def figures(self) -> dict[str, int]:
-        names = "rows nulls characters with_calls calls incomplete diagnosed unknown_tools violating"
-        return {name: getattr(self, name) for name in names.split()}
+    def _sample(
+        self, why: str, parser: str, text: str, prompt: str | None, tools: str | None, diagnostics: Sequence[str]
+    ) -> Sample:
+        place = f"row {self.rows:,}" + (f" of {self.place}" if self.place else "")
+        shown, tail = text[:_LONGEST], None if prompt is None else prompt[-_LONGEST:]
+        return Sample(why, parser, place, shown, len(text) > _LONGEST, tail, tools, tuple(diagnostics))
 
     def to_json(self) -> dict[str, Any]:
         ranked = {"by_tool": self.by_tool, "by_diagnostic": self.by_diagnostic}
-        return {**self.figures(), **{name: dict(_ranked(counts)) for name, counts in ranked.items()}}
+        found: dict[str, Any] = {**self.counts.to_json(), **{name: dict(rank(kept)) for name, kept in ranked.items()}}
+        found["by_length"] = {shown_length(at): counts.to_json() for at, counts in self.by_length.items()}
+        if self.columns.parser:
+            found["by_parser"] = {name: counts.to_json() for name, counts in self.by_parser.items()}
+        return found
 
 
 _FIELDS = ("tool_calls", "incomplete", "diagnostics")
 
 
-def _validators(text: str) -> Iterator[tuple[str, Any]]:
+def shown_length(at: int) -> str:
+    """0 → "< 100", the last → "≥ 1,000,000"."""
+    return f"< {LENGTHS[at]:,}" if at < len(LENGTHS) else f"≥ {LENGTHS[-1]:,}"
+
+
+def _sum(many: Iterable[Counts]) -> Counts:
+    total = Counts()
+    for one in many:
+        total.merge(one)
+    return total
+
+
+@lru_cache(maxsize=_MOST_TOOLS)
+def _validators(text: str) -> dict[str, Any]:
+    return dict(_of_tools(text))
+
+
+def _of_tools(text: str) -> Iterator[tuple[str, Any]]:
     try:
         tools = json.loads(text)
     except (ValueError, RecursionError):
@@ -106,18 +239,55 @@ def _validators(text: str) -> Iterator[tuple[str, Any]]:
         function = tool.get("function", tool) if isinstance(tool, dict) else {}
         schema = function.get("parameters") if isinstance(function, dict) else None
         if isinstance(schema, dict) and isinstance(function.get("name"), str):
-            validator = validator_for(schema)
             try:
-                validator.check_schema(schema)
-            except SchemaError:
+                kind = validator_for(schema)
+                kind.check_schema(schema)
+            except _NO_SCHEMA:
                 continue
-            yield function["name"], validator(schema)
+            yield function["name"], _without_patterns(kind)(schema, registry=Registry())
 
 
-def _count(counter: Counter[str], name: str) -> None:
+# What checking a schema raises that is none, and one by which nothing can be judged.
+_NO_SCHEMA = (
+    SchemaError, UnknownType, Unresolvable, re.error,
+    RecursionError, ValueError, TypeError, AttributeError, LookupError,
+)  # fmt: skip
+# Patterns of strangers may take for ever.
+_NOT_LOOKED_AT = ("pattern", "patternProperties", "unevaluatedProperties")
+
+
+@lru_cache
+def _without_patterns(kind: Any) -> Any:
+    usual = kind.VALIDATORS.get("additionalProperties")
+
+    def additional(validator: Any, allowed: Any, instance: Any, schema: Any) -> Any:
+        return None if usual is None or "patternProperties" in schema else usual(validator, allowed, instance, schema)
+
+    return validators.extend(
+        kind,
+        {  # type: ignore[no-untyped-call]
+            **dict.fromkeys(_NOT_LOOKED_AT, _nothing),
+            "additionalProperties": additional,
+        },
+    )
+
+
+def _nothing(*_: object) -> None:
+    return None
+
+
+def _violated(validator: Any, arguments: str) -> bool:
+    """Where the schema or the arguments are such that nobody can say it, no."""
+    try:
+        return not validator.is_valid(json.loads(arguments))
+    except _NO_SCHEMA:
+        return False
+
+
+def _count(counter: Counter[str], name: str, count: int = 1) -> None:
     """Names come from outputs, and there may be as many as rows."""
-    counter[name if name in counter or len(counter) < _MOST_NAMES else _OTHERS] += 1
+    counter[name if name in counter or len(counter) < _MOST_NAMES else _OTHERS] += count
 
 
-def _ranked(counts: Counter[str]) -> list[tuple[str, int]]:
+def rank(counts: Mapping[str, int]) -> list[tuple[str, int]]:
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))

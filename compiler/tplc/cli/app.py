@@ -174,6 +174,14 @@ def compile_(
         bool,
         typer.Option("--openai", help="For python: add a class that makes chat completions for OpenAI's clients."),
     ] = False,
+    runtime: Annotated[
+        str,
+        typer.Option(
+            "--runtime",
+            metavar="WHERE",
+            help="For python: standalone (in the file), shared (in _tplc_runtime.py beside it), or installed.",
+        ),
+    ] = "standalone",
     max_size: Annotated[
         int | None,
         typer.Option(
@@ -223,6 +231,7 @@ def compile_(
             profile=profile,
             into=into,
             openai=openai,
+            runtime=runtime,
             reasoning=reasoning,
             max_size=max_size,
             force=force,
@@ -366,6 +375,12 @@ def parse_(
         bool, typer.Option("--json", help="The summary as JSON, on standard output.", rich_help_panel=ROWS)
     ] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No summary.", rich_help_panel=ROWS)] = False,
+    html: Annotated[
+        str | None,
+        typer.Option(
+            "--html", metavar="FILE", help="Write the summary as a page, with rows to look at.", rich_help_panel=ROWS
+        ),
+    ] = None,
 ) -> None:
     """Parse a model's output into a message, printed as JSON.  What was odd about it goes to standard error.
 
@@ -394,6 +409,7 @@ def parse_(
                 force=force,
                 as_json=as_json,
                 quiet=quiet,
+                html=html,
                 template_name=template_name,
                 special_tokens=tuple(special_token or ()),
                 variants=_variants(tolerances, catalogue, no_catalogue),
@@ -402,7 +418,7 @@ def parse_(
         return
     from tplc.cli.parse import ParseOptions, check_no_rows, parse_command
 
-    check_no_rows(file, output)
+    check_no_rows(file, output, html)
     parse_command(
         ParseOptions(
             source=source,

@@ -7,9 +7,10 @@ import os
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from tplc import driver
+from tplc.backends.python import Runtime
 from tplc.bounds import bounded
 from tplc.catalogue.load import files_in
 from tplc.cli import inputs
@@ -55,6 +56,7 @@ class CompileOptions:
     profile: str
     into: str | None
     openai: bool
+    runtime: str
     reasoning: str
     max_size: int | None
     force: bool
@@ -98,7 +100,7 @@ def compile_command(options: CompileOptions) -> None:
             warn=warnings.append,
             profile=profile,
             unsaid=unsaid.append,
-            openai=options.openai,
+            parser=request.parser,
         )
     if options.strict and unsaid:
         raise unsaid[0].refused(template.name)
@@ -110,6 +112,9 @@ def compile_command(options: CompileOptions) -> None:
         if options.into is not None:
             write_output(options.into, with_member(config, "response_template", json.loads(text), options.into))
         else:
+            if request.parser.runtime == "shared":
+                # First: a parser is never without it.
+                write_output(_runtime_file(options), driver.shared_runtime())
             write_output(options.output, text)
         if options.depfile is not None:
             write_output(options.depfile, rule)
@@ -186,8 +191,7 @@ def _used(options: CompileOptions, template: TemplateSource) -> list[str]:
 def _grammar_options(options: CompileOptions, target: driver.Target) -> driver.GrammarOptions:
     """What the target is asked for."""
     _reasoning(options, target)
-    if options.openai and target != "python":
-        raise UsageError(f"--openai is for --target python; a {target} artifact has no code")
+    parser = _parser(options, target)
     asked = {
         "--tools": options.tools,
         "--json-schema": options.json_schema,
@@ -207,7 +211,7 @@ def _grammar_options(options: CompileOptions, target: driver.Target) -> driver.G
     if target not in _FOR_A_REQUEST:
         if given:
             raise UsageError(f"{given[0]} is for --target gbnf; a {target} artifact is made for all requests")
-        return driver.GrammarOptions(profile=_profile(options, target), openai=options.openai)
+        return driver.GrammarOptions(profile=_profile(options, target), parser=parser)
     if not options.tools and not options.json_schema:
         raise UsageError("a grammar is made for one request: give --tools FILE or --json-schema FILE")
     return driver.GrammarOptions(
@@ -221,6 +225,25 @@ def _grammar_options(options: CompileOptions, target: driver.Target) -> driver.G
         most_characters=options.max_size,
         reasoning=_reasoning(options, target),
     )
+
+
+def _parser(options: CompileOptions, target: driver.Target) -> driver.ParserOptions:
+    if options.openai and target != "python":
+        raise UsageError(f"--openai is for --target python; a {target} artifact has no code")
+    runtime = next((name for name in get_args(Runtime) if name == options.runtime), None)
+    if runtime is None:
+        raise UsageError(f"--runtime {options.runtime}: expected {', '.join(get_args(Runtime)[:-1])} or installed")
+    if runtime != "standalone" and target != "python":
+        raise UsageError(f"--runtime is for --target python; a {target} artifact has no code")
+    if runtime == "shared":
+        if options.output == "-":
+            raise UsageError(f"--runtime shared writes {driver.RUNTIME_FILE} beside the parser: give --output FILE")
+        check_output(_runtime_file(options), force=options.force)
+    return driver.ParserOptions(options.openai, runtime)
+
+
+def _runtime_file(options: CompileOptions) -> str:
+    return os.path.join(os.path.dirname(options.output), driver.RUNTIME_FILE)
 
 
 def _reasoning(options: CompileOptions, target: driver.Target) -> Literal["inside", "outside"]:
@@ -245,6 +268,8 @@ def _report(
 ) -> None:
     output = options.into or options.output
     where = output if wrote and output != "-" else None
+    if where is not None and options.runtime == "shared" and not options.as_json:
+        where = f"{where}, {_runtime_file(options)}"
     if options.as_json:
         report = report_dict(ir, where)
         report["warnings"] = [asdict(warning) for warning in warnings]

@@ -18,7 +18,7 @@ from tplc.ir.visible import shown
 from tplc.project.artifacts import header_of
 from tplc.project.beside import ir_beside, is_ir
 from tplc.project.files import read_text
-from tplc.verify.artifact import artifact_in, load_module, markers_in, read_parser, sha256_in
+from tplc.verify.artifact import artifact_in, load_module, markers_in, read_parser, runtime_beside, sha256_in
 from tplc.verify.reads import Reading, reads
 
 MOST_FAILURES = 3
@@ -65,7 +65,7 @@ def _side(source: str, template_name: str | None, special_tokens: Sequence[str])
     if is_ir(source):
         return Side(source, inputs.ir_in(source))
     if source.endswith(".py"):
-        parser = read_parser(read_text(source), source)
+        parser = read_parser(read_text(source), source, runtime=runtime_beside(source))
         return Side(source, ir_beside(source, sha256_in(parser, source)), parser)
     if source.endswith((".peg", ".gbnf")):
         return Side(source, _format_of_grammar(source))

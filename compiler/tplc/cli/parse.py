@@ -16,7 +16,7 @@ from tplc.ir.nodes import TemplateIR
 from tplc.ir.visible import shown
 from tplc.project.beside import is_ir
 from tplc.project.files import read_text, read_tools
-from tplc.verify.artifact import Artifact, load_artifact
+from tplc.verify.artifact import Artifact, load_artifact, runtime_beside
 
 _READ_SIZE = 4096
 
@@ -84,12 +84,14 @@ def _parse_with_peg(options: ParseOptions, keywords: dict[str, Any]) -> None:
         print("the output is incomplete", file=sys.stderr)
 
 
-def check_no_rows(file: str, output: str | None) -> None:
+def check_no_rows(file: str, output: str | None, html: str | None) -> None:
     """A file of rows is no output of a model."""
     if file.endswith((".parquet", ".jsonl", ".ndjson")):
         raise UsageError(f"{file}: rows are parsed with --column NAME, the column that holds the outputs")
     if output is not None:
         raise UsageError("-o is for rows (--column); the message of one output goes to standard output")
+    if html is not None:
+        raise UsageError("--html is for rows (--column)")
 
 
 def check_input(options: ParseOptions) -> None:
@@ -107,7 +109,7 @@ def parser_of(options: ParseOptions) -> Artifact:
     """The parser itself, or one made of an IR or a template."""
     if options.source.endswith(".py"):
         _refuse_variants(options, "a generated parser")
-        return load_artifact(read_text(options.source), options.source)
+        return load_artifact(read_text(options.source), options.source, runtime=runtime_beside(options.source))
     return driver.artifact_of(_format_of(options))
 
 

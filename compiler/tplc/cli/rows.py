@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from tplc.cli.progress import advancing
 from tplc.cli.shown import print_json
 from tplc.errors import SourceError, UsageError
 from tplc.ir.visible import one_line
+from tplc.project.artifacts import check_output, write_output
 from tplc.project.beside import is_ir
 from tplc.project.files import read_text, read_tools
 
@@ -45,6 +47,7 @@ class RowOptions:
     force: bool
     as_json: bool
     quiet: bool
+    html: str | None
     template_name: str | None
     special_tokens: tuple[str, ...]
     variants: inputs.Variants = inputs.NO_VARIANTS
@@ -69,11 +72,19 @@ def rows_command(options: RowOptions) -> None:
         tools=read_tools(options.tools) if options.tools else None,
         tokenizer=read_text(options.tokenizer) if options.tokenizer else None,
     )
+    if options.html is not None:
+        check_output(options.html, force=options.force)
     job = plan(read, engine, options.rows, options.output, force=options.force, resume=options.resume)
     start = time.monotonic()
-    with advancing(f"parsing ({engine.name})", job.rows) as progress:
+    # Engines say on standard output that a worker died: there the summary goes, and nothing else.
+    with redirect_stdout(sys.stderr), advancing(f"parsing ({engine.name})", job.rows) as progress:
         summary = job.run(progress)
-    _report(options, summary, [part.output for part in job.parts], engine.name, time.monotonic() - start)
+    if options.html is not None:
+        from tplc.batch.page import page
+
+        write_output(options.html, page(summary, read, options.rows))
+    written = [*(part.output for part in job.parts), *filter(None, [options.html])]
+    _report(options, summary, written, engine.name, time.monotonic() - start)
 
 
 def _parsers(options: RowOptions) -> dict[str, str]:
@@ -118,10 +129,11 @@ def _report(options: RowOptions, summary: Summary, outputs: list[str], engine: s
 
 
 def _lines(summary: Summary, seconds: float) -> Iterator[tuple[str, str]]:
-    rate = f", {summary.rows / seconds:,.0f} a second" if seconds > 0.1 else ""
-    yield "rows", f"{summary.rows:,}" + (f" ({summary.nulls:,} null)" if summary.nulls else "") + rate
-    yield "calls", f"{summary.calls:,} in {summary.with_calls:,} rows"
-    yield "incomplete", f"{summary.incomplete:,}"
-    yield "diagnosed", f"{summary.diagnosed:,}"
-    yield "unknown", f"{summary.unknown_tools:,} calls of tools that are not among those given"
-    yield "violating", f"{summary.violating:,} calls with arguments that are not as the tool's schema says"
+    counts = summary.counts
+    rate = f", {counts.rows / seconds:,.0f} a second" if seconds > 0.1 else ""
+    yield "rows", f"{counts.rows:,}" + (f" ({counts.nulls:,} null)" if counts.nulls else "") + rate
+    yield "calls", f"{counts.calls:,} in {counts.with_calls:,} rows"
+    yield "incomplete", f"{counts.incomplete:,}"
+    yield "diagnosed", f"{counts.diagnosed:,}"
+    yield "unknown", f"{counts.unknown_tools:,} calls of tools that are not among those given"
+    yield "violating", f"{counts.violating:,} calls with arguments that are not as the tool's schema says"

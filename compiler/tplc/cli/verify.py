@@ -15,7 +15,7 @@ from tplc.errors import UsageError
 from tplc.ir.nodes import Verification
 from tplc.project.beside import is_ir
 from tplc.project.files import read_text
-from tplc.verify.artifact import Artifact, artifact_in, read_parser, sha256_in
+from tplc.verify.artifact import Artifact, artifact_in, read_parser, runtime_beside, sha256_in
 
 
 def verify_command(
@@ -61,7 +61,7 @@ def _artifact(path: str) -> tuple[Artifact, str]:
         raise UsageError(
             f"{path}: only a generated parser (.py) or an IR (.json) can be verified\n    tplc verify TEMPLATE ARTIFACT"
         )
-    parser = read_parser(text, path)
+    parser = read_parser(text, path, runtime=runtime_beside(path))
     return artifact_in(parser), sha256_in(parser, path)
 
 

@@ -21,7 +21,7 @@ from tplc.project.artifacts import MOST_BYTES, is_generated, not_ours
 from tplc.project.cache import Cache, sha256, tool_sha256
 from tplc.project.declared import Declared, read_declared, telling_places
 from tplc.project.files import read_examples, read_schema, read_text, read_tools
-from tplc.project.manifest import Manifest, Model
+from tplc.project.manifest import Manifest, Model, Output
 from tplc.version import VERSION
 
 if TYPE_CHECKING:
@@ -202,11 +202,17 @@ def _make(model: Model, inputs: str, warnings: list[TemplateWarning]) -> Made:
         driver.require_verified(_compiled(model, template, declared, "response_template"))
     return Made(
         model.name,
-        texts=tuple(driver.generate(ir, output.target, _grammar_options(model)) for output in model.outputs),
+        texts=tuple(_text(ir, output, model) for output in model.outputs),
         verification=ir.verification,
         template_sha256=ir.provenance.sha256,
         inputs=inputs,
     )
+
+
+def _text(ir: TemplateIR, output: Output, model: Model) -> str:
+    if output.target == "runtime":
+        return driver.shared_runtime()
+    return driver.generate(ir, output.target, _grammar_options(model))
 
 
 def load_source(model: Model) -> TemplateSource:
@@ -241,7 +247,7 @@ def _compiled(
         thorough=model.thorough,
         warn=warn,
         profile=model.profile,
-        openai=model.openai,
+        parser=driver.ParserOptions(model.openai, model.runtime),
     )
 
 
@@ -257,7 +263,7 @@ def _grammar_options(model: Model) -> driver.GrammarOptions:
         tools=tuple(read_tools(model.input(model.tools))) if model.tools else (),
         tool_choice=model.tool_choice,
         profile=model.profile,
-        openai=model.openai,
+        parser=driver.ParserOptions(model.openai, model.runtime),
         json_schema=read_schema(model.input(model.json_schema)) if model.json_schema else None,
     )
 

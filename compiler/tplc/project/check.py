@@ -58,7 +58,11 @@ def check(
         findings = _findings(manifest, models[made.model], made)
         found[made.model] = [replace(finding, warnings=made.warnings) for finding in findings]
         progress(made.model)
-    return [finding for name in models for finding in found[name]]
+    # What models share is told once.
+    told: dict[tuple[str, str], Finding] = {}
+    for finding in (finding for name in models for finding in found[name]):
+        told.setdefault((finding.path, finding.message), finding)
+    return list(told.values())
 
 
 def _unchanged(model: Model, path: str, *, verified: bool) -> Finding:
@@ -90,7 +94,8 @@ def _finding(model: Model, output: Output, text: str, made: Made) -> Finding:
     if data is None:
         return Finding(model.name, path, "foreign", "is not a file that tplc wrote")
     if there == text:
-        return _unchanged(model, path, verified=made.verification is not None and made.verification.verified)
+        verified = made.verification is not None and made.verification.verified
+        return _unchanged(model, path, verified=verified or output.target == "runtime")
     if not is_generated(data, path):
         return Finding(model.name, path, "foreign", "is not a file that tplc wrote")
     state, why = _difference(there, made)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tplc.catalogue.load import files_in
-from tplc.driver import SUFFIXES, Target, make_limits, target_of
+from tplc.driver import RUNTIME_FILE, SUFFIXES, Target, make_limits, target_of
 from tplc.errors import SourceError, UsageError
 from tplc.ir.visible import one_line
 from tplc.project.files import read_text
@@ -39,7 +39,7 @@ _MODEL_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 @dataclass(frozen=True, slots=True)
 class Output:
     path: str
-    target: Target
+    target: Target | Literal["runtime"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,7 @@ class Model:
     tool_choice: str = "auto"
     profile: Literal["transformers", "servers"] = "transformers"
     openai: bool = False
+    runtime: Literal["standalone", "shared", "installed"] = "standalone"
     limits: tuple[tuple[str, float], ...] = ()
     seed: int = 0
     thorough: bool = False
@@ -230,6 +231,8 @@ def _model(name: str, folder: str, table: Mapping[str, Any]) -> Model:
     for key in ("tolerances", "catalogue", "examples"):
         if key in fields:
             fields[key] = tuple(fields[key])
+    if fields.get("runtime") == "shared":
+        fields["outputs"] = (*fields["outputs"], *_runtimes(fields["outputs"]))
     model = Model(name=name, folder=folder, **fields)
     _check_tree(model)
     make_limits(dict(model.limits))
@@ -237,6 +240,12 @@ def _model(name: str, folder: str, table: Mapping[str, Any]) -> Model:
     if grammar is not None and not (model.tools or model.json_schema):
         raise UsageError(f"outputs: {grammar}: a grammar is made for one request: give tools or json-schema")
     return model
+
+
+def _runtimes(outputs: Sequence[Output]) -> list[Output]:
+    """The file that parsers share, in each folder that has some."""
+    folders = dict.fromkeys(os.path.dirname(output.path) for output in outputs if output.target == "python")
+    return [Output(os.path.join(folder, RUNTIME_FILE), "runtime") for folder in folders]
 
 
 def _output(entry: str | Mapping[str, str]) -> Output:
@@ -255,7 +264,7 @@ def _check_paths(path: str, models: Sequence[Model]) -> None:
     for model in models:
         for output in model.outputs:
             place = model.resolve(output.path)
-            if place in owners:
+            if place in owners and output.target != "runtime":
                 both = f"{owners[place]} and {model.name}" if owners[place] != model.name else f"{model.name} twice"
                 raise SourceError(path, f"two outputs have one path: {output.path} is written by {both}")
             owners[place] = model.name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from tplc.ir.nodes import Json
 Message = Mapping[str, Any]
 Tools = Sequence[Mapping[str, Json]]
 _numbers = count()
+_RUNTIME = "_tplc_runtime"
 # What running a file raises that is no parser of ours, or was changed.
 _WRONG_CODE = (
     ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, NameError, OSError, RuntimeError,
@@ -43,24 +45,35 @@ class NotAParser(TplcError):
     exit_code = 2
 
 
-def load_module(text: str, name: str = "parser.py") -> ModuleType:
-    """Run what tplc generated."""
-    return _run(_compiled(text, name))
+def load_module(text: str, name: str = "parser.py", *, runtime: str | None = None) -> ModuleType:
+    """Run what tplc generated.  `runtime` is the text of the runtime beside it, for one that shares it."""
+    return _run(_compiled(text, name), _shared(runtime))
 
 
-def read_parser(text: str, name: str) -> ModuleType:
+def read_parser(text: str, name: str, *, runtime: str | None = None) -> ModuleType:
     """Run what somebody says is a parser: what has none in it is not run."""
     code = _compiled(text, name)
     if not {"parse", "StreamParser"} <= set(code.co_names):
         raise NotAParser(f"{name}: is not a parser made by tplc: it has no parse and StreamParser")
+    if runtime is None and _RUNTIME in code.co_names:
+        raise NotAParser(f"{name}: has no runtime of its own, and there is no {_RUNTIME}.py beside it")
     try:
-        return _run(code)
+        return _run(code, _shared(runtime))
     except _WRONG_CODE as error:
         raise NotAParser(f"{name}: cannot be run: {type(error).__name__}: {error}") from error
 
 
-def load_artifact(text: str, name: str = "parser.py") -> Artifact:
-    return artifact_in(read_parser(text, name))
+def load_artifact(text: str, name: str = "parser.py", *, runtime: str | None = None) -> Artifact:
+    return artifact_in(read_parser(text, name, runtime=runtime))
+
+
+def runtime_beside(path: str) -> str | None:
+    """The text of the runtime that the parser in a file shares with others, where there is one."""
+    try:
+        with open(os.path.join(os.path.dirname(path), f"{_RUNTIME}.py"), encoding="utf-8") as file:
+            return file.read()
+    except (OSError, UnicodeDecodeError):
+        return None
 
 
 def artifact_in(parser: ModuleType) -> Artifact:
@@ -82,14 +95,23 @@ def _compiled(text: str, name: str) -> CodeType:
         raise NotAParser(f"{name}: is not Python: {error}") from error
 
 
-def _run(code: CodeType) -> ModuleType:
+def _shared(runtime: str | None) -> dict[str, ModuleType]:
+    return {} if runtime is None else {_RUNTIME: _run(_compiled(runtime, f"{_RUNTIME}.py"), {})}
+
+
+def _run(code: CodeType, beside: Mapping[str, ModuleType]) -> ModuleType:
+    """`beside` are modules that it may import, by name."""
     module = ModuleType(f"tplc_artifact_{next(_numbers)}")
     # Dataclasses look their module up by name while they are made.
-    sys.modules[module.__name__] = module
+    found = {module.__name__: module, **beside}
+    there = {name: sys.modules[name] for name in found if name in sys.modules}
+    sys.modules.update(found)
     try:
         exec(code, module.__dict__)
     finally:
-        del sys.modules[module.__name__]
+        for name in found:
+            del sys.modules[name]
+        sys.modules.update(there)
     return module
 
 

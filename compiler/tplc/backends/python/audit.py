@@ -15,6 +15,8 @@ from tplc.errors import TplcError
 # None: all of the module is types, or turns into them.
 MODULES: Mapping[str, frozenset[str] | None] = {
     "__future__": frozenset(["annotations"]),
+    "._tplc_runtime": None,
+    "_tplc_runtime": None,
     "argparse": frozenset(["ArgumentParser"]),
     "collections": frozenset(["Counter", "OrderedDict", "defaultdict", "deque", "namedtuple"]),
     "collections.abc": None,
@@ -30,11 +32,11 @@ MODULES: Mapping[str, frozenset[str] | None] = {
     "uuid": frozenset(["uuid4"]),
 }
 BUILTINS = frozenset(
-    """AssertionError IndexError KeyError NotImplementedError OSError OverflowError RecursionError StopIteration
-    TypeError UnicodeError ValueError __name__ abs all any ascii bool bytes callable chr dict divmod enumerate filter
-    float frozenset getattr hasattr hash hex id int isinstance issubclass iter len list map max min next object oct ord
-    pow property range repr reversed round set setattr slice sorted staticmethod classmethod str sum super tuple type
-    zip""".split()
+    """AssertionError AttributeError ImportError IndexError KeyError NotImplementedError OSError OverflowError
+    RecursionError StopIteration TypeError UnicodeError ValueError __name__ __package__ abs all any ascii bool bytes
+    callable chr dict divmod enumerate filter float frozenset getattr hasattr hash hex id int isinstance issubclass
+    iter len list map max min next object oct ord pow property range repr reversed round set setattr slice sorted
+    staticmethod classmethod str sum super tuple type zip""".split()
 )
 COMMAND_ONLY = frozenset(["open", "print"])
 PRIVATE = frozenset(["__class__", "__dict__", "__doc__", "__name__", "__new__", "__init__"])
@@ -91,6 +93,8 @@ def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[int, str]]:
     module = "." * node.level + (node.module or "")
     for alias in node.names:
         allowed = MODULES.get(module, frozenset())
+        if module.startswith("tplc_runtime."):
+            continue
         if module not in MODULES or (allowed is not None and alias.name not in allowed):
             yield node.lineno, f"imports {alias.name} from {module}"
 

@@ -35,6 +35,8 @@ FILES = (
     "openai",
     "command",
 )
+# Of the runtime that several parsers share, not of a parser that holds its own.
+_SHARED_ONLY = "version"
 _PUBLIC = frozenset(["feed", "finish", "message", "copy", "trailing"])
 
 Import = tuple[str, str]  # module and name; the name is "" for `import module`
@@ -84,6 +86,43 @@ def embed(code: Iterable[str]) -> Embedded:
         types=_spaced([text for definition, text in zip(chosen, texts, strict=True) if definition.only_types]),
         text=_joined([text for definition, text in zip(chosen, texts, strict=True) if not definition.only_types]),
     )
+
+
+def share() -> Embedded:
+    """All of the runtime, for the file that parsers share."""
+    definitions = [definition for file in (*FILES, _SHARED_ONLY) for definition in _definitions(file)]
+    texts = ["\n".join(line for part in definition.parts for line in part.lines) for definition in definitions]
+    told = list(zip(definitions, texts, strict=True))
+    return Embedded(
+        imports=tuple(sorted({pair for definition in definitions for _, pair in definition.imports})),
+        type_imports=tuple(sorted({pair for definition in definitions for _, pair in definition.type_imports})),
+        types=_spaced([text for definition, text in told if definition.only_types]),
+        text=_joined([text for definition, text in told if not definition.only_types]),
+    )
+
+
+def imports_of(code: Iterable[str]) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]], Embedded]:
+    """What `code` takes from the runtime and from other modules, when it does not hold them itself.
+
+    Returns the names by file of the runtime, those that are types alone, and the imports of other modules.
+    """
+    names = {node.id for node in ast.walk(ast.parse("\n".join(code))) if isinstance(node, ast.Name)}
+    taken: dict[str, tuple[str, ...]] = {}
+    types: dict[str, tuple[str, ...]] = {}
+    definitions = {file: _definitions(file) for file in (*FILES, _SHARED_ONLY)}
+    for file, there in definitions.items():
+        for found, only_types in ((taken, False), (types, True)):
+            wanted = {name for one in there if one.only_types == only_types for name in one.names if name in names}
+            if wanted:
+                found[file] = tuple(sorted(wanted))
+    all_of = [definition for there in definitions.values() for definition in there]
+    outside = Embedded(
+        imports=_needed((pair for definition in all_of for pair in definition.imports), names),
+        type_imports=_needed((pair for definition in all_of for pair in definition.type_imports), names),
+        types=(),
+        text="",
+    )
+    return taken, types, outside
 
 
 def _reachable(definitions: list[Definition], words: frozenset[str]) -> tuple[set[str], set[str]]:

@@ -1,0 +1,27 @@
+"""Ray, started once in a process and quiet, for whoever moves rows or compiles collections with it."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+
+def start_ray(address: str | None = None, jobs: int | None = None) -> Any:
+    """The module `ray`, connected to the cluster at `address`, or to one of this machine with so many workers."""
+    import ray
+    import ray.data  # it sets up its log when it is imported, so the level is set behind it
+
+    if not ray.is_initialized():
+        quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+        ray.init(address=address, num_cpus=None if address else jobs, include_dashboard=False, **quiet)
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
+    context = ray.data.DataContext.get_current()
+    context.execution_options.preserve_order = True  # rows come back in the order of the file
+    context.enable_progress_bars = False
+    return ray
+
+
+def reason(error: BaseException) -> str:
+    """The last line of what Ray says went wrong; traces of its workers stand before."""
+    said = [line for line in str(error).splitlines() if line.strip()]
+    return said[-1].strip() if said else type(error).__name__
