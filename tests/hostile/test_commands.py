@@ -1,4 +1,4 @@
-"""Every command that meets a template keeps to the limits: soon an error that names one, and little memory in any process.
+"""Every command that meets a template keeps to the limits: soon an error that names one, and little memory taken.
 
 Measured from outside: seconds by the clock, and the most that one process of the command took of memory.
 """
@@ -72,7 +72,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (place / f"{name}.jinja").write_text(source)
         (place / f"{name}.toml").write_text(
             f'[models.{name}]\nsource = "{name}.jinja"\noutputs = ["{name}.py"]\n'
-            + "[models.{}.limits]\ntotal_seconds = 4\nrender_seconds = 60\n".format(name) * (name == "slow")
+            + f"[models.{name}.limits]\ntotal_seconds = 4\nrender_seconds = 60\n" * (name == "slow")
         )
     (place / "all").mkdir()
     (place / "all" / "large.jinja").write_text(LARGE)

@@ -6,8 +6,8 @@
 
 The warnings of a template are noted beside either.
 
-It only saves time: without it everything is made anew.  It lies in a folder that may be anybody's, so what was not noted
-by this user is not believed: `.tplc_cache/signature` is made with a key that lies outside (`tplc.project.key`).
+It only saves time: without it everything is made anew.  It lies in a folder that may be anybody's, so what was not
+noted by this user is not believed: `.tplc_cache/signature` is made with a key that lies outside (`tplc.project.key`).
 """
 
 from __future__ import annotations
