@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import re
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Result, Run
 
-EVIL = "\x1b[2J\x07\r\u202e\u2066\x9b\n::error::gone\n  ::warning file=a::b ##vso[task.x]y ##[add-path]/tmp\u2028\x7f"
+EVIL = '\x1b[2J\x07\r\u202e\u2066\x9b\n::error::gone\n  ::warning file=a::b ##vso[task.x]y ##[add-path]/tmp\u2028\x7f <script></p>"><img src=x>'
 FILE = f"hut {EVIL.replace('/', '')}.jinja"
 WRITTEN = json.dumps(EVIL)[1:-1]
 TEMPLATE = (
@@ -122,6 +123,37 @@ def test_no_command_hands_them_on(run: Run, place: Path) -> None:
         result = run(*command)
         assert said(result) == [], command
         assert "Traceback" not in result.err, command
+
+
+class Elements(HTMLParser):
+    """The names of a page's elements, and of the attributes that run something."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found |= {tag, *(name for name, _ in attrs if name.startswith("on") or name in ("src", "href"))}
+
+
+def test_pages_show_them(run: Run, place: Path) -> None:
+    run("build", "hut")
+    pages = {
+        "explain.html": ("explain", FILE, *TOKEN, "--html"),
+        "refused.html": ("explain", "refuses.jinja", "--html"),
+        "census.html": ("census", ".", "--html"),
+        "observe.html": ("observe", "hut.json", "outputs.jsonl", "--html"),
+    }
+    for name, command in pages.items():
+        result = run(*command, name)
+        assert said(result) == []
+        assert result.code == int(name == "refused.html"), result.err
+        written = (place / name).read_text(encoding="utf-8")
+        assert "gone" in written
+        assert [repr(match.group()) for match in UNSEEN.finditer(written)] == [], name
+        elements = Elements()
+        elements.feed(written)
+        assert elements.found & {"script", "img", "src", "href", "onerror", "iframe"} == set(), name
 
 
 def test_a_check_for_a_log_of_its_own(run: Run, place: Path) -> None:
