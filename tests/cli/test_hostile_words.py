@@ -15,7 +15,10 @@ import pytest
 
 from tests.cli.conftest import Result, Run
 
-EVIL = '\x1b[2J\x07\r\u202e\u2066\x9b\n::error::gone\n  ::warning file=a::b ##vso[task.x]y ##[add-path]/tmp\u2028\x7f <script></p>"><img src=x>'
+EVIL = (
+    "\x1b[2J\x07\r\u202e\u2066\x9b\n::error::gone\n  ::warning file=a::b ##vso[task.x]y ##[add-path]/tmp\u2028\x7f "
+    '<script></p>"><img src=x>'
+)
 FILE = f"hut {EVIL.replace('/', '')}.jinja"
 WRITTEN = json.dumps(EVIL)[1:-1]
 TEMPLATE = (
