@@ -180,7 +180,7 @@ class Acceptor:
     reasoning_starts: tuple[Marker, ...]
     reasoning_ends: tuple[str, ...]
     content_space: str  # white space that the template writes before the content
-    content_starts: tuple[str, ...]
+    content_starts: tuple[Marker, ...]
     content_ends: tuple[str, ...]
     strays: tuple[Marker, ...]  # closers of reasoning that are dropped though none is open
     calls: CallForm | None

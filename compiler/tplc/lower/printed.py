@@ -29,7 +29,7 @@ def _facts(acceptor: Acceptor) -> Iterator[str]:
     yield from _markers("reasoning.start", acceptor.reasoning_starts)
     yield from _texts("reasoning.end", acceptor.reasoning_ends)
     yield from _texts("content.space", [acceptor.content_space])
-    yield from _texts("content.start", acceptor.content_starts)
+    yield from _markers("content.start", acceptor.content_starts)
     yield from _texts("content.end", acceptor.content_ends)
     yield from _markers("stray", acceptor.strays)
     if acceptor.calls is not None:

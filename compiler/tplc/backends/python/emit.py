@@ -245,7 +245,7 @@ def _markers(ir: TemplateIR, facts: Acceptor) -> list[str]:
         ("OUTPUT_END", facts.last_ends),
         ("REASONING_START", _texts_of(facts.reasoning_starts)),
         ("REASONING_END", facts.reasoning_ends),
-        ("CONTENT_START", facts.content_starts),
+        ("CONTENT_START", _texts_of(facts.content_starts)),
         ("CONTENT_END", facts.content_ends),
     ]
     calls = facts.calls
@@ -284,7 +284,6 @@ def _pair_markers(pairs: PairForm) -> list[tuple[str, Sequence[str]]]:
 def _tables(facts: Acceptor) -> list[str]:
     calls = facts.calls
     content = [
-        *([("content", "CONTENT_START")] if facts.content_starts else []),
         *([("content_end", "CONTENT_END")] if facts.content_ends else []),
         *([(_opener_kind(calls), "CALL_START")] if calls is not None and calls.openers else []),
         *([("end", "TURN_END")] if facts.ends else []),
@@ -294,17 +293,16 @@ def _tables(facts: Acceptor) -> list[str]:
         *([("empty", "EMPTY_CALL")] if calls is not None and calls.empty else []),
     ]
     opens = [("reasoning", "REASONING_START")] if facts.reasoning_starts else []
-    anywhere, first = _at(facts.reasoning_starts, "anywhere"), _at(facts.reasoning_starts, "before content")
-    openers: Sequence[tuple[str, str | Sequence[str]]] = opens
-    if first:
-        openers = [("reasoning", anywhere)] if anywhere else []
-    lines = _marks("IN_CONTENT", [*openers, *content])
+    opens += [("content", "CONTENT_START")] if facts.content_starts else []
+    first = _counts_first(facts)
+    lines = _marks("IN_CONTENT", [*(_openers_anywhere(facts) if first else opens), *content])
     if first:
         lines += _marks("BEFORE_CONTENT", [*opens, *content])
     if _starts_with_closer(facts):
         lines += _marks("AT_START", [("reasoning_end", _at(facts.strays, "turn start")), *opens, *content])
     if _unopened(facts):
-        lines += _marks("BEFORE_REASONING_END", [("reasoning_end", "REASONING_END"), *content])
+        openers = _openers_anywhere(facts) if first else opens
+        lines += _marks("BEFORE_REASONING_END", [("reasoning_end", "REASONING_END"), *openers, *content])
     elif facts.reasoning_ends:
         ends = [("reasoning_end", "REASONING_END"), *([("end", "TURN_END")] if facts.ends else [])]
         ends += [("last", "OUTPUT_END")] if facts.last_ends else []
@@ -338,6 +336,16 @@ def _tables(facts: Acceptor) -> list[str]:
     if calls.fields:
         lines += _field_table(calls)
     return lines + (_pair_tables(calls.pairs) if calls.pairs is not None else [])
+
+
+def _counts_first(facts: Acceptor) -> bool:
+    """Whether what opens reasoning or content counts before content only."""
+    return bool(_at((*facts.reasoning_starts, *facts.content_starts), "before content"))
+
+
+def _openers_anywhere(facts: Acceptor) -> list[tuple[str, Sequence[str]]]:
+    kinds = (("reasoning", facts.reasoning_starts), ("content", facts.content_starts))
+    return [(kind, texts) for kind, starts in kinds if (texts := _at(starts, "anywhere"))]
 
 
 def _starts_with_closer(facts: Acceptor) -> bool:
@@ -645,7 +653,7 @@ def _specials(facts: Acceptor, kind: str) -> set[str] | None:
     markers = [*facts.reasoning_ends, *facts.ends, *facts.last_ends]
     if kind == "content":
         markers += [*_at(facts.reasoning_starts, "anywhere"), *_at(facts.strays, "anywhere")]
-        markers += [*facts.content_starts, *facts.content_ends, *facts.headers]
+        markers += [*_at(facts.content_starts, "anywhere"), *facts.content_ends, *facts.headers]
     elif not facts.reasoning_ends:
         return None
     if calls is not None and (kind == "content" or _calls_end_reasoning(facts)):
@@ -712,7 +720,7 @@ def _held(facts: Acceptor) -> list[str]:
         "",
         "    def _held_text(self) -> bool:",
         "        # turn = text REASONING_END content | content",
-        '        kind = self._until(BEFORE_REASONING_END, "held")',
+        *_text_until(facts, "BEFORE_REASONING_END", "held"),
         '        if kind == "reasoning_end":',
         '            self._release("reasoning_content")',
         "            self._drop()",
@@ -758,15 +766,24 @@ def _content(facts: Acceptor) -> list[str]:
 
 
 def _text_of_content(facts: Acceptor) -> list[str]:
-    if not _at(facts.reasoning_starts, "before content"):
-        return ['        kind = self._until(IN_CONTENT, "content")']
+    return _text_until(facts, "IN_CONTENT", "content")
+
+
+def _text_until(facts: Acceptor, marks: str, text: str) -> list[str]:
+    """Text up to a marker, and before any of it those that count there only."""
+    starts = (("reasoning", facts.reasoning_starts), ("content", facts.content_starts))
+    kinds = [kind for kind, starts in starts if _at(starts, "before content")]
+    until = f"kind = self._until({marks}, {literal(text)})"
+    if not kinds:
+        return [f"        {until}"]
+    condition = " and ".join(f"kind != {literal(kind)}" for kind in kinds)
     return [
-        "        # What opens reasoning is text once content has begun.",
+        f"        # What opens {' or '.join(kinds)} is text once content has begun.",
         '        kind = self._next(BEFORE_CONTENT) if self._fresh else ""',
         "        if kind is None:",
         "            return False",
-        '        if kind != "reasoning":',
-        '            kind = self._until(IN_CONTENT, "content")',
+        f"        if {condition}:",
+        f"            {until}",
     ]
 
 
