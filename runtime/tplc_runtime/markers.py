@@ -25,29 +25,13 @@ GAP = 64  # the most white space that is looked for at one place inside a marker
 Mark = namedtuple("Mark", "kind start end lead trail")
 
 
-class Beginnings:
-    """What texts begin with.  Only short beginnings are kept apart: all would be as many as a text is long."""
-
-    def __init__(self, texts: Sequence[str]) -> None:
-        self.texts = texts
-        self._short = {text[:n] for text in texts for n in range(1, min(len(text), 5))}
-
-    def has(self, part: str) -> bool:
-        """Does one begin with this, and go on?"""
-        if part[:4] not in self._short:
-            return False
-        return any(len(part) < len(text) and text.startswith(part) for text in self.texts)
-
-
 class Marks:
     def __init__(self, **kinds: Sequence[str]) -> None:
         found: dict[str, tuple[str, str, str]] = {}
         for kind, markers in kinds.items():
-            for marker in markers:
-                core = marker.strip()
-                if core:
-                    lead, _, trail = marker.partition(core)
-                    found.setdefault(core, (kind, lead[-GAP:], trail))
+            for marker in filter(str.strip, markers):
+                lead, core, trail = marker.partition(marker.strip())
+                found.setdefault(core, (kind, lead[-GAP:], trail))
         self.cores = cores = sorted(found, key=len, reverse=True)
         self._found = [found[core] for core in cores]
         # A core that ends like a word, with white space after it, is not the beginning of a longer word.
@@ -58,9 +42,10 @@ class Marks:
         self._words = Pattern("|".join(f"{re.escape(word[0])}(?={re.escape(word[1:])})" for word in words) or "(?!)")
         self._first = Pattern("|".join(sorted({re.escape(core[0]) for core in cores})) or "(?!)")
         self.width = max((len(core) + GAP * (len(pieces[core]) - 1) for core in cores), default=0) + 1
-        # What may begin at the end of a text; and the same without the white space in it, which is free.
-        self._whole = Beginnings([core + ends[core] for core in cores])
-        self._loose = Beginnings(["".join(core.split()) + ends[core] for core in cores if len(pieces[core]) > 1])
+        # What may begin at a text's end, and the same without its white space, which is free; and their first signs.
+        self._whole = [core + ends[core] for core in cores]
+        self._loose = ["".join(core.split()) + ends[core] for core in cores if len(pieces[core]) > 1]
+        self._short = {core[:n] for core in (*self._whole, *self._loose) for n in range(1, min(len(core), 5))}
         leads = {lead for _, lead, _ in self._found}
         self._leads = {lead[i:j] for lead in leads for i in range(len(lead)) for j in range(i + 1, len(lead) + 1)}
         self._lead_width = max(map(len, leads), default=0)
@@ -85,7 +70,10 @@ class Marks:
         if len(buf) - pos > self.width:
             return False
         tail = buf[pos:]
-        return self._whole.has(tail) or (bool(self._loose.texts) and self._loose.has("".join(tail.split())))
+        return self._begin(self._whole, tail) or (bool(self._loose) and self._begin(self._loose, "".join(tail.split())))
+
+    def _begin(self, cores: Sequence[str], part: str) -> bool:
+        return part[:4] in self._short and any(len(part) < len(core) and core.startswith(part) for core in cores)
 
     def begun(self, buf: str, pos: int, kinds: Sequence[str] = (), least: int = 1) -> bool:
         """Does the text from `pos` to the end begin a marker of these kinds (of any)?"""
