@@ -173,7 +173,8 @@ class Work:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         watch = Watch(process.pid)
         if kill:
-            _wait(lambda: len(list(target.glob("[!.]*.parquet"))) > FILES // 3)
+            _wait(lambda: process.poll() is not None or len(list(target.glob("[!.]*.parquet"))) > FILES // 3)
+            assert process.returncode is None, f"{engine} ended before it could be killed: {process.returncode}"
             pid = process.pid if kill == "run" else watch.worker()
             print(f"{'':9} killed: {_read(Path(f'/proc/{pid}/cmdline'))[:60]}")
             os.kill(pid, 9)
