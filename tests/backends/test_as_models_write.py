@@ -93,3 +93,40 @@ def test_the_other_name_of_a_call_s_arguments() -> None:
     case("tagged-json").output(text).expect(calls=[("look", {"days": 2})])
     text = '<fn>\n{"name": "look", "arguments": {"days": 2}, "parameters": {"days": 3}}\n</fn>'
     case("tagged-json").output(text).expect(calls=[("look", {"days": 2})])
+
+
+LOOK = "<do=look>\n</do>\n</deed>"
+
+
+@pytest.mark.parametrize("between", ["", ";", "; ", "\n,\n"])
+def test_signs_between_calls(between: str) -> None:
+    text = f"</musings>\n\n<deed>\n{LOOK}{between}<deed>\n{LOOK}"
+    case("parameter-tags").output(text).expect(calls=[("look", {}), ("look", {})])
+    call = '{"name": "look", "parameters": {}}'
+    case("bare-json").output(call + between + call).expect(calls=[("look", {}), ("look", {})])
+
+
+def test_a_sign_that_no_call_follows_is_text() -> None:
+    case("parameter-tags").output(f"</musings><deed>\n{LOOK}; and").expect("; and", calls=[("look", {})])
+    case("bare-json").output('{"name": "look", "parameters": {}}; {so').expect("; {so", calls=[("look", {})])
+
+
+def test_an_opener_whose_rest_begins_a_line_ends_reasoning_as_a_whole() -> None:
+    case("parameter-tags").output(f"Hm.<deed>\n{LOOK}").expect(reasoning="Hm.", calls=[("look", {})])
+    case("parameter-tags").output(f"Hm.<deed>x\n{LOOK}").expect(reasoning="Hm.<deed>x\n", calls=[("look", {})])
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "content"),
+    [
+        ("tagged-json", "A <fn></fn> B", "A  B"),
+        ("tagged-json", "A <fn>\n</fn> B", "A  B"),
+        ("tagged-json", "A <fn>x</fn> B", "A <fn>x</fn> B"),
+        ("json-array", "A «wishes»[]«/wishes»", "A "),
+        ("json-array", "A «wishes»«/wishes»", "A "),
+        ("sectioned-ids", "<!calls!><!/calls!>A", "A"),
+        ("sectioned-ids", "<!calls!><!call!><!/call!><!/calls!>A", "A"),
+    ],
+)
+def test_an_empty_call_is_dropped_and_a_failed_one_kept(name: str, text: str, content: str) -> None:
+    case(name).output(text).expect(content)

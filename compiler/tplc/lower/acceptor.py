@@ -129,11 +129,13 @@ class CallForm:
     where: Where
     inner: tuple[str, ...]
     separators: tuple[str, ...]
+    joints: str  # signs that may stand between two calls as well, before what opens the second
     call_closers: tuple[str, ...]
     section_closers: tuple[str, ...]
     in_reasoning: Where | None = None  # where an opener ends reasoning that is open
     last: tuple[str, ...] = ()  # closers after which nothing of the call is missing; () where it has none of its own
     ends_turn: bool = False  # one call is all: its last closer may be what ends the turn, which servers cut off
+    empty: tuple[str, ...] = ()  # an opener with its closer and nothing between: dropped
     section_ends: tuple[str, ...] = ()  # closers after which no call follows, where calls have no opener of their own
     header: tuple[SlotEnd, ...] = ()
     tail: tuple[str, tuple[SlotEnd, ...]] | None = None  # slots after the arguments, and the text before them

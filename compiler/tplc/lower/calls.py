@@ -11,13 +11,16 @@ from tplc.ir.nodes import ObjectArguments, PairArguments, Slot, TemplateIR, Text
 from tplc.ir.spellings import spellings_of
 from tplc.lower.acceptor import CallForm, CallShape, Where
 from tplc.lower.call_objects import CallObject, object_head, object_of, opening_of
-from tplc.lower.closers import closers_of, last_of, with_space
+from tplc.lower.closers import closers_of, empty_calls, last_of, with_space
 from tplc.lower.layouts import merged, not_blank, text_at, unique
 from tplc.lower.openers import Openers, openers_of, spaced, starts_of
 from tplc.lower.pairs import pairs_of
 from tplc.lower.shapes import object_shape, shape_of, with_id
 from tplc.lower.slots import after_arguments, before_object, before_pairs, header_of, id_layout
 from tplc.lower.tolerated import Tolerated
+
+# What models write between calls, whatever the template does.
+_JOINTS = ",;"
 
 
 def calls_of(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
@@ -37,6 +40,7 @@ def _object_calls(ir: TemplateIR, called: CallObject, tolerated: Tolerated) -> C
     return replace(
         form,
         last=last_of(form.closers, [called.after], tools.section_end, ir.turn.ends),
+        empty=_empty(form, called.after),
         header=header_of(before[bool(text_at(before, 0)) :], before_object(tools), tolerated),
         fields=called.fields,
         object_head=object_head(tools),
@@ -60,6 +64,7 @@ def _header_calls(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
     return replace(
         form,
         last=() if after.slots else last_of(form.closers, after.closing, tools.section_end, ir.turn.ends),
+        empty=_empty(form, "".join(after.closing)) if not after.slots else (),
         section_ends=not_blank(tolerated.texts(tolerated.usual("tools.section_end"))),
         header=header_of(before, last, tolerated),
         tail=after.tail,
@@ -74,6 +79,8 @@ def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated) -> 
     sections = unique([*tolerated.forms["tools.section_start"], *spaced(section, tolerated.texts(section))])
     starts = starts_of(shape.opener, first, tolerated)
     openers = openers_of(sections, starts, first, tolerated)
+    separators = not_blank(tolerated.texts(tools.separator))
+    signs = [sign for sign in _JOINTS if not any(text.strip() == sign for text in separators)]
     return CallForm(
         section_starts=sections,
         section_end=tools.section_end,
@@ -85,7 +92,8 @@ def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated) -> 
         where=openers.where,
         in_reasoning=_in_reasoning(openers, tolerated),
         inner=openers.inside,
-        separators=not_blank(tolerated.texts(tools.separator)),
+        separators=separators,
+        joints="".join(signs) if openers.inside and "omitted_openers" in tolerated.kinds else "",
         call_closers=(),
         section_closers=closers_of([tolerated.usual("tools.section_end")], tolerated),
         styles=spellings_of(tools, also_python="python_literals" in tolerated.kinds),
@@ -93,6 +101,10 @@ def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated) -> 
         ends_turn=not (tools.parallel or tools.section_end.strip()),
         encoded=isinstance(tools.arguments, ObjectArguments) and tools.arguments.encoded,
     )
+
+
+def _empty(form: CallForm, closing: str) -> tuple[str, ...]:
+    return empty_calls((form.section_start, form.section_end), (form.starts[0], closing))
 
 
 def _in_reasoning(openers: Openers, tolerated: Tolerated) -> Where | None:

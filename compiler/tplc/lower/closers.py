@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from tplc.ir.markers import is_word, parts_of, pieces_of
-from tplc.lower.layouts import not_blank
+from tplc.ir.markers import could_be_prose, is_distinctive, is_word, parts_of, pieces_of
+from tplc.lower.layouts import not_blank, unique
 from tplc.lower.tolerated import Tolerated
 
 
@@ -23,6 +24,22 @@ def closers_of(texts: Sequence[str], tolerated: Tolerated) -> tuple[str, ...]:
 def with_space(texts: Sequence[str], space: str) -> tuple[str, ...]:
     """White space after the calls is the last closer's; otherwise nothing would show where it ends."""
     return (*texts[:-1], "".join(texts[-1:]) + space)
+
+
+def empty_calls(section: tuple[str, str], call: tuple[str, str]) -> tuple[str, ...]:
+    """What opens calls and closes them, with nothing between: whole, and the outer pieces where these pair up.
+
+    "<calls>" "</calls>", "<call>" "</call>"  →  "<calls>\\n</calls>", "<call>\\n</call>", …
+    """
+    found = []
+    for opened, closed in (section, call, (section[0] + call[0], call[1] + section[1])):
+        starts, ends = pieces_of(opened), pieces_of(closed)
+        pairs = [(starts[:n], ends[-n:]) for n in range(1, len(starts)) if len(starts) == len(ends)]
+        bracketed = re.match(r".*[>\])}»]", opened, re.DOTALL)
+        found += [(opened, closed), (bracketed.group() if bracketed else "", closed)]
+        found += [("".join(start), "".join(end)) for start, end in pairs]
+    told = [(start, end.strip()) for start, end in found if is_distinctive(start) and not could_be_prose(start)]
+    return unique(f"{start.strip()}\n{end}" for start, end in told if end)
 
 
 def last_of(closers: Sequence[str], texts: Sequence[str], section_end: str, ends: Sequence[str]) -> tuple[str, ...]:

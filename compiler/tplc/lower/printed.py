@@ -58,6 +58,8 @@ def _calls(calls: CallForm) -> Iterator[str]:
     yield from (f"calls.last = {quoted(text)} ends a call" for text in calls.last)
     if calls.ends_turn:
         yield "calls = one a turn: its last closer may end the turn"
+    yield from (f"calls.joint = {quoted(sign)} before a further call" for sign in calls.joints)
+    yield from _texts("calls.empty", calls.empty)
     yield from (f"calls.section_end = {quoted(text)} no call follows" for text in calls.section_ends)
     if calls.tail is not None:
         yield f"calls.tail = {quoted(calls.tail[0])}"

@@ -5,6 +5,8 @@ reasoning "<r>" … "</r>", end "<eos>"  →  "<r>" opens reasoning, "</r>" clos
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tplc.ir.markers import could_be_prose, is_word
 from tplc.ir.nodes import Reasoning, TemplateIR
 from tplc.lower.acceptor import Acceptor, CallForm, Marker
@@ -14,16 +16,18 @@ from tplc.lower.tolerated import Tolerated
 
 
 def turn_of(ir: TemplateIR, calls: CallForm | None, tolerated: Tolerated) -> Acceptor:
-    headers = [piece for header in tolerated.texts(ir.turn.header) for piece in [header, *rests_of(header)]]
     trailing = tolerated.blank("content.end")
     ends = tolerated.texts(tolerated.usual("reasoning.end")) if ir.reasoning.mode != "none" else ()
+    starts = _reasoning_starts(ir.reasoning, tolerated)
+    parts = [*(start.text for start in starts), *tolerated.of_role("content.start"), *(calls.openers if calls else ())]
+    headers = [text for header in tolerated.texts(ir.turn.header) for text in [header, *_rests(header, parts)]]
     return Acceptor(
         anchors=tuple(anchor for anchor in ir.turn.anchors if anchor),
         # A header that people write as well ("Answer:") repeats no turn: words would be lost.
         headers=not_blank(header for header in headers if not could_be_prose(header)),
         ends=unique(trailing + end for end in ir.turn.ends if end.strip() and not is_word(end)),
         last_ends=unique(trailing + end for end in ir.turn.ends if is_word(end)),
-        reasoning_starts=_reasoning_starts(ir.reasoning, tolerated),
+        reasoning_starts=starts,
         reasoning_ends=ends,
         content_space=tolerated.blank("content.start"),
         content_starts=tolerated.of_role("content.start"),
@@ -32,6 +36,11 @@ def turn_of(ir: TemplateIR, calls: CallForm | None, tolerated: Tolerated) -> Acc
         calls=calls,
         tolerances=tolerated.kinds,
     )
+
+
+def _rests(header: str, parts: Sequence[str]) -> list[str]:
+    """What a header ends with counts by itself, unless a part of the turn begins so: most of that would be text."""
+    return [rest for rest in rests_of(header) if not any(part.strip().startswith(rest.strip()) for part in parts)]
 
 
 def _reasoning_starts(reasoning: Reasoning, tolerated: Tolerated) -> tuple[Marker, ...]:

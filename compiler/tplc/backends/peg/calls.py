@@ -15,7 +15,7 @@ from tplc.backends.peg.arguments import argument_sections
 from tplc.backends.peg.facts import Facts
 from tplc.backends.peg.known_tools import KnownTools
 from tplc.backends.peg.object_calls import object_call_section
-from tplc.backends.peg.patterns import leaf, literal
+from tplc.backends.peg.patterns import any_of, leaf, literal
 from tplc.backends.peg.rules import Rule, Section, rule, sequence
 from tplc.backends.peg.slots import closing, slot_rules
 from tplc.backends.peg.styles import styles_of
@@ -47,7 +47,8 @@ def section_section(facts: Facts, *, parallel: bool, apart: bool) -> Section:
     named += ["call_close"] if facts.call_close and facts.closes_only else []
     named += ["call_separator"] if facts.separator and not apart else []
     between = f"(gap {_any(named)})*" if named else ""
-    another = sequence("between_calls" if between else "", "gap", "call_separator gap" if apart else "", "call")
+    joint = "call_joint?" if facts.calls.joints else "call_separator gap" if apart else ""
+    another = sequence("between_calls" if between else "", "gap", joint, "call")
     opened = "section_open gap" if facts.section_open else ""
     if facts.section_open and facts.call_open and facts.distinctive_call:
         opened = "(section_open gap)?"
@@ -67,6 +68,8 @@ def section_section(facts: Facts, *, parallel: bool, apart: bool) -> Section:
     rules.append(rule("gap", leaf(r"\s*+")))
     if facts.separator:
         rules.append(rule("call_separator", leaf(facts.separator)))
+    if facts.calls.joints:
+        rules.append(rule("call_joint", leaf(rf"{any_of(facts.calls.joints)}\s*+")))
     if facts.section_close:
         rules.append(rule("section_close", leaf(facts.section_close)))
     return Section("Tool calls.", (*rules,))

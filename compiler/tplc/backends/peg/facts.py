@@ -11,13 +11,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from tplc.backends.peg.patterns import SLOT_AGAIN, either, exact, group, marker, some_suffix
+from tplc.backends.peg.patterns import SLOT_AGAIN, either, exact, group, marker, marker_core, some_suffix
 from tplc.ir.markers import could_be_prose, is_distinctive, pieces_of
 from tplc.lower import Acceptor, CallForm, CallShape, Marker
 from tplc.lower.acceptor import Where
 from tplc_runtime.markers import SEAM
 
-NO_CALLS = CallForm(("",), "", "", (), CallShape("", (), ()), ("",), (), "line start", (), (), (), ())
+NO_CALLS = CallForm(("",), "", "", (), CallShape("", (), ()), ("",), (), "line start", (), (), "", (), ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,8 @@ class Facts:
     # The call's opener says by itself that a call comes, also outside a section.
     distinctive_call: bool
     stray: str
+    # An opener of calls and its closer, with nothing between.
+    empty: str
     # Nothing but JSON's signs opens a call: it counts only where a line begins.
     bare: bool
     call_lead: str
@@ -73,6 +75,13 @@ class Facts:
         """The same where they count at the start of a line only, which may be indented."""
         indented = [rf"(?<=\n)[^\S\n]*+(?:{self.call_cores})"] if self.call_cores else []
         return [self.own_line, *indented] if self.call_lead else indented
+
+    @property
+    def over_lines(self) -> str:
+        """An opener that begins anywhere, of which a piece that opens calls by itself begins a line."""
+        openers = [text.strip() for text in self.calls.openers if text.strip()]
+        halves = [(whole[: -len(rest)].rstrip(), rest) for whole in openers for rest in openers if whole.endswith(rest)]
+        return either([rf"{marker_core(half)}[^\S\n]*+\n\s*+{marker_core(rest)}" for half, rest in halves if half])
 
     @property
     def own_line(self) -> str:
@@ -106,7 +115,7 @@ class _Analysis:
             acceptor=acceptor,
             calls=calls,
             turn_end=turn_end(acceptor),
-            turn_header=self.opener(_whole(acceptor.headers)),
+            turn_header=pattern_of(longest_first(acceptor.headers)),
             reasoning_open=self.before_calls([start.text for start in starts]),
             reasoning_open_anywhere=self.before_calls(texts_at(starts, "anywhere")),
             reasoning_open_first=self.alone(texts_at(starts, "before content")),
@@ -124,6 +133,7 @@ class _Analysis:
             closes_only=not self.opens("".join(text or "" for text in calls.shape.closer[:1]).strip()),
             distinctive_call=not set(calls.openers).isdisjoint(calls.inner),
             stray=either([marker(text) for text in longest_first(unlike(texts_at(acceptor.strays, "anywhere")))]),
+            empty=pattern_of(longest_first(calls.empty)),
             bare=acceptor.calls is not None and calls.where == "line start",
             call_lead=some_suffix(lead) if lead.endswith("\n") else "",
             call_cores=either(cores) or ahead,
@@ -189,11 +199,6 @@ def turn_end(acceptor: Acceptor) -> str:
     """Words end a turn only where nothing follows."""
     ends = sorted([*acceptor.ends, *acceptor.last_ends], key=lambda end: (-len(end), end))
     return either([marker(end) + (r"(?=\s*+\Z)" if end in acceptor.last_ends else "") for end in ends])
-
-
-def _whole(headers: Sequence[str]) -> list[str]:
-    """Those that are not the rest of another."""
-    return [text for text in headers if not any(other != text and other.endswith(text) for other in headers)]
 
 
 def texts_at(markers: Iterable[Marker], where: Where) -> list[str]:

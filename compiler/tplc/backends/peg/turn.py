@@ -57,6 +57,8 @@ def turn_section(facts: Facts, *, in_format: bool) -> Section:
         rules.append(rule("turn_end", leaf(facts.turn_end)))
     if facts.turn_header:
         rules.append(rule("turn_header", leaf(facts.turn_header)))
+    if facts.empty:
+        rules.append(rule("empty_call", leaf(facts.empty)))
     if facts.stray:
         rules.append(rule("stray_closer", leaf(facts.stray)))
     if facts.reasoning_close_first:
@@ -74,6 +76,7 @@ def _markers(facts: Facts) -> list[str]:
         ("turn_header", facts.turn_header),
         ("reasoning_for_word" if facts.reasoning_open_first else "reasoning", facts.reasoning_open_anywhere),
         ("call_line" if facts.bare else "tool_calls", facts.call_starts),
+        ("empty_call", facts.empty),
         ("content_open", facts.content_open),
         ("content_close", facts.content_close),
         ("stray_closer", facts.stray),
@@ -110,7 +113,8 @@ def reasoning_section(mode: ReasoningMode, facts: Facts) -> Section:
     by_call = facts.calls.in_reasoning is not None
     if facts.unopened:
         return _thinking_aloud(facts)
-    stops = [facts.reasoning_close, facts.turn_end, *(facts.line_starts if by_call else [])]
+    over_lines = facts.over_lines if by_call else ""
+    stops = [facts.reasoning_close, facts.turn_end, over_lines, *(facts.line_starts if by_call else [])]
     at_call = "!call_line" if by_call else ""
     text = sequence("!reasoning_close", "!turn_end" if facts.turn_end else "", at_call, leaf(up_to(stops)))
     ends = ["reasoning_close", *(["&turn_end"] if facts.turn_end else []), *(["call_line"] if by_call else []), "cut"]
@@ -121,8 +125,9 @@ def reasoning_section(mode: ReasoningMode, facts: Facts) -> Section:
         rule("reasoning_close", leaf(facts.reasoning_close)),
     ]
     if by_call:
-        own_line = [f"&{leaf(facts.own_line)} &tool_calls"] if facts.call_lead else []
-        rules.append(rule("call_line", *own_line, "line_start reasoning_text_for_indent &tool_calls"))
+        ahead = [facts.own_line if facts.call_lead else "", over_lines]
+        whole = [f"&{leaf(pattern)} &tool_calls" for pattern in ahead if pattern]
+        rules.append(rule("call_line", *whole, "line_start reasoning_text_for_indent &tool_calls"))
         rules.append(rule("reasoning_text_for_indent", leaf(INDENT)))
         rules.append(rule("line_start", leaf(r"(?<![^\n])")))
     return Section(f"Reasoning{_FORM[mode]}.", (*rules,))
@@ -178,7 +183,8 @@ def _thinking_aloud(facts: Facts) -> Section:
 def content_section(facts: Facts) -> Section:
     calls = facts.line_starts if facts.bare else facts.call_starts
     opened = facts.reasoning_open_anywhere
-    stops = [facts.turn_end, facts.turn_header, opened, *calls, facts.content_open, facts.content_close, facts.stray]
+    texts = [facts.content_open, facts.content_close, facts.empty, facts.stray]
+    stops = [facts.turn_end, facts.turn_header, opened, *calls, *texts]
     rules = [rule("content", leaf(up_to(stops)))]
     if facts.content_open:
         rules.insert(0, rule("content_open", leaf(facts.content_open)))

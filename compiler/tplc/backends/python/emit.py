@@ -256,7 +256,7 @@ def _markers(ir: TemplateIR, facts: Acceptor) -> list[str]:
             ("CALL_SEPARATOR", calls.separators),
         ]
         groups += [(name, slot.suffixes) for slot, name in _named_ends(calls.header)]
-        groups.append(("CALL_END", calls.closers))
+        groups += [("CALL_END", calls.closers), ("EMPTY_CALL", calls.empty)]
         if calls.tail is not None:
             groups.append(("TAIL_START", (calls.tail[0],)))
             groups += [(f"{slot.kind.upper()}_AGAIN_END", slot.suffixes) for slot in calls.tail[1]]
@@ -291,6 +291,7 @@ def _tables(facts: Acceptor) -> list[str]:
         *([("last", "OUTPUT_END")] if facts.last_ends else []),
         *([("header", "TURN_START")] if facts.headers else []),
         *([("stray", "STRAY")] if _at(facts.strays, "anywhere") else []),
+        *([("empty", "EMPTY_CALL")] if calls is not None and calls.empty else []),
     ]
     opens = [("reasoning", "REASONING_START")] if facts.reasoning_starts else []
     anywhere, first = _at(facts.reasoning_starts, "anywhere"), _at(facts.reasoning_starts, "before content")
@@ -318,7 +319,7 @@ def _tables(facts: Acceptor) -> list[str]:
     after = [
         *([("tail", "TAIL_START")] if calls.tail is not None else []),
         *([("both", _both(calls))] if _both(calls) else []),
-        *([("call", starts)] if starts else []),
+        *([("call", _with_joints(starts, calls))] if starts else []),
         *([("separator", "CALL_SEPARATOR")] if calls.separators else []),
         *([("section", calls.section_ends)] if calls.unmarked and calls.section_ends else []),
         *([("closed", calls.last)] if calls.last else []),
@@ -377,6 +378,14 @@ def _both(calls: CallForm) -> tuple[str, ...]:
     """Markers that close a call as well as open the next."""
     cores = {text.strip() for text in calls.openers}
     return tuple(text for text in calls.closers if text.strip() in cores)
+
+
+def _with_joints(starts: str, calls: CallForm) -> str:
+    """What opens a further call, also behind the signs that may stand before it."""
+    if not calls.joints:
+        return starts
+    joined = f'(f"{{sign}}\\n{{text}}" for sign in {literal(calls.joints)} for text in NEXT_CALL_START)'
+    return f"{starts} + tuple{joined}"
 
 
 def _slots(name: str, slots: Sequence[SlotEnd], end: str = "_END") -> list[str]:
