@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from tplc.backends.peg.patterns import SLOT_AGAIN, either, exact, group, marker, marker_core, some_suffix
@@ -58,6 +58,9 @@ class Facts:
     bare: bool
     call_lead: str
     call_cores: str
+    # Where calls are not parsed, what ends reasoning all the same: at its start, and after text.
+    unparsed_first: str = ""
+    unparsed: str = ""
 
     @property
     def unopened(self) -> bool:
@@ -93,6 +96,14 @@ class Facts:
 
 def facts_of(acceptor: Acceptor) -> Facts:
     return _Analysis(acceptor).facts()
+
+
+def without_calls(facts: Facts, plain: Facts) -> Facts:
+    """`plain`: the facts of the format without its calls, which end its reasoning as they did."""
+    if facts.calls.in_reasoning is None:
+        return plain
+    begins = either([facts.over_lines, *facts.line_starts])
+    return replace(plain, unparsed_first=rf"\s*+(?:{facts.call_cores})", unparsed=group(begins))
 
 
 class _Analysis:

@@ -128,12 +128,13 @@ def reasoning_section(mode: ReasoningMode, facts: Facts) -> Section:
     if facts.unopened:
         return _thinking_aloud(facts)
     over_lines = facts.over_lines if by_call else ""
-    stops = [facts.reasoning_close, facts.turn_end, over_lines, *(facts.line_starts if by_call else [])]
-    at_call = "!call_line" if by_call else ""
+    stops = [facts.reasoning_close, facts.turn_end, over_lines, *(facts.line_starts if by_call else [facts.unparsed])]
+    at_call = "!call_line" if by_call else f"!{leaf(facts.unparsed)}" if facts.unparsed else ""
     text = sequence("!reasoning_close", "!turn_end" if facts.turn_end else "", at_call, leaf(up_to(stops)))
-    ends = ["reasoning_close", *(["&turn_end"] if facts.turn_end else []), *(["call_line"] if by_call else []), "cut"]
+    ends = ["reasoning_close", *(["&turn_end"] if facts.turn_end else []), *(["call_line"] if by_call else [])]
+    ends += [*([f"&{leaf(facts.unparsed)}"] if facts.unparsed else []), "cut"]
     rules = [
-        rule("reasoning", *_reasoning(ends, by_call=by_call)),
+        rule("reasoning", *_reasoning(ends, "&tool_calls" if by_call else facts.unparsed_first)),
         rule("reasoning_open", leaf(facts.reasoning_open)),
         rule("reasoning_text", text),
         rule("reasoning_close", leaf(facts.reasoning_close)),
@@ -147,9 +148,12 @@ def reasoning_section(mode: ReasoningMode, facts: Facts) -> Section:
     return Section(f"Reasoning{_FORM[mode]}.", (*rules,))
 
 
-def _reasoning(ends: list[str], *, by_call: bool) -> list[str]:
+def _reasoning(ends: list[str], calls: str) -> list[str]:
+    """`calls`: those that may come at once, as a rule or as a pattern."""
     whole = f"reasoning_open reasoning_text* ({' / '.join(ends)})"
-    return [f"reasoning_open {leaf(SPACE)} &tool_calls", whole] if by_call else [whole]
+    if calls.startswith("&"):
+        return [f"reasoning_open {leaf(SPACE)} {calls}", whole]
+    return [f"reasoning_open &{leaf(calls)}", whole] if calls else [whole]
 
 
 _FORM = {

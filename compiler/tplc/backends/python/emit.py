@@ -17,6 +17,7 @@ from typing import Literal
 
 from tplc.backends.python.embed import Embedded, embed, imports_of, share
 from tplc.backends.python.literals import WIDTH, Expression, assignment, called, literal, mapping, texts
+from tplc.ir.markers import is_distinctive
 from tplc.ir.nodes import Slot, TemplateIR, Text
 from tplc.ir.spellings import JSON_SIGNS, Spelling
 from tplc.lower import Acceptor, CallForm, Following, Marker, PairForm, SlotEnd
@@ -47,7 +48,7 @@ def emit(ir: TemplateIR, facts: Acceptor, *, openai: bool = False, runtime: Runt
         *_header(ir, " --openai" * openai + f" --runtime {runtime}" * (runtime != "standalone")),
         *imports,
         "",
-        *_constants(ir),
+        *_constants(ir, facts),
         *checked,
         "",
         *_grammar(facts),
@@ -160,8 +161,8 @@ def _import_lines(imports: Sequence[tuple[str, str]]) -> list[str]:
     return [*(f"import {module}" for module in plain), *named]
 
 
-def _constants(ir: TemplateIR) -> list[str]:
-    stop = tuple(dict.fromkeys(end.strip() for end in ir.turn.ends if end.strip()))
+def _constants(ir: TemplateIR, facts: Acceptor) -> list[str]:
+    stop = tuple(dict.fromkeys(end.strip() for end in (*ir.turn.ends, *_ends_of_calls(facts.calls)) if end.strip()))
     return [
         f"TEMPLATE_SHA256 = {literal(ir.provenance.sha256)}",
         f"TPLC_VERSION = {literal(ir.provenance.tplc_version)}",
@@ -171,6 +172,12 @@ def _constants(ir: TemplateIR) -> list[str]:
         *_texts("PRESERVED_TOKENS", ir.preserved_tokens),
         *_texts("GENERATION_PROMPTS", tuple(dict.fromkeys(prompt.text for prompt in ir.turn.prompts))),
     ]
+
+
+def _ends_of_calls(calls: CallForm | None) -> list[str]:
+    """Where one call is all of a turn, its last closer ends that."""
+    told = [text for text in calls.last if is_distinctive(text)] if calls is not None and calls.ends_turn else []
+    return sorted(told, key=len)[:1]
 
 
 def _texts(name: str, items: Sequence[str]) -> list[str]:
@@ -326,6 +333,8 @@ def _tables(facts: Acceptor) -> list[str]:
     lines += _marks("AFTER_CALL", after + [pair for pair in [*opens, *content] if pair[1] != "CALL_START"])
     if calls.header:
         lines += _slots("CALL_HEADER", calls.header)
+    if calls.breaks:
+        lines += _marks("CALL_BREAKS", [("mark", calls.breaks)])
     if calls.tail is not None:
         lines += _slots("CALL_TAIL", calls.tail[1], "_AGAIN_END")
     if calls.styles is not None and (calls.pairs is None or calls.pairs.quoted):
@@ -522,6 +531,8 @@ def _attributes(facts: Acceptor) -> list[str]:
         lines.append("    DISTINCT = False")
     elif calls.openers:
         lines.append("    OPENERS = CALL_START")
+    if calls.breaks:
+        lines.append("    BREAKS = CALL_BREAKS")
     if calls.last or calls.tail is not None:
         lines += ["    CLOSED = True", *(["    ENDS_TURN = True"] if calls.ends_turn else [])]
     if calls.fields:
@@ -542,6 +553,8 @@ def _attributes(facts: Acceptor) -> list[str]:
     if pairs.value_close is not None:
         lines.append("    VALUE_CLOSE = VALUE_END_AROUND_KEY")
     else:
+        if pairs.next_pair is not None:
+            lines += ["    VALUE_CLOSERS = VALUE_END", f"    NEXT_PAIR = {texts(pairs.next_pair)}"]
         lines.append("    VALUE_END = " + ("VALUE_END" if pairs.guessed else "AFTER_VALUE"))
         if pairs.literals:
             lines.append(f"    LITERALS = {literal(pairs.literals)}")
@@ -647,7 +660,7 @@ def _specials(facts: Acceptor, kind: str) -> set[str] | None:
         if pairs.value_close is not None and not pairs.value_close[0].strip():
             return None  # a value's closer begins with its key
         ends = [*pairs.value_ends, *(pairs.value_close or ())[:1], *(pairs.wrap or ())[1:]]
-        ends += pairs.items[1:] if pairs.items else ()
+        ends += pairs.items[1:] if pairs.items else pairs.next_pair[:1] if pairs.next_pair else ()
         starts = pairs.following.starts + (pairs.bare.starts if pairs.bare is not None else "")
         return {char for end in ends for char in _first(end)} | set(starts if pairs.guessed else "")
     markers = [*facts.reasoning_ends, *facts.ends, *facts.last_ends]
