@@ -469,13 +469,10 @@ class Machine(Copied):
 
     # Calls
 
-    def _slots(
-        self, pos: int, slots: Sequence[tuple[str, Marks, bool]], name: str | None = None
-    ) -> tuple[dict[str, str], int, str]:
+    def _slots(self, pos: int, slots: Sequence[Any], name: str | None = None) -> tuple[dict[str, str], int, str]:
         """Slots with the markers that end them: values, the end, and what was expected instead.
 
         "more": more input is needed, "end": it was, but the output has ended.
-
         A marker of the kind "next" belongs to what follows the slot, as "bare" does after one word; with the flag, the
         line's end is as good.  What comes again (the `name` is known after a call) says the same, or is told.
         """
@@ -487,12 +484,13 @@ class Machine(Copied):
             held = ends.held(buf, pos)
             hold = len(buf) if self._final else held
             end = hold if mark is None else min(hold, mark.start)
-            broken = self.BREAKS.find(buf, pos, stop=pos + NAME_LIMIT) if slot == "name" else None
-            if broken is not None and broken.start < end:
-                return values, pos, slot
-            if slot == "name" and not self._final and self.BREAKS.held(buf, pos) < end:
-                return values, pos, "more"
             line = buf.find("\n", pos, min(end, pos + NAME_LIMIT)) if line_ends else -1
+            stop = line if line >= 0 else end
+            broken = self.BREAKS.find(buf, pos, stop=pos + NAME_LIMIT) if slot == "name" else None
+            if broken is not None and broken.start < stop:
+                return values, pos, slot
+            if slot == "name" and not self._final and self.BREAKS.held(buf, pos) < stop:
+                return values, pos, "more"
             if line >= 0:
                 end, mark = line, Mark("next", line, line, "", "")
             elif mark is None or hold <= mark.start:
@@ -517,7 +515,7 @@ class Machine(Copied):
             self._note(other)
         return values, pos, ""
 
-    def _tail(self, slots: Sequence[tuple[str, Marks, bool]]) -> tuple[dict[str, str], int, str]:
+    def _tail(self, slots: Sequence[Any]) -> tuple[dict[str, str], int, str]:
         """The slots of the marker after a call."""
         return self._slots(self._mark.end, slots, self._calls[-1][0] if self._calls else None)
 

@@ -92,11 +92,9 @@ class Marks:
     def __init__(self, **kinds: Sequence[str]) -> None:
         found: dict[str, tuple[str, str, str]] = {}
         for kind, markers in kinds.items():
-            for marker in markers:
-                core = marker.strip()
-                if core:
-                    lead, _, trail = marker.partition(core)
-                    found.setdefault(core, (kind, lead[-GAP:], trail))
+            for marker in filter(str.strip, markers):
+                lead, core, trail = marker.partition(marker.strip())
+                found.setdefault(core, (kind, lead[-GAP:], trail))
         self.cores = cores = sorted(found, key=len, reverse=True)
         self._found = [found[core] for core in cores]
         # A core that ends like a word, with white space after it, is not the beginning of a longer word.
@@ -107,10 +105,10 @@ class Marks:
         self._words = Pattern("|".join(f"{re.escape(word[0])}(?={re.escape(word[1:])})" for word in words) or "(?!)")
         self._first = Pattern("|".join(sorted({re.escape(core[0]) for core in cores})) or "(?!)")
         self.width = max((len(core) + GAP * (len(pieces[core]) - 1) for core in cores), default=0) + 1
-        # What a marker begins with; and the same without the white space in it, which is free.
-        self._begins = {core[:n] for core in cores for n in range(1, len(core + ends[core]))}
-        loose = ["".join(core.split()) + ends[core] for core in cores if len(pieces[core]) > 1]
-        self._loose = {core[:n] for core in loose for n in range(1, len(core))}
+        # What may begin at a text's end, and the same without its white space, which is free; and their first signs.
+        self._whole = [core + ends[core] for core in cores]
+        self._loose = ["".join(core.split()) + ends[core] for core in cores if len(pieces[core]) > 1]
+        self._short = {core[:n] for core in (*self._whole, *self._loose) for n in range(1, min(len(core), 5))}
         leads = {lead for _, lead, _ in self._found}
         self._leads = {lead[i:j] for lead in leads for i in range(len(lead)) for j in range(i + 1, len(lead) + 1)}
         self._lead_width = max(map(len, leads), default=0)
@@ -135,7 +133,10 @@ class Marks:
         if len(buf) - pos > self.width:
             return False
         tail = buf[pos:]
-        return tail in self._begins or (bool(self._loose) and "".join(tail.split()) in self._loose)
+        return self._begin(self._whole, tail) or (bool(self._loose) and self._begin(self._loose, "".join(tail.split())))
+
+    def _begin(self, cores: Sequence[str], part: str) -> bool:
+        return part[:4] in self._short and any(len(part) < len(core) and core.startswith(part) for core in cores)
 
     def begun(self, buf: str, pos: int, kinds: Sequence[str] = (), least: int = 1) -> bool:
         """Does the text from `pos` to the end begin a marker of these kinds (of any)?"""
@@ -1071,13 +1072,10 @@ class Machine(Copied):
 
     # Calls
 
-    def _slots(
-        self, pos: int, slots: Sequence[tuple[str, Marks, bool]], name: str | None = None
-    ) -> tuple[dict[str, str], int, str]:
+    def _slots(self, pos: int, slots: Sequence[Any], name: str | None = None) -> tuple[dict[str, str], int, str]:
         """Slots with the markers that end them: values, the end, and what was expected instead.
 
         "more": more input is needed, "end": it was, but the output has ended.
-
         A marker of the kind "next" belongs to what follows the slot, as "bare" does after one word; with the flag, the
         line's end is as good.  What comes again (the `name` is known after a call) says the same, or is told.
         """
@@ -1089,12 +1087,13 @@ class Machine(Copied):
             held = ends.held(buf, pos)
             hold = len(buf) if self._final else held
             end = hold if mark is None else min(hold, mark.start)
-            broken = self.BREAKS.find(buf, pos, stop=pos + NAME_LIMIT) if slot == "name" else None
-            if broken is not None and broken.start < end:
-                return values, pos, slot
-            if slot == "name" and not self._final and self.BREAKS.held(buf, pos) < end:
-                return values, pos, "more"
             line = buf.find("\n", pos, min(end, pos + NAME_LIMIT)) if line_ends else -1
+            stop = line if line >= 0 else end
+            broken = self.BREAKS.find(buf, pos, stop=pos + NAME_LIMIT) if slot == "name" else None
+            if broken is not None and broken.start < stop:
+                return values, pos, slot
+            if slot == "name" and not self._final and self.BREAKS.held(buf, pos) < stop:
+                return values, pos, "more"
             if line >= 0:
                 end, mark = line, Mark("next", line, line, "", "")
             elif mark is None or hold <= mark.start:
