@@ -484,14 +484,15 @@ class Machine(Copied):
             held = ends.held(buf, pos)
             hold = len(buf) if self._final else held
             end = hold if mark is None else min(hold, mark.start)
+            line = buf.find("\n", pos, min(end, pos + NAME_LIMIT)) if line_ends else -1
+            end = line if line >= 0 else end
             broken = self.BREAKS.find(buf, pos, stop=pos + NAME_LIMIT) if slot == "name" else None
             if broken is not None and broken.start < end:
                 return values, pos, slot
             if slot == "name" and not self._final and self.BREAKS.held(buf, pos) < end:
                 return values, pos, "more"
-            line = buf.find("\n", pos, min(end, pos + NAME_LIMIT)) if line_ends else -1
             if line >= 0:
-                end, mark = line, Mark("next", line, line, "", "")
+                mark = Mark("next", line, line, "", "")
             elif mark is None or hold <= mark.start:
                 text = buf[pos : min(held, pos + NAME_LIMIT)].strip()
                 wait = end - pos < NAME_LIMIT and ("\n" not in text or self._long_names)
