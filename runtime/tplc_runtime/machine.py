@@ -485,14 +485,14 @@ class Machine(Copied):
             hold = len(buf) if self._final else held
             end = hold if mark is None else min(hold, mark.start)
             line = buf.find("\n", pos, min(end, pos + NAME_LIMIT)) if line_ends else -1
-            end = line if line >= 0 else end
+            stop = line if line >= 0 else end
             broken = self.BREAKS.find(buf, pos, stop=pos + NAME_LIMIT) if slot == "name" else None
-            if broken is not None and broken.start < end:
+            if broken is not None and broken.start < stop:
                 return values, pos, slot
-            if slot == "name" and not self._final and self.BREAKS.held(buf, pos) < end:
+            if slot == "name" and not self._final and self.BREAKS.held(buf, pos) < stop:
                 return values, pos, "more"
             if line >= 0:
-                mark = Mark("next", line, line, "", "")
+                end, mark = line, Mark("next", line, line, "", "")
             elif mark is None or hold <= mark.start:
                 text = buf[pos : min(held, pos + NAME_LIMIT)].strip()
                 wait = end - pos < NAME_LIMIT and ("\n" not in text or self._long_names)
