@@ -64,6 +64,8 @@ FOUND = [
     ("closer-with-name", r"\begin{f}{}\end{g}", None, ("f", "{}"), ["the name comes again as g"]),
     # A call's number without what closes it was read as the beginning of the call's object.
     ("forced-closed", '[[call 1{"args": {}, "fn": "f"} [[/call]]', None, ("f", "{}"), []),
+    # A line ends a name; whether a marker on the next one broke it depended on the chunks.
+    ("key-value-tags", "[ability]o\n[@user@]", None, ("o", "{}"), []),
 ]
 
 
@@ -74,6 +76,7 @@ def test_found(name: str, text: str, content: str | None, call: tuple[str, str],
     parser.feed(text)
     parser.finish()
     message = parser.message
+    assert check(form, text, {}, list(text)).broken == ()
     functions = [(call["function"]["name"], call["function"]["arguments"]) for call in message["tool_calls"]]
     told = [diagnostic.text for diagnostic in parser.diagnostics]
     assert (message["content"], functions, sorted(told)) == (content, [call], sorted(diagnostics)), json.dumps(message)
