@@ -469,26 +469,27 @@ class Machine(Copied):
     # Calls
 
     def _slots(
-        self, pos: int, slots: Sequence[tuple[str, Marks, bool]], name: str | None = None
+        self, pos: int, slots: Sequence[tuple[str, Marks, str]], name: str | None = None
     ) -> tuple[dict[str, str], int, str]:
         """Slots with the markers that end them: values, the end, and what was expected instead.
 
         "more": more input is needed, "end": it was, but the output has ended.
 
-        A marker of the kind "next" belongs to what follows the slot, as "bare" does after one word; with the flag, the
-        line's end is as good.  What comes again (the `name` is known after a call) says the same, or is told.
+        A marker of the kind "next" belongs to what follows the slot, as "bare" does after one word; white space that
+        comes with the markers is as good.  What comes again (the `name` is known after a call) says the same, or is
+        told.
         """
         values: dict[str, str] = {} if name is None else {"name": name}
         buf, others = self._buf, []
-        for slot, ends, line_ends in slots:
+        for slot, ends, stops in slots:
             pos = next_char(buf, pos)
             mark = ends.find(buf, pos, stop=pos + NAME_LIMIT)
             held = ends.held(buf, pos)
             hold = len(buf) if self._final else held
             end = hold if mark is None else min(hold, mark.start)
-            line = buf.find("\n", pos, min(end, pos + NAME_LIMIT)) if line_ends else -1
-            if line >= 0:
-                end, mark = line, Mark("next", line, line, "", "")
+            stop = min((at for ch in stops if (at := buf.find(ch, pos, min(end, pos + NAME_LIMIT))) >= 0), default=-1)
+            if stop >= 0:
+                end, mark = stop, Mark("next", stop, stop, "", "")
             elif mark is None or hold <= mark.start:
                 text = buf[pos : min(held, pos + NAME_LIMIT)].strip()
                 wait = end - pos < NAME_LIMIT and ("\n" not in text or self._long_names)
@@ -511,7 +512,7 @@ class Machine(Copied):
             self._note(other)
         return values, pos, ""
 
-    def _tail(self, slots: Sequence[tuple[str, Marks, bool]]) -> tuple[dict[str, str], int, str]:
+    def _tail(self, slots: Sequence[tuple[str, Marks, str]]) -> tuple[dict[str, str], int, str]:
         """The slots of the marker after a call."""
         return self._slots(self._mark.end, slots, self._calls[-1][0] if self._calls else None)
 
