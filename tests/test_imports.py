@@ -33,8 +33,9 @@ ALLOWED = {
     "targets": {"errors", "ir", "render", "verify", "backends"},
     "driver": {"errors", "ir", "catalogue", "sources", "render", "learn", "lessons", "verify", "backends", "targets"},
     "cluster": set(),
-    "batch": {"cluster", "errors", "ir", "verify"},
-    "census": {"cluster", "errors", "ir", "sources", "learn", "driver", "project"},
+    "page": {"errors", "ir"},
+    "batch": {"cluster", "errors", "explain", "ir", "page", "verify"},
+    "census": {"cluster", "page", "errors", "ir", "sources", "learn", "driver", "project"},
     "project": {
         "bounds",
         "errors",
@@ -49,9 +50,9 @@ ALLOWED = {
         "driver",
     },
     "serving": {"errors", "ir", "catalogue", "render", "driver"},
-    "explain": {"errors", "ir", "render", "learn", "lower", "driver"},
+    "explain": {"errors", "ir", "page", "render", "learn", "lower", "driver"},
     "doctor": {"errors", "ir", "backends"},
-    "observe": {"errors", "ir", "verify", "driver"},
+    "observe": {"errors", "ir", "page", "verify", "driver"},
     "cli": {
         "bounds",
         "errors",

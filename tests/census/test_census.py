@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,34 @@ def test_the_page_quotes_what_templates_say() -> None:
     assert "http" not in written.replace("http-equiv", "")
 
 
+def entries_of(path: Path) -> list[Entry]:
+    return read(str(path))
+
+
+def dying(source: str) -> Entry:
+    """As a compile whose process is killed."""
+    if source == "killer":
+        os._exit(9)
+    return Entry(source, "verified")
+
+
+def test_a_process_that_dies_takes_no_other_template_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tplc.census.run.entry_of", dying)
+    sources = ["a", "killer", "b", "c", "d"]
+    found = [(entry.source, entry.state, entry.cause) for entry in census(sources, jobs=2)]
+    died = ("killer", "internal error", "the process that compiled it died")
+    assert found == [died if source == "killer" else (source, "verified", "") for source in sources]
+
+
+def test_where_it_cannot_be_written_is_told_before_any_work(run: Run, folder: Path) -> None:  # noqa: F811 - the fixture
+    result = run("census", "models", "-o", "nowhere/one.jsonl")
+    assert (result.code, result.err) == (
+        2,
+        "tplc: nowhere/one.jsonl: cannot be written: its folder does not exist\n",
+    )
+    assert result.out == ""
+
+
 def test_the_command(run: Run, folder: Path, tmp_path: Path) -> None:  # noqa: F811 - the fixture
     result = run("census", "models", "-o", "one.jsonl", "--html", "one.html", "--jobs", "1")
     assert (result.code, result.err) == (0, "wrote one.jsonl\nwrote one.html\n")
@@ -112,7 +141,9 @@ def test_the_command(run: Run, folder: Path, tmp_path: Path) -> None:  # noqa: F
         "refused         2",
         "formats         1, 1 of them in several templates",
     ]
-    assert [line.split(": ")[:2] for line in lines[4:]] == [
+    [shared] = {entry.format for entry in entries_of(tmp_path / "one.jsonl") if entry.format}
+    assert lines[4] == f"  {shared}: models/a.jinja, models/deep/b.jinja, models/model"
+    assert [line.split(": ")[:2] for line in lines[5:]] == [
         ["  models/mute.jinja", "refused"],
         ["  models/wrong.jinja", "refused"],
     ]
@@ -120,7 +151,10 @@ def test_the_command(run: Run, folder: Path, tmp_path: Path) -> None:  # noqa: F
     (folder / "a.jinja").write_text(MUTE, encoding="utf-8")
     result = run("census", "models", "--against", "one.jsonl", "--json", "--jobs", "1")
     assert (result.code, result.err) == (1, "tplc: 1 of the templates that verified no longer do\n")
-    found = json.loads(result.out)["changes"]
+    report = json.loads(result.out)
+    found = report["changes"]
+    assert report["shared_formats"] == {shared: ["models/deep/b.jinja", "models/model"]}
+    assert [entry["source"] for entry in report["entries"]] == sources_in("models")
     assert [(change["source"], change["worse"]) for change in found] == [("models/a.jinja", True)]
     result = run("census", "models", "-o", "one.jsonl")
     assert (result.code, result.err) == (

@@ -364,3 +364,54 @@ def test_example_conversation(tagged: ChatTemplate) -> None:
 def test_function() -> None:
     assert prepare(BOS, {"messages": ASKED}, special_tokens=TOKENS).stops == ("<end>",)
     assert tplc.prepare is prepare
+
+
+# What the template does not write
+
+
+FOR = "{% for m in messages %}<|{{ m.role }}|>"
+END = "<|end|>{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}"
+AS_IS = FOR + "{{ m.content }}" + END
+ADDED = FOR + "{{ 'Say: ' + m.content }}" + END
+TEXTS_OF_PARTS = (
+    FOR + "{% if m.content is string %}{{ m.content }}{% else %}{% for p in m.content %}"
+    "{% if p.type == 'text' %}{{ p.text }}{% endif %}{% endfor %}{% endif %}" + END
+)
+IMAGES = TEXTS_OF_PARTS.replace(
+    "{% endif %}{% endfor %}{% endif %}", "{% else %}<|image|>{% endif %}{% endfor %}{% endif %}"
+)
+NO_DEVELOPER = "{% for m in messages if m.role != 'developer' %}<|{{ m.role }}|>{{ m.content }}" + END
+TEXT, IMAGE = {"type": "text", "text": "Look."}, {"type": "image_url", "image_url": {"url": "data:,x"}}
+UNSHOWN = [
+    (
+        AS_IS,
+        [TEXT, IMAGE],
+        "messages[1].content[1]: the template takes text, and writes a part of type image_url as source",
+    ),
+    (ADDED, [IMAGE, TEXT], "messages[1].content[0]: the template takes no part of type image_url"),
+    (TEXTS_OF_PARTS, [TEXT, IMAGE], "messages[1].content[1]: the template writes nothing of a part of type image_url"),
+]
+
+
+@pytest.mark.parametrize(("source", "content", "problem"), UNSHOWN)
+def test_parts_that_the_template_does_not_write(source: str, content: list[Any], problem: str) -> None:
+    messages = [{"role": "system", "content": "Be."}, {"role": "user", "content": content}]
+    with pytest.raises(RequestError) as caught, ChatTemplate(source) as template:
+        template.prepare({"messages": messages})
+    assert str(caught.value).startswith(f"request: {problem}")
+
+
+def test_parts_that_the_template_writes_pass_through() -> None:
+    with ChatTemplate(IMAGES) as template:
+        ready = template.prepare({"messages": [{"role": "user", "content": [TEXT, IMAGE]}]})
+    assert ready.prompt == "<|user|>Look.<|image|><|end|><|assistant|>"
+
+
+def test_a_message_that_vanishes_is_refused() -> None:
+    messages = [{"role": "developer", "content": "Be brief."}, *ASKED]
+    with ChatTemplate(AS_IS) as template:
+        assert template.prepare({"messages": messages}).prompt.startswith("<|developer|>Be brief.<|end|><|user|>Hello.")
+    with pytest.raises(RequestError) as caught, ChatTemplate(NO_DEVELOPER) as template:
+        template.prepare({"messages": messages})
+    problem = "the template writes nothing of a message in the role developer"
+    assert str(caught.value) == f"request: messages[0]: {problem}"

@@ -87,7 +87,7 @@ class RowParser:
         prompts = table[columns.prompt].to_pylist() if columns.prompt else None
         tools = table[columns.tools].to_pylist() if columns.tools else None
         if columns.parser is None:
-            only = self._module(next(iter(self.parsers)))
+            only = self.module(next(iter(self.parsers)))
             read: list[Row | None] = only.parse_many(
                 texts, prompts=prompts, tools=self.tools if tools is None else tools
             )
@@ -96,7 +96,7 @@ class RowParser:
 
     def metadata(self) -> dict[bytes, bytes]:
         """Which templates and which tplc: rows that an older parser read can be found by it."""
-        made = {name: self._module(name).TEMPLATE_SHA256 for name in sorted(self.parsers)}
+        made = {name: self.module(name).TEMPLATE_SHA256 for name in sorted(self.parsers)}
         sha256 = ",".join(f"{name}={digest}" if name else digest for name, digest in made.items())
         return {b"tplc.template_sha256": sha256.encode(), b"tplc.version": VERSION.encode()}
 
@@ -116,7 +116,7 @@ class RowParser:
                 for at in those:
                     found[at] = _unread(name, texts[at])
                 continue
-            read = self._module(name).parse_many(
+            read = self.module(name).parse_many(
                 [texts[at] for at in those],
                 prompts=[prompts[at] for at in those] if prompts else None,
                 tools=[tools[at] for at in those] if tools else self.tools,
@@ -125,7 +125,7 @@ class RowParser:
                 found[at] = row
         return found
 
-    def _module(self, name: str) -> ModuleType:
+    def module(self, name: str) -> ModuleType:
         """The parser of this name, made once in a process."""
         text = self.parsers[name]
         key = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

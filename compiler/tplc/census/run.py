@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from importlib.util import find_spec
 from typing import Any
 
@@ -35,15 +36,32 @@ def census(
 
 
 def _in_processes(sources: Sequence[str], jobs: int) -> Iterator[Entry]:
+    """A process that dies takes its pool with it: what that had not done goes through one pool each."""
     with ProcessPoolExecutor(max(1, min(jobs, len(sources)))) as pool:
-        futures = [pool.submit(entry_of, source) for source in sources]
+        futures = [_submitted(pool, source) for source in sources]
         for source, future in zip(sources, futures, strict=True):
-            yield _result(source, future)
+            yield _alone(source) if isinstance(future.exception(), BrokenProcessPool) else _result(source, future)
+
+
+def _submitted(pool: ProcessPoolExecutor, source: str) -> Future[Entry]:
+    try:
+        return pool.submit(entry_of, source)
+    except BrokenProcessPool as error:
+        broken: Future[Entry] = Future()
+        broken.set_exception(error)
+        return broken
+
+
+def _alone(source: str) -> Entry:
+    with ProcessPoolExecutor(1) as pool:
+        return _result(source, pool.submit(entry_of, source))
 
 
 def _result(source: str, future: Future[Entry]) -> Entry:
     """What should never be raised is an entry as well: one template must not end a census of thousands."""
     error = future.exception()
+    if isinstance(error, BrokenProcessPool):
+        return Entry(source, "internal error", "the process that compiled it died")
     if error is not None:
         return Entry(source, "internal error", f"{type(error).__name__}: {error}".partition("\n")[0])
     return future.result()

@@ -17,7 +17,7 @@ def encoded(entries: list[Entry], path: str) -> bytes:
     rows = [entry.to_json() for entry in entries]
     if not path.endswith(".parquet"):
         return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode("utf-8", "backslashreplace")
-    _need_arrow(path)
+    need_arrow(path)
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
@@ -34,7 +34,7 @@ def read(path: str) -> list[Entry]:
     """The entries of an earlier census."""
     try:
         if path.endswith(".parquet"):
-            _need_arrow(path)
+            need_arrow(path)
             import pyarrow.parquet as parquet
 
             rows = parquet.read_table(path).to_pylist()
@@ -47,8 +47,8 @@ def read(path: str) -> list[Entry]:
         raise SourceError(path, f"is no census: {error}") from error
 
 
-def _need_arrow(path: str) -> None:
-    if find_spec("pyarrow") is None:
+def need_arrow(path: str) -> None:
+    if path.endswith(".parquet") and find_spec("pyarrow") is None:
         raise UsageError(
             f"{path}: Parquet needs a package that is not installed: pip install 'tplc[batch]', or use .jsonl"
         )

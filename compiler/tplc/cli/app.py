@@ -375,6 +375,12 @@ def parse_(
         bool, typer.Option("--json", help="The summary as JSON, on standard output.", rich_help_panel=ROWS)
     ] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No summary.", rich_help_panel=ROWS)] = False,
+    html: Annotated[
+        str | None,
+        typer.Option(
+            "--html", metavar="FILE", help="Write the summary as a page, with rows to look at.", rich_help_panel=ROWS
+        ),
+    ] = None,
 ) -> None:
     """Parse a model's output into a message, printed as JSON.  What was odd about it goes to standard error.
 
@@ -403,6 +409,7 @@ def parse_(
                 force=force,
                 as_json=as_json,
                 quiet=quiet,
+                html=html,
                 template_name=template_name,
                 special_tokens=tuple(special_token or ()),
                 variants=_variants(tolerances, catalogue, no_catalogue),
@@ -411,7 +418,7 @@ def parse_(
         return
     from tplc.cli.parse import ParseOptions, check_no_rows, parse_command
 
-    check_no_rows(file, output)
+    check_no_rows(file, output, html)
     parse_command(
         ParseOptions(
             source=source,

@@ -13,12 +13,12 @@ from tplc.census.entry import STATES, Entry, shared_formats
 from tplc.census.page import page
 from tplc.census.run import census
 from tplc.census.sources import sources_in
-from tplc.census.table import encoded, read
+from tplc.census.table import encoded, need_arrow, read
 from tplc.cli.progress import counting
 from tplc.cli.shown import print_json
 from tplc.errors import TplcError, UsageError
 from tplc.ir.visible import one_line
-from tplc.project.artifacts import check_output, write_bytes, write_output
+from tplc.project.artifacts import check_output, check_place, write_bytes, write_output
 
 _MOST_SHOWN = 20
 
@@ -42,8 +42,11 @@ class CensusOptions:
 
 def census_command(options: CensusOptions) -> None:
     earlier = read(options.against) if options.against else None
-    if options.output is not None and os.path.exists(options.output) and not options.force:
-        raise UsageError(f"{options.output}: is there, and would be overwritten: give --force to do so")
+    if options.output is not None:
+        check_place(options.output)
+        need_arrow(options.output)
+        if os.path.exists(options.output) and not options.force:
+            raise UsageError(f"{options.output}: is there, and would be overwritten: give --force to do so")
     if options.html is not None:
         check_output(options.html, force=options.force)
     sources = sources_in(options.place)
@@ -57,7 +60,8 @@ def census_command(options: CensusOptions) -> None:
         write_output(options.html, page(entries, found))
     if options.as_json:
         listed = [{"source": change.source, "what": change.what, "worse": change.worse} for change in found]
-        print_json({"entries": [entry.to_json() for entry in entries], "changes": listed})
+        shared = {name: [entry.source for entry in group] for name, group in shared_formats(entries)}
+        print_json({"entries": [entry.to_json() for entry in entries], "shared_formats": shared, "changes": listed})
     else:
         _print(entries, found, [path for path in (options.output, options.html) if path])
     worse = [change for change in found if change.worse]
@@ -73,6 +77,9 @@ def _print(entries: list[Entry], found: Sequence[Change], outputs: Sequence[str]
             print(f"{state:<16}{states[state]}")
     formats = {entry.format for entry in entries if entry.format}
     print(f"{'formats':<16}{len(formats)}, {len(list(shared_formats(entries)))} of them in several templates")
+    _some(
+        [f"{name}: {', '.join(one_line(entry.source) for entry in group)}" for name, group in shared_formats(entries)]
+    )
     not_right = [entry for entry in entries if entry.state != "verified"]
     _some([f"{one_line(entry.source)}: {entry.state}: {one_line(entry.cause)}" for entry in not_right])
     _some([f"{one_line(change.source)}: {one_line(change.what)}" for change in found])

@@ -84,12 +84,14 @@ def _parse_with_peg(options: ParseOptions, keywords: dict[str, Any]) -> None:
         print("the output is incomplete", file=sys.stderr)
 
 
-def check_no_rows(file: str, output: str | None) -> None:
+def check_no_rows(file: str, output: str | None, html: str | None) -> None:
     """A file of rows is no output of a model."""
     if file.endswith((".parquet", ".jsonl", ".ndjson")):
         raise UsageError(f"{file}: rows are parsed with --column NAME, the column that holds the outputs")
     if output is not None:
         raise UsageError("-o is for rows (--column); the message of one output goes to standard output")
+    if html is not None:
+        raise UsageError("--html is for rows (--column)")
 
 
 def check_input(options: ParseOptions) -> None:

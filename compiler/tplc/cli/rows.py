@@ -16,6 +16,7 @@ from tplc.cli.progress import advancing
 from tplc.cli.shown import print_json
 from tplc.errors import SourceError, UsageError
 from tplc.ir.visible import one_line
+from tplc.project.artifacts import check_output, write_output
 from tplc.project.beside import is_ir
 from tplc.project.files import read_text, read_tools
 
@@ -46,6 +47,7 @@ class RowOptions:
     force: bool
     as_json: bool
     quiet: bool
+    html: str | None
     template_name: str | None
     special_tokens: tuple[str, ...]
     variants: inputs.Variants = inputs.NO_VARIANTS
@@ -70,12 +72,19 @@ def rows_command(options: RowOptions) -> None:
         tools=read_tools(options.tools) if options.tools else None,
         tokenizer=read_text(options.tokenizer) if options.tokenizer else None,
     )
+    if options.html is not None:
+        check_output(options.html, force=options.force)
     job = plan(read, engine, options.rows, options.output, force=options.force, resume=options.resume)
     start = time.monotonic()
     # Engines say on standard output that a worker died: there the summary goes, and nothing else.
     with redirect_stdout(sys.stderr), advancing(f"parsing ({engine.name})", job.rows) as progress:
         summary = job.run(progress)
-    _report(options, summary, [part.output for part in job.parts], engine.name, time.monotonic() - start)
+    if options.html is not None:
+        from tplc.batch.page import page
+
+        write_output(options.html, page(summary, read, options.rows))
+    written = [*(part.output for part in job.parts), *filter(None, [options.html])]
+    _report(options, summary, written, engine.name, time.monotonic() - start)
 
 
 def _parsers(options: RowOptions) -> dict[str, str]:

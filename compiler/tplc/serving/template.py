@@ -25,6 +25,7 @@ from tplc.ir.stand_ins import without_stand_ins
 from tplc.serving.added import added, behind_mark, marked_at_its_end
 from tplc.serving.messages import messages_for
 from tplc.serving.request import Message, Request, read_messages, read_request
+from tplc.serving.unshown import refuse_failing_parts, refuse_unshown
 from tplc_runtime.heads import known_head
 
 if TYPE_CHECKING:
@@ -215,8 +216,19 @@ class ChatTemplate:
             raise RequestError("messages", f"the template refuses them: {error.message}") from error
 
     def _prompt(self, request: Request) -> str:
-        variables = dict(request.variables)
-        return self._render(request.messages, request.tools, variables, generation=request.add_generation_prompt)
+        """Raises RequestError for what the template does not write: the model would never see it."""
+
+        def render(messages: Sequence[Message]) -> str:
+            variables = dict(request.variables)
+            return self._render(messages, request.tools, variables, generation=request.add_generation_prompt)
+
+        try:
+            prompt = render(request.messages)
+        except (RenderFailed, RequestError) as error:
+            refuse_failing_parts(request.messages, error, render)
+            raise
+        refuse_unshown(request.messages, prompt, render)
+        return prompt
 
     def _continued(self, request: Request) -> str:
         """The render up to the end of the last message's text."""

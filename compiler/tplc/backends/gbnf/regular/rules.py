@@ -13,13 +13,10 @@ from typing import Any, TypeVar
 from tplc.backends.gbnf.regular.expressions import (
     NEVER,
     Alt,
-    Chars,
     Expr,
-    Lit,
     Ref,
     Rep,
     Seq,
-    Written,
     alt,
     names,
     rep,
@@ -112,32 +109,44 @@ class Rules:
 
 def _productive(bodies: dict[str, Expr]) -> dict[str, Expr]:
     """Leave out alternatives that can't end, such as an object that must hold itself."""
-    users: dict[str, list[str]] = {}
-    for name, body in bodies.items():
-        for used in names(body):
-            users.setdefault(used, []).append(name)
     good: set[str] = set()
+    # What a rule waits for; it is looked at again when that is there, not at everything else that it names.
+    waiting: dict[str, list[str]] = {}
     # Rules are mostly made after those they use.
     todo = list(reversed(bodies))
     while todo:
         name = todo.pop()
-        if name not in good and name in bodies and _ends(bodies[name], good):
+        if name in good:
+            continue
+        missing = _missing(bodies[name], good)
+        if missing is None:
             good.add(name)
-            todo.extend(users.get(name, ()))
+            todo.extend(waiting.pop(name, ()))
+        else:
+            for one in missing:
+                waiting.setdefault(one, []).append(name)
     if len(good) == len(bodies):
         return bodies
     return {name: _without(body, good) for name, body in bodies.items() if name in good}
 
 
-def _ends(expr: Expr, good: set[str]) -> bool:
-    if isinstance(expr, (Lit, Chars, Written)):
-        return True
+def _missing(expr: Expr, good: set[str]) -> list[str] | None:
+    """None where it can end with rules that can; else those of which one has to before it may."""
     if isinstance(expr, Ref):
-        return expr.name in good
+        return None if expr.name in good else [expr.name]
     if isinstance(expr, Rep):
-        return expr.low == 0 or _ends(expr.item, good)
-    ways = (_ends(item, good) for item in expr.items)
-    return all(ways) if isinstance(expr, Seq) else any(ways)
+        return _missing(expr.item, good) if expr.low else None
+    if isinstance(expr, Seq):
+        return next((missing for item in expr.items if (missing := _missing(item, good)) is not None), None)
+    if not isinstance(expr, Alt):
+        return None
+    found: list[str] = []
+    for item in expr.items:
+        missing = _missing(item, good)
+        if missing is None:
+            return None
+        found += missing
+    return found
 
 
 def _without(expr: Expr, good: set[str]) -> Expr:

@@ -1,0 +1,81 @@
+"""What a request says and its prompt does not: refused, as the model would never see it.
+
+    {"role": "user", "content": [{"type": "text", …}, {"type": "image_url", …}]}, and a template that takes text only
+    →  request: messages[0].content[1]: the template writes nothing of a part of type image_url
+
+A part, or a message in a role that few templates know, is not shown when the prompt is the same without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from tplc.errors import RenderFailed, RequestError
+from tplc.serving.request import Message
+
+# Roles that every chat has: a template may leave out what they said long ago.
+_USUAL = ("user", "assistant", "tool")
+Render = Callable[[Sequence[Message]], str]
+
+
+def refuse_unshown(messages: Sequence[Message], prompt: str, render: Render) -> None:
+    for index, message in enumerate(messages):
+        for place, kind, rest in _other_parts(message):
+            path = f"messages[{index}].content[{place}]"
+            if repr(_parts(message)[place]) in prompt:
+                raise RequestError(path, f"the template takes text, and writes a part of type {kind} as source text")
+            if _is_same(prompt, [*messages[:index], rest, *messages[index + 1 :]], render):
+                raise RequestError(path, f"the template writes nothing of a part of type {kind}")
+        role, text = message.get("role"), message.get("content")
+        if role not in _USUAL and isinstance(text, str) and text.strip() and text.strip() not in prompt:
+            if len(messages) > 1 and _is_same(prompt, [*messages[:index], *messages[index + 1 :]], render):
+                raise RequestError(f"messages[{index}]", f"the template writes nothing of a message in the role {role}")
+
+
+def refuse_failing_parts(messages: Sequence[Message], error: RenderFailed | RequestError, render: Render) -> None:
+    """Raise where the render fails with parts that are no text, and does not without."""
+    others = [(index, place, kind) for index, one in enumerate(messages) for place, kind, _ in _other_parts(one)]
+    texts = [_without(message, *(part for part in _parts(message) if not _is_text(part))) for message in messages]
+    if not others or not _is_rendered(texts, render):
+        return
+    index, place, kind = others[0]
+    raise RequestError(f"messages[{index}].content[{place}]", f"the template takes no part of type {kind}") from error
+
+
+def _other_parts(message: Message) -> Iterator[tuple[int, str, Message]]:
+    """Where a part stands that is no text, its type, and the message without it."""
+    for place, part in enumerate(_parts(message)):
+        if not _is_text(part):
+            yield place, str(part.get("type")), _without(message, part)
+
+
+def _parts(message: Message) -> list[Any]:
+    content = message.get("content")
+    return [part for part in content if isinstance(part, Mapping)] if isinstance(content, list) else []
+
+
+def _is_text(part: Mapping[str, Any]) -> bool:
+    return part.get("type") == "text"
+
+
+def _without(message: Message, *parts: object) -> Message:
+    if not parts:
+        return message
+    kept = [one for one in _parts(message) if not any(one is part for part in parts)]
+    return {**message, "content": kept or ""}
+
+
+def _is_rendered(messages: Sequence[Message], render: Render) -> bool:
+    try:
+        render(messages)
+    except (RenderFailed, RequestError):
+        return False
+    return True
+
+
+def _is_same(prompt: str, messages: Sequence[Message], render: Render) -> bool:
+    try:
+        return render(messages) == prompt
+    except (RenderFailed, RequestError):
+        return False

@@ -1,0 +1,168 @@
+"""The summary of parsed rows as a page."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from tests.batch.test_rows import ONE, PARSERS, outputs
+from tests.cli.conftest import Run, run  # noqa: F401 - a fixture
+from tests.conftest import ROOT
+from tplc.batch.columns import Columns
+from tplc.batch.summary import Summary
+
+pa = pytest.importorskip("pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
+
+from tplc.batch.page import page  # noqa: E402 - it needs pyarrow
+from tplc.batch.rows import RowParser  # noqa: E402
+
+CALL = '<fn>\n{"name": "look", "arguments": {"at": 5}}\n</fn>'
+TOOLS = [{"type": "function", "function": {"name": "look", "parameters": {"properties": {"at": {"type": "string"}}}}}]
+
+
+def page_of(read: RowParser, **columns: list[str | None]) -> str:
+    summary = Summary.of(read)
+    summary.place = "parsed.parquet"
+    summary.add(read(pa.table(columns)))
+    return page(summary, read, "rows.parquet")
+
+
+def sections(html: str) -> dict[str, list[list[str]]]:
+    """The cells of each section's table, by its title."""
+    found = {}
+    for title, body in re.findall(r"<section[^>]*><h2>(.*?)</h2>(.*?)</section>", html, re.DOTALL):
+        rows = re.findall(r"<tr>(.*?)</tr>", body)
+        found[title] = [[unescape(cell) for cell in re.findall(r"<t[hd]>(.*?)</t[hd]>", row)] for row in rows]
+    return found
+
+
+def figures(html: str) -> list[str]:
+    return [unescape(one) for one in re.findall(r"<figure>(.*?)</figure>", html, re.DOTALL)]
+
+
+def test_rates_by_tool_diagnostic_and_length() -> None:
+    texts = ["Hi.", None, CALL, CALL.replace("look", "peek"), CALL.replace("5", '"Oslo"'), CALL[:-9], "x" * 200]
+    found = sections(page_of(RowParser(ONE, Columns("text"), tools=TOOLS), text=texts))
+    assert found["In all"] == [
+        ["what", "how many", "share"],
+        ["rows", "7", ""],
+        ["null", "1", "14.3%"],
+        ["with calls", "4", "57.1%"],
+        ["incomplete", "1", "14.3%"],
+        ["diagnosed", "2", "28.6%"],
+        ["calls", "4", ""],
+        ["calls of tools not given", "1", "25.0%"],
+        ["calls against the tool's schema", "2", "50.0%"],
+    ]
+    assert found["By tool"] == [
+        ["tool", "calls", "of all", "violating"],
+        ["look", "3", "75.0%", "2"],
+        ["peek", "1", "25.0%", "0"],
+    ]
+    assert found["By diagnostic"][1:] == [
+        ["the output ends inside a call", "1", "14.3%"],
+        ["unknown tool", "1", "14.3%"],
+    ]
+    rows = [row[:3] for row in found["By length"]]
+    assert rows == [["characters", "rows", "of all"], ["< 100", "6", "85.7%"], ["< 1,000", "1", "14.3%"]]
+    assert "By model" not in found
+
+
+def test_rates_by_model_of_rows_of_several() -> None:
+    rows = outputs(400)
+    read = RowParser(PARSERS, Columns("text", parser="model"))
+    html = page_of(read, model=[*(name for name, _ in rows), None], text=[*(text for _, text in rows), "Hi."])
+    found = sections(html)["By model"]
+    assert [row[0] for row in found[1:]] == ["(none)", *sorted(PARSERS)]
+    assert sum(int(row[1].replace(",", "")) for row in found[1:]) == 401
+    assert len(figures(html)) == 40
+
+
+def test_the_parts_of_a_row_are_coloured() -> None:
+    text = f"<musing>\nHm & so\n</musing>\n\nI <look>.\n{CALL}"
+    html = page_of(RowParser(ONE, Columns("text")), text=[text])
+    [shown] = re.findall(r"<figure>.*?<pre>(.*?)</pre>", html, re.DOTALL)
+    assert unescape(re.sub(r"<[^>]*>", "", shown)).replace("↵\n", "\n") == text
+    parts = re.findall(r'<span class="(\w+)">(.*?)</span>', shown.replace('<i class="end">↵</i>', ""), re.DOTALL)
+    assert [(kind, unescape(part).strip()) for kind, part in parts if part.strip()] == [
+        ("marker", "<musing>"),
+        ("reasoning", "Hm & so"),
+        ("marker", "</musing>"),
+        ("content", "I <look>."),
+        ("marker", '<fn>\n{"name": "'),
+        ("name", "look"),
+        ("marker", '", "arguments":'),
+        ("arguments", '{"at": 5}'),
+        ("marker", "}\n</fn>"),
+    ]
+
+
+def test_rows_to_look_at_are_few_and_say_where_they_stand() -> None:
+    texts: list[str | None] = [None, *[CALL[:-9]] * 5, "Hi.", "y" * 5000, *["Ho."] * 5]
+    found = figures(page_of(RowParser(ONE, Columns("text")), text=texts))
+    captions = [re.sub(r"<[^>]*>", "", figure.split("</figcaption>")[0]) for figure in found]
+    assert captions == [
+        "the output ends inside a call row 2 of parsed.parquet",
+        "the output ends inside a call row 3 of parsed.parquet",
+        "nothing is odd row 7 of parsed.parquet",
+    ]
+    long = figures(page_of(RowParser(ONE, Columns("text")), text=["y" * 5000]))
+    assert long[0].count("y" * 3000) == 1 and "y" * 3001 not in long[0] and "… and more" in long[0]
+
+
+class Tags(HTMLParser):
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.loads: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.loads += (
+            [tag] if tag in ("script", "img", "link", "iframe") or dict(attributes).keys() & {"src", "href"} else []
+        )
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_outputs_are_quoted_and_nothing_is_loaded() -> None:
+    evil = '<script>alert(1)</script><img src="http://x/">\x1b[31m\u202e'
+    call = json.dumps({"name": evil, "arguments": {evil: evil}})
+    tags = Tags(
+        html := page_of(
+            RowParser({evil: ONE[""]}, Columns("text", parser="m")), m=[evil] * 2, text=[evil, f"<fn>\n{call}\n</fn>"]
+        )
+    )
+    assert (tags.open, tags.loads) == ([], [])
+    assert "\x1b" not in html and "\u202e" not in html
+
+
+def test_the_command(run: Run, tmp_path: Path) -> None:  # noqa: F811 - the fixture
+    parquet.write_table(pa.table({"text": ["Hi.", CALL]}), tmp_path / "rows.parquet")
+    parser = str(ROOT / "examples" / "tagged-json" / "out" / "parser.py")
+    arguments = ("parse", parser, "rows.parquet", "--column", "text", "--engine", "pyarrow", "--html", "page.html")
+    result = run(*arguments, "-o", "parsed.jsonl")
+    assert (result.code, result.err.splitlines()[-2:]) == (0, ["wrote        parsed.jsonl", "wrote        page.html"])
+    html = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert html.startswith("<!doctype html>\n<!-- Generated by tplc ") and sections(html)["In all"][1] == [
+        "rows",
+        "2",
+        "",
+    ]
+    (tmp_path / "page.html").write_text("mine", encoding="utf-8")
+    result = run(*arguments, "-o", "more.jsonl")
+    assert (result.code, result.err) == (
+        2,
+        "tplc: page.html: was not generated by tplc, and would be overwritten: give --force to do so\n",
+    )
+    result = run("parse", parser, "--html", "page.html", stdin="Hi.")
+    assert (result.code, result.err) == (2, "tplc: --html is for rows (--column)\n")

@@ -1,0 +1,143 @@
+"""No parser recurses on what it reads: no function of one reaches itself, and the deepest inputs take no stack."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tplc_runtime
+from tests.example_case import EXAMPLES
+from tests.fuzz.check import accumulate
+from tests.hostile.call_graph import cycles, unknown_calls
+from tplc.backends.peg.engine import InputTooDeep, PegEngine
+from tplc.driver import load_ir
+from tplc.verify.artifact import load_module
+
+RUNTIME = Path(tplc_runtime.__file__ or "").parent
+NAMES = sorted(path.parent.parent.name for path in EXAMPLES.glob("*/out/parser.py"))
+DEEP = 10_000
+FRAMES = 60  # of a parser at work, its states and readers in one another
+
+# Copies hold copies of the parser's own parts: its reader, its fence.
+OF_A_PARSER = [{"Copied.copy", "Machine.copy"}]
+# Beside the parsers.  The mapper walks the tree of an engine that refuses more than a hundred levels; one function of
+# the class around parsers calls the parser's of the same name.
+BESIDE = {
+    "peg_mapper.py": [
+        {"_Mapper.argument", "_Mapper.element", "_Mapper.pair"},
+        {"_Mapper.read"},  # the reader's
+        {"_Mapper.turn"},  # once, for an output without its head
+    ],
+    "openai.py": [{"Completion._ended", "Completion.finish"}, {"Completion.feed"}],
+}
+# What is called that has no definition here: tuples with names, of the library, and (of a command) what it is given.
+LIBRARY = {
+    "", "ArgumentParser", "Diagnostic", "Frame", "Mark", "_replace", "add_argument", "encode_basestring", "parse_args",
+    "parser", "show",
+}  # fmt: skip
+
+
+def source_of(name: str) -> str:
+    return (EXAMPLES / name / "out" / "parser.py").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_function_of_a_parser_reaches_itself(name: str) -> None:
+    source = source_of(name)
+    assert cycles(source) == OF_A_PARSER
+    assert unknown_calls(source) <= LIBRARY
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_functions_beside_the_parsers(name: str) -> None:
+    assert cycles((RUNTIME / name).read_text(encoding="utf-8")) == BESIDE[name]
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ("def escaped(text: str) -> str:\n    return text and escaped(text[1:])", {"escaped"}),
+        (
+            "class Other(Reader):\n    def read(self, buf, pos, final):\n        return self.more(buf, pos)\n"
+            "    def more(self, buf, pos):\n        return self.read(buf, pos + 1, True)",
+            {"Other.more", "Other.read"},
+        ),
+        (
+            "class Other(StreamParser):\n    def _content(self):\n        return self._advance('')\n"
+            "    def _more_of_it(self):\n        self._state = type(self)._content",
+            {"Machine._advance", "Other._content"},
+        ),
+    ],
+)
+def test_recursion_is_found(change: str, expected: set[str]) -> None:
+    found = cycles(f"{source_of('tagged-json')}\n\n{change}\n")
+    assert any(expected <= group for group in found), found
+
+
+@contextmanager
+def few_frames() -> Iterator[None]:
+    frame, depth, before = sys._getframe(), 0, sys.getrecursionlimit()
+    while frame.f_back is not None:
+        frame, depth = frame.f_back, depth + 1
+    sys.setrecursionlimit(depth + FRAMES)
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+
+
+def deep_texts(module: Any, outputs: list[str]) -> Iterator[str]:
+    """What nests, and each marker, ten thousand times; alone and in the middle of an answer."""
+    held = [value for name, value in vars(module).items() if name.isupper() and isinstance(value, tuple)]
+    markers = {text for value in held for text in value}
+    repeated = "".join(sorted(text for text in markers if isinstance(text, str)))
+    pumps = ["[", '{"a": ', "[{'a': (", repeated, "<a><b>", "\n```"]
+    for pump in pumps:
+        many = pump * (DEEP // max(len(pump) // 20, 1))
+        if not outputs or pump in ("[", repeated):
+            yield many
+        yield from (text[: len(text) * 2 // 3] + many + text[len(text) * 2 // 3 :] for text in outputs[:1])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_ten_thousand_levels(name: str) -> None:
+    module = load_module(source_of(name))
+    paths = sorted((EXAMPLES / name / "outputs").glob("*.txt"), key=lambda path: not path.name.startswith("call"))
+    for text in deep_texts(module, [path.read_text(encoding="utf-8") for path in paths]):
+        with few_frames():
+            stream = module.StreamParser()
+            deltas = stream.feed(text[: len(text) // 2])
+            stream.copy().finish()
+            deltas += stream.feed(text[len(text) // 2 :]) + stream.finish()
+            message = stream.message
+        assert accumulate(deltas)["content"] == (message["content"] or "")
+
+
+@pytest.mark.parametrize("name", ["parameter-tags", "nested-elements", "bare-keyword-calls"])
+def test_deep_schemas_and_prompts(name: str) -> None:
+    module = load_module(source_of(name))
+    text = next((EXAMPLES / name / "outputs").glob("call*.txt")).read_text(encoding="utf-8")
+    plain = module.parse(text)
+    for keyword in ("anyOf", "items", "properties"):
+        schema: Any = {"type": "string"}
+        for _ in range(DEEP):
+            schema = {keyword: {"a": schema} if keyword == "properties" else [schema] if keyword == "anyOf" else schema}
+        names = [call["function"]["name"] for call in plain["tool_calls"]]
+        parameters = {"properties": {"city": schema, "to": schema}}
+        tools = [{"function": {"name": one, "parameters": parameters}} for one in names]
+        with few_frames():
+            parsed = module.parse(text, tools=tools, prompt=module.GENERATION_PROMPTS[0] * DEEP)
+            module.parse("", prompt=module.GENERATION_PROMPTS[0] * DEEP, continue_final_message=True)
+        assert [call["function"]["name"] for call in parsed["tool_calls"]] == names
+
+
+def test_the_engine_refuses_what_is_deep() -> None:
+    """As the mapper walks the tree."""
+    ir = load_ir((EXAMPLES / "tagged-json" / "out" / "ir.json").read_text(encoding="utf-8"))
+    with pytest.raises(InputTooDeep):
+        PegEngine(ir).parse('<fn>\n{"name": "f", "arguments": {"a": ' + "[" * DEEP)
