@@ -14,7 +14,7 @@ WORKERS ?= auto
 # A command as a person would type it, then what it prints.
 show = printf '\n$$ %s\n' '$(1)'; PATH="$(CURDIR)/$(BIN):$$PATH" $(SHELL) -c '$(1)'
 
-.PHONY: help setup test slow lint format types golden golden-check examples bench hostile coverage lines random random-wild mutations round-trip grammars engines million schema-suite llama-checker agreement fuzz demo check dist clean
+.PHONY: help setup test slow lint format types golden golden-check examples bench hostile coverage lines random random-wild mutations round-trip kept grammars engines million schema-suite llama-checker agreement fuzz demo check dist clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -76,6 +76,9 @@ mutations: $(READY)  ## the templates in ../shared with other marks, the rate by
 
 round-trip: $(READY)  ## the templates in ../shared rendered by plain Jinja, and read by their parsers (ARGS="--every 5 --only WORD")
 	$(BIN)/python -m tests.independent $(ARGS)
+
+kept: $(READY)  ## words of markers in the templates in ../shared, and markers in prompts: nothing lost, nothing steered (ARGS="--only WORD --every 10")
+	$(BIN)/python -m tests.kept.sweep $(ARGS)
 
 grammars: $(READY)  ## grammars of the templates in ../shared against their renders and parsers (ARGS="--every 10 --engine llama")
 	$(BIN)/python -m tests.gbnf.renders ../shared/templates $(ARGS)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import ClassVar
 
+    from .markers import Marks
+
 
 OBJECT_END = Pattern(r"\s*\}")
 
@@ -26,8 +28,10 @@ OBJECT_END = Pattern(r"\s*\}")
 class CallReader(Reader):
     """Pauses at every key, and at the end of every value that plays a role in a call."""
 
-    def __init__(self, styles: tuple[Style, Style, Style], fields: Mapping[tuple[str, ...], str]) -> None:
-        super().__init__(styles)
+    def __init__(
+        self, styles: tuple[Style, Style, Style], breaks: Marks, fields: Mapping[tuple[str, ...], str]
+    ) -> None:
+        super().__init__(styles, (), breaks)
         self.fields = fields
         self.path: list[str] = []
         self.role = ""  # of the value that is read, which starts at this depth
@@ -94,7 +98,7 @@ class CallObjects(Objects):
         self._early: str | None = None  # arguments that came before the name
         self._call_id: str | None = None
         if self.HEAD is None or not self._is_whole(self.HEAD.match(self._buf, end)):
-            self._reader = CallReader(self.STYLES, self.FIELDS)
+            self._reader = CallReader(self.STYLES, self.BREAKS, self.FIELDS)
 
     def _is_whole(self, head: re.Match[str] | None) -> bool:
         """All of an object of the usual kind is there, so that the standard library's scanner can read it."""

@@ -9,6 +9,7 @@ from collections import namedtuple
 
 from .machine import next_char
 from .markers import Marks
+from .pairs import Pairs
 from .raw import Closer, RawPairs
 from .schema import item_of, member_of, types_of
 
@@ -31,6 +32,9 @@ class Elements(RawPairs):
         super()._begin_pairs()
         self._frames: list[Frame] = []
         self._comma = ""
+
+    def _key_of(self, comma: str, key: str) -> str:
+        return Pairs._key_of(self, comma, key)  # all of the arguments are elements themselves
 
     def _begin_value(self, key: str, word: str) -> None:
         parent = self._frames[-1].schema if self._frames else self._schema()

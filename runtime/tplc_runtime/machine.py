@@ -10,7 +10,7 @@ import re
 
 from .fence import Fence
 from .heads import continued_head, known_head
-from .markers import Mark, Marks, lead_in
+from .markers import NO_MARKS, Mark, Marks, lead_in
 from .message import Copied, Diagnostic
 from .pattern import Pattern
 from .schema import parameters_of
@@ -51,6 +51,7 @@ class Machine(Copied):
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     OPENERS: ClassVar[Sequence[str]] = ()  # of calls
     DISTINCT: ClassVar[bool] = True  # they are like nothing else, so what follows is a call
+    BREAKS: ClassVar[Marks] = NO_MARKS  # markers that no name holds, and no value outside of a string
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
     ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
 
@@ -488,8 +489,14 @@ class Machine(Copied):
             hold = len(buf) if self._final else held
             end = hold if mark is None else min(hold, mark.start)
             stop = min((at for ch in stops if (at := buf.find(ch, pos, min(end, pos + NAME_LIMIT))) >= 0), default=-1)
+            end = stop if stop >= 0 else end
+            broken = self.BREAKS.find(buf, pos, stop=pos + NAME_LIMIT) if slot == "name" else None
+            if broken is not None and broken.start < end:
+                return values, pos, slot
+            if slot == "name" and not self._final and self.BREAKS.held(buf, pos) < end:
+                return values, pos, "more"
             if stop >= 0:
-                end, mark = stop, Mark("next", stop, stop, "", "")
+                mark = Mark("next", stop, stop, "", "")
             elif mark is None or hold <= mark.start:
                 text = buf[pos : min(held, pos + NAME_LIMIT)].strip()
                 wait = end - pos < NAME_LIMIT and ("\n" not in text or self._long_names)

@@ -113,6 +113,7 @@ class Marks:
         return at
 
 
+NO_MARKS = Marks()
 _WORD_END = r"(?!\w)"
 
 

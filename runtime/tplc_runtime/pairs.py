@@ -52,9 +52,12 @@ class Pairs(Machine):
             return self._end_pairs("")
         self._pos = end
         self._count += 1
-        self._say("arguments", comma + '"' + escaped(values["key"]) + '": ')
+        self._say("arguments", self._key_of(comma, values["key"]))
         self._begin_value(values["key"], values.get("type", ""))
         return True
+
+    def _key_of(self, comma: str, key: str) -> str:
+        return comma + '"' + escaped(key) + '": '
 
     def _end_pairs(self, kind: str) -> bool:
         if not kind and self._final and not self._buf[self._pos :].strip():
@@ -78,7 +81,7 @@ class QuotedPairs(Pairs):
     _reader: Reader | None = None
 
     def _begin_value(self, key: str, word: str) -> None:
-        self._reader = Reader(self.STYLES, self.FOLLOW)
+        self._reader = Reader(self.STYLES, self.FOLLOW, self.BREAKS)
         self._state = type(self)._value
 
     def _value(self) -> bool:

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Protocol
 
 from .elements import EMPTY
 from .fence import Fence
-from .raw import PYTHON, string_in
-from .schema import item_of, member_of, parameters_of, types_of
+from .raw import MOST_KEYS, PYTHON, WHOLE_ARGUMENTS, string_in
+from .schema import item_of, keys_of, member_of, parameters_of, types_of
 from .values import ESCAPE, Reader, Style, escaped, literal_of, text_of
 
 if TYPE_CHECKING:
@@ -297,15 +297,15 @@ class _Mapper:
             return self.pairs(node, self.schemas.get(called))
         if kind == "object":
             return self.json(value)
-        text = self.string(value) if kind == "string" else self.read(self.of(value))
+        text = self.string(value) if kind == "string" else self.read(self.of(value), over=value.end < len(self.text))
         return text if kind == "loose_object" else self.unwrapped(text)
 
-    def read(self, text: str, follow: tuple[str, ...] = ()) -> str:
-        """A loose value, repaired as the generated parsers do it."""
+    def read(self, text: str, follow: tuple[str, ...] = (), *, over: bool = False) -> str:
+        """A loose value, repaired as the generated parsers do it; `over`: the output goes on behind it."""
         reader = Reader(self.styles, follow)
         reader.read(text, 0, True)
         said, closing = reader.take(), reader.close()
-        self.incomplete = self.in_call = self.in_call or bool(closing)
+        self.incomplete = self.in_call = self.in_call or (bool(closing) and not over)
         return said + closing
 
     def unwrapped(self, text: str) -> str:
@@ -364,6 +364,12 @@ class _Mapper:
 
     def pairs(self, node: Node, root: object) -> str:
         pairs = [self.pair(argument, root, root) for argument in captures(node, "argument")]
+        known = keys_of(root, root) if first(node, *ELEMENTS) is None else None
+        for key in WHOLE_ARGUMENTS if pairs and known and len(known) <= MOST_KEYS else ():
+            member = f'"{key}": ' + "{"
+            if key not in known and pairs[0].startswith(member):  # type: ignore[operator]
+                inside = pairs.pop(0)[len(member) : -1].strip()
+                pairs[:0] = [inside] if inside else []
         return "{" + ", ".join(pairs) + "}"
 
     def pair(self, node: Node, parent: object, root: object) -> str:
@@ -393,7 +399,7 @@ class _Mapper:
         if kind in VALUES:
             return self.json(choice)
         if kind in LOOSE:
-            return self.read(self.of(choice), WHOLE)
+            return self.read(self.of(choice), WHOLE, over=choice.end < len(self.text))
         if kind == "wrapped_text":
             inside = first(choice, "plain_text")
             return '"' + escaped(self.of(inside) if inside is not None else "") + '"'

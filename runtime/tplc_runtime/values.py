@@ -13,6 +13,7 @@ import re
 from collections import namedtuple
 from json.encoder import encode_basestring
 
+from .markers import NO_MARKS
 from .message import Copied
 from .pattern import Pattern
 
@@ -20,6 +21,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
+
+    from .markers import Marks
 
 NUMBER = Pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 LOOSE_NUMBER = r"([+-]?)([0-9][0-9_]*)?(?:(\.)([0-9_]*))?([eE][+-]?[0-9]+)?"
@@ -114,9 +117,13 @@ class Reader(Copied):
     """Reads one value; `styles` are those at the top, inside a top-level list, inside a top-level object.
 
     `follow` is what may follow the value, where that is not obvious: a pattern, and one for the end of the output.
+    `breaks`: markers that stand in no value but inside a string; they close what is open.
     """
 
-    def __init__(self, styles: tuple[Style, Style, Style], follow: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, styles: tuple[Style, Style, Style], follow: tuple[str, ...] = (), breaks: Marks = NO_MARKS
+    ) -> None:
+        self.breaks, self.first = breaks, [core[0] for core in breaks.cores]
         self.styles, self.style = styles, styles[0]
         self.follow = [Pattern(pattern) for pattern in follow]
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
@@ -146,6 +153,13 @@ class Reader(Copied):
             if match is None:
                 break
             text, end = match.group(), match.end()
+            if text[0] in self.first and self.stack:
+                if not final and self.breaks.begins(buf, pos):
+                    break
+                if self.breaks.find(buf, pos, anchored=True):
+                    self._repaired("missing closing bracket")
+                    self._pop()
+                    continue
             if match.lastindex == 1:
                 if self.stack:
                     (self.comma or self.out).append(text if text.isascii() and text.isprintable() else _space(text))
@@ -262,7 +276,9 @@ class Reader(Copied):
                 # What comes may show that it ends before that.
                 if not final and len(buf) - end < LONGEST_FOLLOW:
                     return pos
-        if end == len(buf) and not final:
+        breaks = self.stack and not (bare_key and self.style.bare_keys)
+        end = self._before_break(buf, pos, end, final) if breaks else end
+        if (end == len(buf) or (breaks and end == pos)) and not final:
             return pos
         if end == pos:
             self._no_value()
@@ -271,7 +287,8 @@ class Reader(Copied):
         if literal is None:
             if not bare_key and (self.stack or not self.follow):
                 end = getattr(WORD.match(buf, pos), "end", lambda: end)()
-                if end == len(buf) and not final:
+                end = self._before_break(buf, pos, end, final) if breaks else end
+                if end in (pos, len(buf)) and not final:
                     return pos
             if not (bare_key and self.style.bare_keys):
                 self._repaired("missing quotes")
@@ -280,6 +297,13 @@ class Reader(Copied):
         self.out.append(literal)
         self._end()
         return end
+
+    def _before_break(self, buf: str, pos: int, end: int, final: bool) -> int:
+        """Where the word ends; `pos` where more input is needed."""
+        mark = self.breaks.find(buf, pos, stop=end + self.breaks.width)
+        if mark is not None and mark.start < end:
+            return int(mark.start)
+        return pos if not final and self.breaks.held(buf, pos) < end else end
 
     def _inside(self, buf: str, pos: int, final: bool, close: str, escape: str, body: Pattern) -> int:
         """Text of a string, up to something that is not plain."""

@@ -36,9 +36,14 @@ def test_what_is_no_word_needs_the_text_before_the_arguments() -> None:
 
 def test_reasoning_ends_where_calls_begin_that_are_not_parsed() -> None:
     call = "<deed>\n<do=look>\n<with=days>\n2\n</with>\n</do>\n</deed>"
-    parser = case("parameter-tags").engines.parser
-    message = parser.parse(f"Hm.\n\n{call}", parse_tool_calls=False)
-    assert (message["reasoning_content"], message["content"], message["tool_calls"]) == ("Hm.", f"\n\n{call}", [])
+    for before, reasoning, content in (
+        ("Hm.\n\n", "Hm.", f"\n\n{call}"),
+        ("Hm.", "Hm.", call),  # its second piece begins a line
+        ("\n", None, f"\n{call}"),
+    ):
+        case("parameter-tags").keep_calls().output(before + call).expect(content, reasoning=reasoning)
+    inside = call.replace("\n<do", "<do")
+    case("parameter-tags").keep_calls().output(f"Hm.{inside}").expect(reasoning=f"Hm.{inside}", incomplete=True)
 
 
 @pytest.mark.parametrize(
@@ -130,3 +135,89 @@ def test_an_opener_whose_rest_begins_a_line_ends_reasoning_as_a_whole() -> None:
 )
 def test_an_empty_call_is_dropped_and_a_failed_one_kept(name: str, text: str, content: str) -> None:
     case(name).output(text).expect(content)
+
+
+@pytest.mark.parametrize("broken", ['{"days": 2', '{"days": 2, ', '{"days": [2', '{"days": [{"a": "b"'])
+def test_a_value_that_was_never_closed_ends_with_its_call(broken: str) -> None:
+    whole = {
+        '{"days": 2': {"days": 2},
+        '{"days": 2, ': {"days": 2},
+        '{"days": [2': {"days": [2]},
+        '{"days": [{"a": "b"': {"days": [{"a": "b"}]},
+    }[broken]
+    calls = [("look", whole, "tools.look:0"), ("look", {}, "tools.look:1")]
+    more = "<!call!>tools.look:1<!args!>{}<!/call!><!/calls!>"
+    for closer in ("<!/call!>", ""):
+        text = f"<!calls!><!call!>tools.look:0<!args!>{broken}{closer}{more}"
+        case("sectioned-ids").output(text).expect(calls=calls)
+    text = f'<fn>\n{{"name": "look", "arguments": {broken}</fn>'
+    case("tagged-json").output(f"{text}{text}").expect(calls=[("look", whole), ("look", whole)])
+
+
+def test_markers_in_strings_are_text() -> None:
+    call = '<fn>\n{"name": "look", "arguments": {"say": "</fn><fn>"}}\n</fn>'
+    case("tagged-json").output(call).expect(calls=[("look", {"say": "</fn><fn>"})])
+
+
+def test_a_name_holds_no_marker() -> None:
+    look = '§call§look§with§{"days": 2}'
+    case("tagged-name-json").output(f"§call§one{look}").expect("§call§one", calls=[("look", {"days": 2})])
+    text = "<deed>\n<do=one</do>\n</deed>"
+    case("parameter-tags").output(f"</musings>{text}<deed>\n{LOOK}").expect(text, calls=[("look", {})])
+
+
+PAIRS = [
+    {
+        "type": "function",
+        "function": {"name": "look", "parameters": {"type": "object", "properties": {"city": {}, "days": {}}}},
+    }
+]
+
+
+def test_a_parameter_that_was_not_closed_ends_where_the_next_one_begins() -> None:
+    text = "</musings><deed>\n<do=look>\n<with=city>\nOslo\n<with=days>\n2\n</with>\n</do>\n</deed>"
+    case("parameter-tags").tools(PAIRS).output(text).expect(calls=[("look", {"city": "Oslo", "days": 2})])
+    kept = {"city": "Oslo\n<with=days>\n2"}
+    case("parameter-tags").output(text).expect(calls=[("look", kept)])  # it may be text, as far as one can know
+
+
+def test_the_opener_of_a_parameter_that_has_come_is_text() -> None:
+    text = "</musings><deed>\n<do=look>\n<with=city>\nOslo\n</with>\n<with=days>\n<with=city>\n</with>\n</do>\n</deed>"
+    found = {"city": "Oslo", "days": "<with=city>"}
+    case("parameter-tags").tools(PAIRS).output(text).expect(calls=[("look", found)])
+
+
+def test_the_opener_of_a_parameter_inside_a_line_is_text() -> None:
+    text = "</musings><deed>\n<do=look>\n<with=city>\nput <with=days>\n in\n</with>\n</do>\n</deed>"
+    found = {"city": "put <with=days>\n in"}
+    case("parameter-tags").tools(PAIRS).output(text).expect(calls=[("look", found)])
+
+
+@pytest.mark.parametrize("more", ["", "<with=days>\n3\n</with>\n"])
+def test_a_parameter_that_holds_all_arguments(more: str) -> None:
+    text = f'</musings><deed>\n<do=look>\n<with=arguments>\n{{"city": "Oslo"}}\n</with>\n{more}</do>\n</deed>'
+    found = {"city": "Oslo", **({"days": 3} if more else {})}
+    case("parameter-tags").tools(PAIRS).output(text).expect(calls=[("look", found)])
+    own = {"arguments": {"city": "Oslo"}, **({"days": 3} if more else {})}
+    case("parameter-tags").output(text).expect(calls=[("look", own)])
+
+
+ONE_CALL = """
+{%- for message in messages %}
+    {{- '[' + message.role + ']' }}
+    {%- if message.tool_calls %}
+        {%- if message.tool_calls | length > 1 %}{{- raise_exception('one call at a time') }}{% endif %}
+        {%- for call in message.tool_calls %}
+            {{- '<to ' + call.function.name + '>' + (call.function.arguments | tojson) + '<go>' }}
+        {%- endfor %}
+    {%- else %}
+        {{- (message.content or '') + '<end>' }}
+    {%- endif %}
+{%- endfor %}
+{%- if add_generation_prompt %}{{- '[assistant]' }}{%- endif %}
+"""
+
+
+def test_what_closes_the_only_call_of_a_turn_stops_a_server() -> None:
+    assert set(case(ONE_CALL).engines.parser.STOP) == {"<end>", "<go>"}
+    case(ONE_CALL).output('<to look>{"days": 2}').expect(calls=[("look", {"days": 2})])

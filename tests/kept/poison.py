@@ -1,13 +1,13 @@
 """Prompts that others have written markers into: a parser must read the answer as if they had written anything else.
 
-poisons(ir)  →  "<think>", "<bot><think>", "<call>look {\"q\": \"", …
-steered(form, source, …)  →  the places and poisons after which an answer is read otherwise; none, if all is well
+poisons(ir)      →  "<think>", "<bot><think>", "<call>look {\"q\": \"", …
+steered(reader)  →  the places and poisons after which an answer is read otherwise; none, if all is well
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from tests.fuzz.outputs import markers_of
@@ -44,22 +44,37 @@ def poisons(ir: TemplateIR, *, cuts: int) -> list[str]:
     return list(dict.fromkeys(text for text in [*texts, *behind] if text.strip()))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Reader:
-    """A template, and what reads its answers: `parse` with the keywords of a parser."""
+    """A template, and what reads its answers: `parse` with the keywords of a parser.
+
+    `substitute`: what the template makes of a poison is not asked, the poison stands in its prompt as it is.
+    """
 
     ir: TemplateIR
     renderer: Renderer
     parse: Any
+    substitute: bool = False
+    tried: int = 0
+    _prompts: dict[str, str | None] = field(default_factory=dict)
+
+    def poisoned(self, place: str, text: str, variables: Mapping[str, Json]) -> str | None:
+        if not self.substitute:
+            return self.prompt(place, text, variables)
+        prompt = self.prompt(place, HARMLESS, variables)
+        return prompt.replace(HARMLESS, text) if prompt is not None and HARMLESS in prompt else None
 
     def prompt(self, place: str, text: str, variables: Mapping[str, Json]) -> str | None:
         """The prompt of a conversation that holds the text there; None where the template has no such place."""
-        try:
-            return self.renderer.render(
-                messages_for(self.ir, conversation(place, text)), tools=TOOLS, add_generation_prompt=True, **variables
-            )
-        except TplcError:
-            return None
+        key = repr((place, text, variables))
+        if key not in self._prompts:
+            messages = messages_for(self.ir, conversation(place, text))
+            try:
+                rendered = self.renderer.render(messages, tools=TOOLS, add_generation_prompt=True, **variables)
+            except TplcError:
+                rendered = None
+            self._prompts[key] = rendered
+        return self._prompts[key]
 
 
 def conversation(place: str, text: str) -> list[dict[str, Json]]:
@@ -86,9 +101,10 @@ def steered(reader: Reader, *, cuts: int = 12) -> Iterator[str]:
             prompt = reader.prompt(place, HARMLESS, variables)
             expected = reader.parse(ANSWER, tools=TOOLS, prompt=prompt)
             for poison in poisons(reader.ir, cuts=cuts) if prompt is not None else ():
-                poisoned = reader.prompt(place, poison, variables)
+                poisoned = reader.poisoned(place, poison, variables)
                 if poisoned is None:
                     continue
+                reader.tried += 1
                 got = reader.parse(ANSWER, tools=TOOLS, prompt=poisoned)
                 if got != expected:
                     yield f"{place} {variables}: {poison!r} makes {got} of the answer, not {expected}"

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.fluent import case
+from tests.fuzz.formats import Format, formats
+from tests.kept.prose import cases
 from tplc.ir.markers import could_be_prose
+from tplc.ir.nodes import TemplateIR
+from tplc.ir.write import write_message
+from tplc.verify.battery import Case
+from tplc.verify.compare import as_message, difference
+from tplc.verify.conversation import fitting_tools
 
 # Headers and ends that are words, and a closer that holds some.
 TEMPLATE = """
@@ -73,3 +82,72 @@ def test_what_people_write_as_well(marker: str) -> None:
 )
 def test_what_only_markers_are(marker: str) -> None:
     assert not could_be_prose(marker)
+
+
+# What opens content is words, behind reasoning and before calls.
+OPENED = """
+{%- for m in messages %}
+{%- if m.role == 'assistant' %}
+{{- '<bot>' }}
+{%- if m.reasoning_content %}{{ 'Thought: ' ~ m.reasoning_content ~ '\\n=end of thought=\\n' }}{% endif %}
+{%- if m.content %}{{- 'Final answer: ' ~ m.content }}{% endif %}
+{%- for c in m.tool_calls or [] %}
+{{- '<do>' ~ c.function.name ~ '\\n' ~ c.function.arguments | tojson ~ '</do>' }}
+{%- endfor %}
+{{- '<end>' }}
+{%- else %}{{ '<' ~ m.role ~ '>' ~ m.content ~ '<end>' }}{% endif %}
+{%- endfor %}
+{%- if add_generation_prompt %}{{ '<bot>' }}{% endif %}"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "So it is: the Final answer: 42.",
+        "Final answer: 42, says the Thought: no.",
+        "Lines:\n\nFinal answer: one\n- Final answer: two\nThought: three\n",
+    ],
+)
+def test_words_that_open_content_are_kept_within_it(text: str) -> None:
+    one = case(OPENED)
+    one.output(f"Final answer: {text}<end>").expect(text)
+    one.output(f"Thought: Why?\n=end of thought=\nFinal answer: {text}").expect(text, reasoning="Why?")
+    call = '<do>look\n{"q": "Oslo"}</do>'
+    one.output(f"Final answer: {text}{call}<end>").expect(text, calls=[("look", {"q": "Oslo"})])
+
+
+def test_words_that_open_content_open_it_once() -> None:
+    one = case(OPENED)
+    one.output("It is: the Final answer: 42").expect("It is: the Final answer: 42")
+    one.output("Final answer: Final answer: 42").expect("Final answer: 42")
+    one.output("Thought: Why?\n=end of thought=\nSo: Final answer: 42").expect("So: Final answer: 42", reasoning="Why?")
+
+
+def test_header_without_a_prompt_is_kept_further_on() -> None:
+    source = "{% for m in messages %}{{ m.role ~ ': ' ~ m.content ~ '\\n' }}{% endfor %}"
+    one = case(source)
+    one.output("assistant: So:\nassistant: one\n- assistant two").expect("So:\nassistant: one\n- assistant two")
+    one.output("The assistant: yes.").expect("The assistant: yes.")
+
+
+@pytest.mark.parametrize("form", formats(), ids=[form.name for form in formats()])
+def test_words_of_each_example_are_kept(form: Format) -> None:
+    """What the format writes of a message is the message again; `make kept` asks templates."""
+    tried = [case for case in cases(form.ir) if can_be_written(form.ir, case)]
+    assert tried
+    found = ((case.title, difference(form.ir, case, read_back(form, case))) for case in tried)
+    assert [(title, str(wrong)) for title, wrong in found if wrong is not None] == []
+
+
+def can_be_written(ir: TemplateIR, case: Case) -> bool:
+    reasoning, calls = bool(case.reasoning), bool(case.calls)
+    together = not (case.content and calls) or ir.content.with_calls != "none"
+    return together and not (reasoning and not ir.reasoning.key) and not (calls and ir.tools.format == "none")
+
+
+def read_back(form: Format, case: Case) -> Any:
+    text = write_message(form.ir, as_message(form.ir, case))
+    head, prompt = form.ir.turn.prompts[0].head, None
+    if not text.startswith(head):  # history is written otherwise than an answer begins
+        head, prompt = "", "".join(form.ir.turn.anchors[:1])
+    return form.parser.parse(text[len(head) :], tools=fitting_tools(case), prompt=prompt)

@@ -92,7 +92,7 @@ def _markers(ir: TemplateIR) -> re.Pattern[str]:
     groups = {
         "end": acceptor.ends,
         "reasoning": (*(start.text for start in acceptor.reasoning_starts), *acceptor.reasoning_ends),
-        "content": (*acceptor.content_starts, *acceptor.content_ends),
+        "content": (*(start.text for start in acceptor.content_starts), *acceptor.content_ends),
         "header": acceptor.headers,
     }
     found = {

@@ -92,6 +92,8 @@ class PairForm:
     items: tuple[str, str] | None
     # What may follow a value written without the quotes that the template puts around every value.
     bare: Following | None = None
+    # What stands around the key of a pair that begins a line: it ends a raw value whose own closer is missing.
+    next_pair: tuple[str, str] | None = None
     literals: str = ""  # a raw value that is one string in such quotes of Python is that string
 
 
@@ -138,6 +140,7 @@ class CallForm:
     in_reasoning: Where | None = None  # where an opener ends reasoning that is open
     last: tuple[str, ...] = ()  # closers after which nothing of the call is missing; () where it has none of its own
     ends_turn: bool = False  # one call is all: its last closer may be what ends the turn, which servers cut off
+    breaks: tuple[str, ...] = ()  # markers that no name holds, and no value outside of a string: they end it
     empty: tuple[str, ...] = ()  # an opener with its closer and nothing between: dropped
     section_ends: tuple[str, ...] = ()  # closers after which no call follows, where calls have no opener of their own
     header: tuple[SlotEnd, ...] = ()
@@ -183,7 +186,7 @@ class Acceptor:
     reasoning_starts: tuple[Marker, ...]
     reasoning_ends: tuple[str, ...]
     content_space: str  # white space that the template writes before the content
-    content_starts: tuple[str, ...]
+    content_starts: tuple[Marker, ...]
     content_ends: tuple[str, ...]
     strays: tuple[Marker, ...]  # closers of reasoning that are dropped though none is open
     calls: CallForm | None

@@ -11,7 +11,7 @@ from tplc.ir.nodes import ObjectArguments, PairArguments, Slot, TemplateIR, Text
 from tplc.ir.spellings import spellings_of
 from tplc.lower.acceptor import CallForm, CallShape, Where
 from tplc.lower.call_objects import CallObject, object_head, object_of, opening_of
-from tplc.lower.closers import closers_of, empty_calls, last_of, with_space
+from tplc.lower.closers import breaks_of, closers_of, empty_calls, last_of, with_space
 from tplc.lower.layouts import merged, not_blank, text_at, unique
 from tplc.lower.openers import Openers, openers_of, spaced, starts_of
 from tplc.lower.pairs import pairs_of
@@ -25,9 +25,8 @@ _JOINTS = ",;"
 
 def calls_of(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
     called = object_of(ir.tools)
-    if called is not None:
-        return _object_calls(ir, called, tolerated)
-    return _header_calls(ir, tolerated)
+    form = _header_calls(ir, tolerated) if called is None else _object_calls(ir, called, tolerated)
+    return replace(form, breaks=breaks_of([*form.closers, *form.openers, *ir.turn.ends]))
 
 
 def _object_calls(ir: TemplateIR, called: CallObject, tolerated: Tolerated) -> CallForm:

@@ -42,6 +42,12 @@ def empty_calls(section: tuple[str, str], call: tuple[str, str]) -> tuple[str, .
     return unique(f"{start.strip()}\n{end}" for start, end in told if end)
 
 
+def breaks_of(texts: Sequence[str]) -> tuple[str, ...]:
+    """The markers that are like nothing in a name or a value; of those that begin alike, the shortest."""
+    told = unique(text.strip() for text in texts if is_distinctive(text) and not could_be_prose(text))
+    return tuple(text for text in told if not any(text != other and text.startswith(other) for other in told))
+
+
 def last_of(closers: Sequence[str], texts: Sequence[str], section_end: str, ends: Sequence[str]) -> tuple[str, ...]:
     """Of a call's closers those after which nothing of it is missing; none where it has none of its own.
 

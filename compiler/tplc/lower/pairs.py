@@ -40,6 +40,7 @@ def pairs_of(
     key_end = written.strip() or written[:1]  # a type may come behind it
     context = ValueContext(tools, pairs, close, opened, key_end, closing, ir.turn.ends)
     guessed = not repeats and not is_distinctive(close) and not dialect.top.strings
+    marked = not (guessed or repeats or dialect.top.strings or dialect.wrap or dialect.elements)
     python = guessed and "python_literals" in tolerated.kinds
     bare = None
     if python and close.strip() in QUOTES and key_end == "=" + close.strip():
@@ -63,12 +64,22 @@ def pairs_of(
         guessed=guessed,
         following=following_of(context, guessed=guessed),
         bare=bare,
+        next_pair=_next_pair(context, slots) if marked and "missing_closers" in tolerated.kinds else None,
         literals=_literal_quote(tools) if python and not close.strip() and _are_keywords(pairs, key_end) else "",
         words=spelling_of(dialect.top, also_python="python_literals" in tolerated.kinds).words,
         types=_type_words(tools),
         wrap=(dialect.wrap.open, dialect.wrap.close) if dialect.wrap else None,
         items=(dialect.elements.item_open, dialect.elements.item_close) if dialect.elements else None,
     )
+
+
+def _next_pair(context: ValueContext, slots: Sequence[SlotEnd]) -> tuple[str, str] | None:
+    """Where pairs begin lines: elsewhere an opener could be text of a value, which is where it stands mostly."""
+    opener = context.opened.strip()
+    lines = "\n" in context.close + context.before_pair[: -len(opener)]
+    if not lines or not is_distinctive(opener) or not slots or slots[0].kind != "key":
+        return None
+    return "\n" + opener, slots[0].suffixes[0]
 
 
 def _between(

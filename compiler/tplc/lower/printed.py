@@ -30,7 +30,7 @@ def _facts(acceptor: Acceptor) -> Iterator[str]:
     yield from _markers("reasoning.start", acceptor.reasoning_starts)
     yield from _texts("reasoning.end", acceptor.reasoning_ends)
     yield from _texts("content.space", [acceptor.content_space])
-    yield from _texts("content.start", acceptor.content_starts)
+    yield from _markers("content.start", acceptor.content_starts)
     yield from _texts("content.end", acceptor.content_ends)
     yield from _markers("stray", acceptor.strays)
     if acceptor.calls is not None:
@@ -60,6 +60,7 @@ def _calls(calls: CallForm) -> Iterator[str]:
     if calls.ends_turn:
         yield "calls = one a turn: its last closer may end the turn"
     yield from (f"calls.joint = {quoted(sign)} before a further call" for sign in calls.joints)
+    yield from _texts("calls.break", calls.breaks)
     yield from _texts("calls.empty", calls.empty)
     yield from (f"calls.section_end = {quoted(text)} no call follows" for text in calls.section_ends)
     if calls.tail is not None:
@@ -82,6 +83,8 @@ def _pairs(pairs: PairForm) -> Iterator[str]:
     yield f"pairs.value = {_value_end(pairs)}"
     for kind, texts in pairs.between:
         yield f"pairs.between {kind} = {' '.join(map(quoted, texts))}"
+    if pairs.next_pair is not None:
+        yield f"pairs.value = ends before {' known key '.join(map(quoted, pairs.next_pair))}"
     if pairs.literals:
         yield f"pairs.literal = a string in {pairs.literals}"
     if pairs.bare is not None:

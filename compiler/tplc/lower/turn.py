@@ -30,7 +30,7 @@ def turn_of(ir: TemplateIR, calls: CallForm | None, tolerated: Tolerated) -> Acc
         reasoning_starts=starts,
         reasoning_ends=ends,
         content_space=tolerated.blank("content.start"),
-        content_starts=tolerated.of_role("content.start"),
+        content_starts=tuple(map(_content_start, tolerated.of_role("content.start"))),
         content_ends=tolerated.of_role("content.end"),
         strays=tuple(map(_stray, ends)) if "stray_closers" in tolerated.kinds else (),
         calls=calls,
@@ -51,6 +51,11 @@ def _reasoning_starts(reasoning: Reasoning, tolerated: Tolerated) -> tuple[Marke
         Marker(text, "before content" if could_be_prose(text) and not reasoning.after_content else "anywhere")
         for text in tolerated.texts(tolerated.usual("reasoning.start"))
     )
+
+
+def _content_start(text: str) -> Marker:
+    """What people write as well opens content where none has begun; further on it is text."""
+    return Marker(text, "before content" if could_be_prose(text) else "anywhere")
 
 
 def _stray(end: str) -> Marker:

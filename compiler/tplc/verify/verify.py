@@ -98,10 +98,11 @@ def verify(
     seed: int = 0,
     thorough: bool = False,
     expectations: Expectations | None = None,
+    cases: Sequence[Case] = (),
 ) -> Verification:
     """`artifact` is a generated parser, or its text.  `thorough`: ten times the random messages, and every message
-    also one character at a time."""
-    return try_messages(ir, artifact, renderer, seed=seed, thorough=thorough, expectations=expectations)[0]
+    also one character at a time.  `cases`: these messages in place of the battery and the random ones."""
+    return try_messages(ir, artifact, renderer, seed=seed, thorough=thorough, expectations=expectations, cases=cases)[0]
 
 
 def try_messages(
@@ -112,10 +113,11 @@ def try_messages(
     seed: int = 0,
     thorough: bool = False,
     expectations: Expectations | None = None,
+    cases: Sequence[Case] = (),
 ) -> tuple[Verification, tuple[Tried, ...]]:
     """The same, with the messages that were tried."""
     parser = load_artifact(artifact) if isinstance(artifact, str) else artifact
-    trip = _RoundTrip(ir, parser, renderer, seed, thorough, expectations or Expectations())
+    trip = _RoundTrip(ir, parser, renderer, seed, thorough, expectations or Expectations(), tuple(cases))
     contexts = tuple(dict.fromkeys(json.dumps(dict(prompt.context)) for prompt in ir.turn.prompts))
     for number, context in enumerate(contexts):
         trip.run(tuple(json.loads(context).items()), first=number == 0)
@@ -148,6 +150,7 @@ class _RoundTrip:
         seed: int,
         thorough: bool,
         expectations: Expectations,
+        given: Sequence[Case],
     ) -> None:
         self.ir = ir
         # What messages are compared by: ids count only where they are expected.
@@ -158,14 +161,15 @@ class _RoundTrip:
         self.tally = _Tally()
         self._seed = seed
         self._thorough = thorough
+        self._given = given
         self._rng = random.Random(seed)
         self._renders: dict[str, Case] = {}
         # Why nothing shows, in the first context.
         self.silence = ""
 
     def run(self, context: Context, *, first: bool) -> None:
-        count = RANDOM_MESSAGES * (10 if self._thorough else 1)
-        cases = list(battery(self.ir))
+        count = 0 if self._given else RANDOM_MESSAGES * (10 if self._thorough else 1)
+        cases = list(self._given or battery(self.ir))
         named = [call for case in [*cases, *random_cases(self._seed, count, SHAPES)] for call in case.calls]
         stage = Stage(self.ir, self.renderer, context, named)
         tried = usual_settings(self.ir, stage)

@@ -179,6 +179,7 @@ class Marks:
         return at
 
 
+NO_MARKS = Marks()
 _WORD_END = r"(?!\w)"
 
 
@@ -301,9 +302,13 @@ class Reader(Copied):
     """Reads one value; `styles` are those at the top, inside a top-level list, inside a top-level object.
 
     `follow` is what may follow the value, where that is not obvious: a pattern, and one for the end of the output.
+    `breaks`: markers that stand in no value but inside a string; they close what is open.
     """
 
-    def __init__(self, styles: tuple[Style, Style, Style], follow: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, styles: tuple[Style, Style, Style], follow: tuple[str, ...] = (), breaks: Marks = NO_MARKS
+    ) -> None:
+        self.breaks, self.first = breaks, [core[0] for core in breaks.cores]
         self.styles, self.style = styles, styles[0]
         self.follow = [Pattern(pattern) for pattern in follow]
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
@@ -333,6 +338,13 @@ class Reader(Copied):
             if match is None:
                 break
             text, end = match.group(), match.end()
+            if text[0] in self.first and self.stack:
+                if not final and self.breaks.begins(buf, pos):
+                    break
+                if self.breaks.find(buf, pos, anchored=True):
+                    self._repaired("missing closing bracket")
+                    self._pop()
+                    continue
             if match.lastindex == 1:
                 if self.stack:
                     (self.comma or self.out).append(text if text.isascii() and text.isprintable() else _space(text))
@@ -446,7 +458,9 @@ class Reader(Copied):
             else:
                 follow = self.follow[final].search(buf, pos)
                 end = follow.start() if follow else len(buf)
-        if end == len(buf) and not final:
+        breaks = self.stack and not (bare_key and self.style.bare_keys)
+        end = self._before_break(buf, pos, end, final) if breaks else end
+        if (end == len(buf) or (breaks and end == pos)) and not final:
             return pos
         if end == pos:
             self._no_value()
@@ -455,7 +469,8 @@ class Reader(Copied):
         if literal is None:
             if not bare_key and (self.stack or not self.follow):
                 end = getattr(WORD.match(buf, pos), "end", lambda: end)()
-                if end == len(buf) and not final:
+                end = self._before_break(buf, pos, end, final) if breaks else end
+                if end in (pos, len(buf)) and not final:
                     return pos
             if not (bare_key and self.style.bare_keys):
                 self._repaired("missing quotes")
@@ -464,6 +479,13 @@ class Reader(Copied):
         self.out.append(literal)
         self._end()
         return end
+
+    def _before_break(self, buf: str, pos: int, end: int, final: bool) -> int:
+        """Where the word ends; `pos` where more input is needed."""
+        mark = self.breaks.find(buf, pos, stop=end + self.breaks.width)
+        if mark is not None and mark.start < end:
+            return int(mark.start)
+        return pos if not final and self.breaks.held(buf, pos) < end else end
 
     def _inside(self, buf: str, pos: int, final: bool, close: str, escape: str, body: Pattern) -> int:
         """Text of a string, up to something that is not plain."""
@@ -642,6 +664,7 @@ class Machine(Copied):
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     OPENERS: ClassVar[Sequence[str]] = ()  # of calls
     DISTINCT: ClassVar[bool] = True  # they are like nothing else, so what follows is a call
+    BREAKS: ClassVar[Marks] = NO_MARKS  # markers that no name holds, and no value outside of a string
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
     ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
 
@@ -951,15 +974,19 @@ class Machine(Copied):
         return marker
 
     def _counting(self, marks: Marks, mark: Mark | None) -> Mark | None:
-        """The mark, or the first after it, that counts where it stands: "line" at a line's start, "last" at the end."""
-        buf, line_start, seen = self._buf, self._line_start, self._pos
+        """The mark, or the first after it, that counts where it stands: "line" at a line's start, "last" at the end.
+
+        One whose later pieces stand at a line's start counts as a whole.
+        """
+        buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
         while mark is not None and mark.kind in ("line", "last"):
             if mark.kind == "last" and next_char(buf, mark.end) == len(buf):
                 return mark._replace(kind="end") if self._final else mark
             if mark.kind == "line":
                 line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
                 if line_start:
-                    break
+                    return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
+                outer = mark if outer is None or mark.start >= outer.end else outer
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of what is none here
         return mark
 
@@ -990,7 +1017,7 @@ class Machine(Copied):
         self._pos += self._skip
         self._eat = self._mark.trail
         self._fresh, self._literal = fresh, False
-        self._line_start = self._line_start or fresh
+        self._line_start = self._line_start or fresh or self._mark.kind == "content"
 
     def _keep(self, kind: str) -> None:
         """The marker is text."""
@@ -1002,17 +1029,19 @@ class Machine(Copied):
         """Is it a marker of what shall stay in the content as it came?"""
         if mark.kind == "stray":
             return self._literal or not self._reasoning_on
+        if mark.kind == "empty":
+            return not self._calls_on
         return not self._reasoning_on and bool(mark.kind.startswith("reasoning"))
 
     def _turn_marker(self, text: str) -> None:
         kind = self._mark.kind
-        if kind == "stray" and self._is_text(self._mark):
+        if self._is_text(self._mark):
             return self._keep(text)
-        if kind == "stray":
-            self._note("reasoning ends that was not open")
+        if kind in ("stray", "empty"):
+            self._note("reasoning ends that was not open" if kind == "stray" else "an empty call")
         elif kind == "header" and not self._fresh:
             self._note("another turn begins")
-        self._drop(self._fresh if kind == "stray" else kind != "content")
+        self._drop(self._fresh if kind in ("stray", "empty") else kind != "content")
         self._ended = kind == "end" or (self._ended and kind == "stray")
         return None
 
@@ -1057,6 +1086,11 @@ class Machine(Copied):
             held = ends.held(buf, pos)
             hold = len(buf) if self._final else held
             end = hold if mark is None else min(hold, mark.start)
+            broken = self.BREAKS.find(buf, pos, stop=pos + NAME_LIMIT) if slot == "name" else None
+            if broken is not None and broken.start < end:
+                return values, pos, slot
+            if slot == "name" and not self._final and self.BREAKS.held(buf, pos) < end:
+                return values, pos, "more"
             line = buf.find("\n", pos, min(end, pos + NAME_LIMIT)) if line_ends else -1
             if line >= 0:
                 end, mark = line, Mark("next", line, line, "", "")
@@ -1190,9 +1224,12 @@ class Pairs(Machine):
             return self._end_pairs("")
         self._pos = end
         self._count += 1
-        self._say("arguments", comma + '"' + escaped(values["key"]) + '": ')
+        self._say("arguments", self._key_of(comma, values["key"]))
         self._begin_value(values["key"], values.get("type", ""))
         return True
+
+    def _key_of(self, comma: str, key: str) -> str:
+        return comma + '"' + escaped(key) + '": '
 
     def _end_pairs(self, kind: str) -> bool:
         if not kind and self._final and not self._buf[self._pos :].strip():
@@ -1216,7 +1253,7 @@ class QuotedPairs(Pairs):
     _reader: Reader | None = None
 
     def _begin_value(self, key: str, word: str) -> None:
-        self._reader = Reader(self.STYLES, self.FOLLOW)
+        self._reader = Reader(self.STYLES, self.FOLLOW, self.BREAKS)
         self._state = type(self)._value
 
     def _value(self) -> bool:

@@ -67,6 +67,7 @@ CALL_START = ('\n<act name="', '<act name="')
 NEXT_CALL_START = ('<act name="',)
 NAME_END = ('">',)
 CALL_END = ("</act>",)
+EMPTY_CALL = ('<act name="\n</act>',)
 PAIR_START = ('<arg key="',)
 KEY_END = ('">',)
 VALUE_END = ("</arg>",)
@@ -193,6 +194,7 @@ class Marks:
         return at
 
 
+NO_MARKS = Marks()
 _WORD_END = r"(?!\w)"
 
 
@@ -290,6 +292,17 @@ def member_of(schema: object, root: object, key: str) -> object:
         if isinstance(member or variant.get("additionalProperties"), dict):
             return member or variant["additionalProperties"]
     return None
+
+
+def keys_of(schema: object, root: object) -> set[str] | None:
+    """The keys that an object may have; None when the schema does not tell."""
+    keys: set[str] = set()
+    for variant in variants(schema, root):
+        properties = variant.get("properties")
+        if not isinstance(properties, dict) or variant.get("additionalProperties"):
+            return None
+        keys.update(properties)
+    return keys or None
 
 
 NUMBER = Pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
@@ -430,6 +443,7 @@ class Machine(Copied):
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     OPENERS: ClassVar[Sequence[str]] = ()  # of calls
     DISTINCT: ClassVar[bool] = True  # they are like nothing else, so what follows is a call
+    BREAKS: ClassVar[Marks] = NO_MARKS  # markers that no name holds, and no value outside of a string
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
     ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
 
@@ -731,15 +745,19 @@ class Machine(Copied):
         return marker
 
     def _counting(self, marks: Marks, mark: Mark | None) -> Mark | None:
-        """The mark, or the first after it, that counts where it stands: "line" at a line's start, "last" at the end."""
-        buf, line_start, seen = self._buf, self._line_start, self._pos
+        """The mark, or the first after it, that counts where it stands: "line" at a line's start, "last" at the end.
+
+        One whose later pieces stand at a line's start counts as a whole.
+        """
+        buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
         while mark is not None and mark.kind in ("line", "last"):
             if mark.kind == "last" and next_char(buf, mark.end) == len(buf):
                 return mark._replace(kind="end") if self._final else mark
             if mark.kind == "line":
                 line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
                 if line_start:
-                    break
+                    return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
+                outer = mark if outer is None or mark.start >= outer.end else outer
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of what is none here
         return mark
 
@@ -770,7 +788,7 @@ class Machine(Copied):
         self._pos += self._skip
         self._eat = self._mark.trail
         self._fresh, self._literal = fresh, False
-        self._line_start = self._line_start or fresh
+        self._line_start = self._line_start or fresh or self._mark.kind == "content"
 
     def _keep(self, kind: str) -> None:
         """The marker is text."""
@@ -788,17 +806,19 @@ class Machine(Copied):
         """Is it a marker of what shall stay in the content as it came?"""
         if mark.kind == "stray":
             return self._literal or not self._reasoning_on
+        if mark.kind == "empty":
+            return not self._calls_on
         return not self._reasoning_on and bool(mark.kind.startswith("reasoning"))
 
     def _turn_marker(self, text: str) -> None:
         kind = self._mark.kind
-        if kind == "stray" and self._is_text(self._mark):
+        if self._is_text(self._mark):
             return self._keep(text)
-        if kind == "stray":
-            self._note("reasoning ends that was not open")
+        if kind in ("stray", "empty"):
+            self._note("reasoning ends that was not open" if kind == "stray" else "an empty call")
         elif kind == "header" and not self._fresh:
             self._note("another turn begins")
-        self._drop(self._fresh if kind == "stray" else kind != "content")
+        self._drop(self._fresh if kind in ("stray", "empty") else kind != "content")
         self._ended = kind == "end" or (self._ended and kind == "stray")
         return None
 
@@ -851,6 +871,11 @@ class Machine(Copied):
             held = ends.held(buf, pos)
             hold = len(buf) if self._final else held
             end = hold if mark is None else min(hold, mark.start)
+            broken = self.BREAKS.find(buf, pos, stop=pos + NAME_LIMIT) if slot == "name" else None
+            if broken is not None and broken.start < end:
+                return values, pos, slot
+            if slot == "name" and not self._final and self.BREAKS.held(buf, pos) < end:
+                return values, pos, "more"
             line = buf.find("\n", pos, min(end, pos + NAME_LIMIT)) if line_ends else -1
             if line >= 0:
                 end, mark = line, Mark("next", line, line, "", "")
@@ -980,9 +1005,12 @@ class Pairs(Machine):
             return self._end_pairs("")
         self._pos = end
         self._count += 1
-        self._say("arguments", comma + '"' + escaped(values["key"]) + '": ')
+        self._say("arguments", self._key_of(comma, values["key"]))
         self._begin_value(values["key"], values.get("type", ""))
         return True
+
+    def _key_of(self, comma: str, key: str) -> str:
+        return comma + '"' + escaped(key) + '": '
 
     def _end_pairs(self, kind: str) -> bool:
         if not kind and self._final and not self._buf[self._pos :].strip():
@@ -999,6 +1027,8 @@ class Pairs(Machine):
 
 
 NUMBER_PART = Pattern(r"[\s\w.+-]*")
+WHOLE_ARGUMENTS = ("arguments", "parameters")  # a pair so called holds all of them, where the schema has none
+MOST_KEYS = 64  # the keys of a schema with more are not looked for
 # The group is empty where a quote is never closed: nothing after it is looked at again.
 PYTHON = Pattern(r"""('[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|\b(?:True|False|None)\b)|['"].*""")
 TO_ESCAPE = Pattern(r'\\(.)|["\x00-\x1f]')
@@ -1059,24 +1089,49 @@ class RawPairs(Pairs):
     VALUE_END: ClassVar[End]
     VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, where the closing marker repeats it
     TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]] = {}
+    # Around the key of a pair that begins a line: one that the schema knows ends a value that VALUE_CLOSERS did not.
+    VALUE_CLOSERS: ClassVar[tuple[str, ...]] = ()
+    NEXT_PAIR: ClassVar[tuple[str, ...]] = ()
     _end: End
     _in_value = False
+    _ends: Marks | None = None
+    _all = ""  # what is not yet said of a pair that may hold all arguments
 
     def _schema(self) -> object:
         return self._tools.get(self._calls[-1][0])
+
+    def _begin_pairs(self) -> None:
+        super()._begin_pairs()
+        keys = keys_of(self._schema(), self._schema()) or set()
+        self._keys = keys if len(keys) <= MOST_KEYS else set()  # of the schema, those that have not come
+        self._look_for_keys()
+
+    def _look_for_keys(self) -> None:
+        """What ends a value: its closer, or a pair of the schema that has not come."""
+        if self.NEXT_PAIR:
+            nexts = [key.join(self.NEXT_PAIR) for key in sorted(self._keys)]
+            self._ends = Marks(end=self.VALUE_CLOSERS, next=nexts) if nexts else None
+
+    def _key_of(self, comma: str, key: str) -> str:
+        member = super()._key_of(comma, key)
+        holds_all = comma == "{" and key in WHOLE_ARGUMENTS and self._keys and key not in self._keys
+        self._all = member if holds_all else ""
+        if key in self._keys:
+            self._keys = self._keys - {key}
+            self._look_for_keys()
+        return "" if holds_all else member
 
     def _begin_value(self, key: str, word: str) -> None:
         types = types_of(member_of(self._schema(), self._schema(), key), self._schema())
         if word in self.TYPE_WORDS:
             stated = frozenset(self.TYPE_WORDS[word])
             types = (types or stated) & stated or types or stated
-        self._begin_raw(types, Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self.VALUE_END)
+        self._begin_raw(types, Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self._ends or self.VALUE_END)
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
         self._types, self._end = types, end
-        self._as = (
-            "string" if types == frozenset(["string"]) else ""
-        )  # or number, json, word: as which the text is read
+        # As which the text is read: or number, json, word; all of the arguments.
+        self._as = "all" if self._all else "string" if types == frozenset(["string"]) else ""
         self._held: list[str] = []
         self._quoted, self._in_value = False, True
         self._state = type(self)._value
@@ -1090,6 +1145,8 @@ class RawPairs(Pairs):
             self._eat_space()
         buf, pos = self._buf, self._pos
         mark = self._end.find(buf, pos)
+        while mark is not None and mark.kind == "next" and (mark.start == pos or buf[mark.start - 1] != "\n"):
+            mark = self._end.find(buf, mark.start + 1)
         hold = len(buf) if self._final else self._end.held(buf, pos)
         if mark is None or hold <= mark.start:
             self._piece(buf[pos:hold])
@@ -1099,7 +1156,9 @@ class RawPairs(Pairs):
             return False
         self._piece(buf[pos : mark.start - lead_in(buf[pos : mark.start], mark.lead)])
         self._end_value()
-        self._pos = mark.end
+        self._pos = mark.start if mark.kind == "next" else mark.end
+        if mark.kind == "next":
+            self._note("an argument is not closed")
         self._state = type(self)._pairs
         return True
 
@@ -1114,8 +1173,8 @@ class RawPairs(Pairs):
             text = "".join(self._held)
             self._held.clear()
         if text or not self._quoted:
-            self._say("arguments", '"' * (not self._quoted) + escaped(text))
-            self._quoted = True
+            self._say("arguments", self._all + '"' * (not self._quoted) + escaped(text))
+            self._quoted, self._all = True, ""
 
     def _read_as(self, text: str) -> str:
         fits = {"array", "object", "number", "integer", "boolean", "null"} & (self._types or frozenset(JSON_TYPES))
@@ -1129,6 +1188,15 @@ class RawPairs(Pairs):
     def _end_value(self) -> None:
         self._in_value = False
         text = "".join(self._held)
+        if self._all:
+            whole = nested_json(text.strip()) or ""
+            inside = whole[1:-1].strip()
+            member, self._all = self._all, ""
+            if whole[:1] == "{":
+                self._count = int(bool(inside))
+                return self._say("arguments", "{" * self._count + inside)
+            self._say("arguments", member)
+            self._as = self._read_as(text.strip())
         literal = nested_json(text.strip()) if self._as == "json" else literal_of(text.strip(), self.WORDS)
         kind = {"t": "boolean", "f": "boolean", "n": "null", "[": "array", "{": "object"}.get(
             (literal or '"')[0], "number"
@@ -1142,13 +1210,14 @@ class RawPairs(Pairs):
             self._piece(text)
             literal = '"'
         self._say("arguments", literal)
+        return None
 
     def _finish(self) -> None:
         if self._open and self._in_value:
             if self._held or self._quoted:
                 self._end_value()
             else:
-                self._say("arguments", "null")
+                self._say("arguments", self._all + "null")
         super()._finish()
 
 
@@ -1303,18 +1372,22 @@ def run_command(parser: Callable[..., Machine]) -> None:
 
 # What the states look for
 
-IN_CONTENT = Marks(reasoning=REASONING_START, call=CALL_START, end=TURN_END, header=TURN_START, stray=STRAY)
+IN_CONTENT = Marks(
+    reasoning=REASONING_START, call=CALL_START, end=TURN_END, header=TURN_START, stray=STRAY, empty=EMPTY_CALL
+)
 IN_REASONING = Marks(reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
 AFTER_CALL = Marks(
-    call=NEXT_CALL_START + CALL_START,
+    call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
     closed=("</act>",),
     close=CALL_END,
     reasoning=REASONING_START,
     end=TURN_END,
     header=TURN_START,
     stray=STRAY,
+    empty=EMPTY_CALL,
 )
 CALL_HEADER = (("name", Marks(suffix=NAME_END), False),)
+CALL_BREAKS = Marks(mark=("</act>", '<act name="'))
 BETWEEN_PAIRS = Marks(pair=PAIR_START, skip=("</arg>",), next=("</act>", '\n<act name="', '<act name="', "<-/->\n"))
 PAIR_HEADER = (("key", Marks(suffix=KEY_END), False),)
 AFTER_VALUE = Marks(end=VALUE_END)
@@ -1326,6 +1399,7 @@ class StreamParser(Wraps):
     ANCHORS = TURN_ANCHORS
     AROUND_REASONING = (("<quiet>",), ("</quiet>",))
     OPENERS = CALL_START
+    BREAKS = CALL_BREAKS
     CLOSED = True
     BETWEEN = BETWEEN_PAIRS
     PAIR = PAIR_HEADER

@@ -58,6 +58,13 @@ CALL_START = ("<.code.>[",)
 CALL_SEPARATOR = (", ",)
 NAME_END = ("(",)
 CALL_END = (")", "]<./code.>", "]", "<./code.>")
+EMPTY_CALL = (
+    "<.code.>[\n]<./code.>",
+    "<.code.>\n]<./code.>",
+    "<.code.>\n<./code.>",
+    "<.code.>[\n)]<./code.>",
+    "<.code.>\n)]<./code.>",
+)
 KEY_END = ("=",)
 STRAY = ("<./mind.>",)
 
@@ -182,6 +189,7 @@ class Marks:
         return at
 
 
+NO_MARKS = Marks()
 _WORD_END = r"(?!\w)"
 
 
@@ -304,9 +312,13 @@ class Reader(Copied):
     """Reads one value; `styles` are those at the top, inside a top-level list, inside a top-level object.
 
     `follow` is what may follow the value, where that is not obvious: a pattern, and one for the end of the output.
+    `breaks`: markers that stand in no value but inside a string; they close what is open.
     """
 
-    def __init__(self, styles: tuple[Style, Style, Style], follow: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, styles: tuple[Style, Style, Style], follow: tuple[str, ...] = (), breaks: Marks = NO_MARKS
+    ) -> None:
+        self.breaks, self.first = breaks, [core[0] for core in breaks.cores]
         self.styles, self.style = styles, styles[0]
         self.follow = [Pattern(pattern) for pattern in follow]
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
@@ -336,6 +348,13 @@ class Reader(Copied):
             if match is None:
                 break
             text, end = match.group(), match.end()
+            if text[0] in self.first and self.stack:
+                if not final and self.breaks.begins(buf, pos):
+                    break
+                if self.breaks.find(buf, pos, anchored=True):
+                    self._repaired("missing closing bracket")
+                    self._pop()
+                    continue
             if match.lastindex == 1:
                 if self.stack:
                     (self.comma or self.out).append(text if text.isascii() and text.isprintable() else _space(text))
@@ -449,7 +468,9 @@ class Reader(Copied):
             else:
                 follow = self.follow[final].search(buf, pos)
                 end = follow.start() if follow else len(buf)
-        if end == len(buf) and not final:
+        breaks = self.stack and not (bare_key and self.style.bare_keys)
+        end = self._before_break(buf, pos, end, final) if breaks else end
+        if (end == len(buf) or (breaks and end == pos)) and not final:
             return pos
         if end == pos:
             self._no_value()
@@ -458,7 +479,8 @@ class Reader(Copied):
         if literal is None:
             if not bare_key and (self.stack or not self.follow):
                 end = getattr(WORD.match(buf, pos), "end", lambda: end)()
-                if end == len(buf) and not final:
+                end = self._before_break(buf, pos, end, final) if breaks else end
+                if end in (pos, len(buf)) and not final:
                     return pos
             if not (bare_key and self.style.bare_keys):
                 self._repaired("missing quotes")
@@ -467,6 +489,13 @@ class Reader(Copied):
         self.out.append(literal)
         self._end()
         return end
+
+    def _before_break(self, buf: str, pos: int, end: int, final: bool) -> int:
+        """Where the word ends; `pos` where more input is needed."""
+        mark = self.breaks.find(buf, pos, stop=end + self.breaks.width)
+        if mark is not None and mark.start < end:
+            return int(mark.start)
+        return pos if not final and self.breaks.held(buf, pos) < end else end
 
     def _inside(self, buf: str, pos: int, final: bool, close: str, escape: str, body: Pattern) -> int:
         """Text of a string, up to something that is not plain."""
@@ -645,6 +674,7 @@ class Machine(Copied):
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     OPENERS: ClassVar[Sequence[str]] = ()  # of calls
     DISTINCT: ClassVar[bool] = True  # they are like nothing else, so what follows is a call
+    BREAKS: ClassVar[Marks] = NO_MARKS  # markers that no name holds, and no value outside of a string
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
     ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
 
@@ -954,15 +984,19 @@ class Machine(Copied):
         return marker
 
     def _counting(self, marks: Marks, mark: Mark | None) -> Mark | None:
-        """The mark, or the first after it, that counts where it stands: "line" at a line's start, "last" at the end."""
-        buf, line_start, seen = self._buf, self._line_start, self._pos
+        """The mark, or the first after it, that counts where it stands: "line" at a line's start, "last" at the end.
+
+        One whose later pieces stand at a line's start counts as a whole.
+        """
+        buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
         while mark is not None and mark.kind in ("line", "last"):
             if mark.kind == "last" and next_char(buf, mark.end) == len(buf):
                 return mark._replace(kind="end") if self._final else mark
             if mark.kind == "line":
                 line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
                 if line_start:
-                    break
+                    return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
+                outer = mark if outer is None or mark.start >= outer.end else outer
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of what is none here
         return mark
 
@@ -993,7 +1027,7 @@ class Machine(Copied):
         self._pos += self._skip
         self._eat = self._mark.trail
         self._fresh, self._literal = fresh, False
-        self._line_start = self._line_start or fresh
+        self._line_start = self._line_start or fresh or self._mark.kind == "content"
 
     def _keep(self, kind: str) -> None:
         """The marker is text."""
@@ -1011,17 +1045,19 @@ class Machine(Copied):
         """Is it a marker of what shall stay in the content as it came?"""
         if mark.kind == "stray":
             return self._literal or not self._reasoning_on
+        if mark.kind == "empty":
+            return not self._calls_on
         return not self._reasoning_on and bool(mark.kind.startswith("reasoning"))
 
     def _turn_marker(self, text: str) -> None:
         kind = self._mark.kind
-        if kind == "stray" and self._is_text(self._mark):
+        if self._is_text(self._mark):
             return self._keep(text)
-        if kind == "stray":
-            self._note("reasoning ends that was not open")
+        if kind in ("stray", "empty"):
+            self._note("reasoning ends that was not open" if kind == "stray" else "an empty call")
         elif kind == "header" and not self._fresh:
             self._note("another turn begins")
-        self._drop(self._fresh if kind == "stray" else kind != "content")
+        self._drop(self._fresh if kind in ("stray", "empty") else kind != "content")
         self._ended = kind == "end" or (self._ended and kind == "stray")
         return None
 
@@ -1074,6 +1110,11 @@ class Machine(Copied):
             held = ends.held(buf, pos)
             hold = len(buf) if self._final else held
             end = hold if mark is None else min(hold, mark.start)
+            broken = self.BREAKS.find(buf, pos, stop=pos + NAME_LIMIT) if slot == "name" else None
+            if broken is not None and broken.start < end:
+                return values, pos, slot
+            if slot == "name" and not self._final and self.BREAKS.held(buf, pos) < end:
+                return values, pos, "more"
             line = buf.find("\n", pos, min(end, pos + NAME_LIMIT)) if line_ends else -1
             if line >= 0:
                 end, mark = line, Mark("next", line, line, "", "")
@@ -1203,9 +1244,12 @@ class Pairs(Machine):
             return self._end_pairs("")
         self._pos = end
         self._count += 1
-        self._say("arguments", comma + '"' + escaped(values["key"]) + '": ')
+        self._say("arguments", self._key_of(comma, values["key"]))
         self._begin_value(values["key"], values.get("type", ""))
         return True
+
+    def _key_of(self, comma: str, key: str) -> str:
+        return comma + '"' + escaped(key) + '": '
 
     def _end_pairs(self, kind: str) -> bool:
         if not kind and self._final and not self._buf[self._pos :].strip():
@@ -1229,7 +1273,7 @@ class QuotedPairs(Pairs):
     _reader: Reader | None = None
 
     def _begin_value(self, key: str, word: str) -> None:
-        self._reader = Reader(self.STYLES, self.FOLLOW)
+        self._reader = Reader(self.STYLES, self.FOLLOW, self.BREAKS)
         self._state = type(self)._value
 
     def _value(self) -> bool:
@@ -1365,7 +1409,9 @@ def run_command(parser: Callable[..., Machine]) -> None:
 
 # What the states look for
 
-IN_CONTENT = Marks(reasoning=REASONING_START, call=CALL_START, end=TURN_END, header=TURN_START, stray=STRAY)
+IN_CONTENT = Marks(
+    reasoning=REASONING_START, call=CALL_START, end=TURN_END, header=TURN_START, stray=STRAY, empty=EMPTY_CALL
+)
 IN_REASONING = Marks(reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
 AFTER_CALL = Marks(
     call=CALL_START,
@@ -1376,8 +1422,10 @@ AFTER_CALL = Marks(
     end=TURN_END,
     header=TURN_START,
     stray=STRAY,
+    empty=EMPTY_CALL,
 )
 CALL_HEADER = (("name", Marks(suffix=NAME_END), False),)
+CALL_BREAKS = Marks(mark=("]<./code.>", "<./code.>", "<.code.>["))
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
@@ -1392,6 +1440,7 @@ class StreamParser(QuotedPairs):
     AROUND_REASONING = (("<.mind.>",), ("<./mind.>",))
     STYLES = (STYLE, STYLE, STYLE)
     OPENERS = CALL_START
+    BREAKS = CALL_BREAKS
     CLOSED = True
     BETWEEN = BETWEEN_PAIRS
     PAIR = PAIR_HEADER

@@ -164,6 +164,7 @@ class Marks:
         return at
 
 
+NO_MARKS = Marks()
 _WORD_END = r"(?!\w)"
 
 
@@ -292,6 +293,7 @@ class Machine(Copied):
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     OPENERS: ClassVar[Sequence[str]] = ()  # of calls
     DISTINCT: ClassVar[bool] = True  # they are like nothing else, so what follows is a call
+    BREAKS: ClassVar[Marks] = NO_MARKS  # markers that no name holds, and no value outside of a string
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
     ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
 
@@ -590,15 +592,19 @@ class Machine(Copied):
         return marker
 
     def _counting(self, marks: Marks, mark: Mark | None) -> Mark | None:
-        """The mark, or the first after it, that counts where it stands: "line" at a line's start, "last" at the end."""
-        buf, line_start, seen = self._buf, self._line_start, self._pos
+        """The mark, or the first after it, that counts where it stands: "line" at a line's start, "last" at the end.
+
+        One whose later pieces stand at a line's start counts as a whole.
+        """
+        buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
         while mark is not None and mark.kind in ("line", "last"):
             if mark.kind == "last" and next_char(buf, mark.end) == len(buf):
                 return mark._replace(kind="end") if self._final else mark
             if mark.kind == "line":
                 line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
                 if line_start:
-                    break
+                    return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
+                outer = mark if outer is None or mark.start >= outer.end else outer
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of what is none here
         return mark
 
@@ -615,7 +621,7 @@ class Machine(Copied):
         self._pos += self._skip
         self._eat = self._mark.trail
         self._fresh, self._literal = fresh, False
-        self._line_start = self._line_start or fresh
+        self._line_start = self._line_start or fresh or self._mark.kind == "content"
 
     def _keep(self, kind: str) -> None:
         """The marker is text."""
@@ -627,17 +633,19 @@ class Machine(Copied):
         """Is it a marker of what shall stay in the content as it came?"""
         if mark.kind == "stray":
             return self._literal or not self._reasoning_on
+        if mark.kind == "empty":
+            return not self._calls_on
         return not self._reasoning_on and bool(mark.kind.startswith("reasoning"))
 
     def _turn_marker(self, text: str) -> None:
         kind = self._mark.kind
-        if kind == "stray" and self._is_text(self._mark):
+        if self._is_text(self._mark):
             return self._keep(text)
-        if kind == "stray":
-            self._note("reasoning ends that was not open")
+        if kind in ("stray", "empty"):
+            self._note("reasoning ends that was not open" if kind == "stray" else "an empty call")
         elif kind == "header" and not self._fresh:
             self._note("another turn begins")
-        self._drop(self._fresh if kind == "stray" else kind != "content")
+        self._drop(self._fresh if kind in ("stray", "empty") else kind != "content")
         self._ended = kind == "end" or (self._ended and kind == "stray")
         return None
 

@@ -56,6 +56,7 @@ REASONING_END = ("\n</musing>\n\n",)
 CALL_START = ("\n<fn>\n{", "<fn>\n{")
 NEXT_CALL_START = ("<fn>\n{",)
 CALL_END = ("\n</fn>", "</fn>")
+EMPTY_CALL = ("<fn>\n</fn>",)
 STRAY = ("\n</musing>\n\n",)
 
 # The runtime, the same for all formats; what is this format's own goes on after it.
@@ -179,6 +180,7 @@ class Marks:
         return at
 
 
+NO_MARKS = Marks()
 _WORD_END = r"(?!\w)"
 
 
@@ -307,9 +309,13 @@ class Reader(Copied):
     """Reads one value; `styles` are those at the top, inside a top-level list, inside a top-level object.
 
     `follow` is what may follow the value, where that is not obvious: a pattern, and one for the end of the output.
+    `breaks`: markers that stand in no value but inside a string; they close what is open.
     """
 
-    def __init__(self, styles: tuple[Style, Style, Style], follow: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, styles: tuple[Style, Style, Style], follow: tuple[str, ...] = (), breaks: Marks = NO_MARKS
+    ) -> None:
+        self.breaks, self.first = breaks, [core[0] for core in breaks.cores]
         self.styles, self.style = styles, styles[0]
         self.follow = [Pattern(pattern) for pattern in follow]
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
@@ -339,6 +345,13 @@ class Reader(Copied):
             if match is None:
                 break
             text, end = match.group(), match.end()
+            if text[0] in self.first and self.stack:
+                if not final and self.breaks.begins(buf, pos):
+                    break
+                if self.breaks.find(buf, pos, anchored=True):
+                    self._repaired("missing closing bracket")
+                    self._pop()
+                    continue
             if match.lastindex == 1:
                 if self.stack:
                     (self.comma or self.out).append(text if text.isascii() and text.isprintable() else _space(text))
@@ -452,7 +465,9 @@ class Reader(Copied):
             else:
                 follow = self.follow[final].search(buf, pos)
                 end = follow.start() if follow else len(buf)
-        if end == len(buf) and not final:
+        breaks = self.stack and not (bare_key and self.style.bare_keys)
+        end = self._before_break(buf, pos, end, final) if breaks else end
+        if (end == len(buf) or (breaks and end == pos)) and not final:
             return pos
         if end == pos:
             self._no_value()
@@ -461,7 +476,8 @@ class Reader(Copied):
         if literal is None:
             if not bare_key and (self.stack or not self.follow):
                 end = getattr(WORD.match(buf, pos), "end", lambda: end)()
-                if end == len(buf) and not final:
+                end = self._before_break(buf, pos, end, final) if breaks else end
+                if end in (pos, len(buf)) and not final:
                     return pos
             if not (bare_key and self.style.bare_keys):
                 self._repaired("missing quotes")
@@ -470,6 +486,13 @@ class Reader(Copied):
         self.out.append(literal)
         self._end()
         return end
+
+    def _before_break(self, buf: str, pos: int, end: int, final: bool) -> int:
+        """Where the word ends; `pos` where more input is needed."""
+        mark = self.breaks.find(buf, pos, stop=end + self.breaks.width)
+        if mark is not None and mark.start < end:
+            return int(mark.start)
+        return pos if not final and self.breaks.held(buf, pos) < end else end
 
     def _inside(self, buf: str, pos: int, final: bool, close: str, escape: str, body: Pattern) -> int:
         """Text of a string, up to something that is not plain."""
@@ -646,6 +669,7 @@ class Machine(Copied):
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     OPENERS: ClassVar[Sequence[str]] = ()  # of calls
     DISTINCT: ClassVar[bool] = True  # they are like nothing else, so what follows is a call
+    BREAKS: ClassVar[Marks] = NO_MARKS  # markers that no name holds, and no value outside of a string
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
     ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
 
@@ -955,15 +979,19 @@ class Machine(Copied):
         return marker
 
     def _counting(self, marks: Marks, mark: Mark | None) -> Mark | None:
-        """The mark, or the first after it, that counts where it stands: "line" at a line's start, "last" at the end."""
-        buf, line_start, seen = self._buf, self._line_start, self._pos
+        """The mark, or the first after it, that counts where it stands: "line" at a line's start, "last" at the end.
+
+        One whose later pieces stand at a line's start counts as a whole.
+        """
+        buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
         while mark is not None and mark.kind in ("line", "last"):
             if mark.kind == "last" and next_char(buf, mark.end) == len(buf):
                 return mark._replace(kind="end") if self._final else mark
             if mark.kind == "line":
                 line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
                 if line_start:
-                    break
+                    return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
+                outer = mark if outer is None or mark.start >= outer.end else outer
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of what is none here
         return mark
 
@@ -994,7 +1022,7 @@ class Machine(Copied):
         self._pos += self._skip
         self._eat = self._mark.trail
         self._fresh, self._literal = fresh, False
-        self._line_start = self._line_start or fresh
+        self._line_start = self._line_start or fresh or self._mark.kind == "content"
 
     def _keep(self, kind: str) -> None:
         """The marker is text."""
@@ -1012,17 +1040,19 @@ class Machine(Copied):
         """Is it a marker of what shall stay in the content as it came?"""
         if mark.kind == "stray":
             return self._literal or not self._reasoning_on
+        if mark.kind == "empty":
+            return not self._calls_on
         return not self._reasoning_on and bool(mark.kind.startswith("reasoning"))
 
     def _turn_marker(self, text: str) -> None:
         kind = self._mark.kind
-        if kind == "stray" and self._is_text(self._mark):
+        if self._is_text(self._mark):
             return self._keep(text)
-        if kind == "stray":
-            self._note("reasoning ends that was not open")
+        if kind in ("stray", "empty"):
+            self._note("reasoning ends that was not open" if kind == "stray" else "an empty call")
         elif kind == "header" and not self._fresh:
             self._note("another turn begins")
-        self._drop(self._fresh if kind == "stray" else kind != "content")
+        self._drop(self._fresh if kind in ("stray", "empty") else kind != "content")
         self._ended = kind == "end" or (self._ended and kind == "stray")
         return None
 
@@ -1149,8 +1179,10 @@ OBJECT_END = Pattern(r"\s*\}")
 class CallReader(Reader):
     """Pauses at every key, and at the end of every value that plays a role in a call."""
 
-    def __init__(self, styles: tuple[Style, Style, Style], fields: Mapping[tuple[str, ...], str]) -> None:
-        super().__init__(styles)
+    def __init__(
+        self, styles: tuple[Style, Style, Style], breaks: Marks, fields: Mapping[tuple[str, ...], str]
+    ) -> None:
+        super().__init__(styles, (), breaks)
         self.fields = fields
         self.path: list[str] = []
         self.role = ""  # of the value that is read, which starts at this depth
@@ -1217,7 +1249,7 @@ class CallObjects(Objects):
         self._early: str | None = None  # arguments that came before the name
         self._call_id: str | None = None
         if self.HEAD is None or not self._is_whole(self.HEAD.match(self._buf, end)):
-            self._reader = CallReader(self.STYLES, self.FIELDS)
+            self._reader = CallReader(self.STYLES, self.BREAKS, self.FIELDS)
 
     def _is_whole(self, head: re.Match[str] | None) -> bool:
         """All of an object of the usual kind is there, so that the standard library's scanner can read it."""
@@ -1449,17 +1481,21 @@ def run_command(parser: Callable[..., Machine]) -> None:
 
 # What the states look for
 
-IN_CONTENT = Marks(reasoning=REASONING_START, call=CALL_START, end=TURN_END, header=TURN_START, stray=STRAY)
+IN_CONTENT = Marks(
+    reasoning=REASONING_START, call=CALL_START, end=TURN_END, header=TURN_START, stray=STRAY, empty=EMPTY_CALL
+)
 IN_REASONING = Marks(reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
 AFTER_CALL = Marks(
-    call=NEXT_CALL_START + CALL_START,
+    call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
     closed=("\n</fn>", "</fn>"),
     close=CALL_END,
     reasoning=REASONING_START,
     end=TURN_END,
     header=TURN_START,
     stray=STRAY,
+    empty=EMPTY_CALL,
 )
+CALL_BREAKS = Marks(mark=("</fn>", "<fn>\n{"))
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
@@ -1478,6 +1514,7 @@ class StreamParser(CallObjects):
     AROUND_REASONING = (("<musing>",), ("</musing>",))
     STYLES = (STYLE, STYLE, STYLE)
     OPENERS = CALL_START
+    BREAKS = CALL_BREAKS
     CLOSED = True
     FIELDS = CALL_FIELDS
     CLOSERS = ("\n</fn>", "</fn>")

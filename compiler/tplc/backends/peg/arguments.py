@@ -25,6 +25,7 @@ from tplc.ir.nodes import JSON_STYLE, Dialect, Elements
 from tplc.lower import PairForm
 from tplc.lower.bounds import KEY
 from tplc.lower.following import after_quoted, pattern_of
+from tplc_runtime.raw import MOST_KEYS
 
 KEY_LIMIT = 512
 LOOSE_LIST = "loose_list_for_argument"
@@ -96,33 +97,37 @@ class PairRules:
     def tool_rules(self, suffix: str, parameters: tuple[Parameter, ...]) -> list[Rule]:
         own = [f"argument_for_{parameter.rule}" for parameter in parameters]
         # Where punctuation ends a value, the names of the parameters tell it from text.
-        own_end = suffix if own and self.guessed else ""
+        own_end = suffix if own and (self.guessed or (self.pairs.next_pair and len(own) <= MOST_KEYS)) else ""
         choice = f"any_argument{suffix}" if own else "argument"
         rules = [rule(f"arguments{suffix}", self.all(choice))]
         rules += [rule(choice, *own, f"argument{own_end}")] if own else []
         if own_end:
             keys = tuple(parameter.name for parameter in parameters)
+            close = self.punctuation(keys) if self.guessed else f"(?:{self.close_pattern()}|{self.next_pair(keys)})"
             rules += [
-                rule(f"argument{own_end}", self.pair("argument_key", f"argument_value{own_end}")),
+                rule(f"argument{own_end}", self.pair("argument_key", f"argument_value{own_end}", own_end)),
                 rule(f"argument_value{own_end}", f"typed_value{own_end}", f"raw_text{own_end}"),
-                rule(f"typed_value{own_end}", self.typed_value(self.punctuation(keys))),
-                rule(f"raw_text{own_end}", leaf(rf".*?(?={self.punctuation(keys)}|\Z)")),
+                rule(f"typed_value{own_end}", self.typed_value(close)),
+                rule(f"raw_text{own_end}", leaf(rf".*?(?={close}|\Z)")),
             ]
+            rules += [] if self.guessed else [rule(f"next_argument{own_end}", leaf(self.next_pair(keys)))]
         for parameter in parameters:
             key = f"argument_key_for_{parameter.rule}"
             text = self.raw and parameter.types == frozenset({"string"}) and not self.dialect.wrap
             value = (self.text if text else "argument_value") + own_end
             rules += [
-                rule(f"argument_for_{parameter.rule}", self.pair(key, value)),
+                rule(f"argument_for_{parameter.rule}", self.pair(key, value, own_end)),
                 rule(key, f"{literal(parameter.name)} &key_stop"),
             ]
         return rules
 
     # Around the pairs, and the pair around the value
 
-    def pair(self, key: str, value: str) -> str:
+    def pair(self, key: str, value: str, own_end: str = "") -> str:
         closed = "value_close?"
-        if self.raw:
+        if own_end and not self.guessed:
+            closed = f"(value_close / &next_argument{own_end} / cut)"
+        elif self.raw:
             # A value that is wrapped has its end already.
             closed = '(value_close / cut / "")' if self.dialect.wrap else "(value_close / cut)"
         if not self.closer.strip():
@@ -254,6 +259,15 @@ class PairRules:
     def punctuation(self, keys: tuple[str, ...] = ()) -> str:
         """A closing marker that values hold as well, or none at all: it counts only before what may follow."""
         return marker_core(self.closer) + f"(?={self.follow(keys)})"
+
+    def next_pair(self, keys: Sequence[str]) -> str:
+        """The opener of a pair that has not come in this call: it ends a value that was not closed."""
+        before, after = self.pairs.next_pair or ("", "")
+        opener, found = self.facts.call_open or r"\A", []
+        for key in keys:
+            text = marker_core(before + key + after)
+            found.append(rf"\n{text}(?<!{text}(?:(?!{opener}).)*{text})")
+        return group(either(found))
 
     def follow(self, keys: tuple[str, ...] = ()) -> str:
         """What may follow a value whose closing marker, if it has one, could stand in the value as well."""

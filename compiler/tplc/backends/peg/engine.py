@@ -11,7 +11,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ from parsimonious.grammar import Grammar
 from tplc.backends.peg import generate
 from tplc.backends.peg.styles import styles_of
 from tplc.errors import TplcError
-from tplc.ir.nodes import Json, TemplateIR, Text, Tools
+from tplc.ir.nodes import Json, TemplateIR, Text
 from tplc.lower import CallForm, lower
 from tplc_runtime.heads import continued_head, known_head
 from tplc_runtime.peg_mapper import NOTHING_SAID, Mapped, Node, Said, map_tree
@@ -132,8 +132,7 @@ class PegEngine:
         whole = head + text
         if len(whole) > SIZE_LIMIT:
             raise InputTooLarge(len(whole))
-        ir = self.ir if parse_tool_calls else replace(self.ir, tools=Tools())
-        grammar = grammar_for(ir, tools, json_schema)
+        grammar = grammar_for(self.ir, tools, json_schema, parse_tool_calls)
 
         def mapped(tree: Node, said: Said = NOTHING_SAID) -> Mapped:
             return map_tree(
@@ -226,13 +225,16 @@ def _depth_now() -> int:
     return depth
 
 
-def grammar_for(ir: TemplateIR, tools: ToolList | None, json_schema: Json | None = None) -> Grammar:
-    return _grammar(ir, json.dumps(tools), json.dumps(json_schema))
+def grammar_for(
+    ir: TemplateIR, tools: ToolList | None, json_schema: Json | None = None, parse_tool_calls: bool = True
+) -> Grammar:
+    return _grammar(ir, json.dumps(tools), json.dumps(json_schema), parse_tool_calls)
 
 
 @lru_cache(maxsize=64)
-def _grammar(ir: TemplateIR, tools: str, json_schema: str) -> Grammar:
-    return Grammar(generate(ir, tools=json.loads(tools), json_schema=json.loads(json_schema)))
+def _grammar(ir: TemplateIR, tools: str, json_schema: str, parse_tool_calls: bool) -> Grammar:
+    schema = json.loads(json_schema)
+    return Grammar(generate(ir, tools=json.loads(tools), json_schema=schema, parse_tool_calls=parse_tool_calls))
 
 
 def head_of(ir: TemplateIR, prompt: str | None, *, continued: bool = False) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from tplc.backends.peg.patterns import SLOT_AGAIN, either, exact, group, marker, marker_core, some_suffix
@@ -38,6 +38,8 @@ class Facts:
     reasoning_close_first: str
     content_space: str
     content_open: str
+    # Openers that count before content begins only.
+    content_open_first: str
     content_close: str
     section_open: str
     object_start: str
@@ -56,6 +58,9 @@ class Facts:
     bare: bool
     call_lead: str
     call_cores: str
+    # Where calls are not parsed, what ends reasoning all the same: at its start, and after text.
+    unparsed_first: str = ""
+    unparsed: str = ""
 
     @property
     def unopened(self) -> bool:
@@ -93,6 +98,14 @@ def facts_of(acceptor: Acceptor) -> Facts:
     return _Analysis(acceptor).facts()
 
 
+def without_calls(facts: Facts, plain: Facts) -> Facts:
+    """`plain`: the facts of the format without its calls, which end its reasoning as they did."""
+    if facts.calls.in_reasoning is None:
+        return plain
+    begins = either([facts.over_lines, *facts.line_starts])
+    return replace(plain, unparsed_first=rf"\s*+(?:{facts.call_cores})", unparsed=group(begins))
+
+
 class _Analysis:
     def __init__(self, acceptor: Acceptor) -> None:
         self.acceptor = acceptor
@@ -122,7 +135,8 @@ class _Analysis:
             reasoning_close=pattern_of(acceptor.reasoning_ends),
             reasoning_close_first=self.alone(texts_at(acceptor.strays, "turn start")) if starts else "",
             content_space=acceptor.content_space,
-            content_open=self.before_calls(acceptor.content_starts),
+            content_open=self.before_calls(texts_at(acceptor.content_starts, "anywhere")),
+            content_open_first=self.alone(texts_at(acceptor.content_starts, "before content")),
             content_close=pattern_of(acceptor.content_ends),
             section_open=self.before_parts(sections, self.opener(sections)) + no_opener,
             object_start="" if opened or sections else ahead,
@@ -152,9 +166,9 @@ class _Analysis:
     def markers(self) -> list[str]:
         """All that opens or closes something."""
         acceptor, calls = self.acceptor, self.calls
-        turn = [*acceptor.ends, *acceptor.headers, *acceptor.content_starts, *acceptor.content_ends]
-        reasoning = [*(start.text for start in acceptor.reasoning_starts), *acceptor.reasoning_ends]
-        return [*turn, *reasoning, *calls.section_starts, calls.section_end, calls.separator, calls.shape.opener]
+        turn = [*acceptor.ends, *acceptor.headers, *acceptor.content_ends, *acceptor.reasoning_ends]
+        starts = [start.text for start in (*acceptor.content_starts, *acceptor.reasoning_starts)]
+        return [*turn, *starts, *calls.section_starts, calls.section_end, calls.separator, calls.shape.opener]
 
     def before_calls(self, texts: Sequence[str]) -> str:
         """The pattern of markers that an opener of calls may begin with."""
@@ -163,7 +177,7 @@ class _Analysis:
 
     def before_parts(self, texts: Sequence[str], pattern: str) -> str:
         """The pattern of openers of calls that an opener of reasoning or content may begin with."""
-        parts = [*(start.text for start in self.acceptor.reasoning_starts), *self.acceptor.content_starts]
+        parts = [start.text for start in (*self.acceptor.reasoning_starts, *self.acceptor.content_starts)]
         return unless_longer(texts[0], parts, pattern) if texts else ""
 
     def opener(self, texts: Iterable[str]) -> str:

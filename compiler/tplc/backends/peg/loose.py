@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from tplc.backends.peg.patterns import any_of, either, exact, leaf, literal, none_of
 from tplc.backends.peg.rules import Rule, rule
-from tplc_runtime.values import NUMBER, Style
+from tplc.backends.peg.styles import BoundedStyle
+from tplc_runtime.values import NUMBER
 
 VALUES = ("loose_object", "loose_list", "loose_string", "loose_word")
 IN_LIST = "_for_item"
@@ -25,7 +26,7 @@ OTHER_NUMBERS = (
 )
 
 
-def loose_rules(style: Style, place: str = "") -> list[Rule]:
+def loose_rules(style: BoundedStyle, place: str = "") -> list[Rule]:
     """`loose_object` and `loose_list` for what stands inside an object; `place` tells styles apart."""
     item = IN_LIST + place
     return [
@@ -37,28 +38,45 @@ def loose_rules(style: Style, place: str = "") -> list[Rule]:
         rule(f"loose_word{place}", leaf(word_pattern(style))),
         rule(f"loose_sign{place}", leaf(_signs(style, ",:]"))),
         rule(f"loose_sign{item}", leaf(_signs(style, ",:"))),
+        *break_rules(style.stop),
     ]
 
 
-def loose_top_list(style: Style, place: str, name: str) -> list[Rule]:
+def break_rules(stop: str) -> list[Rule]:
+    """What stands in no value but inside a string."""
+    return [rule("call_break", leaf(stop))] if stop else []
+
+
+def unbroken(choice: str, stop: str) -> str:
+    return f"!call_break {choice}" if stop else choice
+
+
+def ends(closing: str, stop: str) -> str:
+    """How an object or a list ends: closed, by what stands in none, or with the output."""
+    return f"({closing} / &call_break / cut)" if stop else f"({closing} / cut)"
+
+
+def loose_top_list(style: BoundedStyle, place: str, name: str) -> list[Rule]:
     """A list that stands in no object: what closes an object is a stray sign in it."""
     own = "_for_top" + place
+    inside = f"(loose_sign{own} / loose_object{IN_LIST}{place} / {name} / loose_string{place} / loose_word{place})"
     return [
         rule(
             name,
-            f"{literal(_sign(style, '['))} (loose_sign{own} / loose_object{IN_LIST}{place} / {name} / "
-            f"loose_string{place} / loose_word{place})* ({literal(_sign(style, ']'))} / cut)",
+            f"{literal(_sign(style, '['))} ({unbroken(inside, style.stop)})* "
+            + ends(literal(_sign(style, "]")), style.stop),
         ),
         rule(f"loose_sign{own}", leaf(_signs(style, ",:}"))),
     ]
 
 
-def _object(style: Style, here: str, place: str) -> list[Rule]:
+def _object(style: BoundedStyle, here: str, place: str) -> list[Rule]:
     """An object; in a list the end of the list closes it as well."""
-    inside = f"loose_sign{here} / loose_object{here} / loose_list{place} / loose_member{here}"
-    ends = [literal(_sign(style, "}")), *([f"&{literal(_sign(style, ']'))}"] if here != place else []), "cut"]
+    inside = f"(loose_sign{here} / loose_object{here} / loose_list{place} / loose_member{here})"
+    closing = literal(_sign(style, "}")) + (f" / &{literal(_sign(style, ']'))}" if here != place else "")
+    whole = f"{literal(_sign(style, '{'))} ({unbroken(inside, style.stop)})* {ends(closing, style.stop)}"
     return [
-        rule(f"loose_object{here}", f"{literal(_sign(style, '{'))} ({inside})* ({' / '.join(ends)})"),
+        rule(f"loose_object{here}", whole),
         rule(f"loose_member{here}", f"loose_key{place} loose_sign{here}* loose_value{here}?"),
         rule(
             f"loose_value{here}",
@@ -70,23 +88,24 @@ def _object(style: Style, here: str, place: str) -> list[Rule]:
     ]
 
 
-def _list(style: Style, name: str, place: str) -> Rule:
+def _list(style: BoundedStyle, name: str, place: str) -> Rule:
     """A list in an object; the end of the object closes it as well."""
     item = IN_LIST + place
-    ends = f"{literal(_sign(style, ']'))} / &{literal(_sign(style, '}'))} / cut"
-    return rule(name, f"{literal(_sign(style, '['))} (loose_sign{item} / loose_value{item})* ({ends})")
+    closing = ends(f"{literal(_sign(style, ']'))} / &{literal(_sign(style, '}'))}", style.stop)
+    inside = unbroken(f"(loose_sign{item} / loose_value{item})", style.stop)
+    return rule(name, f"{literal(_sign(style, '['))} ({inside})* {closing}")
 
 
-def _sign(style: Style, token: str) -> str:
+def _sign(style: BoundedStyle, token: str) -> str:
     return next((text for text, kind in style.tokens.items() if kind == token), token)
 
 
-def _signs(style: Style, tokens: str) -> str:
+def _signs(style: BoundedStyle, tokens: str) -> str:
     texts = [text for text, token in style.tokens.items() if token in tokens]
     return rf"(?:\s|{either([exact(text) for text in texts])})++"
 
 
-def string_pattern(style: Style, *, follow: str = "", whole: bool = False) -> str:
+def string_pattern(style: BoundedStyle, *, follow: str = "", whole: bool = False) -> str:
     """Text in quotes of any kind, to its end or the output's (unless `whole`).
 
     `follow` is what comes after quotes that may stand unescaped in the text.
@@ -107,12 +126,12 @@ def _text(close: str, escape: str) -> str:
     return rf"(?:{plain}|{escapes})*+"
 
 
-def _close(style: Style, close: str, escape: str, follow: str) -> str:
+def _close(style: BoundedStyle, close: str, escape: str, follow: str) -> str:
     guessed = escape == "none" and len(close) < 3
     return exact(close) + (f"(?={follow or style.follow.pattern})" if guessed else "")
 
 
-def no_name_pattern(style: Style) -> str:
+def no_name_pattern(style: BoundedStyle) -> str:
     """Text in quotes that names nothing: white space, or lines."""
     blank = [rf"{exact(opened)}(?:\s|\\[nrt])*+{exact(close)}" for opened, (close, _, _) in style.strings.items()]
     lines = [
@@ -122,24 +141,28 @@ def no_name_pattern(style: Style) -> str:
     return either([*blank, *lines]) or "(?!)"
 
 
-def word_pattern(style: Style) -> str:
+def word_pattern(style: BoundedStyle) -> str:
     """A number or a literal word; any other goes on to a comma, a bracket, or the line's end."""
     char = _word_char(style)
-    return rf"(?={char})(?:{_literal_word(style)}|[^,\n\]}}]++|(?:{char})++)"
+    return rf"(?={char})(?:{_literal_word(style)}|{_to_comma(style)}|(?:{char})++)"
 
 
-def bare_word_pattern(style: Style) -> str:
+def bare_word_pattern(style: BoundedStyle) -> str:
     """A word that is text, although it stands in no quotes."""
     char = _word_char(style)
-    return rf"(?={char})(?!{_literal_word(style)})(?:[^,\n\]}}]++|(?:{char})++)"
+    return rf"(?={char})(?!{_literal_word(style)})(?:{_to_comma(style)}|(?:{char})++)"
 
 
-def _literal_word(style: Style) -> str:
+def _to_comma(style: BoundedStyle) -> str:
+    return rf"(?:(?!{style.stop})[^,\n\]}}])++" if style.stop else r"[^,\n\]}]++"
+
+
+def _literal_word(style: BoundedStyle) -> str:
     words = [exact(word) for word in sorted(style.words, key=len, reverse=True)]
     return f"(?:{either([*words, NUMBER.pattern, *OTHER_NUMBERS])})(?!{_word_char(style)})"
 
 
-def top_word_pattern(style: Style, follow: str) -> str:
+def top_word_pattern(style: BoundedStyle, follow: str) -> str:
     """A word that stands in no brackets: up to what may follow the value."""
     signs = either([exact(text) for text, token in style.tokens.items() if token in ",:]}[{"])
     words = [exact(word) for word in sorted(style.words, key=len, reverse=True)]
@@ -147,13 +170,14 @@ def top_word_pattern(style: Style, follow: str) -> str:
     return rf"(?!{signs})(?:{literal_word}|(?!{follow}).+?(?={follow}|\Z))"
 
 
-def bare_key_pattern(style: Style) -> str:
+def bare_key_pattern(style: BoundedStyle) -> str:
     char = _word_char(style)
-    return rf"(?={char})(?:(?:(?!{exact(_sign(style, ':'))})[^\n}}])++|(?:{char})++)"
+    stops = either([exact(_sign(style, ":")), "" if style.bare_keys else style.stop])
+    return rf"(?={char})(?:(?:(?!{stops})[^\n}}])++|(?:{char})++)"
 
 
-def _word_char(style: Style) -> str:
+def _word_char(style: BoundedStyle) -> str:
     ordered = sorted(style.tokens, key=len, reverse=True)
     single = any_of("".join(sign for sign in ordered if len(sign) == 1))[1:]
-    longer = either([exact(sign) for sign in ordered if len(sign) > 1])
+    longer = either([*(exact(sign) for sign in ordered if len(sign) > 1), style.stop])
     return (f"(?!{longer})" if longer else "") + rf"[^\s{single}"

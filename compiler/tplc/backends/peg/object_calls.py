@@ -15,15 +15,24 @@ from dataclasses import dataclass, field
 
 from tplc.backends.peg.facts import Facts
 from tplc.backends.peg.known_tools import KnownTool, KnownTools
-from tplc.backends.peg.loose import VALUES, bare_key_pattern, bare_word_pattern, no_name_pattern, string_pattern
+from tplc.backends.peg.loose import (
+    VALUES,
+    bare_key_pattern,
+    bare_word_pattern,
+    break_rules,
+    ends,
+    no_name_pattern,
+    string_pattern,
+    unbroken,
+)
 from tplc.backends.peg.patterns import either, exact, leaf
 from tplc.backends.peg.rules import Rule, Section, rule, sequence
 from tplc.backends.peg.schemas import known_members
 from tplc.backends.peg.slots import closing, slot_rules
+from tplc.backends.peg.styles import BoundedStyle
 from tplc.ir.nodes import Dialect, Slot
 from tplc.lower import CallForm
 from tplc.lower.call_objects import other_names
-from tplc_runtime.values import Style
 
 QUOTES = ('"', "'")
 
@@ -58,7 +67,7 @@ class Field:
         return f"{self.slot or 'inner'}_field"
 
 
-def object_call_section(dialect: Dialect, facts: Facts, known: KnownTools, style: Style) -> Section:
+def object_call_section(dialect: Dialect, facts: Facts, known: KnownTools, style: BoundedStyle) -> Section:
     calls = facts.calls
     opened = ["call_open"] if facts.call_open else []
     for kind, _ in calls.shape.slots:
@@ -75,7 +84,9 @@ def object_call_section(dialect: Dialect, facts: Facts, known: KnownTools, style
         rules.append(rule("call_open", leaf(facts.call_open)))
     rules += slot_rules(facts, known)
     rules += [rule(f"call_object_for_{tool.rule}", tool_object(calls, tool)) for tool in own]
-    rules += named_by_key(name) if calls.name_is_key else object_rules(name, fields_of(calls), bare=facts.bare)
+    stop = style.stop
+    rules += named_by_key(name, stop) if calls.name_is_key else object_rules(name, fields_of(calls), stop, facts.bare)
+    rules += break_rules(stop)
     rules += [rule(slot, *VALUES) for slot in ("id", "index") if calls.path_of(slot)]
     rules.append(rule("other_field", "loose_key loose_sign* loose_value?", "loose_object", "loose_list"))
     rules += name_rules(known, style, is_key=calls.name_is_key, bare=facts.bare)
@@ -107,8 +118,8 @@ def fields_of(calls: CallForm) -> Field:
     return root
 
 
-def object_rules(name: str, fields: Field, *, bare: bool) -> list[Rule]:
-    """An object that holds the name, after and before other fields."""
+def object_rules(name: str, fields: Field, stop: str, bare: bool) -> list[Rule]:
+    """An object that holds the name, after and before other fields; `stop`: what no value holds."""
     # None in an object beside the name: it holds the arguments alone.
     named = next((each for each in fields.inner if each.holds("name")), None)
     others = [each.rule for each in fields.inner if each is not named]
@@ -120,9 +131,10 @@ def object_rules(name: str, fields: Field, *, bare: bool) -> list[Rule]:
     colon = "colon" if bare else "loose_sign*"
     rules = [
         rule(
-            name, sequence("object_open", before, named.rule if named else "", f"{field_rule}*", "(object_close / cut)")
+            name,
+            sequence("object_open", before, named.rule if named else "", f"{field_rule}*", ends("object_close", stop)),
         ),
-        rule(field_rule, *others, "other_field", "loose_sign"),
+        rule(field_rule, *(unbroken(choice, stop) for choice in (*others, "other_field", "loose_sign"))),
     ]
     for each in fields.inner:
         value = each.slot or "inner_object"
@@ -131,7 +143,7 @@ def object_rules(name: str, fields: Field, *, bare: bool) -> list[Rule]:
         others = [path[-1] for path in other_names((each.key,)) if each.slot == "arguments" and path[-1] not in keys]
         rules.append(rule(each.key_rule, leaf(either([key_pattern(key) for key in (each.key, *others)]))))
         if each.inner:
-            rules += object_rules("inner_object", each, bare=bare)
+            rules += object_rules("inner_object", each, stop, bare)
     return rules
 
 
@@ -141,16 +153,16 @@ def key_pattern(key: str) -> str:
     return rf"(?:{either(quoted)}|{exact(key)}(?=\s*+(?::|\n|\}}|\Z)))"
 
 
-def named_by_key(name: str) -> list[Rule]:
+def named_by_key(name: str, stop: str) -> list[Rule]:
     """An object whose first key is the name, and the first value the arguments."""
-    early = "(loose_sign / loose_object / loose_list)*"
+    early = f"({unbroken('(loose_sign / loose_object / loose_list)', stop)})*"
     return [
-        rule(name, f"object_open {early} name loose_sign* arguments? field* (object_close / cut)"),
-        rule("field", "other_field", "loose_sign"),
+        rule(name, f"object_open {early} name loose_sign* arguments? field* {ends('object_close', stop)}"),
+        rule("field", unbroken("other_field", stop), unbroken("loose_sign", stop)),
     ]
 
 
-def name_rules(known: KnownTools, style: Style, *, is_key: bool, bare: bool) -> list[Rule]:
+def name_rules(known: KnownTools, style: BoundedStyle, *, is_key: bool, bare: bool) -> list[Rule]:
     """The name in quotes, of any kind; an empty one is none."""
     quoted_names = [(f"quoted_name_for_{tool.rule}", (json_text(tool.name), quoted(tool.name))) for tool in known.tools]
     others = [] if known.closed else ["!no_name quoted_name", *([] if bare else ["bare_name"])]

@@ -13,6 +13,7 @@ from tplc.backends.peg.facts import Facts, longest_first
 from tplc.backends.peg.known_tools import KnownTools
 from tplc.backends.peg.patterns import either, exact, group, leaf, literal, marker, marker_core
 from tplc.backends.peg.rules import Rule, rule
+from tplc.backends.peg.styles import breaks_pattern
 from tplc.ir.markers import pieces_of
 from tplc.ir.nodes import SlotKind
 from tplc.lower import CallForm
@@ -39,7 +40,7 @@ def slot_rules(facts: Facts, known: KnownTools) -> list[Rule]:
             continue
         stop, start = slot_stop(index, facts), slot_start(index, facts)
         if kind == "name":
-            rules += name_rules(stop, start, known, bare=facts.bare)
+            rules += name_rules(stop, start, known, breaks_pattern(facts.calls.breaks), bare=facts.bare)
         else:
             rules.append(rule(kind, leaf(slot_pattern(stop, start))))
         ends = [marker(each.lstrip()) for each in longest_first([text, *variants_after(kind, facts.calls)])]
@@ -59,22 +60,24 @@ def slot_start(index: int, facts: Facts) -> str:
     return either([exact(text.strip()) for text in slot.bare]) if slot else ""
 
 
-def name_rules(stop: str, start: str, known: KnownTools, *, bare: bool) -> list[Rule]:
+def name_rules(stop: str, start: str, known: KnownTools, breaks: str, *, bare: bool) -> list[Rule]:
     rules = [rule(f"name_for_{tool.rule}", f"{literal(tool.name)} name_stop") for tool in known.tools]
     if known:
         rules.append(rule("name_stop", "&" + leaf(stop + (rf"|\s*+{start}" if start else ""))))
     if not known.closed:
-        rules.append(rule("name", leaf(f"{IDENTIFIER}(?={stop})" if bare else slot_pattern(stop, start))))
+        rules.append(rule("name", leaf(f"{IDENTIFIER}(?={stop})" if bare else slot_pattern(stop, start, breaks))))
     return rules
 
 
-def slot_pattern(stop: str, start: str = "") -> str:
-    """The shortest text on one line that what comes after it ends; or one word before `start`."""
+def slot_pattern(stop: str, start: str = "", breaks: str = "") -> str:
+    """The shortest text on one line that what comes after it ends; or one word before `start`; no `breaks` in it."""
+    guard = f"(?!{breaks})" if breaks else ""
     if start:
-        text = rf"(?:(?!{start})[^\n])"
+        text = rf"(?:(?!{start}){guard}[^\n])"
         whole = rf"(?!{stop})(?=\S){text}{{1,{NAME_LIMIT}}}?(?={stop})"
         return rf"{whole}|[\w.:/-]{{1,{NAME_LIMIT}}}(?=\s*+{start})"
-    return rf"(?!{stop})\S[^\n]{{0,{NAME_LIMIT - 1}}}?(?={stop})"
+    char = f"(?:{guard}[^\\n])" if guard else r"[^\n]"
+    return rf"(?!{stop}){guard}\S{char}{{0,{NAME_LIMIT - 1}}}?(?={stop})"
 
 
 def variants_after(kind: SlotKind, calls: CallForm) -> tuple[str, ...]:

@@ -5,20 +5,35 @@ styles_of(acceptor)  →  (at the top, inside lists, inside objects)
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from tplc.backends.peg.patterns import either, group, marker_core
 from tplc.ir.spellings import Spelling
 from tplc.lower import Acceptor
 from tplc_runtime.values import Style
 
-Styles = tuple[Style, Style, Style]
+Styles = tuple["BoundedStyle", "BoundedStyle", "BoundedStyle"]
 
 
 def styles_of(acceptor: Acceptor) -> Styles:
     if acceptor.calls is None or acceptor.calls.styles is None:
-        nothing = Style((), {})
+        nothing = BoundedStyle((), {})
         return nothing, nothing, nothing
-    top, in_list, inside = acceptor.calls.styles
-    return style_of(top), style_of(in_list), style_of(inside)
+    top, in_list, inside = (style_of(spelling, acceptor.calls.breaks) for spelling in acceptor.calls.styles)
+    return top, in_list, inside
 
 
-def style_of(spelling: Spelling) -> Style:
-    return Style(spelling.strings, dict(spelling.words), spelling.signs, bare_keys=spelling.bare_keys)
+class BoundedStyle(Style):
+    """A style, and the pattern of what stands in no value but inside a string: it closes what is open."""
+
+    stop = ""
+
+
+def style_of(spelling: Spelling, breaks: Sequence[str] = ()) -> BoundedStyle:
+    style = BoundedStyle(spelling.strings, dict(spelling.words), spelling.signs, bare_keys=spelling.bare_keys)
+    style.stop = breaks_pattern(breaks)
+    return style
+
+
+def breaks_pattern(breaks: Sequence[str]) -> str:
+    return group(either([marker_core(text) for text in breaks]))

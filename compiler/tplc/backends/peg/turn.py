@@ -27,7 +27,7 @@ def turn_sections(mode: ReasoningMode, facts: Facts, *, in_format: bool = False)
 def turn_section(facts: Facts, *, in_format: bool) -> Section:
     first = [
         "content_space" if facts.content_space else "",
-        "thinking_aloud?" if facts.unopened else "",
+        _thinking_first(facts),
         "reasoning_for_closer*" if facts.reasoning_close_first else "",
         _first(facts),
     ]
@@ -37,11 +37,14 @@ def turn_section(facts: Facts, *, in_format: bool) -> Section:
     if _failing_next(facts):
         parts[parts.index("tool_calls")] = "tool_calls failed_call?"
     rules = [rule("turn", sequence(*first, "part*"))]
-    if facts.reasoning_open_first:
+    if facts.reasoning_open_first or facts.content_open_first:
         strays = f"({leaf(SPACE)} stray_closer)* " if facts.stray else ""
-        ahead = leaf(SPACE + facts.reasoning_open_first)
         rules.append(rule("part", *(_then_first(part, facts) for part in parts)))
-        rules.append(rule("reasoning_for_start", f"{strays}&{ahead} {leaf(SPACE)} reasoning"))
+        if facts.reasoning_open_first:
+            ahead = leaf(SPACE + facts.reasoning_open_first)
+            rules.append(rule("reasoning_for_start", f"{strays}&{ahead} {leaf(SPACE)} reasoning"))
+        if facts.content_open_first:
+            rules.append(rule("content_open_for_start", strays + leaf(SPACE + facts.content_open_first)))
     elif facts.bare:
         rules.append(rule("part", *(f"{name} tool_calls_first?" for name in markers), *text))
     else:
@@ -84,15 +87,26 @@ def _markers(facts: Facts) -> list[str]:
     return [name for name, present in named if present]
 
 
+def _thinking_first(facts: Facts) -> str:
+    if not facts.unopened:
+        return ""
+    return "(!content_open_for_start thinking_aloud)?" if facts.content_open_first else "thinking_aloud?"
+
+
 def _first(facts: Facts) -> str:
     """What counts before content begins only."""
-    if facts.reasoning_open_first:
-        return "(reasoning_for_start / tool_calls_first)*" if facts.bare else "reasoning_for_start*"
-    return "tool_calls_first?" if facts.bare else ""
+    first = [
+        *(["reasoning_for_start"] if facts.reasoning_open_first else []),
+        *(["tool_calls_first"] if facts.bare else []),
+        *(["content_open_for_start tool_calls_first"] if facts.bare and facts.content_open_first else []),
+    ]
+    times = "*" if len(first) > 1 or facts.reasoning_open_first else "?"
+    any_of = f"({' / '.join(first)}){times}" if len(first) > 1 else first[0] + times if first else ""
+    return sequence(any_of, "content_open_for_start?" if facts.content_open_first else "")
 
 
 def _then_first(part: str, facts: Facts) -> str:
-    """A part and what may follow it where reasoning counts before content only."""
+    """A part and what may follow it where reasoning or content is opened before content only."""
     if part in ("content_open", "stray_closer"):
         return f"{part} tool_calls_first?" if facts.bare else part
     if part.startswith(("content", "talk")) and part != "content_close":
@@ -114,12 +128,13 @@ def reasoning_section(mode: ReasoningMode, facts: Facts) -> Section:
     if facts.unopened:
         return _thinking_aloud(facts)
     over_lines = facts.over_lines if by_call else ""
-    stops = [facts.reasoning_close, facts.turn_end, over_lines, *(facts.line_starts if by_call else [])]
-    at_call = "!call_line" if by_call else ""
+    stops = [facts.reasoning_close, facts.turn_end, over_lines, *(facts.line_starts if by_call else [facts.unparsed])]
+    at_call = "!call_line" if by_call else f"!{leaf(facts.unparsed)}" if facts.unparsed else ""
     text = sequence("!reasoning_close", "!turn_end" if facts.turn_end else "", at_call, leaf(up_to(stops)))
-    ends = ["reasoning_close", *(["&turn_end"] if facts.turn_end else []), *(["call_line"] if by_call else []), "cut"]
+    ends = ["reasoning_close", *(["&turn_end"] if facts.turn_end else []), *(["call_line"] if by_call else [])]
+    ends += [*([f"&{leaf(facts.unparsed)}"] if facts.unparsed else []), "cut"]
     rules = [
-        rule("reasoning", *_reasoning(ends, by_call=by_call)),
+        rule("reasoning", *_reasoning(ends, "&tool_calls" if by_call else facts.unparsed_first)),
         rule("reasoning_open", leaf(facts.reasoning_open)),
         rule("reasoning_text", text),
         rule("reasoning_close", leaf(facts.reasoning_close)),
@@ -133,9 +148,12 @@ def reasoning_section(mode: ReasoningMode, facts: Facts) -> Section:
     return Section(f"Reasoning{_FORM[mode]}.", (*rules,))
 
 
-def _reasoning(ends: list[str], *, by_call: bool) -> list[str]:
+def _reasoning(ends: list[str], calls: str) -> list[str]:
+    """`calls`: those that may come at once, as a rule or as a pattern."""
     whole = f"reasoning_open reasoning_text* ({' / '.join(ends)})"
-    return [f"reasoning_open {leaf(SPACE)} &tool_calls", whole] if by_call else [whole]
+    if calls.startswith("&"):
+        return [f"reasoning_open {leaf(SPACE)} {calls}", whole]
+    return [f"reasoning_open &{leaf(calls)}", whole] if calls else [whole]
 
 
 _FORM = {

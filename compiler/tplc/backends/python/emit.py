@@ -17,6 +17,7 @@ from typing import Literal
 
 from tplc.backends.python.embed import Embedded, embed, imports_of, share
 from tplc.backends.python.literals import WIDTH, Expression, assignment, called, literal, mapping, texts
+from tplc.ir.markers import is_distinctive
 from tplc.ir.nodes import Slot, TemplateIR, Text
 from tplc.ir.spellings import JSON_SIGNS, Spelling
 from tplc.lower import Acceptor, CallForm, Following, Marker, PairForm, SlotEnd
@@ -47,7 +48,7 @@ def emit(ir: TemplateIR, facts: Acceptor, *, openai: bool = False, runtime: Runt
         *_header(ir, " --openai" * openai + f" --runtime {runtime}" * (runtime != "standalone")),
         *imports,
         "",
-        *_constants(ir),
+        *_constants(ir, facts),
         *checked,
         "",
         *_grammar(facts),
@@ -160,8 +161,8 @@ def _import_lines(imports: Sequence[tuple[str, str]]) -> list[str]:
     return [*(f"import {module}" for module in plain), *named]
 
 
-def _constants(ir: TemplateIR) -> list[str]:
-    stop = tuple(dict.fromkeys(end.strip() for end in ir.turn.ends if end.strip()))
+def _constants(ir: TemplateIR, facts: Acceptor) -> list[str]:
+    stop = tuple(dict.fromkeys(end.strip() for end in (*ir.turn.ends, *_ends_of_calls(facts.calls)) if end.strip()))
     return [
         f"TEMPLATE_SHA256 = {literal(ir.provenance.sha256)}",
         f"TPLC_VERSION = {literal(ir.provenance.tplc_version)}",
@@ -171,6 +172,12 @@ def _constants(ir: TemplateIR) -> list[str]:
         *_texts("PRESERVED_TOKENS", ir.preserved_tokens),
         *_texts("GENERATION_PROMPTS", tuple(dict.fromkeys(prompt.text for prompt in ir.turn.prompts))),
     ]
+
+
+def _ends_of_calls(calls: CallForm | None) -> list[str]:
+    """Where one call is all of a turn, its last closer ends that."""
+    told = [text for text in calls.last if is_distinctive(text)] if calls is not None and calls.ends_turn else []
+    return sorted(told, key=len)[:1]
 
 
 def _texts(name: str, items: Sequence[str]) -> list[str]:
@@ -245,7 +252,7 @@ def _markers(ir: TemplateIR, facts: Acceptor) -> list[str]:
         ("OUTPUT_END", facts.last_ends),
         ("REASONING_START", _texts_of(facts.reasoning_starts)),
         ("REASONING_END", facts.reasoning_ends),
-        ("CONTENT_START", facts.content_starts),
+        ("CONTENT_START", _texts_of(facts.content_starts)),
         ("CONTENT_END", facts.content_ends),
     ]
     calls = facts.calls
@@ -284,7 +291,6 @@ def _pair_markers(pairs: PairForm) -> list[tuple[str, Sequence[str]]]:
 def _tables(facts: Acceptor) -> list[str]:
     calls = facts.calls
     content = [
-        *([("content", "CONTENT_START")] if facts.content_starts else []),
         *([("content_end", "CONTENT_END")] if facts.content_ends else []),
         *([(_opener_kind(calls), "CALL_START")] if calls is not None and calls.openers else []),
         *([("end", "TURN_END")] if facts.ends else []),
@@ -294,17 +300,16 @@ def _tables(facts: Acceptor) -> list[str]:
         *([("empty", "EMPTY_CALL")] if calls is not None and calls.empty else []),
     ]
     opens = [("reasoning", "REASONING_START")] if facts.reasoning_starts else []
-    anywhere, first = _at(facts.reasoning_starts, "anywhere"), _at(facts.reasoning_starts, "before content")
-    openers: Sequence[tuple[str, str | Sequence[str]]] = opens
-    if first:
-        openers = [("reasoning", anywhere)] if anywhere else []
-    lines = _marks("IN_CONTENT", [*openers, *content])
+    opens += [("content", "CONTENT_START")] if facts.content_starts else []
+    first = _counts_first(facts)
+    lines = _marks("IN_CONTENT", [*(_openers_anywhere(facts) if first else opens), *content])
     if first:
         lines += _marks("BEFORE_CONTENT", [*opens, *content])
     if _starts_with_closer(facts):
         lines += _marks("AT_START", [("reasoning_end", _at(facts.strays, "turn start")), *opens, *content])
     if _unopened(facts):
-        lines += _marks("BEFORE_REASONING_END", [("reasoning_end", "REASONING_END"), *content])
+        openers = _openers_anywhere(facts) if first else opens
+        lines += _marks("BEFORE_REASONING_END", [("reasoning_end", "REASONING_END"), *openers, *content])
     elif facts.reasoning_ends:
         ends = [("reasoning_end", "REASONING_END"), *([("end", "TURN_END")] if facts.ends else [])]
         ends += [("last", "OUTPUT_END")] if facts.last_ends else []
@@ -328,6 +333,8 @@ def _tables(facts: Acceptor) -> list[str]:
     lines += _marks("AFTER_CALL", after + [pair for pair in [*opens, *content] if pair[1] != "CALL_START"])
     if calls.header:
         lines += _slots("CALL_HEADER", calls.header)
+    if calls.breaks:
+        lines += _marks("CALL_BREAKS", [("mark", calls.breaks)])
     if calls.tail is not None:
         lines += _slots("CALL_TAIL", calls.tail[1], "_AGAIN_END")
     if calls.styles is not None and (calls.pairs is None or calls.pairs.quoted):
@@ -338,6 +345,16 @@ def _tables(facts: Acceptor) -> list[str]:
     if calls.fields:
         lines += _field_table(calls)
     return lines + (_pair_tables(calls.pairs) if calls.pairs is not None else [])
+
+
+def _counts_first(facts: Acceptor) -> bool:
+    """Whether what opens reasoning or content counts before content only."""
+    return bool(_at((*facts.reasoning_starts, *facts.content_starts), "before content"))
+
+
+def _openers_anywhere(facts: Acceptor) -> list[tuple[str, Sequence[str]]]:
+    kinds = (("reasoning", facts.reasoning_starts), ("content", facts.content_starts))
+    return [(kind, texts) for kind, starts in kinds if (texts := _at(starts, "anywhere"))]
 
 
 def _starts_with_closer(facts: Acceptor) -> bool:
@@ -514,6 +531,8 @@ def _attributes(facts: Acceptor) -> list[str]:
         lines.append("    DISTINCT = False")
     elif calls.openers:
         lines.append("    OPENERS = CALL_START")
+    if calls.breaks:
+        lines.append("    BREAKS = CALL_BREAKS")
     if calls.last or calls.tail is not None:
         lines += ["    CLOSED = True", *(["    ENDS_TURN = True"] if calls.ends_turn else [])]
     if calls.fields:
@@ -534,6 +553,8 @@ def _attributes(facts: Acceptor) -> list[str]:
     if pairs.value_close is not None:
         lines.append("    VALUE_CLOSE = VALUE_END_AROUND_KEY")
     else:
+        if pairs.next_pair is not None:
+            lines += ["    VALUE_CLOSERS = VALUE_END", f"    NEXT_PAIR = {texts(pairs.next_pair)}"]
         lines.append("    VALUE_END = " + ("VALUE_END" if pairs.guessed else "AFTER_VALUE"))
         if pairs.literals:
             lines.append(f"    LITERALS = {literal(pairs.literals)}")
@@ -639,13 +660,13 @@ def _specials(facts: Acceptor, kind: str) -> set[str] | None:
         if pairs.value_close is not None and not pairs.value_close[0].strip():
             return None  # a value's closer begins with its key
         ends = [*pairs.value_ends, *(pairs.value_close or ())[:1], *(pairs.wrap or ())[1:]]
-        ends += pairs.items[1:] if pairs.items else ()
+        ends += pairs.items[1:] if pairs.items else pairs.next_pair[:1] if pairs.next_pair else ()
         starts = pairs.following.starts + (pairs.bare.starts if pairs.bare is not None else "")
         return {char for end in ends for char in _first(end)} | set(starts if pairs.guessed else "")
     markers = [*facts.reasoning_ends, *facts.ends, *facts.last_ends]
     if kind == "content":
         markers += [*_at(facts.reasoning_starts, "anywhere"), *_at(facts.strays, "anywhere")]
-        markers += [*facts.content_starts, *facts.content_ends, *facts.headers]
+        markers += [*_at(facts.content_starts, "anywhere"), *facts.content_ends, *facts.headers]
     elif not facts.reasoning_ends:
         return None
     if calls is not None and (kind == "content" or _calls_end_reasoning(facts)):
@@ -712,7 +733,7 @@ def _held(facts: Acceptor) -> list[str]:
         "",
         "    def _held_text(self) -> bool:",
         "        # turn = text REASONING_END content | content",
-        '        kind = self._until(BEFORE_REASONING_END, "held")',
+        *_text_until(facts, "BEFORE_REASONING_END", "held"),
         '        if kind == "reasoning_end":',
         '            self._release("reasoning_content")',
         "            self._drop()",
@@ -758,15 +779,24 @@ def _content(facts: Acceptor) -> list[str]:
 
 
 def _text_of_content(facts: Acceptor) -> list[str]:
-    if not _at(facts.reasoning_starts, "before content"):
-        return ['        kind = self._until(IN_CONTENT, "content")']
+    return _text_until(facts, "IN_CONTENT", "content")
+
+
+def _text_until(facts: Acceptor, marks: str, text: str) -> list[str]:
+    """Text up to a marker, and before any of it those that count there only."""
+    starts = (("reasoning", facts.reasoning_starts), ("content", facts.content_starts))
+    kinds = [kind for kind, starts in starts if _at(starts, "before content")]
+    until = f"kind = self._until({marks}, {literal(text)})"
+    if not kinds:
+        return [f"        {until}"]
+    condition = " and ".join(f"kind != {literal(kind)}" for kind in kinds)
     return [
-        "        # What opens reasoning is text once content has begun.",
+        f"        # What opens {' or '.join(kinds)} is text once content has begun.",
         '        kind = self._next(BEFORE_CONTENT) if self._fresh else ""',
         "        if kind is None:",
         "            return False",
-        '        if kind != "reasoning":',
-        '            kind = self._until(IN_CONTENT, "content")',
+        f"        if {condition}:",
+        f"            {until}",
     ]
 
 

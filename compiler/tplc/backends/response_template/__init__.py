@@ -92,12 +92,13 @@ def _reasoning(acceptor: Acceptor, calls: CallField | None, *, servers: bool) ->
 
 def _content(acceptor: Acceptor, calls: CallField | None, *, servers: bool) -> dict[str, Json]:
     """All text outside the other parts.  What it is said to close at are markers that mean nothing more there."""
-    strays = [stray.text for stray in acceptor.strays if stray.where == "anywhere"]
-    dropped = [*acceptor.content_starts, *acceptor.content_ends, *strays, *acceptor.headers]
+    placed = (*acceptor.content_starts, *acceptor.strays)
+    anywhere = [marker.text for marker in placed if marker.where == "anywhere"]
+    dropped = [*anywhere, *acceptor.content_ends, *acceptor.headers]
     ending = {text.strip() for text in acceptor.ends}
     dropped += calls.rest if calls is not None else ()
     patterns = [*ends(acceptor.ends), *markers(text for text in dropped if text.strip() not in ending)]
-    patterns += [_placed(stray) for stray in acceptor.strays if stray.where != "anywhere"]
+    patterns += [_placed(marker) for marker in placed if marker.where != "anywhere"]
     patterns += [rf"\A{escaped(acceptor.content_space)}"] if acceptor.content_space else []
     found: dict[str, Json] = {"close_pattern": any_of(patterns)} if patterns else {}
     return {**found, **_text(servers)}

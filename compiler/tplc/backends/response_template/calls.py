@@ -333,7 +333,8 @@ class _Calls:
     def not_content(self) -> str:
         """A call's opener may be the beginning of what opens content."""
         openers = [text.strip() for text in self.form.openers]
-        clashes = [text for text in self.acceptor.content_starts if any(text.strip().startswith(o) for o in openers)]
+        starts = [start.text for start in self.acceptor.content_starts]
+        clashes = [text for text in starts if any(text.strip().startswith(o) for o in openers)]
         return f"(?!{any_of(map(marker, clashes))})" if clashes else ""
 
     def inside(self) -> str:

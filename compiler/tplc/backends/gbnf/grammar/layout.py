@@ -41,7 +41,7 @@ class TurnRules:
         self._ir = ir
         self._reasoning = next(iter(acceptor.reasoning_starts), Marker(""))
         self._reasoning_end = next(iter(acceptor.reasoning_ends), "").strip()
-        self._content_start = next(iter(acceptor.content_starts), acceptor.content_space)
+        self._content_start = next((start.text for start in acceptor.content_starts), acceptor.content_space)
         self._content_end = next(iter(acceptor.content_ends), "").strip()
         self._markers = markers
         self._head = head

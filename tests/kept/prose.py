@@ -1,0 +1,101 @@
+r"""Messages whose prose is made of the words and pieces of a format's own markers: what means nothing there is text.
+
+words_of(ir)      →  "tool", "call", "end", …                      of "<|tool call end|>"
+fragments_of(ir)  →  "<|tool", "end|>", "|tool call end|>", …      no fragment holds what is a marker as a whole
+marks_of(ir)      →  "Answer:", …                                  markers that people write as well
+cases(ir)         →  Case("content: a sentence with 'tool'", content="So it says: no tool here …"), …
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from tests.fuzz.outputs import markers_of
+from tplc.ir.markers import could_be_prose, is_word, parts_of, pieces_of
+from tplc.ir.nodes import Slot, TemplateIR, Text
+from tplc.verify.battery import Call, Case
+
+# More of one format teach nothing new.
+MOST_WORDS = 60
+_ANSWER = "It is so."
+_CALL = Call("look", (("q", "Oslo"),))
+
+
+def words_of(ir: TemplateIR) -> list[str]:
+    found = [word for marker in _markers(ir) for word in re.findall(r"[^\W_]+|\w+", marker)]
+    told = [word for word in found if any(map(str.isalnum, word)) and len(word) <= 40]
+    return list(dict.fromkeys(told))[:MOST_WORDS]
+
+
+def fragments_of(ir: TemplateIR) -> list[str]:
+    """Pieces that are no marker: words with the signs beside them, and markers that lack a sign."""
+    markers = _markers(ir)
+    pieces = [piece for marker in markers for one in pieces_of(marker) for piece in (one, *parts_of(one))]
+    whole = [piece for piece in [*pieces, *(marker.strip() for marker in markers)] if not could_be_prose(piece)]
+    cut = [token for marker in markers for token in marker.split()]
+    cut += [part for piece in whole for part in (piece[1:], piece[:-1], *re.findall(r"\w+\W|\W\w+", piece))]
+    fragments = [text.strip() for text in cut if any(map(str.isalnum, text)) and len(text) <= 60]
+    fragments = [text for text in fragments if text[0] not in ")]}"]  # right behind a call they close it
+    signs = [marker.strip() for marker in markers if not is_word(marker) and len(marker.strip()) > 1]
+    never = [*whole, *signs, *marks_of(ir), "{", "["]
+    return list(dict.fromkeys(text for text in fragments if not any(piece in text for piece in never)))[:MOST_WORDS]
+
+
+def marks_of(ir: TemplateIR) -> list[str]:
+    """Markers that are prose: text as well, but within the part that they close, or where they open one."""
+    found = (marker.strip() for marker in _markers(ir) if is_word(marker))
+    return list(dict.fromkeys(text for text in found if "{" not in text and len(text) <= 60))
+
+
+def _markers(ir: TemplateIR) -> list[str]:
+    return list(dict.fromkeys([*markers_of(ir), *ir.turn.anchors, *ir.turn.ends]))
+
+
+def names_of(ir: TemplateIR) -> list[str]:
+    """Words that a function can have for a name, but for those that are a marker together with what opens a name."""
+    words = [word for word in words_of(ir) if re.fullmatch(r"[A-Za-z_]\w*", word, re.ASCII)]
+    at = next((at for at, item in enumerate(ir.tools.call) if item == Slot("name")), 0)
+    before = ir.tools.call[at - 1] if at else None
+    opener = before.text.split("\n")[-1].lstrip() if isinstance(before, Text) else ""
+    return [word for word in words if not opener or not any(opener + word in marker for marker in _markers(ir))]
+
+
+def cases(ir: TemplateIR) -> Iterator[Case]:
+    """One word or fragment at a time, then all of them."""
+    words, fragments, marks = words_of(ir), fragments_of(ir), marks_of(ir)
+    for kind, of in (("sentence", _sentence), ("lines", _lines), ("start", _start)):
+        for told in [*([word] for word in [*words, *fragments]), words, fragments]:
+            if told:
+                yield from _placed(_title(kind, told), of(told))
+    for told in [*([mark] for mark in marks), marks]:
+        if told:
+            yield Case(f"content: {_title('sentence', told)}", content=_sentence(told))
+            yield Case(f"content: {_title('lines', told)}", content=_lines(told))
+    for name in names_of(ir):
+        yield Case(f"called {name!r}", calls=(Call(name, _CALL.arguments),))
+        yield Case(f"called with {name!r}", calls=(Call(f"{name}_all", ((name, "Oslo"), (f"the_{name}", 3))),))
+        yield Case(f"about {name!r}", calls=(Call("look", (("of", name), ("title", name.title()))),))
+
+
+def _title(kind: str, told: Sequence[str]) -> str:
+    return f"{kind} with {told[0]!r}" if len(told) == 1 else f"{kind} with all of them"
+
+
+def _placed(title: str, text: str) -> Iterator[Case]:
+    yield Case(f"content: {title}", content=text)
+    yield Case(f"content before a call: {title}", content=text, calls=(_CALL,))
+    yield Case(f"reasoning: {title}", reasoning=text, content=_ANSWER)
+    yield Case(f"value: {title}", calls=(Call("look", (("q", text), ("rest", "x"))),))
+
+
+def _sentence(words: Sequence[str]) -> str:
+    return "So it says: " + ", ".join(f"no {word} here, {word.title()}s un{word}ed" for word in words) + ". All done."
+
+
+def _lines(words: Sequence[str]) -> str:
+    return "So:\n\n" + "\n".join(f"{word}: one\n- {word} two\n{word}\n" for word in words) + "\nThat is all."
+
+
+def _start(words: Sequence[str]) -> str:
+    return f"{words[0].title()}: it says {words[0]} here." if len(words) == 1 else " ".join(words) + " are its words"
