@@ -127,8 +127,18 @@ demo: $(READY)  ## compile an example, parse a model's output with it, show a gr
 
 check: lint types test golden-check  ## everything a change must pass
 
-dist: $(READY)  ## wheel and source archive in dist/
-	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+# What an empty environment can do with what was just installed there, away from the sources.
+TRIED = cd $(OUT)/empty && ./bin/tplc compile builtin:chatml -o parser.py --force --quiet \
+	&& printf 'Hi.<|im_end|>' | ./bin/python parser.py | tr -d ' \n' && echo \
+	&& ./bin/tplc parse $(CURDIR)/tests/cases/versions/0.1.0/parser.py $(CURDIR)/$(DEMO)/outputs/call.txt > /dev/null
+
+dist: $(READY)  ## wheel and source archive in dist/, each tried in an empty environment
+	rm -rf dist
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "build>=1"
+	$(BIN)/python -m build --outdir dist . > /dev/null
+	@for made in dist/*.whl dist/*.tar.gz; do echo "$$made"; rm -rf $(OUT)/empty && $(PYTHON) -m venv $(OUT)/empty \
+		&& $(OUT)/empty/bin/python -m pip install --quiet --disable-pip-version-check "$$made" \
+		&& ( $(TRIED) ) || exit 1; done
 
 clean:  ## remove what the targets above made (not .venv)
 	rm -rf $(OUT) dist .mypy_cache .ruff_cache .pytest_cache .coverage .hypothesis

@@ -13,6 +13,7 @@ import json
 import os
 import random
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -59,7 +60,7 @@ def main() -> None:
     whole = len(list(work.out(some, "broken").glob("[!.]*.parquet")))
     work.run(some, "pyarrow", out="broken", resume=True)
     print(f"{'':9} the run killed with {whole} files whole, and resumed: {work.compared(some, 'pyarrow', 'broken')}")
-    print(f"{'':9} a worker starts in {work.worker_start():.2f} s, Ray in {work.ray_start():.1f} s")
+    print(f"{'':9} a worker starts with {work.worker_start():.2f} s of processor, Ray in {work.ray_start():.1f} s")
 
 
 def _options() -> argparse.Namespace:
@@ -173,10 +174,11 @@ class Work:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         watch = Watch(process.pid)
         if kill:
-            _wait(lambda: len(list(target.glob("[!.]*.parquet"))) > FILES // 3)
-            pid = process.pid if kill == "run" else watch.worker()
-            print(f"{'':9} killed: {_read(Path(f'/proc/{pid}/cmdline'))[:60]}")
-            os.kill(pid, 9)
+            _wait(lambda: process.poll() is not None or len(list(target.glob("[!.]*.parquet"))) > FILES // 3)
+            assert process.returncode is None, f"{engine} ended before it could be killed: {process.returncode}"
+            # A run is a process and those that it started; of a worker the others go on.
+            for pid in watch.family() if kill == "run" else [watch.worker()]:
+                os.kill(pid, 9)
         printed, _ = process.communicate()
         watch.done()
         if kill == "run":
@@ -225,13 +227,21 @@ class Work:
         code = (
             "import sys, pathlib, pyarrow; from tplc.batch import Columns, RowParser\n"
             "parsers = {p.stem: p.read_text(encoding='utf-8') for p in pathlib.Path(sys.argv[1]).glob('*.py')}\n"
-            "RowParser(parsers, Columns('t'))(pyarrow.table({'t': ['Hi.']})) if len(parsers) == 1 else "
-            "RowParser(parsers, Columns('t', parser='m'))(pyarrow.table({'t': ['Hi.'], 'm': ['a']}))"
+            "RowParser(parsers, Columns('t', parser='m'))(pyarrow.table({'t': ['Hi.'], 'm': ['tagged-json']}))"
         )
-        return _timed([sys.executable, "-c", code, str(self.folder / "parsers")])
+        before = _processor_of_children()
+        subprocess.run([sys.executable, "-c", code, str(self.folder / "parsers")], check=True)
+        return _processor_of_children() - before
 
     def ray_start(self) -> float:
-        return _timed([sys.executable, "-c", "from tplc.cluster import start_ray; start_ray()"])
+        start = time.monotonic()
+        subprocess.run([sys.executable, "-c", "from tplc.cluster import start_ray; start_ray()"], check=True)
+        return time.monotonic() - start
+
+
+def _processor_of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _tools(text: str | None) -> Any:
@@ -239,12 +249,6 @@ def _tools(text: str | None) -> Any:
         return json.loads(text) if text else None
     except (ValueError, RecursionError):
         return None
-
-
-def _timed(command: list[str]) -> float:
-    start = time.monotonic()
-    subprocess.run(command, check=True)
-    return time.monotonic() - start
 
 
 def _wait(ready: Callable[[], bool]) -> None:

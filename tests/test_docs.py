@@ -115,3 +115,20 @@ def test_hooks_and_action_run_what_there_is() -> None:
     used = [re.findall(r"^ *(?:(?:entry|run): )?tplc (\w+)", text, re.MULTILINE) for text in told]
     assert used == [["check", "build"], ["check"]]
     assert {name for names_of_file in used for name in names_of_file} <= names
+
+
+def test_every_threat_names_its_tests() -> None:
+    """The table of SECURITY.md: a threat, what stops it, and files or folders of tests that are there."""
+    text = (ROOT / "SECURITY.md").read_text(encoding="utf-8").split("## Threats")[1].split("\n## ")[0]
+    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    assert rows[0] == ["threat", "what stops it", "test"]
+    assert len(rows) > 12
+    for threat, stopped, tests in rows[1:]:
+        assert threat
+        assert stopped
+        named = re.findall(r"`([^`]+)`", tests)
+        assert named, threat
+        for name in named:
+            path = ROOT / name
+            files = [path] if path.is_file() else sorted(path.glob("test_*.py"))
+            assert any("def test_" in file.read_text(encoding="utf-8") for file in files), f"{threat}: {name}"

@@ -32,7 +32,7 @@ ALLOWED = {
     "backends": {"errors", "ir", "lower"},
     "targets": {"errors", "ir", "render", "verify", "backends"},
     "driver": {"errors", "ir", "catalogue", "sources", "render", "learn", "lessons", "verify", "backends", "targets"},
-    "cluster": set(),
+    "cluster": {"errors"},
     "page": {"errors", "ir"},
     "batch": {"cluster", "errors", "explain", "ir", "page", "verify"},
     "census": {"cluster", "page", "errors", "ir", "sources", "learn", "driver", "project"},

@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 from typing import Any
 
+from tplc.errors import SourceError
+
 
 def start_ray(address: str | None = None, jobs: int | None = None) -> Any:
     """The module `ray`, connected to the cluster at `address`, or to one of this machine with so many workers."""
@@ -13,7 +15,10 @@ def start_ray(address: str | None = None, jobs: int | None = None) -> Any:
 
     if not ray.is_initialized():
         quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
-        ray.init(address=address, num_cpus=None if address else jobs, include_dashboard=False, **quiet)
+        try:
+            ray.init(address=address, num_cpus=None if address else jobs, include_dashboard=False, **quiet)
+        except Exception as error:  # Ray raises nothing narrower where it cannot start
+            raise SourceError(address or "ray", f"cannot be started: {reason(error)}") from error
     logging.getLogger("ray.data").setLevel(logging.ERROR)
     context = ray.data.DataContext.get_current()
     context.execution_options.preserve_order = True  # rows come back in the order of the file

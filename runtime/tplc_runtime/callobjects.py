@@ -89,8 +89,7 @@ class CallObjects(Objects):
     def _begin_object(self, opened: str) -> None:
         self._state = type(self)._object
         end = self._pos + self._skip
-        if self._buf.endswith(opened, self._pos, end):  # it is left where the opener ends with it
-            end -= len(opened)
+        end -= len(opened) * self._buf.endswith(opened, self._pos, end)  # it is left where the opener ends with it
         self._raw, self._raw_base = [self._buf[self._pos : end]], self._base + self._pos  # while it may still be text
         self._pos, self._eat = end, ""
         self._kind = ""

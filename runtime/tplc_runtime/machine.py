@@ -469,16 +469,12 @@ class Machine(Copied):
 
     # Calls
 
-    def _slots(
-        self, pos: int, slots: Sequence[tuple[str, Marks, str]], name: str | None = None
-    ) -> tuple[dict[str, str], int, str]:
+    def _slots(self, pos: int, slots: Sequence[Any], name: str | None = None) -> tuple[dict[str, str], int, str]:
         """Slots with the markers that end them: values, the end, and what was expected instead.
 
         "more": more input is needed, "end": it was, but the output has ended.
-
-        A marker of the kind "next" belongs to what follows the slot, as "bare" does after one word; white space that
-        comes with the markers is as good.  What comes again (the `name` is known after a call) says the same, or is
-        told.
+        A marker of the kind "next" belongs to what follows the slot, as "bare" does after one word; white space
+        that comes with the markers is as good.  What comes again (the `name` is known) says the same, or is told.
         """
         values: dict[str, str] = {} if name is None else {"name": name}
         buf, others = self._buf, []
@@ -519,7 +515,7 @@ class Machine(Copied):
             self._note(other)
         return values, pos, ""
 
-    def _tail(self, slots: Sequence[tuple[str, Marks, str]]) -> tuple[dict[str, str], int, str]:
+    def _tail(self, slots: Sequence[Any]) -> tuple[dict[str, str], int, str]:
         """The slots of the marker after a call."""
         return self._slots(self._mark.end, slots, self._calls[-1][0] if self._calls else None)
 

@@ -29,11 +29,9 @@ class Marks:
     def __init__(self, **kinds: Sequence[str]) -> None:
         found: dict[str, tuple[str, str, str]] = {}
         for kind, markers in kinds.items():
-            for marker in markers:
-                core = marker.strip()
-                if core:
-                    lead, _, trail = marker.partition(core)
-                    found.setdefault(core, (kind, lead[-GAP:], trail))
+            for marker in filter(str.strip, markers):
+                lead, core, trail = marker.partition(marker.strip())
+                found.setdefault(core, (kind, lead[-GAP:], trail))
         self.cores = cores = sorted(found, key=len, reverse=True)
         self._found = [found[core] for core in cores]
         # A core that ends like a word, with white space after it, is not the beginning of a longer word.
@@ -44,10 +42,10 @@ class Marks:
         self._words = Pattern("|".join(f"{re.escape(word[0])}(?={re.escape(word[1:])})" for word in words) or "(?!)")
         self._first = Pattern("|".join(sorted({re.escape(core[0]) for core in cores})) or "(?!)")
         self.width = max((len(core) + GAP * (len(pieces[core]) - 1) for core in cores), default=0) + 1
-        # What a marker begins with; and the same without the white space in it, which is free.
-        self._begins = {core[:n] for core in cores for n in range(1, len(core + ends[core]))}
-        loose = ["".join(core.split()) + ends[core] for core in cores if len(pieces[core]) > 1]
-        self._loose = {core[:n] for core in loose for n in range(1, len(core))}
+        # What may begin at a text's end, and the same without its white space, which is free; and their first signs.
+        self._whole = [core + ends[core] for core in cores]
+        self._loose = ["".join(core.split()) + ends[core] for core in cores if len(pieces[core]) > 1]
+        self._short = {core[:n] for core in (*self._whole, *self._loose) for n in range(1, min(len(core), 5))}
         leads = {lead for _, lead, _ in self._found}
         self._leads = {lead[i:j] for lead in leads for i in range(len(lead)) for j in range(i + 1, len(lead) + 1)}
         self._lead_width = max(map(len, leads), default=0)
@@ -72,7 +70,10 @@ class Marks:
         if len(buf) - pos > self.width:
             return False
         tail = buf[pos:]
-        return tail in self._begins or (bool(self._loose) and "".join(tail.split()) in self._loose)
+        return self._begin(self._whole, tail) or (bool(self._loose) and self._begin(self._loose, "".join(tail.split())))
+
+    def _begin(self, cores: Sequence[str], part: str) -> bool:
+        return part[:4] in self._short and any(len(part) < len(core) and core.startswith(part) for core in cores)
 
     def begun(self, buf: str, pos: int, kinds: Sequence[str] = (), least: int = 1) -> bool:
         """Does the text from `pos` to the end begin a marker of these kinds (of any)?"""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 from tests.cli.conftest import TEMPLATE, Run
 from tplc.project.build import make
+from tplc.project.key import own_key
 from tplc.project.manifest import Model, Output, find_manifest, load_manifest
 from tplc.schemas import load_schema
 from tplc.version import VERSION
@@ -169,6 +171,59 @@ def test_check_believes_no_notes(run: Run, project: Path) -> None:
     notes.unlink()
     run("check", "inn")
     assert not notes.exists()
+
+
+def test_build_believes_no_notes_of_others(
+    run: Run, project: Path, cache_home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Notes that came with the tree were made by somebody else, or are of no one: what is there is made anew."""
+    run("build", "inn")
+    parser, notes = project / "out" / "inn.py", project / ".tplc_cache" / "build.json"
+    whole, known, signature = parser.read_text(), notes.read_text(), notes.with_name("signature")
+    tampered = whole + "import os\n"
+    forged = known.replace(*(hashlib.sha256(text.encode()).hexdigest() for text in (whole, tampered)))
+    for other_key in (False, True):
+        parser.write_text(tampered)
+        notes.write_text(forged)
+        if other_key:  # they are signed, by their author
+            monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("theirs")))
+            key = own_key()
+            assert key is not None
+            signature.write_text(hmac.new(key, forged.encode(), "sha256").hexdigest())
+            assert run("build", "inn").out.startswith("current  inn")
+            monkeypatch.setenv("XDG_CACHE_HOME", str(cache_home))
+        assert run("build", "inn").out.startswith("built    inn")
+        assert parser.read_text() == whole
+    assert run("build", "inn").out.startswith("current  inn")
+    signature.unlink()
+    assert run("build", "inn").out.startswith("built    inn")
+
+
+def test_without_a_key_everything_is_made_anew(
+    run: Run, project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    nowhere = tmp_path_factory.mktemp("home") / "file"
+    nowhere.write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(nowhere))
+    for _ in range(2):
+        assert run("build", "inn").out.startswith("built    inn")
+
+
+def test_the_key_is_the_users_alone(
+    run: Run, project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home))
+    run("build", "inn")
+    (key,) = (home / "tplc").iterdir()
+    before = key.read_bytes()
+    assert (len(before), key.stat().st_mode & 0o777) == (32, 0o600)
+    run("build", "inn")
+    assert key.read_bytes() == before
+    key.write_bytes(b"short")
+    assert run("build", "inn").out.startswith("built    inn")
+    assert (key.read_bytes() != before, len(key.read_bytes())) == (True, 32)
+    assert run("build", "inn").out.startswith("current  inn")
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ Beside references that all lead to the same, there are branches all written out,
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +21,7 @@ from tplc.backends.peg.engine import grammar_for
 from tplc.driver import load_ir
 from tplc.errors import TplcError
 from tplc.ir.nodes import TemplateIR
+from tplc.observe.findings import violation
 from tplc.serving import ChatTemplate
 from tplc.targets.structural_tag import structural_tag
 from tplc.verify.artifact import load_module
@@ -149,7 +151,15 @@ def requests(tools: list[dict[str, Any]]) -> None:
         assert template.prepare(request).grammar
 
 
-WALKS = (parsers, grammars, response_formats, structural_tags, pegs, requests)
+def recorded(tools: list[dict[str, Any]]) -> None:
+    """Arguments that a schema does not allow are told of, those of one that takes too long are not."""
+    parameters = tools[1]["function"]["parameters"]
+    for arguments in ('{"city": 1}', "[1, 2]"):
+        problem = violation(arguments, parameters)
+        assert problem == "" or problem.startswith("the object: not what ")
+
+
+WALKS = (recorded, parsers, grammars, response_formats, structural_tags, pegs, requests)
 
 
 @pytest.mark.parametrize("walk", WALKS, ids=lambda walk: walk.__name__)
@@ -162,3 +172,17 @@ def test_a_schema_is_walked_soon(name: str, walk: Callable[[list[dict[str, Any]]
     except TplcError as error:
         assert str(error)
     assert time.process_time() - started < SECONDS
+
+
+@pytest.mark.parametrize("scheme", ["file", "http"])
+def test_no_schema_is_fetched(scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor is a pattern of a stranger's matched, or a part believed that says it is of another dialect."""
+    (tmp_path / "x.json").write_text('{"type": "string"}')
+    monkeypatch.setattr("urllib.request.urlopen", lambda *given, **named: pytest.fail("fetched"))
+    assert violation('{"a": 1}', {"$ref": f"{scheme}://{tmp_path}/x.json"}) == ""
+    slow = {"type": "string", "pattern": "^(a+)+$"}
+    assert violation(json.dumps({"a": "a" * 60 + "b"}), {"properties": {"a": slow}}) == ""
+    other = {"$schema": "https://json-schema.org/draft/2020-12/schema", **slow}
+    assert violation(json.dumps({"a": "a" * 60 + "b"}), {"properties": {"a": other}}) == ""
+    assert violation('{"a": 1}', {"properties": {"a": other}}) == "a: not what type allows"
+    assert violation('{"a": ' + "[" * 100_000, {}) == ""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+import tracemalloc
 from typing import Any
 
 import pytest
 
+from tplc_runtime.markers import Marks
 from tplc_runtime.schema import types_of, variants
 from tplc_runtime.values import literal_of
 
@@ -51,3 +53,19 @@ def test_too_many_variants_say_nothing() -> None:
     assert len(variants({"anyOf": inner[:32]}, {})) == 32 * 64
     assert variants({"anyOf": inner}, {}) == [{}]
     assert types_of({"anyOf": inner}, {}) is None
+
+
+def test_a_marker_takes_memory_as_it_is_long() -> None:
+    def taken(length: int) -> int:
+        marker = "".join(chr(97 + at % 26) for at in range(length))
+        tracemalloc.start()
+        try:
+            marks = Marks(call=[f"<{marker}>", f"<{marker} {marker}>"], end=[f"</{marker}>"])
+            assert marks.begins(f"x<{marker}", 1)
+            assert marks.begins(f"x<{marker}  {marker}", 1)
+            assert not marks.begins(f"x<{marker}>", 1)
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    assert taken(16_000) < 6 * taken(4000)

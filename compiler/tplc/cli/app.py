@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tplc.cli import complete
 from tplc.version import VERSION
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ Source = Annotated[
     str,
     typer.Argument(
         help="A template: a .jinja file, a model folder, a tokenizer_config.json, …, or - for standard input.",
+        autocompletion=complete.sources,
         show_default=False,
     ),
 ]
@@ -47,7 +49,12 @@ Tokens = Annotated[
 ]
 Limit = Annotated[
     list[str] | None,
-    typer.Option("--limit", metavar="NAME=VALUE", help="A limit on rendering, such as memory_mb=512."),
+    typer.Option(
+        "--limit",
+        metavar="NAME=VALUE",
+        autocompletion=complete.limits,
+        help="A limit on rendering, such as memory_mb=512.",
+    ),
 ]
 Tolerances = Annotated[
     list[Path] | None,
@@ -102,6 +109,7 @@ def compile_(
             "-t",
             "--target",
             metavar="TARGET",
+            autocompletion=complete.targets,
             help="python, peg, gbnf, json, response_template or structural_tag; by default the output's suffix tells.",
         ),
     ] = None,
@@ -151,7 +159,10 @@ def compile_(
     profile: Annotated[
         str,
         typer.Option(
-            "--profile", metavar="NAME", help="For response_template: transformers, or servers (vLLM and SGLang)."
+            "--profile",
+            metavar="NAME",
+            autocompletion=complete.profiles,
+            help="For response_template: transformers, or servers (vLLM and SGLang).",
         ),
     ] = "transformers",
     into: Annotated[
@@ -167,6 +178,7 @@ def compile_(
         typer.Option(
             "--reasoning",
             metavar="WHERE",
+            autocompletion=complete.reasoning,
             help="For structural_tag: inside, or outside where the server lets it hold behind the reasoning only.",
         ),
     ] = "inside",
@@ -179,6 +191,7 @@ def compile_(
         typer.Option(
             "--runtime",
             metavar="WHERE",
+            autocompletion=complete.runtimes,
             help="For python: standalone (in the file), shared (in _tplc_runtime.py beside it), or installed.",
         ),
     ] = "standalone",
@@ -203,7 +216,7 @@ def compile_(
         typer.Option("--depfile", metavar="FILE", help="Write a rule for Make or Ninja: which files were used."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Report as JSON.")] = False,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No report.")] = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No report: warnings and failures only.")] = False,
 ) -> None:
     """Compile a template into a parser, a grammar, or its format as JSON, and verify it.
 
@@ -254,7 +267,12 @@ def _variants(tolerances: list[Path] | None, catalogue: list[Path] | None, no_ca
 
 @app.command("inspect", short_help="The format of a template: modes, markers, sample turns.")
 def inspect_(
-    source: Annotated[str, typer.Argument(help="A template (as for compile), or an IR (.json).", show_default=False)],
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="A template (as for compile), or an IR (.json).", show_default=False, autocompletion=complete.sources
+        ),
+    ],
     template_name: Name = None,
     special_token: Tokens = None,
     tolerances: Tolerances = None,
@@ -285,7 +303,9 @@ def parse_(
     source: Annotated[
         str,
         typer.Argument(
-            help="A template (as for compile), an IR (.json), or a generated parser (.py).", show_default=False
+            help="A template (as for compile), an IR (.json), or a generated parser (.py).",
+            show_default=False,
+            autocompletion=complete.sources,
         ),
     ],
     file: Annotated[
@@ -314,6 +334,7 @@ def parse_(
         typer.Option(
             "--engine",
             metavar="ENGINE",
+            autocompletion=complete.row_engines,
             help="parser, or peg for the grammar's reading; of rows: ray, datasets or pyarrow, the first installed.",
         ),
     ] = None,
@@ -560,7 +581,9 @@ def try_(
     source: Annotated[
         str,
         typer.Argument(
-            help="A template (as for compile), an IR (.json), or a generated parser (.py).", show_default=False
+            help="A template (as for compile), an IR (.json), or a generated parser (.py).",
+            show_default=False,
+            autocompletion=complete.sources,
         ),
     ],
     file: Annotated[str, typer.Argument(help="The model's output; - is standard input: paste it.")] = "-",
@@ -617,7 +640,10 @@ def doctor_(
 
 
 Models = Annotated[
-    list[str] | None, typer.Argument(metavar="[model]...", help="Models of the manifest; all, when none is named.")
+    list[str] | None,
+    typer.Argument(
+        metavar="[model]...", autocompletion=complete.models, help="Models of the manifest; all, when none is named."
+    ),
 ]
 ManifestFile = Annotated[
     str | None,
@@ -656,7 +682,10 @@ def check_(
     manifest: ManifestFile = None,
     jobs: Jobs = None,
     output_format: Annotated[
-        str, typer.Option("--format", metavar="FORMAT", help="text, github (annotations) or json.")
+        str,
+        typer.Option(
+            "--format", metavar="FORMAT", autocompletion=complete.formats, help="text, github (annotations) or json."
+        ),
     ] = "text",
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
     junit: Annotated[str | None, typer.Option("--junit", metavar="FILE", help="Write a JUnit report as well.")] = None,
@@ -699,7 +728,13 @@ def census_(
         str | None, typer.Option("--against", metavar="FILE", help="The table of an earlier census: tell what changed.")
     ] = None,
     engine: Annotated[
-        str, typer.Option("--engine", metavar="ENGINE", help="processes of this machine, or ray.")
+        str,
+        typer.Option(
+            "--engine",
+            metavar="ENGINE",
+            autocompletion=complete.census_engines,
+            help="processes of this machine, or ray.",
+        ),
     ] = "processes",
     address: Annotated[str | None, typer.Option("--address", metavar="ADDRESS", help="Of a Ray cluster.")] = None,
     jobs: Annotated[int | None, typer.Option("-j", "--jobs", metavar="N", min=1, help="Processes.")] = None,
@@ -768,7 +803,12 @@ def catalogue_(
 
 @app.command("observe", short_help="Recorded outputs: what is odd, what would mend it.")
 def observe_(
-    source: Annotated[str, typer.Argument(help="A template (as for compile), or an IR (.json).", show_default=False)],
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="A template (as for compile), or an IR (.json).", show_default=False, autocompletion=complete.sources
+        ),
+    ],
     outputs: Annotated[
         str,
         typer.Argument(

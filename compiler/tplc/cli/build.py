@@ -22,6 +22,8 @@ from tplc.sources.builtin import PREFIX
 
 _SUFFIX = re.compile(r"\.(jinja2?|json|gguf|txt)$")
 
+FORMATS = ("text", "github", "json")
+
 
 def build_command(
     names: Sequence[str], manifest_path: str | None, *, jobs: int | None, force: bool, as_json: bool
@@ -54,8 +56,8 @@ def check_command(
     output_format: str,
     junit: str | None,
 ) -> None:
-    if output_format not in ("text", "github", "json"):
-        raise UsageError(f"no format is called {output_format!r}: there are text, github, json")
+    if output_format not in FORMATS:
+        raise UsageError(f"no format is called {output_format!r}: there are {', '.join(FORMATS)}")
     manifest = load_manifest(find_manifest(manifest_path))
     if junit is not None:
         check_report(junit)

@@ -15,7 +15,7 @@ from tplc.bounds import bounded
 from tplc.catalogue.load import files_in
 from tplc.cli import inputs
 from tplc.cli.progress import working
-from tplc.cli.report import held_rows, print_report, print_rows, report_dict, token_rows, unsaid_rows, warning_rows
+from tplc.cli.report import print_report, print_rows, report_dict, token_rows, warning_rows
 from tplc.cli.shown import print_json
 from tplc.errors import UsageError
 from tplc.ir.nodes import TemplateIR
@@ -279,8 +279,8 @@ def _report(
             report["not_expressed"] = [asdict(one) for one in unsaid]
         print_json(report, sys.stderr)
     elif options.quiet and ir.verification.verified:
-        # Quiet is about what went as it should.
-        print_rows([*token_rows(ir), *held_rows(ir), *unsaid_rows(unsaid), *warning_rows(warnings)], sys.stderr)
+        # What to do something about, and nothing of what the format is like.
+        print_rows([*token_rows(ir), *warning_rows(warnings)], sys.stderr)
     else:
         print_report(ir, grammar, where, warnings, unsaid)
         if not wrote:

@@ -6,6 +6,7 @@ import codecs
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 from tplc import driver
@@ -46,13 +47,16 @@ def parse_command(options: ParseOptions) -> None:
         "parse_reasoning": options.parse_reasoning,
         "parse_tool_calls": options.parse_tool_calls,
         "echo": options.echo,
-        "continue_final_message": options.continued,
     }
+    if options.continued:  # parsers of 0.1.0 know nothing of it
+        keywords["continue_final_message"] = True
     if options.engine != "parser":
         _parse_with_peg(options, keywords)
         return
     parser = parser_of(options)
     assert parser.stream is not None
+    if not keywords.keys() <= signature(parser.stream).parameters.keys():
+        raise UsageError(f"{options.source}: an older tplc made it, without --continue-final-message: generate it anew")
     stream: Any = parser.stream(**keywords)
     if options.stream:
         for chunk in _chunks(options.file):

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -17,6 +17,7 @@ from tplc.observe.outputs import Recorded
 from tplc.verify.artifact import Artifact, Message
 
 Kind = Literal["marker in content", "marker in reasoning", "diagnosed", "unknown tool", "arguments", "incomplete"]
+MOST_STEPS = 20_000  # of a schema's keywords, for one call's arguments
 # The first kind that an output has says best what is wrong with it.
 KINDS: tuple[Kind, ...] = (
     "marker in content",
@@ -141,24 +142,26 @@ def _violations(output: Recorded, message: Message) -> Iterator[Finding]:
     schemas = {_function(tool).get("name"): _function(tool).get("parameters") for tool in output.tools or ()}
     for call, (name, start) in zip(message["tool_calls"], _names(output.text, message), strict=True):
         schema = schemas.get(name)
-        problem = _violation(call["function"]["arguments"], schema) if isinstance(schema, Mapping) else ""
+        problem = violation(call["function"]["arguments"], schema) if isinstance(schema, Mapping) else ""
         if problem:
             yield Finding("arguments", f"{name}: {problem}", start, start + len(name))
 
 
-def _violation(arguments: str, schema: Mapping[str, Any]) -> str:
+def violation(arguments: str, schema: Mapping[str, Any]) -> str:
+    """What of them the schema does not allow; "" too where that cannot be told, or takes too long to tell."""
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import SchemaError, best_match
+    from referencing.exceptions import Unresolvable
 
     try:
         value = json.loads(arguments)
-    except ValueError:
-        return ""  # the call is cut, which is told apart
-    try:
-        Draft202012Validator.check_schema(schema)
-    except SchemaError:
+        plain = json.loads(json.dumps(schema), object_hook=_without_dialect)
+        Draft202012Validator.check_schema(plain)
+        error = best_match(_Held(MOST_STEPS).errors(plain, value))
+    except (ValueError, RecursionError):
+        return ""  # the call is cut, which is told apart; or what nests too deep
+    except (SchemaError, Unresolvable, _TooManySteps):
         return ""  # servers take schemas that are none
-    error = best_match(Draft202012Validator(schema).iter_errors(value))
     if error is None:
         return ""
     if error.validator == "required":
@@ -166,3 +169,39 @@ def _violation(arguments: str, schema: Mapping[str, Any]) -> str:
         return f"{missing[0]!r} is missing"
     path = ".".join(map(str, error.absolute_path))
     return f"{path or 'the object'}: not what {error.validator} allows"
+
+
+class _TooManySteps(Exception):
+    """A schema that branches in itself is not looked at to its end."""
+
+
+class _Held:
+    """A value held against a schema that may be anybody's: so many steps, no patterns (one may take for ever), and no
+    schema from elsewhere."""
+
+    def __init__(self, steps: int) -> None:
+        self._left = steps
+
+    def errors(self, schema: Any, value: object) -> Iterator[Any]:
+        from jsonschema import Draft202012Validator, validators
+        from jsonschema.validators import SPECIFICATIONS  # type: ignore[attr-defined]
+
+        extend: Any = validators.extend
+        checks = {keyword: self._counted(check) for keyword, check in Draft202012Validator.VALIDATORS.items()}
+        checks["pattern"] = lambda *given: iter(())
+        held: Iterator[Any] = extend(Draft202012Validator, checks)(schema, registry=SPECIFICATIONS).iter_errors(value)
+        return held
+
+    def _counted(self, check: Callable[..., Any]) -> Callable[..., Iterator[Any]]:
+        def counted(*given: Any) -> Iterator[Any]:
+            self._left -= 1
+            if self._left < 0:
+                raise _TooManySteps
+            yield from check(*given) or ()
+
+        return counted
+
+
+def _without_dialect(schema: dict[str, Any]) -> dict[str, Any]:
+    """A part that names a dialect of its own would be held against by another validator."""
+    return {name: value for name, value in schema.items() if name != "$schema"}

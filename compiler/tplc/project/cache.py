@@ -6,12 +6,14 @@
 
 The warnings of a template are noted beside either.
 
-It only saves time: without it everything is made anew.
+It only saves time: without it everything is made anew.  It lies in a folder that may be anybody's, so what was not
+noted by this user is not believed: `.tplc_cache/signature` is made with a key that lies outside (`tplc.project.key`).
 """
 
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -24,6 +26,7 @@ import tplc
 import tplc_runtime
 from tplc.errors import TplcError
 from tplc.project.artifacts import MOST_BYTES
+from tplc.project.key import own_key
 from tplc.project.manifest import Manifest, Model
 from tplc.project.tree import Tree
 
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
 
 CACHE = ".tplc_cache"
 _FILE = f"{CACHE}/build.json"
+_SIGNATURE = f"{CACHE}/signature"
 _MOST_BYTES = 16 << 20
 
 
@@ -82,18 +86,31 @@ class Cache:
     def save(self) -> None:
         kept = {name: entry for name, entry in sorted(self._entries.items()) if name in self._models}
         try:
+            text, key = json.dumps(kept, indent=1) + "\n", own_key()
             self._tree.write(f"{CACHE}/.gitignore", "*\n")
-            self._tree.write(_FILE, json.dumps(kept, indent=1) + "\n")
+            self._tree.write(_FILE, text)
+            if key is not None:
+                self._tree.write(_SIGNATURE, _signature(key, text.encode("ascii")) + "\n")
         except TplcError:
             # A folder that may not be written to, or a link: the next run does everything anew.
             return
 
     def _load(self) -> dict[str, Any]:
+        noted, signature = self._tree.read(_FILE, _MOST_BYTES), self._tree.read(_SIGNATURE, 100)
+        key = own_key() if noted and signature else None
+        if key is None or not noted or not signature:
+            return {}
+        if not hmac.compare_digest(_signature(key, noted).encode("ascii"), signature.strip()):
+            return {}
         try:
-            data = json.loads(self._tree.read(_FILE, _MOST_BYTES) or b"")
+            data = json.loads(noted)
         except (ValueError, RecursionError):
             return {}
         return data if isinstance(data, dict) else {}
+
+
+def _signature(key: bytes, noted: bytes) -> str:
+    return hmac.new(key, noted, hashlib.sha256).hexdigest()
 
 
 def _warnings(entries: object) -> tuple[TemplateWarning, ...] | None:

@@ -368,7 +368,10 @@ def _learned(
     catalogue: Sequence[Entry] | None,
     limits: Limits | None,
 ) -> TemplateIR:
-    with driver.open_renderer(source, name=name, special_tokens=tokens, limits=limits) as renderer:
+    with (
+        driver.open_renderer(source, name=name, special_tokens=tokens, limits=limits) as renderer,
+        renderer.within_total(),
+    ):
         ir = driver.learn_format(renderer, name=name, source_text=source, special_tokens=tokens, added_tokens=added)
         ir = driver.tolerate(ir, tolerances, catalogue)
         ir = driver.verify_ir(ir, renderer)

@@ -91,11 +91,9 @@ class Marks:
     def __init__(self, **kinds: Sequence[str]) -> None:
         found: dict[str, tuple[str, str, str]] = {}
         for kind, markers in kinds.items():
-            for marker in markers:
-                core = marker.strip()
-                if core:
-                    lead, _, trail = marker.partition(core)
-                    found.setdefault(core, (kind, lead[-GAP:], trail))
+            for marker in filter(str.strip, markers):
+                lead, core, trail = marker.partition(marker.strip())
+                found.setdefault(core, (kind, lead[-GAP:], trail))
         self.cores = cores = sorted(found, key=len, reverse=True)
         self._found = [found[core] for core in cores]
         # A core that ends like a word, with white space after it, is not the beginning of a longer word.
@@ -106,10 +104,10 @@ class Marks:
         self._words = Pattern("|".join(f"{re.escape(word[0])}(?={re.escape(word[1:])})" for word in words) or "(?!)")
         self._first = Pattern("|".join(sorted({re.escape(core[0]) for core in cores})) or "(?!)")
         self.width = max((len(core) + GAP * (len(pieces[core]) - 1) for core in cores), default=0) + 1
-        # What a marker begins with; and the same without the white space in it, which is free.
-        self._begins = {core[:n] for core in cores for n in range(1, len(core + ends[core]))}
-        loose = ["".join(core.split()) + ends[core] for core in cores if len(pieces[core]) > 1]
-        self._loose = {core[:n] for core in loose for n in range(1, len(core))}
+        # What may begin at a text's end, and the same without its white space, which is free; and their first signs.
+        self._whole = [core + ends[core] for core in cores]
+        self._loose = ["".join(core.split()) + ends[core] for core in cores if len(pieces[core]) > 1]
+        self._short = {core[:n] for core in (*self._whole, *self._loose) for n in range(1, min(len(core), 5))}
         leads = {lead for _, lead, _ in self._found}
         self._leads = {lead[i:j] for lead in leads for i in range(len(lead)) for j in range(i + 1, len(lead) + 1)}
         self._lead_width = max(map(len, leads), default=0)
@@ -134,7 +132,10 @@ class Marks:
         if len(buf) - pos > self.width:
             return False
         tail = buf[pos:]
-        return tail in self._begins or (bool(self._loose) and "".join(tail.split()) in self._loose)
+        return self._begin(self._whole, tail) or (bool(self._loose) and self._begin(self._loose, "".join(tail.split())))
+
+    def _begin(self, cores: Sequence[str], part: str) -> bool:
+        return part[:4] in self._short and any(len(part) < len(core) and core.startswith(part) for core in cores)
 
     def begun(self, buf: str, pos: int, kinds: Sequence[str] = (), least: int = 1) -> bool:
         """Does the text from `pos` to the end begin a marker of these kinds (of any)?"""
@@ -175,7 +176,6 @@ class Marks:
         return at
 
 
-NO_MARKS = Marks()
 _WORD_END = r"(?!\w)"
 
 
@@ -304,13 +304,9 @@ class Reader(Copied):
     """Reads one value; `styles` are those at the top, inside a top-level list, inside a top-level object.
 
     `follow` is what may follow the value, where that is not obvious: a pattern, and one for the end of the output.
-    `breaks`: markers that stand in no value but inside a string; they close what is open.
     """
 
-    def __init__(
-        self, styles: tuple[Style, Style, Style], follow: tuple[str, ...] = (), breaks: Marks = NO_MARKS
-    ) -> None:
-        self.breaks, self.first = breaks, [core[0] for core in breaks.cores]
+    def __init__(self, styles: tuple[Style, Style, Style], follow: tuple[str, ...] = ()) -> None:
         self.styles, self.style = styles, styles[0]
         self.follow = [Pattern(pattern) for pattern in follow]
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
@@ -340,13 +336,6 @@ class Reader(Copied):
             if match is None:
                 break
             text, end = match.group(), match.end()
-            if text[0] in self.first and self.stack:
-                if not final and self.breaks.begins(buf, pos):
-                    break
-                if self.breaks.find(buf, pos, anchored=True):
-                    self._repaired("missing closing bracket")
-                    self._pop()
-                    continue
             if match.lastindex == 1:
                 if self.stack:
                     (self.comma or self.out).append(text if text.isascii() and text.isprintable() else _space(text))
@@ -460,9 +449,7 @@ class Reader(Copied):
             else:
                 follow = self.follow[final].search(buf, pos)
                 end = follow.start() if follow else len(buf)
-        breaks = self.stack and not (bare_key and self.style.bare_keys)
-        end = self._before_break(buf, pos, end, final) if breaks else end
-        if (end == len(buf) or (breaks and end == pos)) and not final:
+        if end == len(buf) and not final:
             return pos
         if end == pos:
             self._no_value()
@@ -471,8 +458,7 @@ class Reader(Copied):
         if literal is None:
             if not bare_key and (self.stack or not self.follow):
                 end = getattr(WORD.match(buf, pos), "end", lambda: end)()
-                end = self._before_break(buf, pos, end, final) if breaks else end
-                if end in (pos, len(buf)) and not final:
+                if end == len(buf) and not final:
                     return pos
             if not (bare_key and self.style.bare_keys):
                 self._repaired("missing quotes")
@@ -481,13 +467,6 @@ class Reader(Copied):
         self.out.append(literal)
         self._end()
         return end
-
-    def _before_break(self, buf: str, pos: int, end: int, final: bool) -> int:
-        """Where the word ends; `pos` where more input is needed."""
-        mark = self.breaks.find(buf, pos, stop=end + self.breaks.width)
-        if mark is not None and mark.start < end:
-            return int(mark.start)
-        return pos if not final and self.breaks.held(buf, pos) < end else end
 
     def _inside(self, buf: str, pos: int, final: bool, close: str, escape: str, body: Pattern) -> int:
         """Text of a string, up to something that is not plain."""
@@ -664,7 +643,6 @@ class Machine(Copied):
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     OPENERS: ClassVar[Sequence[str]] = ()  # of calls
     DISTINCT: ClassVar[bool] = True  # they are like nothing else, so what follows is a call
-    BREAKS: ClassVar[Marks] = NO_MARKS  # markers that no name holds, and no value outside of a string
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
     ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
 
@@ -1160,10 +1138,8 @@ OBJECT_END = Pattern(r"\s*\}")
 class CallReader(Reader):
     """Pauses at every key, and at the end of every value that plays a role in a call."""
 
-    def __init__(
-        self, styles: tuple[Style, Style, Style], breaks: Marks, fields: Mapping[tuple[str, ...], str]
-    ) -> None:
-        super().__init__(styles, (), breaks)
+    def __init__(self, styles: tuple[Style, Style, Style], fields: Mapping[tuple[str, ...], str]) -> None:
+        super().__init__(styles)
         self.fields = fields
         self.path: list[str] = []
         self.role = ""  # of the value that is read, which starts at this depth
@@ -1221,8 +1197,7 @@ class CallObjects(Objects):
     def _begin_object(self, opened: str) -> None:
         self._state = type(self)._object
         end = self._pos + self._skip
-        if self._buf.endswith(opened, self._pos, end):  # it is left where the opener ends with it
-            end -= len(opened)
+        end -= len(opened) * self._buf.endswith(opened, self._pos, end)  # it is left where the opener ends with it
         self._raw, self._raw_base = [self._buf[self._pos : end]], self._base + self._pos  # while it may still be text
         self._pos, self._eat = end, ""
         self._kind = ""
@@ -1230,7 +1205,7 @@ class CallObjects(Objects):
         self._early: str | None = None  # arguments that came before the name
         self._call_id: str | None = None
         if self.HEAD is None or not self._is_whole(self.HEAD.match(self._buf, end)):
-            self._reader = CallReader(self.STYLES, self.BREAKS, self.FIELDS)
+            self._reader = CallReader(self.STYLES, self.FIELDS)
 
     def _is_whole(self, head: re.Match[str] | None) -> bool:
         """All of an object of the usual kind is there, so that the standard library's scanner can read it."""
@@ -1468,7 +1443,6 @@ AFTER_CALL = Marks(
     end=TURN_END,
     header=TURN_START,
 )
-CALL_BREAKS = Marks(mark=("|end of turn|",))
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
@@ -1486,7 +1460,6 @@ class StreamParser(CallObjects):
     ANCHORS = TURN_ANCHORS
     STYLES = (STYLE, STYLE, STYLE)
     DISTINCT = False
-    BREAKS = CALL_BREAKS
     FIELDS = CALL_FIELDS
     HEAD = CALL_HEAD
 

@@ -86,11 +86,9 @@ class Marks:
     def __init__(self, **kinds: Sequence[str]) -> None:
         found: dict[str, tuple[str, str, str]] = {}
         for kind, markers in kinds.items():
-            for marker in markers:
-                core = marker.strip()
-                if core:
-                    lead, _, trail = marker.partition(core)
-                    found.setdefault(core, (kind, lead[-GAP:], trail))
+            for marker in filter(str.strip, markers):
+                lead, core, trail = marker.partition(marker.strip())
+                found.setdefault(core, (kind, lead[-GAP:], trail))
         self.cores = cores = sorted(found, key=len, reverse=True)
         self._found = [found[core] for core in cores]
         # A core that ends like a word, with white space after it, is not the beginning of a longer word.
@@ -101,10 +99,10 @@ class Marks:
         self._words = Pattern("|".join(f"{re.escape(word[0])}(?={re.escape(word[1:])})" for word in words) or "(?!)")
         self._first = Pattern("|".join(sorted({re.escape(core[0]) for core in cores})) or "(?!)")
         self.width = max((len(core) + GAP * (len(pieces[core]) - 1) for core in cores), default=0) + 1
-        # What a marker begins with; and the same without the white space in it, which is free.
-        self._begins = {core[:n] for core in cores for n in range(1, len(core + ends[core]))}
-        loose = ["".join(core.split()) + ends[core] for core in cores if len(pieces[core]) > 1]
-        self._loose = {core[:n] for core in loose for n in range(1, len(core))}
+        # What may begin at a text's end, and the same without its white space, which is free; and their first signs.
+        self._whole = [core + ends[core] for core in cores]
+        self._loose = ["".join(core.split()) + ends[core] for core in cores if len(pieces[core]) > 1]
+        self._short = {core[:n] for core in (*self._whole, *self._loose) for n in range(1, min(len(core), 5))}
         leads = {lead for _, lead, _ in self._found}
         self._leads = {lead[i:j] for lead in leads for i in range(len(lead)) for j in range(i + 1, len(lead) + 1)}
         self._lead_width = max(map(len, leads), default=0)
@@ -129,7 +127,10 @@ class Marks:
         if len(buf) - pos > self.width:
             return False
         tail = buf[pos:]
-        return tail in self._begins or (bool(self._loose) and "".join(tail.split()) in self._loose)
+        return self._begin(self._whole, tail) or (bool(self._loose) and self._begin(self._loose, "".join(tail.split())))
+
+    def _begin(self, cores: Sequence[str], part: str) -> bool:
+        return part[:4] in self._short and any(len(part) < len(core) and core.startswith(part) for core in cores)
 
     def held(self, buf: str, pos: int) -> int:
         """Where text begins that could still become a marker, or be white space that belongs to one."""
@@ -164,7 +165,6 @@ class Marks:
         return at
 
 
-NO_MARKS = Marks()
 _WORD_END = r"(?!\w)"
 
 
@@ -293,7 +293,6 @@ class Machine(Copied):
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     OPENERS: ClassVar[Sequence[str]] = ()  # of calls
     DISTINCT: ClassVar[bool] = True  # they are like nothing else, so what follows is a call
-    BREAKS: ClassVar[Marks] = NO_MARKS  # markers that no name holds, and no value outside of a string
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
     ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
 

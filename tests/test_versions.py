@@ -1,0 +1,52 @@
+"""What earlier versions made goes on working: parsers by themselves and in every command, and IRs as a source."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run, run  # noqa: F401 - a fixture
+from tests.conftest import ROOT
+from tests.example_case import load_example
+from tplc.driver import generate, load_ir
+from tplc.verify.artifact import load_module
+
+# Each holds what its version made of examples/tagged-json.
+VERSIONS = sorted((ROOT / "tests" / "cases" / "versions").iterdir())
+EXAMPLE = load_example(ROOT / "examples" / "tagged-json")
+versions = pytest.mark.parametrize("folder", VERSIONS, ids=lambda folder: folder.name)
+
+
+@versions
+def test_a_parser_of_then_reads_what_it_read(folder: Path) -> None:
+    module = load_module((folder / "parser.py").read_text(encoding="utf-8"))
+    assert folder.name == module.TPLC_VERSION
+    for output in EXAMPLE.outputs:
+        assert module.parse(output.text) == output.message
+
+
+@versions
+def test_commands_take_a_parser_of_then(folder: Path, run: Run, tmp_path: Path) -> None:  # noqa: F811 - the fixture
+    parser, output = str(folder / "parser.py"), EXAMPLE.outputs[0]
+    result = run("parse", parser, stdin=output.text)
+    assert (result.code, json.loads(result.out)) == (0, output.message)
+    template = str(EXAMPLE.folder / "template.jinja")
+    result = run("verify", template, parser)
+    assert (result.code, result.out.startswith("verified ")) == (0, True)
+    assert run("try", parser, stdin=output.text).code == 0
+    result = run("parse", parser, "--continue-final-message", stdin=output.text)
+    problem = "an older tplc made it, without --continue-final-message: generate it anew"
+    assert (result.code, result.err) == (2, f"tplc: {parser}: {problem}\n")
+
+
+@versions
+def test_an_ir_of_then_is_a_source(folder: Path, run: Run) -> None:  # noqa: F811 - the fixture
+    ir = load_ir((folder / "ir.json").read_text(encoding="utf-8"))
+    assert folder.name == ir.provenance.tplc_version
+    module = load_module(generate(ir, "python"))
+    for output in EXAMPLE.outputs:
+        assert module.parse(output.text) == output.message
+    result = run("diff", str(folder / "ir.json"), str(EXAMPLE.out / "ir.json"))
+    assert (result.code, result.out.splitlines()[0]) == (0, "the formats are the same")
