@@ -166,6 +166,11 @@ def test_a_name_holds_no_marker() -> None:
     case("parameter-tags").output(f"</musings>{text}<deed>\n{LOOK}").expect(text, calls=[("look", {})])
 
 
+def test_a_name_that_its_line_ends_is_none_the_less_whole() -> None:
+    text = "[ability]s\n[@user@]"
+    case("key-value-tags").output(text).expect(calls=[("s", {})])
+
+
 PAIRS = [
     {
         "type": "function",

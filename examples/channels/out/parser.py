@@ -184,6 +184,7 @@ class Marks:
         return at
 
 
+NO_MARKS = Marks()
 _WORD_END = r"(?!\w)"
 
 
@@ -312,9 +313,13 @@ class Reader(Copied):
     """Reads one value; `styles` are those at the top, inside a top-level list, inside a top-level object.
 
     `follow` is what may follow the value, where that is not obvious: a pattern, and one for the end of the output.
+    `breaks`: markers that stand in no value but inside a string; they close what is open.
     """
 
-    def __init__(self, styles: tuple[Style, Style, Style], follow: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, styles: tuple[Style, Style, Style], follow: tuple[str, ...] = (), breaks: Marks = NO_MARKS
+    ) -> None:
+        self.breaks, self.first = breaks, [core[0] for core in breaks.cores]
         self.styles, self.style = styles, styles[0]
         self.follow = [Pattern(pattern) for pattern in follow]
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
@@ -344,6 +349,13 @@ class Reader(Copied):
             if match is None:
                 break
             text, end = match.group(), match.end()
+            if text[0] in self.first and self.stack:
+                if not final and self.breaks.begins(buf, pos):
+                    break
+                if self.breaks.find(buf, pos, anchored=True):
+                    self._repaired("missing closing bracket")
+                    self._pop()
+                    continue
             if match.lastindex == 1:
                 if self.stack:
                     (self.comma or self.out).append(text if text.isascii() and text.isprintable() else _space(text))
@@ -457,7 +469,9 @@ class Reader(Copied):
             else:
                 follow = self.follow[final].search(buf, pos)
                 end = follow.start() if follow else len(buf)
-        if end == len(buf) and not final:
+        breaks = self.stack and not (bare_key and self.style.bare_keys)
+        end = self._before_break(buf, pos, end, final) if breaks else end
+        if (end == len(buf) or (breaks and end == pos)) and not final:
             return pos
         if end == pos:
             self._no_value()
@@ -466,7 +480,8 @@ class Reader(Copied):
         if literal is None:
             if not bare_key and (self.stack or not self.follow):
                 end = getattr(WORD.match(buf, pos), "end", lambda: end)()
-                if end == len(buf) and not final:
+                end = self._before_break(buf, pos, end, final) if breaks else end
+                if end in (pos, len(buf)) and not final:
                     return pos
             if not (bare_key and self.style.bare_keys):
                 self._repaired("missing quotes")
@@ -475,6 +490,13 @@ class Reader(Copied):
         self.out.append(literal)
         self._end()
         return end
+
+    def _before_break(self, buf: str, pos: int, end: int, final: bool) -> int:
+        """Where the word ends; `pos` where more input is needed."""
+        mark = self.breaks.find(buf, pos, stop=end + self.breaks.width)
+        if mark is not None and mark.start < end:
+            return int(mark.start)
+        return pos if not final and self.breaks.held(buf, pos) < end else end
 
     def _inside(self, buf: str, pos: int, final: bool, close: str, escape: str, body: Pattern) -> int:
         """Text of a string, up to something that is not plain."""
@@ -653,6 +675,7 @@ class Machine(Copied):
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     OPENERS: ClassVar[Sequence[str]] = ()  # of calls
     DISTINCT: ClassVar[bool] = True  # they are like nothing else, so what follows is a call
+    BREAKS: ClassVar[Marks] = NO_MARKS  # markers that no name holds, and no value outside of a string
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
     ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
 
@@ -1086,6 +1109,12 @@ class Machine(Copied):
             hold = len(buf) if self._final else held
             end = hold if mark is None else min(hold, mark.start)
             line = buf.find("\n", pos, min(end, pos + NAME_LIMIT)) if line_ends else -1
+            stop = line if line >= 0 else end
+            broken = self.BREAKS.find(buf, pos, stop=pos + NAME_LIMIT) if slot == "name" else None
+            if broken is not None and broken.start < stop:
+                return values, pos, slot
+            if slot == "name" and not self._final and self.BREAKS.held(buf, pos) < stop:
+                return values, pos, "more"
             if line >= 0:
                 end, mark = line, Mark("next", line, line, "", "")
             elif mark is None or hold <= mark.start:
@@ -1194,7 +1223,7 @@ class Objects(Machine):
                 self._note("expected the arguments")
                 self._say("arguments", "{}")
                 return self._close_call()
-            self._reader = Reader(self.STYLES)
+            self._reader = Reader(self.STYLES, (), self.BREAKS)
             self._kind = match.group()
         self._pos = self._reader.read(self._buf, self._pos, self._final)
         return self._said_arguments(self._reader) and self._close_call()
@@ -1369,6 +1398,7 @@ AFTER_CALL = Marks(
     empty=EMPTY_CALL,
 )
 CALL_HEADER = (("name", Marks(suffix=NAME_END, bare=("{",)), False),)
+CALL_BREAKS = Marks(mark=("{invoke}", "{to}fn.", "{done}"))
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
@@ -1381,6 +1411,7 @@ class StreamParser(Objects):
     AROUND_REASONING = (("{channel}notes{body}",), ("{stop}",))
     STYLES = (STYLE, STYLE, STYLE)
     OPENERS = CALL_START
+    BREAKS = CALL_BREAKS
     CLOSED = True
 
     def feed(self, chunk: str) -> list[Delta]:

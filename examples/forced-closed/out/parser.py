@@ -182,6 +182,7 @@ class Marks:
         return at
 
 
+NO_MARKS = Marks()
 _WORD_END = r"(?!\w)"
 
 
@@ -310,9 +311,13 @@ class Reader(Copied):
     """Reads one value; `styles` are those at the top, inside a top-level list, inside a top-level object.
 
     `follow` is what may follow the value, where that is not obvious: a pattern, and one for the end of the output.
+    `breaks`: markers that stand in no value but inside a string; they close what is open.
     """
 
-    def __init__(self, styles: tuple[Style, Style, Style], follow: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, styles: tuple[Style, Style, Style], follow: tuple[str, ...] = (), breaks: Marks = NO_MARKS
+    ) -> None:
+        self.breaks, self.first = breaks, [core[0] for core in breaks.cores]
         self.styles, self.style = styles, styles[0]
         self.follow = [Pattern(pattern) for pattern in follow]
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
@@ -342,6 +347,13 @@ class Reader(Copied):
             if match is None:
                 break
             text, end = match.group(), match.end()
+            if text[0] in self.first and self.stack:
+                if not final and self.breaks.begins(buf, pos):
+                    break
+                if self.breaks.find(buf, pos, anchored=True):
+                    self._repaired("missing closing bracket")
+                    self._pop()
+                    continue
             if match.lastindex == 1:
                 if self.stack:
                     (self.comma or self.out).append(text if text.isascii() and text.isprintable() else _space(text))
@@ -455,7 +467,9 @@ class Reader(Copied):
             else:
                 follow = self.follow[final].search(buf, pos)
                 end = follow.start() if follow else len(buf)
-        if end == len(buf) and not final:
+        breaks = self.stack and not (bare_key and self.style.bare_keys)
+        end = self._before_break(buf, pos, end, final) if breaks else end
+        if (end == len(buf) or (breaks and end == pos)) and not final:
             return pos
         if end == pos:
             self._no_value()
@@ -464,7 +478,8 @@ class Reader(Copied):
         if literal is None:
             if not bare_key and (self.stack or not self.follow):
                 end = getattr(WORD.match(buf, pos), "end", lambda: end)()
-                if end == len(buf) and not final:
+                end = self._before_break(buf, pos, end, final) if breaks else end
+                if end in (pos, len(buf)) and not final:
                     return pos
             if not (bare_key and self.style.bare_keys):
                 self._repaired("missing quotes")
@@ -473,6 +488,13 @@ class Reader(Copied):
         self.out.append(literal)
         self._end()
         return end
+
+    def _before_break(self, buf: str, pos: int, end: int, final: bool) -> int:
+        """Where the word ends; `pos` where more input is needed."""
+        mark = self.breaks.find(buf, pos, stop=end + self.breaks.width)
+        if mark is not None and mark.start < end:
+            return int(mark.start)
+        return pos if not final and self.breaks.held(buf, pos) < end else end
 
     def _inside(self, buf: str, pos: int, final: bool, close: str, escape: str, body: Pattern) -> int:
         """Text of a string, up to something that is not plain."""
@@ -651,6 +673,7 @@ class Machine(Copied):
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     OPENERS: ClassVar[Sequence[str]] = ()  # of calls
     DISTINCT: ClassVar[bool] = True  # they are like nothing else, so what follows is a call
+    BREAKS: ClassVar[Marks] = NO_MARKS  # markers that no name holds, and no value outside of a string
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
     ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
 
@@ -1084,6 +1107,12 @@ class Machine(Copied):
             hold = len(buf) if self._final else held
             end = hold if mark is None else min(hold, mark.start)
             line = buf.find("\n", pos, min(end, pos + NAME_LIMIT)) if line_ends else -1
+            stop = line if line >= 0 else end
+            broken = self.BREAKS.find(buf, pos, stop=pos + NAME_LIMIT) if slot == "name" else None
+            if broken is not None and broken.start < stop:
+                return values, pos, slot
+            if slot == "name" and not self._final and self.BREAKS.held(buf, pos) < stop:
+                return values, pos, "more"
             if line >= 0:
                 end, mark = line, Mark("next", line, line, "", "")
             elif mark is None or hold <= mark.start:
@@ -1212,8 +1241,10 @@ OBJECT_END = Pattern(r"\s*\}")
 class CallReader(Reader):
     """Pauses at every key, and at the end of every value that plays a role in a call."""
 
-    def __init__(self, styles: tuple[Style, Style, Style], fields: Mapping[tuple[str, ...], str]) -> None:
-        super().__init__(styles)
+    def __init__(
+        self, styles: tuple[Style, Style, Style], breaks: Marks, fields: Mapping[tuple[str, ...], str]
+    ) -> None:
+        super().__init__(styles, (), breaks)
         self.fields = fields
         self.path: list[str] = []
         self.role = ""  # of the value that is read, which starts at this depth
@@ -1274,7 +1305,7 @@ class CallObjects(Objects):
         self._early: str | None = None  # arguments that came before the name
         self._call_id: str | None = None
         if self.HEAD is None or not self._is_whole(self.HEAD.match(self._buf, end)):
-            self._reader = CallReader(self.STYLES, self.FIELDS)
+            self._reader = CallReader(self.STYLES, self.BREAKS, self.FIELDS)
 
     def _is_whole(self, head: re.Match[str] | None) -> bool:
         """All of an object of the usual kind is there, so that the standard library's scanner can read it."""
@@ -1521,6 +1552,7 @@ AFTER_CALL = Marks(
     empty=EMPTY_CALL,
 )
 CALL_HEADER = (("index", Marks(suffix=INDEX_END, bare=("{",)), False),)
+CALL_BREAKS = Marks(mark=("[[/call]", "[[call"))
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
@@ -1534,6 +1566,7 @@ class StreamParser(CallObjects):
     AROUND_REASONING = (("[[depth]]",), ("[[/depth]]",))
     STYLES = (STYLE, STYLE, STYLE)
     OPENERS = CALL_START
+    BREAKS = CALL_BREAKS
     CLOSED = True
     FIELDS = CALL_FIELDS
     CLOSERS = (" [[/call]]", "[[/call]]")

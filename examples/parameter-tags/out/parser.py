@@ -195,6 +195,7 @@ class Marks:
         return at
 
 
+NO_MARKS = Marks()
 _WORD_END = r"(?!\w)"
 
 
@@ -292,6 +293,17 @@ def member_of(schema: object, root: object, key: str) -> object:
         if isinstance(member or variant.get("additionalProperties"), dict):
             return member or variant["additionalProperties"]
     return None
+
+
+def keys_of(schema: object, root: object) -> set[str] | None:
+    """The keys that an object may have; None when the schema does not tell."""
+    keys: set[str] = set()
+    for variant in variants(schema, root):
+        properties = variant.get("properties")
+        if not isinstance(properties, dict) or variant.get("additionalProperties"):
+            return None
+        keys.update(properties)
+    return keys or None
 
 
 NUMBER = Pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
@@ -432,6 +444,7 @@ class Machine(Copied):
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     OPENERS: ClassVar[Sequence[str]] = ()  # of calls
     DISTINCT: ClassVar[bool] = True  # they are like nothing else, so what follows is a call
+    BREAKS: ClassVar[Marks] = NO_MARKS  # markers that no name holds, and no value outside of a string
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
     ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
 
@@ -857,6 +870,12 @@ class Machine(Copied):
             hold = len(buf) if self._final else held
             end = hold if mark is None else min(hold, mark.start)
             line = buf.find("\n", pos, min(end, pos + NAME_LIMIT)) if line_ends else -1
+            stop = line if line >= 0 else end
+            broken = self.BREAKS.find(buf, pos, stop=pos + NAME_LIMIT) if slot == "name" else None
+            if broken is not None and broken.start < stop:
+                return values, pos, slot
+            if slot == "name" and not self._final and self.BREAKS.held(buf, pos) < stop:
+                return values, pos, "more"
             if line >= 0:
                 end, mark = line, Mark("next", line, line, "", "")
             elif mark is None or hold <= mark.start:
@@ -985,9 +1004,12 @@ class Pairs(Machine):
             return self._end_pairs("")
         self._pos = end
         self._count += 1
-        self._say("arguments", comma + '"' + escaped(values["key"]) + '": ')
+        self._say("arguments", self._key_of(comma, values["key"]))
         self._begin_value(values["key"], values.get("type", ""))
         return True
+
+    def _key_of(self, comma: str, key: str) -> str:
+        return comma + '"' + escaped(key) + '": '
 
     def _end_pairs(self, kind: str) -> bool:
         if not kind and self._final and not self._buf[self._pos :].strip():
@@ -1004,6 +1026,8 @@ class Pairs(Machine):
 
 
 NUMBER_PART = Pattern(r"[\s\w.+-]*")
+WHOLE_ARGUMENTS = ("arguments", "parameters")  # a pair so called holds all of them, where the schema has none
+MOST_KEYS = 64  # the keys of a schema with more are not looked for
 # The group is empty where a quote is never closed: nothing after it is looked at again.
 PYTHON = Pattern(r"""('[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|\b(?:True|False|None)\b)|['"].*""")
 TO_ESCAPE = Pattern(r'\\(.)|["\x00-\x1f]')
@@ -1064,24 +1088,49 @@ class RawPairs(Pairs):
     VALUE_END: ClassVar[End]
     VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, where the closing marker repeats it
     TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]] = {}
+    # Around the key of a pair that begins a line: one that the schema knows ends a value that VALUE_CLOSERS did not.
+    VALUE_CLOSERS: ClassVar[tuple[str, ...]] = ()
+    NEXT_PAIR: ClassVar[tuple[str, ...]] = ()
     _end: End
     _in_value = False
+    _ends: Marks | None = None
+    _all = ""  # what is not yet said of a pair that may hold all arguments
 
     def _schema(self) -> object:
         return self._tools.get(self._calls[-1][0])
+
+    def _begin_pairs(self) -> None:
+        super()._begin_pairs()
+        keys = keys_of(self._schema(), self._schema()) or set()
+        self._keys = keys if len(keys) <= MOST_KEYS else set()  # of the schema, those that have not come
+        self._look_for_keys()
+
+    def _look_for_keys(self) -> None:
+        """What ends a value: its closer, or a pair of the schema that has not come."""
+        if self.NEXT_PAIR:
+            nexts = [key.join(self.NEXT_PAIR) for key in sorted(self._keys)]
+            self._ends = Marks(end=self.VALUE_CLOSERS, next=nexts) if nexts else None
+
+    def _key_of(self, comma: str, key: str) -> str:
+        member = super()._key_of(comma, key)
+        holds_all = comma == "{" and key in WHOLE_ARGUMENTS and self._keys and key not in self._keys
+        self._all = member if holds_all else ""
+        if key in self._keys:
+            self._keys = self._keys - {key}
+            self._look_for_keys()
+        return "" if holds_all else member
 
     def _begin_value(self, key: str, word: str) -> None:
         types = types_of(member_of(self._schema(), self._schema(), key), self._schema())
         if word in self.TYPE_WORDS:
             stated = frozenset(self.TYPE_WORDS[word])
             types = (types or stated) & stated or types or stated
-        self._begin_raw(types, Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self.VALUE_END)
+        self._begin_raw(types, Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self._ends or self.VALUE_END)
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
         self._types, self._end = types, end
-        self._as = (
-            "string" if types == frozenset(["string"]) else ""
-        )  # or number, json, word: as which the text is read
+        # As which the text is read: or number, json, word; all of the arguments.
+        self._as = "all" if self._all else "string" if types == frozenset(["string"]) else ""
         self._held: list[str] = []
         self._quoted, self._in_value = False, True
         self._state = type(self)._value
@@ -1095,6 +1144,8 @@ class RawPairs(Pairs):
             self._eat_space()
         buf, pos = self._buf, self._pos
         mark = self._end.find(buf, pos)
+        while mark is not None and mark.kind == "next" and (mark.start == pos or buf[mark.start - 1] != "\n"):
+            mark = self._end.find(buf, mark.start + 1)
         hold = len(buf) if self._final else self._end.held(buf, pos)
         if mark is None or hold <= mark.start:
             self._piece(buf[pos:hold])
@@ -1104,7 +1155,9 @@ class RawPairs(Pairs):
             return False
         self._piece(buf[pos : mark.start - lead_in(buf[pos : mark.start], mark.lead)])
         self._end_value()
-        self._pos = mark.end
+        self._pos = mark.start if mark.kind == "next" else mark.end
+        if mark.kind == "next":
+            self._note("an argument is not closed")
         self._state = type(self)._pairs
         return True
 
@@ -1119,8 +1172,8 @@ class RawPairs(Pairs):
             text = "".join(self._held)
             self._held.clear()
         if text or not self._quoted:
-            self._say("arguments", '"' * (not self._quoted) + escaped(text))
-            self._quoted = True
+            self._say("arguments", self._all + '"' * (not self._quoted) + escaped(text))
+            self._quoted, self._all = True, ""
 
     def _read_as(self, text: str) -> str:
         fits = {"array", "object", "number", "integer", "boolean", "null"} & (self._types or frozenset(JSON_TYPES))
@@ -1134,6 +1187,15 @@ class RawPairs(Pairs):
     def _end_value(self) -> None:
         self._in_value = False
         text = "".join(self._held)
+        if self._all:
+            whole = nested_json(text.strip()) or ""
+            inside = whole[1:-1].strip()
+            member, self._all = self._all, ""
+            if whole[:1] == "{":
+                self._count = int(bool(inside))
+                return self._say("arguments", "{" * self._count + inside)
+            self._say("arguments", member)
+            self._as = self._read_as(text.strip())
         literal = nested_json(text.strip()) if self._as == "json" else literal_of(text.strip(), self.WORDS)
         kind = {"t": "boolean", "f": "boolean", "n": "null", "[": "array", "{": "object"}.get(
             (literal or '"')[0], "number"
@@ -1147,13 +1209,14 @@ class RawPairs(Pairs):
             self._piece(text)
             literal = '"'
         self._say("arguments", literal)
+        return None
 
     def _finish(self) -> None:
         if self._open and self._in_value:
             if self._held or self._quoted:
                 self._end_value()
             else:
-                self._say("arguments", "null")
+                self._say("arguments", self._all + "null")
         super()._finish()
 
 
@@ -1285,6 +1348,7 @@ AFTER_CALL = Marks(
     empty=EMPTY_CALL,
 )
 CALL_HEADER = (("name", Marks(suffix=NAME_END), False),)
+CALL_BREAKS = Marks(mark=("</do>", "</deed>", "<deed>\n<do=", "<do="))
 BETWEEN_PAIRS = Marks(
     pair=PAIR_START,
     skip=("</with>",),
@@ -1300,10 +1364,13 @@ class StreamParser(RawPairs):
     ANCHORS = TURN_ANCHORS
     AROUND_REASONING = (("<musings>",), ("</musings>",))
     OPENERS = CALL_START
+    BREAKS = CALL_BREAKS
     CLOSED = True
     BETWEEN = BETWEEN_PAIRS
     PAIR = PAIR_HEADER
     WORDS = WORDS_OF_VALUES
+    VALUE_CLOSERS = VALUE_END
+    NEXT_PAIR = ("\n<with=", ">\n")
     VALUE_END = AFTER_VALUE
 
     def feed(self, chunk: str) -> list[Delta]:
