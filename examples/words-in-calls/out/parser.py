@@ -95,11 +95,9 @@ class Marks:
     def __init__(self, **kinds: Sequence[str]) -> None:
         found: dict[str, tuple[str, str, str]] = {}
         for kind, markers in kinds.items():
-            for marker in markers:
-                core = marker.strip()
-                if core:
-                    lead, _, trail = marker.partition(core)
-                    found.setdefault(core, (kind, lead[-GAP:], trail))
+            for marker in filter(str.strip, markers):
+                lead, core, trail = marker.partition(marker.strip())
+                found.setdefault(core, (kind, lead[-GAP:], trail))
         self.cores = cores = sorted(found, key=len, reverse=True)
         self._found = [found[core] for core in cores]
         # A core that ends like a word, with white space after it, is not the beginning of a longer word.
@@ -110,10 +108,10 @@ class Marks:
         self._words = Pattern("|".join(f"{re.escape(word[0])}(?={re.escape(word[1:])})" for word in words) or "(?!)")
         self._first = Pattern("|".join(sorted({re.escape(core[0]) for core in cores})) or "(?!)")
         self.width = max((len(core) + GAP * (len(pieces[core]) - 1) for core in cores), default=0) + 1
-        # What a marker begins with; and the same without the white space in it, which is free.
-        self._begins = {core[:n] for core in cores for n in range(1, len(core + ends[core]))}
-        loose = ["".join(core.split()) + ends[core] for core in cores if len(pieces[core]) > 1]
-        self._loose = {core[:n] for core in loose for n in range(1, len(core))}
+        # What may begin at a text's end, and the same without its white space, which is free; and their first signs.
+        self._whole = [core + ends[core] for core in cores]
+        self._loose = ["".join(core.split()) + ends[core] for core in cores if len(pieces[core]) > 1]
+        self._short = {core[:n] for core in (*self._whole, *self._loose) for n in range(1, min(len(core), 5))}
         leads = {lead for _, lead, _ in self._found}
         self._leads = {lead[i:j] for lead in leads for i in range(len(lead)) for j in range(i + 1, len(lead) + 1)}
         self._lead_width = max(map(len, leads), default=0)
@@ -138,7 +136,10 @@ class Marks:
         if len(buf) - pos > self.width:
             return False
         tail = buf[pos:]
-        return tail in self._begins or (bool(self._loose) and "".join(tail.split()) in self._loose)
+        return self._begin(self._whole, tail) or (bool(self._loose) and self._begin(self._loose, "".join(tail.split())))
+
+    def _begin(self, cores: Sequence[str], part: str) -> bool:
+        return part[:4] in self._short and any(len(part) < len(core) and core.startswith(part) for core in cores)
 
     def begun(self, buf: str, pos: int, kinds: Sequence[str] = (), least: int = 1) -> bool:
         """Does the text from `pos` to the end begin a marker of these kinds (of any)?"""
@@ -179,6 +180,7 @@ class Marks:
         return at
 
 
+NO_MARKS = Marks()
 _WORD_END = r"(?!\w)"
 
 
@@ -302,9 +304,13 @@ class Reader(Copied):
     """Reads one value; `styles` are those at the top, inside a top-level list, inside a top-level object.
 
     `follow` is what may follow the value, where that is not obvious: a pattern, and one for the end of the output.
+    `breaks`: markers that stand in no value but inside a string; they close what is open.
     """
 
-    def __init__(self, styles: tuple[Style, Style, Style], follow: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, styles: tuple[Style, Style, Style], follow: tuple[str, ...] = (), breaks: Marks = NO_MARKS
+    ) -> None:
+        self.breaks, self.first = breaks, [core[0] for core in breaks.cores]
         self.styles, self.style = styles, styles[0]
         self.follow = [Pattern(pattern) for pattern in follow]
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
@@ -334,6 +340,13 @@ class Reader(Copied):
             if match is None:
                 break
             text, end = match.group(), match.end()
+            if text[0] in self.first and self.stack:
+                if not final and self.breaks.begins(buf, pos):
+                    break
+                if self.breaks.find(buf, pos, anchored=True):
+                    self._repaired("missing closing bracket")
+                    self._pop()
+                    continue
             if match.lastindex == 1:
                 if self.stack:
                     (self.comma or self.out).append(text if text.isascii() and text.isprintable() else _space(text))
@@ -450,7 +463,9 @@ class Reader(Copied):
                 # What comes may show that it ends before that.
                 if not final and len(buf) - end < LONGEST_FOLLOW:
                     return pos
-        if end == len(buf) and not final:
+        breaks = self.stack and not (bare_key and self.style.bare_keys)
+        end = self._before_break(buf, pos, end, final) if breaks else end
+        if (end == len(buf) or (breaks and end == pos)) and not final:
             return pos
         if end == pos:
             self._no_value()
@@ -459,7 +474,8 @@ class Reader(Copied):
         if literal is None:
             if not bare_key and (self.stack or not self.follow):
                 end = getattr(WORD.match(buf, pos), "end", lambda: end)()
-                if end == len(buf) and not final:
+                end = self._before_break(buf, pos, end, final) if breaks else end
+                if end in (pos, len(buf)) and not final:
                     return pos
             if not (bare_key and self.style.bare_keys):
                 self._repaired("missing quotes")
@@ -468,6 +484,13 @@ class Reader(Copied):
         self.out.append(literal)
         self._end()
         return end
+
+    def _before_break(self, buf: str, pos: int, end: int, final: bool) -> int:
+        """Where the word ends; `pos` where more input is needed."""
+        mark = self.breaks.find(buf, pos, stop=end + self.breaks.width)
+        if mark is not None and mark.start < end:
+            return int(mark.start)
+        return pos if not final and self.breaks.held(buf, pos) < end else end
 
     def _inside(self, buf: str, pos: int, final: bool, close: str, escape: str, body: Pattern) -> int:
         """Text of a string, up to something that is not plain."""
@@ -646,6 +669,7 @@ class Machine(Copied):
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     OPENERS: ClassVar[Sequence[str]] = ()  # of calls
     DISTINCT: ClassVar[bool] = True  # they are like nothing else, so what follows is a call
+    BREAKS: ClassVar[Marks] = NO_MARKS  # markers that no name holds, and no value outside of a string
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
     ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
 
@@ -1049,16 +1073,12 @@ class Machine(Copied):
 
     # Calls
 
-    def _slots(
-        self, pos: int, slots: Sequence[tuple[str, Marks, str]], name: str | None = None
-    ) -> tuple[dict[str, str], int, str]:
+    def _slots(self, pos: int, slots: Sequence[Any], name: str | None = None) -> tuple[dict[str, str], int, str]:
         """Slots with the markers that end them: values, the end, and what was expected instead.
 
         "more": more input is needed, "end": it was, but the output has ended.
-
-        A marker of the kind "next" belongs to what follows the slot, as "bare" does after one word; white space that
-        comes with the markers is as good.  What comes again (the `name` is known after a call) says the same, or is
-        told.
+        A marker of the kind "next" belongs to what follows the slot, as "bare" does after one word; white space
+        that comes with the markers is as good.  What comes again (the `name` is known) says the same, or is told.
         """
         values: dict[str, str] = {} if name is None else {"name": name}
         buf, others = self._buf, []
@@ -1069,8 +1089,14 @@ class Machine(Copied):
             hold = len(buf) if self._final else held
             end = hold if mark is None else min(hold, mark.start)
             stop = min((at for ch in stops if (at := buf.find(ch, pos, min(end, pos + NAME_LIMIT))) >= 0), default=-1)
+            end = stop if stop >= 0 else end
+            broken = self.BREAKS.find(buf, pos, stop=pos + NAME_LIMIT) if slot == "name" else None
+            if broken is not None and broken.start < end:
+                return values, pos, slot
+            if slot == "name" and not self._final and self.BREAKS.held(buf, pos) < end:
+                return values, pos, "more"
             if stop >= 0:
-                end, mark = stop, Mark("next", stop, stop, "", "")
+                mark = Mark("next", stop, stop, "", "")
             elif mark is None or hold <= mark.start:
                 text = buf[pos : min(held, pos + NAME_LIMIT)].strip()
                 wait = end - pos < NAME_LIMIT and ("\n" not in text or self._long_names)
@@ -1197,9 +1223,12 @@ class Pairs(Machine):
             return self._end_pairs("")
         self._pos = end
         self._count += 1
-        self._say("arguments", comma + '"' + escaped(values["key"]) + '": ')
+        self._say("arguments", self._key_of(comma, values["key"]))
         self._begin_value(values["key"], values.get("type", ""))
         return True
+
+    def _key_of(self, comma: str, key: str) -> str:
+        return comma + '"' + escaped(key) + '": '
 
     def _end_pairs(self, kind: str) -> bool:
         if not kind and self._final and not self._buf[self._pos :].strip():
@@ -1223,7 +1252,7 @@ class QuotedPairs(Pairs):
     _reader: Reader | None = None
 
     def _begin_value(self, key: str, word: str) -> None:
-        self._reader = Reader(self.STYLES, self.FOLLOW)
+        self._reader = Reader(self.STYLES, self.FOLLOW, self.BREAKS)
         self._state = type(self)._value
 
     def _value(self) -> bool:
@@ -1369,6 +1398,7 @@ AFTER_CALL = Marks(
     empty=EMPTY_CALL,
 )
 CALL_HEADER = (("name", Marks(next=("⟩",)), " \t\n"),)
+CALL_BREAKS = Marks(mark=("⟨do", "⟪stop⟫"))
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
@@ -1382,6 +1412,7 @@ class StreamParser(QuotedPairs):
     ANCHORS = TURN_ANCHORS
     STYLES = (STYLE, STYLE, STYLE)
     OPENERS = CALL_START
+    BREAKS = CALL_BREAKS
     CLOSED = True
     BETWEEN = BETWEEN_PAIRS
     PAIR = PAIR_HEADER
