@@ -14,7 +14,7 @@ WORKERS ?= auto
 # A command as a person would type it, then what it prints.
 show = printf '\n$$ %s\n' '$(1)'; PATH="$(CURDIR)/$(BIN):$$PATH" $(SHELL) -c '$(1)'
 
-.PHONY: help setup test slow lint format types golden golden-check examples bench hostile coverage lines random random-wild round-trip kept grammars engines million schema-suite llama-checker agreement fuzz demo check dist clean
+.PHONY: help setup test slow lint format types golden golden-check examples bench hostile coverage lines random random-wild mutations round-trip kept grammars engines million schema-suite llama-checker agreement fuzz demo check dist clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -70,6 +70,9 @@ random: $(READY)  ## 500 chat templates of random design (ARGS="--count 50 --fir
 
 random-wild: $(READY)  ## chat templates of wild design, the rate by kind (ARGS="--count 50 --first 0 --verbose", ARGS=--kept)
 	$(BIN)/python -m tests.property.report_wild $(ARGS)
+
+mutations: $(READY)  ## the templates in ../shared with other marks, the rate by kind (ARGS="--every 8 --verbose --kind swap")
+	$(BIN)/python -m tests.property.report_mutations $(ARGS)
 
 round-trip: $(READY)  ## the templates in ../shared rendered by plain Jinja, and read by their parsers (ARGS="--every 5 --only WORD")
 	$(BIN)/python -m tests.independent $(ARGS)

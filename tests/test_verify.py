@@ -12,7 +12,8 @@ import pytest
 from tests.conftest import ROOT
 from tests.example_case import Example, load_example
 from tplc import driver
-from tplc.errors import VerificationFailed
+from tplc.driver import Target
+from tplc.errors import UnsupportedTemplate, VerificationFailed
 from tplc.ir.nodes import Ambiguity, GenerationPrompt, TemplateIR, Turn, Verification
 from tplc.verify import Artifact, load_artifact, verify
 from tplc.verify.artifact import NotAParser, load_module, sha256_in
@@ -84,12 +85,8 @@ def pairs(opened: str, pair: str, close: str) -> str:
             "a call ends with its id: nothing ends the id",
         ),
         (
-            pairs("'<tool:'", "' ' ~ k ~ '=' ~ v | tojson", "'/>'"),
-            'only white space (" ") between the name and the first key: nothing ends the name',
-        ),
-        (
-            pairs(r"'\n$ '", "' --' ~ k ~ ' ' ~ v | tojson", "''"),
-            'only white space (" ") between a key and its value: nothing ends the key',
+            pairs("'<tool:'", "k ~ '=' ~ v | tojson ~ ';'", "'/>'"),
+            "nothing stands between the name and the first key",
         ),
         (
             EACH.replace("LINE", "'<c>' ~ c.function.name ~ (c.function.arguments | tojson | replace('city', 'town'))"),
@@ -97,13 +94,36 @@ def pairs(opened: str, pair: str, close: str) -> str:
             'where the format says "<c>call_0{\\"city\\": \\"Oslo\\", \\"unit\\": \\""',
         ),
     ],
-    ids=["count", "id", "id that nothing ends", "name", "key", "damage"],
+    ids=["count", "id", "id that nothing ends", "name", "damage"],
 )
 def test_the_cause_comes_before_the_failures(calls: str, cause: str) -> None:
     ir = driver.compile_template(AROUND_CALLS.replace("CALLS", calls), name="weak.jinja")
     first, second, *_ = ir.verification.failures
     assert first == "cause: " + cause
     assert not second.startswith("cause: ")
+
+
+@pytest.mark.parametrize("target", ["python", "peg"])
+@pytest.mark.parametrize(
+    "calls",
+    [
+        pairs("'<tool:'", "' ' ~ k ~ '=' ~ v | tojson", "'/>'"),
+        pairs("'(tool '", "' (' ~ k ~ ' ' ~ v | tojson ~ ')'", "')'"),
+        pairs("'run '", "' ' ~ k ~ ' ' ~ v | tojson", r"'\n'"),
+    ],
+    ids=["attributes", "lists", "words"],
+)
+def test_white_space_ends_names_and_keys(calls: str, target: Target) -> None:
+    """A name or a key is one word there."""
+    ir = driver.compile_template(AROUND_CALLS.replace("CALLS", calls), name="words.jinja", target=target)
+    assert (ir.verification.verified, ir.verification.failures) == (True, ())
+
+
+def test_a_key_that_nothing_ends_is_told() -> None:
+    """Nothing can be verified there, so the cause is the refusal."""
+    calls = pairs("'<tool:'", "'<k>' ~ k ~ v | tojson ~ '</k>'", "'/>'")
+    with pytest.raises(UnsupportedTemplate, match="nothing stands between the key and the value of a call"):
+        driver.compile_template(AROUND_CALLS.replace("CALLS", calls), name="weak.jinja")
 
 
 def first_failure(result: Verification) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 class Pairs(Machine):
     BETWEEN: ClassVar[Marks]  # pair, end (consumed), next (not consumed), and others (skipped)
-    PAIR: ClassVar[tuple[tuple[str, Marks, bool], ...]]
+    PAIR: ClassVar[tuple[tuple[str, Marks, str], ...]]
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
     _count = 0
 

@@ -30,6 +30,7 @@ ESCAPE = Pattern(r"\\(?:([\"\\/bfnrt]|u[0-9a-fA-F]{4})|(?:x([0-9a-fA-F]{2})|U([0
 PART_OF_ESCAPE = Pattern(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7}|[0-7]{1,2})?\Z")
 WORD = Pattern(r"[^,\n\]}]+")
 HELD = 256  # more than any sign is long
+LONGEST_FOLLOW = 160  # what shows that a value has ended, in characters
 
 
 def body_of(quote: str, escape: str) -> Pattern:
@@ -284,6 +285,9 @@ class Reader(Copied):
             else:
                 follow = self.follow[final].search(buf, pos)
                 end = follow.start() if follow else len(buf)
+                # What comes may show that it ends before that.
+                if not final and len(buf) - end < LONGEST_FOLLOW:
+                    return pos
         breaks = self.stack and not (bare_key and self.style.bare_keys)
         end = self._before_break(buf, pos, end, final) if breaks else end
         if (end == len(buf) or (breaks and end == pos)) and not final:
@@ -327,7 +331,7 @@ class Reader(Copied):
         if buf.startswith(close, end):
             # Where quotes inside are not escaped, one ends the string only before what may follow.
             guess = escape == "none" and len(close) < 3
-            if guess and not final and len(buf) - after < 160:
+            if guess and not final and len(buf) - after < LONGEST_FOLLOW:
                 return end
             if not guess or (self.style.follow if self.stack or not self.follow else self.follow[final]).match(
                 buf, after

@@ -90,6 +90,9 @@ def test_cuts_move_to_where_it_reads_well(text: str, at: int, left: int, right: 
         ),
         ("(", ", ", ")", Repetition("(", "", "", ", ", ")")),
         ("c>>", "<<cc>>", "<<c<end>", Repetition("", "c>>", "<<c", "", "<end>")),
+        # what stands around items shows a cut inside a word
+        ("<f>aXa", "#laXa", "#l </f>", Repetition("<f>", "aXa", "#l", "", " </f>")),
+        ("<f>'k", "'end'k", "'ended", Repetition("<f>", "'k", "'end", "", "ed")),
     ],
 )
 def test_repetition(pre: str, mid: str, post: str, expected: Repetition) -> None:

@@ -12,12 +12,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
-from tplc.errors import LimitExceeded
+from tplc.errors import LimitExceeded, UnsupportedTemplate
 from tplc.ir.nodes import (
     GENERAL_TOLERANCES,
     Capabilities,
     Content,
+    Form,
+    PairArguments,
+    Part,
     Provenance,
     Reasoning,
     Slot,
@@ -103,7 +107,10 @@ def learn(
         tolerances=tuple(Tolerance(kind) for kind in GENERAL_TOLERANCES),
         left_out=left_out if reasoning.reasoning.mode == "none" else (),
     )
+    if ir.reasoning.end.strip() and ir.reasoning.end.strip() == ir.content.start.strip():
+        ir = replace(ir, forms=_shared_opener(ir))
     _check_sizes(ir, prober)
+    _check_slots(ir)
     inner = [marker for path, marker in markers(ir) if path != "turn.end"]
     ends = with_token_ends(prober, base, ends, renderer.special_tokens, inner)
     ir = replace(ir, turn=replace(ir.turn, ends=ends))
@@ -116,6 +123,24 @@ def _check_sizes(ir: TemplateIR, prober: Prober) -> None:
     path, size = longest_text(ir)
     if size > most:
         raise LimitExceeded(ir.provenance.name, "marker_chars", f"{most}: {path} has {size}")
+
+
+def _shared_opener(ir: TemplateIR) -> tuple[Form, ...]:
+    """What opens content ends reasoning: it is written once, and not where no content follows."""
+    shapes: list[tuple[Part, ...]] = [("reasoning", "content"), ("reasoning", "content", "calls")]
+    opened = [Form(parts, "content.start", "") for parts in shapes]
+    space = ir.reasoning.end[: -len(ir.reasoning.end.lstrip())]
+    return (*opened, Form(("reasoning",), "reasoning.end", space), Form(("reasoning", "calls"), "reasoning.end", space))
+
+
+def _check_slots(ir: TemplateIR) -> None:
+    """Every slot needs a text behind it that ends it; arguments open with a sign of their own."""
+    pairs = ir.tools.arguments
+    for layout in (ir.tools.call, pairs.pair if isinstance(pairs, PairArguments) else ()):
+        for one, two in pairwise(layout):
+            if isinstance(one, Slot) and isinstance(two, Slot) and two.kind != "arguments":
+                between = f"nothing stands between the {one.kind} and the {two.kind} of a call"
+                raise UnsupportedTemplate(ir.provenance.name, f"{between}, so nothing tells where one ends")
 
 
 def _digest(text: str) -> str:

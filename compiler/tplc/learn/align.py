@@ -112,17 +112,21 @@ def repetition(pre: str, mid: str, post: str) -> Repetition:
     claim the same text it is cut once: at white space where there is some, else at the first place that reads well.
     """
     close_end = len(common_prefix(mid, post))
-    # (a text that ends with what is shared shows where it ends)
-    while 0 < close_end < len(post) and not (reads_well(mid, close_end) and reads_well(post, close_end)):
-        close_end -= 1
     shared = len(common_suffix(pre, mid))
+    # Where both make up all that stands between two items, what stands around them shows the cut.
+    meet = close_end + shared == len(mid) and reads_well(post, close_end) and reads_well(pre, len(pre) - shared)
+    # (a text that ends with what is shared shows where it ends)
+    while not meet and 0 < close_end < len(post) and not (reads_well(mid, close_end) and reads_well(post, close_end)):
+        close_end -= 1
     open_len = shared
-    while 0 < open_len < len(pre) and not (
-        reads_well(mid, len(mid) - open_len) and reads_well(pre, len(pre) - open_len)
+    while (
+        not meet
+        and 0 < open_len < len(pre)
+        and not (reads_well(mid, len(mid) - open_len) and reads_well(pre, len(pre) - open_len))
     ):
         open_len -= 1
     meeting = len(mid) - open_len
-    if open_len and close_end < meeting <= len(common_prefix(mid, post)) and reads_well(post, meeting):
+    if open_len and close_end < meeting <= len(common_prefix(mid, post)):
         close_end = meeting  # what is left of `mid` follows the last item as well, so it is no separator
     if open_len + close_end > len(mid):
         close_end, open_len = _share(mid, close_end, open_len)

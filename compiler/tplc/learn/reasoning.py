@@ -108,6 +108,7 @@ def learn_reasoning(
         # Signs that content holds as well: then the place matters in every turn, and one more render is worth it.
         after_content = _after_content(prober, turn, shown[0].dress, calls, key)
     mode = _mode(turn, start, end, only_calls)
+    start = "" if mode == "delimiter" else start  # white space opens nothing
     plain_end = _plain_end(prober, turn, base)
     wrapped = _content(shown, lead[len(blank) :], end, turn, plain_end)
     return ReasoningFacts(turn, Reasoning(mode, start, end, key, after_content), *wrapped, blank, dress)
@@ -121,6 +122,9 @@ def without_unended(
     reasoning = facts.reasoning
     if reasoning.mode == "none" or reasoning.end.strip():
         return facts, ()
+    if reasoning.start.strip() and facts.content_start.strip() and facts.content_mode == "always_wrapped":
+        # What opens content ends reasoning; other shapes show what does there.
+        return replace(facts, reasoning=replace(reasoning, end=reasoning.end + facts.content_start)), ()
     place = f" of {reasoning.key}" if reasoning.key else ""
     why = (
         f"reasoning{place}: only white space ({quoted(reasoning.end)}) ends it, so nothing tells where content or a "

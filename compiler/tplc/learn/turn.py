@@ -128,6 +128,11 @@ def learn_turn(prober: Prober, base: Dress, contexts: Sequence[Dress]) -> TurnFa
         # history and prompt have headers of their own
         named = tuple(GenerationPrompt(dress.context, text, "") for dress, text in prompts)
         return TurnFacts(asked, "", tuple(dict.fromkeys((own, *texts))), named, appended=False)
+    offered = _generation_prompt(prober, replace(base, tools="full"))
+    if offered and offered != header and header.startswith(offered) and _opens(prober, base, asked, header):
+        # a header that is longer where no tools are offered
+        named = tuple(GenerationPrompt(dress.context, text, text.removeprefix(header)) for dress, text in prompts)
+        return TurnFacts(asked, "", (header, offered), named, appended=False)
     return TurnFacts(
         asked,
         header=header,
@@ -198,6 +203,12 @@ def _own_header(prober: Prober, base: Dress, asked: str, prompt: str, header: st
     if not behind.strip() or not all(word.strip() and not token_spans(word) for word in words):
         return ""
     return header + own
+
+
+def _opens(prober: Prober, base: Dress, asked: str, header: str) -> bool:
+    """Whether a turn of history opens with this header, no tools being offered."""
+    tail = prober.tail([assistant(base, content=CONTENT)], replace(base, tools="none"))
+    return not isinstance(tail, Refused) and tail.startswith(asked + header)
 
 
 def _call_leads(prober: Prober, base: Dress) -> list[str]:

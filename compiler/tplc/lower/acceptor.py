@@ -17,6 +17,8 @@ from tplc.ir.spellings import Spelling
 NAME_IS_KEY = ((("*",), "arguments"),)
 # Stands in a text for a slot that comes again there: no character of any text.
 AGAIN = "\ufdd0"
+LINE_END = "\n"
+WHITE_SPACE = " \t\n"
 Where = Literal[
     "anywhere",  # in content, wherever it stands
     "line start",  # where a line begins, which may be indented
@@ -33,15 +35,16 @@ class Marker:
 
 @dataclass(frozen=True, slots=True)
 class SlotEnd:
-    """A slot of a header: the texts that end it (consumed), those that come next (not consumed), the line's end.
+    """A slot of a header: the texts that end it (consumed), those that come next (not consumed).
 
+    `stops`: white space that ends it as well, "" for none, LINE_END, or WHITE_SPACE, so that it is one word.
     `bare`: what may come next where the text between is left out; the slot has to be one word then.
     """
 
     kind: str
     suffixes: tuple[str, ...]
     nexts: tuple[str, ...] = ()
-    line: bool = False
+    stops: str = ""
     bare: tuple[str, ...] = ()
 
 

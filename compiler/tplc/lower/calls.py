@@ -59,7 +59,7 @@ def _header_calls(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
     pairs, last = None, before_object(tools)
     if isinstance(tools.arguments, PairArguments):
         pairs = pairs_of(ir, tools.arguments, after.ends, [*ends, tools.separator, *form.openers], tolerated)
-        last = before_pairs(tools.arguments, pairs, ends)
+        last = before_pairs(text_at(layout, at - 1), tools.arguments, pairs, ends or ir.turn.ends)
     return replace(
         form,
         last=() if after.slots else last_of(form.closers, after.closing, tools.section_end, ir.turn.ends),

@@ -64,7 +64,7 @@ def following_of(context: ValueContext, *, guessed: bool) -> Following:
         close=context.close.strip(),
         lead="blank" if blank else "text" if guessed and context.space_is_text else "free",
         blank=blank,
-        pair=(*before, None, *not_blank([context.key_end])),
+        pair=(*before, None, *([context.key_end] if context.key_end else [])),
         indented=guessed and re.search(r"\n[^\S\n]+\Z", context.before_pair) is not None,
         closer=tuple(pieces_of(context.closer)),
         closes=is_distinctive(context.closer),

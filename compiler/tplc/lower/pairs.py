@@ -14,6 +14,7 @@ from tplc.ir.spellings import spelling_of
 from tplc.lower.acceptor import PairForm, SlotEnd
 from tplc.lower.following import ValueContext, following_of
 from tplc.lower.layouts import merged, not_blank, text_at
+from tplc.lower.slots import stops_of
 from tplc.lower.tolerated import Tolerated
 
 QUOTES = ("'", '"')
@@ -28,13 +29,15 @@ def pairs_of(
     dialect, layout = tools.dialect, merged(pairs.pair)
     at = layout.index(Slot("value"))
     opened, close = text_at(layout, 0), text_at(layout, at + 1)
+    behind = ((item, text_at(layout[:at], index + 1)) for index, item in enumerate(layout[:at]))
     slots = tuple(
-        SlotEnd(item.kind, tolerated.texts(text_at(layout, index + 1) if index + 1 < at else ""))
-        for index, item in enumerate(layout[:at])
+        SlotEnd(item.kind, tolerated.texts(text), stops=stops_of(text))
+        for item, text in behind
         if isinstance(item, Slot)
     )
     repeats = Slot("key") in layout[at + 2 : at + 3]
-    key_end = slots[0].suffixes[0].strip() if slots else ""  # a type may come behind it
+    written = slots[0].suffixes[0] if slots else ""
+    key_end = written.strip() or written[:1]  # a type may come behind it
     context = ValueContext(tools, pairs, close, opened, key_end, closing, ir.turn.ends)
     guessed = not repeats and not is_distinctive(close) and not dialect.top.strings
     marked = not (guessed or repeats or dialect.top.strings or dialect.wrap or dialect.elements)

@@ -12,9 +12,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from tplc.ir.printed import printed_layout, quoted
 from tplc.ir.spellings import Spelling
 from tplc.ir.visible import one_line
-from tplc.lower.acceptor import Acceptor, CallForm, Following, Marker, PairForm, SlotEnd
+from tplc.lower.acceptor import LINE_END, WHITE_SPACE, Acceptor, CallForm, Following, Marker, PairForm, SlotEnd
 
 _SIGNS = "[ , ] { : , }"
+_STOPS = {LINE_END: "line end", WHITE_SPACE: "white space"}
 
 
 def printed(acceptor: Acceptor) -> str:
@@ -126,7 +127,8 @@ def _slots(path: str, slots: Iterable[SlotEnd]) -> Iterator[str]:
     for slot in slots:
         ends = [*map(quoted, slot.suffixes), *(f"before {quoted(text)}" for text in slot.nexts)]
         ends += [f"a word before {quoted(text)}" for text in slot.bare]
-        yield f"{path} {slot.kind} ends = {', '.join([*ends, *(['line end'] if slot.line else [])])}"
+        ends += [_STOPS.get(slot.stops, quoted(slot.stops))] if slot.stops else []
+        yield f"{path} {slot.kind} ends = {', '.join(ends)}"
 
 
 def _styles(styles: Sequence[Spelling]) -> Iterator[str]:

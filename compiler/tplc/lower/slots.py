@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tplc.ir.nodes import Layout, PairArguments, Slot, Text, Tools
-from tplc.lower.acceptor import PairForm, SlotEnd
+from tplc.lower.acceptor import LINE_END, WHITE_SPACE, PairForm, SlotEnd
 from tplc.lower.layouts import not_blank, text_at
 from tplc.lower.tolerated import Tolerated
 
@@ -23,11 +23,19 @@ def header_of(layout: Layout, last_nexts: SlotEnd, tolerated: Tolerated) -> tupl
         assert isinstance(item, Slot)
         if suffix.strip() or place != places[-1]:
             # Arguments that open with a sign of their own say where the name ended.
-            shown = place == places[-1] and not last_nexts.line and "omitted_openers" in tolerated.kinds
-            slots.append(SlotEnd(item.kind, tolerated.texts(suffix), bare=last_nexts.nexts if shown else ()))
+            shown = place == places[-1] and not last_nexts.stops and "omitted_openers" in tolerated.kinds
+            bare = last_nexts.nexts if shown else ()
+            slots.append(SlotEnd(item.kind, tolerated.texts(suffix), stops=stops_of(suffix), bare=bare))
         else:
-            slots.append(SlotEnd(item.kind, last_nexts.suffixes, last_nexts.nexts, last_nexts.line))
+            slots.append(SlotEnd(item.kind, last_nexts.suffixes, last_nexts.nexts, last_nexts.stops))
     return tuple(slots)
+
+
+def stops_of(text: str) -> str:
+    """What ends a slot that nothing but white space stands behind."""
+    if not text or text.strip():
+        return ""
+    return LINE_END if "\n" in text else WHITE_SPACE
 
 
 def before_object(tools: Tools) -> SlotEnd:
@@ -36,10 +44,14 @@ def before_object(tools: Tools) -> SlotEnd:
     return SlotEnd("", (), (tools.dialect.in_object.object_open,))
 
 
-def before_pairs(pairs: PairArguments, form: PairForm, closers: Sequence[str]) -> SlotEnd:
-    """The last slot, where arguments are pairs: it ends where they begin, or where the call ends without any."""
+def before_pairs(space: str, pairs: PairArguments, form: PairForm, closers: Sequence[str]) -> SlotEnd:
+    """The last slot, where arguments are pairs: it ends where they begin, or where the call ends without any.
+
+    Where pairs begin with their key, white space before it is all that shows that; `space` stands behind the slot.
+    """
     nexts = not_blank([*form.opens, pairs.end, pairs.empty, *closers])
-    return SlotEnd("", not_blank([pairs.start]), nexts, line=True)
+    stops = stops_of(space + pairs.start + text_at(form.pair, 0)) or LINE_END
+    return SlotEnd("", not_blank([pairs.start]), nexts, stops)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Why could messages not come back?  What the failures have in common, told before them.
 
     <calls 1>…, <calls 2>…    →  the number of calls (3) stands in tools.section_start "<calls 3>", …
-    run forecast city "Oslo"  →  only white space (" ") between the name and the first key: …
+    run forecast{city "Oslo"}{days 2}  →  a call ends with its id: nothing ends the id
 
 Looked for when something failed: a format with a weak place may still come back whole.  There is always one: where
 nothing better is known, it is the part of a message that every failure has, and the first of them.
@@ -60,15 +60,14 @@ def causes(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
 
 
 def _weak_places(ir: TemplateIR) -> Iterator[str]:
-    """Where a name, a key or an id has only white space, or nothing, to tell where it ends."""
+    """Where nothing tells where a name, a key or an id ends."""
     pairs, call = ir.tools.arguments, ir.tools.call
     if isinstance(pairs, PairArguments):
         gap = _text_after(call, "name") + pairs.start + _text_before(pairs.pair, "key")
-        if not gap.strip():
-            yield f"only white space ({quoted(gap)}) between the name and the first key: nothing ends the name"
-        gap = _text_after(pairs.pair, "key")
-        if not gap.strip():
-            yield f"only white space ({quoted(gap)}) between a key and its value: nothing ends the key"
+        if not gap:
+            yield "nothing stands between the name and the first key"
+        if not _text_after(pairs.pair, "key"):
+            yield "nothing stands between a key and its value"
     if call[-1:] == (Slot("id"),):
         gap = _text_before(call, "id")
         if not gap.strip():

@@ -10,6 +10,7 @@ Only what stands after the user's text is compared: what stands before it may ch
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -64,7 +65,7 @@ class Frame:
             # History may have other white space before the header than the prompt, or no header at all.
             found = bool(header.strip()) and rest.lstrip().startswith(header.lstrip())
             return len(asked) + (space + len(header.lstrip()) if found else 0)
-        shared = _shared(asked, tail)
+        shared = _out_of_brackets(tail, _shared(asked, tail))
         # What closes the user's message may be left out, or differ, when an answer follows.
         at = tail.find(header, max(0, shared - len(header))) if header else shared
         return None if at < 0 else at + len(header)
@@ -106,6 +107,17 @@ def _common_suffix(first: str, second: str) -> str:
 def _shared(first: str, second: str) -> int:
     """How many characters two texts have in common at their start."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
+
+
+def _out_of_brackets(text: str, at: int) -> int:
+    """`at`, or the bracket before it that is still open there: two texts may share the beginning of a mark."""
+    for start in range(at - 1, -1, -1):
+        kind = unicodedata.category(text[start])
+        if text[start] == "<" or kind == "Ps":
+            return start
+        if text[start] == ">" or kind == "Pe" or text[start].isspace():
+            break
+    return at
 
 
 def _after_question(render: str) -> str:

@@ -63,6 +63,7 @@ class _Tally:
     as_text: dict[str, str] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
     tried: list[Tried] = field(default_factory=list)
+    later: list[Tried] = field(default_factory=list)  # in other contexts than the first
 
 
 @dataclass(slots=True)
@@ -122,7 +123,9 @@ def try_messages(
         trip.run(tuple(json.loads(context).items()), first=number == 0)
     tally = trip.tally
     tally.failures += [found for part, found in tally.as_text.items() if part not in tally.parts]
-    reasons = told(ir, tally.tried) if tally.failures else ()
+    reasons: tuple[str, ...] = ()
+    if tally.failures:
+        reasons = told(ir, tally.tried) or told(ir, tally.later) or (f"cause: {tally.failures[0]}",)
     if not tally.messages:
         reasons = (f"cause: {trip.silence or 'no conversation shows an answer'}",)
     result = Verification(
@@ -208,8 +211,8 @@ class _RoundTrip:
         if first:
             self._note_render(case, turn)
         problem = self._trip(case, stage, place, turn, first=first)
-        if first and not isinstance(problem, Ambiguity):
-            self.tally.tried.append(Tried(case, turn, problem or ""))
+        if not isinstance(problem, Ambiguity):
+            (self.tally.tried if first else self.tally.later).append(Tried(case, turn, problem or ""))
         if problem is None:
             self.tally.messages += 1
             self.tally.passed += 1

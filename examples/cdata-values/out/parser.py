@@ -858,26 +858,26 @@ class Machine(Copied):
         """Slots with the markers that end them: values, the end, and what was expected instead.
 
         "more": more input is needed, "end": it was, but the output has ended.
-        A marker of the kind "next" belongs to what follows the slot, as "bare" does after one word; with the flag, the
-        line's end is as good.  What comes again (the `name` is known after a call) says the same, or is told.
+        A marker of the kind "next" belongs to what follows the slot, as "bare" does after one word; white space
+        that comes with the markers is as good.  What comes again (the `name` is known) says the same, or is told.
         """
         values: dict[str, str] = {} if name is None else {"name": name}
         buf, others = self._buf, []
-        for slot, ends, line_ends in slots:
+        for slot, ends, stops in slots:
             pos = next_char(buf, pos)
             mark = ends.find(buf, pos, stop=pos + NAME_LIMIT)
             held = ends.held(buf, pos)
             hold = len(buf) if self._final else held
             end = hold if mark is None else min(hold, mark.start)
-            line = buf.find("\n", pos, min(end, pos + NAME_LIMIT)) if line_ends else -1
-            stop = line if line >= 0 else end
+            stop = min((at for ch in stops if (at := buf.find(ch, pos, min(end, pos + NAME_LIMIT))) >= 0), default=-1)
+            end = stop if stop >= 0 else end
             broken = self.BREAKS.find(buf, pos, stop=pos + NAME_LIMIT) if slot == "name" else None
-            if broken is not None and broken.start < stop:
+            if broken is not None and broken.start < end:
                 return values, pos, slot
-            if slot == "name" and not self._final and self.BREAKS.held(buf, pos) < stop:
+            if slot == "name" and not self._final and self.BREAKS.held(buf, pos) < end:
                 return values, pos, "more"
-            if line >= 0:
-                end, mark = line, Mark("next", line, line, "", "")
+            if stop >= 0:
+                mark = Mark("next", stop, stop, "", "")
             elif mark is None or hold <= mark.start:
                 text = buf[pos : min(held, pos + NAME_LIMIT)].strip()
                 wait = end - pos < NAME_LIMIT and ("\n" not in text or self._long_names)
@@ -968,7 +968,7 @@ class Machine(Copied):
 
 class Pairs(Machine):
     BETWEEN: ClassVar[Marks]  # pair, end (consumed), next (not consumed), and others (skipped)
-    PAIR: ClassVar[tuple[tuple[str, Marks, bool], ...]]
+    PAIR: ClassVar[tuple[tuple[str, Marks, str], ...]]
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
     _count = 0
 
@@ -1385,10 +1385,10 @@ AFTER_CALL = Marks(
     stray=STRAY,
     empty=EMPTY_CALL,
 )
-CALL_HEADER = (("name", Marks(suffix=NAME_END), False),)
+CALL_HEADER = (("name", Marks(suffix=NAME_END), ""),)
 CALL_BREAKS = Marks(mark=("</act>", '<act name="'))
 BETWEEN_PAIRS = Marks(pair=PAIR_START, skip=("</arg>",), next=("</act>", '\n<act name="', '<act name="', "<-/->\n"))
-PAIR_HEADER = (("key", Marks(suffix=KEY_END), False),)
+PAIR_HEADER = (("key", Marks(suffix=KEY_END), ""),)
 AFTER_VALUE = Marks(end=VALUE_END)
 WORDS_OF_VALUES = {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
 

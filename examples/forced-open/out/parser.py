@@ -223,6 +223,7 @@ ESCAPE = Pattern(r"\\(?:([\"\\/bfnrt]|u[0-9a-fA-F]{4})|(?:x([0-9a-fA-F]{2})|U([0
 PART_OF_ESCAPE = Pattern(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7}|[0-7]{1,2})?\Z")
 WORD = Pattern(r"[^,\n\]}]+")
 HELD = 256  # more than any sign is long
+LONGEST_FOLLOW = 160  # what shows that a value has ended, in characters
 
 
 def body_of(quote: str, escape: str) -> Pattern:
@@ -465,6 +466,9 @@ class Reader(Copied):
             else:
                 follow = self.follow[final].search(buf, pos)
                 end = follow.start() if follow else len(buf)
+                # What comes may show that it ends before that.
+                if not final and len(buf) - end < LONGEST_FOLLOW:
+                    return pos
         breaks = self.stack and not (bare_key and self.style.bare_keys)
         end = self._before_break(buf, pos, end, final) if breaks else end
         if (end == len(buf) or (breaks and end == pos)) and not final:
@@ -505,7 +509,7 @@ class Reader(Copied):
         if buf.startswith(close, end):
             # Where quotes inside are not escaped, one ends the string only before what may follow.
             guess = escape == "none" and len(close) < 3
-            if guess and not final and len(buf) - after < 160:
+            if guess and not final and len(buf) - after < LONGEST_FOLLOW:
                 return end
             if not guess or (self.style.follow if self.stack or not self.follow else self.follow[final]).match(
                 buf, after
@@ -1093,26 +1097,26 @@ class Machine(Copied):
         """Slots with the markers that end them: values, the end, and what was expected instead.
 
         "more": more input is needed, "end": it was, but the output has ended.
-        A marker of the kind "next" belongs to what follows the slot, as "bare" does after one word; with the flag, the
-        line's end is as good.  What comes again (the `name` is known after a call) says the same, or is told.
+        A marker of the kind "next" belongs to what follows the slot, as "bare" does after one word; white space
+        that comes with the markers is as good.  What comes again (the `name` is known) says the same, or is told.
         """
         values: dict[str, str] = {} if name is None else {"name": name}
         buf, others = self._buf, []
-        for slot, ends, line_ends in slots:
+        for slot, ends, stops in slots:
             pos = next_char(buf, pos)
             mark = ends.find(buf, pos, stop=pos + NAME_LIMIT)
             held = ends.held(buf, pos)
             hold = len(buf) if self._final else held
             end = hold if mark is None else min(hold, mark.start)
-            line = buf.find("\n", pos, min(end, pos + NAME_LIMIT)) if line_ends else -1
-            stop = line if line >= 0 else end
+            stop = min((at for ch in stops if (at := buf.find(ch, pos, min(end, pos + NAME_LIMIT))) >= 0), default=-1)
+            end = stop if stop >= 0 else end
             broken = self.BREAKS.find(buf, pos, stop=pos + NAME_LIMIT) if slot == "name" else None
-            if broken is not None and broken.start < stop:
+            if broken is not None and broken.start < end:
                 return values, pos, slot
-            if slot == "name" and not self._final and self.BREAKS.held(buf, pos) < stop:
+            if slot == "name" and not self._final and self.BREAKS.held(buf, pos) < end:
                 return values, pos, "more"
-            if line >= 0:
-                end, mark = line, Mark("next", line, line, "", "")
+            if stop >= 0:
+                mark = Mark("next", stop, stop, "", "")
             elif mark is None or hold <= mark.start:
                 text = buf[pos : min(held, pos + NAME_LIMIT)].strip()
                 wait = end - pos < NAME_LIMIT and ("\n" not in text or self._long_names)
@@ -1383,7 +1387,7 @@ AFTER_CALL = Marks(
     header=TURN_START,
     stray=STRAY,
 )
-CALL_HEADER = (("name", Marks(next=("{",)), False),)
+CALL_HEADER = (("name", Marks(next=("{",)), ""),)
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},

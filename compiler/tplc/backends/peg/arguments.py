@@ -195,7 +195,7 @@ class PairRules:
         rules += [self.over()] if self.alike else []
         rules.append(rule("argument_key", leaf(self.key_pattern())))
         if known:
-            rules.append(rule("key_stop", leaf(rf"\s*+{cores(self.key_end)}")))
+            rules.append(rule("key_stop", leaf(self.key_stop)))
         if self.key_end:
             rules.append(rule("key_end", leaf(rf"\s*+{ends(self.key_end)}")))
         if self.typed:
@@ -203,8 +203,13 @@ class PairRules:
         return rules
 
     def key_pattern(self) -> str:
-        stop = rf"\s*+{cores(self.key_end)}"
-        return rf"(?!{stop})\s*+\S[^\n]{{0,{KEY_LIMIT - 1}}}?(?={stop})"
+        guard = f"(?!{self.key_stop})" if self.key_end else ""
+        return rf"{guard}\s*+\S[^\n]{{0,{KEY_LIMIT - 1}}}?(?={self.key_stop})"
+
+    @property
+    def key_stop(self) -> str:
+        """What shows that the key has ended: a marker, or white space alone."""
+        return rf"\s*+{cores(self.key_end)}" if self.key_end else r"\s"
 
     def over(self) -> Rule:
         """Where a pair begins with its key, what else may come there."""

@@ -17,9 +17,11 @@ from tplc.backends.peg.styles import breaks_pattern
 from tplc.ir.markers import pieces_of
 from tplc.ir.nodes import SlotKind
 from tplc.lower import CallForm
+from tplc.lower.acceptor import WHITE_SPACE
 
 NAME_LIMIT = 512
 LINE_END = r"[^\S\n]*+\n"
+BLANK = r"\s"
 IDENTIFIER = r"[^\W\d][\w.:-]{0,511}"
 
 
@@ -102,4 +104,8 @@ def slot_stop(index: int, facts: Facts) -> str:
     if calls.pairs is None:
         return r"\s*+" + exact(calls.object_open)
     ends = either([*arguments_ahead(calls.pairs), facts.call_close, facts.section_close])
-    return (rf"\s*+(?:{ends})|" if ends else "") + LINE_END
+    return (rf"\s*+(?:{ends})|" if ends else "") + (BLANK if _is_one_word(kind, calls) else LINE_END)
+
+
+def _is_one_word(kind: SlotKind, calls: CallForm) -> bool:
+    return any(slot.kind == kind and slot.stops == WHITE_SPACE for slot in calls.header)

@@ -48,7 +48,7 @@ from tplc.backends.gbnf.regular.expressions import (
 from tplc.backends.gbnf.regular.quoting import quoting_of
 from tplc.backends.gbnf.regular.repetitions import LARGEST_COUNT
 from tplc.backends.gbnf.regular.rules import Rules
-from tplc.backends.gbnf.regular.until import Stop, stop_at
+from tplc.backends.gbnf.regular.until import SPACE, Stop, stop_at
 from tplc.backends.gbnf.schema import algebra, strings
 from tplc.backends.gbnf.schema.reader import SchemaReader
 from tplc.backends.gbnf.schema.report import Report
@@ -334,7 +334,9 @@ class Values:
                 len(name) <= LONGEST_KEY and codepoints.minus(codepoints.of(name), KEY_CHARACTERS) == ()
             ):
                 return False
-            return bool(name.strip()) and "\n" not in name and (not stop or stop not in name)
+            if not stop:
+                return len(name.split()) == 1 and name.strip() == name
+            return bool(name.strip()) and "\n" not in name and stop not in name
         close = styles[0].close or self._dialect.in_object.colon.strip()
         return styles[0].escape != "none" or not close or close not in name
 
@@ -405,7 +407,8 @@ class Values:
                 texts = [strings.Free(0, LONGEST_KEY) if text == strings.Free(0, None) else text for text in texts]
                 return alt(*(strings.raw_avoiding(self._rules, f"{hint}-key", text, avoided) for text in texts))
             # The text that ends the key is written with the pair.
-            avoided = codepoints.of(style.close.strip()[:1] + "\n")
+            stop = style.close.strip()[:1]
+            avoided = codepoints.of(stop + "\n") if stop else SPACE
             return alt(*(strings.raw_avoiding(self._rules, f"{hint}-key", text, avoided) for text in texts))
         if style.escape == "none" and not style.close:
             # A bare key is a word.

@@ -17,6 +17,7 @@ from tplc.backends.gbnf.schema.reader import SchemaReader
 from tplc.backends.gbnf.schema.report import Report
 from tplc.ir.nodes import JSON_STRING, JSON_STYLE, Dialect, Json, Slot, TemplateIR
 from tplc.lower import CallForm, lower
+from tplc.lower.acceptor import WHITE_SPACE
 from tplc.lower.layouts import text_at, text_behind
 
 GENERAL: Json = {"type": "object"}
@@ -54,7 +55,8 @@ def calls_of(
             report.tighter("parameters", "#", "the tool is left out: no arguments satisfy the schema")
             continue
         end_of_name = text_behind(form.call, "name").strip()
-        if end_of_name and end_of_name in name:
+        one_word = any(slot.kind == "name" and slot.stops == WHITE_SPACE for slot in form.header)
+        if (end_of_name and end_of_name in name) or (one_word and len(name.split()) > 1):
             report.looser("name", "#", "it holds what ends a name, so what is called can't be told")
         calls.append(Call(name, rules.add(f"{name}-arguments", arguments)))
     report.tool = ""

@@ -101,7 +101,16 @@ class TurnRules:
         reasoning = self.reasoning()
         if reasoning is not None:
             ways.insert(0, seq(reasoning, self._between(), self._opened(tail, first=False)))
+        elif not self._reasoning_end and self._reasoning.text.strip() and not self._too_late():
+            ways.insert(0, self._reasoning_before(tail))
         return seq(self._gap(), alt(*ways))
+
+    def _reasoning_before(self, tail: Expr) -> Expr:
+        """Reasoning that nothing closes but what opens the calls, at the start of a line, and the section."""
+        start, opener = first_of_turn(self._ir, self._reasoning.text), self._markers.later.lstrip()
+        stop = Stop("\n", (mark(opener) or opener).rstrip())
+        text = raw_through(self._rules, "reasoning", Free(0, None), stop, (start.strip(),) if start.strip() else ())
+        return seq(lit(_opening(start)), text, lit(opener[len(stop.core) :]), tail)
 
     def _opened(self, tail: Expr, *, first: bool) -> Expr:
         """content? section"""

@@ -1,0 +1,103 @@
+"""Real templates with other marks: what a learner that fits the collection instead of the world would fail on.
+
+mutations("{{ '<|im_start|>' + m.role + '\\n' }}…", rng)
+→  Mutation("rename", "{{ '<|vokzim|>' + m.role + '\\n' }}…"), Mutation("swap", …), Mutation("drop", …), …
+
+A mark is a bracketed token of the source's own texts.  It is changed wherever it stands, also where the template looks
+for it, so that the mutated template is as consistent as the real one.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from tests.property.random_markers import Markers
+
+_TOKEN = re.compile(
+    r"<\|[^<>|{}'\"\n]{1,40}\|>|</?[A-Za-z_][\w:.-]{1,40}>|\[/?[A-Z][A-Z_]{1,40}\]|<｜[^<>{}'\"\n]{1,40}｜>"
+)
+_WORD = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Mutation:
+    kind: str
+    source: str
+
+
+def mutations(source: str, rng: random.Random) -> Iterator[Mutation]:
+    """One of each kind, as far as the source has marks for it."""
+    for kind, mutate in KINDS.items():
+        changed = mutate(source, rng)
+        if changed is not None and changed != source:
+            yield Mutation(kind, changed)
+
+
+def tokens(source: str) -> list[str]:
+    return sorted(set(_TOKEN.findall(source)))
+
+
+def _rename(source: str, rng: random.Random) -> str | None:
+    """Every mark gets other words; those that share a word share the new one, so that closers still fit."""
+    words = sorted({word for token in tokens(source) for word in _WORD.findall(token)})
+    marks = Markers(rng)
+    new = {word: marks.word().upper() if word.isupper() else marks.word() for word in words}
+    return _TOKEN.sub(lambda token: _WORD.sub(lambda word: new[word.group()], token.group()), source)
+
+
+def _reshape(source: str, rng: random.Random) -> str | None:
+    """One mark becomes one of another theme."""
+    found = tokens(source)
+    return source.replace(rng.choice(found), f"@~{Markers(rng).word()}~@") if found else None
+
+
+def _swap(source: str, rng: random.Random) -> str | None:
+    """Two marks change places."""
+    found = tokens(source)
+    if len(found) < 2:
+        return None
+    one, two = rng.sample(found, 2)
+    return re.sub(f"{re.escape(one)}|{re.escape(two)}", lambda m: two if m.group() == one else one, source)
+
+
+def _drop(source: str, rng: random.Random) -> str | None:
+    """A mark is gone: what it told apart may be ambiguous then."""
+    found = tokens(source)
+    return source.replace(rng.choice(found), "") if len(found) > 2 else None
+
+
+def _separate(source: str, rng: random.Random) -> str | None:
+    """Other white space behind a mark."""
+    found = [token for token in tokens(source) if token + "\\n" in source]
+    if not found:
+        return None
+    token = rng.choice(found)
+    return source.replace(token + "\\n", token + rng.choice(["", " ", "\\n\\n", "\\n  "]))
+
+
+def _move(source: str, rng: random.Random) -> str | None:
+    """What stands behind a mark stands before it: `<|user|>\\n` becomes `\\n<|user|>`."""
+    found = [token for token in tokens(source) if token + "\\n" in source]
+    token = rng.choice(found) if found else ""
+    return source.replace(token + "\\n", "\\n" + token) if found else None
+
+
+def _double(source: str, rng: random.Random) -> str | None:
+    """A mark is two: another one follows it at once."""
+    found = tokens(source)
+    token = rng.choice(found) if found else ""
+    return source.replace(token, f"{token}<|{Markers(rng).word()}|>") if found else None
+
+
+KINDS: dict[str, Callable[[str, random.Random], str | None]] = {
+    "rename": _rename,
+    "reshape": _reshape,
+    "swap": _swap,
+    "drop": _drop,
+    "separate": _separate,
+    "move": _move,
+    "double": _double,
+}
