@@ -233,6 +233,15 @@ def body_of(quote: str, escape: str) -> Pattern:
     return Pattern(plain + escapes)
 
 
+def rest_of(close: str, escape: str) -> Pattern:
+    """What needs no look at it inside a string that this ends: no escape, and nothing that could begin the end."""
+    first, second = re.escape(close[0]), re.escape(close[1:2])
+    escapes = "\\\\" * (escape != "none")
+    plain = f"[^{first}{escapes}]*"
+    # Bounded, as above.
+    return Pattern(plain + (f"(?:{first}(?=[^{second}{escapes}]){plain}){{0,99}}" if second else ""))
+
+
 def escaped(text: str) -> str:
     """The inside of a JSON string."""
     return encode_basestring(text)[1:-1]
@@ -260,8 +269,8 @@ def json_end(buf: str, pos: int) -> int:
         return 0
 
 
-class Quoting(namedtuple("Quoting", "close escape body")):
-    """How a string goes on and ends."""
+class Quoting(namedtuple("Quoting", "close escape body rest")):
+    """How a string goes on and ends: `body` stays as it is, `rest` only needs the escapes of JSON."""
 
     def plain(self, text: str) -> int:
         """The end of what is in the string and stays as it is; -1 when more than a part of an escape follows that."""
@@ -283,7 +292,10 @@ class Style:
         *,
         bare_keys: bool = False,
     ) -> None:
-        self.strings = {opened: Quoting(close, escape, body_of(close[0], escape)) for opened, close, escape in strings}
+        self.strings = {
+            opened: Quoting(close, escape, body_of(close[0], escape), rest_of(close, escape))
+            for opened, close, escape in strings
+        }
         self.usual = strings[0][1] if strings else ""
         self.words, self.bare_keys = words, bare_keys
         self.tokens = {**dict.fromkeys(self.strings, '"'), **dict(zip(signs, "[,]{:,}"))}
@@ -494,11 +506,14 @@ class Reader(Copied):
             return int(mark.start)
         return pos if not final and self.breaks.held(buf, pos) < end else end
 
-    def _inside(self, buf: str, pos: int, final: bool, close: str, escape: str, body: Pattern) -> int:
+    def _inside(self, buf: str, pos: int, final: bool, close: str, escape: str, body: Pattern, rest: Pattern) -> int:
         """Text of a string, up to something that is not plain."""
         end: int = body.match(buf, pos).end()
         if end > pos:
             self.out.append(buf[pos:end])
+        if end < len(buf) and (text := rest.match(buf, end).group()):
+            self.out.append(escaped(text))
+            end += len(text)
         if end == len(buf):
             return end
         after = end + len(close)
