@@ -132,10 +132,10 @@ def test_another_version_is_told(tmp_path: Path) -> None:
         f"ImportError: {first} was generated for the runtime of tplc {VERSION}, and _tplc_runtime is of 0.1.9: "
         "generate it anew with `tplc compile` or `tplc build`\n".strip(),
     )
-    (tmp_path / RUNTIME_FILE).write_text(text.replace("class Marks:", "class Marks0:"))
+    (tmp_path / RUNTIME_FILE).write_text(text.replace("def rows_of(", "def rows_from("))
     assert python(tmp_path, f"import {first}", "-I") == (
         1,
-        f"ImportError: _tplc_runtime is the runtime of tplc {VERSION} and has no Marks: the parser that wants it is of "
+        f"ImportError: _tplc_runtime is the runtime of tplc {VERSION} and has no rows_of: the parser that wants it is of "
         "another version; generate it anew with `tplc compile` or `tplc build`",
     )
 
