@@ -27,6 +27,7 @@ def render(source: str, messages: list[dict[str, Json]] = HI, **variables: Json)
     ("source", "expected"),
     [
         pytest.param("a\n  {% if true %}\nb\n  {% endif %}\nc", "a\nb\nc", id="trim_blocks and lstrip_blocks"),
+        pytest.param("{% set größe = 'ℌi' %}{{ größe }}{{ ℌ | default('') }}", "ℌi", id="names beyond ASCII"),
         pytest.param("a\n  {{ 1 }}\nb", "a\n  1\nb", id="white space around expressions stays"),
         pytest.param("a \n{%- if true %} b {% endif -%}\n c", "a b c", id="explicit stripping"),
         pytest.param("a\n", "a", id="the last newline goes"),

@@ -42,8 +42,8 @@ except ImportError:  # Windows
 
 _MB = 1024 * 1024
 
-# Jinja would import these in the middle of a template, when no file can be opened any more.
-_IMPORTED_LATE = ("html", "jinja2.constants", "jinja2.debug", "pprint", "textwrap")
+# Jinja would import these (Python the last, for names beyond ASCII) when no file can be opened any more.
+_IMPORTED_LATE = ("html", "jinja2.constants", "jinja2.debug", "pprint", "textwrap", "unicodedata")
 _CODECS_LOADED_LATE = ("ascii", "unicode-escape")
 
 _LONGEST_MESSAGE = 2000
