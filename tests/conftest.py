@@ -46,3 +46,9 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip(f"no folder {SHARED.name} beside the project")
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def cache_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of the user who runs the commands."""
+    return tmp_path_factory.mktemp("cache-home")

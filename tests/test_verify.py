@@ -352,7 +352,8 @@ def test_a_parser_that_takes_calls_for_text_fails_though_the_render_is_the_same(
     result = run(RAW, ir, Artifact(parse, None))
     assert not result.verified
     call = "<call call_0><city>Oslo</city><unit>degrees</unit></call>"
-    assert result.failures == (f'one call: calls never came back: expected "", got "{call}"; rendered "{call}<end>"',)
+    failure = f'one call: calls never came back: expected "", got "{call}"; rendered "{call}<end>"'
+    assert result.failures == (f"cause: {failure}", failure)
 
 
 def test_no_message_is_no_proof() -> None:

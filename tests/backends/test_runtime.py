@@ -135,8 +135,8 @@ def test_another_version_is_told(tmp_path: Path) -> None:
     (tmp_path / RUNTIME_FILE).write_text(text.replace("def rows_of(", "def rows_from("))
     assert python(tmp_path, f"import {first}", "-I") == (
         1,
-        f"ImportError: _tplc_runtime is the runtime of tplc {VERSION} and has no rows_of: the parser that wants it is of "
-        "another version; generate it anew with `tplc compile` or `tplc build`",
+        f"ImportError: _tplc_runtime is the runtime of tplc {VERSION} and has no rows_of: the parser that wants it is "
+        "of another version; generate it anew with `tplc compile` or `tplc build`",
     )
 
 

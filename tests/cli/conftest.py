@@ -36,12 +36,6 @@ class Result:
 Run = Callable[..., Result]
 
 
-@pytest.fixture(scope="session")
-def cache_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of the user who runs the commands."""
-    return tmp_path_factory.mktemp("cache-home")
-
-
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, cache_home: Path) -> Run:
     """`run("compile", "a.jinja", stdin="…")` in an empty folder."""

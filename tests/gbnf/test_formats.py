@@ -20,7 +20,8 @@ WITH_CALLS = (
     "closer-with-name", "fenced-json", "forced-closed", "forced-open", "ids-with-names", "json-array",
     "key-value-tags", "keyword-calls", "markers-by-shape", "name-as-key", "nested-elements", "open-json",
     "parameter-tags", "pretty-json", "python-literals", "recipient-lines", "sectioned-ids", "string-delimiters",
-    "tagged-json", "tagged-name-json", "thinking-parts", "typed-attributes", "wrapped-content",
+    "tagged-json", "tagged-name-json", "thinking-parts", "typed-attributes",
+    "words-in-calls", "wrapped-content",
 )  # fmt: skip
 WALKS = 100
 
