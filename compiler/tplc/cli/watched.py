@@ -52,13 +52,15 @@ def _watch(command: int, told: int) -> int:
     last: dict[str, object] = {}
     while True:
         ready = dict(poll.poll(_milliseconds(last)))
+        # What it told before its end comes first: both may be there at once, or its files closed a moment before it ends.
+        if told in ready:
+            if ready[told] & select.POLLIN:
+                last = _read(told, last)
+            else:
+                poll.unregister(told)
         if ended in ready:
             break
-        if told in ready:
-            last = _read(told, last) if ready[told] & select.POLLIN else {}
-            if not ready[told] & select.POLLIN:
-                poll.unregister(told)
-        elif last:
+        if not ready and last:
             os.kill(command, signal.SIGKILL)
             os.waitpid(command, 0)
             return _say(last, f"limit exceeded: total_seconds ({last['seconds']:g})")
