@@ -52,7 +52,7 @@ def _watch(command: int, told: int) -> int:
     last: dict[str, object] = {}
     while True:
         ready = dict(poll.poll(_milliseconds(last)))
-        # What it told before its end comes first: both may be there at once, or its files closed a moment before it ends.
+        # What it told before its end comes first: both may be there at once, or its files be closed a moment before.
         if told in ready:
             if ready[told] & select.POLLIN:
                 last = _read(told, last)
