@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.conftest import Run
 from tests.conftest import ROOT
+from tplc.driver import RUNTIME_FILE, GrammarOptions, ParserOptions, generate, load_ir, shared_runtime
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -43,6 +44,26 @@ def test_a_file_of_rows(run: Run, rows: str, tmp_path: Path) -> None:
     assert [row["content"] for row in written] == ["Hi.", None, None, None, None]
     assert [row["incomplete"] for row in written] == [False, None, False, False, False]
     assert written[3]["tool_calls"] == [{"id": None, "name": "peek", "arguments": '{"at": 5}'}]
+
+
+def test_parsers_that_share_a_runtime(run: Run, tmp_path: Path) -> None:
+    names = ("tagged-json", "parameter-tags")
+    for folder, runtime in (("own", "standalone"), ("shared", "shared")):
+        (tmp_path / folder).mkdir()
+        for name in names:
+            ir = load_ir((ROOT / "examples" / name / "out" / "ir.json").read_text(encoding="utf-8"))
+            text = generate(ir, "python", GrammarOptions(parser=ParserOptions(runtime=runtime)))
+            (tmp_path / folder / f"{name}.py").write_text(text, encoding="utf-8")
+    (tmp_path / "shared" / RUNTIME_FILE).write_text(shared_runtime(), encoding="utf-8")
+    parquet.write_table(pa.table({"text": [CALL] * 3, "by": [*names, None]}), tmp_path / "rows.parquet")
+    for folder in ("own", "shared"):
+        result = run(
+            "parse", folder, "rows.parquet", "--column", "text", "--parser-column", "by", "-o", f"{folder}.jsonl"
+        )
+        assert result.code == 0, result.err
+    assert (tmp_path / "shared.jsonl").read_text() == (tmp_path / "own.jsonl").read_text()
+    one = run("parse", "shared/tagged-json.py", "rows.parquet", "--column", "text", "-o", "one.jsonl")
+    assert (one.code, json.loads((tmp_path / "one.jsonl").read_text().splitlines()[0])["content"]) == (0, None)
 
 
 def test_the_summary_as_json(run: Run, rows: str) -> None:

@@ -40,25 +40,29 @@ def message_fields() -> list[pa.Field]:
     ]
 
 
+State = tuple[Mapping[str, str], Columns, object, str | None, str | None]
+
+
 @dataclass(slots=True)
 class RowParser:
     """`parsers`: texts of generated parsers by the name that the column `columns.parser` holds; "" for the only one.
 
     `tools`: JSON text, or the tools themselves, of all rows.  `tokenizer`: the text of a tokenizer.json, for columns
-    of token ids.
+    of token ids.  `runtime`: the text of the runtime that the parsers share, where they do.
     """
 
     parsers: Mapping[str, str]
     columns: Columns
     tools: object = None
     tokenizer: str | None = None
+    runtime: str | None = None
     _decode: Callable[[Sequence[Sequence[int]]], list[str]] | None = field(default=None, init=False, repr=False)
 
-    def __getstate__(self) -> tuple[Mapping[str, str], Columns, object, str | None]:
-        return (self.parsers, self.columns, self.tools, self.tokenizer)
+    def __getstate__(self) -> State:
+        return (self.parsers, self.columns, self.tools, self.tokenizer, self.runtime)
 
-    def __setstate__(self, state: tuple[Mapping[str, str], Columns, object, str | None]) -> None:
-        self.parsers, self.columns, self.tools, self.tokenizer = state
+    def __setstate__(self, state: State) -> None:
+        self.parsers, self.columns, self.tools, self.tokenizer, self.runtime = state
         self._decode = None
 
     def __call__(self, table: pa.Table) -> pa.Table:
@@ -130,7 +134,7 @@ class RowParser:
         text = self.parsers[name]
         key = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
         if key not in _MODULES:
-            module = read_parser(text, name or "parser.py")
+            module = read_parser(text, name or "parser.py", runtime=self.runtime)
             if not hasattr(module, "parse_many"):
                 raise NotAParser(f"{name or 'the parser'}: an older tplc made it, without parse_many: generate it anew")
             _MODULES[key] = module

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from tplc.ir.visible import one_line
 from tplc.project.artifacts import check_output, write_output
 from tplc.project.beside import is_ir
 from tplc.project.files import read_text, read_tools
+from tplc.verify.artifact import runtime_beside
 
 if TYPE_CHECKING:
     from tplc.batch.summary import Summary
@@ -71,6 +73,7 @@ def rows_command(options: RowOptions) -> None:
         columns,
         tools=read_tools(options.tools) if options.tools else None,
         tokenizer=read_text(options.tokenizer) if options.tokenizer else None,
+        runtime=runtime_beside(_place_of_parsers(options)),
     )
     if options.html is not None:
         check_output(options.html, force=options.force)
@@ -92,7 +95,10 @@ def _parsers(options: RowOptions) -> dict[str, str]:
     if options.parser_column is None:
         return {"": _parser_text(options)}
     folder = Path(options.source)
-    found = {path.stem: read_text(str(path)) for path in sorted(folder.glob("*.py"))} if folder.is_dir() else {}
+    paths = (
+        [path for path in sorted(folder.glob("*.py")) if path.name != driver.RUNTIME_FILE] if folder.is_dir() else []
+    )
+    found = {path.stem: read_text(str(path)) for path in paths}
     if not found:
         raise SourceError(
             options.source,
@@ -100,6 +106,11 @@ def _parsers(options: RowOptions) -> dict[str, str]:
             "--parser-column needs a folder with NAME.py for each name in the column",
         )
     return found
+
+
+def _place_of_parsers(options: RowOptions) -> str:
+    """A file in the folder where parsers may have their runtime beside them."""
+    return options.source if options.parser_column is None else os.path.join(options.source, "parser.py")
 
 
 def _parser_text(options: RowOptions) -> str:
