@@ -62,6 +62,7 @@ def tool(**schema: Any) -> str:
     return json.dumps([{"type": "function", "function": {"name": "look", "parameters": schema}}])
 
 
+BRANCHING = {f"d{at}": {"anyOf": [{"$ref": f"#/$defs/d{at + 1}"}] * 2} for at in range(40)}
 TOOLS: list[tuple[str, str | None]] = [
     ("none", None),
     ("empty", ""),
@@ -80,6 +81,7 @@ TOOLS: list[tuple[str, str | None]] = [
     ("a reference into the network", tool(**{"$ref": "http://127.0.0.1:9/schema.json"})),
     ("a pattern that is none", tool(properties={"at": {"pattern": "("}}, patternProperties={"(": {}})),
     ("a pattern without end", tool(patternProperties={"^(a+)+$": {}})),
+    ("2 ** 40 ways", tool(**{"$defs": {**BRANCHING, "d40": {"type": "string"}}, "$ref": "#/$defs/d0"})),
     ("half a pair", tool(properties={"\ud800": {"type": "string"}})),
     ("a type that is none", tool(properties={"at": {"type": "strange"}})),
 ]

@@ -131,7 +131,7 @@ def test_time_and_memory_of_this_process() -> None:
 @pytest.mark.usefixtures("enforced")
 def test_a_compile_ends_in_time() -> None:
     """Also between two renders."""
-    slow = HEAD + "{% for i in range(20000) %}{% for j in range(10) %}{% endfor %}{% endfor %}" + FOOT
+    slow = HEAD + "{% for i in range(20000) %}{% for j in range(100) %}{% endfor %}{% endfor %}" + FOOT
     start = time.monotonic()
     with pytest.raises(TplcError) as caught:
         compile_template(slow, name="slow.jinja", limits=Limits(total_seconds=2))

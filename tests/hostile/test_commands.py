@@ -27,7 +27,7 @@ SLOW = (
     HEAD
     + CALL.replace("OPENER", "'<call>'")
     + FOOT
-    + "{% for i in range(3000) %}{% for j in range(300) %}{% endfor %}{% endfor %}"
+    + "{% for i in range(3000) %}{% for j in range(3000) %}{% endfor %}{% endfor %}"
 )
 TOO_LONG = "limit exceeded: marker_chars (1000: "
 TOO_SLOW = "limit exceeded: total_seconds (4)"

@@ -182,6 +182,8 @@ def test_no_schema_is_fetched(scheme: str, tmp_path: Path, monkeypatch: pytest.M
     assert violation('{"a": 1}', {"$ref": f"{scheme}://{tmp_path}/x.json"}) == ""
     slow = {"type": "string", "pattern": "^(a+)+$"}
     assert violation(json.dumps({"a": "a" * 60 + "b"}), {"properties": {"a": slow}}) == ""
+    keys = {"patternProperties": {"^(a+)+$": {"type": "string"}}, "additionalProperties": False}
+    assert violation(json.dumps({"a" * 60 + "b": 1}), keys) == ""
     other = {"$schema": "https://json-schema.org/draft/2020-12/schema", **slow}
     assert violation(json.dumps({"a": "a" * 60 + "b"}), {"properties": {"a": other}}) == ""
     assert violation('{"a": 1}', {"properties": {"a": other}}) == "a: not what type allows"

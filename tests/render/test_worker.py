@@ -93,7 +93,7 @@ def test_a_stopped_worker_meets_the_clock() -> None:
         assert renderer.render(HI) == "x"
 
 
-SLOW = "{% for i in range(99999) %}{% endfor %}" * 3 + "{{ messages[0].content }}"
+SLOW = "{% for i in range(99999) %}{% endfor %}" * 20 + "{{ messages[0].content }}"
 
 
 def test_a_compile_as_a_whole_is_bounded() -> None:

@@ -6,7 +6,6 @@ Summary().add(table)  →  rows 1,000, calls 1,203, incomplete 2, …, and a few
 from __future__ import annotations
 
 import json
-import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,13 +13,10 @@ from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from jsonschema import validators
-from jsonschema.exceptions import SchemaError, UnknownType
 from jsonschema.validators import validator_for
-from referencing import Registry
-from referencing.exceptions import Unresolvable
 
 from tplc.batch.columns import STRUCT, Columns
+from tplc.verify.allowed import UNTOLD, Allowed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -226,11 +222,11 @@ def _sum(many: Iterable[Counts]) -> Counts:
 
 
 @lru_cache(maxsize=_MOST_TOOLS)
-def _validators(text: str) -> dict[str, Any]:
+def _validators(text: str) -> dict[str, Allowed]:
     return dict(_of_tools(text))
 
 
-def _of_tools(text: str) -> Iterator[tuple[str, Any]]:
+def _of_tools(text: str) -> Iterator[tuple[str, Allowed]]:
     try:
         tools = json.loads(text)
     except (ValueError, RecursionError):
@@ -240,47 +236,17 @@ def _of_tools(text: str) -> Iterator[tuple[str, Any]]:
         schema = function.get("parameters") if isinstance(function, dict) else None
         if isinstance(schema, dict) and isinstance(function.get("name"), str):
             try:
-                kind = validator_for(schema)
-                kind.check_schema(schema)
-            except _NO_SCHEMA:
+                allowed = Allowed(schema, validator_for(schema))
+            except UNTOLD:
                 continue
-            yield function["name"], _without_patterns(kind)(schema, registry=Registry())
+            yield function["name"], allowed
 
 
-# What checking a schema raises that is none, and one by which nothing can be judged.
-_NO_SCHEMA = (
-    SchemaError, UnknownType, Unresolvable, re.error,
-    RecursionError, ValueError, TypeError, AttributeError, LookupError,
-)  # fmt: skip
-# Patterns of strangers may take for ever.
-_NOT_LOOKED_AT = ("pattern", "patternProperties", "unevaluatedProperties")
-
-
-@lru_cache
-def _without_patterns(kind: Any) -> Any:
-    usual = kind.VALIDATORS.get("additionalProperties")
-
-    def additional(validator: Any, allowed: Any, instance: Any, schema: Any) -> Any:
-        return None if usual is None or "patternProperties" in schema else usual(validator, allowed, instance, schema)
-
-    return validators.extend(
-        kind,
-        {  # type: ignore[no-untyped-call]
-            **dict.fromkeys(_NOT_LOOKED_AT, _nothing),
-            "additionalProperties": additional,
-        },
-    )
-
-
-def _nothing(*_: object) -> None:
-    return None
-
-
-def _violated(validator: Any, arguments: str) -> bool:
+def _violated(allowed: Allowed, arguments: str) -> bool:
     """Where the schema or the arguments are such that nobody can say it, no."""
     try:
-        return not validator.is_valid(json.loads(arguments))
-    except _NO_SCHEMA:
+        return allowed.error(json.loads(arguments)) is not None
+    except UNTOLD:
         return False
 
 

@@ -7,17 +7,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal
 
 from tplc.ir.nodes import TemplateIR
 from tplc.observe.likeness import Likeness, likeness_of
 from tplc.observe.outputs import Recorded
 from tplc.verify.artifact import Artifact, Message
 
+if TYPE_CHECKING:
+    from tplc.verify.allowed import Allowed
+
 Kind = Literal["marker in content", "marker in reasoning", "diagnosed", "unknown tool", "arguments", "incomplete"]
-MOST_STEPS = 20_000  # of a schema's keywords, for one call's arguments
+_MOST_SCHEMAS = 1000  # are kept, ready to be held against
 # The first kind that an output has says best what is wrong with it.
 KINDS: tuple[Kind, ...] = (
     "marker in content",
@@ -149,19 +153,12 @@ def _violations(output: Recorded, message: Message) -> Iterator[Finding]:
 
 def violation(arguments: str, schema: Mapping[str, Any]) -> str:
     """What of them the schema does not allow; "" too where that cannot be told, or takes too long to tell."""
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import SchemaError, best_match
-    from referencing.exceptions import Unresolvable
+    from tplc.verify.allowed import UNTOLD
 
     try:
-        value = json.loads(arguments)
-        plain = json.loads(json.dumps(schema), object_hook=_without_dialect)
-        Draft202012Validator.check_schema(plain)
-        error = best_match(_Held(MOST_STEPS).errors(plain, value))
-    except (ValueError, RecursionError):
-        return ""  # the call is cut, which is told apart; or what nests too deep
-    except (SchemaError, Unresolvable, _TooManySteps):
-        return ""  # servers take schemas that are none
+        error = _allowed(json.dumps(schema)).error(json.loads(arguments))
+    except UNTOLD:
+        return ""  # the call is cut, which is told apart; or servers take schemas that are none
     if error is None:
         return ""
     if error.validator == "required":
@@ -171,37 +168,10 @@ def violation(arguments: str, schema: Mapping[str, Any]) -> str:
     return f"{path or 'the object'}: not what {error.validator} allows"
 
 
-class _TooManySteps(Exception):
-    """A schema that branches in itself is not looked at to its end."""
+@lru_cache(maxsize=_MOST_SCHEMAS)
+def _allowed(schema: str) -> Allowed:
+    from jsonschema import Draft202012Validator
 
+    from tplc.verify.allowed import Allowed
 
-class _Held:
-    """A value held against a schema that may be anybody's: so many steps, no patterns (one may take for ever), and no
-    schema from elsewhere."""
-
-    def __init__(self, steps: int) -> None:
-        self._left = steps
-
-    def errors(self, schema: Any, value: object) -> Iterator[Any]:
-        from jsonschema import Draft202012Validator, validators
-        from jsonschema.validators import SPECIFICATIONS  # type: ignore[attr-defined]
-
-        extend: Any = validators.extend
-        checks = {keyword: self._counted(check) for keyword, check in Draft202012Validator.VALIDATORS.items()}
-        checks["pattern"] = lambda *given: iter(())
-        held: Iterator[Any] = extend(Draft202012Validator, checks)(schema, registry=SPECIFICATIONS).iter_errors(value)
-        return held
-
-    def _counted(self, check: Callable[..., Any]) -> Callable[..., Iterator[Any]]:
-        def counted(*given: Any) -> Iterator[Any]:
-            self._left -= 1
-            if self._left < 0:
-                raise _TooManySteps
-            yield from check(*given) or ()
-
-        return counted
-
-
-def _without_dialect(schema: dict[str, Any]) -> dict[str, Any]:
-    """A part that names a dialect of its own would be held against by another validator."""
-    return {name: value for name, value in schema.items() if name != "$schema"}
+    return Allowed(json.loads(schema), Draft202012Validator)
