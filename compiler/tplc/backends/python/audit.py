@@ -19,6 +19,7 @@ MODULES: Mapping[str, frozenset[str] | None] = {
     "._tplc_runtime": None,
     "_tplc_runtime": None,
     "argparse": frozenset(["ArgumentParser"]),
+    "bisect": frozenset(["bisect_right"]),
     "collections": frozenset(["Counter", "OrderedDict", "defaultdict", "deque", "namedtuple"]),
     "collections.abc": None,
     "json": frozenset(["JSONDecodeError", "JSONDecoder", "JSONEncoder", "dumps", "load", "loads"]),
