@@ -714,6 +714,19 @@ def init_(
     init_command(sources or [], output, force=force)
 
 
+@app.command("schema", short_help="JSON schemas of tplc's files, for editors.")
+def schema_(
+    name: Annotated[
+        str | None,
+        typer.Argument(help="Which; without it they are listed.", show_default=False, autocompletion=complete.schemas),
+    ] = None,
+) -> None:
+    """Print the JSON schema of a kind of file: manifests, tolerance files, entries of a catalogue, what tplc writes."""
+    from tplc.cli.schema import schema_command
+
+    schema_command(name)
+
+
 @app.command("census", short_help="A collection of templates at once: what each is compiled to.")
 def census_(
     place: Annotated[
