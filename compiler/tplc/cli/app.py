@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -217,46 +218,51 @@ def compile_(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Report as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No report: warnings and failures only.")] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Compile again whenever a file that is read changes, until Ctrl-C.")
+    ] = False,
 ) -> None:
     """Compile a template into a parser, a grammar, or its format as JSON, and verify it.
 
     The report goes to standard error.  Exit code 1: the template cannot be compiled, or verification failed (then no
     file is written).  Exit code 2: wrong usage, or input that cannot be read.
     """
-    from tplc.cli.compile import CompileOptions, compile_command
+    from tplc.cli.compile import CompileOptions, compile_command, watch_command
 
-    compile_command(
-        CompileOptions(
-            source=source,
-            output=output,
-            target=target,
-            template_name=template_name,
-            special_tokens=tuple(special_token or ()),
-            variants=_variants(tolerances, catalogue, no_catalogue),
-            examples=tuple(example or ()),
-            tools=tools,
-            tool_choice=tool_choice,
-            parallel=parallel,
-            any_order=any_order,
-            json_schema=json_schema,
-            variables=tuple(var or ()),
-            strict=strict,
-            profile=profile,
-            into=into,
-            openai=openai,
-            runtime=runtime,
-            reasoning=reasoning,
-            max_size=max_size,
-            force=force,
-            allow_unverified=allow_unverified,
-            seed=seed,
-            thorough=thorough,
-            limits=tuple(limit or ()),
-            depfile=depfile,
-            as_json=as_json,
-            quiet=quiet,
-        )
+    options = CompileOptions(
+        source=source,
+        output=output,
+        target=target,
+        template_name=template_name,
+        special_tokens=tuple(special_token or ()),
+        variants=_variants(tolerances, catalogue, no_catalogue),
+        examples=tuple(example or ()),
+        tools=tools,
+        tool_choice=tool_choice,
+        parallel=parallel,
+        any_order=any_order,
+        json_schema=json_schema,
+        variables=tuple(var or ()),
+        strict=strict,
+        profile=profile,
+        into=into,
+        openai=openai,
+        runtime=runtime,
+        reasoning=reasoning,
+        max_size=max_size,
+        force=force,
+        allow_unverified=allow_unverified,
+        seed=seed,
+        thorough=thorough,
+        limits=tuple(limit or ()),
+        depfile=depfile,
+        as_json=as_json,
+        quiet=quiet,
     )
+    if watch:
+        watch_command(options, [argument for argument in sys.argv[2:] if argument != "--watch"])
+    else:
+        compile_command(options)
 
 
 def _variants(tolerances: list[Path] | None, catalogue: list[Path] | None, no_catalogue: bool) -> Variants:
