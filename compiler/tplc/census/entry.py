@@ -20,6 +20,7 @@ from tplc.sources import load
 
 if TYPE_CHECKING:
     from tplc.learn.warnings import TemplateWarning
+    from tplc.render import Limits
 
 State = Literal["verified", "not verified", "refused", "unreadable", "internal error"]
 STATES: tuple[State, ...] = get_args(State)
@@ -58,7 +59,7 @@ class Entry:
         return Entry(**given)
 
 
-def entry_of(source: str) -> Entry:
+def entry_of(source: str, limits: Limits | None = None) -> Entry:
     """Compile and verify one template; what goes wrong with it is what its entry says."""
     start = time.perf_counter()
     try:
@@ -68,7 +69,11 @@ def entry_of(source: str) -> Entry:
     warnings: list[TemplateWarning] = []
     try:
         ir = driver.compile_template(
-            template.text, name=template.name, special_tokens=template.special_tokens, warn=warnings.append
+            template.text,
+            name=template.name,
+            special_tokens=template.special_tokens,
+            warn=warnings.append,
+            limits=limits,
         )
     except TplcError as error:
         sha256 = hashlib.sha256(template.text.encode("utf-8", "surrogatepass")).hexdigest()

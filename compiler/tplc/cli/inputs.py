@@ -59,6 +59,12 @@ def limits(options: Sequence[str]) -> Limits:
     return driver.make_limits(given)
 
 
+def refuse_limits(options: Sequence[str], what: str) -> None:
+    """What holds a format already is not rendered: a limit would bound nothing."""
+    if options:
+        raise UsageError(f"--limit {options[0]}: {what} is not learned: name a template")
+
+
 def load_template(source: str, template_name: str | None, special_tokens: Sequence[str]) -> TemplateSource:
     """The template, with the special tokens given on the command line over its own."""
     from dataclasses import replace
@@ -103,6 +109,7 @@ def learned(
     special_tokens: Sequence[str],
     variants: Variants = NO_VARIANTS,
     *,
+    limits: Limits | None = None,
     verify: bool = False,
 ) -> TemplateIR:
     """The format of a template, with the result of verifying it where that is asked for."""
@@ -111,7 +118,7 @@ def learned(
     name, text, tokens = template.name, template.text, template.special_tokens
     with (
         working(f"learning {name}"),
-        driver.open_renderer(text, name=name, special_tokens=tokens) as renderer,
+        driver.open_renderer(text, name=name, special_tokens=tokens, limits=limits) as renderer,
         renderer.within_total(),
     ):
         ir = driver.learn_format(
