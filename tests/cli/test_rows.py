@@ -38,6 +38,7 @@ def test_a_file_of_rows(run: Run, rows: str, tmp_path: Path) -> None:
         "diagnosed    1",
         "unknown      1 calls of tools that are not among those given",
         "violating    1 calls with arguments that are not as the tool's schema says",
+        "not judged   0 calls that nobody can judge: the schema, the tools or the arguments cannot be read",
         "wrote        out.jsonl",
     ]
     written = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -80,6 +81,7 @@ def test_the_summary_as_json(run: Run, rows: str) -> None:
         "diagnosed": 0,
         "unknown_tools": 0,
         "violating": 0,
+        "not_judged": 0,
     }
     assert report == {
         **counts,

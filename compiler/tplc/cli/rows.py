@@ -148,3 +148,7 @@ def _lines(summary: Summary, seconds: float) -> Iterator[tuple[str, str]]:
     yield "diagnosed", f"{counts.diagnosed:,}"
     yield "unknown", f"{counts.unknown_tools:,} calls of tools that are not among those given"
     yield "violating", f"{counts.violating:,} calls with arguments that are not as the tool's schema says"
+    yield (
+        "not judged",
+        f"{counts.not_judged:,} calls that nobody can judge: the schema, the tools or the arguments cannot be read",
+    )
