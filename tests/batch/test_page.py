@@ -56,6 +56,7 @@ def test_rates_by_tool_diagnostic_and_length() -> None:
         ["with calls", "4", "57.1%"],
         ["incomplete", "1", "14.3%"],
         ["diagnosed", "2", "28.6%"],
+        ["not read", "0", "0%"],
         ["calls", "4", ""],
         ["calls of tools not given", "1", "25.0%"],
         ["calls against the tool's schema", "2", "50.0%"],

@@ -79,6 +79,7 @@ def test_the_summary_as_json(run: Run, rows: str) -> None:
         "calls": 3,
         "incomplete": 0,
         "diagnosed": 0,
+        "unread": 0,
         "unknown_tools": 0,
         "violating": 0,
         "not_judged": 0,
@@ -95,7 +96,7 @@ def test_the_summary_as_json(run: Run, rows: str) -> None:
 
 WRONG = [
     ((), "rows are written to a file or a folder: give -o FILE.parquet, FILE.jsonl, or a folder"),
-    (("-o", "o.jsonl", "--column", "texts"), "there is no column texts: there are text, tools"),
+    (("-o", "o.jsonl", "--column", "texts"), "rows.parquet: there is no column texts: there are text, tools"),
     (("-o", "o.jsonl", "--tools", "t", "--tools-column", "tools"), "give --tools for all rows, or --tools-column for "),
     (("-o", "o.jsonl", "--engine", "peg"), "--engine peg: no such engine; there are ray, datasets, pyarrow"),
     (("-o", "rows.parquet"), "rows.parquet is there: --resume leaves what is whole, --force writes anew"),

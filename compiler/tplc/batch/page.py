@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-from tplc.batch.rows import RowParser
+from tplc.batch.rows import NOT_READ, RowParser
 from tplc.batch.summary import Counts, Sample, Summary, rank, shown_length
 from tplc.explain.spans import spans
 from tplc.page import document, figures, with_line_ends
@@ -46,7 +46,12 @@ def _head(summary: Summary, source: str) -> str:
 
 def _figures(summary: Summary) -> str:
     counts = summary.counts
-    of_rows = [("with calls", counts.with_calls), ("incomplete", counts.incomplete), ("diagnosed", counts.diagnosed)]
+    of_rows = [
+        ("with calls", counts.with_calls),
+        ("incomplete", counts.incomplete),
+        ("diagnosed", counts.diagnosed),
+        ("not read", counts.unread),
+    ]
     of_calls = [
         ("of tools not given", counts.unknown_tools),
         ("against the tool's schema", counts.violating),
@@ -128,7 +133,8 @@ def _figure(sample: Sample, read: RowParser) -> str:
 
 
 def _coloured(sample: Sample, read: RowParser) -> str:
-    if sample.parser not in read.parsers and "" not in read.parsers:
+    unread = sample.parser not in read.parsers and "" not in read.parsers
+    if unread or sample.why == NOT_READ.strip(": "):
         return with_line_ends(sample.text)
     module = read.module(sample.parser if sample.parser in read.parsers else "")
     stream = module.StreamParser(tools=_tools(sample.tools), prompt=sample.prompt)

@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING, Any
 from jsonschema.validators import validator_for
 
 from tplc.batch.columns import STRUCT, Columns
+from tplc.batch.rows import NO_NAME, NO_PARSER, NOT_READ, RowParser
 from tplc.verify.allowed import UNTOLD, Allowed
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from tplc.batch.rows import RowParser
 
 UNKNOWN = "unknown tool "
 _MOST_TOOLS = 1000
@@ -34,8 +33,11 @@ LENGTHS = (100, 1000, 10_000, 100_000, 1_000_000)
 
 @dataclass(slots=True)
 class Counts:
-    """`characters`: of the outputs; `violating`: calls whose arguments are not as the tool's schema says;
-    `not_judged`: calls of which nobody can say it, as the schema, the tools or the arguments cannot be read."""
+    """`characters`: of the outputs; `unread`: rows that no parser read.
+
+    `violating`: calls whose arguments are not as the tool's schema says; `not_judged`: those of which nobody can say
+    it, as the schema, the tools or the arguments cannot be read.
+    """
 
     rows: int = 0
     nulls: int = 0
@@ -44,6 +46,7 @@ class Counts:
     calls: int = 0
     incomplete: int = 0
     diagnosed: int = 0
+    unread: int = 0
     unknown_tools: int = 0
     violating: int = 0
     not_judged: int = 0
@@ -132,6 +135,7 @@ class Summary:
         )
         texts = table[columns.output].to_pylist()
         listed = (flat[f"{STRUCT}.{name}" if columns.struct else name].to_pylist() for name in _FIELDS)
+        contents = flat[f"{STRUCT}.content" if columns.struct else "content"]
         for at, (calls, incomplete, diagnostics) in enumerate(zip(*listed, strict=True)):
             text = texts[at] if isinstance(texts[at], str) else ""
             parser = "" if parsers is None else parsers[at] or ""
@@ -147,6 +151,9 @@ class Summary:
             if calls:
                 self._calls(counts, calls, own)
             odd = self._diagnostics(counts, diagnostics)
+            if diagnostics and diagnostics[0].startswith(_UNREAD):
+                counts.unread += 1
+                text = text or contents[at].as_py()
             for why in odd or ("",):
                 if text and self._wanted(why, parser):
                     prompt = prompts[at] if prompts else None
@@ -186,7 +193,7 @@ class Summary:
             text = text if place.isdigit() else place  # what is wrong with the tools has no place in the output
             unknown = text.startswith(UNKNOWN)
             counts.unknown_tools += unknown
-            kinds.append(UNKNOWN.strip() if unknown else text)
+            kinds.append(next((kind.strip(": ") for kind in (UNKNOWN, NOT_READ) if text.startswith(kind)), text))
             _count(self.by_diagnostic, kinds[-1])
         return kinds
 
@@ -214,6 +221,7 @@ class Summary:
         return found
 
 
+_UNREAD = tuple(f"0: {begins}" for begins in (NO_PARSER, NO_NAME, NOT_READ))
 _FIELDS = ("tool_calls", "incomplete", "diagnostics")
 
 
