@@ -9,7 +9,8 @@ import pytest
 
 from tests.cli.conftest import Run
 from tests.conftest import ROOT
-from tplc.driver import RUNTIME_FILE, GrammarOptions, ParserOptions, generate, load_ir, shared_runtime
+from tplc.driver import GrammarOptions, ParserOptions, generate, load_ir, shared_runtime
+from tplc.ir.runtimes import RUNTIME_FILE
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")

@@ -16,6 +16,7 @@ from tplc.cli import inputs
 from tplc.cli.progress import advancing
 from tplc.cli.shown import print_json
 from tplc.errors import SourceError, UsageError
+from tplc.ir.runtimes import RUNTIME_FILE
 from tplc.ir.visible import one_line
 from tplc.project.artifacts import check_output, write_output
 from tplc.project.beside import is_ir
@@ -95,9 +96,7 @@ def _parsers(options: RowOptions) -> dict[str, str]:
     if options.parser_column is None:
         return {"": _parser_text(options)}
     folder = Path(options.source)
-    paths = (
-        [path for path in sorted(folder.glob("*.py")) if path.name != driver.RUNTIME_FILE] if folder.is_dir() else []
-    )
+    paths = [path for path in sorted(folder.glob("*.py")) if path.name != RUNTIME_FILE] if folder.is_dir() else []
     found = {path.stem: read_text(str(path)) for path in paths}
     if not found:
         raise SourceError(
