@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -20,8 +20,6 @@ from tplc.sources import load
 
 if TYPE_CHECKING:
     from tplc.learn.warnings import TemplateWarning
-    from tplc.render import Limits
-
 State = Literal["verified", "not verified", "refused", "unreadable", "internal error"]
 STATES: tuple[State, ...] = get_args(State)
 # What of an IR is not its format.
@@ -59,7 +57,7 @@ class Entry:
         return Entry(**given)
 
 
-def entry_of(source: str, limits: Limits | None = None) -> Entry:
+def entry_of(source: str, limits: Mapping[str, float] | None = None) -> Entry:
     """Compile and verify one template; what goes wrong with it is what its entry says."""
     start = time.perf_counter()
     try:
@@ -73,7 +71,7 @@ def entry_of(source: str, limits: Limits | None = None) -> Entry:
             name=template.name,
             special_tokens=template.special_tokens,
             warn=warnings.append,
-            limits=limits,
+            limits=driver.make_limits(limits or {}),
         )
     except TplcError as error:
         sha256 = hashlib.sha256(template.text.encode("utf-8", "surrogatepass")).hexdigest()

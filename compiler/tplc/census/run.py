@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from importlib.util import find_spec
@@ -11,7 +11,6 @@ from typing import Any
 from tplc.census.entry import Entry, entry_of
 from tplc.cluster import start_ray
 from tplc.errors import UsageError
-from tplc.render import Limits
 
 ENGINES = ("processes", "ray")
 
@@ -22,7 +21,7 @@ def census(
     engine: str = "processes",
     jobs: int = 1,
     address: str | None = None,
-    limits: Limits | None = None,
+    limits: Mapping[str, float] | None = None,
     progress: Callable[[str], None] = lambda source: None,
 ) -> list[Entry]:
     """An entry for each source, in their order, whatever the engine."""
@@ -37,7 +36,7 @@ def census(
     return entries
 
 
-def _in_processes(sources: Sequence[str], jobs: int, limits: Limits | None) -> Iterator[Entry]:
+def _in_processes(sources: Sequence[str], jobs: int, limits: Mapping[str, float] | None) -> Iterator[Entry]:
     """A process that dies takes its pool with it: what that had not done goes through one pool each."""
     with ProcessPoolExecutor(max(1, min(jobs, len(sources)))) as pool:
         futures = [_submitted(pool, source, limits) for source in sources]
@@ -47,7 +46,7 @@ def _in_processes(sources: Sequence[str], jobs: int, limits: Limits | None) -> I
             )
 
 
-def _submitted(pool: ProcessPoolExecutor, source: str, limits: Limits | None) -> Future[Entry]:
+def _submitted(pool: ProcessPoolExecutor, source: str, limits: Mapping[str, float] | None) -> Future[Entry]:
     try:
         return pool.submit(entry_of, source, limits)
     except BrokenProcessPool as error:
@@ -56,7 +55,7 @@ def _submitted(pool: ProcessPoolExecutor, source: str, limits: Limits | None) ->
         return broken
 
 
-def _alone(source: str, limits: Limits | None) -> Entry:
+def _alone(source: str, limits: Mapping[str, float] | None) -> Entry:
     with ProcessPoolExecutor(1) as pool:
         return _result(source, pool.submit(entry_of, source, limits))
 
@@ -71,7 +70,7 @@ def _result(source: str, future: Future[Entry]) -> Entry:
     return future.result()
 
 
-def _on_ray(sources: Sequence[str], address: str | None, limits: Limits | None) -> Iterator[Entry]:
+def _on_ray(sources: Sequence[str], address: str | None, limits: Mapping[str, float] | None) -> Iterator[Entry]:
     ray = start_ray(address)
     compiled: Any = ray.remote(entry_of)
     futures = [compiled.remote(source, limits) for source in sources]

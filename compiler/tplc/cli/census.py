@@ -6,7 +6,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from tplc.census.changes import Change, changes
 from tplc.census.entry import STATES, Entry, shared_formats
@@ -43,7 +43,7 @@ class CensusOptions:
 
 
 def census_command(options: CensusOptions) -> None:
-    limits = inputs.limits(options.limits)
+    limits = asdict(inputs.limits(options.limits))
     earlier = read(options.against) if options.against else None
     if options.output is not None:
         check_place(options.output)

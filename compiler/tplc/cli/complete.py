@@ -28,7 +28,7 @@ def profiles(incomplete: str) -> list[str]:
 
 
 def runtimes(incomplete: str) -> list[str]:
-    from tplc.backends.python import Runtime
+    from tplc.ir.runtimes import Runtime
 
     return _fitting(get_args(Runtime), incomplete)
 

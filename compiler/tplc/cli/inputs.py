@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ from tplc.project.declared import Declared, read_declared, telling_places
 from tplc.project.files import read_text
 
 if TYPE_CHECKING:
-    from tplc.render import Limits
+    from tplc.render import Limits, Renderer
     from tplc.sources import TemplateSource
 
 
@@ -115,18 +116,32 @@ def learned(
     """The format of a template, with the result of verifying it where that is asked for."""
     declared = variants.read()
     template = load_template(source, template_name, special_tokens)
-    name, text, tokens = template.name, template.text, template.special_tokens
-    with (
-        working(f"learning {name}"),
-        driver.open_renderer(text, name=name, special_tokens=tokens, limits=limits) as renderer,
-        renderer.within_total(),
-    ):
-        ir = driver.learn_format(
-            renderer, name=name, source_text=text, special_tokens=tokens, added_tokens=template.added_tokens
-        )
+    with learning(template, limits) as (ir, renderer):
         with telling_places(declared):
             ir = driver.tolerate(ir, declared.tolerances, declared.catalogue)
         return driver.verify_ir(ir, renderer) if verify else ir
+
+
+@contextmanager
+def learning(
+    template: TemplateSource, limits: Limits | None = None, *, doing: str = ""
+) -> Iterator[tuple[TemplateIR, Renderer]]:
+    """The format of a template as it writes it, and what renders it, while both are within the limits."""
+    with (
+        working(doing or f"learning {template.name}"),
+        driver.open_renderer(
+            template.text, name=template.name, special_tokens=template.special_tokens, limits=limits
+        ) as renderer,
+        renderer.within_total(),
+    ):
+        ir = driver.learn_format(
+            renderer,
+            name=template.name,
+            source_text=template.text,
+            special_tokens=template.special_tokens,
+            added_tokens=template.added_tokens,
+        )
+        yield ir, renderer
 
 
 def ir_in(path: str) -> TemplateIR:
