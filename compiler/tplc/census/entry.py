@@ -20,6 +20,7 @@ from tplc.sources import load
 
 if TYPE_CHECKING:
     from tplc.learn.warnings import TemplateWarning
+
 State = Literal["verified", "not verified", "refused", "unreadable", "internal error"]
 STATES: tuple[State, ...] = get_args(State)
 # What of an IR is not its format.
