@@ -54,7 +54,7 @@ Limit = Annotated[
         "--limit",
         metavar="NAME=VALUE",
         autocompletion=complete.limits,
-        help="A limit on rendering, such as memory_mb=512.",
+        help="A limit on what the template may take, such as memory_mb=512.",
     ),
 ]
 Tolerances = Annotated[
@@ -349,6 +349,7 @@ def parse_(
     tolerances: Tolerances = None,
     catalogue: CatalogueFolders = None,
     no_catalogue: NoCatalogue = False,
+    limit: Limit = None,
     column: Annotated[
         str | None,
         typer.Option(
@@ -440,6 +441,7 @@ def parse_(
                 template_name=template_name,
                 special_tokens=tuple(special_token or ()),
                 variants=_variants(tolerances, catalogue, no_catalogue),
+                limits=tuple(limit or ()),
             )
         )
         return
@@ -459,6 +461,7 @@ def parse_(
             template_name=template_name,
             special_tokens=tuple(special_token or ()),
             variants=_variants(tolerances, catalogue, no_catalogue),
+            limits=tuple(limit or ()),
             engine=engine or "parser",
             continued=continued,
         )
@@ -605,6 +608,7 @@ def try_(
     tolerances: Tolerances = None,
     catalogue: CatalogueFolders = None,
     no_catalogue: NoCatalogue = False,
+    limit: Limit = None,
 ) -> None:
     """Show a model's output split into its parts, and the deltas as they would stream."""
     from tplc.cli.attempt import try_command
@@ -623,6 +627,7 @@ def try_(
             template_name=template_name,
             special_tokens=tuple(special_token or ()),
             variants=_variants(tolerances, catalogue, no_catalogue),
+            limits=tuple(limit or ()),
         ),
         chunk=chunk,
     )
@@ -757,6 +762,7 @@ def census_(
     ] = "processes",
     address: Annotated[str | None, typer.Option("--address", metavar="ADDRESS", help="Of a Ray cluster.")] = None,
     jobs: Annotated[int | None, typer.Option("-j", "--jobs", metavar="N", min=1, help="Processes.")] = None,
+    limit: Limit = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite a table that is there.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Entries and changes as JSON.")] = False,
 ) -> None:
@@ -777,6 +783,7 @@ def census_(
             jobs=jobs,
             force=force,
             as_json=as_json,
+            limits=tuple(limit or ()),
         )
     )
 
@@ -792,6 +799,7 @@ def diff_(
     second: Annotated[str, typer.Argument(help="The one after it.", show_default=False)],
     template_name: Name = None,
     special_token: Tokens = None,
+    limit: Limit = None,
     as_json: Annotated[bool, typer.Option("--json", help="The result as JSON.")] = False,
 ) -> None:
     """Say what changed between two formats, and whether a parser of the first reads what the second writes.
@@ -802,7 +810,7 @@ def diff_(
     """
     from tplc.cli.diff import diff_command
 
-    diff_command(first, second, template_name, special_token or [], as_json=as_json)
+    diff_command(first, second, template_name, special_token or [], limit or [], as_json=as_json)
 
 
 @app.command("catalogue", short_help="The observed variants that tplc knows of.")
@@ -851,6 +859,7 @@ def observe_(
     tolerances: Tolerances = None,
     catalogue: CatalogueFolders = None,
     no_catalogue: NoCatalogue = False,
+    limit: Limit = None,
 ) -> None:
     """Read recorded outputs with the parser of a template: which are clean, which are odd, and in what way.
 
@@ -868,6 +877,7 @@ def observe_(
             template_name=template_name,
             special_tokens=tuple(special_token or ()),
             variants=_variants(tolerances, catalogue, no_catalogue),
+            limits=tuple(limit or ()),
             try_it=try_it,
             write=write,
             html=html,
