@@ -9,7 +9,8 @@ import pytest
 
 from tests.cli.conftest import Run
 from tests.conftest import ROOT
-from tplc.driver import RUNTIME_FILE, GrammarOptions, ParserOptions, generate, load_ir, shared_runtime
+from tplc.driver import GrammarOptions, ParserOptions, generate, load_ir, shared_runtime
+from tplc.ir.runtimes import RUNTIME_FILE
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -38,6 +39,7 @@ def test_a_file_of_rows(run: Run, rows: str, tmp_path: Path) -> None:
         "diagnosed    1",
         "unknown      1 calls of tools that are not among those given",
         "violating    1 calls with arguments that are not as the tool's schema says",
+        "not judged   0 calls that nobody can judge: the schema, the tools or the arguments cannot be read",
         "wrote        out.jsonl",
     ]
     written = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -78,8 +80,10 @@ def test_the_summary_as_json(run: Run, rows: str) -> None:
         "calls": 3,
         "incomplete": 0,
         "diagnosed": 0,
+        "unread": 0,
         "unknown_tools": 0,
         "violating": 0,
+        "not_judged": 0,
     }
     assert report == {
         **counts,
@@ -93,7 +97,7 @@ def test_the_summary_as_json(run: Run, rows: str) -> None:
 
 WRONG = [
     ((), "rows are written to a file or a folder: give -o FILE.parquet, FILE.jsonl, or a folder"),
-    (("-o", "o.jsonl", "--column", "texts"), "there is no column texts: there are text, tools"),
+    (("-o", "o.jsonl", "--column", "texts"), "rows.parquet: there is no column texts: there are text, tools"),
     (("-o", "o.jsonl", "--tools", "t", "--tools-column", "tools"), "give --tools for all rows, or --tools-column for "),
     (("-o", "o.jsonl", "--engine", "peg"), "--engine peg: no such engine; there are ray, datasets, pyarrow"),
     (("-o", "rows.parquet"), "rows.parquet is there: --resume leaves what is whole, --force writes anew"),

@@ -101,14 +101,16 @@ def _as_in_this_process(read: RowParser, table: pa.Table, mapped: pa.Table | Non
 def _with_ray(engine: Engine, read: RowParser, file: RowFile) -> Iterator[pa.Table]:
     """One file, its pieces shared out among the workers."""
     ray = start_ray(engine.address, engine.jobs)
-    first = next(file.tables(1))
-    if first.num_rows == 0:
-        yield read(first)
-    elif file.is_json:
+    if file.is_json:
         # Nobody knows where its rows begin: this process reads it, so many rows at once.
         for table in file.tables(engine.batch * 100):
             slices = [table.slice(start, engine.batch) for start in range(0, table.num_rows, engine.batch)]
-            yield from _mapped(ray, engine, file, first, read, ray.data.from_arrow(slices), read)
+            rows = ray.data.from_arrow(slices) if slices else None
+            yield from [read(table)] if rows is None else _mapped(ray, engine, file, table, read, rows, read)
+        return
+    first = next(file.tables(1))
+    if first.num_rows == 0:
+        yield read(first)
     else:
         pieces = [{"group": one.group, "start": one.start, "stop": one.stop} for one in file.pieces(engine.batch * 10)]
         rows = ray.data.from_items(pieces, override_num_blocks=len(pieces))

@@ -51,7 +51,7 @@ def plan(read: RowParser, engine: Engine, rows: str, output: str, *, force: bool
     left = tuple(part for part in parts if part not in there) if resume and not force else parts
     for part in left:
         for file in part.inputs:
-            read.columns.check(file.schema(), ids=read.tokenizer is not None)
+            file.check(read.columns, ids=read.tokenizer is not None)
     for part in left:
         if "://" not in part.output:
             os.makedirs(os.path.dirname(part.output) or ".", exist_ok=True)
@@ -64,5 +64,5 @@ def _parts(files: list[RowFile], rows: str, output: str) -> Iterator[Part]:
         return
     base = rows.rstrip("/") + "/"
     for file in files:
-        inside = file.path.removeprefix(base) if file.path != rows else file.name
-        yield Part((file,), f"{output.rstrip('/')}/{os.path.splitext(inside)[0]}.parquet")
+        inside = file.stem.removeprefix(base) if file.path != rows else file.stem.rpartition("/")[2]
+        yield Part((file,), f"{output.rstrip('/')}/{inside}.parquet")

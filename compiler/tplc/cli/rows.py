@@ -16,6 +16,7 @@ from tplc.cli import inputs
 from tplc.cli.progress import advancing
 from tplc.cli.shown import print_json
 from tplc.errors import SourceError, UsageError
+from tplc.ir.runtimes import RUNTIME_FILE
 from tplc.ir.visible import one_line
 from tplc.project.artifacts import check_output, write_output
 from tplc.project.beside import is_ir
@@ -53,6 +54,7 @@ class RowOptions:
     template_name: str | None
     special_tokens: tuple[str, ...]
     variants: inputs.Variants = inputs.NO_VARIANTS
+    limits: tuple[str, ...] = ()
 
 
 def rows_command(options: RowOptions) -> None:
@@ -94,10 +96,9 @@ def _parsers(options: RowOptions) -> dict[str, str]:
     """The text of the parser, or of each parser in a folder where a column names it."""
     if options.parser_column is None:
         return {"": _parser_text(options)}
+    inputs.refuse_limits(options.limits, "a folder of parsers")
     folder = Path(options.source)
-    paths = (
-        [path for path in sorted(folder.glob("*.py")) if path.name != driver.RUNTIME_FILE] if folder.is_dir() else []
-    )
+    paths = [path for path in sorted(folder.glob("*.py")) if path.name != RUNTIME_FILE] if folder.is_dir() else []
     found = {path.stem: read_text(str(path)) for path in paths}
     if not found:
         raise SourceError(
@@ -115,11 +116,16 @@ def _place_of_parsers(options: RowOptions) -> str:
 
 def _parser_text(options: RowOptions) -> str:
     if options.source.endswith(".py"):
+        inputs.refuse_limits(options.limits, "a generated parser")
         return read_text(options.source)
     if is_ir(options.source):
+        inputs.refuse_limits(options.limits, "an IR")
         ir = inputs.ir_in(options.source)
     else:
-        ir = inputs.learned(options.source, options.template_name, options.special_tokens, options.variants)
+        limits = inputs.limits(options.limits)
+        ir = inputs.learned(
+            options.source, options.template_name, options.special_tokens, options.variants, limits=limits
+        )
     return driver.generate(ir, "python")
 
 
@@ -148,3 +154,7 @@ def _lines(summary: Summary, seconds: float) -> Iterator[tuple[str, str]]:
     yield "diagnosed", f"{counts.diagnosed:,}"
     yield "unknown", f"{counts.unknown_tools:,} calls of tools that are not among those given"
     yield "violating", f"{counts.violating:,} calls with arguments that are not as the tool's schema says"
+    yield (
+        "not judged",
+        f"{counts.not_judged:,} calls that nobody can judge: the schema, the tools or the arguments cannot be read",
+    )

@@ -297,6 +297,12 @@ def member_of(schema: object, root: object, key: str) -> object:
     return None
 
 
+def properties_of(schema: object) -> list[str]:
+    """The keys that a schema names, whatever else it allows."""
+    named = (variant.get("properties") for variant in variants(schema, schema))
+    return [key for properties in named if isinstance(properties, dict) for key in properties if isinstance(key, str)]
+
+
 def keys_of(schema: object, root: object) -> set[str] | None:
     """The keys that an object may have; None when the schema does not tell."""
     keys: set[str] = set()
@@ -732,13 +738,15 @@ class Machine(Copied):
                 looked_at = kind == "held" or (self._opener and not self._reasoning_on) or self._fence is not None
                 self._goes_on("" if looked_at else kind, marks.plain)
             elif self._final:
-                if not (self._calls or self._said or any(self._texts.values())):
+                if self._is_silent():
                     self._text(kind, pos, end)
                 self._pos = end
             return ""
+        # White space alone is the answer where the turn ends behind it, and holds nothing else.
+        alone = mark.kind == "end" and kind == "content" and self._is_silent()
         literal = self._is_text(mark)
-        lead = 0 if literal else end - pos if blank else lead_in(buf[pos:end], mark.lead)
-        if not blank or literal:
+        lead = 0 if literal else end - pos if blank and not alone else lead_in(buf[pos:end], mark.lead)
+        if not blank or literal or alone:
             self._text(kind, pos, end - lead)
         # A call may turn out to be text, and then the white space before it is text too.
         self._pos = end - lead if mark.kind in ("call", "line") else end
@@ -746,6 +754,9 @@ class Machine(Copied):
         self._skip = mark.end - self._pos
         marker: str = mark.kind
         return marker
+
+    def _is_silent(self) -> bool:
+        return not (self._calls or self._said or any(self._texts.values()))
 
     def _counting(self, marks: Marks, mark: Mark | None) -> Mark | None:
         """The mark, or the first after it, that counts where it stands: "line" at a line's start, "last" at the end.
@@ -858,14 +869,18 @@ class Machine(Copied):
         that comes with the markers is as good.  What comes again (the `name` is known) says the same, or is told.
         """
         values: dict[str, str] = {} if name is None else {"name": name}
-        buf, others = self._buf, []
+        buf, others, last, start, joint = self._buf, [], "", pos, ""
         for slot, ends, stops in slots:
             pos = next_char(buf, pos)
-            mark = ends.find(buf, pos, stop=pos + NAME_LIMIT)
+            known = self._known(slot, pos, ends)
+            if known < 0:
+                return values, pos, "more"
+            mark = ends.find(buf, pos + known, stop=pos + NAME_LIMIT)
             held = ends.held(buf, pos)
             hold = len(buf) if self._final else held
             end = hold if mark is None else min(hold, mark.start)
-            stop = min((at for ch in stops if (at := buf.find(ch, pos, min(end, pos + NAME_LIMIT))) >= 0), default=-1)
+            until = min(end, pos + NAME_LIMIT)
+            stop = min((at for ch in stops if (at := buf.find(ch, pos + known, until)) >= 0), default=-1)
             end = stop if stop >= 0 else end
             broken = self.BREAKS.find(buf, pos, stop=pos + NAME_LIMIT) if slot == "name" else None
             if broken is not None and broken.start < end:
@@ -881,9 +896,15 @@ class Machine(Copied):
                     wait = any(name.startswith(text) for name in self._tools)
                 return values, pos, slot if not wait else "end" if self._final else "more"
             text = buf[pos:end].strip()
+            if slot == "index" and joint and not text.isdigit():  # what stands before it may be in a name, too
+                longer, _, count = buf[start:end].rpartition(joint)
+                if count.isdigit() and self.BREAKS.find(longer, 0) is None:
+                    values[last], text = longer.strip(), count
             if values.setdefault(slot, text) != text:
                 others.append(f"the {slot} comes again as {text}")
-            if not text or ("\n" in text and text not in self._tools):
+            start, last, joint = pos, slot, buf[mark.start : mark.end]
+            lacks = not text and (slot != "key" or mark.kind in ("next", "bare"))
+            if lacks or ("\n" in text and text not in self._tools and not known):
                 return values, pos, slot
             if mark.kind == "bare" and held <= mark.start:
                 return values, pos, "end"  # the output ends in the text between
@@ -895,6 +916,10 @@ class Machine(Copied):
         for other in others:
             self._note(other)
         return values, pos, ""
+
+    def _known(self, slot: str, pos: int, ends: Marks) -> int:
+        """The length of a name of the tools that stands here and holds what ends others; -1: more input is needed."""
+        return 0
 
     def _try(self, state: Callable[[Any], bool], kind: str = "content") -> None:
         """What comes (after _skip characters of opener) may be a call; if not, it is text of this kind."""
@@ -966,11 +991,15 @@ class Machine(Copied):
             self._cut("a call")
 
 
+MOST_ODD = 64  # of names that hold what ends names, so many are looked for
+
+
 class Pairs(Machine):
     BETWEEN: ClassVar[Marks]  # pair, end (consumed), next (not consumed), and others (skipped)
     PAIR: ClassVar[tuple[tuple[str, Marks, str], ...]]
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
     _count = 0
+    _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that hold what ends others
 
     def _begin_pairs(self) -> None:
         self._count = 0
@@ -978,6 +1007,28 @@ class Pairs(Machine):
 
     def _begin_value(self, key: str, word: str) -> None:
         raise NotImplementedError
+
+    def _known(self, slot: str, pos: int, ends: Marks) -> int:
+        buf, names = self._buf, self._odd_names(slot, ends)
+        for name in names:
+            at = next_char(buf, pos + len(name)) if buf.startswith(name, pos) else -1
+            if at >= 0 and ends.find(buf, at, anchored=True) is not None:
+                return len(name)
+            left = at == len(buf) or ends.begins(buf, at) if at >= 0 else name.startswith(buf[pos:])
+            if left and not self._final:
+                return -1
+        return 0
+
+    def _odd_names(self, slot: str, ends: Marks) -> list[str]:
+        """Those of the tools, or of the parameters of the tool that is called: the longest first."""
+        of = self._calls[-1][0] if slot == "key" and self._calls else ""
+        self._odd = {} if self._odd is None else self._odd
+        if (slot, of) not in self._odd:
+            names = self._tools if slot == "name" else properties_of(self._tools.get(of)) if slot == "key" else ()
+            odd = [name for name in names if "\n" in name or ends.find(name, 0) is not None]
+            fit = (name for name in odd if name == name.strip() and 0 < len(name) < NAME_LIMIT)
+            self._odd[slot, of] = sorted(fit, key=len, reverse=True)[:MOST_ODD]
+        return self._odd[slot, of]
 
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end

@@ -986,13 +986,15 @@ class Machine(Copied):
                 looked_at = kind == "held" or (self._opener and not self._reasoning_on) or self._fence is not None
                 self._goes_on("" if looked_at else kind, marks.plain)
             elif self._final:
-                if not (self._calls or self._said or any(self._texts.values())):
+                if self._is_silent():
                     self._text(kind, pos, end)
                 self._pos = end
             return ""
+        # White space alone is the answer where the turn ends behind it, and holds nothing else.
+        alone = mark.kind == "end" and kind == "content" and self._is_silent()
         literal = self._is_text(mark)
-        lead = 0 if literal else end - pos if blank else lead_in(buf[pos:end], mark.lead)
-        if not blank or literal:
+        lead = 0 if literal else end - pos if blank and not alone else lead_in(buf[pos:end], mark.lead)
+        if not blank or literal or alone:
             self._text(kind, pos, end - lead)
         # A call may turn out to be text, and then the white space before it is text too.
         self._pos = end - lead if mark.kind in ("call", "line") else end
@@ -1000,6 +1002,9 @@ class Machine(Copied):
         self._skip = mark.end - self._pos
         marker: str = mark.kind
         return marker
+
+    def _is_silent(self) -> bool:
+        return not (self._calls or self._said or any(self._texts.values()))
 
     def _counting(self, marks: Marks, mark: Mark | None) -> Mark | None:
         """The mark, or the first after it, that counts where it stands: "line" at a line's start, "last" at the end.
@@ -1109,6 +1114,10 @@ class Machine(Copied):
         self.incomplete = True
 
     # Calls
+
+    def _known(self, slot: str, pos: int, ends: Marks) -> int:
+        """The length of a name of the tools that stands here and holds what ends others; -1: more input is needed."""
+        return 0
 
     def _try(self, state: Callable[[Any], bool], kind: str = "content") -> None:
         """What comes (after _skip characters of opener) may be a call; if not, it is text of this kind."""

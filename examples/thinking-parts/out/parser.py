@@ -983,13 +983,15 @@ class Machine(Copied):
                 looked_at = kind == "held" or (self._opener and not self._reasoning_on) or self._fence is not None
                 self._goes_on("" if looked_at else kind, marks.plain)
             elif self._final:
-                if not (self._calls or self._said or any(self._texts.values())):
+                if self._is_silent():
                     self._text(kind, pos, end)
                 self._pos = end
             return ""
+        # White space alone is the answer where the turn ends behind it, and holds nothing else.
+        alone = mark.kind == "end" and kind == "content" and self._is_silent()
         literal = self._is_text(mark)
-        lead = 0 if literal else end - pos if blank else lead_in(buf[pos:end], mark.lead)
-        if not blank or literal:
+        lead = 0 if literal else end - pos if blank and not alone else lead_in(buf[pos:end], mark.lead)
+        if not blank or literal or alone:
             self._text(kind, pos, end - lead)
         # A call may turn out to be text, and then the white space before it is text too.
         self._pos = end - lead if mark.kind in ("call", "line") else end
@@ -997,6 +999,9 @@ class Machine(Copied):
         self._skip = mark.end - self._pos
         marker: str = mark.kind
         return marker
+
+    def _is_silent(self) -> bool:
+        return not (self._calls or self._said or any(self._texts.values()))
 
     def _counting(self, marks: Marks, mark: Mark | None) -> Mark | None:
         """The mark, or the first after it, that counts where it stands: "line" at a line's start, "last" at the end.
@@ -1115,14 +1120,18 @@ class Machine(Copied):
         that comes with the markers is as good.  What comes again (the `name` is known) says the same, or is told.
         """
         values: dict[str, str] = {} if name is None else {"name": name}
-        buf, others = self._buf, []
+        buf, others, last, start, joint = self._buf, [], "", pos, ""
         for slot, ends, stops in slots:
             pos = next_char(buf, pos)
-            mark = ends.find(buf, pos, stop=pos + NAME_LIMIT)
+            known = self._known(slot, pos, ends)
+            if known < 0:
+                return values, pos, "more"
+            mark = ends.find(buf, pos + known, stop=pos + NAME_LIMIT)
             held = ends.held(buf, pos)
             hold = len(buf) if self._final else held
             end = hold if mark is None else min(hold, mark.start)
-            stop = min((at for ch in stops if (at := buf.find(ch, pos, min(end, pos + NAME_LIMIT))) >= 0), default=-1)
+            until = min(end, pos + NAME_LIMIT)
+            stop = min((at for ch in stops if (at := buf.find(ch, pos + known, until)) >= 0), default=-1)
             end = stop if stop >= 0 else end
             broken = self.BREAKS.find(buf, pos, stop=pos + NAME_LIMIT) if slot == "name" else None
             if broken is not None and broken.start < end:
@@ -1138,9 +1147,15 @@ class Machine(Copied):
                     wait = any(name.startswith(text) for name in self._tools)
                 return values, pos, slot if not wait else "end" if self._final else "more"
             text = buf[pos:end].strip()
+            if slot == "index" and joint and not text.isdigit():  # what stands before it may be in a name, too
+                longer, _, count = buf[start:end].rpartition(joint)
+                if count.isdigit() and self.BREAKS.find(longer, 0) is None:
+                    values[last], text = longer.strip(), count
             if values.setdefault(slot, text) != text:
                 others.append(f"the {slot} comes again as {text}")
-            if not text or ("\n" in text and text not in self._tools):
+            start, last, joint = pos, slot, buf[mark.start : mark.end]
+            lacks = not text and (slot != "key" or mark.kind in ("next", "bare"))
+            if lacks or ("\n" in text and text not in self._tools and not known):
                 return values, pos, slot
             if mark.kind == "bare" and held <= mark.start:
                 return values, pos, "end"  # the output ends in the text between
@@ -1152,6 +1167,10 @@ class Machine(Copied):
         for other in others:
             self._note(other)
         return values, pos, ""
+
+    def _known(self, slot: str, pos: int, ends: Marks) -> int:
+        """The length of a name of the tools that stands here and holds what ends others; -1: more input is needed."""
+        return 0
 
     def _try(self, state: Callable[[Any], bool], kind: str = "content") -> None:
         """What comes (after _skip characters of opener) may be a call; if not, it is text of this kind."""
