@@ -31,7 +31,7 @@ from tplc.backends.peg.patterns import (
 )
 from tplc.backends.peg.rules import Rule, Section, rule, sequence
 from tplc.backends.peg.styles import BoundedStyle, breaks_pattern
-from tplc.lower import CallForm, PairForm, SlotEnd
+from tplc.lower import Acceptor, CallForm, PairForm, SlotEnd
 from tplc_runtime.machine import LEAST_CUT, NAME_LIMIT
 
 
@@ -164,7 +164,8 @@ def _next_rules(facts: Facts) -> list[Rule]:
     if texts:
         # With its last closer a call is whole: less than so much more may as well be text.
         least = f"(?:(?<!{last}\\s*)|{enough})" if last else enough
-        rules.append(rule("trailing_for_closer", leaf(no_whole(texts) + least + begun(texts))))
+        marks = [*texts, *_markers_of_turn(facts.acceptor)]
+        rules.append(rule("trailing_for_closer", leaf(no_whole(marks) + least + begun(texts))))
     if _missing(facts):
         rules.append(rule("missing_closer", leaf(_missing(facts))))
     return rules
@@ -177,6 +178,12 @@ def _markers_after(calls: CallForm) -> list[str]:
     ends = calls.section_ends if calls.unmarked else ()
     texts = [*tail, *calls.inner, *calls.openers, *joined, *calls.separators, *ends, *calls.last, *calls.closers]
     return [*dict.fromkeys(text.strip() for text in texts if text.strip())]
+
+
+def _markers_of_turn(acceptor: Acceptor) -> list[str]:
+    opened = [*acceptor.strays, *acceptor.reasoning_starts, *acceptor.content_starts]
+    texts = [*acceptor.ends, *acceptor.headers, *(each.text for each in opened if each.where == "anywhere")]
+    return [text.strip() for text in texts if text.strip()]
 
 
 def _last(calls: CallForm) -> str:
