@@ -34,9 +34,14 @@ class Job:
         outputs = [part.output for part in self.parts]
         summary = Summary.of(self.read)
         sweep(outputs)
-        for one in self.engine.summaries(self.read, self.parts, progress):
-            summary.merge(one)
-        sweep(outputs)
+        try:
+            for one in self.engine.summaries(self.read, self.parts, progress):
+                summary.merge(one)
+        except BaseException:
+            self.engine.stop()
+            raise
+        finally:
+            sweep(outputs)
         return summary
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from tplc import driver
 from tplc.cli import inputs
+from tplc.cli.ending import unwinding
 from tplc.cli.progress import advancing
 from tplc.cli.shown import print_json
 from tplc.errors import SourceError, UsageError
@@ -81,7 +82,7 @@ def rows_command(options: RowOptions) -> None:
     job = plan(read, engine, options.rows, options.output, force=options.force, resume=options.resume)
     start = time.monotonic()
     # Engines say on standard output that a worker died: there the summary goes, and nothing else.
-    with redirect_stdout(sys.stderr), advancing(f"parsing ({engine.name})", job.rows) as progress:
+    with unwinding(), redirect_stdout(sys.stderr), advancing(f"parsing ({engine.name})", job.rows) as progress:
         summary = job.run(progress)
     if options.html is not None:
         from tplc.batch.page import page
