@@ -20,7 +20,7 @@ CAN_WATCH = sys.platform != "win32" and hasattr(os, "fork") and hasattr(os, "pid
 # Seconds that a command has to tell of its end itself.
 _GRACE = 3.0
 # Seconds in which interrupts are one.
-_SAME = 1.0
+_SAME = 2.0
 _PR_SET_PDEATHSIG = 1
 
 
