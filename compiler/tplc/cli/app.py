@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -54,7 +55,7 @@ Limit = Annotated[
         "--limit",
         metavar="NAME=VALUE",
         autocompletion=complete.limits,
-        help="A limit on rendering, such as memory_mb=512.",
+        help="A limit on what the template may take, such as memory_mb=512.",
     ),
 ]
 Tolerances = Annotated[
@@ -218,46 +219,51 @@ def compile_(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Report as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No report: warnings and failures only.")] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Compile again whenever a file that is read changes, until Ctrl-C.")
+    ] = False,
 ) -> None:
     """Compile a template into a parser, a grammar, or its format as JSON, and verify it.
 
     The report goes to standard error.  Exit code 1: the template cannot be compiled, or verification failed (then no
     file is written).  Exit code 2: wrong usage, or input that cannot be read.
     """
-    from tplc.cli.compile import CompileOptions, compile_command
+    from tplc.cli.compile import CompileOptions, compile_command, watch_command
 
-    compile_command(
-        CompileOptions(
-            source=source,
-            output=output,
-            target=target,
-            template_name=template_name,
-            special_tokens=tuple(special_token or ()),
-            variants=_variants(tolerances, catalogue, no_catalogue),
-            examples=tuple(example or ()),
-            tools=tools,
-            tool_choice=tool_choice,
-            parallel=parallel,
-            any_order=any_order,
-            json_schema=json_schema,
-            variables=tuple(var or ()),
-            strict=strict,
-            profile=profile,
-            into=into,
-            openai=openai,
-            runtime=runtime,
-            reasoning=reasoning,
-            max_size=max_size,
-            force=force,
-            allow_unverified=allow_unverified,
-            seed=seed,
-            thorough=thorough,
-            limits=tuple(limit or ()),
-            depfile=depfile,
-            as_json=as_json,
-            quiet=quiet,
-        )
+    options = CompileOptions(
+        source=source,
+        output=output,
+        target=target,
+        template_name=template_name,
+        special_tokens=tuple(special_token or ()),
+        variants=_variants(tolerances, catalogue, no_catalogue),
+        examples=tuple(example or ()),
+        tools=tools,
+        tool_choice=tool_choice,
+        parallel=parallel,
+        any_order=any_order,
+        json_schema=json_schema,
+        variables=tuple(var or ()),
+        strict=strict,
+        profile=profile,
+        into=into,
+        openai=openai,
+        runtime=runtime,
+        reasoning=reasoning,
+        max_size=max_size,
+        force=force,
+        allow_unverified=allow_unverified,
+        seed=seed,
+        thorough=thorough,
+        limits=tuple(limit or ()),
+        depfile=depfile,
+        as_json=as_json,
+        quiet=quiet,
     )
+    if watch:
+        watch_command(options, [argument for argument in sys.argv[2:] if argument != "--watch"])
+    else:
+        compile_command(options)
 
 
 def _variants(tolerances: list[Path] | None, catalogue: list[Path] | None, no_catalogue: bool) -> Variants:
@@ -344,6 +350,7 @@ def parse_(
     tolerances: Tolerances = None,
     catalogue: CatalogueFolders = None,
     no_catalogue: NoCatalogue = False,
+    limit: Limit = None,
     column: Annotated[
         str | None,
         typer.Option(
@@ -451,6 +458,7 @@ def parse_(
                 template_name=template_name,
                 special_tokens=tuple(special_token or ()),
                 variants=_variants(tolerances, catalogue, no_catalogue),
+                limits=tuple(limit or ()),
             )
         )
         return
@@ -486,6 +494,7 @@ def parse_(
             template_name=template_name,
             special_tokens=tuple(special_token or ()),
             variants=_variants(tolerances, catalogue, no_catalogue),
+            limits=tuple(limit or ()),
             engine=engine or "parser",
             continued=continued,
         )
@@ -632,6 +641,7 @@ def try_(
     tolerances: Tolerances = None,
     catalogue: CatalogueFolders = None,
     no_catalogue: NoCatalogue = False,
+    limit: Limit = None,
 ) -> None:
     """Show a model's output split into its parts, and the deltas as they would stream."""
     from tplc.cli.attempt import try_command
@@ -650,6 +660,7 @@ def try_(
             template_name=template_name,
             special_tokens=tuple(special_token or ()),
             variants=_variants(tolerances, catalogue, no_catalogue),
+            limits=tuple(limit or ()),
         ),
         chunk=chunk,
     )
@@ -747,6 +758,19 @@ def init_(
     init_command(sources or [], output, force=force)
 
 
+@app.command("schema", short_help="JSON schemas of tplc's files, for editors.")
+def schema_(
+    name: Annotated[
+        str | None,
+        typer.Argument(help="Which; without it they are listed.", show_default=False, autocompletion=complete.schemas),
+    ] = None,
+) -> None:
+    """Print the JSON schema of a kind of file: manifests, tolerance files, entries of a catalogue, what tplc writes."""
+    from tplc.cli.schema import schema_command
+
+    schema_command(name)
+
+
 @app.command("census", short_help="A collection of templates at once: what each is compiled to.")
 def census_(
     place: Annotated[
@@ -771,6 +795,7 @@ def census_(
     ] = "processes",
     address: Annotated[str | None, typer.Option("--address", metavar="ADDRESS", help="Of a Ray cluster.")] = None,
     jobs: Annotated[int | None, typer.Option("-j", "--jobs", metavar="N", min=1, help="Processes.")] = None,
+    limit: Limit = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite a table that is there.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Entries and changes as JSON.")] = False,
 ) -> None:
@@ -791,6 +816,7 @@ def census_(
             jobs=jobs,
             force=force,
             as_json=as_json,
+            limits=tuple(limit or ()),
         )
     )
 
@@ -806,6 +832,7 @@ def diff_(
     second: Annotated[str, typer.Argument(help="The one after it.", show_default=False)],
     template_name: Name = None,
     special_token: Tokens = None,
+    limit: Limit = None,
     as_json: Annotated[bool, typer.Option("--json", help="The result as JSON.")] = False,
 ) -> None:
     """Say what changed between two formats, and whether a parser of the first reads what the second writes.
@@ -816,7 +843,7 @@ def diff_(
     """
     from tplc.cli.diff import diff_command
 
-    diff_command(first, second, template_name, special_token or [], as_json=as_json)
+    diff_command(first, second, template_name, special_token or [], limit or [], as_json=as_json)
 
 
 @app.command("catalogue", short_help="The observed variants that tplc knows of.")
@@ -865,6 +892,7 @@ def observe_(
     tolerances: Tolerances = None,
     catalogue: CatalogueFolders = None,
     no_catalogue: NoCatalogue = False,
+    limit: Limit = None,
 ) -> None:
     """Read recorded outputs with the parser of a template: which are clean, which are odd, and in what way.
 
@@ -882,6 +910,7 @@ def observe_(
             template_name=template_name,
             special_tokens=tuple(special_token or ()),
             variants=_variants(tolerances, catalogue, no_catalogue),
+            limits=tuple(limit or ()),
             try_it=try_it,
             write=write,
             html=html,

@@ -60,6 +60,12 @@ def limits(options: Sequence[str]) -> Limits:
     return driver.make_limits(given)
 
 
+def refuse_limits(options: Sequence[str], what: str) -> None:
+    """What holds a format already is not rendered: a limit would bound nothing."""
+    if options:
+        raise UsageError(f"--limit {options[0]}: {what} is not learned: name a template")
+
+
 def load_template(source: str, template_name: str | None, special_tokens: Sequence[str]) -> TemplateSource:
     """The template, with the special tokens given on the command line over its own."""
     from dataclasses import replace
@@ -104,12 +110,13 @@ def learned(
     special_tokens: Sequence[str],
     variants: Variants = NO_VARIANTS,
     *,
+    limits: Limits | None = None,
     verify: bool = False,
 ) -> TemplateIR:
     """The format of a template, with the result of verifying it where that is asked for."""
     declared = variants.read()
     template = load_template(source, template_name, special_tokens)
-    with learning(template) as (ir, renderer):
+    with learning(template, limits) as (ir, renderer):
         with telling_places(declared):
             ir = driver.tolerate(ir, declared.tolerances, declared.catalogue)
         return driver.verify_ir(ir, renderer) if verify else ir

@@ -38,6 +38,7 @@ class ParseOptions:
     variants: inputs.Variants = inputs.NO_VARIANTS
     engine: str = "parser"
     continued: bool = False
+    limits: tuple[str, ...] = ()
 
 
 def parse_command(options: ParseOptions) -> None:
@@ -131,12 +132,14 @@ def _format_of(options: ParseOptions) -> TemplateIR:
     if is_ir(source):
         _refuse_variants(options, "an IR")
         return inputs.ir_in(source)
-    return inputs.learned(source, options.template_name, options.special_tokens, options.variants)
+    limits = inputs.limits(options.limits)
+    return inputs.learned(source, options.template_name, options.special_tokens, options.variants, limits=limits)
 
 
 def _refuse_variants(options: ParseOptions, what: str) -> None:
     if options.variants.given:
         raise UsageError(f"{options.variants.given[0]}: {what} has its tolerances already: name a template")
+    inputs.refuse_limits(options.limits, what)
 
 
 def _chunks(path: str) -> Iterator[str]:

@@ -60,6 +60,7 @@ class RowOptions:
     template_name: str | None
     special_tokens: tuple[str, ...]
     variants: inputs.Variants = inputs.NO_VARIANTS
+    limits: tuple[str, ...] = ()
 
 
 class NoRowRead(TplcError):
@@ -155,6 +156,7 @@ def _parsers(options: RowOptions) -> dict[str, str]:
     """The text of the parser, or of each parser in a folder where a column names it."""
     if options.parser_column is None:
         return {"": _parser_text(options)}
+    inputs.refuse_limits(options.limits, "a folder of parsers")
     folder = Path(options.source)
     paths = [path for path in sorted(folder.glob("*.py")) if path.name != RUNTIME_FILE] if folder.is_dir() else []
     found = {path.stem: read_text(str(path)) for path in paths}
@@ -180,11 +182,16 @@ def _parser_text(options: RowOptions) -> str:
             "that names each row's"
         )
     if options.source.endswith(".py"):
+        inputs.refuse_limits(options.limits, "a generated parser")
         return read_text(options.source)
     if is_ir(options.source):
+        inputs.refuse_limits(options.limits, "an IR")
         ir = inputs.ir_in(options.source)
     else:
-        ir = inputs.learned(options.source, options.template_name, options.special_tokens, options.variants)
+        limits = inputs.limits(options.limits)
+        ir = inputs.learned(
+            options.source, options.template_name, options.special_tokens, options.variants, limits=limits
+        )
     return driver.generate(ir, "python")
 
 
