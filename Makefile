@@ -14,7 +14,7 @@ WORKERS ?= auto
 # A command as a person would type it, then what it prints.
 show = printf '\n$$ %s\n' '$(1)'; PATH="$(CURDIR)/$(BIN):$$PATH" $(SHELL) -c '$(1)'
 
-.PHONY: help setup test slow lint format types golden golden-check examples bench hostile coverage lines random random-wild mutations round-trip kept grammars engines million schema-suite llama-checker agreement fuzz demo check dist clean
+.PHONY: help setup test slow lint format types golden golden-check examples bench hostile coverage lines random random-wild mutations round-trip kept docs grammars engines million schema-suite llama-checker agreement fuzz demo check dist clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -142,6 +142,13 @@ dist: $(READY)  ## wheel and source archive in dist/, each tried in an empty env
 	@for made in dist/*.whl dist/*.tar.gz; do echo "$$made"; rm -rf $(OUT)/empty && $(PYTHON) -m venv $(OUT)/empty \
 		&& $(OUT)/empty/bin/python -m pip install --quiet --disable-pip-version-check "$$made" \
 		&& ( $(TRIED) ) || exit 1; done
+
+docs: $(READY)  ## the guide and the API reference as a site, in build/docs
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
+	rm -rf $(OUT)/guide && mkdir -p $(OUT)/guide
+	git ls-files -z -- '*.md' docs schemas examples | xargs -0 cp --parents -t $(OUT)/guide
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "wrote build/docs/index.html"
 
 clean:  ## remove what the targets above made (not .venv)
 	rm -rf $(OUT) dist .mypy_cache .ruff_cache .pytest_cache .coverage .hypothesis

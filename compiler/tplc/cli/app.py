@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,6 +26,7 @@ app = typer.Typer(
 )
 
 ROWS = "Rows"
+BATCH_SIZE = 1000
 
 Source = Annotated[
     str,
@@ -217,46 +219,51 @@ def compile_(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Report as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No report: warnings and failures only.")] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Compile again whenever a file that is read changes, until Ctrl-C.")
+    ] = False,
 ) -> None:
     """Compile a template into a parser, a grammar, or its format as JSON, and verify it.
 
     The report goes to standard error.  Exit code 1: the template cannot be compiled, or verification failed (then no
     file is written).  Exit code 2: wrong usage, or input that cannot be read.
     """
-    from tplc.cli.compile import CompileOptions, compile_command
+    from tplc.cli.compile import CompileOptions, compile_command, watch_command
 
-    compile_command(
-        CompileOptions(
-            source=source,
-            output=output,
-            target=target,
-            template_name=template_name,
-            special_tokens=tuple(special_token or ()),
-            variants=_variants(tolerances, catalogue, no_catalogue),
-            examples=tuple(example or ()),
-            tools=tools,
-            tool_choice=tool_choice,
-            parallel=parallel,
-            any_order=any_order,
-            json_schema=json_schema,
-            variables=tuple(var or ()),
-            strict=strict,
-            profile=profile,
-            into=into,
-            openai=openai,
-            runtime=runtime,
-            reasoning=reasoning,
-            max_size=max_size,
-            force=force,
-            allow_unverified=allow_unverified,
-            seed=seed,
-            thorough=thorough,
-            limits=tuple(limit or ()),
-            depfile=depfile,
-            as_json=as_json,
-            quiet=quiet,
-        )
+    options = CompileOptions(
+        source=source,
+        output=output,
+        target=target,
+        template_name=template_name,
+        special_tokens=tuple(special_token or ()),
+        variants=_variants(tolerances, catalogue, no_catalogue),
+        examples=tuple(example or ()),
+        tools=tools,
+        tool_choice=tool_choice,
+        parallel=parallel,
+        any_order=any_order,
+        json_schema=json_schema,
+        variables=tuple(var or ()),
+        strict=strict,
+        profile=profile,
+        into=into,
+        openai=openai,
+        runtime=runtime,
+        reasoning=reasoning,
+        max_size=max_size,
+        force=force,
+        allow_unverified=allow_unverified,
+        seed=seed,
+        thorough=thorough,
+        limits=tuple(limit or ()),
+        depfile=depfile,
+        as_json=as_json,
+        quiet=quiet,
     )
+    if watch:
+        watch_command(options, [argument for argument in sys.argv[2:] if argument != "--watch"])
+    else:
+        compile_command(options)
 
 
 def _variants(tolerances: list[Path] | None, catalogue: list[Path] | None, no_catalogue: bool) -> Variants:
@@ -353,7 +360,11 @@ def parse_(
     output: Annotated[
         str | None,
         typer.Option(
-            "-o", "--output", metavar="FILE", help="A .parquet or .jsonl file, or a folder.", rich_help_panel=ROWS
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="A .parquet or .jsonl file, a folder, or - for lines.",
+            rich_help_panel=ROWS,
         ),
     ] = None,
     prompt_column: Annotated[
@@ -388,7 +399,7 @@ def parse_(
     ] = None,
     batch_size: Annotated[
         int, typer.Option("--batch-size", metavar="N", min=1, help="Rows at once.", rich_help_panel=ROWS)
-    ] = 1000,
+    ] = BATCH_SIZE,
     resume: Annotated[
         bool, typer.Option("--resume", help="Leave the files that are there; do the others.", rich_help_panel=ROWS)
     ] = False,
@@ -408,9 +419,21 @@ def parse_(
 
     With --column: parse a column of outputs in files of rows, and write the rows with their messages.
     """
+    from tplc.cli.parse import ParseOptions, check_no_rows, check_rows, parse_command
+
     if column is not None:
         from tplc.cli.rows import RowOptions, rows_command
 
+        check_rows(
+            {
+                "--stream": stream,
+                "--prompt": prompt is not None,
+                "--echo": echo,
+                "--continue-final-message": continued,
+                "--no-reasoning": not reasoning,
+                "--no-tool-calls": not tool_calls,
+            }
+        )
         rows_command(
             RowOptions(
                 source=source,
@@ -439,9 +462,25 @@ def parse_(
             )
         )
         return
-    from tplc.cli.parse import ParseOptions, check_no_rows, parse_command
-
-    check_no_rows(file, output, html)
+    check_no_rows(
+        file,
+        output,
+        {
+            "--html": html is not None,
+            "--prompt-column": prompt_column is not None,
+            "--tools-column": tools_column is not None,
+            "--parser-column": parser_column is not None,
+            "--tokenizer": tokenizer is not None,
+            "--struct": struct,
+            "--address": address is not None,
+            "--jobs": jobs is not None,
+            "--batch-size": batch_size != BATCH_SIZE,
+            "--resume": resume,
+            "--force": force,
+            "--json": as_json,
+            "--quiet": quiet,
+        },
+    )
     parse_command(
         ParseOptions(
             source=source,
@@ -717,6 +756,19 @@ def init_(
     from tplc.cli.build import init_command
 
     init_command(sources or [], output, force=force)
+
+
+@app.command("schema", short_help="JSON schemas of tplc's files, for editors.")
+def schema_(
+    name: Annotated[
+        str | None,
+        typer.Argument(help="Which; without it they are listed.", show_default=False, autocompletion=complete.schemas),
+    ] = None,
+) -> None:
+    """Print the JSON schema of a kind of file: manifests, tolerance files, entries of a catalogue, what tplc writes."""
+    from tplc.cli.schema import schema_command
+
+    schema_command(name)
 
 
 @app.command("census", short_help="A collection of templates at once: what each is compiled to.")

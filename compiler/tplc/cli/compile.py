@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
@@ -17,7 +18,8 @@ from tplc.cli.progress import working
 from tplc.cli.regenerate import command_of
 from tplc.cli.report import print_report, print_rows, report_dict, token_rows, warning_rows
 from tplc.cli.shown import print_json
-from tplc.errors import UsageError
+from tplc.cli.watch import watch
+from tplc.errors import TplcError, UsageError
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.runtimes import RUNTIME_FILE, Runtime
 from tplc.project.artifacts import check_output, check_report, write_output
@@ -25,6 +27,7 @@ from tplc.project.declared import telling_places
 from tplc.project.depfile import depfile
 from tplc.project.files import read_examples, read_schema, read_text, read_tools
 from tplc.project.into import with_member
+from tplc.sources import is_elsewhere
 
 if TYPE_CHECKING:
     from tplc.backends.gbnf import Grammar
@@ -68,6 +71,22 @@ class CompileOptions:
     depfile: str | None
     as_json: bool
     quiet: bool
+
+
+def watch_command(options: CompileOptions, arguments: Sequence[str]) -> None:
+    """`arguments`: the command's own, without --watch."""
+    if options.source == "-" or is_elsewhere(options.source):
+        raise UsageError(f"--watch: {options.source} is no file that changes: name one")
+    watch(["compile", *arguments], lambda: _watched(options))
+
+
+def _watched(options: CompileOptions) -> list[str]:
+    try:
+        template = inputs.load_template(options.source, options.template_name, options.special_tokens)
+        used = _used(options, template)
+    except TplcError:
+        used = []  # the command tells of it
+    return list(dict.fromkeys([options.source, *used]))
 
 
 def compile_command(options: CompileOptions) -> None:

@@ -37,6 +37,12 @@ def reasoning(incomplete: str) -> list[str]:
     return _fitting(("inside", "outside"), incomplete)
 
 
+def schemas(incomplete: str) -> list[str]:
+    from tplc.schemas import schema_names
+
+    return _fitting(schema_names(), incomplete)
+
+
 def formats(incomplete: str) -> list[str]:
     from tplc.cli.build import FORMATS
 
