@@ -187,19 +187,25 @@ class Machine(Copied):
         if self._pos:
             self._base += self._pos
             self._buf, self._pos = self._buf[self._pos :], 0
-        text = self._buf + chunk  # little is held back inside of text
+        text = self._buf + chunk if self._buf else chunk  # little is held back inside of text
         stop = self._plain_to(text)
         if stop < 0:
             return self._advance(chunk)
-        in_value, whole = kind == "arguments", stop == len(text)
-        self._buf, self._plain_value, self._plain_text = text[stop:], whole and in_value, whole and not in_value
-        if not stop:
-            return []
-        text = text[:stop]
-        self._passed.append(text)
-        if in_value:
-            return [{"tool_calls": [{"index": self._index, "function": {"arguments": self._written(text)}}]}]
-        return [{kind: text}]
+        whole = stop == len(text)
+        self._buf = ""
+        if not whole:
+            self._buf, text = text[stop:], text[:stop]
+        if kind == "arguments":
+            self._plain_value = whole
+            if text:
+                self._passed.append(text)
+                return [{"tool_calls": [{"index": self._index, "function": {"arguments": self._written(text)}}]}]
+        else:
+            self._plain_text = whole
+            if text:
+                self._passed.append(text)
+                return [{kind: text}]
+        return []
 
     def _written(self, text: str) -> str:
         """Plain text of a value, inside of the string that it becomes."""

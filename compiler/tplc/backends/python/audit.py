@@ -20,6 +20,7 @@ MODULES: Mapping[str, frozenset[str] | None] = {
     f".{RUNTIME}": None,
     RUNTIME: None,
     "argparse": frozenset(["ArgumentParser"]),
+    "bisect": frozenset(["bisect_right"]),
     "collections": frozenset(["Counter", "OrderedDict", "defaultdict", "deque", "namedtuple"]),
     "collections.abc": None,
     "json": frozenset(["JSONDecodeError", "JSONDecoder", "JSONEncoder", "dumps", "load", "loads"]),

@@ -588,12 +588,11 @@ def _feed(facts: Acceptor) -> list[str]:
         "        # Most chunks are passed on as they came: no character of them could begin or end anything.",
     ]
     word = "if"
-    chars = _specials(facts, "arguments")
+    chars = _ends_of_values(facts)
     if chars is not None:
         lines += ["        if self._plain_value:", *_feed_argument(facts, chars)]
         word = "elif"
-    texts = [chars for kind in ("content", "reasoning_content") if (chars := _specials(facts, kind)) is not None]
-    lines += _condition(8, word, ["self._plain_text", *_ends_nothing(set().union(*texts)), NOT_EMPTY])
+    lines += _condition(8, word, ["self._plain_text", *_begins_nothing(_markers_in_text(facts)), NOT_EMPTY])
     lines += _passed(12, "{self._within: chunk}")
     return [*lines, "        return self._more(chunk)"]
 
@@ -656,30 +655,49 @@ def _condition(indent: int, word: str, tests: Sequence[str]) -> list[str]:
     return [" " * indent + line for line in lines]
 
 
-def _specials(facts: Acceptor, kind: str) -> set[str] | None:
-    """Characters that text of this kind can't hold without being looked at."""
+def _begins_nothing(markers: Iterable[str]) -> list[str]:
+    """A marker that begins with a letter is looked for by its first sign that words have not, and by the letters before
+    that at the end of the text."""
+    signs: set[str] = set()
+    begun: set[str] = set()
+    for marker in filter(str.strip, markers):
+        core = marker.strip()
+        word = re.match(r"\w*", core)[0]  # type: ignore[index]
+        rare = core[len(word) :][:1]
+        signs |= set(marker[: marker.index(core)])
+        signs.add(rare if rare.strip() else core[0])
+        if rare.strip():
+            begun |= {word[:n] for n in range(1, len(word) + 1)}
+    if not begun:
+        return _ends_nothing(signs)
+    begun |= set(filter(str.isspace, signs))
+    ends = f"not chunk.endswith({texts(sorted(begun))})"
+    return [*_ends_nothing(set(filter(str.strip, signs))), ends]
+
+
+def _ends_of_values(facts: Acceptor) -> set[str] | None:
+    """Characters that a value can't hold without being looked at."""
     calls = facts.calls
-    if kind == "arguments":
-        if calls is None:
-            return None
-        if calls.pairs is None or calls.pairs.quoted:
-            return {'"', "\\"} | {style.strings[0][1][0] for style in calls.styles or () if style.strings}
-        pairs = calls.pairs
-        if pairs.value_close is not None and not pairs.value_close[0].strip():
-            return None  # a value's closer begins with its key
-        ends = [*pairs.value_ends, *(pairs.value_close or ())[:1], *(pairs.wrap or ())[1:]]
-        ends += pairs.items[1:] if pairs.items else pairs.next_pair[:1] if pairs.next_pair else ()
-        starts = pairs.following.starts + (pairs.bare.starts if pairs.bare is not None else "")
-        return {char for end in ends for char in _first(end)} | set(starts if pairs.guessed else "")
-    markers = [*facts.reasoning_ends, *facts.ends, *facts.last_ends]
-    if kind == "content":
-        markers += [*_at(facts.reasoning_starts, "anywhere"), *_at(facts.strays, "anywhere")]
-        markers += [*_at(facts.content_starts, "anywhere"), *facts.content_ends, *facts.headers]
-    elif not facts.reasoning_ends:
+    if calls is None:
         return None
-    if calls is not None and (kind == "content" or _calls_end_reasoning(facts)):
-        markers += calls.openers
-    return {char for marker in markers for char in _first(marker)}
+    if calls.pairs is None or calls.pairs.quoted:
+        return {'"', "\\"} | {style.strings[0][1][0] for style in calls.styles or () if style.strings}
+    pairs = calls.pairs
+    if pairs.value_close is not None and not pairs.value_close[0].strip():
+        return None  # a value's closer begins with its key
+    ends = [*pairs.value_ends, *(pairs.value_close or ())[:1], *(pairs.wrap or ())[1:]]
+    ends += pairs.items[1:] if pairs.items else pairs.next_pair[:1] if pairs.next_pair else ()
+    starts = pairs.following.starts + (pairs.bare.starts if pairs.bare is not None else "")
+    return {char for end in ends for char in _first(end)} | set(starts if pairs.guessed else "")
+
+
+def _markers_in_text(facts: Acceptor) -> list[str]:
+    """All that content or reasoning can't hold."""
+    calls = facts.calls
+    markers = [*facts.reasoning_ends, *facts.ends, *facts.last_ends]
+    markers += [*_at(facts.reasoning_starts, "anywhere"), *_at(facts.strays, "anywhere")]
+    markers += [*_at(facts.content_starts, "anywhere"), *facts.content_ends, *facts.headers]
+    return [*markers, *(calls.openers if calls is not None else ())]
 
 
 def _first(marker: str) -> str:
