@@ -14,7 +14,7 @@ WORKERS ?= auto
 # A command as a person would type it, then what it prints.
 show = printf '\n$$ %s\n' '$(1)'; PATH="$(CURDIR)/$(BIN):$$PATH" $(SHELL) -c '$(1)'
 
-.PHONY: help setup test slow lint format types golden golden-check examples bench hostile coverage lines random random-wild mutations round-trip kept grammars engines million schema-suite llama-checker agreement fuzz demo check dist clean
+.PHONY: help setup test slow lint format types golden golden-check examples bench hostile coverage lines random random-wild mutations round-trip kept docs grammars engines million schema-suite llama-checker agreement fuzz demo check dist clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -80,6 +80,9 @@ round-trip: $(READY)  ## the templates in ../shared rendered by plain Jinja, and
 kept: $(READY)  ## words of markers in the templates in ../shared, and markers in prompts: nothing lost, nothing steered (ARGS="--only WORD --every 10")
 	$(BIN)/python -m tests.kept.sweep $(ARGS)
 
+patterns: $(READY)  ## no regular expression takes more than linear time: all of them, those of grammars too
+	TPLC_ALL_PATTERNS=1 $(PYTEST) tests/hostile/test_patterns.py $(ARGS)
+
 grammars: $(READY)  ## grammars of the templates in ../shared against their renders and parsers (ARGS="--every 10 --engine llama")
 	$(BIN)/python -m tests.gbnf.renders ../shared/templates $(ARGS)
 
@@ -139,6 +142,13 @@ dist: $(READY)  ## wheel and source archive in dist/, each tried in an empty env
 	@for made in dist/*.whl dist/*.tar.gz; do echo "$$made"; rm -rf $(OUT)/empty && $(PYTHON) -m venv $(OUT)/empty \
 		&& $(OUT)/empty/bin/python -m pip install --quiet --disable-pip-version-check "$$made" \
 		&& ( $(TRIED) ) || exit 1; done
+
+docs: $(READY)  ## the guide and the API reference as a site, in build/docs
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
+	rm -rf $(OUT)/guide && mkdir -p $(OUT)/guide
+	git ls-files -z -- '*.md' docs schemas examples | xargs -0 cp --parents -t $(OUT)/guide
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "wrote build/docs/index.html"
 
 clean:  ## remove what the targets above made (not .venv)
 	rm -rf $(OUT) dist .mypy_cache .ruff_cache .pytest_cache .coverage .hypothesis

@@ -187,19 +187,25 @@ class Machine(Copied):
         if self._pos:
             self._base += self._pos
             self._buf, self._pos = self._buf[self._pos :], 0
-        text = self._buf + chunk  # little is held back inside of text
+        text = self._buf + chunk if self._buf else chunk  # little is held back inside of text
         stop = self._plain_to(text)
         if stop < 0:
             return self._advance(chunk)
-        in_value, whole = kind == "arguments", stop == len(text)
-        self._buf, self._plain_value, self._plain_text = text[stop:], whole and in_value, whole and not in_value
-        if not stop:
-            return []
-        text = text[:stop]
-        self._passed.append(text)
-        if in_value:
-            return [{"tool_calls": [{"index": self._index, "function": {"arguments": self._written(text)}}]}]
-        return [{kind: text}]
+        whole = stop == len(text)
+        self._buf = ""
+        if not whole:
+            self._buf, text = text[stop:], text[:stop]
+        if kind == "arguments":
+            self._plain_value = whole
+            if text:
+                self._passed.append(text)
+                return [{"tool_calls": [{"index": self._index, "function": {"arguments": self._written(text)}}]}]
+        else:
+            self._plain_text = whole
+            if text:
+                self._passed.append(text)
+                return [{kind: text}]
+        return []
 
     def _written(self, text: str) -> str:
         """Plain text of a value, inside of the string that it becomes."""
@@ -345,13 +351,15 @@ class Machine(Copied):
                 looked_at = kind == "held" or (self._opener and not self._reasoning_on) or self._fence is not None
                 self._goes_on("" if looked_at else kind, marks.plain)
             elif self._final:
-                if not (self._calls or self._said or any(self._texts.values())):
+                if self._is_silent():
                     self._text(kind, pos, end)
                 self._pos = end
             return ""
+        # White space alone is the answer where the turn ends behind it, and holds nothing else.
+        alone = mark.kind == "end" and kind == "content" and self._is_silent()
         literal = self._is_text(mark)
-        lead = 0 if literal else end - pos if blank else lead_in(buf[pos:end], mark.lead)
-        if not blank or literal:
+        lead = 0 if literal else end - pos if blank and not alone else lead_in(buf[pos:end], mark.lead)
+        if not blank or literal or alone:
             self._text(kind, pos, end - lead)
         # A call may turn out to be text, and then the white space before it is text too.
         self._pos = end - lead if mark.kind in ("call", "line") else end
@@ -359,6 +367,9 @@ class Machine(Copied):
         self._skip = mark.end - self._pos
         marker: str = mark.kind
         return marker
+
+    def _is_silent(self) -> bool:
+        return not (self._calls or self._said or any(self._texts.values()))
 
     def _counting(self, marks: Marks, mark: Mark | None) -> Mark | None:
         """The mark, or the first after it, that counts where it stands: "line" at a line's start, "last" at the end.
@@ -477,14 +488,18 @@ class Machine(Copied):
         that comes with the markers is as good.  What comes again (the `name` is known) says the same, or is told.
         """
         values: dict[str, str] = {} if name is None else {"name": name}
-        buf, others = self._buf, []
+        buf, others, last, start, joint = self._buf, [], "", pos, ""
         for slot, ends, stops in slots:
             pos = next_char(buf, pos)
-            mark = ends.find(buf, pos, stop=pos + NAME_LIMIT)
+            known = self._known(slot, pos, ends)
+            if known < 0:
+                return values, pos, "more"
+            mark = ends.find(buf, pos + known, stop=pos + NAME_LIMIT)
             held = ends.held(buf, pos)
             hold = len(buf) if self._final else held
             end = hold if mark is None else min(hold, mark.start)
-            stop = min((at for ch in stops if (at := buf.find(ch, pos, min(end, pos + NAME_LIMIT))) >= 0), default=-1)
+            until = min(end, pos + NAME_LIMIT)
+            stop = min((at for ch in stops if (at := buf.find(ch, pos + known, until)) >= 0), default=-1)
             end = stop if stop >= 0 else end
             broken = self.BREAKS.find(buf, pos, stop=pos + NAME_LIMIT) if slot == "name" else None
             if broken is not None and broken.start < end:
@@ -500,9 +515,15 @@ class Machine(Copied):
                     wait = any(name.startswith(text) for name in self._tools)
                 return values, pos, slot if not wait else "end" if self._final else "more"
             text = buf[pos:end].strip()
+            if slot == "index" and joint and not text.isdigit():  # what stands before it may be in a name, too
+                longer, _, count = buf[start:end].rpartition(joint)
+                if count.isdigit() and self.BREAKS.find(longer, 0) is None:
+                    values[last], text = longer.strip(), count
             if values.setdefault(slot, text) != text:
                 others.append(f"the {slot} comes again as {text}")
-            if not text or ("\n" in text and text not in self._tools):
+            start, last, joint = pos, slot, buf[mark.start : mark.end]
+            lacks = not text and (slot != "key" or mark.kind in ("next", "bare"))
+            if lacks or ("\n" in text and text not in self._tools and not known):
                 return values, pos, slot
             if mark.kind == "bare" and held <= mark.start:
                 return values, pos, "end"  # the output ends in the text between
@@ -514,6 +535,10 @@ class Machine(Copied):
         for other in others:
             self._note(other)
         return values, pos, ""
+
+    def _known(self, slot: str, pos: int, ends: Marks) -> int:
+        """The length of a name of the tools that stands here and holds what ends others; -1: more input is needed."""
+        return 0
 
     def _tail(self, slots: Sequence[Any]) -> tuple[dict[str, str], int, str]:
         """The slots of the marker after a call."""

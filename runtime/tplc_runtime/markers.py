@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import sys
+from bisect import bisect_right
 from collections import namedtuple
 
 from .pattern import Pattern
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 SEAM = r"(?<=[>\])}»])(?=[<\[({«])|(?<=\[)(?=\{)"  # where white space may stand: "<call>|[|{"
 GAP = 64  # the most white space that is looked for at one place inside a marker
+NEAR = 4  # so many signs of a marker are looked at before its beginning is
 
 # `lead` and `trail` are the white space that the template writes around a marker.
 Mark = namedtuple("Mark", "kind start end lead trail")
@@ -40,12 +42,12 @@ class Marks:
         pieces = {core: _pieces(core) for core in cores}
         words = sorted({pieces[core][0] for core in cores})
         self._words = Pattern("|".join(f"{re.escape(word[0])}(?={re.escape(word[1:])})" for word in words) or "(?!)")
-        self._first = Pattern("|".join(sorted({re.escape(core[0]) for core in cores})) or "(?!)")
+        # Where a marker may begin: its first signs, or as many of them as the text has.
+        self._near = Pattern("|".join(sorted({_near(core, len(pieces[core]) > 1) for core in cores})) or "(?!)")
         self.width = max((len(core) + GAP * (len(pieces[core]) - 1) for core in cores), default=0) + 1
-        # What may begin at a text's end, and the same without its white space, which is free; and their first signs.
-        self._whole = [core + ends[core] for core in cores]
-        self._loose = ["".join(core.split()) + ends[core] for core in cores if len(pieces[core]) > 1]
-        self._short = {core[:n] for core in (*self._whole, *self._loose) for n in range(1, min(len(core), 5))}
+        # What may begin at a text's end, and the same without its white space, which is free.
+        self._whole = sorted(core + ends[core] for core in cores)
+        self._loose = sorted("".join(core.split()) + ends[core] for core in cores if len(pieces[core]) > 1)
         leads = {lead for _, lead, _ in self._found}
         self._leads = {lead[i:j] for lead in leads for i in range(len(lead)) for j in range(i + 1, len(lead) + 1)}
         self._lead_width = max(map(len, leads), default=0)
@@ -73,7 +75,9 @@ class Marks:
         return self._begin(self._whole, tail) or (bool(self._loose) and self._begin(self._loose, "".join(tail.split())))
 
     def _begin(self, cores: Sequence[str], part: str) -> bool:
-        return part[:4] in self._short and any(len(part) < len(core) and core.startswith(part) for core in cores)
+        # In order, what the part begins stands right after it.
+        at = bisect_right(cores, part)
+        return at < len(cores) and part != "" and cores[at].startswith(part)
 
     def begun(self, buf: str, pos: int, kinds: Sequence[str] = (), least: int = 1) -> bool:
         """Does the text from `pos` to the end begin a marker of these kinds (of any)?"""
@@ -84,7 +88,7 @@ class Marks:
     def held(self, buf: str, pos: int) -> int:
         """Where text begins that could still become a marker, or be white space that belongs to one."""
         hold = len(buf)
-        for match in self._first.finditer(buf, max(pos, hold - self.width)):
+        for match in self._near.finditer(buf, max(pos, hold - self.width)):
             if self.begins(buf, match.start()):
                 hold = match.start()
                 break
@@ -93,7 +97,7 @@ class Marks:
     def plain(self, text: str) -> int:
         """As held; -1 when there may be a whole marker, which takes a closer look."""
         hold = len(text)
-        match = self._first.search(text)
+        match = self._near.search(text)
         while match is not None:
             at = match.start()
             if self.begins(text, at):
@@ -101,8 +105,8 @@ class Marks:
                 break
             if self._words.match(text, at):
                 return -1
-            match = self._first.search(text, at + 1)
-        return self.before(text, 0, hold)
+            match = self._near.search(text, at + 1)
+        return self.before(text, 0, hold) if text[hold - 1 : hold] in self._leads else hold
 
     def before(self, buf: str, pos: int, hold: int) -> int:
         """Where the white space begins that may belong to a marker at `hold`."""
@@ -120,6 +124,15 @@ _WORD_END = r"(?!\w)"
 
 def _pieces(core: str) -> list[str]:
     return [piece for word in core.split() for piece in re.split(SEAM, word)]
+
+
+def _near(core: str, free: bool) -> str:
+    """`free`: white space between its signs is."""
+    signs = "".join(core.split())[:NEAR]
+    rest, space = "", r"\s*" * free
+    for sign in reversed(signs[1:]):
+        rest = rf"{space}(?:\Z|{re.escape(sign)}{rest})"
+    return re.escape(signs[0]) + f"(?={rest})" * bool(rest)
 
 
 def _pattern(core: str) -> str:

@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from .machine import Machine
+from .machine import NAME_LIMIT, Machine, next_char
 from .markers import Marks
+from .schema import properties_of
 from .values import Reader, Style, escaped
 
 TYPE_CHECKING = False
@@ -14,11 +15,15 @@ if TYPE_CHECKING:
     from typing import ClassVar
 
 
+MOST_ODD = 64  # of names that hold what ends names, so many are looked for
+
+
 class Pairs(Machine):
     BETWEEN: ClassVar[Marks]  # pair, end (consumed), next (not consumed), and others (skipped)
     PAIR: ClassVar[tuple[tuple[str, Marks, str], ...]]
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
     _count = 0
+    _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that hold what ends others
 
     def _begin_pairs(self) -> None:
         self._count = 0
@@ -26,6 +31,28 @@ class Pairs(Machine):
 
     def _begin_value(self, key: str, word: str) -> None:
         raise NotImplementedError
+
+    def _known(self, slot: str, pos: int, ends: Marks) -> int:
+        buf, names = self._buf, self._odd_names(slot, ends)
+        for name in names:
+            at = next_char(buf, pos + len(name)) if buf.startswith(name, pos) else -1
+            if at >= 0 and ends.find(buf, at, anchored=True) is not None:
+                return len(name)
+            left = at == len(buf) or ends.begins(buf, at) if at >= 0 else name.startswith(buf[pos:])
+            if left and not self._final:
+                return -1
+        return 0
+
+    def _odd_names(self, slot: str, ends: Marks) -> list[str]:
+        """Those of the tools, or of the parameters of the tool that is called: the longest first."""
+        of = self._calls[-1][0] if slot == "key" and self._calls else ""
+        self._odd = {} if self._odd is None else self._odd
+        if (slot, of) not in self._odd:
+            names = self._tools if slot == "name" else properties_of(self._tools.get(of)) if slot == "key" else ()
+            odd = [name for name in names if "\n" in name or ends.find(name, 0) is not None]
+            fit = (name for name in odd if name == name.strip() and 0 < len(name) < NAME_LIMIT)
+            self._odd[slot, of] = sorted(fit, key=len, reverse=True)[:MOST_ODD]
+        return self._odd[slot, of]
 
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end

@@ -212,12 +212,12 @@ class _Mapper:
             if self.blank:
                 self.run.clear()
         elif node.end > node.start:
-            self.end_content(kept=kind == "content_open")
+            self.end_content(final=kind == "turn_end", kept=kind == "content_open")
 
     def end_content(self, *, final: bool = False, kept: bool = False) -> None:
-        """Content ends where a marker stands; white space alone between markers is none.
+        """Content ends where a marker stands; white space alone between markers is none, but where it is all there is.
 
-        `kept`: what comes now is content whatever it is.
+        `final`: the turn ends.  `kept`: what comes now is content whatever it is.
         """
         nothing_else = final and not (self.content or self.reasoning or self.calls)
         if not self.blank or nothing_else:

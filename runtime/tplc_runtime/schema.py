@@ -99,6 +99,12 @@ def item_of(schema: object, root: object) -> object:
     )
 
 
+def properties_of(schema: object) -> list[str]:
+    """The keys that a schema names, whatever else it allows."""
+    named = (variant.get("properties") for variant in variants(schema, schema))
+    return [key for properties in named if isinstance(properties, dict) for key in properties if isinstance(key, str)]
+
+
 def keys_of(schema: object, root: object) -> set[str] | None:
     """The keys that an object may have; None when the schema does not tell."""
     keys: set[str] = set()

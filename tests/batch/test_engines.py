@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from tests.batch.test_lines import HOSTILE, write
 from tests.batch.test_parse_many import row_of
 from tests.batch.test_rows import ONE, flat, outputs
 from tests.conftest import ROOT
@@ -69,7 +70,7 @@ from tplc.batch.engines import choose_engine
 from tplc.batch.run import plan
 name, parser, place, out = sys.argv[1:]
 read = RowParser({"": Path(parser).read_text(encoding="utf-8")}, Columns("text"))
-for rows in ("rows.parquet", "rows.jsonl", "folder"):
+for rows in ("rows.parquet", "rows.jsonl", "hostile.jsonl", "folder"):
     engine = choose_engine(name, jobs=2, batch=10)
     print(plan(read, engine, f"{place}/{rows}", f"{out}/{rows}.out", force=False, resume=False).run().to_json())
 """
@@ -83,20 +84,25 @@ def test_the_command_on_an_engine_equals_this_process(name: str, tmp_path: Path)
     parquet.write_table(pa.table({"text": texts}), tmp_path / "rows.parquet", row_group_size=50)
     lines = "".join(json.dumps({"text": text}) + "\n" for text in texts)
     (tmp_path / "rows.jsonl").write_text(lines, encoding="utf-8")
+    write(tmp_path / "hostile.jsonl", *(line for line, _, _ in HOSTILE))
     (tmp_path / "folder").mkdir()
+    write(tmp_path / "folder" / "hostile.jsonl", *(line for line, _, _ in HOSTILE))
     for number in range(9):
         parquet.write_table(pa.table({"text": texts[number::9]}), tmp_path / "folder" / f"{number}.parquet")
     parser = str(ROOT / "examples" / "tagged-json" / "out" / "parser.py")
     environment = {**os.environ, **QUIET, "HF_HOME": str(tmp_path / "hub")}
-    found: dict[str, tuple[str, list[Any]]] = {}
+    found: dict[str, tuple[str, list[tuple[Path, str, str]]]] = {}
     for engine in ("pyarrow", name):
         command = [sys.executable, "-c", RUN, engine, parser, str(tmp_path), str(tmp_path / engine)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=280, env=environment)
         assert done.returncode == 0, done.stderr
         files = sorted((tmp_path / engine).rglob("*.parquet"))
-        assert len(files) == 11
+        assert len(files) == 13
         tables = [(path.relative_to(tmp_path / engine), parquet.read_table(path)) for path in files]
-        found[engine] = (done.stdout, [(path, table.schema.metadata, table.to_pylist()) for path, table in tables])
+        shown = [
+            (path, table.schema.to_string(), repr(table.to_pylist())) for path, table in tables
+        ]  # NaN equals nothing
+        found[engine] = (done.stdout, shown)
     assert found[name] == found["pyarrow"]
 
 

@@ -85,6 +85,12 @@ TOOLS: list[tuple[str, str | None]] = [
     ("half a pair", tool(properties={"\ud800": {"type": "string"}})),
     ("a type that is none", tool(properties={"at": {"type": "strange"}})),
 ]
+# Of these a call of `look` with {"at": 5} cannot be judged; of tools that do not know `look`, nothing can be violated.
+NOT_JUDGED = {
+    *("no JSON", "deep", "deep and closed", "a number", "a long number", "an object", "parameters of wrong types"),
+    *("wrong keywords", "a dialect that is none", "a reference to nothing", "a reference to itself"),
+    *("a reference into the network", "a pattern that is none", "2 ** 40 ways", "a type that is none"),
+}
 TEXTS = [
     CALL,
     CALL.replace("5", "9" * 5000),
@@ -108,6 +114,16 @@ def test_hostile_tools_and_calls_in_a_column(struct: bool) -> None:
     assert table["text"].to_pylist() == [text for text, _ in cases]
     assert (summary.counts.rows, summary.counts.nulls, summary.counts.calls) == (len(cases), 0, len(cases))
     assert summary.by_diagnostic["the tools are not JSON"] == 4 * len(TEXTS)
+
+
+@pytest.mark.parametrize(("name", "tools"), TOOLS, ids=[name for name, _ in TOOLS])
+def test_calls_that_cannot_be_judged_are_told(name: str, tools: str | None) -> None:
+    read = RowParser({"": PARSERS["tagged-json"]}, Columns("text", tools="tools"))
+    table = read(pa.table({"text": [CALL], "tools": pa.array([tools], pa.string())}))
+    summary = Summary.of(read)
+    summary.add(table)
+    assert (summary.counts.calls, summary.counts.not_judged) == (1, name in NOT_JUDGED)
+    assert dict(summary.not_judged_by_tool) == ({"look": 1} if name in NOT_JUDGED else {})
 
 
 def test_arguments_that_are_not_as_the_schema_says() -> None:

@@ -56,14 +56,16 @@ def test_rates_by_tool_diagnostic_and_length() -> None:
         ["with calls", "4", "57.1%"],
         ["incomplete", "1", "14.3%"],
         ["diagnosed", "2", "28.6%"],
+        ["not read", "0", "0%"],
         ["calls", "4", ""],
         ["calls of tools not given", "1", "25.0%"],
         ["calls against the tool's schema", "2", "50.0%"],
+        ["calls not judged", "0", "0%"],
     ]
     assert found["By tool"] == [
-        ["tool", "calls", "of all", "violating"],
-        ["look", "3", "75.0%", "2"],
-        ["peek", "1", "25.0%", "0"],
+        ["tool", "calls", "of all", "violating", "not judged"],
+        ["look", "3", "75.0%", "2", "0"],
+        ["peek", "1", "25.0%", "0", "0"],
     ]
     assert found["By diagnostic"][1:] == [
         ["the output ends inside a call", "1", "14.3%"],

@@ -240,7 +240,9 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     with pytest.raises(Exception, match=r"x\.parquet: cannot be read: "):
         list(RowFile(str(tmp_path / "x.parquet")).tables(10))
     (tmp_path / "empty").mkdir()
-    with pytest.raises(Exception, match=r"empty: there are no files of rows \(\.parquet, \.jsonl, \.ndjson\) in it"):
+    with pytest.raises(
+        Exception, match=r"empty: there are no files of rows \(\.parquet, \.jsonl, \.ndjson, lines also"
+    ):
         part_files(str(tmp_path / "empty"))
     with pytest.raises(Exception, match="nowhere: there is no such file"):
         part_files(str(tmp_path / "nowhere"))

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 FLAT = ("content", "reasoning_content", "tool_calls", "incomplete", "diagnostics")
 STRUCT = "message"
+# In the metadata of a column: it holds JSON text of what stood as JSON in lines, and is written so into lines again.
+JSON_TEXT = {b"tplc.json": b"text"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,11 @@ class Columns:
     def written(self) -> tuple[str, ...]:
         return (STRUCT,) if self.struct else FLAT
 
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Those that are read."""
+        return tuple(filter(None, (self.output, self.prompt, self.tools, self.parser)))
+
     def check(self, schema: pa.Schema, *, ids: bool) -> None:
         """Raise where the table is not as it is said to be.  `ids`: a tokenizer is there for token ids."""
         for problem in self._problems(schema, ids=ids):
@@ -44,7 +51,7 @@ class Columns:
         import pyarrow.types as types
 
         there = ", ".join(schema.names)
-        for name in filter(None, (self.output, self.prompt, self.tools, self.parser)):
+        for name in self.named:
             if name not in schema.names:
                 yield f"there is no column {name}: there are {there}"
         for name in self.written:
@@ -56,21 +63,34 @@ class Columns:
                 yield f"the column {self.output} holds lists ({kind}): expected text, or token ids"
             if not ids:
                 yield f"the column {self.output} holds token ids: give --tokenizer with the model's tokenizer.json"
-        elif not is_text(kind):
-            yield f"the column {self.output} is no text: it holds {kind}"
-        if self.prompt is not None and not is_text(schema.field(self.prompt).type):
+        elif not is_text(schema.field(self.output)):
+            yield f"the column {self.output} is no text: it holds {_said(schema.field(self.output))}"
+        if self.prompt is not None and not is_text(schema.field(self.prompt)):
             yield (
-                f"the column {self.prompt} holds {schema.field(self.prompt).type}, and not the text of prompts: "
+                f"the column {self.prompt} holds {_said(schema.field(self.prompt))}, and not the text of prompts: "
                 "chat messages become text with the template (tplc render)"
             )
-        for name in filter(None, (self.tools, self.parser)):
-            if not is_text(schema.field(name).type):
-                yield f"the column {name} is no text: it holds {schema.field(name).type}"
+        if self.parser is not None and not is_text(schema.field(self.parser)):
+            yield f"the column {self.parser} is no text: it holds {_said(schema.field(self.parser))}"
+        if self.tools is not None and not (is_json_text(field := schema.field(self.tools)) or is_text(field)):
+            yield f"the column {self.tools} is no text (the JSON of each row's tools): it holds {_said(field)}"
 
 
-def is_text(kind: pa.DataType) -> bool:
+def is_text(field: pa.Field) -> bool:
+    return _is_text(field.type) and not is_json_text(field)
+
+
+def _is_text(kind: pa.DataType) -> bool:
     import pyarrow.types as types
 
     if types.is_dictionary(kind):
-        return is_text(kind.value_type)
+        return _is_text(kind.value_type)
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_null(kind))
+
+
+def is_json_text(field: pa.Field) -> bool:
+    return bool((field.metadata or {}).items() >= JSON_TEXT.items())
+
+
+def _said(field: pa.Field) -> str:
+    return "JSON objects, lists, or what is of several types" if is_json_text(field) else str(field.type)

@@ -16,7 +16,7 @@ from tplc.batch.files import Piece, RowFile
 from tplc.batch.parts import Part
 from tplc.batch.rows import RowParser
 from tplc.batch.summary import Summary
-from tplc.cluster import reason, start_ray
+from tplc.cluster import reason, start_ray, stop_ray
 from tplc.errors import SourceError, TplcError, UsageError
 
 if TYPE_CHECKING:
@@ -40,6 +40,11 @@ class Engine:
 
     def tables(self, read: RowParser, file: RowFile) -> Iterator[pa.Table]:
         return _RUN[self.name](self, read, file)
+
+    def stop(self) -> None:
+        """What was begun is given up: no worker writes any longer."""
+        if self.name == "ray":
+            stop_ray()
 
     def summaries(self, read: RowParser, parts: Sequence[Part], progress: Callable[[int], None]) -> Iterator[Summary]:
         """What each part holds, in their order, when its file is there."""
@@ -79,6 +84,7 @@ def in_this_process(read: RowParser, file: RowFile, batch: int) -> Iterator[pa.T
 def _with_datasets(engine: Engine, read: RowParser, file: RowFile) -> Iterator[pa.Table]:
     import datasets
 
+    datasets.disable_progress_bars()  # there is one of ours
     for table in file.tables(engine.batch * 100):
         rows = datasets.Dataset(datasets.table.InMemoryTable(table))
         mapped = rows.with_format("arrow").map(
@@ -101,14 +107,16 @@ def _as_in_this_process(read: RowParser, table: pa.Table, mapped: pa.Table | Non
 def _with_ray(engine: Engine, read: RowParser, file: RowFile) -> Iterator[pa.Table]:
     """One file, its pieces shared out among the workers."""
     ray = start_ray(engine.address, engine.jobs)
-    first = next(file.tables(1))
-    if first.num_rows == 0:
-        yield read(first)
-    elif file.is_json:
+    if file.is_json:
         # Nobody knows where its rows begin: this process reads it, so many rows at once.
         for table in file.tables(engine.batch * 100):
             slices = [table.slice(start, engine.batch) for start in range(0, table.num_rows, engine.batch)]
-            yield from _mapped(ray, engine, file, first, read, ray.data.from_arrow(slices), read)
+            rows = ray.data.from_arrow(slices) if slices else None
+            yield from [read(table)] if rows is None else _mapped(ray, engine, file, table, read, rows, read)
+        return
+    first = next(file.tables(1))
+    if first.num_rows == 0:
+        yield read(first)
     else:
         pieces = [{"group": one.group, "start": one.start, "stop": one.stop} for one in file.pieces(engine.batch * 10)]
         rows = ray.data.from_items(pieces, override_num_blocks=len(pieces))

@@ -5,23 +5,27 @@ part_files("rows/")  →  rows/a.parquet, rows/b.jsonl        Written("out.parqu
 
 from __future__ import annotations
 
-import json
+import io
 import re
 import uuid
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import PurePosixPath
+from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
+from tplc.batch.columns import Columns, is_json_text
+from tplc.batch.lines import Members, head, json_text, tables_of_lines
 from tplc.errors import SourceError, UsageError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 SUFFIXES = (".parquet", ".jsonl", ".ndjson")
-# A line of JSON has to fit a block that is read: outputs of some megabytes are rare, and are there.
-BLOCK = 64 << 20
+# pyarrow reads compressed files by their suffix.
+_COMPRESSED = tuple(f"{lines}{suffix}" for lines in (".jsonl", ".ndjson") for suffix in (".gz", ".zst", ".bz2"))
+READ = (*SUFFIXES, *_COMPRESSED)
+_FORMS = f"{', '.join(SUFFIXES)}, lines also compressed (.jsonl.gz)"
+_NO_PATTERNS = "patterns are not read: name a file, or a folder, which is read whole"
 HALF = ".half"
 
 
@@ -40,13 +44,24 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class RowFile:
-    """A file on this machine, or at an address that pyarrow's file systems know (s3://, gs://, hdfs://)."""
+    """A file on this machine, or at an address that pyarrow's file systems know (s3://, gs://, hdfs://).
+
+    `schema`: that its rows are read with, where it is known (`laid_out`).  `shown`: what people know it as.
+    """
 
     path: str
+    shown: str = ""
+    schema: pa.Schema | None = None
+    columns: Columns | None = None
 
     @property
-    def name(self) -> str:
-        return PurePosixPath(self.path.replace("\\", "/")).name
+    def place(self) -> str:
+        return self.shown or self.path
+
+    @property
+    def stem(self) -> str:
+        """The path without its suffix."""
+        return next((self.path.removesuffix(suffix) for suffix in READ if self.path.endswith(suffix)), self.path)
 
     @property
     def is_json(self) -> bool:
@@ -59,26 +74,58 @@ class RowFile:
         import pyarrow.parquet as parquet
 
         system, path = located(self.path)
-        with _reading(self.path):
+        with _reading(self.place):
             return int(parquet.read_metadata(path, filesystem=system).num_rows)
 
-    def schema(self) -> pa.Schema:
-        with _reading(self.path):
-            return self._batches(1)[0]
+    def check(self, columns: Columns, *, ids: bool) -> None:
+        """Raise where its columns are not as they are said to be; of lines the first tell it."""
+        import pyarrow.parquet as parquet
+
+        system, path = located(self.path)
+        with _reading(self.place):
+            if not self.is_json:
+                schema = parquet.read_schema(path, filesystem=system)
+            else:
+                first = head(self.stream, columns)
+                if first.rows == 0 and first.unread is not None:
+                    raise SourceError(f"{self.place}, line {first.unread.number}", first.unread.why)
+                schema = first.found()
+                if first.rows == 0:
+                    return
+        try:
+            columns.check(schema, ids=ids)
+        except UsageError as error:
+            raise UsageError(f"{self.place}: {error}") from error
+
+    def stream(self) -> BinaryIO:
+        system, path = located(self.path)
+        return io.BufferedReader(system.open_input_stream(path), 1 << 20)
 
     def tables(self, size: int) -> Iterator[pa.Table]:
         """The rows in order, at most `size` at once; a table without rows for a file without."""
-        import pyarrow as pa
+        with _reading(self.place):
+            if self.is_json:
+                schema = Members(self.columns).survey(self.stream).schema() if self.schema is None else self.schema
+                tables = tables_of_lines(self.stream, self.place, size, schema, self.columns)
+            else:
+                schema, tables = self._of_parquet(size)
+            first = next(tables, None)
+            yield schema.empty_table() if first is None else first
+            yield from tables
 
-        with _reading(self.path):
-            schema, batches = self._batches(size)
-            empty = True
-            for batch in batches:
-                empty = False
-                for start in range(0, max(batch.num_rows, 1), size):
-                    yield pa.Table.from_batches([batch.slice(start, size)])
-            if empty:
-                yield schema.empty_table()
+    def _of_parquet(self, size: int) -> tuple[pa.Schema, Iterator[pa.Table]]:
+        import pyarrow as pa
+        import pyarrow.parquet as parquet
+
+        system, path = located(self.path)
+        file = parquet.ParquetFile(path, filesystem=system)
+        batches = file.iter_batches(batch_size=size)
+        tables = (self._fitted(pa.Table.from_batches([batch])) for batch in batches)
+        return self.schema or file.schema_arrow, tables
+
+    def _fitted(self, table: pa.Table) -> pa.Table:
+        """With the columns of all files that are written into one."""
+        return table if self.schema is None else fitted(table, self.schema)
 
     def pieces(self, size: int) -> list[Piece]:
         """Of a Parquet file: what workers read on their own, of about `size` rows.
@@ -88,7 +135,7 @@ class RowFile:
         import pyarrow.parquet as parquet
 
         system, path = located(self.path)
-        with _reading(self.path):
+        with _reading(self.place):
             found = parquet.read_metadata(path, filesystem=system)
         cut = []
         for group in range(found.num_row_groups):
@@ -101,23 +148,10 @@ class RowFile:
         import pyarrow.parquet as parquet
 
         system, path = located(self.path)
-        with _reading(self.path):
+        with _reading(self.place):
             rows = parquet.ParquetFile(path, filesystem=system).read_row_group(piece.group)
             for start in range(piece.start, piece.stop, size):
-                yield rows.slice(start, min(size, piece.stop - start))
-
-    def _batches(self, size: int) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
-        system, path = located(self.path)
-        if self.is_json:
-            import pyarrow.json as arrow_json
-
-            options = arrow_json.ReadOptions(use_threads=False, block_size=BLOCK)
-            lines = arrow_json.open_json(system.open_input_stream(path), read_options=options)
-            return lines.schema, lines
-        import pyarrow.parquet as parquet
-
-        file = parquet.ParquetFile(path, filesystem=system)
-        return file.schema_arrow, file.iter_batches(batch_size=size)
+                yield self._fitted(rows.slice(start, min(size, piece.stop - start)))
 
 
 def part_files(path: str) -> list[RowFile]:
@@ -128,15 +162,15 @@ def part_files(path: str) -> list[RowFile]:
     with _reading(path):
         info = system.get_file_info(inside)
         if info.type == arrow_fs.FileType.NotFound:
-            raise SourceError(path, "there is no such file")
+            raise SourceError(path, "there is no such file", _NO_PATTERNS if set(path) & set("*?[") else "")
         if info.type != arrow_fs.FileType.Directory:
-            if not path.endswith(SUFFIXES):
-                raise UsageError(f"{path}: rows are read from {', '.join(SUFFIXES)}, or from a folder of such files")
+            if not path.endswith(READ):
+                raise UsageError(f"{path}: rows are read from {_FORMS}, or from a folder of such files")
             return [RowFile(path)]
         found = system.get_file_info(arrow_fs.FileSelector(inside, recursive=True))
-    names = sorted(item.path for item in found if item.is_file and item.path.endswith(SUFFIXES))
+    names = sorted(item.path for item in found if item.is_file and item.path.endswith(READ))
     if not names:
-        raise SourceError(path, f"there are no files of rows ({', '.join(SUFFIXES)}) in it")
+        raise SourceError(path, f"there are no files of rows ({_FORMS}) in it")
     scheme = path.partition("://")[0] + "://" if "://" in path else ""
     return [RowFile(scheme + name) for name in names]
 
@@ -188,8 +222,7 @@ class Written:
     def _add_lines(self, table: pa.Table) -> None:
         if self._writer is None:
             self._writer = self._system.open_output_stream(self._half)
-        lines = (json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in table.to_pylist())
-        self._writer.write("".join(lines).encode("utf-8", "backslashreplace"))
+        self._writer.write("".join(lines_of(table)).encode("utf-8", "backslashreplace"))
 
     def __exit__(self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None) -> None:
         if self._writer is None:
@@ -200,6 +233,72 @@ class Written:
                 self._system.move(self._half, self._inside)
             else:
                 self._system.delete_file(self._half)
+
+
+def lines_of(table: pa.Table) -> Iterator[str]:
+    """JSON lines, with the JSON of columns of JSON text as it stood."""
+    as_it_stood = {one.name for one in table.schema if is_json_text(one)}
+    for row in table.to_pylist():
+        if as_it_stood:
+            members = (
+                f"{json_text(name)}: {value if name in as_it_stood and value is not None else json_text(value)}"
+                for name, value in row.items()
+            )
+            yield "{" + ", ".join(members) + "}\n"
+        else:
+            yield json_text(row) + "\n"
+
+
+def laid_out(files: Sequence[RowFile], columns: Columns) -> list[RowFile]:
+    """Files that are written into one, with the columns and the types of all of them; lines are read for it."""
+    surveyed = [file for file in files if file.is_json]
+    schema = None
+    if surveyed:
+        members = Members(columns)
+        for file in surveyed:
+            with _reading(file.path):
+                members.survey(file.stream)
+        schema = members.schema()
+    if len(files) > len(surveyed) and len(files) > 1:
+        schema = _common(schema, surveyed, [file for file in files if not file.is_json])
+    return [replace(file, schema=schema, columns=columns) for file in files]
+
+
+def _common(schema: pa.Schema | None, surveyed: Sequence[RowFile], files: Sequence[RowFile]) -> pa.Schema:
+    import pyarrow as pa
+    import pyarrow.parquet as parquet
+
+    first = (surveyed or files)[0].path
+    for file in files:
+        system, path = located(file.path)
+        with _reading(file.path):
+            own = parquet.read_schema(path, filesystem=system)
+        try:
+            schema = (
+                own if schema is None else pa.unify_schemas([_plain(schema, own), own], promote_options="permissive")
+            )
+        except (pa.ArrowException, TypeError) as error:
+            raise UsageError(f"{file.path} does not go into one file with {first}: {error}") from error
+    assert schema is not None
+    return schema
+
+
+def _plain(schema: pa.Schema, other: pa.Schema) -> pa.Schema:
+    """Without saying of columns that they hold JSON text where the other's do not."""
+    for at, one in enumerate(schema):
+        if is_json_text(one) and one.name in other.names and not is_json_text(other.field(one.name)):
+            schema = schema.set(at, one.remove_metadata())
+    return schema
+
+
+def fitted(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    import pyarrow as pa
+
+    columns = [
+        table[one.name].cast(one.type) if one.name in table.column_names else pa.nulls(table.num_rows, one.type)
+        for one in schema
+    ]
+    return pa.Table.from_arrays(columns, schema=schema)
 
 
 def sweep(outputs: Sequence[str]) -> None:

@@ -10,14 +10,24 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-from tplc.batch.rows import RowParser
+from tplc.batch.rows import NOT_READ, RowParser
 from tplc.batch.summary import Counts, Sample, Summary, rank, shown_length
 from tplc.explain.spans import spans
 from tplc.page import document, figures, with_line_ends
 from tplc.version import VERSION
 
 _KINDS = ("marker", "reasoning", "content", "name", "arguments", "id")
-_RATES = ("rows", "of all", "with calls", "calls", "incomplete", "diagnosed", "unknown tools", "violating")
+_RATES = (
+    "rows",
+    "of all",
+    "with calls",
+    "calls",
+    "incomplete",
+    "diagnosed",
+    "unknown tools",
+    "violating",
+    "not judged",
+)
 
 
 def page(summary: Summary, read: RowParser, source: str) -> str:
@@ -36,8 +46,17 @@ def _head(summary: Summary, source: str) -> str:
 
 def _figures(summary: Summary) -> str:
     counts = summary.counts
-    of_rows = [("with calls", counts.with_calls), ("incomplete", counts.incomplete), ("diagnosed", counts.diagnosed)]
-    of_calls = [("of tools not given", counts.unknown_tools), ("against the tool's schema", counts.violating)]
+    of_rows = [
+        ("with calls", counts.with_calls),
+        ("incomplete", counts.incomplete),
+        ("diagnosed", counts.diagnosed),
+        ("not read", counts.unread),
+    ]
+    of_calls = [
+        ("of tools not given", counts.unknown_tools),
+        ("against the tool's schema", counts.violating),
+        ("not judged", counts.not_judged),
+    ]
     rows = [
         ("rows", f"{counts.rows:,}", ""),
         ("null", f"{counts.nulls:,}", _share(counts.nulls, counts.rows)),
@@ -52,11 +71,12 @@ def _tables(summary: Summary) -> Iterable[str]:
     counts = summary.counts
     if summary.columns.parser:
         yield figures("By model", ("parser", *_RATES), _rates(summary.by_parser.items(), counts.rows))
+    judged = (summary.violating_by_tool, summary.not_judged_by_tool)
     tools = [
-        (name, f"{count:,}", _share(count, counts.calls), f"{summary.violating_by_tool[name]:,}")
+        (name, f"{count:,}", _share(count, counts.calls), *(f"{kept[name]:,}" for kept in judged))
         for name, count in rank(summary.by_tool)
     ]
-    yield figures("By tool", ("tool", "calls", "of all", "violating"), tools)
+    yield figures("By tool", ("tool", "calls", "of all", "violating", "not judged"), tools)
     odd = [(name, f"{count:,}", _share(count, counts.rows)) for name, count in rank(summary.by_diagnostic)]
     yield figures("By diagnostic", ("diagnostic", "how often", "to 100 rows"), odd)
     lengths = [(shown_length(at), cell) for at, cell in summary.by_length.items()]
@@ -75,6 +95,7 @@ def _rates(cells: Iterable[tuple[str, Counts]], all_rows: int) -> list[tuple[str
             _share(cell.diagnosed, cell.rows),
             _share(cell.unknown_tools, cell.calls),
             _share(cell.violating, cell.calls),
+            _share(cell.not_judged, cell.calls),
         )
         for name, cell in cells
     ]
@@ -112,7 +133,8 @@ def _figure(sample: Sample, read: RowParser) -> str:
 
 
 def _coloured(sample: Sample, read: RowParser) -> str:
-    if sample.parser not in read.parsers and "" not in read.parsers:
+    unread = sample.parser not in read.parsers and "" not in read.parsers
+    if unread or sample.why == NOT_READ.strip(": "):
         return with_line_ends(sample.text)
     module = read.module(sample.parser if sample.parser in read.parsers else "")
     stream = module.StreamParser(tools=_tools(sample.tools), prompt=sample.prompt)

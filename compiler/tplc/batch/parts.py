@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tplc.batch.files import RowFile, Written
+from tplc.batch.files import RowFile, Written, laid_out
 from tplc.batch.summary import Summary
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Part:
         """`tables`: those of an input with their messages.  The summary counts the rows as they are written."""
         summary.place = self.output
         with Written(self.output) as written:
-            for file in self.inputs:
+            for file in laid_out(self.inputs, summary.columns):
                 for table in tables(file):
                     written.add(table)
                     summary.add(table)

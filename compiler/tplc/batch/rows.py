@@ -16,6 +16,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from tplc.batch.columns import Columns
+from tplc.batch.halves import encodable
+from tplc.batch.lines import UNREAD
 from tplc.verify.artifact import NotAParser, read_parser
 from tplc.version import VERSION
 
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Row = dict[str, Any]
+# How a diagnostic begins of a row that no parser read.
+NO_PARSER, NO_NAME, NOT_READ = "no parser is called ", "the row names no parser", "not read: "
 _MODULES: dict[str, ModuleType] = {}
 
 
@@ -71,12 +75,19 @@ class RowParser:
 
         self.columns.check(table.schema, ids=self.tokenizer is not None)
         fields = message_fields()
+        unread = None
+        if UNREAD in table.column_names:
+            unread = table[UNREAD].to_pylist()
+            table = table.drop_columns([UNREAD])
         rows = self.rows(table)
+        for at, row in enumerate(unread or ()):
+            if row is not None:
+                rows[at] = _all_content(row["text"], f"{NOT_READ}{row['why']}")
         shape = pa.struct(fields)
         try:
             message = pa.array(rows, shape)
         except UnicodeEncodeError:
-            message = pa.array(_encodable(rows), shape)
+            message = pa.array(encodable(rows), shape)
         table = table.replace_schema_metadata({**(table.schema.metadata or {}), **self.metadata()})
         if self.columns.struct:
             return table.append_column("message", message)
@@ -118,7 +129,7 @@ class RowParser:
         for name, those in places.items():
             if name is None or name not in self.parsers:
                 for at in those:
-                    found[at] = _unread(name, texts[at])
+                    found[at] = _of_no_parser(name, texts[at])
                 continue
             read = self.module(name).parse_many(
                 [texts[at] for at in those],
@@ -160,24 +171,18 @@ class RowParser:
         return self._decode
 
 
-def _encodable(value: Any) -> Any:
-    r"""With escapes for halves of surrogate pairs, which no column of text can hold: "\ud800" in the JSON of arguments
-    means what it meant."""
-    if isinstance(value, str):
-        return value.encode("utf-8", "backslashreplace").decode("utf-8")
-    if isinstance(value, dict):
-        return {name: _encodable(entry) for name, entry in value.items()}
-    return [_encodable(entry) for entry in value] if isinstance(value, list) else value
-
-
-def _unread(name: str | None, text: str | None) -> Row | None:
-    """A row that no parser reads: all of it is content, as no text may be lost."""
+def _of_no_parser(name: str | None, text: str | None) -> Row | None:
     if text is None:
         return None
+    return _all_content(text, f"{NO_PARSER}{name}" if name is not None else NO_NAME)
+
+
+def _all_content(text: str, why: str) -> Row:
+    """A row that no parser reads: all of it is content, as no text may be lost."""
     return {
         "content": text,
         "reasoning_content": None,
         "tool_calls": [],
         "incomplete": False,
-        "diagnostics": [f"0: no parser is called {name}" if name is not None else "0: the row names no parser"],
+        "diagnostics": [f"0: {why}"],
     }

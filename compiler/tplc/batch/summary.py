@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING, Any
 from jsonschema.validators import validator_for
 
 from tplc.batch.columns import STRUCT, Columns
+from tplc.batch.rows import NO_NAME, NO_PARSER, NOT_READ, RowParser
 from tplc.verify.allowed import UNTOLD, Allowed
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from tplc.batch.rows import RowParser
 
 UNKNOWN = "unknown tool "
 _MOST_TOOLS = 1000
@@ -34,7 +33,11 @@ LENGTHS = (100, 1000, 10_000, 100_000, 1_000_000)
 
 @dataclass(slots=True)
 class Counts:
-    """`characters`: of the outputs; `violating`: calls whose arguments are not as the tool's schema says."""
+    """`characters`: of the outputs; `unread`: rows that no parser read.
+
+    `violating`: calls whose arguments are not as the tool's schema says; `not_judged`: those of which nobody can say
+    it, as the schema, the tools or the arguments cannot be read.
+    """
 
     rows: int = 0
     nulls: int = 0
@@ -43,8 +46,10 @@ class Counts:
     calls: int = 0
     incomplete: int = 0
     diagnosed: int = 0
+    unread: int = 0
     unknown_tools: int = 0
     violating: int = 0
+    not_judged: int = 0
 
     def merge(self, other: Counts) -> None:
         for name in NAMES:
@@ -82,6 +87,7 @@ class Summary:
     cells: dict[tuple[str, int], Counts] = field(default_factory=dict)
     by_tool: Counter[str] = field(default_factory=Counter)
     violating_by_tool: Counter[str] = field(default_factory=Counter)
+    not_judged_by_tool: Counter[str] = field(default_factory=Counter)
     by_diagnostic: Counter[str] = field(default_factory=Counter)
     samples: list[Sample] = field(default_factory=list)
     _sampled: Counter[tuple[str, str]] = field(default_factory=Counter, repr=False)
@@ -114,6 +120,7 @@ class Summary:
         for mine, more in (
             (self.by_tool, other.by_tool),
             (self.violating_by_tool, other.violating_by_tool),
+            (self.not_judged_by_tool, other.not_judged_by_tool),
             (self.by_diagnostic, other.by_diagnostic),
         ):
             for name, count in more.items():
@@ -128,6 +135,7 @@ class Summary:
         )
         texts = table[columns.output].to_pylist()
         listed = (flat[f"{STRUCT}.{name}" if columns.struct else name].to_pylist() for name in _FIELDS)
+        contents = flat[f"{STRUCT}.content" if columns.struct else "content"]
         for at, (calls, incomplete, diagnostics) in enumerate(zip(*listed, strict=True)):
             text = texts[at] if isinstance(texts[at], str) else ""
             parser = "" if parsers is None else parsers[at] or ""
@@ -143,6 +151,9 @@ class Summary:
             if calls:
                 self._calls(counts, calls, own)
             odd = self._diagnostics(counts, diagnostics)
+            if diagnostics and diagnostics[0].startswith(_UNREAD):
+                counts.unread += 1
+                text = text or contents[at].as_py()
             for why in odd or ("",):
                 if text and self._wanted(why, parser):
                     prompt = prompts[at] if prompts else None
@@ -162,11 +173,15 @@ class Summary:
         counts.with_calls += 1
         known = _validators(tools) if tools else {}
         for call in calls:
-            _count(self.by_tool, call["name"])
-            validator = known.get(call["name"])
-            if validator is not None and _violated(validator, call["arguments"] or "{}"):
+            name = call["name"]
+            _count(self.by_tool, name)
+            verdict = _violated(known, name, call["arguments"])
+            if verdict is None:
+                counts.not_judged += 1
+                _count(self.not_judged_by_tool, name)
+            elif verdict:
                 counts.violating += 1
-                _count(self.violating_by_tool, call["name"])
+                _count(self.violating_by_tool, name)
 
     def _diagnostics(self, counts: Counts, diagnostics: Sequence[str]) -> Sequence[str]:
         if not diagnostics:
@@ -178,7 +193,7 @@ class Summary:
             text = text if place.isdigit() else place  # what is wrong with the tools has no place in the output
             unknown = text.startswith(UNKNOWN)
             counts.unknown_tools += unknown
-            kinds.append(UNKNOWN.strip() if unknown else text)
+            kinds.append(next((kind.strip(": ") for kind in (UNKNOWN, NOT_READ) if text.startswith(kind)), text))
             _count(self.by_diagnostic, kinds[-1])
         return kinds
 
@@ -206,6 +221,7 @@ class Summary:
         return found
 
 
+_UNREAD = tuple(f"0: {begins}" for begins in (NO_PARSER, NO_NAME, NOT_READ))
 _FIELDS = ("tool_calls", "incomplete", "diagnostics")
 
 
@@ -222,32 +238,43 @@ def _sum(many: Iterable[Counts]) -> Counts:
 
 
 @lru_cache(maxsize=_MOST_TOOLS)
-def _validators(text: str) -> dict[str, Allowed]:
-    return dict(_of_tools(text))
-
-
-def _of_tools(text: str) -> Iterator[tuple[str, Allowed]]:
+def _validators(text: str) -> dict[str, Allowed | None] | None:
+    """By the names of tools with a schema; None for one that nobody can judge by, and for tools that cannot be read."""
     try:
-        tools = json.loads(text)
+        tools = json.loads(text) if text.strip() else []
     except (ValueError, RecursionError):
-        return
-    for tool in tools if isinstance(tools, list) else ():
+        return None
+    if tools is not None and not isinstance(tools, list):
+        return None
+    return dict(_of_tools(tools or ()))
+
+
+def _of_tools(tools: Iterable[Any]) -> Iterator[tuple[str, Allowed | None]]:
+    for tool in tools:
         function = tool.get("function", tool) if isinstance(tool, dict) else {}
-        schema = function.get("parameters") if isinstance(function, dict) else None
-        if isinstance(schema, dict) and isinstance(function.get("name"), str):
-            try:
-                allowed = Allowed(schema, validator_for(schema))
-            except UNTOLD:
-                continue
-            yield function["name"], allowed
+        schema = function.get("parameters", function.get("input_schema")) if isinstance(function, dict) else None
+        if schema is not None and isinstance(function.get("name"), str):
+            yield function["name"], _validator(schema)
 
 
-def _violated(allowed: Allowed, arguments: str) -> bool:
-    """Where the schema or the arguments are such that nobody can say it, no."""
+def _validator(schema: Any) -> Allowed | None:
+    if not isinstance(schema, (dict, bool)):
+        return None
     try:
-        return allowed.error(json.loads(arguments)) is not None
+        return Allowed(schema, validator_for(schema))
     except UNTOLD:
+        return None
+
+
+def _violated(known: Mapping[str, Allowed | None] | None, name: str, arguments: str) -> bool | None:
+    """None where the schema, the tools or the arguments are such that nobody can say it."""
+    if known is not None and name not in known:
         return False
+    allowed = None if known is None else known[name]
+    try:
+        return None if allowed is None else allowed.error(json.loads(arguments)) is not None
+    except UNTOLD:
+        return None
 
 
 def _count(counter: Counter[str], name: str, count: int = 1) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -58,7 +58,7 @@ class Entry:
         return Entry(**given)
 
 
-def entry_of(source: str) -> Entry:
+def entry_of(source: str, limits: Mapping[str, float] | None = None) -> Entry:
     """Compile and verify one template; what goes wrong with it is what its entry says."""
     start = time.perf_counter()
     try:
@@ -68,7 +68,11 @@ def entry_of(source: str) -> Entry:
     warnings: list[TemplateWarning] = []
     try:
         ir = driver.compile_template(
-            template.text, name=template.name, special_tokens=template.special_tokens, warn=warnings.append
+            template.text,
+            name=template.name,
+            special_tokens=template.special_tokens,
+            warn=warnings.append,
+            limits=driver.make_limits(limits or {}),
         )
     except TplcError as error:
         sha256 = hashlib.sha256(template.text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from importlib.util import find_spec
@@ -21,6 +21,7 @@ def census(
     engine: str = "processes",
     jobs: int = 1,
     address: str | None = None,
+    limits: Mapping[str, float] | None = None,
     progress: Callable[[str], None] = lambda source: None,
 ) -> list[Entry]:
     """An entry for each source, in their order, whatever the engine."""
@@ -29,32 +30,34 @@ def census(
     if engine == "ray" and find_spec("ray") is None:
         raise UsageError("--engine ray needs a package that is not installed: pip install 'tplc[ray]'")
     entries = []
-    for entry in _on_ray(sources, address) if engine == "ray" else _in_processes(sources, jobs):
+    for entry in _on_ray(sources, address, limits) if engine == "ray" else _in_processes(sources, jobs, limits):
         entries.append(entry)
         progress(entry.source)
     return entries
 
 
-def _in_processes(sources: Sequence[str], jobs: int) -> Iterator[Entry]:
+def _in_processes(sources: Sequence[str], jobs: int, limits: Mapping[str, float] | None) -> Iterator[Entry]:
     """A process that dies takes its pool with it: what that had not done goes through one pool each."""
     with ProcessPoolExecutor(max(1, min(jobs, len(sources)))) as pool:
-        futures = [_submitted(pool, source) for source in sources]
+        futures = [_submitted(pool, source, limits) for source in sources]
         for source, future in zip(sources, futures, strict=True):
-            yield _alone(source) if isinstance(future.exception(), BrokenProcessPool) else _result(source, future)
+            yield (
+                _alone(source, limits) if isinstance(future.exception(), BrokenProcessPool) else _result(source, future)
+            )
 
 
-def _submitted(pool: ProcessPoolExecutor, source: str) -> Future[Entry]:
+def _submitted(pool: ProcessPoolExecutor, source: str, limits: Mapping[str, float] | None) -> Future[Entry]:
     try:
-        return pool.submit(entry_of, source)
+        return pool.submit(entry_of, source, limits)
     except BrokenProcessPool as error:
         broken: Future[Entry] = Future()
         broken.set_exception(error)
         return broken
 
 
-def _alone(source: str) -> Entry:
+def _alone(source: str, limits: Mapping[str, float] | None) -> Entry:
     with ProcessPoolExecutor(1) as pool:
-        return _result(source, pool.submit(entry_of, source))
+        return _result(source, pool.submit(entry_of, source, limits))
 
 
 def _result(source: str, future: Future[Entry]) -> Entry:
@@ -67,10 +70,10 @@ def _result(source: str, future: Future[Entry]) -> Entry:
     return future.result()
 
 
-def _on_ray(sources: Sequence[str], address: str | None) -> Iterator[Entry]:
+def _on_ray(sources: Sequence[str], address: str | None, limits: Mapping[str, float] | None) -> Iterator[Entry]:
     ray = start_ray(address)
     compiled: Any = ray.remote(entry_of)
-    futures = [compiled.remote(source) for source in sources]
+    futures = [compiled.remote(source, limits) for source in sources]
     for source, future in zip(sources, futures, strict=True):
         try:
             yield ray.get(future)

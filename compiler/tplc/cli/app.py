@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,6 +26,7 @@ app = typer.Typer(
 )
 
 ROWS = "Rows"
+BATCH_SIZE = 1000
 
 Source = Annotated[
     str,
@@ -53,7 +55,7 @@ Limit = Annotated[
         "--limit",
         metavar="NAME=VALUE",
         autocompletion=complete.limits,
-        help="A limit on rendering, such as memory_mb=512.",
+        help="A limit on what the template may take, such as memory_mb=512.",
     ),
 ]
 Tolerances = Annotated[
@@ -217,46 +219,51 @@ def compile_(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Report as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No report: warnings and failures only.")] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Compile again whenever a file that is read changes, until Ctrl-C.")
+    ] = False,
 ) -> None:
     """Compile a template into a parser, a grammar, or its format as JSON, and verify it.
 
     The report goes to standard error.  Exit code 1: the template cannot be compiled, or verification failed (then no
     file is written).  Exit code 2: wrong usage, or input that cannot be read.
     """
-    from tplc.cli.compile import CompileOptions, compile_command
+    from tplc.cli.compile import CompileOptions, compile_command, watch_command
 
-    compile_command(
-        CompileOptions(
-            source=source,
-            output=output,
-            target=target,
-            template_name=template_name,
-            special_tokens=tuple(special_token or ()),
-            variants=_variants(tolerances, catalogue, no_catalogue),
-            examples=tuple(example or ()),
-            tools=tools,
-            tool_choice=tool_choice,
-            parallel=parallel,
-            any_order=any_order,
-            json_schema=json_schema,
-            variables=tuple(var or ()),
-            strict=strict,
-            profile=profile,
-            into=into,
-            openai=openai,
-            runtime=runtime,
-            reasoning=reasoning,
-            max_size=max_size,
-            force=force,
-            allow_unverified=allow_unverified,
-            seed=seed,
-            thorough=thorough,
-            limits=tuple(limit or ()),
-            depfile=depfile,
-            as_json=as_json,
-            quiet=quiet,
-        )
+    options = CompileOptions(
+        source=source,
+        output=output,
+        target=target,
+        template_name=template_name,
+        special_tokens=tuple(special_token or ()),
+        variants=_variants(tolerances, catalogue, no_catalogue),
+        examples=tuple(example or ()),
+        tools=tools,
+        tool_choice=tool_choice,
+        parallel=parallel,
+        any_order=any_order,
+        json_schema=json_schema,
+        variables=tuple(var or ()),
+        strict=strict,
+        profile=profile,
+        into=into,
+        openai=openai,
+        runtime=runtime,
+        reasoning=reasoning,
+        max_size=max_size,
+        force=force,
+        allow_unverified=allow_unverified,
+        seed=seed,
+        thorough=thorough,
+        limits=tuple(limit or ()),
+        depfile=depfile,
+        as_json=as_json,
+        quiet=quiet,
     )
+    if watch:
+        watch_command(options, [argument for argument in sys.argv[2:] if argument != "--watch"])
+    else:
+        compile_command(options)
 
 
 def _variants(tolerances: list[Path] | None, catalogue: list[Path] | None, no_catalogue: bool) -> Variants:
@@ -343,6 +350,7 @@ def parse_(
     tolerances: Tolerances = None,
     catalogue: CatalogueFolders = None,
     no_catalogue: NoCatalogue = False,
+    limit: Limit = None,
     column: Annotated[
         str | None,
         typer.Option(
@@ -352,7 +360,11 @@ def parse_(
     output: Annotated[
         str | None,
         typer.Option(
-            "-o", "--output", metavar="FILE", help="A .parquet or .jsonl file, or a folder.", rich_help_panel=ROWS
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="A .parquet or .jsonl file, a folder, or - for lines.",
+            rich_help_panel=ROWS,
         ),
     ] = None,
     prompt_column: Annotated[
@@ -387,7 +399,7 @@ def parse_(
     ] = None,
     batch_size: Annotated[
         int, typer.Option("--batch-size", metavar="N", min=1, help="Rows at once.", rich_help_panel=ROWS)
-    ] = 1000,
+    ] = BATCH_SIZE,
     resume: Annotated[
         bool, typer.Option("--resume", help="Leave the files that are there; do the others.", rich_help_panel=ROWS)
     ] = False,
@@ -407,9 +419,21 @@ def parse_(
 
     With --column: parse a column of outputs in files of rows, and write the rows with their messages.
     """
+    from tplc.cli.parse import ParseOptions, check_no_rows, check_rows, parse_command
+
     if column is not None:
         from tplc.cli.rows import RowOptions, rows_command
 
+        check_rows(
+            {
+                "--stream": stream,
+                "--prompt": prompt is not None,
+                "--echo": echo,
+                "--continue-final-message": continued,
+                "--no-reasoning": not reasoning,
+                "--no-tool-calls": not tool_calls,
+            }
+        )
         rows_command(
             RowOptions(
                 source=source,
@@ -434,12 +458,29 @@ def parse_(
                 template_name=template_name,
                 special_tokens=tuple(special_token or ()),
                 variants=_variants(tolerances, catalogue, no_catalogue),
+                limits=tuple(limit or ()),
             )
         )
         return
-    from tplc.cli.parse import ParseOptions, check_no_rows, parse_command
-
-    check_no_rows(file, output, html)
+    check_no_rows(
+        file,
+        output,
+        {
+            "--html": html is not None,
+            "--prompt-column": prompt_column is not None,
+            "--tools-column": tools_column is not None,
+            "--parser-column": parser_column is not None,
+            "--tokenizer": tokenizer is not None,
+            "--struct": struct,
+            "--address": address is not None,
+            "--jobs": jobs is not None,
+            "--batch-size": batch_size != BATCH_SIZE,
+            "--resume": resume,
+            "--force": force,
+            "--json": as_json,
+            "--quiet": quiet,
+        },
+    )
     parse_command(
         ParseOptions(
             source=source,
@@ -453,6 +494,7 @@ def parse_(
             template_name=template_name,
             special_tokens=tuple(special_token or ()),
             variants=_variants(tolerances, catalogue, no_catalogue),
+            limits=tuple(limit or ()),
             engine=engine or "parser",
             continued=continued,
         )
@@ -599,6 +641,7 @@ def try_(
     tolerances: Tolerances = None,
     catalogue: CatalogueFolders = None,
     no_catalogue: NoCatalogue = False,
+    limit: Limit = None,
 ) -> None:
     """Show a model's output split into its parts, and the deltas as they would stream."""
     from tplc.cli.attempt import try_command
@@ -617,6 +660,7 @@ def try_(
             template_name=template_name,
             special_tokens=tuple(special_token or ()),
             variants=_variants(tolerances, catalogue, no_catalogue),
+            limits=tuple(limit or ()),
         ),
         chunk=chunk,
     )
@@ -637,6 +681,47 @@ def doctor_(
     from tplc.cli.doctor import doctor_command
 
     doctor_command(source, template_name, special_token or [], limit or [], as_json=as_json)
+
+
+@app.command("lint", short_help="What a format cannot say, for its designer.")
+def lint_(
+    source: Source,
+    template_name: Name = None,
+    special_token: Tokens = None,
+    limit: Limit = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit code 1 when there is anything to remark.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="The remarks as JSON.")] = False,
+) -> None:
+    """Write messages in a template's format, read them back, and say what the format loses or confuses.
+
+    Verification asks whether a parser is right about a template.  This asks whether the format is a good one: which
+    values, keys and texts do not come back, what cannot be told apart, and what would be better.
+    """
+    from tplc.cli.design import lint_command
+
+    lint_command(source, template_name, special_token or [], limit or [], strict=strict, as_json=as_json)
+
+
+@app.command("new", short_help="Start a template of a chosen layout, with its tests.")
+def new_(
+    folder: Annotated[str, typer.Argument(help="The folder to make; its name is the model's.", show_default=False)],
+    layout: Annotated[
+        str,
+        typer.Option(
+            "--layout",
+            metavar="LAYOUT",
+            autocompletion=complete.layouts,
+            help="json, parameters, keywords or channels: how calls are written.",
+        ),
+    ] = "json",
+) -> None:
+    """Start a chat template: with a manifest, outputs in its format, and a test that reads them.
+
+    What is made compiles, verifies and passes its test; change the markers, then tplc build and tplc lint tell.
+    """
+    from tplc.cli.design import new_command
+
+    new_command(folder, layout)
 
 
 Models = Annotated[
@@ -714,6 +799,19 @@ def init_(
     init_command(sources or [], output, force=force)
 
 
+@app.command("schema", short_help="JSON schemas of tplc's files, for editors.")
+def schema_(
+    name: Annotated[
+        str | None,
+        typer.Argument(help="Which; without it they are listed.", show_default=False, autocompletion=complete.schemas),
+    ] = None,
+) -> None:
+    """Print the JSON schema of a kind of file: manifests, tolerance files, entries of a catalogue, what tplc writes."""
+    from tplc.cli.schema import schema_command
+
+    schema_command(name)
+
+
 @app.command("census", short_help="A collection of templates at once: what each is compiled to.")
 def census_(
     place: Annotated[
@@ -738,6 +836,7 @@ def census_(
     ] = "processes",
     address: Annotated[str | None, typer.Option("--address", metavar="ADDRESS", help="Of a Ray cluster.")] = None,
     jobs: Annotated[int | None, typer.Option("-j", "--jobs", metavar="N", min=1, help="Processes.")] = None,
+    limit: Limit = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite a table that is there.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Entries and changes as JSON.")] = False,
 ) -> None:
@@ -758,6 +857,7 @@ def census_(
             jobs=jobs,
             force=force,
             as_json=as_json,
+            limits=tuple(limit or ()),
         )
     )
 
@@ -773,6 +873,7 @@ def diff_(
     second: Annotated[str, typer.Argument(help="The one after it.", show_default=False)],
     template_name: Name = None,
     special_token: Tokens = None,
+    limit: Limit = None,
     as_json: Annotated[bool, typer.Option("--json", help="The result as JSON.")] = False,
 ) -> None:
     """Say what changed between two formats, and whether a parser of the first reads what the second writes.
@@ -783,7 +884,7 @@ def diff_(
     """
     from tplc.cli.diff import diff_command
 
-    diff_command(first, second, template_name, special_token or [], as_json=as_json)
+    diff_command(first, second, template_name, special_token or [], limit or [], as_json=as_json)
 
 
 @app.command("catalogue", short_help="The observed variants that tplc knows of.")
@@ -832,6 +933,7 @@ def observe_(
     tolerances: Tolerances = None,
     catalogue: CatalogueFolders = None,
     no_catalogue: NoCatalogue = False,
+    limit: Limit = None,
 ) -> None:
     """Read recorded outputs with the parser of a template: which are clean, which are odd, and in what way.
 
@@ -849,6 +951,7 @@ def observe_(
             template_name=template_name,
             special_tokens=tuple(special_token or ()),
             variants=_variants(tolerances, catalogue, no_catalogue),
+            limits=tuple(limit or ()),
             try_it=try_it,
             write=write,
             html=html,

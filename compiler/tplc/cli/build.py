@@ -111,6 +111,8 @@ def init_command(sources: Sequence[str], path: str, *, force: bool) -> None:
     ]
     head = (
         "# The models of this project.  tplc build makes what is listed here, tplc check says whether it is current.\n"
+        "# Editors check it (Taplo) with: tplc schema manifest > tplc.schema.json, and a first line "
+        "#:schema ./tplc.schema.json\n"
     )
     write_output(path, head + "\n" + "\n".join(tables))
     if path == "-":

@@ -6,7 +6,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from tplc.census.changes import Change, changes
 from tplc.census.entry import STATES, Entry, shared_formats
@@ -14,6 +14,7 @@ from tplc.census.page import page
 from tplc.census.run import census
 from tplc.census.sources import sources_in
 from tplc.census.table import encoded, need_arrow, read
+from tplc.cli import inputs
 from tplc.cli.progress import counting
 from tplc.cli.shown import print_json
 from tplc.errors import TplcError, UsageError
@@ -38,9 +39,11 @@ class CensusOptions:
     jobs: int | None
     force: bool
     as_json: bool
+    limits: tuple[str, ...] = ()
 
 
 def census_command(options: CensusOptions) -> None:
+    limits = asdict(inputs.limits(options.limits))
     earlier = read(options.against) if options.against else None
     if options.output is not None:
         check_place(options.output)
@@ -52,7 +55,9 @@ def census_command(options: CensusOptions) -> None:
     sources = sources_in(options.place)
     jobs = options.jobs or os.cpu_count() or 1
     with counting("compiling", len(sources)) as step:
-        entries = census(sources, engine=options.engine, jobs=jobs, address=options.address, progress=step)
+        entries = census(
+            sources, engine=options.engine, jobs=jobs, address=options.address, limits=limits, progress=step
+        )
     found = changes(earlier, entries) if earlier is not None else []
     if options.output is not None:
         write_bytes(options.output, encoded(entries, options.output))

@@ -5,25 +5,29 @@ from __future__ import annotations
 import json
 import os
 import sys
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 from tplc import driver
-from tplc.backends.python import Runtime
 from tplc.bounds import bounded
 from tplc.catalogue.load import files_in
 from tplc.cli import inputs
 from tplc.cli.progress import working
+from tplc.cli.regenerate import command_of
 from tplc.cli.report import print_report, print_rows, report_dict, token_rows, warning_rows
 from tplc.cli.shown import print_json
-from tplc.errors import UsageError
+from tplc.cli.watch import watch
+from tplc.errors import TplcError, UsageError
 from tplc.ir.nodes import TemplateIR
+from tplc.ir.runtimes import RUNTIME_FILE, Runtime
 from tplc.project.artifacts import check_output, check_report, write_output
 from tplc.project.declared import telling_places
 from tplc.project.depfile import depfile
 from tplc.project.files import read_examples, read_schema, read_text, read_tools
 from tplc.project.into import with_member
+from tplc.sources import is_elsewhere
 
 if TYPE_CHECKING:
     from tplc.backends.gbnf import Grammar
@@ -69,6 +73,22 @@ class CompileOptions:
     quiet: bool
 
 
+def watch_command(options: CompileOptions, arguments: Sequence[str]) -> None:
+    """`arguments`: the command's own, without --watch."""
+    if options.source == "-" or is_elsewhere(options.source):
+        raise UsageError(f"--watch: {options.source} is no file that changes: name one")
+    watch(["compile", *arguments], lambda: _watched(options))
+
+
+def _watched(options: CompileOptions) -> list[str]:
+    try:
+        template = inputs.load_template(options.source, options.template_name, options.special_tokens)
+        used = _used(options, template)
+    except TplcError:
+        used = []  # the command tells of it
+    return list(dict.fromkeys([options.source, *used]))
+
+
 def compile_command(options: CompileOptions) -> None:
     target = _target(options)
     profile = _profile(options, target)
@@ -107,7 +127,7 @@ def compile_command(options: CompileOptions) -> None:
     writes = ir.verification.verified or options.allow_unverified
     with bounded(template.name, limits):
         grammar = driver.make_grammar(ir, request) if target in _FOR_A_REQUEST else None
-        text = driver.generate(ir, target, request) if writes else ""
+        text = driver.generate(ir, target, replace(request, command=command_of(options, target))) if writes else ""
     if writes:
         if options.into is not None:
             write_output(options.into, with_member(config, "response_template", json.loads(text), options.into))
@@ -237,13 +257,13 @@ def _parser(options: CompileOptions, target: driver.Target) -> driver.ParserOpti
         raise UsageError(f"--runtime is for --target python; a {target} artifact has no code")
     if runtime == "shared":
         if options.output == "-":
-            raise UsageError(f"--runtime shared writes {driver.RUNTIME_FILE} beside the parser: give --output FILE")
+            raise UsageError(f"--runtime shared writes {RUNTIME_FILE} beside the parser: give --output FILE")
         check_output(_runtime_file(options), force=options.force)
     return driver.ParserOptions(options.openai, runtime)
 
 
 def _runtime_file(options: CompileOptions) -> str:
-    return os.path.join(os.path.dirname(options.output), driver.RUNTIME_FILE)
+    return os.path.join(os.path.dirname(options.output), RUNTIME_FILE)
 
 
 def _reasoning(options: CompileOptions, target: driver.Target) -> Literal["inside", "outside"]:

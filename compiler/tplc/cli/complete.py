@@ -28,13 +28,25 @@ def profiles(incomplete: str) -> list[str]:
 
 
 def runtimes(incomplete: str) -> list[str]:
-    from tplc.backends.python import Runtime
+    from tplc.ir.runtimes import Runtime
 
     return _fitting(get_args(Runtime), incomplete)
 
 
 def reasoning(incomplete: str) -> list[str]:
     return _fitting(("inside", "outside"), incomplete)
+
+
+def schemas(incomplete: str) -> list[str]:
+    from tplc.schemas import schema_names
+
+    return _fitting(schema_names(), incomplete)
+
+
+def layouts(incomplete: str) -> list[str]:
+    from tplc.design import LAYOUTS
+
+    return _fitting(LAYOUTS, incomplete)
 
 
 def formats(incomplete: str) -> list[str]:

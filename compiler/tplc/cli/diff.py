@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from tplc import driver
 from tplc.cli import inputs
@@ -21,6 +22,9 @@ from tplc.project.files import read_text
 from tplc.verify.artifact import artifact_in, load_module, markers_in, read_parser, runtime_beside, sha256_in
 from tplc.verify.reads import Reading, reads
 
+if TYPE_CHECKING:
+    from tplc.render import Limits
+
 MOST_FAILURES = 3
 _SHA256 = re.compile(r"\b[0-9a-f]{64}\b")
 
@@ -35,11 +39,18 @@ class Side:
 
 
 def diff_command(
-    first: str, second: str, template_name: str | None, special_tokens: Sequence[str], *, as_json: bool
+    first: str,
+    second: str,
+    template_name: str | None,
+    special_tokens: Sequence[str],
+    limits: Sequence[str],
+    *,
+    as_json: bool,
 ) -> None:
     inputs.check_standard_input({"the first template": first, "the second template": second}, {})
-    old = _side(first, template_name, special_tokens)
-    new = _side(second, template_name, special_tokens)
+    bounds = inputs.limits(limits)
+    old = _side(first, template_name, special_tokens, bounds)
+    new = _side(second, template_name, special_tokens, bounds)
     if new.ir is None:
         raise UsageError(
             f"{second}: a parser tells what it reads, not what a template writes\n"
@@ -61,7 +72,7 @@ def diff_command(
         raise SystemExit(1)
 
 
-def _side(source: str, template_name: str | None, special_tokens: Sequence[str]) -> Side:
+def _side(source: str, template_name: str | None, special_tokens: Sequence[str], limits: Limits) -> Side:
     if is_ir(source):
         return Side(source, inputs.ir_in(source))
     if source.endswith(".py"):
@@ -69,7 +80,7 @@ def _side(source: str, template_name: str | None, special_tokens: Sequence[str])
         return Side(source, ir_beside(source, sha256_in(parser, source)), parser)
     if source.endswith((".peg", ".gbnf")):
         return Side(source, _format_of_grammar(source))
-    return Side(source, inputs.learned(source, template_name, special_tokens, verify=True))
+    return Side(source, inputs.learned(source, template_name, special_tokens, limits=limits, verify=True))
 
 
 def _unverified(side: Side) -> str:

@@ -6,9 +6,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from tplc import driver
 from tplc.cli import inputs
-from tplc.cli.progress import working
 from tplc.cli.report import print_rows
 from tplc.cli.shown import print_json
 
@@ -25,24 +23,8 @@ def doctor_command(
     from tplc.doctor.advice import VERSIONS
 
     template = inputs.load_template(source, template_name, special_tokens)
-    with (
-        working(f"learning {template.name}"),
-        driver.open_renderer(
-            template.text,
-            name=template.name,
-            special_tokens=template.special_tokens,
-            limits=inputs.limits(limits),
-        ) as renderer,
-        renderer.within_total(),
-    ):
-        ir = driver.learn_format(
-            renderer,
-            name=template.name,
-            source_text=template.text,
-            special_tokens=template.special_tokens,
-            added_tokens=template.added_tokens,
-        )
-    found = advise(ir, source, template.added_tokens)
+    with inputs.learning(template, inputs.limits(limits)) as (ir, _):
+        found = advise(ir, source, template.added_tokens)
     if as_json:
         print_json([asdict(one) for one in found])
         return

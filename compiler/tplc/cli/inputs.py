@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ from tplc.project.declared import Declared, read_declared, telling_places
 from tplc.project.files import read_text
 
 if TYPE_CHECKING:
-    from tplc.render import Limits
+    from tplc.render import Limits, Renderer
     from tplc.sources import TemplateSource
 
 
@@ -57,6 +58,12 @@ def limits(options: Sequence[str]) -> Limits:
         except ValueError as error:
             raise UsageError(f"--limit {name}={text}: expected a number") from error
     return driver.make_limits(given)
+
+
+def refuse_limits(options: Sequence[str], what: str) -> None:
+    """What holds a format already is not rendered: a limit would bound nothing."""
+    if options:
+        raise UsageError(f"--limit {options[0]}: {what} is not learned: name a template")
 
 
 def load_template(source: str, template_name: str | None, special_tokens: Sequence[str]) -> TemplateSource:
@@ -103,23 +110,38 @@ def learned(
     special_tokens: Sequence[str],
     variants: Variants = NO_VARIANTS,
     *,
+    limits: Limits | None = None,
     verify: bool = False,
 ) -> TemplateIR:
     """The format of a template, with the result of verifying it where that is asked for."""
     declared = variants.read()
     template = load_template(source, template_name, special_tokens)
-    name, text, tokens = template.name, template.text, template.special_tokens
-    with (
-        working(f"learning {name}"),
-        driver.open_renderer(text, name=name, special_tokens=tokens) as renderer,
-        renderer.within_total(),
-    ):
-        ir = driver.learn_format(
-            renderer, name=name, source_text=text, special_tokens=tokens, added_tokens=template.added_tokens
-        )
+    with learning(template, limits) as (ir, renderer):
         with telling_places(declared):
             ir = driver.tolerate(ir, declared.tolerances, declared.catalogue)
         return driver.verify_ir(ir, renderer) if verify else ir
+
+
+@contextmanager
+def learning(
+    template: TemplateSource, limits: Limits | None = None, *, doing: str = ""
+) -> Iterator[tuple[TemplateIR, Renderer]]:
+    """The format of a template as it writes it, and what renders it, while both are within the limits."""
+    with (
+        working(doing or f"learning {template.name}"),
+        driver.open_renderer(
+            template.text, name=template.name, special_tokens=template.special_tokens, limits=limits
+        ) as renderer,
+        renderer.within_total(),
+    ):
+        ir = driver.learn_format(
+            renderer,
+            name=template.name,
+            source_text=template.text,
+            special_tokens=template.special_tokens,
+            added_tokens=template.added_tokens,
+        )
+        yield ir, renderer
 
 
 def ir_in(path: str) -> TemplateIR:

@@ -43,6 +43,7 @@ class ObserveOptions:
     fail_above: float | None
     force: bool
     as_json: bool
+    limits: tuple[str, ...] = ()
 
 
 def observe_command(options: ObserveOptions) -> None:
@@ -74,8 +75,12 @@ def _format_of(options: ObserveOptions) -> TemplateIR:
     if is_ir(options.source):
         if options.variants.given:
             raise UsageError(f"{options.variants.given[0]}: an IR has its tolerances already: name a template")
+        inputs.refuse_limits(options.limits, "an IR")
         return inputs.ir_in(options.source)
-    return inputs.learned(options.source, options.template_name, options.special_tokens, options.variants)
+    limits = inputs.limits(options.limits)
+    return inputs.learned(
+        options.source, options.template_name, options.special_tokens, options.variants, limits=limits
+    )
 
 
 def _print(found: Observation, options: ObserveOptions) -> None:

@@ -8,7 +8,6 @@ from dataclasses import asdict
 
 from tplc import driver
 from tplc.cli import inputs
-from tplc.cli.progress import working
 from tplc.cli.report import print_rows, verification_rows
 from tplc.cli.shown import print_json
 from tplc.errors import UsageError
@@ -31,20 +30,8 @@ def verify_command(
 ) -> None:
     artifact, sha256 = _artifact(artifact_file)
     template = inputs.load_template(source, template_name, special_tokens)
-    with (
-        working(f"verifying {artifact_file}"),
-        driver.open_renderer(
-            template.text,
-            name=template.name,
-            special_tokens=template.special_tokens,
-            limits=inputs.limits(limits),
-        ) as renderer,
-        renderer.within_total(),
-    ):
-        ir = driver.learn_format(
-            renderer, name=template.name, source_text=template.text, special_tokens=template.special_tokens
-        )
-        ir = driver.tolerate(ir)
+    with inputs.learning(template, inputs.limits(limits), doing=f"verifying {artifact_file}") as (learned, renderer):
+        ir = driver.tolerate(learned)
         result = driver.verify_artifact(ir, artifact, renderer, seed=seed, thorough=thorough)
     same_template = sha256 == ir.provenance.sha256
     _report(result, same_template=same_template, as_json=as_json)

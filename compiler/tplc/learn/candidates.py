@@ -8,9 +8,10 @@ They decide nothing by themselves: a candidate counts when a render shows its ef
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import lru_cache
+from typing import Any, TypeVar
 
 from jinja2 import TemplateError, meta, nodes, pass_context
 from jinja2.ext import Extension
@@ -26,6 +27,9 @@ _GIVEN = frozenset(
     "namespace dict lipsum cycler joiner loop bos_token eos_token unk_token pad_token sep_token cls_token "
     "mask_token".split()
 )
+
+
+_Node = TypeVar("_Node", bound=nodes.Node)
 
 
 class _Generation(Extension):
@@ -77,9 +81,28 @@ class Candidates:
         return replace(self, variables=tuple(found for found in self.variables if found[0] not in names))
 
 
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """Jinja's account of a source: its undeclared variables, and every node in order, constants being folded."""
+
+    undeclared: frozenset[str]
+    nodes: tuple[nodes.Node, ...]
+
+    def all(self, kind: type[_Node]) -> Iterator[_Node]:
+        return (node for node in self.nodes if isinstance(node, kind))
+
+
+@lru_cache(maxsize=2)
+def _read(source: str) -> _Read:
+    """Kept: one compile asks three times, and Jinja takes longer to read a template than to render it."""
+    tree = Reader().parse(source)
+    undeclared = frozenset(meta.find_undeclared_variables(tree))
+    return _Read(undeclared, tuple(tree.find_all(nodes.Node)))
+
+
 def candidates(source: str) -> Candidates:
     try:
-        return _read(Reader().parse(source))
+        return _candidates(_read(source))
     except (TemplateError, RecursionError):  # the renderer has reported it already, or its parser has more tags
         return Candidates((), (), (), ())
 
@@ -88,33 +111,34 @@ def written_tokens(source: str) -> tuple[str, ...]:
     """Names of special tokens that are printed or added to a text.  `add_x_token`, which is only asked about, is a
     switch."""
     try:
-        return _tokens_in(Reader().parse(source))
+        return _tokens_in(_read(source))
     except (TemplateError, RecursionError):  # the renderer reports it
         return ()
 
 
-def _tokens_in(tree: nodes.Template) -> tuple[str, ...]:
-    undeclared = meta.find_undeclared_variables(tree)
+def _tokens_in(read: _Read) -> tuple[str, ...]:
     found: dict[str, None] = {}
-    for node in tree.find_all((nodes.Output, nodes.Add, nodes.Concat, nodes.CondExpr, nodes.Assign)):
+    for node in read.nodes:
+        if not isinstance(node, (nodes.Output, nodes.Add, nodes.Concat, nodes.CondExpr, nodes.Assign)):
+            continue
         asked = node.test if isinstance(node, nodes.CondExpr) else None
         for child in node.iter_child_nodes():
             if isinstance(child, nodes.Name) and child.ctx == "load" and child is not asked:
-                if child.name.endswith("_token") and child.name in undeclared:
+                if child.name.endswith("_token") and child.name in read.undeclared:
                     found[child.name] = None
     return tuple(found)
 
 
-def _read(tree: nodes.Template) -> Candidates:
-    names = sorted(meta.find_undeclared_variables(tree) - _GIVEN)
+def _candidates(read: _Read) -> Candidates:
+    names = sorted(read.undeclared - _GIVEN)
     # a variable with a default (`set x = x or …`) is declared by Jinja's count, yet a caller may set it
-    for node in tree.find_all(nodes.Test):
+    for node in read.all(nodes.Test):
         if node.name in ("defined", "undefined") and isinstance(node.node, nodes.Name) and node.node.name not in names:
             if node.node.name not in _GIVEN:
                 names.append(node.node.name)
     compared: dict[str, list[Json]] = {name: [] for name in names}
-    aliases = _aliases(tree, names)
-    for compare in tree.find_all(nodes.Compare):
+    aliases = _aliases(read, names)
+    for compare in read.all(nodes.Compare):
         for name in aliases.get(compare.expr.name, ()) if isinstance(compare.expr, nodes.Name) else ():
             for operand in compare.ops:
                 for const in operand.find_all(nodes.Const):
@@ -122,16 +146,16 @@ def _read(tree: nodes.Template) -> Candidates:
                         compared[name].append(const.value)
     return Candidates(
         variables=tuple((name, tuple(compared[name])) for name in names),
-        keys=tuple(_keys(tree)),
-        constants=tuple(dict.fromkeys(n.value for n in tree.find_all(nodes.Const) if isinstance(n.value, str))),
-        sizes=tuple(_sizes(tree)),
+        keys=tuple(_keys(read)),
+        constants=tuple(dict.fromkeys(n.value for n in read.all(nodes.Const) if isinstance(n.value, str))),
+        sizes=tuple(_sizes(read)),
     )
 
 
-def _aliases(tree: nodes.Template, names: list[str]) -> dict[str, list[str]]:
+def _aliases(read: _Read, names: list[str]) -> dict[str, list[str]]:
     """Which undeclared variables a name stands for: itself, and those it is set from."""
     aliases = {name: [name] for name in names}
-    for assign in tree.find_all(nodes.Assign):
+    for assign in read.all(nodes.Assign):
         if isinstance(assign.target, nodes.Name):
             sources = [n.name for n in assign.node.find_all(nodes.Name) if n.name in names]
             if isinstance(assign.node, nodes.Name) and assign.node.name in names:
@@ -141,10 +165,10 @@ def _aliases(tree: nodes.Template, names: list[str]) -> dict[str, list[str]]:
     return aliases
 
 
-def _sizes(tree: nodes.Template) -> list[int]:
+def _sizes(read: _Read) -> list[int]:
     compared = {
         const.value
-        for compare in tree.find_all(nodes.Compare)
+        for compare in read.all(nodes.Compare)
         for operand in compare.ops
         for const in operand.find_all(nodes.Const)
         if isinstance(const.value, int) and not isinstance(const.value, bool) and 6 <= const.value <= 64
@@ -152,10 +176,10 @@ def _sizes(tree: nodes.Template) -> list[int]:
     return sorted(compared - {9, 24})
 
 
-def _keys(tree: nodes.Template) -> list[str]:
+def _keys(read: _Read) -> list[str]:
     """Names read by attribute, by item, by `.get(…)` or tested with `in`."""
     keys: dict[str, None] = {}
-    for node in tree.find_all((nodes.Getattr, nodes.Getitem, nodes.Call, nodes.Compare)):
+    for node in read.nodes:
         if isinstance(node, nodes.Getattr):
             keys[node.attr] = None
         elif isinstance(node, nodes.Getitem) and isinstance(node.arg, nodes.Const) and isinstance(node.arg.value, str):

@@ -100,19 +100,19 @@ def _named(tokens: Sequence[_Token], names: Sequence[str]) -> Iterator[Place]:
 
 def _reaches(tree: nodes.Template) -> Iterator[tuple[int, str, str]]:
     """The line, a word of it, and what is done there."""
-    for kind, what in _LOADS:
-        for node in tree.find_all(kind):
-            yield node.lineno, kind.__name__.lower().replace("fromimport", "from"), what
-    known = _defined(tree)
-    for call in tree.find_all(nodes.Call):
-        name = call.node
-        if isinstance(name, nodes.Name) and name.name not in known:
-            yield call.lineno, name.name, f"calls {name.name}, a function that chat templates are not given"
-    for attribute in tree.find_all(nodes.Getattr):
-        yield from _private(attribute.lineno, attribute.attr)
-    for item in tree.find_all(nodes.Getitem):
-        if isinstance(item.arg, nodes.Const) and isinstance(item.arg.value, str):
-            yield from _private(item.lineno, item.arg.value)
+    found = list(tree.find_all(nodes.Node))
+    known = _defined(found)
+    for node in found:
+        for kind, what in _LOADS:
+            if isinstance(node, kind):
+                yield node.lineno, kind.__name__.lower().replace("fromimport", "from"), what
+        if isinstance(node, nodes.Call) and isinstance(node.node, nodes.Name) and node.node.name not in known:
+            name = node.node.name
+            yield node.lineno, name, f"calls {name}, a function that chat templates are not given"
+        elif isinstance(node, nodes.Getattr):
+            yield from _private(node.lineno, node.attr)
+        elif isinstance(node, nodes.Getitem) and isinstance(node.arg, nodes.Const) and isinstance(node.arg.value, str):
+            yield from _private(node.lineno, node.arg.value)
 
 
 def _private(line: int, key: str) -> Iterator[tuple[int, str, str]]:
@@ -120,10 +120,10 @@ def _private(line: int, key: str) -> Iterator[tuple[int, str, str]]:
         yield line, key, f"reaches for {key}, which belongs to Python and not to a message"
 
 
-def _defined(tree: nodes.Template) -> set[str]:
+def _defined(found: Sequence[nodes.Node]) -> set[str]:
     """What may be called: functions of the environment, macros, and whatever the template itself names."""
-    names = {node.name for node in tree.find_all(nodes.Macro)}
-    names |= {node.name for node in tree.find_all(nodes.Name) if node.ctx in ("store", "param")}
+    names = {node.name for node in found if isinstance(node, nodes.Macro)}
+    names |= {node.name for node in found if isinstance(node, nodes.Name) and node.ctx in ("store", "param")}
     return names | _FUNCTIONS
 
 

@@ -265,6 +265,7 @@ def _grammar_options(model: Model) -> driver.GrammarOptions:
         profile=model.profile,
         parser=driver.ParserOptions(model.openai, model.runtime),
         json_schema=read_schema(model.input(model.json_schema)) if model.json_schema else None,
+        command=model.command,
     )
 
 
@@ -274,7 +275,7 @@ def inputs_of(model: Model) -> str:
     files = [*model.tolerances, *model.examples, *filter(None, (model.tools, model.json_schema))]
     texts = [read_text(model.input(path)) for path in files]
     texts += [read_text(path) for folder in model.catalogue for path in model.entries(folder)]
-    settings = replace(model, folder="", source="", name="")
+    settings = replace(model, folder="", source="")
     everything = [
         VERSION,
         tool_sha256(),

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,8 +20,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tplc.catalogue.load import files_in
-from tplc.driver import RUNTIME_FILE, SUFFIXES, Target, make_limits, target_of
+from tplc.driver import SUFFIXES, Target, make_limits, target_of
 from tplc.errors import SourceError, UsageError
+from tplc.ir.runtimes import RUNTIME_FILE, Runtime
 from tplc.ir.visible import one_line
 from tplc.project.files import read_text
 from tplc.project.tree import Tree
@@ -44,7 +46,8 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """One model of a manifest; every path is as the manifest has it, `folder` is what they are relative to."""
+    """One model of a manifest; every path is as the manifest has it, `folder` is what they are relative to, `manifest`
+    its file there."""
 
     name: str
     folder: str
@@ -61,14 +64,21 @@ class Model:
     tool_choice: str = "auto"
     profile: Literal["transformers", "servers"] = "transformers"
     openai: bool = False
-    runtime: Literal["standalone", "shared", "installed"] = "standalone"
+    runtime: Runtime = "standalone"
     limits: tuple[tuple[str, float], ...] = ()
     seed: int = 0
     thorough: bool = False
     allow_unverified: bool = False
+    manifest: str = NAME
 
     def resolve(self, path: str) -> str:
         return os.path.normpath(os.path.join(self.folder, path))
+
+    @property
+    def command(self) -> str:
+        """What makes its files anew, in the manifest's folder."""
+        named = [] if self.manifest == NAME else ["-m", self.manifest]
+        return shlex.join(["tplc", "build", *named, self.name])
 
     @property
     def tree(self) -> Tree:
@@ -99,6 +109,10 @@ class Manifest:
         return tuple(model for model in self.models if not names or model.name in names)
 
 
+def is_model_name(name: str) -> bool:
+    return _MODEL_NAME.fullmatch(name) is not None
+
+
 def find_manifest(path: str | None) -> str:
     """The file that was named, or the one in this folder or the nearest above it."""
     if path is not None:
@@ -126,11 +140,10 @@ def load_manifest(path: str) -> Manifest:
     _validate(data, path, prefix)
     _check_names(data["models"], path, prefix)
     shared = data.get("options", {})
-    folder = os.path.dirname(path)
     models = []
     for name, table in data["models"].items():
         try:
-            models.append(_model(name, folder, {**shared, **table}))
+            models.append(_model(name, path, {**shared, **table}))
         except (UsageError, SourceError) as error:
             raise SourceError(path, f"{prefix}models.{name}: {error}") from error
     _check_paths(path, models)
@@ -172,7 +185,7 @@ def _validate(data: Mapping[str, Any], path: str, prefix: str) -> None:
 def _check_names(models: Mapping[str, Any], path: str, prefix: str) -> None:
     """A name goes into file names, reports and commands: it may not say anything there."""
     for name in models:
-        if not _MODEL_NAME.fullmatch(name):
+        if not is_model_name(name):
             line = _line_of(name, path, [*prefix.split(".")[:-1], "models"])
             problem = "expected a name of ASCII letters, digits, '-', '_' and '.', with no '.' or '-' first"
             raise SourceError(path + (f":{line}" if line else ""), f"models.{one_line(json.dumps(name))}: {problem}")
@@ -222,7 +235,8 @@ def _article(kind: str) -> str:
     return words.get(kind, f"a {kind}")
 
 
-def _model(name: str, folder: str, table: Mapping[str, Any]) -> Model:
+def _model(name: str, path: str, table: Mapping[str, Any]) -> Model:
+    folder = os.path.dirname(path)
     fields = {key.replace("-", "_"): value for key, value in table.items()}
     fields["outputs"] = tuple(map(_output, fields["outputs"]))
     for key in ("special_tokens", "limits"):
@@ -233,7 +247,7 @@ def _model(name: str, folder: str, table: Mapping[str, Any]) -> Model:
             fields[key] = tuple(fields[key])
     if fields.get("runtime") == "shared":
         fields["outputs"] = (*fields["outputs"], *_runtimes(fields["outputs"]))
-    model = Model(name=name, folder=folder, **fields)
+    model = Model(name=name, folder=folder, manifest=os.path.basename(path), **fields)
     _check_tree(model)
     make_limits(dict(model.limits))
     grammar = next((output.path for output in model.outputs if output.target in ("gbnf", "structural_tag")), None)

@@ -19,13 +19,16 @@ from jinja2 import BaseLoader, Environment, nodes, pass_eval_context
 from jinja2.exceptions import SecurityError
 from jinja2.ext import Extension, loopcontrols
 from jinja2.parser import Parser
-from jinja2.runtime import Context
+from jinja2.runtime import Context, LoopContext
 from jinja2.sandbox import SandboxedEnvironment
+from jinja2.utils import Namespace
 
 from tplc.render.limits import Limits
 
 # Every field of the clock differs from the others, so that a date in a render shows which field it came from.
 CLOCK = datetime(2025, 8, 21, 17, 43, 9)
+
+_PLAIN = frozenset([str, dict, list, Namespace, LoopContext, Context])
 
 # Templates add these to strings without asking whether they are defined.
 SPECIAL_TOKENS = ("bos_token", "eos_token", "pad_token", "unk_token")
@@ -70,6 +73,12 @@ class ChatEnvironment(SandboxedEnvironment):
         elif operator == "*":
             self._check_product(left, right)
         return super().call_binop(context, operator, left, right)
+
+    def is_safe_attribute(self, obj: object, attr: str, value: object) -> bool:
+        # Only functions, types, frames and generators have internals without an underscore; most asked are none.
+        if type(obj) in _PLAIN:
+            return not attr.startswith("_")
+        return super().is_safe_attribute(obj, attr, value)
 
     def unsafe_undefined(self, obj: object, attribute: str) -> NoReturn:
         # Jinja would print it as nothing; a template that tries this is better told so.

@@ -20,6 +20,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
+from functools import lru_cache
 from types import FrameType, ModuleType, TracebackType
 from typing import TYPE_CHECKING, cast
 
@@ -167,7 +168,7 @@ def _traced(
     told = set_clock(datetime(*clock))  # type: ignore[arg-type]
     try:
         made = [
-            (template.get_corresponding_lineno(frame.f_lineno) if frame else 0, str.__str__(piece))
+            (_line_of(template, frame.f_lineno) if frame else 0, str.__str__(piece))
             for frame, piece in _pieces(template, {**variables, "messages": messages}, limits)
         ]
     finally:
@@ -179,9 +180,15 @@ def _running_line(template: Template) -> int:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if frame.f_globals.get("__jinja_template__") is template:
-            return int(template.get_corresponding_lineno(frame.f_lineno))
+            return _line_of(template, frame.f_lineno)
         frame = frame.f_back
     return 0
+
+
+@lru_cache(maxsize=10_000)
+def _line_of(template: Template, line: int) -> int:
+    """The template's line for one of its code.  Jinja reads the whole list of them anew whenever it is asked."""
+    return int(template.get_corresponding_lineno(line))
 
 
 def _watched_message(message: object, log: Log) -> object:
@@ -230,7 +237,7 @@ def _template_line(trace: TracebackType | None) -> int | None:
     while trace is not None:
         template = trace.tb_frame.f_globals.get("__jinja_template__")
         if template is not None:
-            line = template.get_corresponding_lineno(trace.tb_lineno)
+            line = _line_of(template, trace.tb_lineno)
         trace = trace.tb_next
     return line
 

@@ -35,7 +35,7 @@ UNTOLD = (
 class Allowed:
     """`kind`: the validator of jsonschema for the schema's dialect.  Raises one of UNTOLD for what is no schema."""
 
-    def __init__(self, schema: Mapping[str, Any], kind: Any) -> None:
+    def __init__(self, schema: Mapping[str, Any] | bool, kind: Any) -> None:
         self._left = 0
         kind.check_schema(schema)
         extend: Any = validators.extend

@@ -13,11 +13,11 @@ from typing import Any, Protocol
 
 from tplc.errors import TplcError
 from tplc.ir.nodes import Json
+from tplc.ir.runtimes import RUNTIME, RUNTIME_FILE
 
 Message = Mapping[str, Any]
 Tools = Sequence[Mapping[str, Json]]
 _numbers = count()
-_RUNTIME = "_tplc_runtime"
 # What running a file raises that is no parser of ours, or was changed.
 _WRONG_CODE = (
     ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, NameError, OSError, RuntimeError,
@@ -56,8 +56,8 @@ def read_parser(text: str, name: str, *, runtime: str | None = None) -> ModuleTy
     code = _compiled(text, name)
     if not {"parse", "StreamParser"} <= set(code.co_names):
         raise NotAParser(f"{name}: is not a parser made by tplc: it has no parse and StreamParser")
-    if runtime is None and _RUNTIME in code.co_names:
-        raise NotAParser(f"{name}: has no runtime of its own, and there is no {_RUNTIME}.py beside it")
+    if runtime is None and RUNTIME in code.co_names:
+        raise NotAParser(f"{name}: has no runtime of its own, and there is no {RUNTIME_FILE} beside it")
     try:
         return _run(code, _shared(runtime))
     except _WRONG_CODE as error:
@@ -71,7 +71,7 @@ def load_artifact(text: str, name: str = "parser.py", *, runtime: str | None = N
 def runtime_beside(path: str) -> str | None:
     """The text of the runtime that the parser in a file shares with others, where there is one."""
     try:
-        with open(os.path.join(os.path.dirname(path), f"{_RUNTIME}.py"), encoding="utf-8") as file:
+        with open(os.path.join(os.path.dirname(path), RUNTIME_FILE), encoding="utf-8") as file:
             return file.read()
     except (OSError, UnicodeDecodeError):
         return None
@@ -98,7 +98,7 @@ def _compiled(text: str, name: str) -> CodeType:
 
 
 def _shared(runtime: str | None) -> dict[str, ModuleType]:
-    return {} if runtime is None else {_RUNTIME: _run(_compiled(runtime, f"{_RUNTIME}.py"), {})}
+    return {} if runtime is None else {RUNTIME: _run(_compiled(runtime, RUNTIME_FILE), {})}
 
 
 def _run(code: CodeType, beside: Mapping[str, ModuleType]) -> ModuleType:

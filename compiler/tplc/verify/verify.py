@@ -28,6 +28,7 @@ from tplc.verify.shown import Context, Shown, Stage, shown, silence, summary, us
 RANDOM_MESSAGES = 20
 MOST_FAILURES = 20
 _LONGEST_TEXT = 400
+_CHUNKS = (1, 2, 3, 5, 8, 13, 40)
 # What a broken parser may raise: it promises to raise nothing, so each of these is a failure to report.
 _RAISED = (
     ArithmeticError,
@@ -327,7 +328,12 @@ class _RoundTrip:
         return None
 
     def _chunkings(self, case: Case, size: int) -> Iterator[list[int]]:
-        yield [self._rng.choice((1, 2, 3, 5, 8, 13, 40)) for _ in range(size)]
+        sizes: list[int] = []
+        left = size
+        while left > 0:
+            sizes.append(self._rng.choice(_CHUNKS))
+            left -= sizes[-1]
+        yield sizes
         yield from ([cut] * (size // cut + 1) for cut in self.expectations.cuts)
         if self._thorough or case.title == str(case.shape):
             yield [1] * size

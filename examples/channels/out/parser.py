@@ -6,6 +6,7 @@ import json
 import re
 import sys
 import uuid
+from bisect import bisect_right
 from collections import namedtuple
 from json.encoder import encode_basestring
 
@@ -91,6 +92,7 @@ class Pattern:
 
 SEAM = r"(?<=[>\])}»])(?=[<\[({«])|(?<=\[)(?=\{)"  # where white space may stand: "<call>|[|{"
 GAP = 64  # the most white space that is looked for at one place inside a marker
+NEAR = 4  # so many signs of a marker are looked at before its beginning is
 # `lead` and `trail` are the white space that the template writes around a marker.
 Mark = namedtuple("Mark", "kind start end lead trail")
 
@@ -110,12 +112,12 @@ class Marks:
         pieces = {core: _pieces(core) for core in cores}
         words = sorted({pieces[core][0] for core in cores})
         self._words = Pattern("|".join(f"{re.escape(word[0])}(?={re.escape(word[1:])})" for word in words) or "(?!)")
-        self._first = Pattern("|".join(sorted({re.escape(core[0]) for core in cores})) or "(?!)")
+        # Where a marker may begin: its first signs, or as many of them as the text has.
+        self._near = Pattern("|".join(sorted({_near(core, len(pieces[core]) > 1) for core in cores})) or "(?!)")
         self.width = max((len(core) + GAP * (len(pieces[core]) - 1) for core in cores), default=0) + 1
-        # What may begin at a text's end, and the same without its white space, which is free; and their first signs.
-        self._whole = [core + ends[core] for core in cores]
-        self._loose = ["".join(core.split()) + ends[core] for core in cores if len(pieces[core]) > 1]
-        self._short = {core[:n] for core in (*self._whole, *self._loose) for n in range(1, min(len(core), 5))}
+        # What may begin at a text's end, and the same without its white space, which is free.
+        self._whole = sorted(core + ends[core] for core in cores)
+        self._loose = sorted("".join(core.split()) + ends[core] for core in cores if len(pieces[core]) > 1)
         leads = {lead for _, lead, _ in self._found}
         self._leads = {lead[i:j] for lead in leads for i in range(len(lead)) for j in range(i + 1, len(lead) + 1)}
         self._lead_width = max(map(len, leads), default=0)
@@ -143,7 +145,9 @@ class Marks:
         return self._begin(self._whole, tail) or (bool(self._loose) and self._begin(self._loose, "".join(tail.split())))
 
     def _begin(self, cores: Sequence[str], part: str) -> bool:
-        return part[:4] in self._short and any(len(part) < len(core) and core.startswith(part) for core in cores)
+        # In order, what the part begins stands right after it.
+        at = bisect_right(cores, part)
+        return at < len(cores) and part != "" and cores[at].startswith(part)
 
     def begun(self, buf: str, pos: int, kinds: Sequence[str] = (), least: int = 1) -> bool:
         """Does the text from `pos` to the end begin a marker of these kinds (of any)?"""
@@ -154,7 +158,7 @@ class Marks:
     def held(self, buf: str, pos: int) -> int:
         """Where text begins that could still become a marker, or be white space that belongs to one."""
         hold = len(buf)
-        for match in self._first.finditer(buf, max(pos, hold - self.width)):
+        for match in self._near.finditer(buf, max(pos, hold - self.width)):
             if self.begins(buf, match.start()):
                 hold = match.start()
                 break
@@ -163,7 +167,7 @@ class Marks:
     def plain(self, text: str) -> int:
         """As held; -1 when there may be a whole marker, which takes a closer look."""
         hold = len(text)
-        match = self._first.search(text)
+        match = self._near.search(text)
         while match is not None:
             at = match.start()
             if self.begins(text, at):
@@ -171,8 +175,8 @@ class Marks:
                 break
             if self._words.match(text, at):
                 return -1
-            match = self._first.search(text, at + 1)
-        return self.before(text, 0, hold)
+            match = self._near.search(text, at + 1)
+        return self.before(text, 0, hold) if text[hold - 1 : hold] in self._leads else hold
 
     def before(self, buf: str, pos: int, hold: int) -> int:
         """Where the white space begins that may belong to a marker at `hold`."""
@@ -190,6 +194,15 @@ _WORD_END = r"(?!\w)"
 
 def _pieces(core: str) -> list[str]:
     return [piece for word in core.split() for piece in re.split(SEAM, word)]
+
+
+def _near(core: str, free: bool) -> str:
+    """`free`: white space between its signs is."""
+    signs = "".join(core.split())[:NEAR]
+    rest, space = "", r"\s*" * free
+    for sign in reversed(signs[1:]):
+        rest = rf"{space}(?:\Z|{re.escape(sign)}{rest})"
+    return re.escape(signs[0]) + f"(?={rest})" * bool(rest)
 
 
 def _pattern(core: str) -> str:
@@ -830,19 +843,25 @@ class Machine(Copied):
         if self._pos:
             self._base += self._pos
             self._buf, self._pos = self._buf[self._pos :], 0
-        text = self._buf + chunk  # little is held back inside of text
+        text = self._buf + chunk if self._buf else chunk  # little is held back inside of text
         stop = self._plain_to(text)
         if stop < 0:
             return self._advance(chunk)
-        in_value, whole = kind == "arguments", stop == len(text)
-        self._buf, self._plain_value, self._plain_text = text[stop:], whole and in_value, whole and not in_value
-        if not stop:
-            return []
-        text = text[:stop]
-        self._passed.append(text)
-        if in_value:
-            return [{"tool_calls": [{"index": self._index, "function": {"arguments": self._written(text)}}]}]
-        return [{kind: text}]
+        whole = stop == len(text)
+        self._buf = ""
+        if not whole:
+            self._buf, text = text[stop:], text[:stop]
+        if kind == "arguments":
+            self._plain_value = whole
+            if text:
+                self._passed.append(text)
+                return [{"tool_calls": [{"index": self._index, "function": {"arguments": self._written(text)}}]}]
+        else:
+            self._plain_text = whole
+            if text:
+                self._passed.append(text)
+                return [{kind: text}]
+        return []
 
     def _written(self, text: str) -> str:
         """Plain text of a value, inside of the string that it becomes."""
@@ -988,13 +1007,15 @@ class Machine(Copied):
                 looked_at = kind == "held" or (self._opener and not self._reasoning_on) or self._fence is not None
                 self._goes_on("" if looked_at else kind, marks.plain)
             elif self._final:
-                if not (self._calls or self._said or any(self._texts.values())):
+                if self._is_silent():
                     self._text(kind, pos, end)
                 self._pos = end
             return ""
+        # White space alone is the answer where the turn ends behind it, and holds nothing else.
+        alone = mark.kind == "end" and kind == "content" and self._is_silent()
         literal = self._is_text(mark)
-        lead = 0 if literal else end - pos if blank else lead_in(buf[pos:end], mark.lead)
-        if not blank or literal:
+        lead = 0 if literal else end - pos if blank and not alone else lead_in(buf[pos:end], mark.lead)
+        if not blank or literal or alone:
             self._text(kind, pos, end - lead)
         # A call may turn out to be text, and then the white space before it is text too.
         self._pos = end - lead if mark.kind in ("call", "line") else end
@@ -1002,6 +1023,9 @@ class Machine(Copied):
         self._skip = mark.end - self._pos
         marker: str = mark.kind
         return marker
+
+    def _is_silent(self) -> bool:
+        return not (self._calls or self._said or any(self._texts.values()))
 
     def _counting(self, marks: Marks, mark: Mark | None) -> Mark | None:
         """The mark, or the first after it, that counts where it stands: "line" at a line's start, "last" at the end.
@@ -1120,14 +1144,18 @@ class Machine(Copied):
         that comes with the markers is as good.  What comes again (the `name` is known) says the same, or is told.
         """
         values: dict[str, str] = {} if name is None else {"name": name}
-        buf, others = self._buf, []
+        buf, others, last, start, joint = self._buf, [], "", pos, ""
         for slot, ends, stops in slots:
             pos = next_char(buf, pos)
-            mark = ends.find(buf, pos, stop=pos + NAME_LIMIT)
+            known = self._known(slot, pos, ends)
+            if known < 0:
+                return values, pos, "more"
+            mark = ends.find(buf, pos + known, stop=pos + NAME_LIMIT)
             held = ends.held(buf, pos)
             hold = len(buf) if self._final else held
             end = hold if mark is None else min(hold, mark.start)
-            stop = min((at for ch in stops if (at := buf.find(ch, pos, min(end, pos + NAME_LIMIT))) >= 0), default=-1)
+            until = min(end, pos + NAME_LIMIT)
+            stop = min((at for ch in stops if (at := buf.find(ch, pos + known, until)) >= 0), default=-1)
             end = stop if stop >= 0 else end
             broken = self.BREAKS.find(buf, pos, stop=pos + NAME_LIMIT) if slot == "name" else None
             if broken is not None and broken.start < end:
@@ -1143,9 +1171,15 @@ class Machine(Copied):
                     wait = any(name.startswith(text) for name in self._tools)
                 return values, pos, slot if not wait else "end" if self._final else "more"
             text = buf[pos:end].strip()
+            if slot == "index" and joint and not text.isdigit():  # what stands before it may be in a name, too
+                longer, _, count = buf[start:end].rpartition(joint)
+                if count.isdigit() and self.BREAKS.find(longer, 0) is None:
+                    values[last], text = longer.strip(), count
             if values.setdefault(slot, text) != text:
                 others.append(f"the {slot} comes again as {text}")
-            if not text or ("\n" in text and text not in self._tools):
+            start, last, joint = pos, slot, buf[mark.start : mark.end]
+            lacks = not text and (slot != "key" or mark.kind in ("next", "bare"))
+            if lacks or ("\n" in text and text not in self._tools and not known):
                 return values, pos, slot
             if mark.kind == "bare" and held <= mark.start:
                 return values, pos, "end"  # the output ends in the text between
@@ -1157,6 +1191,10 @@ class Machine(Copied):
         for other in others:
             self._note(other)
         return values, pos, ""
+
+    def _known(self, slot: str, pos: int, ends: Marks) -> int:
+        """The length of a name of the tools that stands here and holds what ends others; -1: more input is needed."""
+        return 0
 
     def _try(self, state: Callable[[Any], bool], kind: str = "content") -> None:
         """What comes (after _skip characters of opener) may be a call; if not, it is text of this kind."""

@@ -6,6 +6,7 @@ import json
 import re
 import sys
 import uuid
+from bisect import bisect_right
 from collections import namedtuple
 from json.encoder import encode_basestring
 
@@ -88,6 +89,7 @@ class Pattern:
 
 SEAM = r"(?<=[>\])}»])(?=[<\[({«])|(?<=\[)(?=\{)"  # where white space may stand: "<call>|[|{"
 GAP = 64  # the most white space that is looked for at one place inside a marker
+NEAR = 4  # so many signs of a marker are looked at before its beginning is
 # `lead` and `trail` are the white space that the template writes around a marker.
 Mark = namedtuple("Mark", "kind start end lead trail")
 
@@ -107,12 +109,12 @@ class Marks:
         pieces = {core: _pieces(core) for core in cores}
         words = sorted({pieces[core][0] for core in cores})
         self._words = Pattern("|".join(f"{re.escape(word[0])}(?={re.escape(word[1:])})" for word in words) or "(?!)")
-        self._first = Pattern("|".join(sorted({re.escape(core[0]) for core in cores})) or "(?!)")
+        # Where a marker may begin: its first signs, or as many of them as the text has.
+        self._near = Pattern("|".join(sorted({_near(core, len(pieces[core]) > 1) for core in cores})) or "(?!)")
         self.width = max((len(core) + GAP * (len(pieces[core]) - 1) for core in cores), default=0) + 1
-        # What may begin at a text's end, and the same without its white space, which is free; and their first signs.
-        self._whole = [core + ends[core] for core in cores]
-        self._loose = ["".join(core.split()) + ends[core] for core in cores if len(pieces[core]) > 1]
-        self._short = {core[:n] for core in (*self._whole, *self._loose) for n in range(1, min(len(core), 5))}
+        # What may begin at a text's end, and the same without its white space, which is free.
+        self._whole = sorted(core + ends[core] for core in cores)
+        self._loose = sorted("".join(core.split()) + ends[core] for core in cores if len(pieces[core]) > 1)
         leads = {lead for _, lead, _ in self._found}
         self._leads = {lead[i:j] for lead in leads for i in range(len(lead)) for j in range(i + 1, len(lead) + 1)}
         self._lead_width = max(map(len, leads), default=0)
@@ -140,7 +142,9 @@ class Marks:
         return self._begin(self._whole, tail) or (bool(self._loose) and self._begin(self._loose, "".join(tail.split())))
 
     def _begin(self, cores: Sequence[str], part: str) -> bool:
-        return part[:4] in self._short and any(len(part) < len(core) and core.startswith(part) for core in cores)
+        # In order, what the part begins stands right after it.
+        at = bisect_right(cores, part)
+        return at < len(cores) and part != "" and cores[at].startswith(part)
 
     def begun(self, buf: str, pos: int, kinds: Sequence[str] = (), least: int = 1) -> bool:
         """Does the text from `pos` to the end begin a marker of these kinds (of any)?"""
@@ -151,7 +155,7 @@ class Marks:
     def held(self, buf: str, pos: int) -> int:
         """Where text begins that could still become a marker, or be white space that belongs to one."""
         hold = len(buf)
-        for match in self._first.finditer(buf, max(pos, hold - self.width)):
+        for match in self._near.finditer(buf, max(pos, hold - self.width)):
             if self.begins(buf, match.start()):
                 hold = match.start()
                 break
@@ -160,7 +164,7 @@ class Marks:
     def plain(self, text: str) -> int:
         """As held; -1 when there may be a whole marker, which takes a closer look."""
         hold = len(text)
-        match = self._first.search(text)
+        match = self._near.search(text)
         while match is not None:
             at = match.start()
             if self.begins(text, at):
@@ -168,8 +172,8 @@ class Marks:
                 break
             if self._words.match(text, at):
                 return -1
-            match = self._first.search(text, at + 1)
-        return self.before(text, 0, hold)
+            match = self._near.search(text, at + 1)
+        return self.before(text, 0, hold) if text[hold - 1 : hold] in self._leads else hold
 
     def before(self, buf: str, pos: int, hold: int) -> int:
         """Where the white space begins that may belong to a marker at `hold`."""
@@ -187,6 +191,15 @@ _WORD_END = r"(?!\w)"
 
 def _pieces(core: str) -> list[str]:
     return [piece for word in core.split() for piece in re.split(SEAM, word)]
+
+
+def _near(core: str, free: bool) -> str:
+    """`free`: white space between its signs is."""
+    signs = "".join(core.split())[:NEAR]
+    rest, space = "", r"\s*" * free
+    for sign in reversed(signs[1:]):
+        rest = rf"{space}(?:\Z|{re.escape(sign)}{rest})"
+    return re.escape(signs[0]) + f"(?={rest})" * bool(rest)
 
 
 def _pattern(core: str) -> str:
@@ -825,19 +838,25 @@ class Machine(Copied):
         if self._pos:
             self._base += self._pos
             self._buf, self._pos = self._buf[self._pos :], 0
-        text = self._buf + chunk  # little is held back inside of text
+        text = self._buf + chunk if self._buf else chunk  # little is held back inside of text
         stop = self._plain_to(text)
         if stop < 0:
             return self._advance(chunk)
-        in_value, whole = kind == "arguments", stop == len(text)
-        self._buf, self._plain_value, self._plain_text = text[stop:], whole and in_value, whole and not in_value
-        if not stop:
-            return []
-        text = text[:stop]
-        self._passed.append(text)
-        if in_value:
-            return [{"tool_calls": [{"index": self._index, "function": {"arguments": self._written(text)}}]}]
-        return [{kind: text}]
+        whole = stop == len(text)
+        self._buf = ""
+        if not whole:
+            self._buf, text = text[stop:], text[:stop]
+        if kind == "arguments":
+            self._plain_value = whole
+            if text:
+                self._passed.append(text)
+                return [{"tool_calls": [{"index": self._index, "function": {"arguments": self._written(text)}}]}]
+        else:
+            self._plain_text = whole
+            if text:
+                self._passed.append(text)
+                return [{kind: text}]
+        return []
 
     def _written(self, text: str) -> str:
         """Plain text of a value, inside of the string that it becomes."""
@@ -983,13 +1002,15 @@ class Machine(Copied):
                 looked_at = kind == "held" or (self._opener and not self._reasoning_on) or self._fence is not None
                 self._goes_on("" if looked_at else kind, marks.plain)
             elif self._final:
-                if not (self._calls or self._said or any(self._texts.values())):
+                if self._is_silent():
                     self._text(kind, pos, end)
                 self._pos = end
             return ""
+        # White space alone is the answer where the turn ends behind it, and holds nothing else.
+        alone = mark.kind == "end" and kind == "content" and self._is_silent()
         literal = self._is_text(mark)
-        lead = 0 if literal else end - pos if blank else lead_in(buf[pos:end], mark.lead)
-        if not blank or literal:
+        lead = 0 if literal else end - pos if blank and not alone else lead_in(buf[pos:end], mark.lead)
+        if not blank or literal or alone:
             self._text(kind, pos, end - lead)
         # A call may turn out to be text, and then the white space before it is text too.
         self._pos = end - lead if mark.kind in ("call", "line") else end
@@ -997,6 +1018,9 @@ class Machine(Copied):
         self._skip = mark.end - self._pos
         marker: str = mark.kind
         return marker
+
+    def _is_silent(self) -> bool:
+        return not (self._calls or self._said or any(self._texts.values()))
 
     def _counting(self, marks: Marks, mark: Mark | None) -> Mark | None:
         """The mark, or the first after it, that counts where it stands: "line" at a line's start, "last" at the end.
@@ -1106,6 +1130,10 @@ class Machine(Copied):
         self.incomplete = True
 
     # Calls
+
+    def _known(self, slot: str, pos: int, ends: Marks) -> int:
+        """The length of a name of the tools that stands here and holds what ends others; -1: more input is needed."""
+        return 0
 
     def _try(self, state: Callable[[Any], bool], kind: str = "content") -> None:
         """What comes (after _skip characters of opener) may be a call; if not, it is text of this kind."""

@@ -213,8 +213,8 @@ class PairRules:
         return rules
 
     def key_pattern(self) -> str:
-        guard = f"(?!{self.key_stop})" if self.key_end else ""
-        return rf"{guard}\s*+\S[^\n]{{0,{KEY_LIMIT - 1}}}?(?={self.key_stop})"
+        empty = rf"(?={self.key_stop})|" if self.key_end else ""
+        return rf"{empty}\s*+\S[^\n]{{0,{KEY_LIMIT - 1}}}?(?={self.key_stop})"
 
     @property
     def key_stop(self) -> str:
@@ -256,7 +256,7 @@ class PairRules:
 
     def close_pattern(self) -> str:
         if self.repeats:
-            return rf"{marker(self.closer)}[^\n]{{1,{KEY_LIMIT}}}?{marker(self.rest)}"
+            return rf"{marker(self.closer)}[^\n]{{0,{KEY_LIMIT}}}?{marker(self.rest)}"
         if self.pairs.value_ends:
             return whole_ends(self.pairs.value_ends)
         return marker(self.closer) if is_distinctive(self.closer) else self.punctuation()
@@ -336,7 +336,7 @@ class PairRules:
 
     def key_before(self) -> str:
         """The key in the text before the value, as a pattern with one group."""
-        return rf"(?<={marker_core(self.opener)}([^\n]{{1,{KEY_LIMIT}}}?){cores(self.key_end)})"
+        return rf"(?<={marker_core(self.opener)}([^\n]{{0,{KEY_LIMIT}}}?){cores(self.key_end)})"
 
     def raw_text(self, name: str = "raw_text") -> Rule:
         if self.repeats:

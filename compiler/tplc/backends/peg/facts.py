@@ -26,7 +26,7 @@ from tplc.ir.markers import could_be_prose, is_distinctive, pieces_of
 from tplc.lower import Acceptor, CallForm, CallShape, Marker
 from tplc.lower.acceptor import Where
 from tplc_runtime.machine import LEAST_CUT
-from tplc_runtime.markers import SEAM
+from tplc_runtime.markers import GAP, SEAM
 
 NO_CALLS = CallForm(("",), "", "", (), CallShape("", (), ()), ("",), (), "line start", (), (), "", (), ())
 
@@ -282,7 +282,7 @@ def unlike(texts: Iterable[str]) -> list[str]:
 def _ahead(opener: str, first: str) -> str:
     """What has to come next; after white space where the opener ends with some."""
     apart = opener[-1:].isspace() or len(re.split(SEAM, opener[-1:] + first[:1])) > 1
-    space = "" if opener.strip() and not apart else r"\s*+"
+    space = "" if opener.strip() and not apart else rf"\s{{0,{GAP}}}+"
     return f"(?={space}{exact(first)})" if first else ""
 
 

@@ -39,6 +39,8 @@ def slot_rules(facts: Facts, known: KnownTools) -> list[Rule]:
             rules += [rule("arguments_end", leaf(marker(text.strip())))] if text.strip() else []
             continue
         stop, start = slot_stop(index, facts), slot_start(index, facts)
+        if kind == "name" and text.strip() and facts.calls.shape.slots[index + 1 : index + 2]:
+            stop = before_counter(stop, slot_stop(index + 1, facts), index + 1, facts)
         if kind == "name":
             rules += name_rules(stop, start, known, breaks_pattern(facts.calls.breaks), bare=facts.bare)
         else:
@@ -49,6 +51,16 @@ def slot_rules(facts: Facts, known: KnownTools) -> list[Rule]:
                 rule(f"{kind}_end", leaf(rf"\s*+{group(either(ends))}" + (rf"|(?=\s*+{start})" if start else "")))
             )
     return rules
+
+
+def before_counter(stop: str, behind: str, index: int, facts: Facts) -> str:
+    """What ends a name before a counter: it may stand in the name, too, and then the one before the number counts."""
+    if facts.calls.shape.slots[index][0] != "index":
+        return stop
+    breaks = breaks_pattern(facts.calls.breaks)
+    inner = f"(?:(?!{either([behind, breaks])})[^\\n]){{0,{NAME_LIMIT}}}?"
+    number = rf"\s*+[0-9]++(?={behind})"
+    return rf"(?:{stop}(?={number})|{stop}(?!{inner}(?:{stop}){number}))"
 
 
 def slot_start(index: int, facts: Facts) -> str:

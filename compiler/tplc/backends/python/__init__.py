@@ -8,9 +8,10 @@ from __future__ import annotations
 from functools import cache
 
 from tplc.backends.python.audit import audit
-from tplc.backends.python.emit import RUNTIME_FILE, Runtime, emit, emit_runtime
+from tplc.backends.python.emit import emit, emit_runtime
 from tplc.errors import TplcError
 from tplc.ir.nodes import TemplateIR
+from tplc.ir.runtimes import Runtime
 from tplc.lower import lower
 
 
@@ -26,14 +27,15 @@ class UnsupportedFormat(TplcError):
         return f"{self.name}: {self.problem}; parsers can't be generated for that"
 
 
-def generate(ir: TemplateIR, *, openai: bool = False, runtime: Runtime = "standalone") -> str:
+def generate(ir: TemplateIR, *, openai: bool = False, runtime: Runtime = "standalone", command: str = "") -> str:
     """The text of the parser; it has been compiled and audited.  `openai`: with what makes chat completions of it.
-    `runtime`: where it has its runtime: in the file, in the file RUNTIME_FILE beside it, or installed."""
+    `runtime`: where it has its runtime: in the file, in the file RUNTIME_FILE beside it, or installed.
+    `command`: what makes the file anew, for its header."""
     acceptor = lower(ir)
     calls = acceptor.calls
     if calls is not None and not calls.fields and all(slot.kind != "name" for slot in calls.header):
         raise UnsupportedFormat(ir.provenance.name, "the name of a call comes after its arguments")
-    text = emit(ir, acceptor, openai=openai, runtime=runtime)
+    text = emit(ir, acceptor, openai=openai, runtime=runtime, command=command)
     audit(text)
     return text
 
@@ -46,4 +48,4 @@ def generate_runtime() -> str:
     return text
 
 
-__all__ = ["RUNTIME_FILE", "Runtime", "UnsupportedFormat", "generate", "generate_runtime"]
+__all__ = ["UnsupportedFormat", "generate", "generate_runtime"]

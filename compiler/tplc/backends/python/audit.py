@@ -12,13 +12,15 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from tplc.errors import TplcError
+from tplc.ir.runtimes import RUNTIME
 
 # None: all of the module is types, or turns into them.
 MODULES: Mapping[str, frozenset[str] | None] = {
     "__future__": frozenset(["annotations"]),
-    "._tplc_runtime": None,
-    "_tplc_runtime": None,
+    f".{RUNTIME}": None,
+    RUNTIME: None,
     "argparse": frozenset(["ArgumentParser"]),
+    "bisect": frozenset(["bisect_right"]),
     "collections": frozenset(["Counter", "OrderedDict", "defaultdict", "deque", "namedtuple"]),
     "collections.abc": None,
     "json": frozenset(["JSONDecodeError", "JSONDecoder", "JSONEncoder", "dumps", "load", "loads"]),

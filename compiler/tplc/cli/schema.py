@@ -1,0 +1,20 @@
+"""`tplc schema`: the JSON schemas of what people write for tplc, and of what it writes."""
+
+from __future__ import annotations
+
+import sys
+
+from tplc.cli.report import print_rows
+from tplc.cli.shown import print_json
+from tplc.errors import UsageError
+from tplc.schemas import load_schema, schema_names
+
+
+def schema_command(name: str | None) -> None:
+    known = schema_names()
+    if name is None:
+        print_rows([(known_name, str(load_schema(known_name)["title"])) for known_name in known], sys.stdout)
+        return
+    if name not in known:
+        raise UsageError(f"no schema is called {name!r}: there are {', '.join(known)}")
+    print_json(load_schema(name))

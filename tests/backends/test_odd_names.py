@@ -1,0 +1,83 @@
+"""Names and keys that hold what ends others, or nothing; white space that is all of an answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.fluent import case
+
+KEYS = ["a=b", "a b", "it's", 'say "hi"', "<k>", "&lt;k&gt;", "k" * 80, "a/b", "a, b", "x\ny", "[k]", "a:b", "用", ""]
+# Of each format: a call with one argument, and with it between others.
+CALLS = {
+    "keyword-calls": ('<.code.>[look({key}="Oslo")]<./code.>', '<.code.>[look(p="1", {key}="Oslo", r="x")]<./code.>'),
+    "bare-keyword-calls": ('[look({key}="Oslo")]', ""),
+    "parameter-tags": (
+        "<deed>\n<do=look>\n<with={key}>\nOslo\n</with>\n</do>\n</deed>",
+        "<deed>\n<do=look>\n<with=p>\n1\n</with>\n<with={key}>\nOslo\n</with>\n<with=r>\nx\n</with>\n</do>\n</deed>",
+    ),
+    "key-value-tags": (
+        "\n[ability]look\n[k]{key}[/k]\n[v]Oslo[/v]\n[/ability]",
+        "\n[ability]look\n[k]p[/k]\n[v]1[/v]\n[k]{key}[/k]\n[v]Oslo[/v]\n[k]r[/k]\n[v]x[/v]\n[/ability]",
+    ),
+    "cdata-values": (
+        '<act name="look"><arg key="{key}">Oslo</arg></act>',
+        '<act name="look"><arg key="p">1</arg><arg key="{key}">Oslo</arg><arg key="r">x</arg></act>',
+    ),
+}
+
+
+def tools(name: str, *keys: str) -> list[dict[str, Any]]:
+    properties = {key: {"type": "string"} for key in keys}
+    return [{"type": "function", "function": {"name": name, "parameters": {"properties": properties}}}]
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_keys_of_the_schema(name: str) -> None:
+    one, between = CALLS[name]
+    for key in KEYS:
+        if name == "bare-keyword-calls" and key in ("", "[k]"):
+            continue  # nothing tells these from the code and the lists that answers hold
+        given = case(name).tools(tools("look", "p", key, "r", "a"))
+        given.output(one.replace("{key}", key)).expect(calls=[("look", {key: "Oslo"})])
+        if between:
+            given.output(between.replace("{key}", key)).expect(calls=[("look", {"p": "1", key: "Oslo", "r": "x"})])
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_keys_of_nested_elements(key: str) -> None:
+    """The parser alone: the grammar says in one rule how all elements are closed."""
+    text = f'^<jobs>\n^<job of="look">^<p>1^</p>^<{key}>Oslo^</{key}>^</job>\n^</jobs>^[.]^\n'
+    read = case("nested-elements").output(text).tools(tools("look", "p", key)).read_by_all()
+    for engine in ("parser", "stream"):
+        message, incomplete = read[engine]
+        assert [call["function"]["name"] for call in message["tool_calls"]] == ["look"]
+        assert (message["content"], incomplete) == (None, False)
+    assert read["parser"] == read["stream"]
+
+
+@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize("called", ["ns::f", "a:b", "get_x:0", "a/b:c", "a/b", "f.g", "x" * 80])
+def test_names_that_hold_what_stands_before_the_number(called: str, known: bool) -> None:
+    for name, opened, identifier, end in (
+        ("sectioned-ids", "<!calls!><!call!>", f"tools.{called}:0", '<!args!>{"q": 1}<!/call!><!/calls!><!.!>'),
+        ("ids-with-names", "[=ask=][=one=]", f"functions.{called}:0", '[=given=]{"q": 1}[=/one=][=/ask=][=close=]'),
+    ):
+        given = case(name).tools(tools(called, "q")) if known else case(name)
+        given.output(opened + identifier + end).expect(calls=[(called, {"q": 1}, identifier)])
+
+
+def test_a_number_that_is_none() -> None:
+    text = "<!calls!><!call!>tools.get:f<!args!>{}<!/call!><!call!>tools.b:1<!args!>{}<!/call!><!/calls!><!.!>"
+    case("sectioned-ids").output(text).expect(calls=[("get", {}, "tools.get:f"), ("b", {}, "tools.b:1")])
+
+
+@pytest.mark.parametrize("text", [" ", "\n", "\n\n", "  \n ", "\t"])
+@pytest.mark.parametrize(
+    ("name", "end"),
+    [("bare-json", "|end of turn|"), ("sectioned-ids", "<!.!>"), ("bare-array", " /over/\n"), ("name-as-key", "%%\n")],
+)
+def test_white_space_is_an_answer_where_nothing_else_is(name: str, end: str, text: str) -> None:
+    case(name).output(text + end).expect(text)
+    case(name).output(text).expect(text)

@@ -1,0 +1,95 @@
+"""The command in a generated file's header makes the same file."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+from tests.example_case import EXAMPLES
+
+TOOLS = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}]
+VARIANT = {"kind": "variant", "marker": "<fn>", "text": "<Fn>", "reason": "seen"}
+ENTRY = {
+    "title": "capitals",
+    "reason": "models write them",
+    "source": "here",
+    "markers": ["<fn>"],
+    "tolerances": [{"kind": "variant", "marker": "<fn>", "text": "<FN>"}],
+    "outputs": [
+        {
+            "text": '<FN>\n{"name": "look", "arguments": {}}\n</fn>',
+            "message": {"tool_calls": [{"name": "look", "arguments": {}}]},
+        }
+    ],
+}
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    example = EXAMPLES / "tagged-json"
+    (tmp_path / "a model.jinja").write_bytes((example / "template.jinja").read_bytes())
+    (tmp_path / "tools.json").write_text(json.dumps(TOOLS))
+    (tmp_path / "own.json").write_text(json.dumps({"tolerances": [VARIANT]}))
+    (tmp_path / "variants").mkdir()
+    (tmp_path / "variants" / "capitals.json").write_text(json.dumps(ENTRY))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("options", "command"),
+    [
+        ("-o parser.py", "tplc compile 'a model.jinja' -o parser.py"),
+        ("-o parser.py --force --quiet --json", "tplc compile 'a model.jinja' -o parser.py"),
+        (
+            "-o new.txt -t python --token 'eos_token=<e o s>' --tolerances own.json --catalogue variants --openai "
+            "--seed 3",
+            "tplc compile 'a model.jinja' -o new.txt -t python --token 'eos_token=<e o s>' --tolerances own.json "
+            "--catalogue variants --seed 3 --openai",
+        ),
+        (
+            "-o parser.py --runtime installed --no-catalogue --thorough --limit total_seconds=100",
+            "tplc compile 'a model.jinja' -o parser.py --limit total_seconds=100 --runtime installed --no-catalogue "
+            "--thorough",
+        ),
+        ("-o parser.peg", "tplc compile 'a model.jinja' -o parser.peg"),
+        (
+            "-o calls.gbnf --tools tools.json --tool-choice required --no-parallel --var deliberate=false "
+            "--any-order --max-size 9999",
+            "tplc compile 'a model.jinja' -o calls.gbnf --var deliberate=false --tools tools.json --tool-choice "
+            "required --max-size 9999 --no-parallel --any-order",
+        ),
+    ],
+)
+def test_the_command_makes_the_same_file(run: Run, place: Path, options: str, command: str) -> None:
+    given = shlex.split(options)
+    done = run("compile", "a model.jinja", *given)
+    assert done.code == 0, done.err
+    made = place / given[1]
+    text = made.read_text()
+    assert [line for line in text.splitlines() if line.startswith("# To regenerate")] == [f"# To regenerate: {command}"]
+    made.unlink()
+    assert run(*shlex.split(command)[1:]).code == 0
+    assert made.read_text() == text
+
+
+def test_paths_below_this_folder_are_seen_from_it(run: Run, place: Path) -> None:
+    assert run("compile", str(place / "a model.jinja"), "-o", str(place / "out.py")).code == 0
+    assert (place / "out.py").read_text().splitlines()[1] == ("# To regenerate: tplc compile 'a model.jinja' -o out.py")
+
+
+@pytest.mark.parametrize(
+    ("manifest", "command"), [("tplc.toml", "tplc build hut"), ("b.toml", "tplc build -m b.toml hut")]
+)
+def test_what_a_manifest_builds(run: Run, place: Path, manifest: str, command: str) -> None:
+    (place / manifest).write_text('[models.hut]\nsource = "a model.jinja"\noutputs = ["hut.py"]\nopenai = true\n')
+    assert run("build", "-m", manifest).code == 0
+    made = place / "hut.py"
+    text = made.read_text()
+    assert text.splitlines()[1] == f"# To regenerate: {command}"
+    made.unlink()
+    assert run(*shlex.split(command)[1:]).code == 0
+    assert made.read_text() == text

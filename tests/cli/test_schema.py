@@ -1,0 +1,96 @@
+"""Schemas for editors: they say what tplc takes, and no more."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from tests.cli.conftest import Run
+from tplc.errors import SourceError
+from tplc.ir.nodes import GENERAL_TOLERANCES
+from tplc.ir.tolerances import tolerances_from
+from tplc.schemas import load_schema, schema_names
+
+NAMES = ["catalogue", "explanation", "grammar", "ir", "manifest", "tolerances"]
+VARIANT = {"kind": "variant", "marker": "<fn>", "text": "<Fn>", "reason": "seen"}
+
+
+def test_they_are_listed_and_printed(run: Run) -> None:
+    assert run("schema").out == (
+        "catalogue    An entry of a catalogue of observed variants\n"
+        "explanation  What tplc explain --json writes\n"
+        "grammar      What tplc compile --json says of a grammar\n"
+        "ir           The format of a template: what tplc compile -t json writes\n"
+        "manifest     A manifest, tplc.toml\n"
+        "tolerances   A tolerance file: how outputs may differ from what a template renders\n"
+    )
+    for name in NAMES:
+        assert json.loads(run("schema", name).out) == load_schema(name)
+    wrong = run("schema", "tolerance")
+    assert (wrong.code, wrong.err) == (
+        2,
+        f"tplc: no schema is called 'tolerance': there are {', '.join(NAMES)}\n",
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_is_a_schema(name: str) -> None:
+    jsonschema.Draft202012Validator.check_schema(load_schema(name))
+    assert schema_names() == NAMES
+
+
+@pytest.mark.parametrize(
+    "tolerances",
+    [
+        *([{"kind": kind, "enabled": False}] for kind in GENERAL_TOLERANCES),
+        [],
+        [VARIANT, {"kind": "whitespace", "enabled": True, "reason": "always"}],
+        [{**VARIANT, "source": "issue 12", "enabled": False}],
+        [{"kind": "none"}],
+        [{"enabled": True}],
+        [{**VARIANT, "reason": ""}],
+        [{name: value for name, value in VARIANT.items() if name != "text"}],
+        [{**VARIANT, "markers": "<fn>"}],
+        [{**VARIANT, "entry": "capitals"}],
+        [{**VARIANT, "enabled": "no"}],
+        [{**VARIANT, "text": 5}],
+        ["whitespace"],
+        {"kind": "whitespace"},
+        None,
+    ],
+    ids=str,
+)
+def test_a_tolerance_file_is_what_the_schema_says(tolerances: Any) -> None:
+    data = {"$schema": "tolerances.schema.json", "tolerances": tolerances}
+    valid = jsonschema.Draft202012Validator(load_schema("tolerances")).is_valid(data)
+    try:
+        tolerances_from(data, "own.json")
+    except SourceError:
+        assert not valid
+    else:
+        assert valid
+
+
+def test_files_may_name_their_schema(run: Run, tmp_path: Path) -> None:
+    entry = {
+        "$schema": "catalogue.schema.json",
+        "title": "capitals",
+        "reason": "seen",
+        "source": "here",
+        "markers": ["<fn>"],
+        "tolerances": [VARIANT],
+        "outputs": [{"text": "Hi.", "message": {"content": "Hi."}}],
+    }
+    (tmp_path / "variants").mkdir()
+    (tmp_path / "variants" / "capitals.json").write_text(json.dumps(entry))
+    listed = run("catalogue", "--catalogue", "variants", "--no-catalogue")
+    assert (listed.code, listed.out.splitlines()[0]) == (0, "capitals: capitals")
+    assert run("init").code == 0
+    assert (tmp_path / "tplc.toml").read_text().splitlines()[1] == (
+        "# Editors check it (Taplo) with: tplc schema manifest > tplc.schema.json, and a first line "
+        "#:schema ./tplc.schema.json"
+    )
