@@ -81,6 +81,7 @@ def test_what_the_end_cuts_is_no_text(engine: PegEngine) -> None:
         "<fn>",
         '<fn>{"name"',
         '<fn>{"a": 1, ',
+        '<fn>{"a": "b',
         "</fn>",
         "\n\n   ",
         "{",

@@ -64,7 +64,7 @@ def _cut_call(facts: Facts, style: BoundedStyle) -> list[Rule]:
     opener = leaf("|".join(facts.call_starts))
     if facts.bare:
         indented = leaf(r"[^\S\n]*+(?:" + either(facts.call_starts) + ")")
-        whole = sequence(_unclosed(facts), indented, _rest(facts))
+        whole = _cut(facts, indented)
         rules = [rule("cut_call", "line_start cut_text")]
         if facts.calls.fields:
             rules += [rule("cut_text", "content_for_cut cut"), rule("content_for_cut", whole)]
@@ -72,7 +72,7 @@ def _cut_call(facts: Facts, style: BoundedStyle) -> list[Rule]:
             rules += [rule("cut_text", "cut_for_text content_for_cut"), rule("content_for_cut", indented)]
             rules.append(rule("cut_for_text", f"&({whole})"))
     else:
-        rules = [rule("trailing_for_call", sequence(_unclosed(facts), opener, _rest(facts)))]
+        rules = [rule("trailing_for_call", _cut(facts, opener))]
     return [*rules, *_object_rules(facts, style)]
 
 
@@ -91,13 +91,13 @@ def _id_is_first(calls: CallForm) -> bool:
     return bool(calls.shape.id_prefix and slots and slots[0][0] in calls.shape.id_slots)
 
 
-def _unclosed(facts: Facts) -> str:
-    """An object that is no call before a closer is text."""
-    calls = facts.calls
+def _cut(facts: Facts, opener: str) -> str:
+    """From the opener on; an object that is no call before a closer is text, which is looked for once it is read."""
+    calls, whole = facts.calls, sequence(opener, _rest(facts))
     closers = [marker_core(text) for text in calls.last or calls.closers[:1]] if calls.fields else []
     if not closers:
-        return ""
-    return "&" + leaf(f"(?:(?!{either(closers)}).)*+" + END)
+        return whole
+    return sequence(f"&({whole})", "&" + leaf(f"(?:(?!{either(closers)}).)*+" + END), whole)
 
 
 def _object_rules(facts: Facts, style: BoundedStyle) -> list[Rule]:
@@ -158,7 +158,7 @@ def _next_rules(facts: Facts) -> list[Rule]:
         opener = "call_joint? call_open" if calls.joints else "call_open"
         if not facts.call_open:
             opener = "call_joint?" * bool(calls.joints and calls.fields)
-        whole = sequence(_unclosed(facts), opener, _rest(facts))
+        whole = _cut(facts, opener)
         rules.append(rule(_next_cut(facts), f"&({whole})" if facts.bare else whole))
     texts, enough = _markers_after(calls), rf"(?=(?:\S\s*){{{LEAST_CUT}}})"
     if texts:
