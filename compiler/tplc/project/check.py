@@ -1,6 +1,7 @@
 """Checking in CI that what is there is what would be built now, without writing anything.
 
-parsers/hut.py: stale: the template changed (it is 3f2a90…, the file was made from 9f2c41…): a build would add 12, remove 3 lines
+parsers/hut.py: stale: the template changed (it is 3f2a90…, the file was
+made from 9f2c41…): a build would add 12, remove 3 lines
 """
 
 from __future__ import annotations
