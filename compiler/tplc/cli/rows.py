@@ -217,7 +217,7 @@ def _lines(summary: Summary, seconds: float) -> Iterator[tuple[str, str]]:
     yield "rows", f"{counts.rows:,}" + (f" ({counts.nulls:,} null)" if counts.nulls else "") + rate
     yield "calls", f"{counts.calls:,} in {counts.with_calls:,} rows"
     yield "incomplete", f"{counts.incomplete:,}"
-    yield "diagnosed", f"{counts.diagnosed:,}"
+    yield "diagnosed", f"{counts.diagnosed:,}" + (f" ({counts.unread:,} not read)" if counts.unread else "")
     yield "unknown", f"{counts.unknown_tools:,} calls of tools that are not among those given"
     yield "violating", f"{counts.violating:,} calls with arguments that are not as the tool's schema says"
     yield (
