@@ -683,6 +683,47 @@ def doctor_(
     doctor_command(source, template_name, special_token or [], limit or [], as_json=as_json)
 
 
+@app.command("lint", short_help="What a format cannot say, for its designer.")
+def lint_(
+    source: Source,
+    template_name: Name = None,
+    special_token: Tokens = None,
+    limit: Limit = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit code 1 when there is anything to remark.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="The remarks as JSON.")] = False,
+) -> None:
+    """Write messages in a template's format, read them back, and say what the format loses or confuses.
+
+    Verification asks whether a parser is right about a template.  This asks whether the format is a good one: which
+    values, keys and texts do not come back, what cannot be told apart, and what would be better.
+    """
+    from tplc.cli.design import lint_command
+
+    lint_command(source, template_name, special_token or [], limit or [], strict=strict, as_json=as_json)
+
+
+@app.command("new", short_help="Start a template of a chosen layout, with its tests.")
+def new_(
+    folder: Annotated[str, typer.Argument(help="The folder to make; its name is the model's.", show_default=False)],
+    layout: Annotated[
+        str,
+        typer.Option(
+            "--layout",
+            metavar="LAYOUT",
+            autocompletion=complete.layouts,
+            help="json, parameters, keywords or channels: how calls are written.",
+        ),
+    ] = "json",
+) -> None:
+    """Start a chat template: with a manifest, outputs in its format, and a test that reads them.
+
+    What is made compiles, verifies and passes its test; change the markers, then tplc build and tplc lint tell.
+    """
+    from tplc.cli.design import new_command
+
+    new_command(folder, layout)
+
+
 Models = Annotated[
     list[str] | None,
     typer.Argument(

@@ -15,7 +15,7 @@ from tplc.backends.peg.patterns import SLOT_AGAIN, either, exact, group, marker,
 from tplc.ir.markers import could_be_prose, is_distinctive, pieces_of
 from tplc.lower import Acceptor, CallForm, CallShape, Marker
 from tplc.lower.acceptor import Where
-from tplc_runtime.markers import SEAM
+from tplc_runtime.markers import GAP, SEAM
 
 NO_CALLS = CallForm(("",), "", "", (), CallShape("", (), ()), ("",), (), "line start", (), (), "", (), ())
 
@@ -95,7 +95,8 @@ class Facts:
 
 
 def facts_of(acceptor: Acceptor) -> Facts:
-    return _Analysis(acceptor).facts()
+    facts = _Analysis(acceptor).facts()
+    return replace(facts, content_close=content_close(acceptor, facts))
 
 
 def without_calls(facts: Facts, plain: Facts) -> Facts:
@@ -137,7 +138,7 @@ class _Analysis:
             content_space=acceptor.content_space,
             content_open=self.before_calls(texts_at(acceptor.content_starts, "anywhere")),
             content_open_first=self.alone(texts_at(acceptor.content_starts, "before content")),
-            content_close=pattern_of(acceptor.content_ends),
+            content_close="",  # told by what follows it
             section_open=self.before_parts(sections, self.opener(sections)) + no_opener,
             object_start="" if opened or sections else ahead,
             section_close=self.closer(calls.section_closers),
@@ -215,6 +216,14 @@ def turn_end(acceptor: Acceptor) -> str:
     return either([marker(end) + (r"(?=\s*+\Z)" if end in acceptor.last_ends else "") for end in ends])
 
 
+def content_close(acceptor: Acceptor, facts: Facts) -> str:
+    """What people write as well ends content only before what may follow it."""
+    behind = [facts.turn_end, facts.turn_header, facts.reasoning_open_anywhere, *facts.call_starts, facts.content_open]
+    behind += [facts.stray, facts.empty, r"\Z"]
+    signs = [marker(text) + rf"(?=\s*+(?:{either(behind)}))" for text in acceptor.content_signs]
+    return group(either([pattern_of(acceptor.content_marks), *signs]))
+
+
 def texts_at(markers: Iterable[Marker], where: Where) -> list[str]:
     return [each.text for each in markers if each.where == where]
 
@@ -244,7 +253,7 @@ def unlike(texts: Iterable[str]) -> list[str]:
 def _ahead(opener: str, first: str) -> str:
     """What has to come next; after white space where the opener ends with some."""
     apart = opener[-1:].isspace() or len(re.split(SEAM, opener[-1:] + first[:1])) > 1
-    space = "" if opener.strip() and not apart else r"\s*+"
+    space = "" if opener.strip() and not apart else rf"\s{{0,{GAP}}}+"
     return f"(?={space}{exact(first)})" if first else ""
 
 
