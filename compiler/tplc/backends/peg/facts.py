@@ -134,7 +134,8 @@ class Facts:
 
 
 def facts_of(acceptor: Acceptor) -> Facts:
-    return _Analysis(acceptor).facts()
+    facts = _Analysis(acceptor).facts()
+    return replace(facts, content_close=content_close(acceptor, facts))
 
 
 def without_calls(facts: Facts, plain: Facts) -> Facts:
@@ -176,7 +177,7 @@ class _Analysis:
             content_space=acceptor.content_space,
             content_open=self.before_calls(texts_at(acceptor.content_starts, "anywhere")),
             content_open_first=self.alone(texts_at(acceptor.content_starts, "before content")),
-            content_close=pattern_of(acceptor.content_ends),
+            content_close="",  # told by what follows it
             section_open=self.before_parts(sections, self.opener(sections)) + no_opener,
             object_start="" if opened or sections else ahead,
             section_close=self.closer(calls.section_closers),
@@ -251,6 +252,14 @@ def turn_end(acceptor: Acceptor) -> str:
     """Words end a turn only where nothing follows."""
     ends = sorted([*acceptor.ends, *acceptor.last_ends], key=lambda end: (-len(end), end))
     return either([marker(end) + (r"(?=\s*+\Z)" if end in acceptor.last_ends else "") for end in ends])
+
+
+def content_close(acceptor: Acceptor, facts: Facts) -> str:
+    """What people write as well ends content only before what may follow it."""
+    behind = [facts.turn_end, facts.turn_header, facts.reasoning_open_anywhere, *facts.call_starts, facts.content_open]
+    behind += [facts.stray, facts.empty, r"\Z"]
+    signs = [marker(text) + rf"(?=\s*+(?:{either(behind)}))" for text in acceptor.content_signs]
+    return group(either([pattern_of(acceptor.content_marks), *signs]))
 
 
 def texts_at(markers: Iterable[Marker], where: Where) -> list[str]:
