@@ -1217,7 +1217,7 @@ class Machine(Copied):
                 return self._cut_off()
             self._cut("a call")
         self._note("not a call: expected " + expected)
-        self._literal, self._eat = True, ""
+        self._literal, self._unclosed, self._eat = True, False, ""
         self._state = self._back
         if self._skip:
             self._keep(self._back_kind)
@@ -1452,7 +1452,7 @@ class CallObjects(Objects):
         text = "".join(self._raw)
         self._say(self._back_kind, text if self._echo else text[max(0, -self._raw_base) :])
         self._raw, self._reader = [], None
-        self._literal, self._fresh, self._line_start = True, False, False
+        self._literal, self._fresh, self._line_start, self._unclosed = True, False, False, False
         self._state = self._back
         return result
 
