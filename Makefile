@@ -80,6 +80,9 @@ round-trip: $(READY)  ## the templates in ../shared rendered by plain Jinja, and
 kept: $(READY)  ## words of markers in the templates in ../shared, and markers in prompts: nothing lost, nothing steered (ARGS="--only WORD --every 10")
 	$(BIN)/python -m tests.kept.sweep $(ARGS)
 
+patterns: $(READY)  ## no regular expression takes more than linear time: all of them, those of grammars too
+	TPLC_ALL_PATTERNS=1 $(PYTEST) tests/hostile/test_patterns.py $(ARGS)
+
 grammars: $(READY)  ## grammars of the templates in ../shared against their renders and parsers (ARGS="--every 10 --engine llama")
 	$(BIN)/python -m tests.gbnf.renders ../shared/templates $(ARGS)
 

@@ -51,6 +51,7 @@ ALLOWED = {
     },
     "serving": {"errors", "ir", "catalogue", "render", "driver"},
     "explain": {"errors", "ir", "page", "render", "learn", "lower", "driver"},
+    "design": {"errors", "ir", "render", "verify"},
     "doctor": {"errors", "ir", "backends"},
     "observe": {"errors", "ir", "page", "verify", "driver"},
     "cli": {
@@ -71,6 +72,7 @@ ALLOWED = {
         "explain",
         "batch",
         "census",
+        "design",
         "observe",
     },
     "__main__": {"cli"},

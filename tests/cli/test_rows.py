@@ -99,8 +99,8 @@ WRONG = [
     ((), "rows are written to a file or a folder: give -o FILE.parquet, FILE.jsonl, or a folder"),
     (("-o", "o.jsonl", "--column", "texts"), "rows.parquet: there is no column texts: there are text, tools"),
     (("-o", "o.jsonl", "--tools", "t", "--tools-column", "tools"), "give --tools for all rows, or --tools-column for "),
-    (("-o", "o.jsonl", "--engine", "peg"), "--engine peg: no such engine; there are ray, datasets, pyarrow"),
-    (("-o", "rows.parquet"), "rows.parquet is there: --resume leaves what is whole, --force writes anew"),
+    (("-o", "o.jsonl", "--engine", "spark"), "--engine spark: no such engine; there are ray, datasets, pyarrow"),
+    (("-o", "rows.parquet"), "rows.parquet is read, and would be overwritten: name another"),
 ]
 
 
@@ -109,6 +109,140 @@ def test_wrong_usage(run: Run, rows: str, arguments: tuple[str, ...], problem: s
     engine = () if "--engine" in arguments else ("--engine", "pyarrow")
     result = run("parse", PARSER, rows, "--column", "text", *engine, *arguments)
     assert (result.code, result.out) == (2, "") and result.err.startswith(f"tplc: {problem}")
+
+
+NAMES = {"rows.csv": 2, "parsed.v2": 2, "parsed.json": 2, "parsed.v2/": 0, "there.d": 0, "parsed": 0, "x.ndjson": 0}
+
+
+@pytest.mark.parametrize(("output", "code"), NAMES.items())
+def test_where_rows_are_written(run: Run, rows: str, tmp_path: Path, output: str, code: int) -> None:
+    (tmp_path / "there.d").mkdir()
+    result = run("parse", PARSER, rows, "--column", "text", "--engine", "pyarrow", "-o", output)
+    assert result.code == code
+    if code:
+        folder = "a folder (a new one with a dot in its name ends with /)"
+        assert result.err == f"tplc: {output}: rows are written to .parquet, .jsonl, .ndjson, or to {folder}\n"
+        assert not (tmp_path / output).exists()
+
+
+def test_standard_input_and_output(run: Run, rows: str, tmp_path: Path) -> None:
+    lines = '{"text": "Hi."}\n{"text"\n'
+    result = run("parse", PARSER, "-", "--column", "text", "-o", "-", "--engine", "pyarrow", "-q", stdin=lines)
+    assert (result.code, result.err) == (0, "")
+    found = [json.loads(line) for line in result.out.splitlines()]
+    why = "0: not read: standard input, line 2: is not JSON: Expecting ':' delimiter at character 9"
+    assert [(row["content"], row["diagnostics"]) for row in found] == [("Hi.", []), ('{"text"', [why])]
+    result = run("parse", PARSER, "--column", "text", "-o", "out.jsonl", "--engine", "pyarrow", stdin=lines)
+    assert (result.code, result.out) == (0, "")
+    assert [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()] == found
+    result = run("parse", PARSER, "-", "--column", "no", "-o", "-", stdin=lines)
+    assert (result.code, result.err) == (2, "tplc: standard input: there is no column no: there are text\n")
+    result = run("parse", PARSER, rows, "--column", "text", "-o", "-", "--engine", "pyarrow")
+    assert [json.loads(line)["content"] for line in result.out.splitlines()] == ["Hi.", None, None, None, None]
+    assert result.err.splitlines()[-1] == "wrote        standard output"
+    for option in ("--json", "--resume"):
+        result = run("parse", PARSER, rows, "--column", "text", "-o", "-", option)
+        assert (result.code, result.out) == (2, "") and result.err.startswith(f"tplc: {option}: ")
+
+
+def test_what_is_read_is_not_written(run: Run, rows: str, tmp_path: Path) -> None:
+    before = (tmp_path / rows).read_bytes()
+    (tmp_path / "link.parquet").symlink_to(rows)
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.parquet").write_bytes(before)
+    command = ("parse", PARSER, "--column", "text", "--engine", "pyarrow", "--force")
+    for source, output in ((rows, rows), (rows, "./rows.parquet"), (rows, "link.parquet"), (rows, ".")):
+        result = run(*command, source, "-o", output)
+        name = "./rows.parquet" if output == "." else output
+        assert (result.code, result.err) == (2, f"tplc: {name} is read, and would be overwritten: name another\n")
+    for output in ("in", "in/parsed", "in/all.jsonl", "./in/../in/x/"):
+        result = run(*command, "in", "-o", output)
+        assert (result.code, result.err) == (
+            2,
+            f"tplc: {output} is in in, which is read: a second run would read it as well: write elsewhere\n",
+        )
+    assert (tmp_path / rows).read_bytes() == (tmp_path / "in" / "a.parquet").read_bytes() == before
+    (tmp_path / "in" / "a.jsonl").write_text('{"text": "Hi."}\n')
+    result = run(*command, "in", "-o", "out")
+    assert (result.code, result.err) == (
+        2,
+        "tplc: in/a.jsonl and in/a.parquet would both be written to out/a.parquet: rename one, or write one file\n",
+    )
+    assert not (tmp_path / "out").exists()
+
+
+ONE_OUTPUT = ("--stream", "--prompt=x", "--echo", "--continue-final-message", "--no-reasoning", "--no-tool-calls")
+OF_ROWS = (
+    *(
+        "--prompt-column=x",
+        "--tools-column=x",
+        "--parser-column=x",
+        "--tokenizer=x",
+        "--struct",
+        "--address=x",
+        "--jobs=2",
+    ),
+    *("--batch-size=5", "--resume", "--force", "--json", "--quiet"),
+)
+
+
+def test_options_of_the_other_kind_are_not_ignored(run: Run, rows: str) -> None:
+    for option in ONE_OUTPUT:
+        name = option.partition("=")[0]
+        result = run("parse", PARSER, rows, "--column", "text", "-o", "o.jsonl", option)
+        assert (result.code, result.err) == (2, f"tplc: {name} is for a single output: leave it out with --column\n")
+    for option in OF_ROWS:
+        name = option.partition("=")[0]
+        result = run("parse", PARSER, option, stdin="Hi.")
+        assert (result.code, result.out, result.err) == (2, "", f"tplc: {name} is for rows (--column)\n")
+
+
+def test_rows_that_no_parser_reads(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "parsers").mkdir()
+    (tmp_path / "parsers" / "b.py").write_text(Path(PARSER).read_text(encoding="utf-8"), encoding="utf-8")
+    parquet.write_table(pa.table({"text": ["Hi.", None, "Ho."], "by": ["a", "b", None]}), tmp_path / "rows.parquet")
+    command = ("parse", "parsers", "rows.parquet", "--column", "text", "--engine", "pyarrow", "-q", "--force")
+    result = run(*command, "--parser-column", "by", "-o", "out.jsonl")
+    hint = "the column by names none of the parsers in parsers (b), but a, (none)"
+    assert (result.code, result.err) == (1, f"tplc: no parser read any of the 2 rows: {hint}\n")
+    assert len((tmp_path / "out.jsonl").read_text().splitlines()) == 3
+    parquet.write_table(pa.table({"text": ["Hi.", None, "Ho."], "by": ["b", "b", None]}), tmp_path / "rows.parquet")
+    assert run(*command, "--parser-column", "by", "-o", "out.jsonl").code == 0
+    (tmp_path / "lines.jsonl").write_text('{"text": null}\n{"text"\n')
+    result = run("parse", "parsers/b.py", "lines.jsonl", "--column", "text", "-o", "x.jsonl", "-q")
+    hint = "their diagnostics say why"
+    assert (result.code, result.err) == (1, f"tplc: no parser read any of the 1 rows: {hint}\n")
+
+
+def test_hints_where_parsers_are_named_wrongly(run: Run, rows: str, tmp_path: Path) -> None:
+    (tmp_path / "parsers").mkdir()
+    (tmp_path / "parsers" / "b.py").write_text(Path(PARSER).read_text(encoding="utf-8"), encoding="utf-8")
+    result = run("parse", PARSER, rows, "--column", "text", "-o", "o.jsonl", "--parser-column", "parsers")
+    assert (result.code, result.err) == (
+        2,
+        "tplc: --parser-column parsers: is a folder: it names the column that says which parser reads a row, "
+        "and the folder of parsers is SOURCE\n",
+    )
+    result = run("parse", "parsers", rows, "--column", "text", "-o", "o.jsonl")
+    assert (result.code, result.err) == (
+        2,
+        "tplc: parsers: is a folder of parsers: name one of them, or give --parser-column with the column that names "
+        "each row's\n",
+    )
+    result = run("parse", PARSER, "*.parquet", "--column", "text", "-o", "o.jsonl")
+    assert (result.code, result.err) == (
+        2,
+        "tplc: *.parquet: there is no such file\n"
+        "    patterns are not read: name a file, or a folder, which is read whole\n",
+    )
+
+
+def test_hints_where_an_engine_is_of_the_other_kind(run: Run, rows: str) -> None:
+    result = run("parse", PARSER, rows, "--column", "text", "-o", "o.jsonl", "--engine", "peg")
+    assert result.err == "tplc: --engine peg is for a single output: of rows there are ray, datasets, pyarrow\n"
+    result = run("parse", PARSER, "--engine", "ray", stdin="Hi.")
+    assert result.err == "tplc: --engine ray is for rows (--column): of a single output there are parser, peg\n"
+    assert result.code == 2
 
 
 def test_rows_without_a_column_and_an_output_with_a_file(run: Run, rows: str) -> None:

@@ -58,15 +58,27 @@ class Slow:
         return f"{self.prefix!r} + {self.pump!r} * n + {self.suffix!r}: n ** {self.slope:.1f}"
 
 
-def slowest(pattern: str, method: str, flags: int = re.DOTALL) -> Slow | None:
-    """The first text found that takes more than linear time."""
-    for text in texts_for(pattern, flags):
-        seconds = partial(_seconds, METHODS[method], re.compile(pattern, flags), *text)
+def slowest(
+    pattern: str, method: str, flags: int = re.DOTALL, compiled: Callable[..., Any] = re.compile
+) -> Slow | None:
+    """The first text found that takes more than linear time.  `compiled`: by another engine, whose own syntax is read
+    as that of `re` as far as that goes."""
+    matcher = compiled(pattern, flags)
+    for text in texts_for(pattern if compiled is re.compile else _as_re(pattern), flags):
+        seconds = partial(_seconds, METHODS[method], matcher, *text)
         if _takes_long(seconds, len(text[1])):
             slopes = [slope for _ in range(3) if (slope := _slope(seconds)) > STEEP]
             if len(slopes) == 3:
                 return Slow(*text, min(slopes))
     return None
+
+
+def _as_re(pattern: str) -> str:
+    """Repetitions that give nothing back are repetitions; what stands before, of any length, stands before; a group
+    that is repeated or named twice is any text."""
+    pattern = re.sub(r"(?<!\\)([*+?}])\+", r"\1", pattern).replace("(?<=", "(?:").replace("(?&nested)", ".")
+    names: set[str] = set()
+    return re.sub(r"\(\?P<(\w+)>", lambda match: "(" if match[1] in names else names.add(match[1]) or match[0], pattern)
 
 
 def _seconds(

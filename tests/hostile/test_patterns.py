@@ -1,4 +1,4 @@
-r"""No regular expression of generated parsers and of the runtime takes more than linear time, for any text.
+r"""No regular expression of parsers, grammars, response templates and the runtime takes more than linear time.
 
 Searched for with texts made of each pattern's own classes and words (`growth.py`), in every way that it is matched.
 """
@@ -6,22 +6,34 @@ Searched for with texts made of each pattern's own classes and words (`growth.py
 from __future__ import annotations
 
 import importlib
+import json
+import os
 import pkgutil
 import re
+from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import get_args
 
 import pytest
+import regex
 
 import tplc_runtime
 from tests.example_case import EXAMPLES
+from tests.fuzz.formats import formats
 from tests.hostile.growth import Slow, slowest
 from tests.hostile.patterns import Use, uses_of
+from tplc import driver
+from tplc.backends.response_template import Profile
+from tplc.errors import TplcError
 from tplc.verify.artifact import load_module
 from tplc_runtime.raw import nested_json
 
 SHARES = 4  # the patterns are shared out to as many tests
+# Of those of grammars and response templates; `make patterns` tries all.
+EVERY = 1 if os.environ.get("TPLC_ALL_PATTERNS") else 10
 
 
 @cache
@@ -38,6 +50,38 @@ def uses() -> list[tuple[Use, str]]:
     return sorted(found.items())
 
 
+@cache
+def grammar_patterns() -> dict[str, str]:
+    """Those of PEGs; each with where it was seen first.  Parsimonious matches them where a rule may begin."""
+    found: dict[str, str] = {}
+    for path in sorted(EXAMPLES.glob("*/out/grammar.peg")):
+        for match in re.finditer(r'~r"((?:[^"\\]|\\.)*)"s', path.read_text(encoding="utf-8")):
+            found.setdefault(match[1].replace('\\"', '"'), path.parent.parent.name)
+    return found
+
+
+@cache
+def template_patterns() -> dict[str, str]:
+    """Those of response templates, which engines search for."""
+    found: dict[str, str] = {}
+    for form in formats():
+        for profile in get_args(Profile):
+            with suppress(TplcError):  # a format that it cannot say
+                made = driver.generate(form.ir, "response_template", driver.GrammarOptions(profile=profile))
+                for pattern in _patterns_in(json.loads(made)):
+                    found.setdefault(pattern, f"{form.name} ({profile})")
+    return found
+
+
+def _patterns_in(value: object) -> Iterator[str]:
+    inner = value.items() if isinstance(value, dict) else ((None, item) for item in value if isinstance(value, list))
+    for key, member in inner:
+        if isinstance(member, str) and str(key).endswith("_pattern"):
+            yield member
+        elif isinstance(member, (dict, list)):
+            yield from _patterns_in(member)
+
+
 def runtime() -> list[ModuleType]:
     names = [info.name for info in pkgutil.iter_modules(tplc_runtime.__path__)]
     return [importlib.import_module(f"tplc_runtime.{name}") for name in names]
@@ -47,6 +91,23 @@ def runtime() -> list[ModuleType]:
 def test_no_pattern_is_slow(share: int) -> None:
     slow = [f"{where}: {use} on {found}" for use, where in uses()[share::SHARES] if (found := slowest(*use))]
     assert slow == []
+
+
+def test_no_pattern_of_a_grammar_is_slow() -> None:
+    given = sorted(grammar_patterns().items())
+    assert len(given) > 300
+    assert [f"{where}: {it} on {found}" for it, where in given[::EVERY] if (found := slowed(it, "match"))] == []
+
+
+def test_no_pattern_of_a_response_template_is_slow() -> None:
+    """But those that look back as far as a section goes."""
+    given = sorted((it, where) for it, where in template_patterns().items() if ").)*)" not in it)
+    assert len(given) > 100
+    assert [f"{where}: {it} on {found}" for it, where in given[::EVERY] if (found := slowed(it, "search"))] == []
+
+
+def slowed(pattern: str, method: str) -> Slow | None:
+    return slowest(pattern, method, compiled=regex.compile)
 
 
 def test_all_patterns_are_looked_at() -> None:
@@ -69,6 +130,8 @@ def test_all_patterns_are_looked_at() -> None:
         (r"(a+)+b", "match", "a"),
         (r"(a|a)*$", "match", "a"),
         (r"\s*x\s*$", "search", " "),
+        (r".+?(?=(?<=\n)[^\S\n]*(?=\s*\{)|\Z)", "match", "\n"),  # once a PEG's
+        (r"<do=(?P<name>[^\n>]+)>", "search", "<do="),  # once a response template's
         (r"(\s*)(.*?)(\s*)", "fullmatch", " "),  # once how markers were taken apart
         (r"([+-]?)0*([0-9][0-9_]*)?(?:\.([0-9_]*))?([eE][+-]?[0-9]+)?", "fullmatch", "0"),  # once the runtime's
         (r"""'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|\b(?:True|False|None)\b""", "sub", '\\"'),  # and this

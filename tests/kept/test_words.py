@@ -151,3 +151,40 @@ def read_back(form: Format, case: Case) -> Any:
     if not text.startswith(head):  # history is written otherwise than an answer begins
         head, prompt = "", "".join(form.ir.turn.anchors[:1])
     return form.parser.parse(text[len(head) :], tools=fitting_tools(case), prompt=prompt)
+
+
+def closed(content: tuple[str, str], end: str) -> str:
+    """A template that writes content between two texts, and calls after it."""
+    return (
+        "{%- for m in messages %}{%- if m.role == 'assistant' %}{{- '<bot>' }}"
+        f"{{%- if m.content %}}{{{{- '{content[0]}' ~ m.content ~ '{content[1]}' }}}}{{%- endif %}}"
+        "{%- for c in m.tool_calls or [] %}"
+        "{{- '<do>' ~ c.function.name ~ '\\n' ~ c.function.arguments | tojson ~ '</do>' }}"
+        f"{{%- endfor %}}{{{{- '{end}' }}}}{{%- else %}}{{{{ '<' ~ m.role ~ '>' ~ m.content ~ '{end}' }}}}{{% endif %}}"
+        "{%- endfor %}{%- if add_generation_prompt %}{{ '<bot>' }}{% endif %}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "end"),
+    [
+        (("Answer: ", " (over)"), "<end>"),
+        (("Answer: ", "."), "<end>"),
+        (('"', '"'), "<end>"),
+        (("", ""), " (over)\\n"),
+        (("", ""), " ~~\\n"),
+        (("", ""), " ==\\n"),
+    ],
+)
+@pytest.mark.parametrize(
+    "text", ["It is SIGN, or SIGNs.", "So:\n- SIGN one\nSIGN two\nand x SIGN y SIGN z", "SIGN SIGN x"]
+)
+def test_ends_that_people_write_as_well(content: tuple[str, str], end: str, text: str) -> None:
+    """They end content before the turn's end, a call or the output's end; before other text they are text."""
+    one = case(closed(content, end))
+    start, stop, over = content[0], content[1], end.replace("\\n", "\n")
+    text = text.replace("SIGN", (stop or over).strip())
+    call = '<do>look\n{"q": "Oslo"}</do>'
+    one.output(start + text + stop + over).expect(text)
+    one.output(start + text + stop).expect(text)
+    one.output(start + text + stop + call + over).expect(text, calls=[("look", {"q": "Oslo"})])

@@ -16,7 +16,7 @@ from tplc.batch.files import Piece, RowFile
 from tplc.batch.parts import Part
 from tplc.batch.rows import RowParser
 from tplc.batch.summary import Summary
-from tplc.cluster import reason, start_ray
+from tplc.cluster import reason, start_ray, stop_ray
 from tplc.errors import SourceError, TplcError, UsageError
 
 if TYPE_CHECKING:
@@ -40,6 +40,11 @@ class Engine:
 
     def tables(self, read: RowParser, file: RowFile) -> Iterator[pa.Table]:
         return _RUN[self.name](self, read, file)
+
+    def stop(self) -> None:
+        """What was begun is given up: no worker writes any longer."""
+        if self.name == "ray":
+            stop_ray()
 
     def summaries(self, read: RowParser, parts: Sequence[Part], progress: Callable[[int], None]) -> Iterator[Summary]:
         """What each part holds, in their order, when its file is there."""
@@ -79,6 +84,7 @@ def in_this_process(read: RowParser, file: RowFile, batch: int) -> Iterator[pa.T
 def _with_datasets(engine: Engine, read: RowParser, file: RowFile) -> Iterator[pa.Table]:
     import datasets
 
+    datasets.disable_progress_bars()  # there is one of ours
     for table in file.tables(engine.batch * 100):
         rows = datasets.Dataset(datasets.table.InMemoryTable(table))
         mapped = rows.with_format("arrow").map(

@@ -6,11 +6,11 @@ part_files("rows/")  →  rows/a.parquet, rows/b.jsonl        Written("out.parqu
 from __future__ import annotations
 
 import io
+import os
 import re
 import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -26,6 +26,7 @@ SUFFIXES = (".parquet", ".jsonl", ".ndjson")
 _COMPRESSED = tuple(f"{lines}{suffix}" for lines in (".jsonl", ".ndjson") for suffix in (".gz", ".zst", ".bz2"))
 READ = (*SUFFIXES, *_COMPRESSED)
 _FORMS = f"{', '.join(SUFFIXES)}, lines also compressed (.jsonl.gz)"
+_NO_PATTERNS = "patterns are not read: name a file, or a folder, which is read whole"
 HALF = ".half"
 
 
@@ -46,16 +47,17 @@ class Piece:
 class RowFile:
     """A file on this machine, or at an address that pyarrow's file systems know (s3://, gs://, hdfs://).
 
-    `schema`: that its rows are read with, where it is known (`laid_out`).
+    `schema`: that its rows are read with, where it is known (`laid_out`).  `shown`: what people know it as.
     """
 
     path: str
+    shown: str = ""
     schema: pa.Schema | None = None
     columns: Columns | None = None
 
     @property
-    def name(self) -> str:
-        return PurePosixPath(self.path.replace("\\", "/")).name
+    def place(self) -> str:
+        return self.shown or self.path
 
     @property
     def stem(self) -> str:
@@ -73,7 +75,7 @@ class RowFile:
         import pyarrow.parquet as parquet
 
         system, path = located(self.path)
-        with _reading(self.path):
+        with _reading(self.place):
             return int(parquet.read_metadata(path, filesystem=system).num_rows)
 
     def check(self, columns: Columns, *, ids: bool) -> None:
@@ -81,20 +83,20 @@ class RowFile:
         import pyarrow.parquet as parquet
 
         system, path = located(self.path)
-        with _reading(self.path):
+        with _reading(self.place):
             if not self.is_json:
                 schema = parquet.read_schema(path, filesystem=system)
             else:
                 first = head(self.stream, columns)
                 if first.rows == 0 and first.unread is not None:
-                    raise SourceError(f"{self.path}, line {first.unread.number}", first.unread.why)
+                    raise SourceError(f"{self.place}, line {first.unread.number}", first.unread.why)
                 schema = first.found()
                 if first.rows == 0:
                     return
         try:
             columns.check(schema, ids=ids)
         except UsageError as error:
-            raise UsageError(f"{self.path}: {error}") from error
+            raise UsageError(f"{self.place}: {error}") from error
 
     def stream(self) -> BinaryIO:
         system, path = located(self.path)
@@ -102,10 +104,10 @@ class RowFile:
 
     def tables(self, size: int) -> Iterator[pa.Table]:
         """The rows in order, at most `size` at once; a table without rows for a file without."""
-        with _reading(self.path):
+        with _reading(self.place):
             if self.is_json:
                 schema = Members(self.columns).survey(self.stream).schema() if self.schema is None else self.schema
-                tables = tables_of_lines(self.stream, self.path, size, schema, self.columns)
+                tables = tables_of_lines(self.stream, self.place, size, schema, self.columns)
             else:
                 schema, tables = self._of_parquet(size)
             first = next(tables, None)
@@ -134,7 +136,7 @@ class RowFile:
         import pyarrow.parquet as parquet
 
         system, path = located(self.path)
-        with _reading(self.path):
+        with _reading(self.place):
             found = parquet.read_metadata(path, filesystem=system)
         cut = []
         for group in range(found.num_row_groups):
@@ -147,7 +149,7 @@ class RowFile:
         import pyarrow.parquet as parquet
 
         system, path = located(self.path)
-        with _reading(self.path):
+        with _reading(self.place):
             rows = parquet.ParquetFile(path, filesystem=system).read_row_group(piece.group)
             for start in range(piece.start, piece.stop, size):
                 yield self._fitted(rows.slice(start, min(size, piece.stop - start)))
@@ -161,7 +163,7 @@ def part_files(path: str) -> list[RowFile]:
     with _reading(path):
         info = system.get_file_info(inside)
         if info.type == arrow_fs.FileType.NotFound:
-            raise SourceError(path, "there is no such file")
+            raise SourceError(path, "there is no such file", _NO_PATTERNS if set(path) & set("*?[") else "")
         if info.type != arrow_fs.FileType.Directory:
             if not path.endswith(READ):
                 raise UsageError(f"{path}: rows are read from {_FORMS}, or from a folder of such files")
@@ -186,6 +188,27 @@ def located(path: str) -> tuple[Any, str]:
     except (pa.ArrowException, OSError, ValueError) as error:
         raise UsageError(f"{path}: {error}") from error
     return system, inside
+
+
+def existing(paths: Sequence[str], root: str) -> set[str]:
+    """Those of these files, all of them under `root`, that are there: one question, however many they are."""
+    import pyarrow.fs as arrow_fs
+
+    if "://" not in root:
+        return {path for path in paths if os.path.lexists(path)}
+    system, inside = located(root)
+    with _reading(root):
+        found = system.get_file_info([f"{inside}{path.removeprefix(root)}" for path in paths])
+    return {path for path, info in zip(paths, found, strict=True) if info.type != arrow_fs.FileType.NotFound}
+
+
+def make_folder(folder: str) -> None:
+    """Object stores have none."""
+    if "://" in folder and not folder.startswith(("file://", "hdfs://")):
+        return
+    system, inside = located(folder or ".")
+    with _writing(folder):
+        system.create_dir(inside, recursive=True)
 
 
 class Written:

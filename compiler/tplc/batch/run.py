@@ -6,11 +6,11 @@ rows/ → parsed/: parsed/a.parquet, parsed/b.parquet; a second run with `resume
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from tplc.batch.engines import Engine
-from tplc.batch.files import SUFFIXES, RowFile, part_files, sweep
+from tplc.batch.files import SUFFIXES, RowFile, existing, make_folder, part_files, sweep
 from tplc.batch.parts import Part
 from tplc.batch.rows import RowParser
 from tplc.batch.summary import Summary
@@ -34,17 +34,25 @@ class Job:
         outputs = [part.output for part in self.parts]
         summary = Summary.of(self.read)
         sweep(outputs)
-        for one in self.engine.summaries(self.read, self.parts, progress):
-            summary.merge(one)
-        sweep(outputs)
+        try:
+            for one in self.engine.summaries(self.read, self.parts, progress):
+                summary.merge(one)
+        except BaseException:
+            self.engine.stop()
+            raise
+        finally:
+            sweep(outputs)
         return summary
 
 
-def plan(read: RowParser, engine: Engine, rows: str, output: str, *, force: bool, resume: bool) -> Job:
-    """What is to be done; refuses before any work what would overwrite files."""
-    files = part_files(rows)
+def plan(read: RowParser, engine: Engine, rows: str, output: str, *, force: bool, resume: bool, shown: str = "") -> Job:
+    """What is to be done; refuses before any work what would overwrite files.  `shown`: what people know `rows` as."""
+    files = [replace(file, shown=shown) for file in part_files(rows)]
     parts = tuple(_parts(files, rows, output))
-    there = [part for part in parts if os.path.lexists(part.output)]
+    _check_apart(parts, rows, output)
+    root = output.rpartition("/")[0] if output.endswith(SUFFIXES) else output.rstrip("/")
+    taken = existing([part.output for part in parts], root)
+    there = [part for part in parts if part.output in taken]
     if there and not (force or resume):
         more = f" (and {len(there) - 1} more)" if len(there) > 1 else ""
         raise UsageError(f"{there[0].output} is there{more}: --resume leaves what is whole, --force writes anew")
@@ -52,10 +60,31 @@ def plan(read: RowParser, engine: Engine, rows: str, output: str, *, force: bool
     for part in left:
         for file in part.inputs:
             file.check(read.columns, ids=read.tokenizer is not None)
-    for part in left:
-        if "://" not in part.output:
-            os.makedirs(os.path.dirname(part.output) or ".", exist_ok=True)
+    for folder in sorted({part.output.rpartition("/")[0] for part in left}):
+        make_folder(folder)
     return Job(read, engine, left)
+
+
+def _check_apart(parts: Sequence[Part], rows: str, output: str) -> None:
+    """Nothing that is read is written, and nothing is written twice."""
+    is_folder = any(file.path != rows for part in parts for file in part.inputs)
+    if is_folder and f"{_real(output)}/".startswith(f"{_real(rows)}/"):
+        raise UsageError(f"{output} is in {rows}, which is read: a second run would read it as well: write elsewhere")
+    read = {_real(file.path) for part in parts for file in part.inputs}
+    written: dict[str, Part] = {}
+    for part in parts:
+        place = _real(part.output)
+        if place in read:
+            raise UsageError(f"{part.output} is read, and would be overwritten: name another")
+        other = written.setdefault(place, part)
+        if other is not part:
+            both = " and ".join(sorted(one.inputs[0].place for one in (other, part)))
+            raise UsageError(f"{both} would both be written to {part.output}: rename one, or write one file")
+
+
+def _real(path: str) -> str:
+    path = path.removeprefix("file://")
+    return path.rstrip("/") if "://" in path else os.path.realpath(path)
 
 
 def _parts(files: list[RowFile], rows: str, output: str) -> Iterator[Part]:

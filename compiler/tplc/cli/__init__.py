@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 
 from tplc.version import VERSION
@@ -32,4 +33,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"tplc: {shown(str(error))}", file=sys.stderr)
         raise SystemExit(error.exit_code) from None
     except KeyboardInterrupt:
+        if arguments is None:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # it ends already
         raise SystemExit(130) from None

@@ -26,6 +26,7 @@ app = typer.Typer(
 )
 
 ROWS = "Rows"
+BATCH_SIZE = 1000
 
 Source = Annotated[
     str,
@@ -359,7 +360,11 @@ def parse_(
     output: Annotated[
         str | None,
         typer.Option(
-            "-o", "--output", metavar="FILE", help="A .parquet or .jsonl file, or a folder.", rich_help_panel=ROWS
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="A .parquet or .jsonl file, a folder, or - for lines.",
+            rich_help_panel=ROWS,
         ),
     ] = None,
     prompt_column: Annotated[
@@ -394,7 +399,7 @@ def parse_(
     ] = None,
     batch_size: Annotated[
         int, typer.Option("--batch-size", metavar="N", min=1, help="Rows at once.", rich_help_panel=ROWS)
-    ] = 1000,
+    ] = BATCH_SIZE,
     resume: Annotated[
         bool, typer.Option("--resume", help="Leave the files that are there; do the others.", rich_help_panel=ROWS)
     ] = False,
@@ -414,9 +419,21 @@ def parse_(
 
     With --column: parse a column of outputs in files of rows, and write the rows with their messages.
     """
+    from tplc.cli.parse import ParseOptions, check_no_rows, check_rows, parse_command
+
     if column is not None:
         from tplc.cli.rows import RowOptions, rows_command
 
+        check_rows(
+            {
+                "--stream": stream,
+                "--prompt": prompt is not None,
+                "--echo": echo,
+                "--continue-final-message": continued,
+                "--no-reasoning": not reasoning,
+                "--no-tool-calls": not tool_calls,
+            }
+        )
         rows_command(
             RowOptions(
                 source=source,
@@ -445,9 +462,25 @@ def parse_(
             )
         )
         return
-    from tplc.cli.parse import ParseOptions, check_no_rows, parse_command
-
-    check_no_rows(file, output, html)
+    check_no_rows(
+        file,
+        output,
+        {
+            "--html": html is not None,
+            "--prompt-column": prompt_column is not None,
+            "--tools-column": tools_column is not None,
+            "--parser-column": parser_column is not None,
+            "--tokenizer": tokenizer is not None,
+            "--struct": struct,
+            "--address": address is not None,
+            "--jobs": jobs is not None,
+            "--batch-size": batch_size != BATCH_SIZE,
+            "--resume": resume,
+            "--force": force,
+            "--json": as_json,
+            "--quiet": quiet,
+        },
+    )
     parse_command(
         ParseOptions(
             source=source,
@@ -648,6 +681,47 @@ def doctor_(
     from tplc.cli.doctor import doctor_command
 
     doctor_command(source, template_name, special_token or [], limit or [], as_json=as_json)
+
+
+@app.command("lint", short_help="What a format cannot say, for its designer.")
+def lint_(
+    source: Source,
+    template_name: Name = None,
+    special_token: Tokens = None,
+    limit: Limit = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit code 1 when there is anything to remark.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="The remarks as JSON.")] = False,
+) -> None:
+    """Write messages in a template's format, read them back, and say what the format loses or confuses.
+
+    Verification asks whether a parser is right about a template.  This asks whether the format is a good one: which
+    values, keys and texts do not come back, what cannot be told apart, and what would be better.
+    """
+    from tplc.cli.design import lint_command
+
+    lint_command(source, template_name, special_token or [], limit or [], strict=strict, as_json=as_json)
+
+
+@app.command("new", short_help="Start a template of a chosen layout, with its tests.")
+def new_(
+    folder: Annotated[str, typer.Argument(help="The folder to make; its name is the model's.", show_default=False)],
+    layout: Annotated[
+        str,
+        typer.Option(
+            "--layout",
+            metavar="LAYOUT",
+            autocompletion=complete.layouts,
+            help="json, parameters, keywords or channels: how calls are written.",
+        ),
+    ] = "json",
+) -> None:
+    """Start a chat template: with a manifest, outputs in its format, and a test that reads them.
+
+    What is made compiles, verifies and passes its test; change the markers, then tplc build and tplc lint tell.
+    """
+    from tplc.cli.design import new_command
+
+    new_command(folder, layout)
 
 
 Models = Annotated[

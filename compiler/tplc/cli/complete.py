@@ -43,6 +43,12 @@ def schemas(incomplete: str) -> list[str]:
     return _fitting(schema_names(), incomplete)
 
 
+def layouts(incomplete: str) -> list[str]:
+    from tplc.design import LAYOUTS
+
+    return _fitting(LAYOUTS, incomplete)
+
+
 def formats(incomplete: str) -> list[str]:
     from tplc.cli.build import FORMATS
 

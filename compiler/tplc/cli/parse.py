@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import codecs
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any
 
 from tplc import driver
 from tplc.cli import inputs
+from tplc.cli.rows import ENGINES_OF_ROWS
 from tplc.cli.shown import one_line_json, print_json
 from tplc.errors import SourceError, UsageError
 from tplc.ir.nodes import TemplateIR
@@ -75,6 +76,8 @@ def parse_command(options: ParseOptions) -> None:
 
 def _parse_with_peg(options: ParseOptions, keywords: dict[str, Any]) -> None:
     """The same by the parsing expression grammar: a second opinion."""
+    if options.engine in ENGINES_OF_ROWS:
+        raise UsageError(f"--engine {options.engine} is for rows (--column): of a single output there are parser, peg")
     if options.engine != "peg":
         raise UsageError(f"--engine {options.engine}: no such engine; there are parser, peg")
     if options.stream:
@@ -89,14 +92,20 @@ def _parse_with_peg(options: ParseOptions, keywords: dict[str, Any]) -> None:
         print("the output is incomplete", file=sys.stderr)
 
 
-def check_no_rows(file: str, output: str | None, html: str | None) -> None:
-    """A file of rows is no output of a model."""
+def check_no_rows(file: str, output: str | None, given: Mapping[str, bool]) -> None:
+    """A file of rows is no output of a model.  `given`: which of the options for rows are."""
     if file.endswith((".parquet", ".jsonl", ".ndjson")):
         raise UsageError(f"{file}: rows are parsed with --column NAME, the column that holds the outputs")
     if output is not None:
         raise UsageError("-o is for rows (--column); the message of one output goes to standard output")
-    if html is not None:
-        raise UsageError("--html is for rows (--column)")
+    for name in (name for name, there in given.items() if there):
+        raise UsageError(f"{name} is for rows (--column)")
+
+
+def check_rows(given: Mapping[str, bool]) -> None:
+    """`given`: which of the options for a single output are."""
+    for name in (name for name, there in given.items() if there):
+        raise UsageError(f"{name} is for a single output: leave it out with --column")
 
 
 def check_input(options: ParseOptions) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 
 from tplc import driver
 from tplc.cli import inputs
+from tplc.cli.ending import unwinding
 from tplc.cli.progress import advancing
 from tplc.cli.shown import print_json
-from tplc.errors import SourceError, UsageError
+from tplc.cli.standard import STANDARD_INPUT, standard_rows
+from tplc.errors import SourceError, TplcError, UsageError
 from tplc.ir.runtimes import RUNTIME_FILE
 from tplc.ir.visible import one_line
 from tplc.project.artifacts import check_output, write_output
@@ -24,10 +26,15 @@ from tplc.project.files import read_text, read_tools
 from tplc.verify.artifact import runtime_beside
 
 if TYPE_CHECKING:
+    from tplc.batch import RowParser
+    from tplc.batch.engines import Engine
     from tplc.batch.summary import Summary
 
 ROW_SUFFIXES = (".parquet", ".jsonl", ".ndjson")
+ENGINES_OF_ROWS = ("ray", "datasets", "pyarrow")
+ENGINES_OF_ONE = ("parser", "peg")
 _MOST_SHOWN = 10
+_LONGEST_NAME = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +64,15 @@ class RowOptions:
     limits: tuple[str, ...] = ()
 
 
+class NoRowRead(TplcError):
+    """The rows are written, and none of them is a message that a parser made."""
+
+
 def rows_command(options: RowOptions) -> None:
     from tplc.batch import Columns, RowParser
     from tplc.batch.engines import choose_engine
-    from tplc.batch.run import plan
 
-    if options.output is None:
-        raise UsageError("rows are written to a file or a folder: give -o FILE.parquet, FILE.jsonl, or a folder")
-    if options.tools and options.tools_column:
-        raise UsageError("give --tools for all rows, or --tools-column for each row's own, and not both")
+    _check(options)
     engine = choose_engine(options.engine, address=options.address, jobs=options.jobs, batch=options.batch_size)
     columns = Columns(
         options.column, options.prompt_column, options.tools_column, options.parser_column, options.struct
@@ -79,17 +86,71 @@ def rows_command(options: RowOptions) -> None:
     )
     if options.html is not None:
         check_output(options.html, force=options.force)
-    job = plan(read, engine, options.rows, options.output, force=options.force, resume=options.resume)
-    start = time.monotonic()
-    # Engines say on standard output that a worker died: there the summary goes, and nothing else.
-    with redirect_stdout(sys.stderr), advancing(f"parsing ({engine.name})", job.rows) as progress:
-        summary = job.run(progress)
-    if options.html is not None:
-        from tplc.batch.page import page
+    summary = _run(options, read, engine)
+    counts = summary.counts
+    if 0 < counts.unread == counts.rows - counts.nulls:
+        raise NoRowRead(f"no parser read any of the {counts.unread:,} rows: {_why_none(options, read, summary)}")
 
-        write_output(options.html, page(summary, read, options.rows))
-    written = [*(part.output for part in job.parts), *filter(None, [options.html])]
-    _report(options, summary, written, engine.name, time.monotonic() - start)
+
+def _run(options: RowOptions, read: RowParser, engine: Engine) -> Summary:
+    from tplc.batch.page import page
+    from tplc.batch.run import plan
+
+    assert options.output is not None
+    start = time.monotonic()
+    with standard_rows(options.rows, options.output) as (rows, output):
+        shown = STANDARD_INPUT if options.rows == "-" else ""
+        job = plan(read, engine, rows, output, force=options.force, resume=options.resume, shown=shown)
+        # Engines say on standard output that a worker died: there the summary goes, and nothing else.
+        with unwinding(), redirect_stdout(sys.stderr), advancing(f"parsing ({engine.name})", job.rows) as progress:
+            summary = job.run(progress)
+    if options.html is not None:
+        write_output(options.html, page(summary, read, shown or options.rows))
+    written = ["standard output"] if options.output == "-" else [part.output for part in job.parts]
+    _report(options, summary, [*written, *filter(None, [options.html])], engine.name, time.monotonic() - start)
+    return summary
+
+
+def _check(options: RowOptions) -> None:
+    output = options.output
+    if output is None:
+        raise UsageError("rows are written to a file or a folder: give -o FILE.parquet, FILE.jsonl, or a folder")
+    if output == "-" and options.as_json:
+        raise UsageError("--json: the rows go to standard output (-o -), and the summary cannot go there as well")
+    if output == "-" and options.resume:
+        raise UsageError("--resume: what went to standard output (-o -) is not there to go on with")
+    named = os.path.splitext(output)[1]
+    if named and output != "-" and not output.endswith(("/", *ROW_SUFFIXES)) and not os.path.isdir(output):
+        folder = "or to a folder (a new one with a dot in its name ends with /)"
+        raise UsageError(f"{output}: rows are written to {', '.join(ROW_SUFFIXES)}, {folder}")
+    if options.tools and options.tools_column:
+        raise UsageError("give --tools for all rows, or --tools-column for each row's own, and not both")
+    inputs.check_standard_input(
+        {"the template": options.source, "the rows": options.rows},
+        {"the tools": [options.tools], "the tokenizer": [options.tokenizer]},
+    )
+    if options.engine in ENGINES_OF_ONE:
+        raise UsageError(
+            f"--engine {options.engine} is for a single output: of rows there are {', '.join(ENGINES_OF_ROWS)}"
+        )
+    if options.parser_column is not None and os.path.isdir(options.parser_column) and not os.path.isdir(options.source):
+        raise UsageError(
+            f"--parser-column {options.parser_column}: is a folder: it names the column that says which parser reads "
+            "a row, and the folder of parsers is SOURCE"
+        )
+
+
+def _why_none(options: RowOptions, read: RowParser, summary: Summary) -> str:
+    named = [name for name, counts in summary.by_parser.items() if counts.unread]
+    if options.parser_column is None or set(named) & read.parsers.keys():
+        return "their diagnostics say why"
+    known, wrong = _listed(sorted(read.parsers)), _listed(sorted(named, key=lambda name: (not name, name)))
+    return f"the column {options.parser_column} names none of the parsers in {options.source} ({known}), but {wrong}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f", and {len(names) - _MOST_SHOWN:,} more" if len(names) > _MOST_SHOWN else ""
+    return ", ".join(one_line(name[:_LONGEST_NAME]) or "(none)" for name in names[:_MOST_SHOWN]) + more
 
 
 def _parsers(options: RowOptions) -> dict[str, str]:
@@ -115,6 +176,12 @@ def _place_of_parsers(options: RowOptions) -> str:
 
 
 def _parser_text(options: RowOptions) -> str:
+    folder = Path(options.source)
+    if folder.is_dir() and not any(folder.glob("*.j*")) and any(folder.glob("*.py")):
+        raise UsageError(
+            f"{options.source}: is a folder of parsers: name one of them, or give --parser-column with the column "
+            "that names each row's"
+        )
     if options.source.endswith(".py"):
         inputs.refuse_limits(options.limits, "a generated parser")
         return read_text(options.source)
@@ -151,7 +218,7 @@ def _lines(summary: Summary, seconds: float) -> Iterator[tuple[str, str]]:
     yield "rows", f"{counts.rows:,}" + (f" ({counts.nulls:,} null)" if counts.nulls else "") + rate
     yield "calls", f"{counts.calls:,} in {counts.with_calls:,} rows"
     yield "incomplete", f"{counts.incomplete:,}"
-    yield "diagnosed", f"{counts.diagnosed:,}"
+    yield "diagnosed", f"{counts.diagnosed:,}" + (f" ({counts.unread:,} not read)" if counts.unread else "")
     yield "unknown", f"{counts.unknown_tools:,} calls of tools that are not among those given"
     yield "violating", f"{counts.violating:,} calls with arguments that are not as the tool's schema says"
     yield (

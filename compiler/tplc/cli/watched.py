@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import time
+from contextlib import suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,17 +19,23 @@ if TYPE_CHECKING:
 CAN_WATCH = sys.platform != "win32" and hasattr(os, "fork") and hasattr(os, "pidfd_open")
 # Seconds that a command has to tell of its end itself.
 _GRACE = 3.0
+# Seconds in which interrupts are one.
+_SAME = 2.0
+_PR_SET_PDEATHSIG = 1
 
 
 def split() -> None:
     """Returns in the command's process; the one that watches it ends with it, and with its exit code."""
     told, tell = os.pipe()
+    watcher = os.getpid()
     command = os.fork()
     if command == 0:
         os.close(told)
         from tplc.bounds import tell_watcher
 
         tell_watcher(tell)
+        _end_with(watcher)
+        _hear_of_interrupts_once()
         return
     os.close(tell)
     code = _watch(command, told)
@@ -36,16 +43,41 @@ def split() -> None:
     os._exit(code)
 
 
+def _end_with(watcher: int) -> None:
+    """Whoever kills the process that watches means the command: it is told to end, and can clean up."""
+    with suppress(ImportError, OSError, AttributeError):
+        import ctypes
+
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
+    if os.getppid() != watcher:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _hear_of_interrupts_once() -> None:
+    """A terminal interrupts both processes, and the one that watches hands it on: that is one interrupt."""
+    if signal.getsignal(signal.SIGINT) != signal.default_int_handler:
+        return
+    heard = -_SAME
+
+    def interrupted(_: int, __: FrameType | None) -> None:
+        nonlocal heard
+        before, heard = heard, time.monotonic()
+        if heard - before > _SAME:
+            raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, interrupted)
+
+
 def _watch(command: int, told: int) -> int:
     import select
 
     def hand_on(number: int, _: FrameType | None) -> None:
-        os.kill(command, number)
+        with suppress(ProcessLookupError):
+            os.kill(command, number)
 
-    # The terminal tells both of an interrupt; what is sent to this process alone is handed on.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, hand_on)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:  # as for `nohup`, and what shells put in the background
+            signal.signal(number, hand_on)
     poll, ended = select.poll(), os.pidfd_open(command)
     poll.register(told, select.POLLIN)
     poll.register(ended, select.POLLIN)

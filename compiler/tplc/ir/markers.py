@@ -3,6 +3,7 @@ r"""What the text of a marker says of it, for every backend alike: they must agr
 holds_piece("<call>do:", "do:")  →  True    holds_piece("<call>undo:", "do:")  →  False
 only_punctuation("\n>>")  →  True        only_punctuation("(~why")  →  False
 could_be_prose("Done.")  →  True        could_be_prose("<done>")  →  False
+ends_in_text(" ==\n")  →  True          ends_in_text("<:>")  →  False
 only_words(" to ")  →  True              only_words("to[")  →  False
 is_distinctive("</call>")  →  True       is_distinctive('"name": ')  →  False
 pieces_of("</a>\n</b><c>")  →  ["</a>", "</b>", "<c>"]
@@ -47,6 +48,12 @@ def could_be_prose(marker: str) -> bool:
 def is_word(marker: str) -> bool:
     """Whether a marker is words and their punctuation."""
     return could_be_prose(marker) and any(map(str.isalnum, marker))
+
+
+def ends_in_text(marker: str) -> bool:
+    """Whether an end stands in the midst of answers as well: words, a sign or two, one sign many times."""
+    core = marker.strip()
+    return is_word(marker) or (only_punctuation(core) and (len(core) <= 2 or len(set(core)) == 1))
 
 
 def _stands_in_prose(char: str) -> bool:

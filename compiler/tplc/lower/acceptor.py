@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from tplc.ir.markers import ends_in_text
 from tplc.ir.nodes import Layout, SlotKind
 from tplc.ir.spellings import Spelling
 
@@ -182,7 +183,7 @@ class Acceptor:
     anchors: tuple[str, ...]
     headers: tuple[str, ...]
     ends: tuple[str, ...]
-    last_ends: tuple[str, ...]  # those that are words, so they count only where nothing but white space follows
+    last_ends: tuple[str, ...]  # those that stand in text too, so they count only where nothing but white space follows
     reasoning_starts: tuple[Marker, ...]
     reasoning_ends: tuple[str, ...]
     content_space: str  # white space that the template writes before the content
@@ -191,3 +192,12 @@ class Acceptor:
     strays: tuple[Marker, ...]  # closers of reasoning that are dropped though none is open
     calls: CallForm | None
     tolerances: frozenset[str]  # the general ones that are in force
+
+    @property
+    def content_signs(self) -> tuple[str, ...]:
+        """Of the ends of content those that people write as well: they count before what follows content only."""
+        return tuple(text for text in self.content_ends if ends_in_text(text))
+
+    @property
+    def content_marks(self) -> tuple[str, ...]:
+        return tuple(text for text in self.content_ends if not ends_in_text(text))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tplc.ir.markers import could_be_prose, is_word
+from tplc.ir.markers import could_be_prose, ends_in_text
 from tplc.ir.nodes import Reasoning, TemplateIR
 from tplc.lower.acceptor import Acceptor, CallForm, Marker
 from tplc.lower.layouts import not_blank, unique
@@ -25,8 +25,8 @@ def turn_of(ir: TemplateIR, calls: CallForm | None, tolerated: Tolerated) -> Acc
         anchors=tuple(anchor for anchor in ir.turn.anchors if anchor),
         # A header that people write as well ("Answer:") repeats no turn: words would be lost.
         headers=not_blank(header for header in headers if not could_be_prose(header)),
-        ends=unique(trailing + end for end in ir.turn.ends if end.strip() and not is_word(end)),
-        last_ends=unique(trailing + end for end in ir.turn.ends if is_word(end)),
+        ends=unique(trailing + end for end in ir.turn.ends if end.strip() and not ends_in_text(end)),
+        last_ends=unique(trailing + end for end in ir.turn.ends if ends_in_text(end)),
         reasoning_starts=starts,
         reasoning_ends=ends,
         content_space=tolerated.blank("content.start"),

@@ -109,6 +109,10 @@ class Manifest:
         return tuple(model for model in self.models if not names or model.name in names)
 
 
+def is_model_name(name: str) -> bool:
+    return _MODEL_NAME.fullmatch(name) is not None
+
+
 def find_manifest(path: str | None) -> str:
     """The file that was named, or the one in this folder or the nearest above it."""
     if path is not None:
@@ -181,7 +185,7 @@ def _validate(data: Mapping[str, Any], path: str, prefix: str) -> None:
 def _check_names(models: Mapping[str, Any], path: str, prefix: str) -> None:
     """A name goes into file names, reports and commands: it may not say anything there."""
     for name in models:
-        if not _MODEL_NAME.fullmatch(name):
+        if not is_model_name(name):
             line = _line_of(name, path, [*prefix.split(".")[:-1], "models"])
             problem = "expected a name of ASCII letters, digits, '-', '_' and '.', with no '.' or '-' first"
             raise SourceError(path + (f":{line}" if line else ""), f"models.{one_line(json.dumps(name))}: {problem}")

@@ -43,7 +43,7 @@ GENERATION_PROMPTS = ("~bot~\n",)
 
 # The format, as the states below read it:
 #
-#   turn      = (text | calls)* TURN_END
+#   turn      = (text | calls)* OUTPUT_END
 #   calls     = CALL_START call (CALL_SEPARATOR? NEXT_CALL_START call)*
 #   call      = name NAME_END arguments CALL_END
 #   arguments = (key KEY_END value)*
@@ -52,7 +52,7 @@ GENERATION_PROMPTS = ("~bot~\n",)
 TURN_ANCHORS = ("~bot~\n",)
 PROMPT_HEADS = ("",)
 TURN_START = ("~bot~\n",)
-TURN_END = ("~~\n",)
+OUTPUT_END = ("~~\n",)
 CALL_START = ("[",)
 CALL_SEPARATOR = (", ",)
 NAME_END = ("(",)
@@ -1017,7 +1017,7 @@ class Machine(Copied):
         mark = self._counting(marks, marks.find(buf, pos))
         clear = mark is not None and mark.end < stop - marks.width  # nothing before its end can be undecided
         hold = stop if clear else marks.held(buf, pos) if mark is None or not self._final else stop
-        if mark is not None and mark.kind == "last" and not self._final:
+        if mark is not None and mark.kind in ("last", "sign") and not self._final:
             hold = min(hold, marks.before(buf, pos, mark.start))
         if self._final and hold < stop and not self._begins_call(hold):
             hold = stop
@@ -1058,14 +1058,25 @@ class Machine(Copied):
         return not (self._calls or self._said or any(self._texts.values()))
 
     def _counting(self, marks: Marks, mark: Mark | None) -> Mark | None:
-        """The mark, or the first after it, that counts where it stands: "line" at a line's start, "last" at the end.
+        """The mark, or the first after it, that counts where it stands: "line" at a line's start, "last" at the end,
+        "sign" before the end or before another mark.
 
         One whose later pieces stand at a line's start counts as a whole.
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
-        while mark is not None and mark.kind in ("line", "last"):
-            if mark.kind == "last" and next_char(buf, mark.end) == len(buf):
-                return mark._replace(kind="end") if self._final else mark
+        while mark is not None and mark.kind in ("line", "last", "sign"):
+            at = next_char(buf, mark.end) if mark.kind != "line" else -1
+            if at == len(buf):
+                return mark._replace(kind="end" if mark.kind == "last" else "content_end") if self._final else mark
+            if mark.kind == "sign":
+                behind = marks.find(buf, at, anchored=True)
+                if not self._final and marks.begins(buf, at):
+                    return mark
+                apart = behind is not None and (behind.kind != "line" or "\n" in buf[mark.end : at])
+                if behind is not None and apart and behind.kind not in ("last", "sign"):
+                    return mark._replace(kind="content_end")
+                if behind is not None and behind.kind == "last" and next_char(buf, behind.end) == len(buf):
+                    return mark._replace(kind="content_end") if self._final else mark
             if mark.kind == "line":
                 line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
                 if line_start:
@@ -1224,7 +1235,7 @@ class Machine(Copied):
                 return self._cut_off()
             self._cut("a call")
         self._note("not a call: expected " + expected)
-        self._literal, self._eat = True, ""
+        self._literal, self._unclosed, self._eat = True, False, ""
         self._state = self._back
         if self._skip:
             self._keep(self._back_kind)
@@ -1511,9 +1522,9 @@ def run_command(parser: Callable[..., Machine]) -> None:
 
 # What the states look for
 
-IN_CONTENT = Marks(line=CALL_START, end=TURN_END, header=TURN_START)
+IN_CONTENT = Marks(line=CALL_START, last=OUTPUT_END, header=TURN_START)
 AFTER_CALL = Marks(
-    call=CALL_START, separator=CALL_SEPARATOR, closed=(")", "]"), close=CALL_END, end=TURN_END, header=TURN_START
+    call=CALL_START, separator=CALL_SEPARATOR, closed=(")", "]"), close=CALL_END, last=OUTPUT_END, header=TURN_START
 )
 CALL_HEADER = (("name", Marks(suffix=NAME_END), ""),)
 STYLE = Style(
@@ -1553,7 +1564,7 @@ class StreamParser(QuotedPairs):
         return self._more(chunk)
 
     def _content(self) -> bool:
-        # content = (text | TURN_END)* (CALL_START call)?
+        # content = text (CALL_START call)?
         kind = self._until(IN_CONTENT, "content")
         if kind == "line" and self._calls_on:
             self._try(StreamParser._call, "content")

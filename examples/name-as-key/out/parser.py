@@ -43,7 +43,7 @@ GENERATION_PROMPTS = ("%answer%\n",)
 
 # The format, as the states below read it:
 #
-#   turn      = (text | REASONING_START text REASONING_END | calls)* TURN_END
+#   turn      = (text | REASONING_START text REASONING_END | calls)* OUTPUT_END
 #   calls     = CALL_START call (CALL_SEPARATOR? NEXT_CALL_START call)*
 #   call      = { name: arguments } CALL_END
 #
@@ -51,7 +51,7 @@ GENERATION_PROMPTS = ("%answer%\n",)
 TURN_ANCHORS = ("%answer%\n",)
 PROMPT_HEADS = ("",)
 TURN_START = ("%answer%\n",)
-TURN_END = ("%%\n",)
+OUTPUT_END = ("%%\n",)
 REASONING_START = ("(scratch ",)
 REASONING_END = (" scratch)\n",)
 CALL_START = ("(use [{",)
@@ -982,7 +982,7 @@ class Machine(Copied):
         mark = self._counting(marks, marks.find(buf, pos))
         clear = mark is not None and mark.end < stop - marks.width  # nothing before its end can be undecided
         hold = stop if clear else marks.held(buf, pos) if mark is None or not self._final else stop
-        if mark is not None and mark.kind == "last" and not self._final:
+        if mark is not None and mark.kind in ("last", "sign") and not self._final:
             hold = min(hold, marks.before(buf, pos, mark.start))
         if self._final and hold < stop and not self._begins_call(hold):
             hold = stop
@@ -1023,14 +1023,25 @@ class Machine(Copied):
         return not (self._calls or self._said or any(self._texts.values()))
 
     def _counting(self, marks: Marks, mark: Mark | None) -> Mark | None:
-        """The mark, or the first after it, that counts where it stands: "line" at a line's start, "last" at the end.
+        """The mark, or the first after it, that counts where it stands: "line" at a line's start, "last" at the end,
+        "sign" before the end or before another mark.
 
         One whose later pieces stand at a line's start counts as a whole.
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
-        while mark is not None and mark.kind in ("line", "last"):
-            if mark.kind == "last" and next_char(buf, mark.end) == len(buf):
-                return mark._replace(kind="end") if self._final else mark
+        while mark is not None and mark.kind in ("line", "last", "sign"):
+            at = next_char(buf, mark.end) if mark.kind != "line" else -1
+            if at == len(buf):
+                return mark._replace(kind="end" if mark.kind == "last" else "content_end") if self._final else mark
+            if mark.kind == "sign":
+                behind = marks.find(buf, at, anchored=True)
+                if not self._final and marks.begins(buf, at):
+                    return mark
+                apart = behind is not None and (behind.kind != "line" or "\n" in buf[mark.end : at])
+                if behind is not None and apart and behind.kind not in ("last", "sign"):
+                    return mark._replace(kind="content_end")
+                if behind is not None and behind.kind == "last" and next_char(buf, behind.end) == len(buf):
+                    return mark._replace(kind="content_end") if self._final else mark
             if mark.kind == "line":
                 line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
                 if line_start:
@@ -1375,7 +1386,7 @@ class CallObjects(Objects):
         text = "".join(self._raw)
         self._say(self._back_kind, text if self._echo else text[max(0, -self._raw_base) :])
         self._raw, self._reader = [], None
-        self._literal, self._fresh, self._line_start = True, False, False
+        self._literal, self._fresh, self._line_start, self._unclosed = True, False, False, False
         self._state = self._back
         return result
 
@@ -1528,23 +1539,23 @@ def run_command(parser: Callable[..., Machine]) -> None:
 
 # What the states look for
 
-IN_CONTENT = Marks(call=CALL_START, end=TURN_END, header=TURN_START, empty=EMPTY_CALL)
-BEFORE_CONTENT = Marks(reasoning=REASONING_START, call=CALL_START, end=TURN_END, header=TURN_START, empty=EMPTY_CALL)
+IN_CONTENT = Marks(call=CALL_START, last=OUTPUT_END, header=TURN_START, empty=EMPTY_CALL)
+BEFORE_CONTENT = Marks(reasoning=REASONING_START, call=CALL_START, last=OUTPUT_END, header=TURN_START, empty=EMPTY_CALL)
 AT_START = Marks(
     reasoning_end=(" scratch)\n",),
     reasoning=REASONING_START,
     call=CALL_START,
-    end=TURN_END,
+    last=OUTPUT_END,
     header=TURN_START,
     empty=EMPTY_CALL,
 )
-IN_REASONING = Marks(reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
+IN_REASONING = Marks(reasoning_end=REASONING_END, last=OUTPUT_END, line=CALL_START)
 AFTER_CALL = Marks(
     call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ";" for text in NEXT_CALL_START),
     separator=CALL_SEPARATOR,
     close=CALL_END,
     reasoning=REASONING_START,
-    end=TURN_END,
+    last=OUTPUT_END,
     header=TURN_START,
     empty=EMPTY_CALL,
 )
@@ -1616,7 +1627,7 @@ class StreamParser(CallObjects):
         return kind != ""
 
     def _content(self) -> bool:
-        # content = (text | TURN_END)* (REASONING_START reasoning | CALL_START call)?
+        # content = text (REASONING_START reasoning | CALL_START call)?
         # What opens reasoning is text once content has begun.
         kind = self._next(BEFORE_CONTENT) if self._fresh else ""
         if kind is None:

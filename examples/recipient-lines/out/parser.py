@@ -43,7 +43,7 @@ GENERATION_PROMPTS = ("#:assistant\n==> ",)
 
 # The format, as the states below read it:
 #
-#   turn      = (text | CONTENT_START text | calls)* TURN_END
+#   turn      = (text | CONTENT_START text | calls)* OUTPUT_END
 #   calls     = CALL_START call (NEXT_CALL_START call)*
 #   call      = name NAME_END arguments
 #
@@ -51,7 +51,7 @@ GENERATION_PROMPTS = ("#:assistant\n==> ",)
 TURN_ANCHORS = ("#:assistant\n",)
 PROMPT_HEADS = ("==> ",)
 TURN_START = ("#:assistant\n",)
-TURN_END = (":#\n",)
+OUTPUT_END = (":#\n",)
 CONTENT_START = ("==> everyone\n",)
 CALL_START = ("==> ",)
 NEXT_CALL_START = ("==> ",)
@@ -980,7 +980,7 @@ class Machine(Copied):
         mark = self._counting(marks, marks.find(buf, pos))
         clear = mark is not None and mark.end < stop - marks.width  # nothing before its end can be undecided
         hold = stop if clear else marks.held(buf, pos) if mark is None or not self._final else stop
-        if mark is not None and mark.kind == "last" and not self._final:
+        if mark is not None and mark.kind in ("last", "sign") and not self._final:
             hold = min(hold, marks.before(buf, pos, mark.start))
         if self._final and hold < stop and not self._begins_call(hold):
             hold = stop
@@ -1021,14 +1021,25 @@ class Machine(Copied):
         return not (self._calls or self._said or any(self._texts.values()))
 
     def _counting(self, marks: Marks, mark: Mark | None) -> Mark | None:
-        """The mark, or the first after it, that counts where it stands: "line" at a line's start, "last" at the end.
+        """The mark, or the first after it, that counts where it stands: "line" at a line's start, "last" at the end,
+        "sign" before the end or before another mark.
 
         One whose later pieces stand at a line's start counts as a whole.
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
-        while mark is not None and mark.kind in ("line", "last"):
-            if mark.kind == "last" and next_char(buf, mark.end) == len(buf):
-                return mark._replace(kind="end") if self._final else mark
+        while mark is not None and mark.kind in ("line", "last", "sign"):
+            at = next_char(buf, mark.end) if mark.kind != "line" else -1
+            if at == len(buf):
+                return mark._replace(kind="end" if mark.kind == "last" else "content_end") if self._final else mark
+            if mark.kind == "sign":
+                behind = marks.find(buf, at, anchored=True)
+                if not self._final and marks.begins(buf, at):
+                    return mark
+                apart = behind is not None and (behind.kind != "line" or "\n" in buf[mark.end : at])
+                if behind is not None and apart and behind.kind not in ("last", "sign"):
+                    return mark._replace(kind="content_end")
+                if behind is not None and behind.kind == "last" and next_char(buf, behind.end) == len(buf):
+                    return mark._replace(kind="content_end") if self._final else mark
             if mark.kind == "line":
                 line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
                 if line_start:
@@ -1187,7 +1198,7 @@ class Machine(Copied):
                 return self._cut_off()
             self._cut("a call")
         self._note("not a call: expected " + expected)
-        self._literal, self._eat = True, ""
+        self._literal, self._unclosed, self._eat = True, False, ""
         self._state = self._back
         if self._skip:
             self._keep(self._back_kind)
@@ -1411,11 +1422,11 @@ def run_command(parser: Callable[..., Machine]) -> None:
 
 # What the states look for
 
-IN_CONTENT = Marks(content=CONTENT_START, call=CALL_START, end=TURN_END, header=TURN_START)
+IN_CONTENT = Marks(content=CONTENT_START, call=CALL_START, last=OUTPUT_END, header=TURN_START)
 AFTER_CALL = Marks(
     call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
     content=CONTENT_START,
-    end=TURN_END,
+    last=OUTPUT_END,
     header=TURN_START,
 )
 CALL_HEADER = (("name", Marks(next=("{",)), ""),)
@@ -1446,7 +1457,7 @@ class StreamParser(Objects):
         return self._more(chunk)
 
     def _content(self) -> bool:
-        # content = (text | CONTENT_START | TURN_END)* (CALL_START call)?
+        # content = (text | CONTENT_START)* (CALL_START call)?
         kind = self._until(IN_CONTENT, "content")
         if kind == "call" and self._calls_on:
             self._try(StreamParser._call, "content")

@@ -735,7 +735,7 @@ class Machine(Copied):
         mark = self._counting(marks, marks.find(buf, pos))
         clear = mark is not None and mark.end < stop - marks.width  # nothing before its end can be undecided
         hold = stop if clear else marks.held(buf, pos) if mark is None or not self._final else stop
-        if mark is not None and mark.kind == "last" and not self._final:
+        if mark is not None and mark.kind in ("last", "sign") and not self._final:
             hold = min(hold, marks.before(buf, pos, mark.start))
         if self._final and hold < stop and not self._begins_call(hold):
             hold = stop
@@ -776,14 +776,25 @@ class Machine(Copied):
         return not (self._calls or self._said or any(self._texts.values()))
 
     def _counting(self, marks: Marks, mark: Mark | None) -> Mark | None:
-        """The mark, or the first after it, that counts where it stands: "line" at a line's start, "last" at the end.
+        """The mark, or the first after it, that counts where it stands: "line" at a line's start, "last" at the end,
+        "sign" before the end or before another mark.
 
         One whose later pieces stand at a line's start counts as a whole.
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
-        while mark is not None and mark.kind in ("line", "last"):
-            if mark.kind == "last" and next_char(buf, mark.end) == len(buf):
-                return mark._replace(kind="end") if self._final else mark
+        while mark is not None and mark.kind in ("line", "last", "sign"):
+            at = next_char(buf, mark.end) if mark.kind != "line" else -1
+            if at == len(buf):
+                return mark._replace(kind="end" if mark.kind == "last" else "content_end") if self._final else mark
+            if mark.kind == "sign":
+                behind = marks.find(buf, at, anchored=True)
+                if not self._final and marks.begins(buf, at):
+                    return mark
+                apart = behind is not None and (behind.kind != "line" or "\n" in buf[mark.end : at])
+                if behind is not None and apart and behind.kind not in ("last", "sign"):
+                    return mark._replace(kind="content_end")
+                if behind is not None and behind.kind == "last" and next_char(buf, behind.end) == len(buf):
+                    return mark._replace(kind="content_end") if self._final else mark
             if mark.kind == "line":
                 line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
                 if line_start:
@@ -956,7 +967,7 @@ class Machine(Copied):
                 return self._cut_off()
             self._cut("a call")
         self._note("not a call: expected " + expected)
-        self._literal, self._eat = True, ""
+        self._literal, self._unclosed, self._eat = True, False, ""
         self._state = self._back
         if self._skip:
             self._keep(self._back_kind)

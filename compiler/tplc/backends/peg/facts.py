@@ -11,11 +11,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from tplc.backends.peg.patterns import SLOT_AGAIN, either, exact, group, marker, marker_core, some_suffix
+from tplc.backends.peg.patterns import (
+    SLOT_AGAIN,
+    begun,
+    either,
+    exact,
+    group,
+    marker,
+    marker_core,
+    signs_of,
+    some_suffix,
+)
 from tplc.ir.markers import could_be_prose, is_distinctive, pieces_of
 from tplc.lower import Acceptor, CallForm, CallShape, Marker
 from tplc.lower.acceptor import Where
-from tplc_runtime.markers import SEAM
+from tplc_runtime.machine import LEAST_CUT
+from tplc_runtime.markers import GAP, SEAM
 
 NO_CALLS = CallForm(("",), "", "", (), CallShape("", (), ()), ("",), (), "line start", (), (), "", (), ())
 
@@ -68,6 +79,34 @@ class Facts:
         return bool(self.reasoning_close) and not self.acceptor.reasoning_starts
 
     @property
+    def begun_opener(self) -> str:
+        """The beginning of an opener where the text ends: there is no more of the call than that."""
+        if self.bare or not self.calls.openers:
+            return ""
+        return self.opener_lead + begun(self.calls.openers, least=LEAST_CUT)
+
+    @property
+    def talks(self) -> bool:
+        """Whether what comes after an opener that opens no call is read in another way than other text."""
+        return bool(self.stray or self.begun_opener)
+
+    @property
+    def begun_stops(self) -> list[str]:
+        """Where that may be: short patterns to look for in text."""
+        if self.bare:
+            return []
+        cores = [text.strip() for text in self.calls.openers if text.strip()]
+        most = 2 * max(map(len, self.calls.openers), default=0)
+        first = either(["".join(signs_of(core)[:LEAST_CUT]) for core in cores])
+        return [rf"{self.opener_lead}{group(first)}(?=.{{0,{most}}}\Z)"] if first else []
+
+    @property
+    def opener_lead(self) -> str:
+        """White space that the template writes before the calls."""
+        leads = [_lead(text) for text in self.calls.openers]
+        return some_suffix(max(leads, key=len)) if any(leads) else ""
+
+    @property
     def call_starts(self) -> list[str]:
         """Patterns at which a call may begin, looking ahead."""
         if not self.section_open or not self.call_open:
@@ -95,7 +134,8 @@ class Facts:
 
 
 def facts_of(acceptor: Acceptor) -> Facts:
-    return _Analysis(acceptor).facts()
+    facts = _Analysis(acceptor).facts()
+    return replace(facts, content_close=content_close(acceptor, facts))
 
 
 def without_calls(facts: Facts, plain: Facts) -> Facts:
@@ -137,7 +177,7 @@ class _Analysis:
             content_space=acceptor.content_space,
             content_open=self.before_calls(texts_at(acceptor.content_starts, "anywhere")),
             content_open_first=self.alone(texts_at(acceptor.content_starts, "before content")),
-            content_close=pattern_of(acceptor.content_ends),
+            content_close="",  # told by what follows it
             section_open=self.before_parts(sections, self.opener(sections)) + no_opener,
             object_start="" if opened or sections else ahead,
             section_close=self.closer(calls.section_closers),
@@ -188,9 +228,8 @@ class _Analysis:
         return any(other.startswith(text) for other in self.openers())
 
     def openers(self) -> list[str]:
-        """What opens a section, a call, a pair."""
-        pairs = self.calls.pairs.opens if self.calls.pairs else ()
-        texts = [*self.calls.section_starts, self.calls.shape.opener, *pairs]
+        """What opens a section, a call."""
+        texts = [*self.calls.section_starts, self.calls.shape.opener]
         return [text.strip() for text in texts if text.strip()]
 
     def call_close(self) -> str:
@@ -213,6 +252,14 @@ def turn_end(acceptor: Acceptor) -> str:
     """Words end a turn only where nothing follows."""
     ends = sorted([*acceptor.ends, *acceptor.last_ends], key=lambda end: (-len(end), end))
     return either([marker(end) + (r"(?=\s*+\Z)" if end in acceptor.last_ends else "") for end in ends])
+
+
+def content_close(acceptor: Acceptor, facts: Facts) -> str:
+    """What people write as well ends content only before what may follow it."""
+    behind = [facts.turn_end, facts.turn_header, facts.reasoning_open_anywhere, *facts.call_starts, facts.content_open]
+    behind += [facts.stray, facts.empty, r"\Z"]
+    signs = [marker(text) + rf"(?=\s*+(?:{either(behind)}))" for text in acceptor.content_signs]
+    return group(either([pattern_of(acceptor.content_marks), *signs]))
 
 
 def texts_at(markers: Iterable[Marker], where: Where) -> list[str]:
@@ -244,7 +291,7 @@ def unlike(texts: Iterable[str]) -> list[str]:
 def _ahead(opener: str, first: str) -> str:
     """What has to come next; after white space where the opener ends with some."""
     apart = opener[-1:].isspace() or len(re.split(SEAM, opener[-1:] + first[:1])) > 1
-    space = "" if opener.strip() and not apart else r"\s*+"
+    space = "" if opener.strip() and not apart else rf"\s{{0,{GAP}}}+"
     return f"(?={space}{exact(first)})" if first else ""
 
 

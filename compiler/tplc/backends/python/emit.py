@@ -261,7 +261,8 @@ def _markers(ir: TemplateIR, facts: Acceptor) -> list[str]:
         ("REASONING_START", _texts_of(facts.reasoning_starts)),
         ("REASONING_END", facts.reasoning_ends),
         ("CONTENT_START", _texts_of(facts.content_starts)),
-        ("CONTENT_END", facts.content_ends),
+        ("CONTENT_END", facts.content_marks),
+        ("CONTENT_SIGN", facts.content_signs),
     ]
     calls = facts.calls
     if calls is not None:
@@ -299,7 +300,8 @@ def _pair_markers(pairs: PairForm) -> list[tuple[str, Sequence[str]]]:
 def _tables(facts: Acceptor) -> list[str]:
     calls = facts.calls
     content = [
-        *([("content_end", "CONTENT_END")] if facts.content_ends else []),
+        *([("content_end", "CONTENT_END")] if facts.content_marks else []),
+        *([("sign", "CONTENT_SIGN")] if facts.content_signs else []),
         *([(_opener_kind(calls), "CALL_START")] if calls is not None and calls.openers else []),
         *([("end", "TURN_END")] if facts.ends else []),
         *([("last", "OUTPUT_END")] if facts.last_ends else []),

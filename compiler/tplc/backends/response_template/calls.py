@@ -26,7 +26,8 @@ from tplc.ir.nodes import Json, Layout, Slot, TemplateIR, Text, Tools
 from tplc.ir.write import write_message
 from tplc.lower import Acceptor, CallForm, PairForm, SlotEnd
 
-_KEY = r"[^\s=:,(){}\[\]\"']+"
+_LONGEST = 128  # characters of a name or key: what is looked through for each place where one may begin
+_KEY = rf"[^\s=:,(){{}}\[\]\"']{{1,{_LONGEST}}}"
 _LINE_START = r"(?:\A|(?<=\n))"
 
 
@@ -146,7 +147,7 @@ class _Calls:
     def named_by_key(self) -> CallField:
         """{"NAME": {…}}: the object's own brackets belong to the markers."""
         opened = escaped(self.form.object_open)
-        name = r"\s{0,64}\"(?P<name>[^\"\\\n]+)\"\s{0,64}:\s{0,64}(?=\{)"
+        name = rf"\s{{0,64}}\"(?P<name>[^\"\\\n]{{1,{_LONGEST}}})\"\s{{0,64}}:\s{{0,64}}(?=\{{)"
         open_ = self.starts(before="", cut=self.form.object_open) + opened + name
         follow = self.close_or_next()
         close = rf"\}}\s{{0,64}}{follow}"
@@ -229,7 +230,7 @@ class _Calls:
             if slot.kind == "key":
                 pattern += f"(?P<key>{inner if form.opens else _KEY})"
             else:
-                pattern += inner.removesuffix("+") + "*"
+                pattern += inner.replace("{1,", "{0,")
             pattern += any_of(map(marker, slot.suffixes))
         return pattern + self.value(form)
 
@@ -270,7 +271,7 @@ class _Calls:
         for i, slot in enumerate(slots):
             inner = _slot_class(slot)
             if slot.kind == "index":
-                part = r"\d+"
+                part = r"\d{1,64}"
             elif slot.kind == "name" and not named:
                 part, named = f"(?P<name>{inner})", True
             elif slot.kind == "id" and self.ids:
@@ -358,7 +359,7 @@ class _Calls:
             text, slots = self.form.tail
             pattern = marker(text)
             for slot in slots:
-                pattern += r"[^\n]*?" + any_of(map(marker, slot.suffixes))
+                pattern += rf"[^\n]{{0,{_LONGEST}}}?" + any_of(map(marker, slot.suffixes))
             return pattern
         text = self.closing_text()
         if not text.strip():
@@ -429,7 +430,7 @@ def _slot_class(slot: SlotEnd) -> str:
             excluded.add(core[0])
     if not slot.suffixes:
         excluded.update(" \t\n")
-    return f"[^{''.join(_in_class(char) for char in sorted(excluded))}]+"
+    return f"[^{''.join(_in_class(char) for char in sorted(excluded))}]{{1,{_LONGEST}}}"
 
 
 def _in_class(char: str) -> str:
@@ -438,7 +439,7 @@ def _in_class(char: str) -> str:
 
 def _bracketed(strings: str) -> str:
     """Text in quotes, or brackets with such inside, however deep."""
-    return rf"{strings}|(?P<nested>[\[{{](?:{strings}|[^()\[\]{{}}\"']|(?&nested))*[\]}}])"
+    return rf"{strings}|(?P<nested>[\[{{](?:{strings}|[^()\[\]{{}}\"']|(?&nested))*+[\]}}])"
 
 
 def _transform(name: str, arguments: str, identifier: str) -> Json:

@@ -1,0 +1,70 @@
+"""`tplc lint`: what a format cannot say.  `tplc new`: a template to start one from."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from tplc import driver
+from tplc.cli import inputs
+from tplc.cli.progress import working
+from tplc.cli.report import print_rows
+from tplc.cli.shown import print_json
+from tplc.design import LAYOUTS, Remark, lint, start
+from tplc.errors import UsageError
+from tplc.ir.printed import quoted
+from tplc.ir.visible import shown
+from tplc.project.artifacts import write_output
+from tplc.project.manifest import is_model_name
+
+
+def lint_command(
+    source: str,
+    template_name: str | None,
+    special_tokens: Sequence[str],
+    limits: Sequence[str],
+    *,
+    strict: bool,
+    as_json: bool,
+) -> None:
+    template = inputs.load_template(source, template_name, special_tokens)
+    with inputs.learning(template, inputs.limits(limits)) as (learned, renderer):
+        ir = driver.verify_ir(learned, renderer)
+        driver.require_verified(ir)
+        remarks = lint(ir, driver.artifact_of(ir), renderer, template.added_tokens)
+    if as_json:
+        print_json([asdict(remark) for remark in remarks])
+    else:
+        _print(remarks, template.name)
+    if remarks and strict:
+        raise SystemExit(1)
+
+
+def _print(remarks: Sequence[Remark], name: str) -> None:
+    for remark in remarks:
+        rows = [(remark.about, remark.what)]
+        if remark.wrote:
+            rows += [("  wrote", quoted(remark.wrote)), ("  read", remark.read)]
+        print_rows([*rows, ("  better", remark.better)], sys.stdout)
+    many = f"{len(remarks)} remark{'s' * (len(remarks) != 1)}" if remarks else "nothing to remark"
+    print(f"{shown(name)}: {many}")
+
+
+def new_command(folder: str, layout: str) -> None:
+    if layout not in LAYOUTS:
+        raise UsageError(f"no layout is called {layout!r}: there are {', '.join(LAYOUTS)}")
+    name = os.path.basename(os.path.abspath(folder))
+    if not is_model_name(name):
+        raise UsageError(f"{folder}: a model's name has ASCII letters, digits, '-', '_' and '.', no '.' or '-' first")
+    if os.path.lexists(folder) and not (os.path.isdir(folder) and not os.listdir(folder)):
+        raise UsageError(f"{folder}: is there already")
+    with working(f"starting {name}"):
+        started = start(name, layout, lambda text: driver.compile_template(text, name="chat_template.jinja"))
+    for path, text in started.files.items():
+        place = os.path.join(folder, path)
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        write_output(place, text)
+    print(f"wrote {', '.join(shown(os.path.join(folder, path)) for path in started.files if '/' not in path)}, outputs")
+    print(f"    cd {shown(folder)} && tplc build && python -m unittest    tplc lint chat_template.jinja")

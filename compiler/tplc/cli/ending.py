@@ -1,0 +1,73 @@
+"""Being told to end is heard of as an error: what is half written goes, and then the process ends as it was told.
+
+with unwinding():
+    …   SIGTERM: the blocks inside end one by one, and the process by SIGTERM
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import FrameType
+
+_NAMES = ("SIGTERM", "SIGHUP")  # Windows has one of them
+
+
+class _Told(BaseException):
+    """Nobody takes it for an error of theirs."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+@contextmanager
+def unwinding() -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    numbers = [number for name in _NAMES if (number := getattr(signal, name, None)) is not None]
+    usual = {number: signal.getsignal(number) for number in numbers}
+
+    owner = os.getpid()
+
+    def told(number: int, _: FrameType | None) -> None:
+        if os.getpid() != owner:  # one that was forked has nothing to clean up
+            _end_by(number)
+        for one in numbers:
+            signal.signal(one, signal.SIG_IGN)  # once is enough
+        raise _Told(number)
+
+    for number in numbers:
+        if usual[number] != signal.SIG_IGN:
+            signal.signal(number, told)
+    try:
+        yield
+    except BaseException as error:
+        # On the way other errors may have come of it.
+        for cause in _contexts(error):
+            if isinstance(cause, _Told):
+                _end_by(cause.number)
+            if isinstance(cause, KeyboardInterrupt):
+                raise KeyboardInterrupt from None
+        raise
+    finally:
+        for number, handler in usual.items():
+            signal.signal(number, handler)
+
+
+def _end_by(number: int) -> None:
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+
+
+def _contexts(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__context__

@@ -1,0 +1,44 @@
+"""Rows of standard input and for standard output, by way of files: they are read twice, and written whole.
+
+with standard_rows("-", "-") as (rows, output):  →  /tmp/tplc…/input.jsonl, /tmp/tplc…/output.jsonl
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import BinaryIO
+
+from tplc.cli import inputs
+
+STANDARD_INPUT = "standard input"
+
+
+@contextmanager
+def standard_rows(rows: str, output: str) -> Iterator[tuple[str, str]]:
+    """Files for `-`, other names as they are; the output is passed on when all went well."""
+    if "-" not in (rows, output):
+        yield rows, output
+        return
+    with tempfile.TemporaryDirectory(prefix="tplc") as folder:
+        read, written = os.path.join(folder, "input.jsonl"), os.path.join(folder, "output.jsonl")
+        if rows == "-":
+            inputs.tell("-", "the rows")
+            with open(read, "wb") as file:
+                shutil.copyfileobj(sys.stdin.buffer, file)
+        yield read if rows == "-" else rows, written if output == "-" else output
+        if output == "-":
+            with open(written, "rb") as file:
+                _pass_on(file)
+
+
+def _pass_on(file: BinaryIO) -> None:
+    try:
+        shutil.copyfileobj(file, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:  # whoever reads has read enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

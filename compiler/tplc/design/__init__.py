@@ -1,0 +1,6 @@
+"""For those who design a format: what it cannot say, and layouts to start from."""
+
+from tplc.design.lint import Remark, lint
+from tplc.design.start import LAYOUTS, Started, start
+
+__all__ = ["LAYOUTS", "Remark", "Started", "lint", "start"]

@@ -1,0 +1,110 @@
+"""`tplc new` and `tplc lint`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run, run
+from tests.conftest import ROOT
+from tplc.design import LAYOUTS
+from tplc.design.start import layout_text
+
+__all__ = ["run"]
+TAGS = """\
+{%- for message in messages %}
+    {{- '[' + message.role + ']' }}
+    {%- if message.content is string %}{{ message.content }}{% endif %}
+    {%- for call in message.tool_calls or [] %}
+        {{- '<get name=' + call.function.name + '>' }}
+        {%- for key, value in call.function.arguments.items() %}
+            {{- '<' + key + '>' }}{{ value if value is string else value | tojson }}{{ '</' + key + '>' }}
+        {%- endfor %}
+        {{- '</get>' }}
+    {%- endfor %}
+    {{- '[end]' }}
+{%- endfor %}
+{%- if add_generation_prompt %}{{ '[assistant]' }}{% endif %}
+"""
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_what_is_started_works(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, layout: str) -> None:
+    made = run("new", "hut", "--layout", layout)
+    assert (made.code, made.out) == (
+        0,
+        "wrote hut/chat_template.jinja, hut/tplc.toml, hut/tools.json, hut/test_format.py, outputs\n"
+        "    cd hut && tplc build && python -m unittest    tplc lint chat_template.jinja\n",
+    )
+    monkeypatch.chdir(tmp_path / "hut")
+    assert run("build").out.startswith("built    hut: hut_parser.py (")
+    tested = subprocess.run([sys.executable, "-m", "unittest"], capture_output=True, text=True, check=False)
+    assert (tested.returncode, tested.stderr.split("\n")[-2]) == (0, "OK")
+    # And it is a test: another answer fails.
+    other = tmp_path / "hut" / "outputs" / "call.json"
+    other.write_text(other.read_text().replace("I will look.", "I look."))
+    assert subprocess.run([sys.executable, "-m", "unittest"], capture_output=True, check=False).returncode == 1
+    linted = run("lint", "chat_template.jinja", "--json")
+    assert {remark["about"] for remark in json.loads(linted.out)} <= {"calls", "content", "template"}
+
+
+def test_the_layouts_are_good_designs(run: Run, tmp_path: Path) -> None:
+    """What is left of remarks is for the server, and for the tokenizer."""
+    tokens = {"added_tokens_decoder": {str(n): {"content": text} for n, text in enumerate(MARKERS)}}
+    for layout in LAYOUTS:
+        folder = tmp_path / layout
+        folder.mkdir()
+        (folder / "chat_template.jinja").write_text(layout_text(layout))
+        (folder / "tokenizer_config.json").write_text(json.dumps(tokens))
+        told = [remark["what"] for remark in json.loads(run("lint", layout, "--json").out)]
+        ids = "calls have no ids: results are matched by their order alone"
+        assert [what for what in told if what != ids and not what.startswith("arguments as JSON text")] == []
+
+
+MARKERS = (
+    "<:think:> </:think:> <:assistant:> <:end:> <:call:> </:call:> <:arg:> <:is:> </:arg:> "
+    "<:channel:> <:text:> <:json:> <:close:>"
+).split()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (
+            ("new", "hut", "--layout", "jsn"),
+            2,
+            "no layout is called 'jsn': there are json, parameters, keywords, channels",
+        ),
+        (("new", "full"), 2, "full: is there already"),
+        (("new", "-x-"), 2, None),
+        (("new", "ä"), 2, "ä: a model's name has ASCII letters, digits, '-', '_' and '.', no '.' or '-' first"),
+        (("lint", "none.jinja"), 2, "none.jinja: there is no such file or folder"),
+    ],
+)
+def test_what_is_refused(run: Run, tmp_path: Path, arguments: tuple[str, ...], code: int, told: str | None) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "a").touch()
+    done = run(*arguments)
+    assert done.code == code
+    assert told is None or done.err == f"tplc: {told}\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["full"]
+
+
+def test_a_design_with_faults(run: Run, tmp_path: Path, golden: Callable[[Path, str], None]) -> None:
+    (tmp_path / "tags.jinja").write_text(TAGS)
+    done = run("lint", "tags.jinja")
+    golden(ROOT / "tests" / "cases" / "cli" / "lint.txt", done.out)
+    assert done.code == 0
+    assert run("lint", "tags.jinja", "--strict").code == 1
+
+
+def test_a_design_whose_template_is_not_right(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "odd.jinja").write_text(TAGS.replace("{{- '[end]' }}", "{{- '[end' ~ message.content|length ~ ']' }}"))
+    done = run("lint", "odd.jinja")
+    assert done.code == 1
+    assert done.err.startswith("tplc: odd.jinja: ")
