@@ -1,14 +1,18 @@
 """The command in a generated file's header, which makes the file anew.
 
-Run in the folder where the file was made; what only reports or overwrites (--json, --force, …) is left out of it.
+Run in the folder of the file.  The same template and options give the same bytes, wherever the folder is and whatever
+the file is called: paths are told from the file's folder, and those of elsewhere on this machine by their last name.
+What only reports, overwrites or verifies (--json, --force, --seed, …) is left out.
 """
 
 from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
+
+from tplc.sources import is_elsewhere
 
 if TYPE_CHECKING:
     from tplc.cli.compile import CompileOptions
@@ -16,33 +20,35 @@ if TYPE_CHECKING:
 
 
 def command_of(options: CompileOptions, target: Target) -> str:
-    return shlex.join(["tplc", "compile", _path(options.source), *_options(options, target)])
+    folder = "" if options.output == "-" else os.path.dirname(options.output)
+
+    def seen(path: str) -> str:
+        return path if path == "-" else _from(folder, path)
+
+    source = options.source if is_elsewhere(options.source) else seen(options.source)
+    return shlex.join(["tplc", "compile", source, *_options(options, target, seen)])
 
 
-def _options(options: CompileOptions, target: Target) -> Iterator[str]:
+def _options(options: CompileOptions, target: Target, seen: Callable[[str], str]) -> Iterator[str]:
     variants = options.variants
-    if options.output != "-":
-        yield from ("-o", os.path.basename(options.output))
-    if options.target is not None or (options.output == "-" and target != "python"):
-        yield from ("-t", target)
+    yield from ("-o", "parser.py") if target == "python" else ("-t", target)
     listed = {
-        "--token": [text if "=" in text else _path(text) for text in options.special_tokens],
-        "--tolerances": map(_path, variants.tolerances),
-        "--catalogue": map(_path, variants.catalogue),
-        "--example": [_path(str(path)) for path in options.examples],
+        "--token": [text if "=" in text else seen(text) for text in options.special_tokens],
+        "--tolerances": map(seen, variants.tolerances),
+        "--catalogue": map(seen, variants.catalogue),
+        "--example": [seen(str(path)) for path in options.examples],
         "--var": options.variables,
         "--limit": options.limits,
     }
     single = {
         "--template-name": options.template_name,
-        "--tools": options.tools and _path(options.tools),
+        "--tools": options.tools and seen(options.tools),
         "--tool-choice": _unless(options.tool_choice, "auto"),
-        "--json-schema": options.json_schema and _path(options.json_schema),
+        "--json-schema": options.json_schema and seen(options.json_schema),
         "--profile": _unless(options.profile, "transformers"),
         "--reasoning": _unless(options.reasoning, "inside"),
         "--runtime": _unless(options.runtime, "standalone"),
         "--max-size": options.max_size and str(options.max_size),
-        "--seed": _unless(str(options.seed), "0"),
     }
     flags = {
         "--no-catalogue": not variants.shipped,
@@ -52,7 +58,6 @@ def _options(options: CompileOptions, target: Target) -> Iterator[str]:
         "--strict": options.strict,
         "--openai": options.openai,
         "--allow-unverified": options.allow_unverified,
-        "--thorough": options.thorough,
     }
     for name, values in listed.items():
         for value in values:
@@ -67,9 +72,7 @@ def _unless(text: str, default: str) -> str:
     return "" if text == default else text
 
 
-def _path(path: str) -> str:
-    """Below this folder as seen from it, so that the file is the same wherever the folder is."""
-    if not os.path.isabs(path):
-        return path
-    inside = os.path.relpath(path)
-    return path if inside.startswith(os.pardir) else inside
+def _from(folder: str, path: str) -> str:
+    """A path that was typed as one of this machine's is no other machine's, if it leads out of the folder."""
+    inside = os.path.relpath(path, folder or os.curdir)
+    return os.path.basename(path) if os.path.isabs(path) and inside.startswith(os.pardir) else inside
