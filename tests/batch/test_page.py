@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -118,34 +119,82 @@ def test_rows_to_look_at_are_few_and_say_where_they_stand() -> None:
     assert long[0].count("y" * 3000) == 1 and "y" * 3001 not in long[0] and "… and more" in long[0]
 
 
-class Tags(HTMLParser):
+# What may stand directly in what; text and the tags of PHRASES stand in everything that holds PHRASES.
+PHRASES = {"span", "i", "small", "code", "br"}
+CONTENT = {
+    "": {"html"},
+    "html": {"head", "body"},
+    "head": {"meta", "title", "style"},
+    "body": {"main"},
+    "main": {"header", "section"},
+    "header": {"h1", "p"},
+    "section": {"h2", "p", "table", "figure"},
+    "table": {"tr"},
+    "tr": {"th", "td"},
+    "figure": {"figcaption", "pre", "ul"},
+    "ul": {"li"},
+    **dict.fromkeys(("h1", "h2", "p", "th", "td", "figcaption", "pre", "li", *PHRASES), PHRASES),
+    "title": set(),
+    "style": set(),
+}
+TEXT = {"title", "style", *(tag for tag, inside in CONTENT.items() if inside is PHRASES)}
+ATTRIBUTES = {"class", "lang", "charset", "name", "content"}
+# Of what may be anywhere only numbers and names of entities are no letters of their own.
+BARE = re.compile(r"&(?!(?:lt|gt|amp|quot|#x27);)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+class Valid(HTMLParser):
+    """Asserts that all tags are closed and stand where they may, and that nothing is loaded and nothing runs."""
+
     def __init__(self, html: str) -> None:
-        super().__init__()
+        super().__init__(convert_charrefs=False)
+        assert html.startswith("<!doctype html>\n") and not BARE.search(html.split("</style>")[1])
         self.open: list[str] = []
-        self.loads: list[str] = []
+        self.seen: Counter[str] = Counter()
         self.feed(html)
+        self.close()
+        assert self.open == [] and [self.seen[tag] for tag in ("html", "head", "title", "body", "main")] == [1] * 5
+
+    @property
+    def at(self) -> str:
+        return self.open[-1] if self.open else ""
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        self.loads += (
-            [tag] if tag in ("script", "img", "link", "iframe") or dict(attributes).keys() & {"src", "href"} else []
-        )
-        if tag != "meta":
+        assert tag in CONTENT[self.at], f"<{tag}> in <{self.at}>"
+        names = [name for name, _ in attributes]
+        assert set(names) <= ATTRIBUTES and len(set(names)) == len(names)
+        self.seen[tag] += 1
+        if tag not in ("meta", "br"):
             self.open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag
 
+    def handle_data(self, data: str) -> None:
+        assert not data.strip() or self.at in TEXT, f"{data!r} in <{self.at}>"
+        assert self.at != "style" or not re.search(r"url|import|expression|</", data)
 
-def test_outputs_are_quoted_and_nothing_is_loaded() -> None:
-    evil = '<script>alert(1)</script><img src="http://x/">\x1b[31m\u202e'
+    def handle_decl(self, decl: str) -> None:
+        assert decl == "doctype html"
+
+    def unknown_decl(self, data: str) -> None:
+        raise AssertionError(data)
+
+    def handle_pi(self, data: str) -> None:
+        raise AssertionError(data)
+
+
+def test_the_page_is_html_outputs_are_quoted_and_nothing_is_loaded() -> None:
+    evil = '</pre></style><script>alert(1)</script><img src="http://x/" onerror=a>&amp;&#0;<!--\x1b[31m\u202e\x00\x85'
     call = json.dumps({"name": evil, "arguments": {evil: evil}})
-    tags = Tags(
-        html := page_of(
-            RowParser({evil: ONE[""]}, Columns("text", parser="m")), m=[evil] * 2, text=[evil, f"<fn>\n{call}\n</fn>"]
-        )
-    )
-    assert (tags.open, tags.loads) == ([], [])
+    texts = [evil, f"<fn>\n{call}\n</fn>", f"<fn>\n{call}", None, "", f"<musing>{evil}</musing>{evil}"]
+    name = evil.replace("\x00", "")  # of a file
+    read = RowParser({name: ONE[""]}, Columns("text", parser="m"), tools=TOOLS)
+    html = page_of(read, m=[*[name] * 5, evil], text=texts)
+    assert Valid(html).seen["figure"] > 2
     assert "\x1b" not in html and "\u202e" not in html
+    assert "<script" not in html and "<img" not in html
+    Valid(page_of(RowParser(ONE, Columns("text")), text=["Hi."]))
 
 
 def test_the_command(run: Run, tmp_path: Path) -> None:  # noqa: F811 - the fixture

@@ -192,6 +192,27 @@ def test_a_second_run_does_the_rest(rows: Path, tmp_path: Path) -> None:
     assert (out / "b.parquet").read_bytes() == whole
 
 
+def test_addresses_are_looked_at_like_paths(rows: Path, tmp_path: Path) -> None:
+    """Of a file system that pyarrow knows, as object stores are."""
+    place, out, read = f"file://{rows}", f"file://{tmp_path}/more/out", RowParser(ONE, Columns("text"))
+    plan(read, Engine("pyarrow"), place, out, force=False, resume=False).run()
+    (tmp_path / "more" / "out" / "b.parquet").write_bytes(b"not touched")
+    (tmp_path / "more" / "out" / "a.parquet").unlink()
+    with pytest.raises(UsageError) as caught:
+        plan(read, Engine("pyarrow"), place, out, force=False, resume=False)
+    assert (
+        str(caught.value)
+        == f"{out}/b.parquet is there (and 1 more): --resume leaves what is whole, --force writes anew"
+    )
+    job = plan(read, Engine("pyarrow"), place, out, force=False, resume=True)
+    assert [part.output for part in job.parts] == [f"{out}/a.parquet"]
+    job.run()
+    assert (tmp_path / "more" / "out" / "b.parquet").read_bytes() == b"not touched"
+    assert parquet.read_table(tmp_path / "more" / "out" / "a.parquet")["content"].length() == len(_texts(rows))
+    with pytest.raises(UsageError, match=r"b\.parquet is read, and would be overwritten: name another"):
+        plan(read, Engine("pyarrow"), f"{place}/b.parquet", str(rows / "b.parquet"), force=True, resume=False)
+
+
 def test_what_is_interrupted_leaves_no_half_file(tmp_path: Path) -> None:
     path = tmp_path / "out.parquet"
     with pytest.raises(KeyboardInterrupt), Written(str(path)) as written:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -67,7 +68,9 @@ def test_the_table_comes_back(folder: Path, tmp_path: Path) -> None:
         if name.endswith("parquet"):
             pytest.importorskip("pyarrow")
         (tmp_path / name).write_bytes(encoded(entries, name))
-        assert read(str(tmp_path / name)) == entries
+        assert read(str(tmp_path / name)) == [replace(entry, seconds=0.0) for entry in entries]
+        slower = [replace(entry, seconds=entry.seconds + 1) for entry in entries]
+        assert encoded(slower, name) == encoded(entries, name)
     (tmp_path / "x.jsonl").write_text("[1]\n", encoding="utf-8")
     with pytest.raises(SourceError, match=r"x\.jsonl: is no census"):
         read(str(tmp_path / "x.jsonl"))
@@ -148,7 +151,14 @@ def test_the_command(run: Run, folder: Path, tmp_path: Path) -> None:  # noqa: F
         ["  models/wrong.jinja", "refused"],
     ]
     assert (tmp_path / "one.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    result = run("census", "models", "-o", "two.jsonl", "--against", "one.jsonl", "--jobs", "1")
+    assert (result.code, result.out.splitlines()[-1]) == (0, "nothing changed since one.jsonl")
+    assert (tmp_path / "two.jsonl").read_bytes() == (tmp_path / "one.jsonl").read_bytes()
     (folder / "a.jinja").write_text(MUTE, encoding="utf-8")
+    result = run("census", "models", "--against", "one.jsonl", "--jobs", "1")
+    *_, changed, last = result.out.splitlines()
+    assert (result.code, last) == (1, "1 changed since one.jsonl")
+    assert changed.startswith("  models/a.jinja: verified → refused (")
     result = run("census", "models", "--against", "one.jsonl", "--json", "--jobs", "1")
     assert (result.code, result.err) == (1, "tplc: 1 of the templates that verified no longer do\n")
     report = json.loads(result.out)

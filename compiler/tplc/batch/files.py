@@ -6,6 +6,7 @@ part_files("rows/")  →  rows/a.parquet, rows/b.jsonl        Written("out.parqu
 from __future__ import annotations
 
 import io
+import os
 import re
 import uuid
 from collections.abc import Iterator, Sequence
@@ -187,6 +188,27 @@ def located(path: str) -> tuple[Any, str]:
     except (pa.ArrowException, OSError, ValueError) as error:
         raise UsageError(f"{path}: {error}") from error
     return system, inside
+
+
+def existing(paths: Sequence[str], root: str) -> set[str]:
+    """Those of these files, all of them under `root`, that are there: one question, however many they are."""
+    import pyarrow.fs as arrow_fs
+
+    if "://" not in root:
+        return {path for path in paths if os.path.lexists(path)}
+    system, inside = located(root)
+    with _reading(root):
+        found = system.get_file_info([f"{inside}{path.removeprefix(root)}" for path in paths])
+    return {path for path, info in zip(paths, found, strict=True) if info.type != arrow_fs.FileType.NotFound}
+
+
+def make_folder(folder: str) -> None:
+    """Object stores have none."""
+    if "://" in folder and not folder.startswith(("file://", "hdfs://")):
+        return
+    system, inside = located(folder or ".")
+    with _writing(folder):
+        system.create_dir(inside, recursive=True)
 
 
 class Written:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tplc.batch.engines import Engine
-from tplc.batch.files import SUFFIXES, RowFile, part_files, sweep
+from tplc.batch.files import SUFFIXES, RowFile, existing, make_folder, part_files, sweep
 from tplc.batch.parts import Part
 from tplc.batch.rows import RowParser
 from tplc.batch.summary import Summary
@@ -50,7 +50,9 @@ def plan(read: RowParser, engine: Engine, rows: str, output: str, *, force: bool
     files = [replace(file, shown=shown) for file in part_files(rows)]
     parts = tuple(_parts(files, rows, output))
     _check_apart(parts, rows, output)
-    there = [part for part in parts if os.path.lexists(part.output)]
+    root = output.rpartition("/")[0] if output.endswith(SUFFIXES) else output.rstrip("/")
+    taken = existing([part.output for part in parts], root)
+    there = [part for part in parts if part.output in taken]
     if there and not (force or resume):
         more = f" (and {len(there) - 1} more)" if len(there) > 1 else ""
         raise UsageError(f"{there[0].output} is there{more}: --resume leaves what is whole, --force writes anew")
@@ -58,9 +60,8 @@ def plan(read: RowParser, engine: Engine, rows: str, output: str, *, force: bool
     for part in left:
         for file in part.inputs:
             file.check(read.columns, ids=read.tokenizer is not None)
-    for part in left:
-        if "://" not in part.output:
-            os.makedirs(os.path.dirname(part.output) or ".", exist_ok=True)
+    for folder in sorted({part.output.rpartition("/")[0] for part in left}):
+        make_folder(folder)
     return Job(read, engine, left)
 
 
@@ -82,6 +83,7 @@ def _check_apart(parts: Sequence[Part], rows: str, output: str) -> None:
 
 
 def _real(path: str) -> str:
+    path = path.removeprefix("file://")
     return path.rstrip("/") if "://" in path else os.path.realpath(path)
 
 

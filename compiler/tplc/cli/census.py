@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from tplc.census.changes import Change, changes
+from tplc.census.changes import changes
 from tplc.census.entry import STATES, Entry, shared_formats
 from tplc.census.page import page
 from tplc.census.run import census
@@ -68,13 +68,16 @@ def census_command(options: CensusOptions) -> None:
         shared = {name: [entry.source for entry in group] for name, group in shared_formats(entries)}
         print_json({"entries": [entry.to_json() for entry in entries], "shared_formats": shared, "changes": listed})
     else:
-        _print(entries, found, [path for path in (options.output, options.html) if path])
+        _print(entries, [path for path in (options.output, options.html) if path])
+        if options.against is not None:
+            _some([f"{one_line(change.source)}: {one_line(change.what)}" for change in found])
+            print(f"{len(found) or 'nothing'} changed since {one_line(options.against)}")
     worse = [change for change in found if change.worse]
     if worse:
         raise NoLongerVerified(f"{len(worse)} of the templates that verified no longer do")
 
 
-def _print(entries: list[Entry], found: Sequence[Change], outputs: Sequence[str]) -> None:
+def _print(entries: list[Entry], outputs: Sequence[str]) -> None:
     states = Counter(entry.state for entry in entries)
     print(f"{'templates':<16}{len(entries)}")
     for state in STATES:
@@ -87,7 +90,6 @@ def _print(entries: list[Entry], found: Sequence[Change], outputs: Sequence[str]
     )
     not_right = [entry for entry in entries if entry.state != "verified"]
     _some([f"{one_line(entry.source)}: {entry.state}: {one_line(entry.cause)}" for entry in not_right])
-    _some([f"{one_line(change.source)}: {one_line(change.what)}" for change in found])
     for output in outputs:
         print(f"wrote {one_line(output)}", file=sys.stderr)
 

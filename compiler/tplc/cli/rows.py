@@ -34,6 +34,7 @@ ROW_SUFFIXES = (".parquet", ".jsonl", ".ndjson")
 ENGINES_OF_ROWS = ("ray", "datasets", "pyarrow")
 ENGINES_OF_ONE = ("parser", "peg")
 _MOST_SHOWN = 10
+_LONGEST_NAME = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +150,7 @@ def _why_none(options: RowOptions, read: RowParser, summary: Summary) -> str:
 
 def _listed(names: Sequence[str]) -> str:
     more = f", and {len(names) - _MOST_SHOWN:,} more" if len(names) > _MOST_SHOWN else ""
-    return ", ".join(one_line(name) or "(none)" for name in names[:_MOST_SHOWN]) + more
+    return ", ".join(one_line(name[:_LONGEST_NAME]) or "(none)" for name in names[:_MOST_SHOWN]) + more
 
 
 def _parsers(options: RowOptions) -> dict[str, str]:
@@ -217,7 +218,7 @@ def _lines(summary: Summary, seconds: float) -> Iterator[tuple[str, str]]:
     yield "rows", f"{counts.rows:,}" + (f" ({counts.nulls:,} null)" if counts.nulls else "") + rate
     yield "calls", f"{counts.calls:,} in {counts.with_calls:,} rows"
     yield "incomplete", f"{counts.incomplete:,}"
-    yield "diagnosed", f"{counts.diagnosed:,}"
+    yield "diagnosed", f"{counts.diagnosed:,}" + (f" ({counts.unread:,} not read)" if counts.unread else "")
     yield "unknown", f"{counts.unknown_tools:,} calls of tools that are not among those given"
     yield "violating", f"{counts.violating:,} calls with arguments that are not as the tool's schema says"
     yield (
