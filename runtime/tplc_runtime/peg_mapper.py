@@ -45,7 +45,18 @@ SIGNS = {
     "comma": ",",
     "colon": ":",
 }
-PASSED_THROUGH = ("", "turn", "part", "tool_calls_first", "call_line", "talk_of_calls", "failed_call")
+PASSED_THROUGH = (
+    "",
+    "turn",
+    "part",
+    "tool_calls_first",
+    "call_line",
+    "talk_of_calls",
+    "failed_call",
+    "cut_call",
+    "cut_text",
+)
+ENDS_INSIDE = ("cut", "trailing", "missing_closer")
 ELEMENTS = ("list_of_items", "object_of_arguments", "scalar_value", "scalar_item", "element_text")
 WORDS = ("true", "false", "null")
 VALUES = ("object", "list", "string", "number", *WORDS)
@@ -80,12 +91,13 @@ class Place(NamedTuple):
 
 
 class Mapped(NamedTuple):
-    """`in_call`: the text stops inside a call."""
+    """`in_call`: the text stops inside a call.  `trailing`: a call that was cut before it had a name."""
 
     message: Message
     incomplete: bool
     in_call: bool
     calls: list[Place]
+    trailing: str = ""
 
 
 class Said(NamedTuple):
@@ -159,7 +171,7 @@ class _Mapper:
         self.calls: list[ToolCall] = []
         self.places: list[Place] = []
         self.incomplete = self.in_call = False
-        self.literals = ""
+        self.literals = self.trailing = ""
 
     def mapped(self, *, fenced: bool) -> Mapped:
         content, reasoning = "".join(self.content), "".join(self.reasoning)
@@ -172,7 +184,7 @@ class _Mapper:
             "reasoning_content": reasoning or None,
             "tool_calls": self.calls,
         }
-        return Mapped(message, self.incomplete, self.in_call, self.places)
+        return Mapped(message, self.incomplete, self.in_call, self.places, self.trailing)
 
     def of(self, node: Node) -> str:
         return self.text[node.start : node.end]
@@ -191,6 +203,8 @@ class _Mapper:
             self.reason(node)
         elif kind == "tool_calls":
             self.tool_calls(node)
+        elif kind in ("trailing", "cut"):
+            self.cut_off(node)
         elif kind in PASSED_THROUGH and node.children:
             for child in node.children:
                 self.turn(child)
@@ -223,9 +237,9 @@ class _Mapper:
             self.keep(opened + self.unsaid(node))
             return
         self.end_content()
-        self.incomplete = first(node, "cut") is not None
+        self.incomplete = self.incomplete or first(node, "cut") is not None
         text = "".join(self.unsaid(part) for part in captures(node, "reasoning_text"))
-        nothing_else = self.incomplete and not (self.content or self.reasoning or self.calls)
+        nothing_else = first(node, "cut") is not None and not (self.content or self.reasoning or self.calls)
         if text.strip() or nothing_else:
             self.reasoning.append(text)
 
@@ -234,9 +248,19 @@ class _Mapper:
             self.keep(self.unsaid(node))
             return
         self.end_content()
-        self.incomplete = self.in_call = first(node, "cut") is not None
+        self.in_call = first(node, "cut") is not None
+        self.incomplete = self.incomplete or first(node, *ENDS_INSIDE) is not None
         for call in captures(node, "call"):
             self.call(call)
+        for part in captures(node, "content", "trailing"):
+            self.turn(part)
+
+    def cut_off(self, node: Node) -> None:
+        """The text ends in a call that has no name yet: what there is of it is no part of the message."""
+        self.incomplete = True
+        if kind_of(node) == "trailing":
+            self.end_content()
+            self.trailing += self.unsaid(node)
 
     # Calls
 
@@ -305,7 +329,8 @@ class _Mapper:
         reader = Reader(self.styles, follow)
         reader.read(text, 0, True)
         said, closing = reader.take(), reader.close()
-        self.incomplete = self.in_call = self.in_call or (bool(closing) and not over)
+        if closing and not over:
+            self.incomplete = self.in_call = True
         return said + closing
 
     def unwrapped(self, text: str) -> str:

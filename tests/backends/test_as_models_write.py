@@ -226,3 +226,8 @@ ONE_CALL = """
 def test_what_closes_the_only_call_of_a_turn_stops_a_server() -> None:
     assert set(case(ONE_CALL).engines.parser.STOP) == {"<end>", "<go>"}
     case(ONE_CALL).output('<to look>{"days": 2}').expect(calls=[("look", {"days": 2})])
+
+
+def test_text_after_a_separator_is_no_cut_call() -> None:
+    text = '(~do~){"call": "look", "with": {}}, {"x": 1} so(~end~)'
+    case("markers-by-shape").output(text).expect('{"x": 1} so', calls=[("look", {})])

@@ -7,6 +7,7 @@ Each limit says what has to be the same all the same, so that it excuses nothing
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -41,11 +42,11 @@ class Limit:
     applies: Callable[[Disagreement], bool]
 
 
-def _content_differs_in_white_space(case: Disagreement) -> bool:
-    def bare(message: Message) -> str:
-        return re.sub(r"\s", "", message["content"] or "")
+def _texts_differ_in_white_space(case: Disagreement) -> bool:
+    def bare(message: Message) -> list[str]:
+        return [re.sub(r"\s", "", message[key] or "") for key in ("reasoning_content", "content")]
 
-    return case.same("reasoning_content", "tool_calls") and bare(case.parser) == bare(case.peg)
+    return case.same("tool_calls") and bare(case.parser) == bare(case.peg)
 
 
 def _content_differs_in_pieces_of_closers(case: Disagreement) -> bool:
@@ -80,7 +81,29 @@ def _elements_do_not_pair_up(case: Disagreement) -> bool:
     if len(calls) <= at or len({message[at]["function"]["name"] for message in _calls(case)}) > 1:
         return False
     texts = [node.full_text[node.start : node.end] for node in captures(calls[at], "element_text")]
+    texts += [_values_of(message[at]) for message in _calls(case)]
     return any(opener in text for text in texts for opener in openers)
+
+
+def _pairs_come_again(case: Disagreement) -> bool:
+    """One call differs, in its arguments, and a value of them holds what opens calls."""
+    tools = case.engine.ir.tools
+    parser, peg = _calls(case)
+    names = [[call["function"]["name"] for call in calls] for calls in (parser, peg)]
+    differ = [one for one, other in zip(parser, peg, strict=False) if one != other]
+    if not case.same("reasoning_content", "content") or names[0] != names[1] or len(differ) != 1:
+        return False
+    openers = [text.strip() for text in (*case.engine.acceptor.calls.openers, tools.separator) if text.strip()]
+    return any(opener in _values_of(differ[0]) for opener in openers)
+
+
+def _values_of(call: Message) -> str:
+    """The text of the arguments; a key may come twice."""
+
+    def joined(pairs: list[tuple[str, Any]]) -> str:
+        return "".join(f"{value}\0" for _, value in pairs)
+
+    return str(json.loads(call["function"]["arguments"], object_pairs_hook=joined))
 
 
 def _closes_another(argument: Node) -> bool:
@@ -105,8 +128,8 @@ def _element_openers(elements: Elements, arguments: object) -> list[str]:
 LIMITS = (
     Limit(
         "white space",
-        "White space of the content after a separator that no call follows: the parser has tried a call there.",
-        _content_differs_in_white_space,
+        "White space before what could have been a call or a marker: the parser has tried one there.",
+        _texts_differ_in_white_space,
     ),
     Limit(
         "pieces of closers",
@@ -118,6 +141,12 @@ LIMITS = (
         "An element that the elements in it do not pair up in is text for the grammar as a whole; for the parser the "
         "call ends there.",
         _elements_do_not_pair_up,
+    ),
+    Limit(
+        "pairs that come again",
+        "A key that begins a line ends a value that was not closed, unless it has come in this call: where the value "
+        "holds what opens calls, the PEG takes that for the beginning of the call.",
+        _pairs_come_again,
     ),
 )
 

@@ -56,7 +56,22 @@ def test_cut_output_is_refused_on_request(engine: PegEngine) -> None:
     with pytest.raises(OutputCutOff) as caught:
         engine.parse(text, partial=False)
     assert str(caught.value) == "the output stops inside a part, at character 39: allow partial outputs to read it"
-    assert engine.parse(text + "}}", partial=False)["tool_calls"][0]["function"]["arguments"] == '{"a": 1}'
+    assert engine.parse(text + "}}\n</fn>", partial=False)["tool_calls"][0]["function"]["arguments"] == '{"a": 1}'
+
+
+def test_what_the_end_cuts_is_no_text(engine: PegEngine) -> None:
+    """As in the generated parsers: the message ends before it, and it is kept apart."""
+    call = '<fn>\n{"name": "f", "arguments": {}}'
+    for text, said in [
+        ("Hi.\n<f", ("Hi.\n<f", 0, False, "")),
+        ("Hi.\n<fn", ("Hi.", 0, True, "\n<fn")),
+        ('Hi.\n<fn>\n{"na', ("Hi.", 0, True, '\n<fn>\n{"na')),
+        (call, (None, 1, True, "")),
+        (call + "\n<", (None, 1, True, "<")),
+        (call + "\n</fn>\n<fn>\n{", (None, 1, True, "<fn>\n{")),
+    ]:
+        read = engine.read(text)
+        assert (read.message["content"], len(read.message["tool_calls"]), read.incomplete, read.trailing) == said
 
 
 @pytest.mark.parametrize(
@@ -66,6 +81,7 @@ def test_cut_output_is_refused_on_request(engine: PegEngine) -> None:
         "<fn>",
         '<fn>{"name"',
         '<fn>{"a": 1, ',
+        '<fn>{"a": "b',
         "</fn>",
         "\n\n   ",
         "{",

@@ -145,9 +145,9 @@ def test_with_tools(tagged: ChatTemplate) -> None:
         prompt="",
         grammar="",
         grammar_lazy=True,
-        triggers=(("word", "<fn>"),),
+        grammar_triggers=(("word", "<fn>"),),
         preserved_tokens=("</fn>", "</musing>", "<fn>", "<musing>", "<~/~>"),
-        stops=("<~/~>", "###"),
+        stop=("<~/~>", "###"),
         parser={},
     )
     assert 'root ::= "<fn>\\n{' in ready.grammar
@@ -160,16 +160,17 @@ def test_without_tools(tagged: ChatTemplate) -> None:
         prompt="<~user~>\nHello.<~/~>\n<~assistant~>\n",
         grammar="",
         grammar_lazy=False,
-        triggers=(),
+        grammar_triggers=(),
         preserved_tokens=("</fn>", "</musing>", "<fn>", "<musing>", "<~/~>"),
-        stops=("<~/~>",),
+        stop=("<~/~>",),
         parser={"tools": None, "prompt": "<~user~>\nHello.<~/~>\n<~assistant~>\n", "parse_tool_calls": False},
     )
 
 
 def test_required_tools_have_an_eager_grammar(tagged: ChatTemplate) -> None:
     ready = tagged.prepare({"messages": ASKED, "tools": [LOOK], "tool_choice": "required"})
-    assert (ready.grammar_lazy, ready.triggers, "<musing>" in ready.grammar) == (False, (), True)
+    assert (ready.stops, ready.triggers) == (ready.stop, ready.grammar_triggers)
+    assert (ready.grammar_lazy, ready.grammar_triggers, "<musing>" in ready.grammar) == (False, (), True)
 
 
 def test_the_grammar_is_of_the_prompt_that_variables_give(tagged: ChatTemplate) -> None:
@@ -362,7 +363,7 @@ def test_example_conversation(tagged: ChatTemplate) -> None:
 
 
 def test_function() -> None:
-    assert prepare(BOS, {"messages": ASKED}, special_tokens=TOKENS).stops == ("<end>",)
+    assert prepare(BOS, {"messages": ASKED}, special_tokens=TOKENS).stop == ("<end>",)
     assert tplc.prepare is prepare
 
 

@@ -1,6 +1,7 @@
 """Checking in CI that what is there is what would be built now, without writing anything.
 
-parsers/hut.py: stale: the template changed (it is 3f2a90…, the file was made from 9f2c41…): 12 lines added, 3 removed
+parsers/hut.py: stale: the template changed (it is 3f2a90…, the file was
+made from 9f2c41…): a build would add 12, remove 3 lines
 """
 
 from __future__ import annotations
@@ -124,4 +125,5 @@ def _summary(there: str, text: str, output: Output) -> str:
             return "; ".join(map(str, changes[:5])) + (f"; and {len(changes) - 5} more" if len(changes) > 5 else "")
     lines = list(difflib.unified_diff(there.splitlines(), text.splitlines(), n=0, lineterm=""))[2:]
     added = sum(line.startswith("+") for line in lines)
-    return f"{added} lines added, {sum(line.startswith('-') for line in lines)} removed"
+    removed = sum(line.startswith("-") for line in lines)
+    return f"a build would add {added}, remove {removed} lines"

@@ -2,7 +2,7 @@
 
 with ChatTemplate(source) as template:
     ready = template.prepare({"messages": […], "tools": […]})
-ready.prompt, ready.grammar, ready.stops      for the engine
+ready.prompt, ready.grammar, ready.stop       for the engine
 parser.parse(output, **ready.parser)          for what it answers
 """
 
@@ -49,7 +49,8 @@ _EVERY_PART: tuple[dict[str, Json], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """`grammar` is "" when nothing is constrained; `triggers` are (type, value) pairs that a lazy one waits for.
+    """`grammar` is "" when nothing is constrained; `grammar_triggers` are (type, value) pairs that a lazy one
+    waits for.  Members are called as requests and engines call them; `stops` and `triggers` are their names in 0.1.
 
     `parser` holds the keywords of `parse` and `StreamParser`.
     """
@@ -57,19 +58,27 @@ class Prepared:
     prompt: str
     grammar: str
     grammar_lazy: bool
-    triggers: tuple[tuple[str, str], ...]
+    grammar_triggers: tuple[tuple[str, str], ...]
     preserved_tokens: tuple[str, ...]
-    stops: tuple[str, ...]
+    stop: tuple[str, ...]
     parser: dict[str, Any]
+
+    @property
+    def stops(self) -> tuple[str, ...]:
+        return self.stop
+
+    @property
+    def triggers(self) -> tuple[tuple[str, str], ...]:
+        return self.grammar_triggers
 
     def to_json(self) -> dict[str, Json]:
         return {
             "prompt": self.prompt,
             "grammar": self.grammar,
             "grammar_lazy": self.grammar_lazy,
-            "grammar_triggers": [{"type": kind, "value": value} for kind, value in self.triggers],
+            "grammar_triggers": [{"type": kind, "value": value} for kind, value in self.grammar_triggers],
             "preserved_tokens": list(self.preserved_tokens),
-            "stop": list(self.stops),
+            "stop": list(self.stop),
             "parser": self.parser,
         }
 
@@ -139,9 +148,9 @@ class ChatTemplate:
             prompt=self._once(prompt),
             grammar=text,
             grammar_lazy=lazy,
-            triggers=triggers,
+            grammar_triggers=triggers,
             preserved_tokens=self.ir.preserved_tokens,
-            stops=tuple(dict.fromkeys([*_cores(self._ends), *request.stop])),
+            stop=tuple(dict.fromkeys([*_cores(self._ends), *request.stop])),
             parser={
                 "tools": list(request.tools) or None,
                 **self._head_keywords(request, prompt),

@@ -963,7 +963,7 @@ class Machine(Copied):
                 return self._cut_off()
             self._cut("a call")
         self._note("not a call: expected " + expected)
-        self._literal, self._eat = True, ""
+        self._literal, self._unclosed, self._eat = True, False, ""
         self._state = self._back
         if self._skip:
             self._keep(self._back_kind)

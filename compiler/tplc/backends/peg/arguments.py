@@ -12,15 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tplc.backends.peg.facts import Facts
+from tplc.backends.peg.cuts import pair_cuts
+from tplc.backends.peg.facts import Facts, longest_first
 from tplc.backends.peg.known_tools import KnownTools, Parameter
 from tplc.backends.peg.loose import VALUES, loose_rules, loose_top_list, string_pattern, top_word_pattern
 from tplc.backends.peg.patterns import either, exact, group, leaf, literal, marker, marker_core
 from tplc.backends.peg.rules import Rule, Section, rule, sequence
 from tplc.backends.peg.schemas import schema_rules
-from tplc.backends.peg.styles import Styles
+from tplc.backends.peg.styles import BoundedStyle, Styles
 from tplc.backends.peg.values import SPACE, list_rules, list_suffix, object_rules, value_rules
-from tplc.ir.markers import is_distinctive, pieces_of
+from tplc.ir.markers import is_distinctive
 from tplc.ir.nodes import JSON_STYLE, Dialect, Elements
 from tplc.lower import PairForm
 from tplc.lower.bounds import KEY
@@ -42,25 +43,31 @@ def argument_sections(dialect: Dialect, facts: Facts, known: KnownTools, styles:
         pairs = PairRules(dialect, facts.calls.pairs, facts, styles)
         return [
             Section("Its arguments: pairs of a key and a value.", (*pairs.rules(known),)),
-            Section("Values inside lists and objects.", nested_rules(dialect)),
+            Section("Values inside lists and objects.", nested_rules(dialect, styles)),
             loose_section(pairs.loose()),
         ]
     others = VALUES[1:] if facts.calls.fields else VALUES[2:3]
     arguments = rule("arguments", "object", "loose_object", "string", *others, "cut")
     schemas = [each for tool in known.tools for each in schema_rules(tool, dialect)]
+    inside = value_rules(dialect.in_object, dialect, no_key=no_key(styles[2]))
     return [
         Section("The arguments of each tool, as its schema has them; else as any arguments.", (*schemas,)),
-        Section("Its arguments: an object.", (arguments, *value_rules(dialect.in_object, dialect))),
+        Section("Its arguments: an object.", (arguments, *inside)),
         loose_section(loose_rules(styles[2])),
     ]
 
 
-def nested_rules(dialect: Dialect) -> tuple[Rule, ...]:
+def nested_rules(dialect: Dialect, styles: Styles) -> tuple[Rule, ...]:
     if dialect.elements is not None:
         return ()
-    inside = value_rules(dialect.in_object, dialect)
+    inside = value_rules(dialect.in_object, dialect, no_key=no_key(styles[2]))
     suffix = list_suffix(dialect)
-    return (*inside, *(value_rules(dialect.in_list, dialect, suffix) if suffix else ()))
+    return (*inside, *(value_rules(dialect.in_list, dialect, suffix, no_key=no_key(styles[1])) if suffix else ()))
+
+
+def no_key(style: BoundedStyle) -> str:
+    """What begins no key without quotes: quotes of any kind, and what stands in no value."""
+    return either([*map(exact, style.strings), style.stop])
 
 
 def loose_section(rules: list[Rule]) -> Section:
@@ -90,6 +97,7 @@ class PairRules:
             *self.frame_rules(),
             rule("argument", self.pair("argument_key", "argument_value")),
             *self.slot_rules(known),
+            *pair_cuts(self.pairs, known, sequence(*self.head)),
             *self.argument_value(),
             *self.value_close(),
         ]
@@ -137,12 +145,14 @@ class PairRules:
     def all(self, argument: str) -> str:
         rest = "argument_rest" if self.between else ""
         # At the end of a text parsimonious tries nothing that `?` makes optional.
-        closed = '(gap (arguments_close / cut) / "")' if self.pairs.end.strip() else '(gap cut / "")'
+        close = "arguments_close / " if self.pairs.end.strip() else ""
+        closed = f'(gap ({close}trailing_for_pair / cut) / "")'
         return sequence(self.opened, f"(argument_gap {argument})*", rest, closed)
 
     @property
     def between(self) -> list[str]:
-        return [marker_core(text) for text in (self.pairs.separator, self.pairs.empty) if text.strip()]
+        skipped = [text for kind, found in self.pairs.between if kind == "skip" for text in found]
+        return [marker_core(text) for text in longest_first(skipped) if text.strip()]
 
     @property
     def raw(self) -> bool:
@@ -218,14 +228,14 @@ class PairRules:
     @property
     def alike(self) -> list[str]:
         """Markers that may come where a pair may, and that a pair's beginning does not tell apart."""
-        opener, calls = self.opener.strip(), self.facts.calls
-        closers = [text for text in (*calls.shape.closer, calls.section_end, self.pairs.end) if text]
-        texts = [*closers, *(piece for text in closers for piece in pieces_of(text))]
-        texts += [self.closer] if opener else []
-        texts += [calls.shape.opener, calls.section_start, calls.separator, *self.facts.acceptor.ends]
-        texts += self.facts.acceptor.last_ends
-        longest_first = sorted({text.strip() for text in texts if text.strip()}, key=lambda text: (-len(text), text))
-        return [text for text in longest_first if not opener or (text.startswith(opener) and text != opener)]
+        opener = self.opener.strip()
+        kinds = ("end", "next", "broken") if opener else ("end", "next")
+        texts = [text.strip() for kind, found in self.pairs.between if kind in kinds for text in found]
+        return [
+            text
+            for text in longest_first(dict.fromkeys(texts))
+            if not opener or (text.startswith(opener) and text != opener)
+        ]
 
     def type_rules(self) -> list[Rule]:
         words: dict[str, list[str]] = {}

@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 from tplc.backends.peg.arguments import argument_sections
+from tplc.backends.peg.cuts import cut_section, cuts_after
 from tplc.backends.peg.facts import Facts
 from tplc.backends.peg.known_tools import KnownTools
 from tplc.backends.peg.object_calls import object_call_section
@@ -32,6 +33,7 @@ def call_sections(dialect: Dialect, facts: Facts, known: KnownTools, *, parallel
     return [
         section_section(facts, parallel=parallel, apart=apart(facts)),
         call,
+        cut_section(facts, known, styles[2]),
         *argument_sections(dialect, facts, known, styles),
     ]
 
@@ -57,7 +59,13 @@ def section_section(facts: Facts, *, parallel: bool, apart: bool) -> Section:
         rule(
             "tool_calls",
             sequence(
-                opened, "call", more, "between_calls" if between else "", "(gap call_separator)?" if apart else ""
+                opened,
+                "call",
+                more,
+                "between_calls" if between else "",
+                # At the end of a text parsimonious tries nothing that `?` makes optional.
+                '(calls_cut / "")' if cuts_after(facts) else "",
+                "(gap call_separator)?" if apart else "",
             ),
         )
     ]
@@ -131,7 +139,7 @@ def id_rules(shape: CallShape, known: KnownTools) -> list[Rule]:
     rules = []
     suffixes = [f"_for_{tool.rule}" for tool in known.tools] if "name" in shape.id_slots else []
     for suffix in [*suffixes, *([] if known.closed else [""])]:
-        items = [literal(shape.id_prefix)] if shape.id_prefix else []
+        items = [literal(shape.id_prefix), "gap"] if shape.id_prefix else []
         for kind, text in shape.slots:
             if kind in shape.id_slots:
                 items += ["gap"] if kind != shape.id_slots[0] else []

@@ -67,8 +67,11 @@ class OutputCutOff(TplcError):
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
+    """`trailing`: a call that the output's end cut before it had a name."""
+
     message: Message
     incomplete: bool
+    trailing: str = ""
 
 
 class PegEngine:
@@ -150,7 +153,7 @@ class PegEngine:
         if head and not echo:
             said = self.said_in(head, result, lambda part: mapped(syntax_tree(grammar, part)))
             result = mapped(tree, said)
-        return Parsed(result.message, result.incomplete)
+        return Parsed(result.message, result.incomplete, result.trailing)
 
     def said_in(self, head: str, whole: Mapped, mapped: Callable[[str], Mapped]) -> Said:
         """What of the message the prompt holds.

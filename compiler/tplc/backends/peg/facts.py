@@ -11,10 +11,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from tplc.backends.peg.patterns import SLOT_AGAIN, either, exact, group, marker, marker_core, some_suffix
+from tplc.backends.peg.patterns import (
+    SLOT_AGAIN,
+    begun,
+    either,
+    exact,
+    group,
+    marker,
+    marker_core,
+    signs_of,
+    some_suffix,
+)
 from tplc.ir.markers import could_be_prose, is_distinctive, pieces_of
 from tplc.lower import Acceptor, CallForm, CallShape, Marker
 from tplc.lower.acceptor import Where
+from tplc_runtime.machine import LEAST_CUT
 from tplc_runtime.markers import GAP, SEAM
 
 NO_CALLS = CallForm(("",), "", "", (), CallShape("", (), ()), ("",), (), "line start", (), (), "", (), ())
@@ -66,6 +77,34 @@ class Facts:
     def unopened(self) -> bool:
         """Nothing opens reasoning: it is what stands before its closing marker."""
         return bool(self.reasoning_close) and not self.acceptor.reasoning_starts
+
+    @property
+    def begun_opener(self) -> str:
+        """The beginning of an opener where the text ends: there is no more of the call than that."""
+        if self.bare or not self.calls.openers:
+            return ""
+        return self.opener_lead + begun(self.calls.openers, least=LEAST_CUT)
+
+    @property
+    def talks(self) -> bool:
+        """Whether what comes after an opener that opens no call is read in another way than other text."""
+        return bool(self.stray or self.begun_opener)
+
+    @property
+    def begun_stops(self) -> list[str]:
+        """Where that may be: short patterns to look for in text."""
+        if self.bare:
+            return []
+        cores = [text.strip() for text in self.calls.openers if text.strip()]
+        most = 2 * max(map(len, self.calls.openers), default=0)
+        first = either(["".join(signs_of(core)[:LEAST_CUT]) for core in cores])
+        return [rf"{self.opener_lead}{group(first)}(?=.{{0,{most}}}\Z)"] if first else []
+
+    @property
+    def opener_lead(self) -> str:
+        """White space that the template writes before the calls."""
+        leads = [_lead(text) for text in self.calls.openers]
+        return some_suffix(max(leads, key=len)) if any(leads) else ""
 
     @property
     def call_starts(self) -> list[str]:
@@ -189,9 +228,8 @@ class _Analysis:
         return any(other.startswith(text) for other in self.openers())
 
     def openers(self) -> list[str]:
-        """What opens a section, a call, a pair."""
-        pairs = self.calls.pairs.opens if self.calls.pairs else ()
-        texts = [*self.calls.section_starts, self.calls.shape.opener, *pairs]
+        """What opens a section, a call."""
+        texts = [*self.calls.section_starts, self.calls.shape.opener]
         return [text.strip() for text in texts if text.strip()]
 
     def call_close(self) -> str:

@@ -51,6 +51,10 @@ def unbroken(choice: str, stop: str) -> str:
     return f"!call_break {choice}" if stop else choice
 
 
+def maybe(choice: str, stop: str) -> str:
+    return f"({unbroken(choice, stop)})?" if stop else f"{choice}?"
+
+
 def ends(closing: str, stop: str) -> str:
     """How an object or a list ends: closed, by what stands in none, or with the output."""
     return f"({closing} / &call_break / cut)" if stop else f"({closing} / cut)"
@@ -77,7 +81,7 @@ def _object(style: BoundedStyle, here: str, place: str) -> list[Rule]:
     whole = f"{literal(_sign(style, '{'))} ({unbroken(inside, style.stop)})* {ends(closing, style.stop)}"
     return [
         rule(f"loose_object{here}", whole),
-        rule(f"loose_member{here}", f"loose_key{place} loose_sign{here}* loose_value{here}?"),
+        rule(f"loose_member{here}", f"loose_key{place} loose_sign{here}* {maybe(f'loose_value{here}', style.stop)}"),
         rule(
             f"loose_value{here}",
             f"loose_object{here}",
@@ -102,7 +106,8 @@ def _sign(style: BoundedStyle, token: str) -> str:
 
 def _signs(style: BoundedStyle, tokens: str) -> str:
     texts = [text for text, token in style.tokens.items() if token in tokens]
-    return rf"(?:\s|{either([exact(text) for text in texts])})++"
+    signs = rf"\s|{either([exact(text) for text in texts])}"
+    return rf"(?:(?!{style.stop})(?:{signs}))++" if style.stop else rf"(?:{signs})++"
 
 
 def string_pattern(style: BoundedStyle, *, follow: str = "", whole: bool = False) -> str:
@@ -115,6 +120,15 @@ def string_pattern(style: BoundedStyle, *, follow: str = "", whole: bool = False
         rf"{exact(opened)}{_text(close, escape)}(?:{_close(style, close, escape, follow)}{stop})"
         for opened, (close, escape, *_) in style.strings.items()
     ]
+    return either(strings) or "(?!)"
+
+
+def open_string_pattern(style: BoundedStyle) -> str:
+    """Text in quotes that the output's end cuts."""
+    strings = []
+    for opened, (close, escape, *_) in style.strings.items():
+        text = rf"(?:(?!{exact(close)}).)*+" if escape == "none" else _text(close, escape) + r"\\?"
+        strings.append(exact(opened) + text + r"\Z")
     return either(strings) or "(?!)"
 
 

@@ -21,6 +21,7 @@ from tplc.backends.peg.loose import (
     bare_word_pattern,
     break_rules,
     ends,
+    maybe,
     no_name_pattern,
     string_pattern,
     unbroken,
@@ -88,7 +89,9 @@ def object_call_section(dialect: Dialect, facts: Facts, known: KnownTools, style
     rules += named_by_key(name, stop) if calls.name_is_key else object_rules(name, fields_of(calls), stop, facts.bare)
     rules += break_rules(stop)
     rules += [rule(slot, *VALUES) for slot in ("id", "index") if calls.path_of(slot)]
-    rules.append(rule("other_field", "loose_key loose_sign* loose_value?", "loose_object", "loose_list"))
+    rules.append(
+        rule("other_field", f"loose_key loose_sign* {maybe('loose_value', stop)}", "loose_object", "loose_list")
+    )
     rules += name_rules(known, style, is_key=calls.name_is_key, bare=facts.bare)
     if closed:
         rules.append(rule("call_close", leaf(facts.call_close)))
@@ -138,6 +141,7 @@ def object_rules(name: str, fields: Field, stop: str, bare: bool) -> list[Rule]:
     ]
     for each in fields.inner:
         value = each.slot or "inner_object"
+        value = unbroken(value, stop)
         rules.append(rule(each.rule, f"{each.key_rule} {colon if each is named else 'loose_sign*'} {value}"))
         keys = [other.key for other in fields.inner]
         others = [path[-1] for path in other_names((each.key,)) if each.slot == "arguments" and path[-1] not in keys]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 import string
+from collections.abc import Sequence
 
 from tplc.lower.acceptor import AGAIN
 from tplc_runtime.markers import SEAM
@@ -63,6 +64,12 @@ def marker_core(text: str, *, loose: bool = True) -> str:
     )
 
 
+def marker_word(text: str) -> str:
+    """As `marker_core`; a word before white space is not the beginning of a longer one."""
+    core = text.strip()
+    return marker_core(core) + (r"(?!\w)" if core[-1].isalnum() and text[-1].isspace() else "")
+
+
 def _inner_space(before: str, after: str) -> str:
     return r"\s+" if is_word(before[-1]) and is_word(after[0]) else r"\s*"
 
@@ -104,6 +111,42 @@ def up_to(stops: list[str], *, least: int = 1) -> str:
     """Text up to the first place where a stop or the end of the text is, at least `least` (0 or 1) characters."""
     ahead = [OPTIONAL_END.sub("", stop) for stop in stops]
     return f"{'.+?' if least else '.*?'}(?={either([*ahead, END])})"
+
+
+def begun(texts: Sequence[str], *, least: int = 1) -> str:
+    """The beginning of a marker where the text ends, no whole one: at least so many characters of it.
+
+    Between its pieces any white space will do.
+    """
+    cores = list(dict.fromkeys(text.strip() for text in texts if text.strip()))
+    tree = _beginnings([signs_of(core)[:-1] for core in cores], 0, least)
+    words = r"(?![^\W_]+\s*\Z)" if least > 1 and any(core[0].isalnum() for core in cores) else ""
+    return words + tree + r"\s*" + END if tree else "(?!)"
+
+
+def signs_of(core: str) -> list[str]:
+    """The patterns of a marker's characters, each with the white space before it."""
+    pieces = re.split(rf"(\s+|{SEAM})", core)
+    signs = []
+    for index, piece in enumerate(pieces[::2]):
+        space = r"\s*" if index else ""
+        signs += [(space if at == 0 else "") + exact(char) for at, char in enumerate(piece)]
+    return signs
+
+
+def _beginnings(texts: Sequence[Sequence[str]], count: int, least: int) -> str:
+    """What goes on after `count` characters, as a tree: each of them once.
+
+    "<call", "<cut"  →  <(?:c(?:a(?:l(?:l)?)?|u(?:t)?)?)?
+    """
+    nexts: dict[str, list[Sequence[str]]] = {}
+    for text in texts:
+        if len(text) >= least:
+            nexts.setdefault(text[0], []).append(text[1:]) if text else None
+    branches = [char + _beginnings(rests, count + 1, least - 1) for char, rests in nexts.items()]
+    if least > 0:
+        return group(either(branches))
+    return f"(?:{either(branches)})?" if branches else ""
 
 
 def any_of(chars: str) -> str:

@@ -11,9 +11,9 @@ What a schema does not know is read all the same: a grammar that parses is no ju
 from __future__ import annotations
 
 from tplc.backends.peg.known_tools import KnownTool, Parameter
-from tplc.backends.peg.patterns import literal
+from tplc.backends.peg.patterns import exact, leaf, literal
 from tplc.backends.peg.rules import Rule, rule
-from tplc.ir.nodes import Dialect
+from tplc.ir.nodes import Dialect, ValueStyle
 
 KEY_QUOTES = ("", '"', "'")
 TYPE_RULES = {
@@ -38,8 +38,15 @@ def schema_rules(tool: KnownTool, dialect: Dialect) -> list[Rule]:
         rule(f"arguments_for_{tool.rule}", f"object_for_{tool.rule}", "arguments"),
         rule(f"object_for_{tool.rule}", f"object_open ({member} (comma {member})*)? object_close"),
         rule(member, *choices, "member"),
-        *(rule(f"key_for_{each.rule}", literal(style.key_open + each.name + style.key_close)) for each in members),
+        *(rule(f"key_for_{each.rule}", _key(each.name, style)) for each in members),
     ]
+
+
+def _key(name: str, style: ValueStyle) -> str:
+    """A key without quotes goes on to its colon."""
+    if style.key_open:
+        return literal(style.key_open + name + style.key_close)
+    return leaf(rf"{exact(name)}[^\S\n]*+(?={exact(style.colon.strip())})")
 
 
 def known_members(tool: KnownTool, dialect: Dialect) -> list[Parameter]:

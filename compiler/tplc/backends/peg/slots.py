@@ -11,7 +11,7 @@ from __future__ import annotations
 from tplc.backends.peg.arguments import arguments_ahead
 from tplc.backends.peg.facts import Facts, longest_first
 from tplc.backends.peg.known_tools import KnownTools
-from tplc.backends.peg.patterns import either, exact, group, leaf, literal, marker, marker_core
+from tplc.backends.peg.patterns import begun, either, exact, group, leaf, literal, marker, marker_word
 from tplc.backends.peg.rules import Rule, rule
 from tplc.backends.peg.styles import breaks_pattern
 from tplc.ir.markers import pieces_of
@@ -66,10 +66,13 @@ def before_counter(stop: str, behind: str, index: int, facts: Facts) -> str:
 def slot_start(index: int, facts: Facts) -> str:
     """What the arguments open with, where the text between them and the slot may be left out."""
     calls, (kind, _) = facts.calls, facts.calls.shape.slots[index]
-    if calls.fields or kind in calls.shape.id_slots:
+    if calls.fields or (kind in calls.shape.id_slots and (kind != calls.shape.id_slots[-1] or calls.shape.id_suffix)):
         return ""
     slot = next((slot for slot in calls.header if slot.kind == kind), None)
-    return either([exact(text.strip()) for text in slot.bare]) if slot else ""
+    if slot is None or not slot.bare:
+        return ""
+    # At the output's end it may also be the beginning of that text.
+    return rf"(?!{begun(slot.suffixes)}){group(either([exact(text.strip()) for text in slot.bare]))}"
 
 
 def name_rules(stop: str, start: str, known: KnownTools, breaks: str, *, bare: bool) -> list[Rule]:
@@ -111,7 +114,7 @@ def slot_stop(index: int, facts: Facts) -> str:
         text = next(iter(pieces_of(shape.closer[0] or "")), "")
     if text.strip():
         return r"\s*+" + group(
-            either([marker_core(each) for each in longest_first([text, *variants_after(kind, calls)])])
+            either([marker_word(each) for each in longest_first([text, *variants_after(kind, calls)])])
         )
     if calls.pairs is None:
         return r"\s*+" + exact(calls.object_open)

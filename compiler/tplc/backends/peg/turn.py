@@ -8,6 +8,7 @@ Reasoning("tag_based", "<reason>\\n", "\\n</reason>")
 
 from __future__ import annotations
 
+from tplc.backends.peg.cuts import cut_names
 from tplc.backends.peg.facts import Facts
 from tplc.backends.peg.patterns import either, leaf, some_prefix, up_to
 from tplc.backends.peg.rules import Rule, Section, rule, sequence
@@ -16,6 +17,7 @@ from tplc.lower import CallForm
 
 INDENT = r"[^\S\n]*+"
 SPACE = r"\s*+"
+AT_CALL = "&(tool_calls / trailing_for_call)"
 CONTENT = "Content: text up to where the next part may begin."
 
 
@@ -32,7 +34,8 @@ def turn_section(facts: Facts, *, in_format: bool) -> Section:
         _first(facts),
     ]
     markers = _markers(facts)
-    text = [*(["content_for_answer"] if in_format else []), *_talk(facts), "content"]
+    begun = ["trailing_for_opener"] if facts.begun_opener else []
+    text = [*(["content_for_answer"] if in_format else []), *_talk(facts), *begun, "content"]
     parts = [*markers, *text]
     if _failing_next(facts):
         parts[parts.index("tool_calls")] = "tool_calls failed_call?"
@@ -50,7 +53,9 @@ def turn_section(facts: Facts, *, in_format: bool) -> Section:
     else:
         rules.append(rule("part", *parts))
     if facts.bare:
-        rules.append(rule("tool_calls_first", f"{leaf(SPACE)} tool_calls"))
+        cut = ["content_for_space cut_text"] if cut_names(facts) else []
+        rules.append(rule("tool_calls_first", f"{leaf(SPACE)} tool_calls", *cut))
+        rules += [rule("content_for_space", leaf(SPACE))] if cut else []
         own_line = [f"&{leaf(facts.own_line)} tool_calls"] if facts.call_lead else []
         rules.append(rule("call_line", *own_line, "line_start content_for_indent tool_calls"))
         rules.append(rule("line_start", leaf(r"(?<![^\n])")))
@@ -79,6 +84,7 @@ def _markers(facts: Facts) -> list[str]:
         ("turn_header", facts.turn_header),
         ("reasoning_for_word" if facts.reasoning_open_first else "reasoning", facts.reasoning_open_anywhere),
         ("call_line" if facts.bare else "tool_calls", facts.call_starts),
+        *((name, True) for name in cut_names(facts)),
         ("empty_call", facts.empty),
         ("content_open", facts.content_open),
         ("content_close", facts.content_close),
@@ -118,7 +124,7 @@ def _then_first(part: str, facts: Facts) -> str:
 def _talk(facts: Facts) -> list[str]:
     if not facts.call_starts:
         return []
-    return ["talk_of_calls" if facts.stray else "content_for_opener"]
+    return ["talk_of_calls" if facts.talks else "content_for_opener"]
 
 
 def reasoning_section(mode: ReasoningMode, facts: Facts) -> Section:
@@ -129,20 +135,25 @@ def reasoning_section(mode: ReasoningMode, facts: Facts) -> Section:
         return _thinking_aloud(facts)
     over_lines = facts.over_lines if by_call else ""
     stops = [facts.reasoning_close, facts.turn_end, over_lines, *(facts.line_starts if by_call else [facts.unparsed])]
-    at_call = "!call_line" if by_call else f"!{leaf(facts.unparsed)}" if facts.unparsed else ""
+    stops += facts.begun_stops if by_call else []
+    at_call = "!call_line !trailing_for_opener" if by_call else f"!{leaf(facts.unparsed)}" if facts.unparsed else ""
     text = sequence("!reasoning_close", "!turn_end" if facts.turn_end else "", at_call, leaf(up_to(stops)))
-    ends = ["reasoning_close", *(["&turn_end"] if facts.turn_end else []), *(["call_line"] if by_call else [])]
+    ends = [
+        "reasoning_close",
+        *(["&turn_end"] if facts.turn_end else []),
+        *(["call_line", "&trailing_for_opener"] if by_call else []),
+    ]
     ends += [*([f"&{leaf(facts.unparsed)}"] if facts.unparsed else []), "cut"]
     rules = [
-        rule("reasoning", *_reasoning(ends, "&tool_calls" if by_call else facts.unparsed_first)),
+        rule("reasoning", *_reasoning(ends, AT_CALL if by_call else facts.unparsed_first)),
         rule("reasoning_open", leaf(facts.reasoning_open)),
         rule("reasoning_text", text),
         rule("reasoning_close", leaf(facts.reasoning_close)),
     ]
     if by_call:
         ahead = [facts.own_line if facts.call_lead else "", over_lines]
-        whole = [f"&{leaf(pattern)} &tool_calls" for pattern in ahead if pattern]
-        rules.append(rule("call_line", *whole, "line_start reasoning_text_for_indent &tool_calls"))
+        whole = [f"&{leaf(pattern)} {AT_CALL}" for pattern in ahead if pattern]
+        rules.append(rule("call_line", *whole, f"line_start reasoning_text_for_indent {AT_CALL}"))
         rules.append(rule("reasoning_text_for_indent", leaf(INDENT)))
         rules.append(rule("line_start", leaf(r"(?<![^\n])")))
     return Section(f"Reasoning{_FORM[mode]}.", (*rules,))
@@ -172,6 +183,7 @@ def _thinking_aloud(facts: Facts) -> Section:
         ("turn_end", facts.turn_end),
         ("content_open", facts.content_open),
         ("call_line" if facts.bare else "tool_calls", facts.call_starts),
+        *((name, True) for name in cut_names(facts)),
     )
     guards = [f"!{name}" for name, present in named if present]
     calls = facts.line_starts if facts.bare else facts.call_starts
@@ -201,7 +213,7 @@ def _thinking_aloud(facts: Facts) -> Section:
 def content_section(facts: Facts) -> Section:
     calls = facts.line_starts if facts.bare else facts.call_starts
     opened = facts.reasoning_open_anywhere
-    texts = [facts.content_open, facts.content_close, facts.empty, facts.stray]
+    texts = [facts.content_open, facts.content_close, facts.empty, facts.stray, *facts.begun_stops]
     stops = [facts.turn_end, facts.turn_header, opened, *calls, *texts]
     rules = [rule("content", leaf(up_to(stops)))]
     if facts.content_open:
@@ -222,7 +234,7 @@ def _talk_rules(facts: Facts) -> list[Rule]:
     others = [f"!{name}" for name in _markers(facts) if name != "stray_closer"]
     text = "(content_for_closer / content)" if facts.stray else "content"
     rest = f"({' '.join(others)} {text})*"
-    rules = [rule("talk_of_calls", f"content_for_opener {rest}")] if facts.stray else []
+    rules = [rule("talk_of_calls", f"content_for_opener {rest}")] if facts.talks else []
     rules += _opener_rules(facts)
     if _failing_next(facts):
         before = ["gap", *(["!turn_end"] if facts.turn_end else []), *(["call_open gap"] if facts.call_open else [])]
@@ -240,6 +252,8 @@ def _failing_next(facts: Facts) -> bool:
 def _opener_rules(facts: Facts) -> list[Rule]:
     """What turns out not to open a call: with an object that has no name, up to where that shows."""
     opener = leaf("|".join(facts.call_starts))
+    if facts.empty:
+        opener = f"!{leaf(SPACE + facts.empty)} {opener}"
     if facts.bare:
         opener = f"line_start {leaf(INDENT + '(?:' + either(facts.call_starts) + ')')}"
     calls = facts.calls

@@ -27,16 +27,18 @@ ESCAPES = {
 }
 
 
-def value_rules(style: ValueStyle, dialect: Dialect, suffix: str = "", *, after: str = "") -> list[Rule]:
+def value_rules(
+    style: ValueStyle, dialect: Dialect, suffix: str = "", *, after: str = "", no_key: str = ""
+) -> list[Rule]:
     """The rules for values of one style; inside its lists and objects the dialect says which style goes on.
 
-    `after` is what may follow a value, where quotes stand unescaped inside quotes.
+    `after` is what may follow a value, where quotes stand unescaped inside quotes; `no_key` what begins no bare key.
     """
     words = [f"{word}{suffix}" for word in _words(style)]
     strings = [f"string{suffix}"] if style.strings else []
     return [
         rule(f"value{suffix}", f"object{suffix}", f"list{suffix}", *strings, "number", *words),
-        *object_rules(style, suffix, member_suffix(style, dialect, suffix)),
+        *object_rules(style, suffix, member_suffix(style, dialect, suffix), no_key),
         *list_rules(style, suffix, item_suffix(style, dialect, suffix)),
         *string_rules(style, suffix, after),
         *([rule("number", leaf(NUMBER))] if not suffix else []),
@@ -63,7 +65,7 @@ def list_suffix(dialect: Dialect) -> str:
     return "" if dialect.in_list == dialect.in_object else "_for_list"
 
 
-def object_rules(style: ValueStyle, suffix: str, inner: str) -> list[Rule]:
+def object_rules(style: ValueStyle, suffix: str, inner: str, no_key: str = "") -> list[Rule]:
     member = f"member{inner}"
     rules = [
         rule(f"object{suffix}", f"object_open{suffix} ({member} (comma{suffix} {member})*)? object_close{suffix}"),
@@ -74,18 +76,19 @@ def object_rules(style: ValueStyle, suffix: str, inner: str) -> list[Rule]:
     if inner == suffix:
         rules += [
             rule(member, f"key{suffix} colon{suffix} value{suffix}"),
-            *key_rules(style, suffix),
+            *key_rules(style, suffix, no_key),
             rule(f"colon{suffix}", leaf(SPACE + exact(style.colon.strip()) + SPACE)),
         ]
     return rules
 
 
-def key_rules(style: ValueStyle, suffix: str) -> list[Rule]:
+def key_rules(style: ValueStyle, suffix: str, no_key: str) -> list[Rule]:
     if style.key_open:
         return [rule(f"key{suffix}", f"string{suffix}")]
     inside = [style.colon, style.object_close, *(string.open for string in style.strings)]
     signs = [*inside, style.object_open, style.list_open, style.list_close, style.object_separator]
     stops, first = (either([exact(sign.strip()) for sign in texts if sign.strip()]) for texts in (inside, signs))
+    first = either([first, no_key])
     return [rule(f"key{suffix}", leaf(rf"(?!{first})\S(?:(?!{stops})[^\n])*+"))]
 
 

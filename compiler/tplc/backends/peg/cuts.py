@@ -1,0 +1,274 @@
+"""The rules of what an output's end cuts before a call has its name: it is no text, and the output is incomplete.
+
+"<call>" NAME "\\n" ARGUMENTS "</call>"
+→  trailing_for_opener = ~r"<ca(?:l(?:l(?:>)?)?)?\\Z"s
+   trailing_for_call   = call_open gap begun_name
+   begun_name          = ~r"\\s*+(?:(?!\\n)\\S){0,511}\\Z"s
+   calls_cut           = gap (trailing_for_next / trailing_for_closer / missing_closer)
+
+Where calls look like any text, it is text all the same, and followed by `cut`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tplc.backends.peg.facts import Facts
+from tplc.backends.peg.known_tools import KnownTools
+from tplc.backends.peg.loose import open_string_pattern
+from tplc.backends.peg.patterns import (
+    END,
+    any_of,
+    begun,
+    either,
+    exact,
+    group,
+    leaf,
+    literal,
+    marker,
+    marker_core,
+    marker_word,
+)
+from tplc.backends.peg.rules import Rule, Section, rule, sequence
+from tplc.backends.peg.styles import BoundedStyle, breaks_pattern
+from tplc.lower import Acceptor, CallForm, PairForm, SlotEnd
+from tplc_runtime.machine import LEAST_CUT, NAME_LIMIT
+
+
+def cut_section(facts: Facts, known: KnownTools, style: BoundedStyle) -> Section:
+    calls = facts.calls
+    if not calls.openers:
+        return Section("", ())
+    rules = [] if facts.bare else [rule("trailing_for_opener", leaf(facts.begun_opener))]
+    rules += _cut_call(facts, style)
+    rules += [rule("calls_cut", f"gap ({' / '.join(cuts_after(facts))})")] if cuts_after(facts) else []
+    rules += _next_rules(facts)
+    rules += slot_cuts(
+        calls.header, known, breaks_pattern(calls.breaks), opened=calls.object_open if calls.fields else ""
+    )
+    rules += _tail_rules(calls, known)
+    return Section("A call that the output's end cuts before it has a name, or before its last closer.", (*rules,))
+
+
+def cut_names(facts: Facts) -> list[str]:
+    """The parts of a turn that are cut calls."""
+    if not facts.calls.openers:
+        return []
+    return ["cut_call"] if facts.bare else ["trailing_for_call"]
+
+
+# In a turn
+
+
+def _cut_call(facts: Facts, style: BoundedStyle) -> list[Rule]:
+    opener = leaf("|".join(facts.call_starts))
+    if facts.bare:
+        indented = leaf(r"[^\S\n]*+(?:" + either(facts.call_starts) + ")")
+        whole = _cut(facts, indented)
+        rules = [rule("cut_call", "line_start cut_text")]
+        if facts.calls.fields:
+            rules += [rule("cut_text", "content_for_cut cut"), rule("content_for_cut", whole)]
+        else:
+            rules += [rule("cut_text", "cut_for_text content_for_cut"), rule("content_for_cut", indented)]
+            rules.append(rule("cut_for_text", f"&({whole})"))
+    else:
+        rules = [rule("trailing_for_call", _cut(facts, opener))]
+    return [*rules, *_object_rules(facts, style)]
+
+
+def _rest(facts: Facts) -> str:
+    """Of a call whose opener has come, up to the output's end."""
+    calls = facts.calls
+    prefix = literal(calls.shape.id_prefix) if _id_is_first(calls) else ""
+    choices = _cuts_of(calls.header)
+    if calls.fields:
+        choices.append(sequence(*(f"whole_{name}" for name in _slot_names(calls.header)), "gap", "cut_object"))
+    return sequence("gap", prefix, f"({' / '.join(choices)})")
+
+
+def _id_is_first(calls: CallForm) -> bool:
+    slots = calls.shape.slots
+    return bool(calls.shape.id_prefix and slots and slots[0][0] in calls.shape.id_slots)
+
+
+def _cut(facts: Facts, opener: str) -> str:
+    """From the opener on; an object that is no call before a closer is text, which is looked for once it is read."""
+    calls, whole = facts.calls, sequence(opener, _rest(facts))
+    closers = [marker_core(text) for text in calls.last or calls.closers[:1]] if calls.fields else []
+    if not closers:
+        return whole
+    return sequence(f"&({whole})", "&" + leaf(f"(?:(?!{either(closers)}).)*+" + END), whole)
+
+
+def _object_rules(facts: Facts, style: BoundedStyle) -> list[Rule]:
+    """A call's object without a name so far."""
+    calls = facts.calls
+    if not calls.fields:
+        return []
+    end, string = leaf(r"\s*+\Z"), "open_string"
+    key = "inner_key" if len(calls.path_of("name")) > 1 else "name_key"
+    value = f"(loose_value / {string})?" if key == "inner_key" else f"{string}?"
+    if calls.name_is_key:
+        whole = f"object_open (loose_sign / loose_object / loose_list)* {string}? {end}"
+    elif facts.bare:
+        others = [f"{slot}_field" for slot in ("arguments", "id", "index") if len(calls.path_of(slot)) == 1]
+        before = f"(({' / '.join(others)}) comma)*" if others else ""
+        last = " / ".join([f"{key} (colon {value})?", *others, string])
+        whole = sequence("object_open", before, f"({last})?", end)
+    else:
+        whole = f"object_open (!{key} field)* ({key} loose_sign* {value})? {end}"
+    return [rule("cut_object", whole), rule(string, leaf(open_string_pattern(style)))]
+
+
+# After a call
+
+
+def cuts_after(facts: Facts) -> list[str]:
+    calls = facts.calls
+    # A separator alone opens no call: it is dropped, whatever comes.
+    separated = "" if facts.call_open or facts.calls.fields else "call_separator gap "
+    names = [separated + _next_cut(facts)] if _opens_next(facts) else []
+    names += ["trailing_for_tail"] if calls.tail is not None else []
+    names += ["trailing_for_closer"] if _markers_after(calls) else []
+    return [*names, *(["missing_closer"] if _missing(facts) else [])]
+
+
+def _missing(facts: Facts) -> str:
+    """Where calls stop without their last closer, or with a separator."""
+    calls, last = facts.calls, _last(facts.calls)
+    if calls.ends_turn:
+        return ""
+    if last:
+        return rf"(?<!{last}\s*)\Z"
+    return rf"(?<={facts.separator}\s*)\Z" if facts.separator else ""
+
+
+def _opens_next(facts: Facts) -> bool:
+    return bool(facts.call_open or facts.calls.fields or facts.separator)
+
+
+def _next_cut(facts: Facts) -> str:
+    return "cut_for_next" if facts.bare else "trailing_for_next"
+
+
+def _next_rules(facts: Facts) -> list[Rule]:
+    calls, rules = facts.calls, []
+    last = _last(calls)
+    if _opens_next(facts):
+        opener = "call_joint? call_open" if calls.joints else "call_open"
+        if not facts.call_open:
+            opener = "call_joint?" * bool(calls.joints and calls.fields)
+        whole = _cut(facts, opener)
+        rules.append(rule(_next_cut(facts), f"&({whole})" if facts.bare else whole))
+    texts, enough = _markers_after(calls), rf"(?=(?:\S\s*){{{LEAST_CUT}}})"
+    if texts:
+        # With its last closer a call is whole: less than so much more may as well be text.
+        least = f"(?:(?<!{last}\\s*)|{enough})" if last else enough
+        marks = [*texts, *_markers_of_turn(facts.acceptor)]
+        rules.append(rule("trailing_for_closer", leaf(no_whole(marks) + least + begun(texts))))
+    if _missing(facts):
+        rules.append(rule("missing_closer", leaf(_missing(facts))))
+    return rules
+
+
+def _markers_after(calls: CallForm) -> list[str]:
+    """What opens, separates and closes calls, where more of them may come."""
+    tail = [calls.tail[0]] if calls.tail is not None else []
+    joined = [f"{sign}{text}" for sign in calls.joints for text in calls.inner]
+    ends = calls.section_ends if calls.unmarked else ()
+    texts = [*tail, *calls.inner, *calls.openers, *joined, *calls.separators, *ends, *calls.last, *calls.closers]
+    return [*dict.fromkeys(text.strip() for text in texts if text.strip())]
+
+
+def _markers_of_turn(acceptor: Acceptor) -> list[str]:
+    opened = [*acceptor.strays, *acceptor.reasoning_starts, *acceptor.content_starts]
+    texts = [*acceptor.ends, *acceptor.headers, *(each.text for each in opened if each.where == "anywhere")]
+    return [text.strip() for text in texts if text.strip()]
+
+
+def _last(calls: CallForm) -> str:
+    """What a call ends with, of which nothing is missing."""
+    if calls.tail is not None:
+        return marker_core(calls.tail[0]) + r"[^\n]*"
+    return group(either([marker_core(text) for text in calls.last]))
+
+
+def _tail_rules(calls: CallForm, known: KnownTools) -> list[Rule]:
+    if calls.tail is None:
+        return []
+    opened, slots = calls.tail
+    return [
+        rule("trailing_for_tail", f"{leaf(marker(opened.lstrip()))} ({' / '.join(_cuts_of(slots, '_for_tail'))})"),
+        *slot_cuts(slots, known, "", "_for_tail"),
+    ]
+
+
+# Slots
+
+
+def pair_cuts(pairs: PairForm, known: KnownTools, opened: str) -> list[Rule]:
+    """A pair that is cut before its value, or a marker before or after it; `opened`: the rules before the key."""
+    texts = [*dict.fromkeys(text.strip() for _, found in pairs.between for text in found)]
+    marks = leaf(no_whole(texts) + begun(texts))
+    header = sequence(opened, f"({' / '.join(_cuts_of(pairs.slots, '_for_pair'))})")
+    return [rule("trailing_for_pair", marks, header), *slot_cuts(pairs.slots, known, "", "_for_pair")]
+
+
+def no_whole(texts: Sequence[str]) -> str:
+    return f"(?!{either([marker_core(text) for text in texts])})"
+
+
+def _slot_names(slots: Sequence[SlotEnd]) -> list[str]:
+    kinds = [slot.kind for slot in slots]
+    return [kind + "_again" * kinds[:index].count(kind) for index, kind in enumerate(kinds)]
+
+
+def _cuts_of(slots: Sequence[SlotEnd], place: str = "") -> list[str]:
+    """In the first slot; in the second; …"""
+    names = _slot_names(slots)
+    wholes = [[f"whole_{name}{place}" for name in names[:index]] for index in range(len(names))]
+    return [sequence(*whole, f"begun_{name}{place}") for whole, name in zip(wholes, names, strict=True)]
+
+
+def slot_cuts(
+    slots: Sequence[SlotEnd], known: KnownTools, breaks: str, place: str = "", *, opened: str = ""
+) -> list[Rule]:
+    """Each slot whole, with what ends it, and cut; `opened` is what the last ends with, the object's own."""
+    rules = []
+    for slot, name in zip(slots, _slot_names(slots), strict=True):
+        guard = f"(?!{breaks})" if breaks and slot.kind == "name" else ""
+        left = opened if slot is slots[-1] else ""
+        rules.append(rule(f"whole_{name}{place}", leaf(_whole_slot(slot, guard, left))))
+        rules.append(rule(f"begun_{name}{place}", leaf(_begun_slot(slot, guard, known))))
+    return rules
+
+
+def _ends_of(slot: SlotEnd) -> list[str]:
+    return [text for text in (*slot.suffixes, *slot.nexts, *slot.bare) if text.strip()]
+
+
+def _whole_slot(slot: SlotEnd, guard: str, left: str) -> str:
+    ends = either([marker_word(text) for text in _ends_of(slot)])
+    after = [_consumed(text, left) for text in sorted(slot.suffixes, key=len, reverse=True) if text.strip()]
+    ahead = either([marker_core(text) for text in (*slot.nexts, *slot.bare) if text.strip()])
+    after += [rf"(?=\s*+(?:{ahead}))"] if ahead else []
+    after += [rf"(?={any_of(slot.stops)})"] if slot.stops else []
+    char = rf"(?:{f'(?!{ends})' if ends else ''}{guard}[^\n])"
+    return rf"\s*+(?=\S){char}{{1,{NAME_LIMIT}}}?(?:{either(after)})"
+
+
+def _consumed(text: str, left: str) -> str:
+    if not left or not text.endswith(left):
+        return rf"\s*+{marker(text.lstrip())}"
+    rest = text.removesuffix(left)
+    return (rf"\s*+{marker(rest.lstrip())}" if rest.strip() else "") + rf"(?=\s*+{exact(left)})"
+
+
+def _begun_slot(slot: SlotEnd, guard: str, known: KnownTools) -> str:
+    ends = either([marker_word(text) for text in _ends_of(slot)])
+    char = rf"(?:{f'(?!{ends})' if ends else ''}{guard}\S)"
+    space = r"\s*+" if not slot.stops else r"[^\S\n]*+" if " " not in slot.stops else ""
+    begins = [rf"\s*{begun(_ends_of(slot))}"] if ends else []
+    word = rf"\s*+{char}{{0,{NAME_LIMIT - 1}}}" + group(either([space + END, *begins]))
+    words = [tool.name for tool in known.tools if slot.kind == "name" and len(tool.name.split()) > 1]
+    return either([word, *([rf"\s*+{begun(words)}"] if words else [])])
