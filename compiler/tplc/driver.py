@@ -304,6 +304,7 @@ def artifact_of(ir: TemplateIR, target: Target = "python", parser: ParserOptions
 
     The parser is the text that is written when all goes well: one that fails is written with a mark.
     """
+    from tplc.backends.python import audit
     from tplc.verify import Artifact, load_artifact
 
     if target == "peg":
@@ -313,7 +314,8 @@ def artifact_of(ir: TemplateIR, target: Target = "python", parser: ParserOptions
     verified = replace(ir, verification=Verification(verified=True))
     options = parser or ParserOptions()
     runtime = shared_runtime() if options.runtime == "shared" else None
-    return load_artifact(generate(verified, "python", GrammarOptions(parser=options)), runtime=runtime)
+    text = generate(verified, "python", GrammarOptions(parser=options))
+    return load_artifact(text, runtime=runtime, code=audit(text))
 
 
 def verify_artifact(

@@ -8,6 +8,7 @@ The members come in any order; until the name is known, the object may still tur
 from __future__ import annotations
 
 import re
+import sys
 
 from .machine import Machine
 from .objects import Objects
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from .markers import Marks
 
 
+NO_FLOOR = sys.maxsize
 OBJECT_END = Pattern(r"\s*\}")
 
 
@@ -36,6 +38,7 @@ class CallReader(Reader):
         self.path: list[str] = []
         self.role = ""  # of the value that is read, which starts at this depth
         self.depth = 0
+        self.floor = NO_FLOOR
         self.event = ""
 
     def _begin(self) -> None:
@@ -44,6 +47,7 @@ class CallReader(Reader):
             self.out = []
             if self.want == "value":
                 self.role, self.depth = self._role_here(), len(self.stack)
+                self.floor = self.depth if self.role else NO_FLOOR
 
     def _at_top(self) -> bool:
         return self._role_here() == "arguments"
@@ -66,6 +70,7 @@ class CallReader(Reader):
             self.event, self.pause = "key", True
         elif self.role and len(self.stack) == self.depth:
             self.event, self.role, self.pause = self.role, "", True
+            self.floor = NO_FLOOR
 
     def _repaired(self, what: str) -> None:
         super()._repaired(what)
@@ -113,6 +118,10 @@ class CallObjects(Objects):
             self._say("arguments", self._buf[head.end() : stop])
             self._close_call()
         return True
+
+    def _goes_through(self, reader: Reader) -> bool:
+        said = self._reader is not None and self._reader.role == "arguments" and self._named
+        return said and super()._goes_through(reader)
 
     def _object(self) -> bool:
         # call = "{" (key ":" value ",")* "}"

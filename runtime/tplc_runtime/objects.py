@@ -12,11 +12,38 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import ClassVar
 
+    from .message import Delta
+
 
 class Objects(Machine):
     STYLES: ClassVar[tuple[Style, Style, Style]]
     _reader: Reader | None = None
     _kind = ""  # how the arguments begin
+
+    def _advance(self, chunk: str) -> list[Delta]:
+        reader = self._reader
+        if reader is None or not self._goes_through(reader) or self._out or self._eat or self._wanted or self._final:
+            return super()._advance(chunk)
+        # In the middle of arguments no state has to look at JSON as it should be.
+        if self._passed:
+            self._settle()
+        self._base += self._pos
+        self._buf = buf = self._buf[self._pos :] + chunk
+        self._pos = reader.regular(buf, 0, len(buf))
+        if self._pos < len(buf) or self._base < 0:
+            return super()._advance("")
+        self._within = ""
+        self._plain_value = self._plain_text = False
+        text = reader.take()
+        self._in_string(reader)
+        if not text:
+            return []
+        self._texts["arguments"].append(text)
+        return [{"tool_calls": [{"index": self._index, "function": {"arguments": text}}]}]
+
+    def _goes_through(self, reader: Reader) -> bool:
+        """Are all of these values arguments, and said as they come?"""
+        return len(reader.stack) > reader.floor and reader.style.is_json and self._kind == "{"
 
     def _arguments(self) -> bool:
         # arguments = object | string that holds an object

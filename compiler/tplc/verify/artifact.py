@@ -51,9 +51,9 @@ def load_module(text: str, name: str = "parser.py", *, runtime: str | None = Non
     return _run(_compiled(text, name), _shared(runtime))
 
 
-def read_parser(text: str, name: str, *, runtime: str | None = None) -> ModuleType:
-    """Run what somebody says is a parser: what has none in it is not run."""
-    code = _compiled(text, name)
+def read_parser(text: str, name: str, *, runtime: str | None = None, code: CodeType | None = None) -> ModuleType:
+    """Run what somebody says is a parser: what has none in it is not run.  `code`: of a text that was compiled."""
+    code = code or _compiled(text, name)
     if not {"parse", "StreamParser"} <= set(code.co_names):
         raise NotAParser(f"{name}: is not a parser made by tplc: it has no parse and StreamParser")
     if runtime is None and RUNTIME in code.co_names:
@@ -64,8 +64,10 @@ def read_parser(text: str, name: str, *, runtime: str | None = None) -> ModuleTy
         raise NotAParser(f"{name}: cannot be run: {type(error).__name__}: {error}") from error
 
 
-def load_artifact(text: str, name: str = "parser.py", *, runtime: str | None = None) -> Artifact:
-    return artifact_in(read_parser(text, name, runtime=runtime))
+def load_artifact(
+    text: str, name: str = "parser.py", *, runtime: str | None = None, code: CodeType | None = None
+) -> Artifact:
+    return artifact_in(read_parser(text, name, runtime=runtime, code=code))
 
 
 def runtime_beside(path: str) -> str | None:

@@ -236,6 +236,7 @@ LOOSE_NUMBER = r"([+-]?)([0-9][0-9_]*)?(?:(\.)([0-9_]*))?([eE][+-]?[0-9]+)?"
 ESCAPE = Pattern(r"\\(?:([\"\\/bfnrt]|u[0-9a-fA-F]{4})|(?:x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(.)))")
 PART_OF_ESCAPE = Pattern(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7}|[0-7]{1,2})?\Z")
 WORD = Pattern(r"[^,\n\]}]+")
+JSON_WORD = Pattern(r"[\w.+-]+")
 HELD = 256  # more than any sign is long
 LONGEST_FOLLOW = 160  # what shows that a value has ended, in characters
 
@@ -342,7 +343,8 @@ class Reader(Copied):
     def __init__(
         self, styles: tuple[Style, Style, Style], follow: tuple[str, ...] = (), breaks: Marks = NO_MARKS
     ) -> None:
-        self.breaks, self.first = breaks, [core[0] for core in breaks.cores]
+        self.breaks, self.first = breaks, {core[0] for core in breaks.cores}
+        self.wordless = not any(JSON_WORD.match(sign) for sign in self.first)
         self.styles, self.style = styles, styles[0]
         self.follow = [Pattern(pattern) for pattern in follow]
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
@@ -353,6 +355,7 @@ class Reader(Copied):
         self.comma: list[str] = []  # a comma, and white space after it, until something follows
         self.repair = ""  # the first thing that had to be repaired
         self.pause = False
+        self.floor = 0  # what is deeper is read for its text alone
 
     def take(self) -> str:
         text = "".join(self.out)
@@ -363,6 +366,10 @@ class Reader(Copied):
         """Consume `buf` from `pos` on, to the value's end or to where more input is needed."""
         stop = len(buf)
         while pos < stop and self.want and not self.pause:
+            if len(self.stack) > self.floor and self.style.is_json:
+                pos = self.regular(buf, pos, stop)
+                if pos == stop or (not final and self._is_word(buf, pos)):
+                    break
             if self.string is not None:
                 start, pos = pos, self._inside(buf, pos, final, *self.string)
                 if pos == start and self.string is not None:
@@ -399,6 +406,84 @@ class Reader(Copied):
                     break
             pos = end
         return pos
+
+    def regular(self, buf: str, pos: int, stop: int) -> int:
+        """JSON as it should be, up to what is not, or takes a closer look, or closes what is read."""
+        out, stack, want, string = self.out, self.stack, self.want, self.string
+        match_word, quoting = JSON_WORD.match, self.style.strings['"']
+        match_body = quoting.body.match
+        while pos < stop:
+            if string is not None:
+                if string is not quoting:
+                    break
+                end = match_body(buf, pos).end()
+                if end < stop and buf[end] == '"':
+                    end += 1
+                    string, want = None, "colon" if want in ("key", "member") else "comma"
+                elif end == pos:
+                    break
+                out.append(buf[pos:end])
+                pos = end
+                continue
+            sign = buf[pos]
+            if sign in self.first:
+                break
+            if sign == " ":
+                (self.comma or out).append(sign)
+            elif sign == ",":
+                if want != "comma":
+                    break
+                self.comma.append(sign)
+                want = "value" if stack[-1] == "[" else "member"
+            elif sign == ":":
+                if want != "colon":
+                    break
+                out.append(sign)
+                want = "value"
+            elif sign in "]}":
+                if want != "comma" or len(stack) <= self.floor + 1 or stack[-1] != ("[" if sign == "]" else "{"):
+                    break
+                self.lists -= stack.pop() == "["
+                out.append(sign)
+            elif want in ("colon", "comma"):
+                break
+            elif sign == '"':
+                self._after_comma(sign)
+                string = quoting
+            elif want in ("key", "member"):
+                break
+            elif sign in "[{":
+                self._after_comma(sign)
+                stack.append(sign)
+                self.lists += sign == "["
+                want = "item" if sign == "[" else "key"
+            else:
+                word = match_word(buf, pos)
+                if word is None or word.end() == stop:
+                    break
+                text = word.group()
+                if text not in ("true", "false", "null") and NUMBER.fullmatch(text) is None:
+                    break
+                if buf[word.end()] not in ",]} ":
+                    break
+                self._after_comma(text)
+                want = "comma"
+                pos = word.end()
+                continue
+            pos += 1
+        self.want, self.string = want, string
+        return pos
+
+    def _is_word(self, buf: str, pos: int) -> bool:
+        """Is the rest the beginning of a word, which no marker ends?"""
+        word = JSON_WORD.match(buf, pos) if self.wordless and self.string is None else None
+        return word is not None and word.end() == len(buf) and self.want in ("value", "item")
+
+    def _after_comma(self, text: str) -> None:
+        if self.comma:
+            self.out += self.comma
+            self.comma.clear()
+        self.out.append(text)
 
     def _at_top(self) -> bool:
         return not self.stack
@@ -1211,6 +1296,31 @@ class Objects(Machine):
     _reader: Reader | None = None
     _kind = ""  # how the arguments begin
 
+    def _advance(self, chunk: str) -> list[Delta]:
+        reader = self._reader
+        if reader is None or not self._goes_through(reader) or self._out or self._eat or self._wanted or self._final:
+            return super()._advance(chunk)
+        # In the middle of arguments no state has to look at JSON as it should be.
+        if self._passed:
+            self._settle()
+        self._base += self._pos
+        self._buf = buf = self._buf[self._pos :] + chunk
+        self._pos = reader.regular(buf, 0, len(buf))
+        if self._pos < len(buf) or self._base < 0:
+            return super()._advance("")
+        self._within = ""
+        self._plain_value = self._plain_text = False
+        text = reader.take()
+        self._in_string(reader)
+        if not text:
+            return []
+        self._texts["arguments"].append(text)
+        return [{"tool_calls": [{"index": self._index, "function": {"arguments": text}}]}]
+
+    def _goes_through(self, reader: Reader) -> bool:
+        """Are all of these values arguments, and said as they come?"""
+        return len(reader.stack) > reader.floor and reader.style.is_json and self._kind == "{"
+
     def _unwrapped(self, text: str) -> str:
         """Arguments written as a string that holds an object; any other text is no arguments, so it is content."""
         inside = text_of(text) if text[:1] == '"' else ""
@@ -1232,6 +1342,7 @@ class Objects(Machine):
                 self._say("arguments", "{}")
 
 
+NO_FLOOR = sys.maxsize
 OBJECT_END = Pattern(r"\s*\}")
 
 
@@ -1246,6 +1357,7 @@ class CallReader(Reader):
         self.path: list[str] = []
         self.role = ""  # of the value that is read, which starts at this depth
         self.depth = 0
+        self.floor = NO_FLOOR
         self.event = ""
 
     def _begin(self) -> None:
@@ -1254,6 +1366,7 @@ class CallReader(Reader):
             self.out = []
             if self.want == "value":
                 self.role, self.depth = self._role_here(), len(self.stack)
+                self.floor = self.depth if self.role else NO_FLOOR
 
     def _at_top(self) -> bool:
         return self._role_here() == "arguments"
@@ -1276,6 +1389,7 @@ class CallReader(Reader):
             self.event, self.pause = "key", True
         elif self.role and len(self.stack) == self.depth:
             self.event, self.role, self.pause = self.role, "", True
+            self.floor = NO_FLOOR
 
     def _repaired(self, what: str) -> None:
         super()._repaired(what)
@@ -1323,6 +1437,10 @@ class CallObjects(Objects):
             self._say("arguments", self._buf[head.end() : stop])
             self._close_call()
         return True
+
+    def _goes_through(self, reader: Reader) -> bool:
+        said = self._reader is not None and self._reader.role == "arguments" and self._named
+        return said and super()._goes_through(reader)
 
     def _object(self) -> bool:
         # call = "{" (key ":" value ",")* "}"

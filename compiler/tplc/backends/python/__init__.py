@@ -48,4 +48,4 @@ def generate_runtime() -> str:
     return text
 
 
-__all__ = ["UnsupportedFormat", "generate", "generate_runtime"]
+__all__ = ["UnsupportedFormat", "audit", "generate", "generate_runtime"]

@@ -10,6 +10,7 @@ import ast
 import builtins
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from types import CodeType
 
 from tplc.errors import TplcError
 from tplc.ir.runtimes import RUNTIME
@@ -45,20 +46,25 @@ COMMAND_ONLY = frozenset(["open", "print"])
 PRIVATE = frozenset(["__class__", "__dict__", "__doc__", "__name__", "__new__", "__init__"])
 
 
+_LEAVES = frozenset([ast.Name, ast.Constant])
+_KNOWN = frozenset(dir(builtins))
+
+
 class BadArtifact(TplcError):
     """A generated parser that must not be written: a mistake of the compiler."""
 
 
 @lru_cache(maxsize=16)
-def audit(text: str) -> None:
-    """Kept for texts that pass: the one that is verified is written a moment later."""
+def audit(text: str) -> CodeType:
+    """The code of a text that passes.  It is kept: what is verified is written a moment later."""
     try:
         tree = ast.parse(text)
-        compile(text, "parser.py", "exec", dont_inherit=True)
+        code = compile(tree, "parser.py", "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as error:
         raise BadArtifact(f"the generated parser is not Python: {error}") from error
     for line, what in sorted(_breaches(tree)):
         raise BadArtifact(f"the generated parser {what} (line {line})")
+    return code
 
 
 def _breaches(tree: ast.Module) -> Iterator[tuple[int, str]]:
@@ -72,7 +78,7 @@ def _breaches(tree: ast.Module) -> Iterator[tuple[int, str]]:
         elif isinstance(node, ast.Name):
             if node.id in imported and id(node) not in taken:
                 yield node.lineno, f"hands on the module {node.id}"
-            known = hasattr(builtins, node.id) or node.id.startswith("__")
+            known = node.id in _KNOWN or node.id.startswith("__")
             if known and not _allowed(node.id, in_command=id(node) in command):
                 yield node.lineno, f"uses {node.id}"
         elif isinstance(node, ast.Attribute):
@@ -87,6 +93,8 @@ def _walk(tree: ast.AST) -> Iterator[ast.AST]:
     while left:
         node = left.pop()
         yield node
+        if type(node) in _LEAVES:
+            continue
         for field in node._fields:
             value = getattr(node, field, None)
             if isinstance(value, list):
