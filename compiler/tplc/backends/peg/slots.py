@@ -68,7 +68,7 @@ def before_counter(stop: str, behind: str, index: int, facts: Facts) -> str:
 def slot_start(index: int, facts: Facts) -> str:
     """What the arguments open with, where the text between them and the slot may be left out."""
     calls, (kind, _) = facts.calls, facts.calls.shape.slots[index]
-    if calls.fields or (kind in calls.shape.id_slots and (kind != calls.shape.id_slots[-1] or calls.shape.id_suffix)):
+    if kind in calls.shape.id_slots and (kind != calls.shape.id_slots[-1] or calls.shape.id_suffix):
         return ""
     slot = next((slot for slot in calls.header if slot.kind == kind), None)
     if slot is None or not slot.bare:
