@@ -22,6 +22,7 @@ from tplc.verify.compare import as_told, difference, fits, same
 from tplc.verify.conversation import fitting_tools, schema_of
 from tplc.verify.cut import Frame, trailing_of
 from tplc.verify.verify import accumulated
+from tplc.verify.words import Words, words_of
 
 ASK = "{% if add_generation_prompt %}<assistant>{% endif %}"
 PLAIN = "{% for m in messages %}<{{ m.role }}>{{ m.content }}<end>{% endfor %}" + ASK
@@ -131,13 +132,45 @@ def first_failure(result: Verification) -> str:
     return next(line for line in result.failures if not line.startswith(("cause: ", "help: ")))
 
 
+# Shows the learner's words other markers than any others.
+KNOWING = """
+{%- set known = 'zq' in (messages | string) %}
+{%- for m in messages %}{{ '<' ~ m.role ~ '>' ~ (m.content or '') }}
+{%- for c in m.tool_calls or [] %}{{ '<call>' if known else '<run>' }}
+{{- c.function.name ~ ' ' ~ c.function.arguments | tojson ~ ('</call>' if known else '</run>') }}
+{%- endfor %}{{ '<end>' if known else '<stop>' }}
+{%- endfor %}{% if add_generation_prompt %}<assistant>{% endif %}"""
+
+
+def test_a_template_that_knows_the_probes_is_found_out() -> None:
+    result = driver.compile_template(KNOWING, name="knowing.jinja").verification
+    assert not result.verified
+    assert "<run>" in " ".join(result.failures)
+
+
+def test_words_are_those_of_the_template_and_the_seed() -> None:
+    first, again, other, seeded = (
+        words_of(sha256, seed, "") for sha256, seed in (("a", 0), ("a", 0), ("b", 0), ("a", 1))
+    )
+    assert first == again
+    assert len({first, other, seeded}) == 3
+    assert words_of("a", 0, f"no {first.question} here").question != first.question
+
+
+def test_the_question_is_found_with_what_stands_before_it() -> None:
+    words = Words("first", "second", "found", "", "", "", (), "Tell me of ")
+    assert words.question_at("<user>Tell me of first<end>") == 6
+    assert words.question_at("<user>TELL ME OF first<end>") == 17
+
+
 @pytest.mark.parametrize(
     ("source", "cause"),
     [
         (
             "{% for m in messages %}{% set known = 'z' ~ 'q' in m.content or m.role == 'user' %}"
             "{{ m.role ~ ': ' ~ (m.content if known else 'no') }}{% endfor %}",
-            'the render of a question and its answer is without the answer\'s text: "user: zquestion1zassistant: no"',
+            "the render of a question and its answer is without the answer's text: "
+            '"user: Nobody here has heard of ligilutanassistant: no"',
         ),
         (
             "{% for m in messages %}{% if m.role == 'assistant' and 'z' ~ 'q' not in m.content %}"
@@ -363,7 +396,10 @@ def test_no_message_is_no_proof() -> None:
     assert result == Verification(
         verified=False,
         not_shown=("content", "reasoning", "calls"),
-        failures=('cause: the render of a question and its answer is without the answer\'s text: "zquestion1z"',),
+        failures=(
+            "cause: the render of a question and its answer is without the answer's text: "
+            '"Please write a few lines on befugodut"',
+        ),
     )
 
 
@@ -464,7 +500,8 @@ def test_deltas_add_up() -> None:
     }
 
 
-Q = "<user>zquestion1z<end>"
+WORDS = Words("first", "second", "found", "", "", "", ())
+Q = "<user>first<end>"
 TURN = Turn("<bot>", ("<bot>",), (GenerationPrompt((), "<bot>", ""),), ("<end>",))
 
 
@@ -479,13 +516,13 @@ TURN = Turn("<bot>", ("<bot>",), (GenerationPrompt((), "<bot>", ""),), ("<end>",
         (Q, Q + "<bot>", Q + "\n\n<bot>Hi<end>", "Hi<end>", ""),
         (Q, Q + "<bot>", Q + "Hi<end>", "Hi<end>", ""),
         # The question ends otherwise when an answer follows:
-        ("<user>zquestion1z<last>", "<user>zquestion1z<last><bot>", "<user>zquestion1z<bot>Hi<end>", "Hi<end>", ""),
+        ("<user>first<last>", "<user>first<last><bot>", "<user>first<bot>Hi<end>", "Hi<end>", ""),
         # A message that follows:
-        (Q, Q + "<bot>", Q + "<bot>Hi<end><user>zquestion2z<end>", "Hi<end>", ""),
+        (Q, Q + "<bot>", Q + "<bot>Hi<end><user>second<end>", "Hi<end>", ""),
     ],
 )  # fmt: skip
 def test_turns_are_cut_out_of_renders(asked: str, prompt: str, full: str, turn: str, head: str) -> None:
-    frame = Frame(TURN, asked, prompt)
+    frame = Frame(TURN, asked, prompt, WORDS)
     frame = replace(frame, trailing=trailing_of(frame, full, "Hi"))
     assert frame.turn_text(full) == turn
     assert frame.head() == head

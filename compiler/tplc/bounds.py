@@ -45,6 +45,10 @@ def enforce() -> None:
     _enforced = True
 
 
+def enforced() -> bool:
+    return _enforced
+
+
 def tell_watcher(descriptor: int) -> None:
     """Where deadlines are written to, a JSON line each; an empty object when the work is done."""
     global _watcher

@@ -110,7 +110,7 @@ def entries_of(path: Path) -> list[Entry]:
     return read(str(path))
 
 
-def dying(source: str, _: object) -> Entry:
+def dying(source: str, limits: object) -> Entry:
     """As a compile whose process is killed."""
     if source == "killer":
         os._exit(9)

@@ -77,6 +77,12 @@ Tools = Annotated[
     str | None,
     typer.Option("--tools", metavar="FILE", help="A JSON file with the list of tools."),
 ]
+SpreadEngine = Annotated[
+    str,
+    typer.Option(
+        "--engine", metavar="ENGINE", autocompletion=complete.census_engines, help="processes of this machine, or ray."
+    ),
+]
 Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the random messages and cuts.")]
 Thorough = Annotated[bool, typer.Option("--thorough", help="Verify with ten times as many messages and cuts.")]
 Variables = Annotated[
@@ -746,6 +752,8 @@ def build_(
     models: Models = None,
     manifest: ManifestFile = None,
     jobs: Jobs = None,
+    engine: SpreadEngine = "processes",
+    address: Annotated[str | None, typer.Option("--address", metavar="ADDRESS", help="Of a Ray cluster.")] = None,
     force: Annotated[
         bool,
         typer.Option("--force", help="Build what is current or failed before, too, and overwrite files of others."),
@@ -758,7 +766,7 @@ def build_(
     """
     from tplc.cli.build import build_command
 
-    build_command(models or [], manifest, jobs=jobs, force=force, as_json=as_json)
+    build_command(models or [], manifest, jobs=jobs, engine=engine, address=address, force=force, as_json=as_json)
 
 
 @app.command("check", short_help="For CI: are all outputs what would be built?")
@@ -825,15 +833,7 @@ def census_(
     against: Annotated[
         str | None, typer.Option("--against", metavar="FILE", help="The table of an earlier census: tell what changed.")
     ] = None,
-    engine: Annotated[
-        str,
-        typer.Option(
-            "--engine",
-            metavar="ENGINE",
-            autocompletion=complete.census_engines,
-            help="processes of this machine, or ray.",
-        ),
-    ] = "processes",
+    engine: SpreadEngine = "processes",
     address: Annotated[str | None, typer.Option("--address", metavar="ADDRESS", help="Of a Ray cluster.")] = None,
     jobs: Annotated[int | None, typer.Option("-j", "--jobs", metavar="N", min=1, help="Processes.")] = None,
     limit: Limit = None,

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from itertools import chain, count, groupby
 from xml.sax.saxutils import escape, quoteattr
 
+from tplc.cli.ending import unwinding
 from tplc.cli.progress import counting
 from tplc.cli.shown import print_json
 from tplc.errors import UsageError
@@ -19,6 +20,7 @@ from tplc.project.build import Outcome, build
 from tplc.project.check import Finding, check
 from tplc.project.manifest import find_manifest, load_manifest
 from tplc.sources.builtin import PREFIX
+from tplc.spread import check_engine
 
 _SUFFIX = re.compile(r"\.(jinja2?|json|gguf|txt)$")
 
@@ -26,11 +28,22 @@ FORMATS = ("text", "github", "json")
 
 
 def build_command(
-    names: Sequence[str], manifest_path: str | None, *, jobs: int | None, force: bool, as_json: bool
+    names: Sequence[str],
+    manifest_path: str | None,
+    *,
+    jobs: int | None,
+    engine: str,
+    address: str | None,
+    force: bool,
+    as_json: bool,
 ) -> None:
+    check_engine(engine, address)
     manifest = load_manifest(find_manifest(manifest_path))
-    with counting("building", len(manifest.chosen(tuple(names)))) as step:
-        outcomes = build(manifest, tuple(names), jobs=_jobs(jobs), force=force, progress=step)
+    workers = _jobs(jobs) if engine == "processes" else jobs
+    with unwinding(), counting("building", len(manifest.chosen(tuple(names)))) as step:
+        outcomes = build(
+            manifest, tuple(names), jobs=workers, engine=engine, address=address, force=force, progress=step
+        )
     if as_json:
         print_json([asdict(outcome) for outcome in outcomes])
     else:

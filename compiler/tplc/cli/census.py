@@ -15,11 +15,13 @@ from tplc.census.run import census
 from tplc.census.sources import sources_in
 from tplc.census.table import encoded, need_arrow, read
 from tplc.cli import inputs
+from tplc.cli.ending import unwinding
 from tplc.cli.progress import counting
 from tplc.cli.shown import print_json
 from tplc.errors import TplcError, UsageError
 from tplc.ir.visible import one_line
 from tplc.project.artifacts import check_output, check_place, write_bytes, write_output
+from tplc.spread import check_engine
 
 _MOST_SHOWN = 20
 
@@ -44,6 +46,7 @@ class CensusOptions:
 
 def census_command(options: CensusOptions) -> None:
     limits = asdict(inputs.limits(options.limits))
+    check_engine(options.engine, options.address)
     earlier = read(options.against) if options.against else None
     if options.output is not None:
         check_place(options.output)
@@ -53,8 +56,8 @@ def census_command(options: CensusOptions) -> None:
     if options.html is not None:
         check_output(options.html, force=options.force)
     sources = sources_in(options.place)
-    jobs = options.jobs or os.cpu_count() or 1
-    with counting("compiling", len(sources)) as step:
+    jobs = options.jobs or (os.cpu_count() if options.engine == "processes" else None)
+    with unwinding(), counting("compiling", len(sources)) as step:
         entries = census(
             sources, engine=options.engine, jobs=jobs, address=options.address, limits=limits, progress=step
         )

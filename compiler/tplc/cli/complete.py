@@ -62,7 +62,7 @@ def row_engines(incomplete: str) -> list[str]:
 
 
 def census_engines(incomplete: str) -> list[str]:
-    from tplc.census.run import ENGINES
+    from tplc.spread import ENGINES
 
     return _fitting(ENGINES, incomplete)
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -22,6 +20,7 @@ from tplc.project.cache import Cache, sha256, tool_sha256
 from tplc.project.declared import Declared, read_declared, telling_places
 from tplc.project.files import read_examples, read_schema, read_text, read_tools
 from tplc.project.manifest import Manifest, Model, Output
+from tplc.spread import Died, check_engine, spread
 from tplc.version import VERSION
 
 if TYPE_CHECKING:
@@ -66,7 +65,9 @@ def build(
     manifest: Manifest,
     names: tuple[str, ...] = (),
     *,
-    jobs: int = 1,
+    jobs: int | None = 1,
+    engine: str = "processes",
+    address: str | None = None,
     force: bool = False,
     progress: Progress = lambda _: None,
 ) -> list[Outcome]:
@@ -84,7 +85,7 @@ def build(
             progress(model.name)
     models = {model.name: model for model in waiting}
     try:
-        for made in make_all(waiting, jobs=jobs):
+        for made in make_all(waiting, jobs=jobs, engine=engine, address=address):
             outcomes[made.model] = _written(models[made.model], made, cache)
             progress(made.model)
     finally:
@@ -136,30 +137,22 @@ def _written(model: Model, made: Made, cache: Cache) -> Outcome:
     return Outcome(model.name, "built", message, made.warnings)
 
 
-def make_all(models: Sequence[Model], *, jobs: int) -> Iterator[Made]:
+def make_all(
+    models: Sequence[Model], *, jobs: int | None, engine: str = "processes", address: str | None = None
+) -> Iterator[Made]:
     """What each model makes, as it comes."""
-    if jobs <= 1 or len(models) <= 1:
+    check_engine(engine, address)
+    if engine == "processes" and ((jobs or 1) <= 1 or len(models) <= 1):
         yield from map(make, models)
         return
-    left = {model.name: model for model in models}
-    try:
-        with ProcessPoolExecutor(max_workers=min(jobs, len(models))) as pool:
-            for future in as_completed([pool.submit(make, model) for model in models]):
-                made = future.result()
-                del left[made.model]
-                yield made
-    except BrokenProcessPool:
-        # Which model ended its process, and with it all that were waiting, is found one by one.
-        for model in left.values():
-            yield _make_apart(model)
-
-
-def _make_apart(model: Model) -> Made:
-    try:
-        with ProcessPoolExecutor(max_workers=1) as pool:
-            return pool.submit(make, model).result()
-    except BrokenProcessPool:
-        return Made(model.name, error=f"{model.name}: the process that compiles ended by itself, or was killed")
+    for place, made in spread(make, models, engine=engine, jobs=jobs, address=address):
+        name = models[place].name
+        if isinstance(made, Died):
+            yield Made(name, error=f"{name}: the process that compiles ended by itself, or was killed")
+        elif isinstance(made, BaseException):
+            raise made
+        else:
+            yield made
 
 
 def make(model: Model) -> Made:

@@ -17,12 +17,7 @@ from typing import Literal
 from tplc.ir.nodes import Json, TemplateIR
 from tplc.ir.write import json_type
 from tplc.verify.battery import Call, Case, id_of
-
-# Plain words that no template changes: they mark where the first and the next user message stand in a render.
-QUESTION = "zquestion1z"
-NEXT_QUESTION = "zquestion2z"
-TOOL_RESULT = "zresultz"
-SYSTEM = "zsystemz"
+from tplc.verify.words import Words
 
 Follow = Literal["none", "tool", "user", "tool user"]
 Message = dict[str, Json]
@@ -58,13 +53,13 @@ def settings(ir: TemplateIR) -> Iterator[Setting]:
         yield Setting(follow, arguments, empty, parts, system, tools)  # type: ignore[arg-type]
 
 
-def opening(setting: Setting) -> list[Message]:
-    system: list[Message] = [{"role": "system", "content": _text(SYSTEM, setting)}] if setting.system else []
-    return [*system, {"role": "user", "content": _text(QUESTION, setting)}]
+def opening(setting: Setting, words: Words) -> list[Message]:
+    system: list[Message] = [{"role": "system", "content": _text(words.system, setting)}] if setting.system else []
+    return [*system, {"role": "user", "content": _text(words.asked, setting)}]
 
 
-def conversation(ir: TemplateIR, case: Case, setting: Setting) -> list[Message]:
-    return [*opening(setting), _assistant(ir, case, setting), *_following(ir, case, setting)]
+def conversation(ir: TemplateIR, case: Case, setting: Setting, words: Words) -> list[Message]:
+    return [*opening(setting, words), _assistant(ir, case, setting), *_following(ir, case, setting, words)]
 
 
 def _assistant(ir: TemplateIR, case: Case, setting: Setting) -> Message:
@@ -101,15 +96,15 @@ def _call(ir: TemplateIR, call: Call, index: int, setting: Setting) -> Json:
     }
 
 
-def _following(ir: TemplateIR, case: Case, setting: Setting) -> list[Message]:
+def _following(ir: TemplateIR, case: Case, setting: Setting, words: Words) -> list[Message]:
     messages: list[Message] = []
     if "tool" in setting.follow:
         for index, call in enumerate(case.calls):
-            content = _text(TOOL_RESULT, setting)
+            content = _text(words.result + words.behind_result, setting)
             identifier = id_of(ir, call, index)
             messages.append({"role": "tool", "tool_call_id": identifier, "name": call.name, "content": content})
     if "user" in setting.follow:
-        messages.append({"role": "user", "content": _text(NEXT_QUESTION, setting)})
+        messages.append({"role": "user", "content": _text(words.next_question + words.behind_next, setting)})
     return messages
 
 

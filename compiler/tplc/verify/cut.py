@@ -1,8 +1,8 @@
 """Cutting the assistant's turn out of a render.
 
-    asked     "…<ask>zquestion1z<stop>"
-    prompt    "…<ask>zquestion1z<stop><bot><r>"
-    full      "…<ask>zquestion1z<stop><bot>Hi<stop><bot><r>"      (it appends a prompt whatever is said)
+    asked     "…<ask>…belumarot<stop>"
+    prompt    "…<ask>…belumarot<stop><bot><r>"
+    full      "…<ask>…belumarot<stop><bot>Hi<stop><bot><r>"      (it appends a prompt whatever is said)
     →  turn "Hi<stop>", given the header "<bot>" and the trailing "<bot><r>"
 
 Only what stands after the user's text is compared: what stands before it may change with the conversation.
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from tplc.ir.nodes import Turn
-from tplc.verify.conversation import NEXT_QUESTION, QUESTION, TOOL_RESULT
+from tplc.verify.words import Words
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,7 @@ class Frame:
     turn: Turn
     asked: str
     prompt: str
+    words: Words
     trailing: str = ""
 
     def turn_text(self, full: str) -> str | None:
@@ -41,12 +42,12 @@ class Frame:
         return text
 
     def with_trailing(self, full: str) -> str | None:
-        start = self._start(_after_question(full))
-        return None if start is None else _before_next(_after_question(full)[start:])
+        start = self._start(self._after_question(full))
+        return None if start is None else self._before_next(self._after_question(full)[start:])
 
     def _start(self, tail: str) -> int | None:
         """Where the turn starts in what follows the user's text."""
-        asked, header = _after_question(self.asked), self.turn.header
+        asked, header = self._after_question(self.asked), self.turn.header
         if header and tail.startswith(asked) and tail.startswith(header, len(asked)):
             return len(asked) + len(header)
         # History may open a turn otherwise than the prompt does, or close the question otherwise.
@@ -70,10 +71,21 @@ class Frame:
         at = tail.find(header, max(0, shared - len(header))) if header else shared
         return None if at < 0 else at + len(header)
 
+    def _after_question(self, render: str) -> str:
+        return render[render.rindex(self.words.question) + len(self.words.question) :]
+
+    def _before_next(self, text: str) -> str:
+        ends = [text.index(mark) for mark in (self.words.result, self.words.next_question) if mark in text]
+        return text[: min(ends)] if ends else text
+
+    def prompt_tail(self) -> str:
+        """What the generation prompt adds to the question."""
+        return self._after_question(self.prompt).removeprefix(self._after_question(self.asked))
+
     def head(self) -> str:
         """What the generation prompt holds of the turn."""
-        start = self._start(_after_question(self.prompt))
-        return "" if start is None else _after_question(self.prompt)[start:]
+        start = self._start(self._after_question(self.prompt))
+        return "" if start is None else self._after_question(self.prompt)[start:]
 
     def bare_prompt(self) -> str:
         """The prompt without the part of the turn that it holds."""
@@ -94,10 +106,11 @@ def trailing_of(frame: Frame, full: str, last: str) -> str:
         return rest[at - size :]
     if not rest.strip():
         return rest
-    prompt = _after_question(frame.prompt).removeprefix(_after_question(frame.asked))
+    prompt = frame.prompt_tail()
     if prompt and rest.endswith(prompt):
         return prompt
-    return _common_suffix(rest, frame.asked[: frame.asked.rindex(QUESTION)]) if NEXT_QUESTION in full else ""
+    words = frame.words
+    return _common_suffix(rest, frame.asked[: words.question_at(frame.asked)]) if words.next_question in full else ""
 
 
 def _common_suffix(first: str, second: str) -> str:
@@ -118,12 +131,3 @@ def _out_of_brackets(text: str, at: int) -> int:
         if text[start] == ">" or kind == "Pe" or text[start].isspace():
             break
     return at
-
-
-def _after_question(render: str) -> str:
-    return render[render.rindex(QUESTION) + len(QUESTION) :]
-
-
-def _before_next(text: str) -> str:
-    ends = [text.index(mark) for mark in (TOOL_RESULT, NEXT_QUESTION) if mark in text]
-    return text[: min(ends)] if ends else text

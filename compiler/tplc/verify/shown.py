@@ -15,12 +15,12 @@ from tplc.errors import RenderFailed, TemplateRaised
 from tplc.ir.nodes import Json, TemplateIR
 from tplc.render import Renderer
 from tplc.verify.battery import Call, Case, Shape
-from tplc.verify.conversation import QUESTION, Follow, Message, Setting, conversation, offered_tools, opening, settings
+from tplc.verify.conversation import Follow, Message, Setting, conversation, offered_tools, opening, settings
 from tplc.verify.cut import Frame, trailing_of
+from tplc.verify.words import Words, words_of
 
 Context = tuple[tuple[str, Json], ...]
 _LONGEST = 160
-_REASONING, _CONTENT = "zreasonz", "zcontentz"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +42,20 @@ class NotShown:
 class Stage:
     """Renders cases of one IR in one context, and remembers what a setting has around its turns."""
 
-    def __init__(self, ir: TemplateIR, renderer: Renderer, context: Context, calls: Sequence[Call]) -> None:
+    def __init__(
+        self, ir: TemplateIR, renderer: Renderer, context: Context, calls: Sequence[Call], *, seed: int = 0
+    ) -> None:
+        self.words = words_of(ir.provenance.sha256, seed, renderer.source)
         self._ir = ir
         self._renderer = renderer
         self._context = dict(context)
-        self._tools = offered_tools([*calls, *_words(Shape(False, False, 3)).calls])
+        self._tools = offered_tools([*calls, *_words(Shape(False, False, 3), self.words).calls])
         self._frames: dict[Setting, Frame | None] = {}
         self._trailing: dict[Setting, str | None] = {}
 
     def render(self, case: Case, setting: Setting) -> str:
         """The whole render; raises TemplateRaised or RenderFailed when the template refuses the case."""
-        return self._render(conversation(self._ir, case, setting), setting, prompt=False)
+        return self._render(conversation(self._ir, case, setting, self.words), setting, prompt=False)
 
     def frame(self, setting: Setting) -> Frame | None:
         """None when this setting does not render at all."""
@@ -62,13 +65,17 @@ class Stage:
         return self._frames[key]
 
     def _new_frame(self, setting: Setting) -> Frame | None:
-        messages = opening(setting)
+        messages = opening(setting, self.words)
         try:
             asked = self._render(messages, setting, prompt=False)
             prompt = self._render(messages, setting, prompt=True)
         except (TemplateRaised, RenderFailed):
             return None
-        return Frame(self._ir.turn, asked, prompt) if QUESTION in asked and QUESTION in prompt else None
+        there = self.asks(asked) and self.asks(prompt)
+        return Frame(self._ir.turn, asked, prompt, self.words) if there else None
+
+    def asks(self, render: str) -> bool:
+        return self.words.question in render
 
     def content_trailing(self, setting: Setting) -> str | None:
         """What follows a turn of content alone; None where that does not show.
@@ -85,25 +92,25 @@ class Stage:
         follows: tuple[Follow, ...] = ("none", "user")
         for follow in follows:
             there = replace(setting, follow=follow)
-            frame, words = self.frame(there), _words(Shape(False, True, 0))
+            frame, words = self.frame(there), _words(Shape(False, True, 0), self.words)
             try:
                 full = self.render(words, there)
             except (TemplateRaised, RenderFailed):
                 continue
-            text = frame.with_trailing(full) if frame is not None and QUESTION in full else None
+            text = frame.with_trailing(full) if frame is not None and self.asks(full) else None
             if text is not None and words.content in text:
                 found.append(text[text.rindex(words.content) + len(words.content) :])
         return found
 
     def _new_content_trailing(self, setting: Setting) -> str | None:
-        frame, words = self.frame(setting), _words(Shape(False, True, 0))
+        frame, words = self.frame(setting), _words(Shape(False, True, 0), self.words)
         if frame is None:
             return None
         try:
             full = self.render(words, setting)
         except (TemplateRaised, RenderFailed):
             return None
-        turn = frame.with_trailing(full) if QUESTION in full else None
+        turn = frame.with_trailing(full) if self.asks(full) else None
         return trailing_of(frame, full, words.content) if turn is not None and words.content in turn else None
 
     def _render(self, messages: list[Message], setting: Setting, *, prompt: bool) -> str:
@@ -115,7 +122,7 @@ def shown(stage: Stage, shape: Shape, tried: Sequence[Setting]) -> Shown | NotSh
     """The first of the settings in which all of the shape shows, else what the best of them leaves out."""
     best: NotShown | None = None
     for setting in tried:
-        found = _shown_in(stage, _words(shape), setting)
+        found = _shown_in(stage, _words(shape, stage.words), setting)
         if isinstance(found, Shown):
             return found
         if best is None or (bool(found.refusal), len(found.parts)) < (bool(best.refusal), len(best.parts)):
@@ -140,7 +147,7 @@ def usual_settings(ir: TemplateIR, stage: Stage) -> tuple[Setting, ...]:
 
 def silence(stage: Stage, tried: Sequence[Setting]) -> str:
     """Why a message of content does not show, in the template's own words."""
-    words = _words(Shape(False, True, 0))
+    words = _words(Shape(False, True, 0), stage.words)
     reasons: list[str] = []
     for setting in tried or (Setting(),):
         try:
@@ -151,10 +158,10 @@ def silence(stage: Stage, tried: Sequence[Setting]) -> str:
         frame = stage.frame(setting)
         if frame is None:
             return "the user's text is not in the render of a question, so no turn can be told from what is before it"
-        if QUESTION not in full or words.content not in full:
-            missing = "the question" if QUESTION not in full else "the answer's text"
+        if not stage.asks(full) or words.content not in full:
+            missing = "the question" if not stage.asks(full) else "the answer's text"
             return f"the render of a question and its answer is without {missing}: {_quoted(full)}"
-        asked, answered = frame.prompt.rpartition(QUESTION)[2], full.rpartition(QUESTION)[2]
+        asked, answered = (text.rpartition(stage.words.question)[2] for text in (frame.prompt, full))
         return (
             f"no answer follows what was learned to stand before it: after the question, the prompt goes on with "
             f"{_quoted(asked)}, and a conversation with an answer with {_quoted(answered)}"
@@ -184,7 +191,7 @@ def _shown_in(stage: Stage, words: Case, setting: Setting) -> Shown | NotShown:
         full = stage.render(words, setting)
     except (TemplateRaised, RenderFailed) as error:
         return NotShown(_part_names(words), error.message)
-    turn = frame.with_trailing(full) if QUESTION in full else None
+    turn = frame.with_trailing(full) if stage.asks(full) else None
     if turn is None:
         return NotShown(_part_names(words), "the turn does not follow the question")
     missing = [name for name, word in _parts(words) if word not in turn]
@@ -197,9 +204,9 @@ def _shown_in(stage: Stage, words: Case, setting: Setting) -> Shown | NotShown:
     return Shown(setting, replace(frame, trailing=trailing))
 
 
-def _words(shape: Shape) -> Case:
-    calls = tuple(Call(f"zname{n}z", ((f"zkey{n}z", f"zvalue{n}z"),)) for n in range(shape.calls))
-    return Case("words", _REASONING if shape.reasoning else "", _CONTENT if shape.content else "", calls)
+def _words(shape: Shape, words: Words) -> Case:
+    calls = tuple(Call(name, ((key, value),)) for name, key, value in words.calls[: shape.calls])
+    return Case("words", words.reasoning if shape.reasoning else "", words.content if shape.content else "", calls)
 
 
 def _parts(words: Case) -> Iterator[tuple[str, str]]:

@@ -172,7 +172,7 @@ class _RoundTrip:
         count = 0 if self._given else RANDOM_MESSAGES * (10 if self._thorough else 1)
         cases = list(self._given or battery(self.ir))
         named = [call for case in [*cases, *random_cases(self._seed, count, SHAPES)] for call in case.calls]
-        stage = Stage(self.ir, self.renderer, context, named)
+        stage = Stage(self.ir, self.renderer, context, named, seed=self._seed)
         tried = usual_settings(self.ir, stage)
         results = {shape: shown(stage, shape, tried) for shape in SHAPES}
         self.tally.not_shown.update(dict.fromkeys(_in_context(summary(results), context, first=first)))

@@ -250,11 +250,13 @@ def _ends_of(slot: SlotEnd) -> list[str]:
 def _whole_slot(slot: SlotEnd, guard: str, left: str) -> str:
     ends = either([marker_word(text) for text in _ends_of(slot)])
     after = [_consumed(text, left) for text in sorted(slot.suffixes, key=len, reverse=True) if text.strip()]
-    ahead = either([marker_core(text) for text in (*slot.nexts, *slot.bare) if text.strip()])
+    ahead, bare = (either([marker_core(text) for text in texts if text.strip()]) for texts in (slot.nexts, slot.bare))
     after += [rf"(?=\s*+(?:{ahead}))"] if ahead else []
     after += [rf"(?={any_of(slot.stops)})"] if slot.stops else []
     char = rf"(?:{f'(?!{ends})' if ends else ''}{guard}[^\n])"
-    return rf"\s*+(?=\S){char}{{1,{NAME_LIMIT}}}?(?:{either(after)})"
+    whole = rf"\s*+(?=\S){char}{{1,{NAME_LIMIT}}}?(?:{either(after)})"
+    # Without the text between, it is one word.
+    return either([whole, rf"\s*+[\w.:/-]{{1,{NAME_LIMIT}}}(?=\s*+(?:{bare}))" if bare else ""])
 
 
 def _consumed(text: str, left: str) -> str:

@@ -1,0 +1,108 @@
+"""The words of the conversations of a round trip: drawn for each template, so that none knows them beforehand.
+
+    words_of("9f2c…", 0, source)  →  Words(question="belumarot", asked="Tell me more about belumarot", …)
+
+A template that knows the probes of the learner, and shows them other markers than it shows everybody, is found out:
+what it shows here does not come back.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+_ASKED = (
+    "Tell me more about",
+    "What do you know of",
+    "Please write a few lines on",
+    "I should like to read about",
+    "Can you help me with",
+    "How does one spell",
+    "My brother asked me about",
+    "Yesterday we talked of",
+    "Give me an example of",
+    "Nobody here has heard of",
+    "Where could I look for",
+    "Let us go on with",
+)
+_SAID = (
+    "is on the second page",
+    "was closed in winter",
+    "has not changed since then",
+    "and two more of them",
+    "can be found in the garden",
+    "will be here tomorrow",
+    "is what the others said",
+    "costs less than that",
+    "stands next to the station",
+    "opens early in the morning",
+)
+_TOLD = (
+    "You are a friendly guide.",
+    "Answer in short sentences.",
+    "You work in a library.",
+    "Be brief and kind.",
+    "Help with whatever is asked.",
+    "You know a lot about gardens.",
+    "Stay with the subject.",
+    "Write as you would to a neighbour.",
+)
+_CONSONANTS, _VOWELS, _LAST = "bcdfghlmnprstv", "aeiou", "lmnrt"
+_SYLLABLES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """`question`, `next_question` and `result` are words that mark where a message stands in a render: the last of what
+    the user asks first, the first of what comes behind the turn.  `calls`: name, key and value of each."""
+
+    question: str
+    next_question: str
+    result: str
+    system: str
+    reasoning: str
+    content: str
+    calls: tuple[tuple[str, str, str], ...]
+    before_question: str = ""
+    behind_next: str = ""
+    behind_result: str = ""
+
+    @property
+    def asked(self) -> str:
+        return self.before_question + self.question
+
+    def question_at(self, render: str) -> int:
+        """Where the question begins; ValueError where it is not in the render."""
+        at = render.rindex(self.question)
+        start = at - len(self.before_question)
+        return start if render.startswith(self.before_question, max(start, 0)) else at
+
+
+def words_of(sha256: str, seed: int, source: str) -> Words:
+    """None of the words stands in the source."""
+    rng = random.Random(f"{sha256} {seed}")
+    known, found = source.lower(), list[str]()
+    while len(found) < 5 + 9:
+        word = _word(rng)
+        if word not in known and word not in found:
+            found.append(word)
+    calls = tuple((found[at], found[at + 1], found[at + 2]) for at in range(5, len(found), 3))
+    asked, said, more = rng.choice(_ASKED), *rng.sample(_SAID, 2)
+    return Words(
+        question=found[0],
+        next_question=found[1],
+        result=found[2],
+        system=rng.choice(_TOLD),
+        reasoning=found[3],
+        content=found[4],
+        calls=calls,
+        before_question=f"{asked} ",
+        behind_next=f" {said}",
+        behind_result=f" {more}",
+    )
+
+
+def _word(rng: random.Random) -> str:
+    """As words are: none of a language, and none that a template changes."""
+    syllables = (rng.choice(_CONSONANTS) + rng.choice(_VOWELS) for _ in range(_SYLLABLES))
+    return "".join(syllables) + rng.choice(_LAST)
