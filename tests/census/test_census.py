@@ -42,6 +42,7 @@ def test_sources_of_a_folder_and_of_a_list(folder: Path, tmp_path: Path) -> None
     listed = tmp_path / "list.txt"
     listed.write_text("org/model  # of the hub\n\n# nothing\n./x.jinja\norg/model\n", encoding="utf-8")
     assert sources_in(str(listed)) == ["org/model", "./x.jinja"]
+    assert sources_in(str(folder / names[0])) == [str(folder / names[0])]  # a template itself
     (tmp_path / "empty").mkdir()
     with pytest.raises(SourceError, match="there are no templates in it"):
         sources_in(str(tmp_path / "empty"))

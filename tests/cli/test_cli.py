@@ -580,6 +580,24 @@ def test_verify_against_a_changed_template(run: Run, template: Path) -> None:
     result = run("verify", "chat.jinja", "chat.py")
     assert result.code == 1
     assert result.out.splitlines()[0].startswith("NOT VERIFIED")
+    assert result.out.splitlines()[1] == (
+        "failed       the artifact is not what tplc makes of this template, which verifies: it was edited, or made of "
+        "another template or with other options"
+    )
+    assert "cause: " not in result.out
+
+
+def test_standard_output_that_is_full(template: Path) -> None:
+    """As a script finds it: one message, no traceback, and again at the interpreter's end none."""
+    command = [sys.executable, "-m", "tplc", "compile", template.name, "-o", "-", "-t", "python", "-q"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, cwd=template.parent, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, "tplc: standard output: cannot be written: No space left on device\n")
+
+
+def test_a_limit_that_a_long_text_meets_is_no_warning(run: Run) -> None:
+    done = run("compile", "builtin:chatml", "-o", "x.py", "-q", "--limit", "memory_mb=2")
+    assert (done.code, done.err) == (0, "")
 
 
 @pytest.mark.parametrize(

@@ -16,13 +16,16 @@ _SUFFIXES = (".jinja", ".jinja2", ".gguf")
 
 
 def sources_in(place: str) -> list[str]:
-    """Sorted for a folder; in the list's order, without repetitions, for a file with a source on each line."""
+    """Sorted for a folder; in the list's order, without repetitions, for a file with a source on each line.  A
+    template is the only one of its collection."""
     path = Path(place)
     if path.is_dir():
         found = sorted(_in_folder(path))
         if not found:
             raise SourceError(place, f"there are no templates in it ({', '.join(_SUFFIXES)}, {_MODEL})")
         return found
+    if path.name == _MODEL or path.name.endswith(_SUFFIXES):
+        return [place]
     lines = [line.split("#")[0].strip() for line in read_text(place).splitlines()]
     listed = list(dict.fromkeys(line for line in lines if line))
     if not listed:

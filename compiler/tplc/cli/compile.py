@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 # Made for the tools and the choice of one request.
 _FOR_A_REQUEST = ("gbnf", "structural_tag")
+_OF_PEGS = {"--tools", "--json-schema"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,14 +224,15 @@ def _grammar_options(options: CompileOptions, target: driver.Target) -> driver.G
         "--tool-choice": options.tool_choice != "auto",
     }
     given = [name for name, value in asked.items() if value]
-    if target == "peg" and given and {*given} <= {"--tools", "--json-schema"}:
+    if target == "peg" and given and {*given} <= _OF_PEGS:
         return driver.GrammarOptions(
             tools=tuple(read_tools(options.tools)) if options.tools else (),
             json_schema=read_schema(options.json_schema) if options.json_schema else None,
         )
     if target not in _FOR_A_REQUEST:
         if given:
-            raise UsageError(f"{given[0]} is for --target gbnf; a {target} artifact is made for all requests")
+            targets = "gbnf, structural_tag or peg" if given[0] in _OF_PEGS else "gbnf or structural_tag"
+            raise UsageError(f"{given[0]} is for --target {targets}; a {target} artifact is made for all requests")
         return driver.GrammarOptions(profile=_profile(options, target), parser=parser)
     if not options.tools and not options.json_schema:
         raise UsageError("a grammar is made for one request: give --tools FILE or --json-schema FILE")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from tplc import driver
 from tplc.cli import inputs
@@ -15,6 +15,11 @@ from tplc.ir.nodes import Verification
 from tplc.project.beside import is_ir
 from tplc.project.files import read_text
 from tplc.verify.artifact import Artifact, artifact_in, read_parser, runtime_beside, sha256_in
+
+_NOT_OF_IT = (
+    "the artifact is not what tplc makes of this template, which verifies: it was edited, or made of another template "
+    "or with other options"
+)
 
 
 def verify_command(
@@ -33,6 +38,10 @@ def verify_command(
     with inputs.learning(template, inputs.limits(limits), doing=f"verifying {artifact_file}") as (learned, renderer):
         ir = driver.tolerate(learned)
         result = driver.verify_artifact(ir, artifact, renderer, seed=seed, thorough=thorough)
+        if not result.verified and driver.verify_ir(ir, renderer).verification.verified:
+            # The format is right, so what is not is the artifact: no cause in the template is to be looked for.
+            told = tuple(failure for failure in result.failures if not failure.startswith(("cause: ", "help: ")))
+            result = replace(result, failures=(_NOT_OF_IT, *told))
     same_template = sha256 == ir.provenance.sha256
     _report(result, same_template=same_template, as_json=as_json)
     if not result.verified or not same_template:

@@ -38,6 +38,10 @@ _MOST_WORDS = 3000
 _MOMENTS = (datetime(1999, 1, 2, 3, 4, 5), datetime(2031, 12, 30, 22, 58, 56), datetime(2077, 7, 7, 0, 0, 0))
 
 
+class _TooMuch(Refused):
+    """A render that met a limit."""
+
+
 @dataclass(frozen=True, slots=True)
 class TemplateWarning:
     """`line` and `column` count from 1; 0 where it is not known."""
@@ -106,7 +110,7 @@ class _Stage:
             if isinstance(error, LimitExceeded) and error.limit == "total_seconds":
                 raise
             self.renders += MOST_RENDERS // 4  # the next ones may take as long
-            return Refused(str(error))
+            return _TooMuch(str(error)) if isinstance(error, LimitExceeded) else Refused(str(error))
         except (TemplateRaised, RenderFailed) as error:
             return Refused(str(error))
         for line, text in traced.compared:
@@ -349,6 +353,8 @@ def _length(stage: _Stage, base: Trace) -> Iterator[tuple[Place, str]]:
         content = "zqlong0x " * (_LONG // 9) + "zqb0x"
         traced = stage.trace([*words[:index], content, *words[index + 1 :]])
         usual = base.text.replace(words[index], content)
+        if isinstance(traced, _TooMuch):
+            return  # a long text may take more than there is
         if isinstance(traced, Refused) or "".join(traced.text.split()) != "".join(usual.split()):
             yield Place(0), f"the render depends on the length of a message: {_WHO[role]} of {len(content)} characters"
             return

@@ -88,8 +88,14 @@ def header_of(text: str) -> str:
 
 def write_output(path: str, text: str) -> None:
     if path == "-":
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        try:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - what is left in it would be tried again at the end
+            raise SourceError("standard output", f"cannot be written: {error.strerror}") from error
         return
     write_bytes(path, text.encode("utf-8"))
 

@@ -29,7 +29,7 @@ def refuse_unshown(messages: Sequence[Message], prompt: str, render: Render) -> 
                 raise RequestError(path, f"the template writes nothing of a part of type {kind}")
         role, text = message.get("role"), message.get("content")
         if role not in _USUAL and isinstance(text, str) and text.strip() and text.strip() not in prompt:
-            if len(messages) > 1 and _is_same(prompt, [*messages[:index], *messages[index + 1 :]], render):
+            if len(messages) == 1 or _is_same(prompt, [*messages[:index], *messages[index + 1 :]], render):
                 raise RequestError(f"messages[{index}]", f"the template writes nothing of a message in the role {role}")
 
 
