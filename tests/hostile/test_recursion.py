@@ -37,7 +37,7 @@ BESIDE = {
 }
 # What is called that has no definition here: tuples with names, of the library, and (of a command) what it is given.
 LIBRARY = {
-    "", "ArgumentParser", "Diagnostic", "Frame", "Mark", "_replace", "add_argument", "encode_basestring", "parse_args",
+    "", "ArgumentParser", "Diagnostic", "Frame", "Mark", "_replace", "add_argument", "bisect_right", "encode_basestring", "parse_args",
     "parser", "show",
 }  # fmt: skip
 
