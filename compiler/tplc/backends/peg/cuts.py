@@ -190,7 +190,10 @@ def _last(calls: CallForm) -> str:
     """What a call ends with, of which nothing is missing."""
     if calls.tail is not None:
         return marker_core(calls.tail[0]) + r"[^\n]*"
-    return group(either([marker_core(text) for text in calls.last]))
+    last, more = (either([marker_core(text) for text in texts]) for texts in (calls.last, calls.closers))
+    # Pieces of closers may come after it.
+    after = rf"(?:\s*(?:{more}))*" if set(calls.closers) - set(calls.last) else ""
+    return f"(?:{last}){after}" if last else ""
 
 
 def _tail_rules(calls: CallForm, known: KnownTools) -> list[Rule]:
