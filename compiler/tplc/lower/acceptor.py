@@ -176,6 +176,11 @@ class CallForm:
         return self.fields == NAME_IS_KEY
 
     @property
+    def faint(self) -> bool:
+        """A single sign opens a call, as it stands in prose as well: only a name behind it makes it one."""
+        return any(len(text.strip()) == 1 for text in self.openers)
+
+    @property
     def unmarked(self) -> bool:
         """Nothing but white space shows that another call follows."""
         return not (self.fields or self.inner or self.separators)

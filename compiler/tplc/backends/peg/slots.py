@@ -42,7 +42,9 @@ def slot_rules(facts: Facts, known: KnownTools) -> list[Rule]:
         if kind == "name" and text.strip() and facts.calls.shape.slots[index + 1 : index + 2]:
             stop = before_counter(stop, slot_stop(index + 1, facts), index + 1, facts)
         if kind == "name":
-            rules += name_rules(stop, start, known, breaks_pattern(facts.calls.breaks), bare=facts.bare)
+            rules += name_rules(
+                stop, start, known, breaks_pattern(facts.calls.breaks), bare=facts.bare or facts.calls.faint
+            )
         else:
             rules.append(rule(kind, leaf(slot_pattern(stop, start))))
         ends = [marker(each.lstrip()) for each in longest_first([text, *variants_after(kind, facts.calls)])]

@@ -865,8 +865,8 @@ def _call(calls: CallForm) -> list[str]:
             f"        self._begin_object({literal(calls.object_open)})",
             "        return True",
         ]
-    if calls.where == "line start" or calls.unmarked:
-        bare = "not self._skip and " if calls.where == "anywhere" else ""
+    if calls.where == "line start" or calls.unmarked or calls.faint:
+        bare = "not self._skip and " if calls.where == "anywhere" and not calls.faint else ""
         lines += [
             f'        if not expected and {bare}not self._is_tool(values["name"]):',
             '            expected = "the name of a tool"',
