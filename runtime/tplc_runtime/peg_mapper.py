@@ -435,8 +435,9 @@ class _Mapper:
         if not self.of(choice) and choice.end == len(self.text) and not self.text[-1:].isspace():
             return "null"  # the value has not begun
         text = self.of(choice)
-        literal = PYTHON.fullmatch(text.strip()) if self.literals and kind in RAW else None
-        if literal is not None and (literal[1] or " ")[0] in self.literals:
+        quotes = "".join(QUOTES) if choice.expr_name.endswith("_for_bare") else self.literals
+        literal = PYTHON.fullmatch(text.strip()) if quotes and kind in RAW else None
+        if literal is not None and (literal[1] or " ")[0] in quotes:
             return string_in(literal[1])
         return '"' + escaped(text) + '"'
 

@@ -93,6 +93,24 @@ def test_literals_of_python_in_keyword_calls_without_quotes_of_their_own(quote: 
     assert json.loads(call["function"]["arguments"]) == {"city": "Paris, France", "days": 2}
 
 
+NAMED = {"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"}}}
+NAMED_TOOLS = [{"type": "function", "function": {"name": "look", "parameters": NAMED}}]
+
+
+@pytest.mark.parametrize("quote", ["", '"'])
+@pytest.mark.parametrize("tools", [None, NAMED_TOOLS])
+def test_the_peg_reads_such_literals_alike(quote: str, tools: object) -> None:
+    engines = case(KEYWORDS.replace("QUOTE", quote)).engines
+    for inside in (
+        LITERALS[5:-6],
+        "look(city='LA', days=2)",
+        "look(city=LA, days='2', x=1)",
+        'look(days=2, city="LA")',
+    ):
+        text = f"<run>{inside}</run>"
+        assert engines.peg.parse(text, tools=tools) == engines.parser.parse(text, tools=tools), text
+
+
 def test_the_other_name_of_a_call_s_arguments() -> None:
     text = '<fn>\n{"name": "look", "parameters": {"days": 2}}\n</fn>'
     case("tagged-json").output(text).expect(calls=[("look", {"days": 2})])
@@ -231,3 +249,28 @@ def test_what_closes_the_only_call_of_a_turn_stops_a_server() -> None:
 def test_text_after_a_separator_is_no_cut_call() -> None:
     text = '(~do~){"call": "look", "with": {}}, {"x": 1} so(~end~)'
     case("markers-by-shape").output(text).expect('{"x": 1} so', calls=[("look", {})])
+
+
+ARRAY = """
+{%- for message in messages %}
+    {%- if message.tool_calls %}
+        {{- '[TOOL_CALLS][' }}
+        {%- for call in message.tool_calls %}
+            {{- '{"name": "' + call.function.name + '", "arguments": ' + call.function.arguments | tojson + '}' }}
+            {{- '' if loop.last else ', ' }}
+        {%- endfor %}
+        {{- ']</s>' }}
+    {%- elif message.role == 'assistant' %}
+        {{- message.content + '</s>' }}
+    {%- else %}
+        {{- '[INST]' + message.content + '[/INST]' }}
+    {%- endif %}
+{%- endfor %}
+"""
+
+
+@pytest.mark.parametrize(
+    "text", ["[TOOL_CALLS][{", '[TOOL_CALLS][{"na', '[TOOL_CALLS] [{"name": "lo', '[TOOL_CALLS][{"x": [1], "name']
+)
+def test_a_bracket_of_the_opener_closes_no_call(text: str) -> None:
+    case(ARRAY).output("Hi." + text).expect("Hi.", incomplete=True)

@@ -156,7 +156,7 @@ def read_back(form: Format, case: Case) -> Any:
 def closed(content: tuple[str, str], end: str) -> str:
     """A template that writes content between two texts, and calls after it."""
     return (
-        "{%- for m in messages %}{%- if m.role == 'assistant' %}{{- '<bot>' }}"
+        "\n{%- for m in messages %}{%- if m.role == 'assistant' %}{{- '<bot>' }}"
         f"{{%- if m.content %}}{{{{- '{content[0]}' ~ m.content ~ '{content[1]}' }}}}{{%- endif %}}"
         "{%- for c in m.tool_calls or [] %}"
         "{{- '<do>' ~ c.function.name ~ '\\n' ~ c.function.arguments | tojson ~ '</do>' }}"
@@ -188,3 +188,15 @@ def test_ends_that_people_write_as_well(content: tuple[str, str], end: str, text
     one.output(start + text + stop + over).expect(text)
     one.output(start + text + stop).expect(text)
     one.output(start + text + stop + call + over).expect(text, calls=[("look", {"q": "Oslo"})])
+
+
+@pytest.mark.parametrize("sign", ["@", "! ", "/"])
+def test_a_sign_that_opens_calls(sign: str) -> None:
+    """It opens one before a name alone: elsewhere it is text."""
+    source = closed(("", ""), "<end>").replace("<do>", sign).replace("</do>", "<done>")
+    text = f"No {sign}here, and {sign.strip()} no {sign}there, no."
+    one = case(source)
+    one.output(text + "<end>").expect(text)
+    call = sign + 'look\n{"q": "Oslo"}<done><end>'
+    one.output(text + call).expect(text, calls=[("look", {"q": "Oslo"})])
+    one.output(call).expect(None, calls=[("look", {"q": "Oslo"})])

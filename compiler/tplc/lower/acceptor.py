@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from tplc.ir.markers import ends_in_text
+from tplc.ir.markers import ends_in_text, is_distinctive
 from tplc.ir.nodes import Layout, SlotKind
 from tplc.ir.spellings import Spelling
 
@@ -159,6 +159,11 @@ class CallForm:
         return tuple(dict.fromkeys([*self.call_closers, *self.section_closers]))
 
     @property
+    def told_closers(self) -> tuple[str, ...]:
+        """Closers that an object without a name is text before: they are like nothing in it."""
+        return tuple(text for text in self.last or self.closers[:1] if is_distinctive(text))
+
+    @property
     def section_start(self) -> str:
         return self.section_starts[0]
 
@@ -169,6 +174,11 @@ class CallForm:
     @property
     def name_is_key(self) -> bool:
         return self.fields == NAME_IS_KEY
+
+    @property
+    def faint(self) -> bool:
+        """A single sign opens a call, as it stands in prose as well: only a name behind it makes it one."""
+        return any(len(text.strip()) == 1 for text in self.openers)
 
     @property
     def unmarked(self) -> bool:

@@ -95,7 +95,7 @@ class PairRules:
             *(each for rules in named for each in rules),
             rule("arguments", self.all("argument")),
             *self.frame_rules(),
-            rule("argument", self.pair("argument_key", "argument_value")),
+            *self.argument_rules(),
             *self.slot_rules(known),
             *pair_cuts(self.pairs, known, sequence(*self.head)),
             *self.argument_value(),
@@ -113,7 +113,7 @@ class PairRules:
             keys = tuple(parameter.name for parameter in parameters)
             close = self.punctuation(keys) if self.guessed else f"(?:{self.close_pattern()}|{self.next_pair(keys)})"
             rules += [
-                rule(f"argument{own_end}", self.pair("argument_key", f"argument_value{own_end}", own_end)),
+                *self.argument_rules(own_end, keys),
                 rule(f"argument_value{own_end}", f"typed_value{own_end}", f"raw_text{own_end}"),
                 rule(f"typed_value{own_end}", self.typed_value(close)),
                 rule(f"raw_text{own_end}", leaf(rf".*?(?={close}|\Z)")),
@@ -130,6 +130,25 @@ class PairRules:
         return rules
 
     # Around the pairs, and the pair around the value
+
+    def argument_rules(self, own_end: str = "", keys: tuple[str, ...] = ()) -> list[Rule]:
+        """A pair; and one whose value is written without the quotes that the template puts around every value."""
+        name, pair = f"argument{own_end}", self.pair("argument_key", f"argument_value{own_end}", own_end)
+        if self.pairs.bare is None:
+            return [rule(name, pair)]
+        place = f"{own_end}_for_bare"
+        follow = f"(?={pattern_of(self.pairs.bare, over=True, key=one_of(keys), quote=exact)})"
+        last = self.pairs.slots[-1].suffixes[-1]
+        return [
+            rule(
+                name, pair, sequence(*self.head, "argument_key_for_bare", "key_end_for_bare", f"argument_value{place}")
+            ),
+            rule("argument_key_for_bare", leaf(rf"\s*+\S[^\n]{{0,{KEY_LIMIT - 1}}}?(?=\s*+{marker_core(last)})")),
+            rule("key_end_for_bare", leaf(rf"\s*+{marker(last.lstrip())}")),
+            rule(f"argument_value{place}", f"typed_value{place}", f"raw_text{place}"),
+            rule(f"typed_value{place}", self.typed_value(follow)),
+            rule(f"raw_text{place}", leaf(rf".*?(?={follow}|\Z)")),
+        ]
 
     def pair(self, key: str, value: str, own_end: str = "") -> str:
         closed = "value_close?"
@@ -214,7 +233,11 @@ class PairRules:
 
     def key_pattern(self) -> str:
         empty = rf"(?={self.key_stop})|" if self.key_end else ""
-        return rf"{empty}\s*+\S[^\n]{{0,{KEY_LIMIT - 1}}}?(?={self.key_stop})"
+        char = r"[^\n]"
+        if self.pairs.bare is not None:
+            # It ends where a value without quotes would begin.
+            char = rf"(?:(?!{marker_core(self.pairs.slots[-1].suffixes[-1])}){char})"
+        return rf"{empty}\s*+\S{char}{{0,{KEY_LIMIT - 1}}}?(?={self.key_stop})"
 
     @property
     def key_stop(self) -> str:
@@ -281,8 +304,7 @@ class PairRules:
 
     def follow(self, keys: tuple[str, ...] = ()) -> str:
         """What may follow a value whose closing marker, if it has one, could stand in the value as well."""
-        key = group(either([exact(key) for key in keys])) or KEY
-        return pattern_of(self.pairs.following, over=True, key=key, quote=exact)
+        return pattern_of(self.pairs.following, over=True, key=one_of(keys), quote=exact)
 
     def argument_value(self) -> list[Rule]:
         return self.raw_rules() if self.raw else self.quoted_rules()
@@ -397,6 +419,11 @@ class PairRules:
         apart = list_suffix(self.dialect)
         rules = [*loose_rules(in_object), *loose_top_list(in_list, apart, LOOSE_LIST)]
         return [*rules, *(loose_rules(in_list, apart) if apart else [])]
+
+
+def one_of(keys: Sequence[str]) -> str:
+    """The pattern of one of the keys; of any, where none is known."""
+    return group(either([exact(key) for key in keys])) or KEY
 
 
 def cores(texts: Sequence[str]) -> str:

@@ -42,7 +42,9 @@ def slot_rules(facts: Facts, known: KnownTools) -> list[Rule]:
         if kind == "name" and text.strip() and facts.calls.shape.slots[index + 1 : index + 2]:
             stop = before_counter(stop, slot_stop(index + 1, facts), index + 1, facts)
         if kind == "name":
-            rules += name_rules(stop, start, known, breaks_pattern(facts.calls.breaks), bare=facts.bare)
+            rules += name_rules(
+                stop, start, known, breaks_pattern(facts.calls.breaks), bare=facts.bare or facts.calls.faint
+            )
         else:
             rules.append(rule(kind, leaf(slot_pattern(stop, start))))
         ends = [marker(each.lstrip()) for each in longest_first([text, *variants_after(kind, facts.calls)])]
@@ -66,7 +68,7 @@ def before_counter(stop: str, behind: str, index: int, facts: Facts) -> str:
 def slot_start(index: int, facts: Facts) -> str:
     """What the arguments open with, where the text between them and the slot may be left out."""
     calls, (kind, _) = facts.calls, facts.calls.shape.slots[index]
-    if calls.fields or (kind in calls.shape.id_slots and (kind != calls.shape.id_slots[-1] or calls.shape.id_suffix)):
+    if kind in calls.shape.id_slots and (kind != calls.shape.id_slots[-1] or calls.shape.id_suffix):
         return ""
     slot = next((slot for slot in calls.header if slot.kind == kind), None)
     if slot is None or not slot.bare:

@@ -546,7 +546,7 @@ def _attributes(facts: Acceptor) -> list[str]:
     if calls.last or calls.tail is not None:
         lines += ["    CLOSED = True", *(["    ENDS_TURN = True"] if calls.ends_turn else [])]
     if calls.fields:
-        closers = calls.last or calls.closers[:1]
+        closers = calls.told_closers
         lines += ["    FIELDS = CALL_FIELDS", *([f"    CLOSERS = {texts(closers)}"] if closers else [])]
         if calls.object_head:
             lines.append("    HEAD = CALL_HEAD")
@@ -865,8 +865,8 @@ def _call(calls: CallForm) -> list[str]:
             f"        self._begin_object({literal(calls.object_open)})",
             "        return True",
         ]
-    if calls.where == "line start" or calls.unmarked:
-        bare = "not self._skip and " if calls.where == "anywhere" else ""
+    if calls.where == "line start" or calls.unmarked or calls.faint:
+        bare = "not self._skip and " if calls.where == "anywhere" and not calls.faint else ""
         lines += [
             f'        if not expected and {bare}not self._is_tool(values["name"]):',
             '            expected = "the name of a tool"',
