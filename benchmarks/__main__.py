@@ -21,12 +21,14 @@ from rich.table import Table
 
 from benchmarks.clock import medians
 from benchmarks.compiling import compile_table, compiles
+from benchmarks.grid import grid_tables
 from benchmarks.outputs import JSON_FORMAT, TAGGED_FORMAT, Timed, outputs, parser_of
 from benchmarks.peer import peer_parser
 from benchmarks.plot import write_plot
 from benchmarks.start import start_table, starts
 
 WHOLE = 0
+PARTS = "outputs,grid,start,compile"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +51,13 @@ class Row:
 
 def main() -> None:
     options = _options()
-    console = Console(width=130)
+    console = Console(width=150)
     if "outputs" in options.parts:
         _outputs(options, console)
+    if "grid" in options.parts:
+        for size in options.sizes:
+            for table in grid_tables(size * 1024, options.rounds):
+                console.print(table)
     if "start" in options.parts:
         console.print(start_table(starts()))
     if "compile" in options.parts:
@@ -84,7 +90,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--sizes", type=numbers, default=[2, 16, 64, 256], help="kilobytes: 2,16,64,256")
     parser.add_argument("--chunks", type=numbers, default=[1, 4, 64, WHOLE], help="characters, 0 for all: 1,4,64,0")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--parts", default="outputs,start,compile", help="what to measure: outputs,start,compile")
+    parser.add_argument("--parts", default=PARTS, help=f"what to measure: {PARTS}")
     parser.add_argument("--out", type=Path, default=Path("build/bench"))
     return parser.parse_args()
 

@@ -1,0 +1,141 @@
+"""Five formats by six kinds of output: `python -m benchmarks.grid --size 64`, a part of `make bench`.
+
+Of each cell the time of 4-character chunks in µs per 1,000 characters, how many times the floor that is, and how
+many functions are called for a chunk, which is the same on every machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from types import FrameType, ModuleType
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.clock import medians
+from benchmarks.outputs import ir_of, parser_of, prose
+from benchmarks.peer import peer_parser
+from tplc.ir.write import write_message
+from tplc.verify.artifact import load_module
+
+FORMATS = {
+    "JSON in tags": "tagged-json",
+    "parameter tags": "parameter-tags",
+    "headers with recipients": "addressed-parts",
+    "strings with own quotes": "string-delimiters",
+    "calls as in Python": "keyword-calls",
+}
+KINDS = ("content", "reasoning", "long string", "20 calls", "small calls", "numbers")
+CHUNK = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Seconds of ours, of the floor and of the peer (None: it has no such format), and functions called a chunk."""
+
+    characters: int
+    ours: float
+    floor: float
+    peer: float | None
+    calls: float
+
+    def __str__(self) -> str:
+        peer = f", peer {self.peer / self.ours:.1f}" if self.peer else ""
+        return f"{self.ours / self.characters * 1e9:.0f} ({self.ours / self.floor:.1f} ×{peer})"
+
+
+def message(kind: str, size: int) -> dict[str, Any]:
+    """A message of about `size` characters."""
+    text = prose(size)
+    if kind == "content":
+        return {"role": "assistant", "content": text}
+    if kind == "reasoning":
+        return {"role": "assistant", "reasoning_content": text, "content": "Done."}
+    arguments: list[dict[str, object]] = {
+        "long string": [{"text": text}],
+        "20 calls": [{"text": text[: max(20, size // 20 - 60)], "n": i} for i in range(20)],
+        "small calls": [{"a": i, "city": "Oslo"} for i in range(size // 64)],
+        "numbers": [{"rows": [{"id": i, "name": f"row {i}", "ok": True, "size": i / 8} for i in range(size // 56)]}],
+    }[kind]
+    calls = [{"id": "call00001", "type": "function", "function": {"name": "write", "arguments": a}} for a in arguments]
+    return {"role": "assistant", "content": None, "tool_calls": calls}
+
+
+def cells(size: int, rounds: int) -> Iterator[tuple[str, str, Cell]]:
+    for name, example in FORMATS.items():
+        module = load_module(parser_of(example))
+        for kind in KINDS:
+            text = write_message(ir_of(example), message(kind, size))
+            chunks = [text[at : at + CHUNK] for at in range(0, len(text), CHUNK)]
+            yield name, kind, _measured(module, example, chunks, rounds)
+
+
+def _measured(module: ModuleType, example: str, chunks: Sequence[str], rounds: int) -> Cell:
+    functions: dict[str, Callable[[], object]] = {
+        "ours": lambda: _fed(module.StreamParser(), chunks),
+        "floor": lambda: [None for chunk in chunks for _ in _floor(chunk)],
+    }
+    peer = peer_parser(example)
+    if peer is not None:
+        functions["peer"] = lambda: peer(chunks)
+    calls = _counted(functions["ours"]) / len(chunks)
+    taken = medians(functions, rounds)
+    return Cell(sum(map(len, chunks)), taken["ours"], taken["floor"], taken.get("peer"), calls)
+
+
+def _fed(parser: Any, chunks: Sequence[str]) -> int:
+    count = 0
+    for chunk in chunks:
+        for _ in parser.feed(chunk):
+            count += 1
+    return count + len(parser.finish())
+
+
+def _floor(chunk: str) -> list[dict[str, str]]:
+    return [{"content": chunk}]
+
+
+def _counted(run: Callable[[], object]) -> int:
+    """How many functions, Python's and C's, it calls."""
+    count = 0
+
+    def profile(frame: FrameType, event: str, argument: Any) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(profile)
+    try:
+        run()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def grid_tables(size: int, rounds: int) -> tuple[Table, Table]:
+    """Times, and functions called for a chunk."""
+    times = Table(f"{size // 1024} KB: µs per 1,000 characters (× floor)", *KINDS)
+    calls = Table("functions called for a chunk", *KINDS)
+    rows: dict[str, list[Cell]] = {}
+    for name, _, cell in cells(size, rounds):
+        rows.setdefault(name, []).append(cell)
+    for name, found in rows.items():
+        times.add_row(name, *map(str, found))
+        calls.add_row(name, *(f"{cell.calls:.1f}" for cell in found))
+    return times, calls
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(prog="python -m benchmarks.grid")
+    options.add_argument("--size", type=int, default=64, help="kilobytes")
+    options.add_argument("--rounds", type=int, default=5)
+    given = options.parse_args()
+    for table in grid_tables(given.size * 1024, given.rounds):
+        Console(width=150).print(table)
+
+
+if __name__ == "__main__":
+    main()
