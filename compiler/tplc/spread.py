@@ -78,7 +78,7 @@ def _in_processes(task: _Task, items: Sequence[Any], jobs: int) -> Iterator[tupl
                     left.remove(futures[future])
                     yield futures[future], future.result() if error is None else error
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
+            pool.shutdown(cancel_futures=True)  # those that run end first: nobody else would end their processes
             raise
     for at in left:
         yield at, _alone(task, items[at])

@@ -249,3 +249,28 @@ def test_what_closes_the_only_call_of_a_turn_stops_a_server() -> None:
 def test_text_after_a_separator_is_no_cut_call() -> None:
     text = '(~do~){"call": "look", "with": {}}, {"x": 1} so(~end~)'
     case("markers-by-shape").output(text).expect('{"x": 1} so', calls=[("look", {})])
+
+
+ARRAY = """
+{%- for message in messages %}
+    {%- if message.tool_calls %}
+        {{- '[TOOL_CALLS][' }}
+        {%- for call in message.tool_calls %}
+            {{- '{"name": "' + call.function.name + '", "arguments": ' + call.function.arguments | tojson + '}' }}
+            {{- '' if loop.last else ', ' }}
+        {%- endfor %}
+        {{- ']</s>' }}
+    {%- elif message.role == 'assistant' %}
+        {{- message.content + '</s>' }}
+    {%- else %}
+        {{- '[INST]' + message.content + '[/INST]' }}
+    {%- endif %}
+{%- endfor %}
+"""
+
+
+@pytest.mark.parametrize(
+    "text", ["[TOOL_CALLS][{", '[TOOL_CALLS][{"na', '[TOOL_CALLS] [{"name": "lo', '[TOOL_CALLS][{"x": [1], "name']
+)
+def test_a_bracket_of_the_opener_closes_no_call(text: str) -> None:
+    case(ARRAY).output("Hi." + text).expect("Hi.", incomplete=True)

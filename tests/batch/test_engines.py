@@ -70,9 +70,11 @@ from tplc.batch.engines import choose_engine
 from tplc.batch.run import plan
 name, parser, place, out = sys.argv[1:]
 read = RowParser({"": Path(parser).read_text(encoding="utf-8")}, Columns("text"))
-for rows in ("rows.parquet", "rows.jsonl", "hostile.jsonl", "folder"):
+for rows in ("rows.parquet", "rows.jsonl", "hostile.jsonl", "folder", "merged"):
     engine = choose_engine(name, jobs=2, batch=10)
-    print(plan(read, engine, f"{place}/{rows}", f"{out}/{rows}.out", force=False, resume=False).run().to_json())
+    output = f"{out}/{rows}.out" if rows != "merged" else f"{out}/merged.parquet"
+    rows = rows.replace("merged", "folder")
+    print(plan(read, engine, f"{place}/{rows}", output, force=False, resume=False).run().to_json())
 """
 
 
@@ -97,7 +99,7 @@ def test_the_command_on_an_engine_equals_this_process(name: str, tmp_path: Path)
         done = subprocess.run(command, capture_output=True, text=True, timeout=280, env=environment)
         assert done.returncode == 0, done.stderr
         files = sorted((tmp_path / engine).rglob("*.parquet"))
-        assert len(files) == 13
+        assert len(files) == 14
         tables = [(path.relative_to(tmp_path / engine), parquet.read_table(path)) for path in files]
         shown = [
             (path, table.schema.to_string(), repr(table.to_pylist())) for path, table in tables

@@ -34,7 +34,7 @@ from tplc.verify.compare import as_message
 from tplc.verify.conversation import fitting_tools
 
 # What comes after a mistake that the parser tells of; up to there both have to read the same.  At most this share.
-MISTAKES, MOST_MISTAKES = "after a mistake", 0.002
+MISTAKES, MOST_MISTAKES = "after a mistake", 0.003
 Written = tuple[str, Any]  # an output, and tools that it fits
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from tplc.ir.markers import ends_in_text
+from tplc.ir.markers import ends_in_text, is_distinctive
 from tplc.ir.nodes import Layout, SlotKind
 from tplc.ir.spellings import Spelling
 
@@ -157,6 +157,11 @@ class CallForm:
     @property
     def closers(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys([*self.call_closers, *self.section_closers]))
+
+    @property
+    def told_closers(self) -> tuple[str, ...]:
+        """Closers that an object without a name is text before: they are like nothing in it."""
+        return tuple(text for text in self.last or self.closers[:1] if is_distinctive(text))
 
     @property
     def section_start(self) -> str:

@@ -56,5 +56,6 @@ def last_of(closers: Sequence[str], texts: Sequence[str], section_end: str, ends
     last = next((piece for text in reversed(texts) for piece in reversed(pieces_of(text))), "")
     if not last or any(end.strip() == last for end in ends):
         return ()
-    behind = [text.strip() for text in (section_end, *pieces_of(section_end))]
+    own = {piece for text in texts for piece in pieces_of(text)}
+    behind = {text.strip() for text in (section_end, *pieces_of(section_end))} - own
     return tuple(text for text in closers if text.strip().endswith(last) or text.strip() in behind)

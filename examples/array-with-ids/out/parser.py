@@ -1672,7 +1672,6 @@ class StreamParser(CallObjects):
     OPENERS = CALL_START
     BREAKS = CALL_BREAKS
     FIELDS = CALL_FIELDS
-    CLOSERS = ("]",)
     HEAD = CALL_HEAD
 
     def feed(self, chunk: str) -> list[Delta]:

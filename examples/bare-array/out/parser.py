@@ -1668,7 +1668,6 @@ class StreamParser(CallObjects):
     DISTINCT = False
     BREAKS = CALL_BREAKS
     FIELDS = CALL_FIELDS
-    CLOSERS = ("]",)
     HEAD = CALL_HEAD
 
     def feed(self, chunk: str) -> list[Delta]:

@@ -1666,7 +1666,6 @@ class StreamParser(CallObjects):
     OPENERS = CALL_START
     BREAKS = CALL_BREAKS
     FIELDS = CALL_FIELDS
-    CLOSERS = ("\n]\n```",)
     HEAD = CALL_HEAD
 
     def feed(self, chunk: str) -> list[Delta]:

@@ -94,7 +94,7 @@ def _id_is_first(calls: CallForm) -> bool:
 def _cut(facts: Facts, opener: str) -> str:
     """From the opener on; an object that is no call before a closer is text, which is looked for once it is read."""
     calls, whole = facts.calls, sequence(opener, _rest(facts))
-    closers = [marker_core(text) for text in calls.last or calls.closers[:1]] if calls.fields else []
+    closers = [marker_core(text) for text in calls.told_closers] if calls.fields else []
     if not closers:
         return whole
     return sequence(f"&({whole})", "&" + leaf(f"(?:(?!{either(closers)}).)*+" + END), whole)
@@ -190,7 +190,10 @@ def _last(calls: CallForm) -> str:
     """What a call ends with, of which nothing is missing."""
     if calls.tail is not None:
         return marker_core(calls.tail[0]) + r"[^\n]*"
-    return group(either([marker_core(text) for text in calls.last]))
+    last, more = (either([marker_core(text) for text in texts]) for texts in (calls.last, calls.closers))
+    # Pieces of closers may come after it.
+    after = rf"(?:\s*(?:{more}))*" if set(calls.closers) - set(calls.last) else ""
+    return f"(?:{last}){after}" if last else ""
 
 
 def _tail_rules(calls: CallForm, known: KnownTools) -> list[Rule]:

@@ -20,6 +20,7 @@ CONTROL = {"\n": r"\n", "\t": r"\t", "\r": r"\r", "\f": r"\f", "\v": r"\v"}
 SLOT_AGAIN = r"[^\n]*?"
 SPECIAL = frozenset(r"\.^$*+?{}[]|()")
 END = r"\Z"
+SPACE_BETWEEN = r"\s*"  # between the pieces of a marker
 # White space that may follow a marker does not matter to who looks ahead.
 OPTIONAL_END = re.compile(r"(?:\\n\?|\\n\{0,[0-9]+\})\Z")
 
@@ -119,9 +120,14 @@ def begun(texts: Sequence[str], *, least: int = 1) -> str:
     Between its pieces any white space will do.
     """
     cores = list(dict.fromkeys(text.strip() for text in texts if text.strip()))
-    tree = _beginnings([signs_of(core)[:-1] for core in cores], 0, least)
+    tree = _beginnings([_but_the_last(signs_of(core)) for core in cores], 0, least)
     words = r"(?![^\W_]+\s*\Z)" if least > 1 and any(core[0].isalnum() for core in cores) else ""
-    return words + tree + r"\s*" + END if tree else "(?!)"
+    return words + tree + END if tree else "(?!)"
+
+
+def _but_the_last(signs: list[str]) -> list[str]:
+    """But for the white space before it."""
+    return [*signs[:-1], *([SPACE_BETWEEN] if signs[-1].startswith(SPACE_BETWEEN) else [])]
 
 
 def signs_of(core: str) -> list[str]:
@@ -129,7 +135,7 @@ def signs_of(core: str) -> list[str]:
     pieces = re.split(rf"(\s+|{SEAM})", core)
     signs = []
     for index, piece in enumerate(pieces[::2]):
-        space = r"\s*" if index else ""
+        space = SPACE_BETWEEN if index else ""
         signs += [(space if at == 0 else "") + exact(char) for at, char in enumerate(piece)]
     return signs
 
@@ -143,7 +149,13 @@ def _beginnings(texts: Sequence[Sequence[str]], count: int, least: int) -> str:
     for text in texts:
         if len(text) >= least:
             nexts.setdefault(text[0], []).append(text[1:]) if text else None
-    branches = [char + _beginnings(rests, count + 1, least - 1) for char, rests in nexts.items()]
+    branches = []
+    for char, rests in nexts.items():
+        sign = char.removeprefix(SPACE_BETWEEN)
+        rest = sign + _beginnings(rests, count + 1, least - 1)
+        # White space after a piece may be all that has come.
+        between = SPACE_BETWEEN if sign != char else ""
+        branches.append(f"{between}(?:{rest})?" if between and rest and least <= 0 else between + rest)
     if least > 0:
         return group(either(branches))
     return f"(?:{either(branches)})?" if branches else ""

@@ -546,7 +546,7 @@ def _attributes(facts: Acceptor) -> list[str]:
     if calls.last or calls.tail is not None:
         lines += ["    CLOSED = True", *(["    ENDS_TURN = True"] if calls.ends_turn else [])]
     if calls.fields:
-        closers = calls.last or calls.closers[:1]
+        closers = calls.told_closers
         lines += ["    FIELDS = CALL_FIELDS", *([f"    CLOSERS = {texts(closers)}"] if closers else [])]
         if calls.object_head:
             lines.append("    HEAD = CALL_HEAD")
