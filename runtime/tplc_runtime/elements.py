@@ -98,7 +98,9 @@ class Elements(RawPairs):
             return True
         if kind in ("item", "pair") and frame.opened == "{":
             mark = self.BETWEEN.find(self._buf, self._mark.start, anchored=True)
-            return self._pair(mark.end if mark is not None else self._mark.end, self._comma)
+            # What opens the next call may begin so, too: inside of an element it is none.
+            end = mark.end if mark is not None and mark.kind == "pair" else self._mark.end
+            return self._pair(end, self._comma)
         return self._end_pairs("")
 
     def _end_pairs(self, kind: str) -> bool:

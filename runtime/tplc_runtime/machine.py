@@ -10,7 +10,7 @@ import re
 
 from .fence import Fence
 from .heads import continued_head, known_head
-from .markers import NO_MARKS, Mark, Marks, lead_in
+from .markers import NO_MARKS, Mark, Marks, is_cut, lead_in
 from .message import Copied, Diagnostic
 from .pattern import Pattern
 from .schema import parameters_of
@@ -475,7 +475,8 @@ class Machine(Copied):
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not (self._calls_on and self.DISTINCT):
             return False
-        return any("".join(opener.split()).startswith(rest) for opener in self.OPENERS)
+        whole = self._buf[pos:].lstrip()
+        return any(is_cut(opener.strip(), whole) for opener in self.OPENERS)
 
     def _cut_off(self) -> bool:
         """The output ends inside the markup of a call: what is left of it is no text."""

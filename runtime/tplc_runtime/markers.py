@@ -144,6 +144,17 @@ def _pattern(core: str) -> str:
     return pattern
 
 
+def is_cut(core: str, rest: str) -> bool:
+    """Is this the beginning of a marker, cut off?  White space stands where the marker may have some."""
+    at = 0
+    for piece in _pieces(core):
+        if not rest.startswith(piece, at):
+            return piece.startswith(rest[at:])
+        at += len(piece)
+        at += len(rest) - at - len(rest[at:].lstrip())
+    return False
+
+
 def lead_in(text: str, lead: str) -> int:
     """How much of the end of `text` is white space of the marker after it."""
     return next((n for n in range(min(len(text), len(lead)), 0, -1) if text.endswith(lead[-n:])), 0)

@@ -196,6 +196,7 @@ class RawPairs(Pairs):
             member, self._all = self._all, ""
             if whole[:1] == "{":
                 self._count = int(bool(inside))
+                self._note("one argument holds all of them")
                 return self._say("arguments", "{" * self._count + inside)
             self._say("arguments", member)
             self._as = self._read_as(text.strip())

@@ -211,6 +211,17 @@ def _pattern(core: str) -> str:
     return pattern
 
 
+def is_cut(core: str, rest: str) -> bool:
+    """Is this the beginning of a marker, cut off?  White space stands where the marker may have some."""
+    at = 0
+    for piece in _pieces(core):
+        if not rest.startswith(piece, at):
+            return piece.startswith(rest[at:])
+        at += len(piece)
+        at += len(rest) - at - len(rest[at:].lstrip())
+    return False
+
+
 def lead_in(text: str, lead: str) -> int:
     """How much of the end of `text` is white space of the marker after it."""
     return next((n for n in range(min(len(text), len(lead)), 0, -1) if text.endswith(lead[-n:])), 0)
@@ -1211,7 +1222,8 @@ class Machine(Copied):
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not (self._calls_on and self.DISTINCT):
             return False
-        return any("".join(opener.split()).startswith(rest) for opener in self.OPENERS)
+        whole = self._buf[pos:].lstrip()
+        return any(is_cut(opener.strip(), whole) for opener in self.OPENERS)
 
     def _cut_off(self) -> bool:
         """The output ends inside the markup of a call: what is left of it is no text."""

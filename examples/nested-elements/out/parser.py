@@ -232,6 +232,17 @@ def _pattern(core: str) -> str:
     return pattern
 
 
+def is_cut(core: str, rest: str) -> bool:
+    """Is this the beginning of a marker, cut off?  White space stands where the marker may have some."""
+    at = 0
+    for piece in _pieces(core):
+        if not rest.startswith(piece, at):
+            return piece.startswith(rest[at:])
+        at += len(piece)
+        at += len(rest) - at - len(rest[at:].lstrip())
+    return False
+
+
 def lead_in(text: str, lead: str) -> int:
     """How much of the end of `text` is white space of the marker after it."""
     return next((n for n in range(min(len(text), len(lead)), 0, -1) if text.endswith(lead[-n:])), 0)
@@ -893,7 +904,8 @@ class Machine(Copied):
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not (self._calls_on and self.DISTINCT):
             return False
-        return any("".join(opener.split()).startswith(rest) for opener in self.OPENERS)
+        whole = self._buf[pos:].lstrip()
+        return any(is_cut(opener.strip(), whole) for opener in self.OPENERS)
 
     def _cut_off(self) -> bool:
         """The output ends inside the markup of a call: what is left of it is no text."""
@@ -1288,6 +1300,7 @@ class RawPairs(Pairs):
             member, self._all = self._all, ""
             if whole[:1] == "{":
                 self._count = int(bool(inside))
+                self._note("one argument holds all of them")
                 return self._say("arguments", "{" * self._count + inside)
             self._say("arguments", member)
             self._as = self._read_as(text.strip())
@@ -1396,7 +1409,9 @@ class Elements(RawPairs):
             return True
         if kind in ("item", "pair") and frame.opened == "{":
             mark = self.BETWEEN.find(self._buf, self._mark.start, anchored=True)
-            return self._pair(mark.end if mark is not None else self._mark.end, self._comma)
+            # What opens the next call may begin so, too: inside of an element it is none.
+            end = mark.end if mark is not None and mark.kind == "pair" else self._mark.end
+            return self._pair(end, self._comma)
         return self._end_pairs("")
 
     def _end_pairs(self, kind: str) -> bool:

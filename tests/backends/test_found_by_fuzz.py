@@ -1,0 +1,44 @@
+"""Outputs that once were read otherwise in chunks: whole, character by character, and in the chunks that told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.example_case import EXAMPLES
+from tests.fuzz.formats import formats
+from tplc.backends.peg.engine import PegEngine
+from tplc.driver import load_ir
+
+PARSERS = {form.name: form.parser for form in formats()}
+OPEN = {"prompt": '^<job of="l">^<k>', "continue_final_message": True}
+
+
+@pytest.mark.parametrize(
+    ("name", "chunks", "given", "content", "arguments"),
+    [
+        # White space inside of a word of a marker is none of the marker's.
+        ("pretty-json", ["o", "Steps ", ":"], {}, "oSteps :", None),
+        ("pretty-json", ["o", "Ste", "ps:\n", "```js"], {}, "o", None),
+        ("pretty-json", ["o", "Steps:", "``` json"], {}, "oSteps:``` json", None),
+        # What opens a pair of an element may begin what opens the calls.
+        ("nested-elements", ["^<", "jobs>^<jo", 'b of="'], OPEN, None, '{"jobs": {}}}'),
+    ],
+)
+def test_the_same_in_any_chunks(
+    name: str, chunks: list[str], given: dict[str, Any], content: str | None, arguments: str | None
+) -> None:
+    parser = PARSERS[name]
+    text = "".join(chunks)
+    message = parser.parse(text, **given)
+    assert message["content"] == content
+    assert [call["function"]["arguments"] for call in message["tool_calls"]] == [arguments] * (arguments is not None)
+    for cut in (chunks, list(text), [text]):
+        stream = parser.StreamParser(**given)
+        for chunk in cut:
+            stream.feed(chunk)
+        stream.finish()
+        assert stream.message == message
+    ir = load_ir((EXAMPLES / name / "out" / "ir.json").read_text(encoding="utf-8"))
+    assert PegEngine(ir).parse(text, **given)["content"] == content
