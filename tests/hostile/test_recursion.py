@@ -31,7 +31,10 @@ BESIDE = {
     "peg_mapper.py": [
         {"_Mapper.argument", "_Mapper.element", "_Mapper.pair"},
         {"_Mapper.read"},  # the reader's
-        {"_Mapper.tool_calls", "_Mapper.turn"},  # once for an output without its head, and for what stands between calls
+        {
+            "_Mapper.tool_calls",
+            "_Mapper.turn",
+        },  # once for an output without its head, and for what stands between calls
     ],
     "openai.py": [{"Completion._ended", "Completion.finish"}, {"Completion.feed"}],
 }
