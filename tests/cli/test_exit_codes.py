@@ -51,6 +51,12 @@ TABLE: dict[tuple[str, int], list[str] | str] = {
     ("doctor", 0): ["doctor", "good.jinja"],
     ("doctor", 1): ["doctor", "bad.jinja"],
     ("doctor", 2): ["doctor", "missing.jinja"],
+    ("lint", 0): ["lint", "good.jinja"],
+    ("lint", 1): ["lint", "bad.jinja"],
+    ("lint", 2): ["lint", "missing.jinja"],
+    ("new", 0): ["new", "hut"],
+    ("new", 1): NOT_SO,  # it looks into no template
+    ("new", 2): ["new", "hut", "--layout", "none"],
     ("build", 0): ["build", "good"],
     ("build", 1): ["build", "bad"],
     ("build", 2): ["build", "missing"],
@@ -60,6 +66,9 @@ TABLE: dict[tuple[str, int], list[str] | str] = {
     ("init", 0): ["init", "good.jinja", "-o", "new.toml"],
     ("init", 1): NOT_SO,  # it looks into no template
     ("init", 2): ["init", "good.jinja"],
+    ("schema", 0): ["schema", "ir"],
+    ("schema", 1): NOT_SO,  # it looks into no template
+    ("schema", 2): ["schema", "none"],
     ("census", 0): ["census", "good.txt", "-j", "1"],
     ("census", 1): ["census", "worse.txt", "-j", "1", "--against", "earlier.jsonl"],
     ("census", 2): ["census", "missing.txt"],

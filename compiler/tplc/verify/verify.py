@@ -123,6 +123,7 @@ def try_messages(
     for number, context in enumerate(contexts):
         trip.run(tuple(json.loads(context).items()), first=number == 0)
     tally = trip.tally
+    tally.failures += trip.lost()
     tally.failures += [found for part, found in tally.as_text.items() if part not in tally.parts]
     reasons: tuple[str, ...] = ()
     if tally.failures:
@@ -165,6 +166,7 @@ class _RoundTrip:
         self._given = given
         self._rng = random.Random(seed)
         self._renders: dict[str, Case] = {}
+        self._shown: set[Shape] = set()
         # Why nothing shows, in the first context.
         self.silence = ""
 
@@ -177,6 +179,7 @@ class _RoundTrip:
         results = {shape: shown(stage, shape, tried) for shape in SHAPES}
         self.tally.not_shown.update(dict.fromkeys(_in_context(summary(results), context, first=first)))
         shapes = [shape for shape in SHAPES if isinstance(results[shape], Shown)]
+        self._shown.update(shapes)
         if first and not shapes:
             self.silence = silence(stage, tried)
         if shapes:
@@ -188,6 +191,17 @@ class _RoundTrip:
             result = results[case.shape]
             if isinstance(result, Shown):
                 self._check(case, stage, result, context, first=first)
+
+    def lost(self) -> Iterator[str]:
+        """What renders have shown to the learner, they show here too, unless the template changes the words of it."""
+        learned = {
+            "reasoning": bool(self.ir.reasoning.key) and not any(shape.reasoning for shape in self._shown),
+            "calls": self.ir.tools.format != "none" and not any(shape.calls for shape in self._shown),
+        }
+        if self._shown and self.ir.provenance.examples_sha256 is None:
+            for part, is_lost in learned.items():
+                if is_lost:
+                    yield f"{part}: the format has markers for it, and no message shows it: its words are changed"
 
     def _check_end(self, rests: Sequence[str]) -> None:
         """The stop strings are taken from the ends of turns: one of them has to show."""

@@ -114,13 +114,22 @@ def up_to(stops: list[str], *, least: int = 1) -> str:
     return f"{'.+?' if least else '.*?'}(?={either([*ahead, END])})"
 
 
+# So many characters of a marker are nested in one another: engines read patterns by recursion.
+MOST_NESTED = 40
+
+
 def begun(texts: Sequence[str], *, least: int = 1) -> str:
     """The beginning of a marker where the text ends, no whole one: at least so many characters of it.
 
     Between its pieces any white space will do.
     """
     cores = list(dict.fromkeys(text.strip() for text in texts if text.strip()))
-    tree = _beginnings([_but_the_last(signs_of(core)) for core in cores], 0, least)
+    texts_of = [_but_the_last(signs_of(core)) for core in cores]
+    trees = [_beginnings([signs[:MOST_NESTED] for signs in texts_of], 0, least)]
+    for signs in texts_of:
+        for at in range(MOST_NESTED, len(signs), MOST_NESTED):
+            trees.append("".join(signs[:at]) + _beginnings([signs[at : at + MOST_NESTED]], at, 1))
+    tree = group(either(trees)) if len(trees) > 1 else trees[0]
     words = r"(?![^\W_]+\s*\Z)" if least > 1 and any(core[0].isalnum() for core in cores) else ""
     return words + tree + END if tree else "(?!)"
 
