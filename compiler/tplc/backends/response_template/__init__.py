@@ -13,7 +13,7 @@ from typing import Literal, get_args
 
 from tplc.backends.response_template.calls import CallField, CannotSay, call_field
 from tplc.backends.response_template.limits import Limit, ids_are_lost
-from tplc.backends.response_template.patterns import any_of, ends, escaped, marker, markers
+from tplc.backends.response_template.patterns import any_of, ends, escaped, marker, markers, turn_ends
 from tplc.ir.nodes import CallId, Json, TemplateIR
 from tplc.lower import Acceptor, lower
 from tplc.lower.acceptor import Marker
@@ -95,9 +95,9 @@ def _content(acceptor: Acceptor, calls: CallField | None, *, servers: bool) -> d
     placed = (*acceptor.content_starts, *acceptor.strays)
     anywhere = [marker.text for marker in placed if marker.where == "anywhere"]
     dropped = [*anywhere, *acceptor.content_ends, *acceptor.headers]
-    ending = {text.strip() for text in acceptor.ends}
+    ending = {text.strip() for text in turn_ends(acceptor)}
     dropped += calls.rest if calls is not None else ()
-    patterns = [*ends(acceptor.ends), *markers(text for text in dropped if text.strip() not in ending)]
+    patterns = [*ends(turn_ends(acceptor)), *markers(text for text in dropped if text.strip() not in ending)]
     patterns += [_placed(marker) for marker in placed if marker.where != "anywhere"]
     patterns += [rf"\A{escaped(acceptor.content_space)}"] if acceptor.content_space else []
     found: dict[str, Json] = {"close_pattern": any_of(patterns)} if patterns else {}

@@ -19,7 +19,7 @@ from tplc.backends.response_template.limits import (
     of_pairs,
     value_closed_early,
 )
-from tplc.backends.response_template.patterns import any_of, end, escaped, marker, markers, spaced, split
+from tplc.backends.response_template.patterns import any_of, end, escaped, marker, markers, spaced, split, turn_ends
 from tplc.errors import TplcError
 from tplc.ir.markers import is_distinctive
 from tplc.ir.nodes import Json, Layout, Slot, TemplateIR, Text, Tools
@@ -396,7 +396,7 @@ class _Calls:
         else:
             again += self.header()
         section = [marker(self.form.section_end)] if self.form.section_end.strip() else []
-        found = [*section, *map(end, self.acceptor.ends)]
+        found = [*section, *map(end, turn_ends(self.acceptor))]
         if self.tools.parallel:
             behind = self.form.pairs is None and not self.plain and not is_distinctive(self.form.separator)
             ended = rf"(?<={escaped(self.dialect.in_object.object_close.strip())})\s{{0,64}}" if behind else ""
@@ -404,7 +404,8 @@ class _Calls:
         return any_of(found)
 
     def turn_ends(self) -> str:
-        return f"(?:{'|'.join([*map(end, self.acceptor.ends)])})" if self.acceptor.ends else ""
+        found = turn_ends(self.acceptor)
+        return f"(?:{'|'.join(map(end, found))})" if found else ""
 
     def rest(self) -> tuple[str, ...]:
         return (self.form.section_end,) if is_distinctive(self.form.section_end) else ()

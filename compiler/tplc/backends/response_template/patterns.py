@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from tplc.lower import Acceptor
+
 _SPECIAL = frozenset("\\.^$*+?{}[]|()")
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _GAP = r"\s{0,64}"
@@ -30,6 +32,11 @@ def end(text: str) -> str:
     """The end of a turn takes all white space behind it: nothing of the answer follows."""
     lead, core, _ = split(text)
     return _lead(lead) + spaced(core) + r"\s*"
+
+
+def turn_ends(acceptor: Acceptor) -> tuple[str, ...]:
+    """Those that count at the output's end only as well: where that is, this parser does not know while it streams."""
+    return (*acceptor.ends, *acceptor.last_ends)
 
 
 def ends(texts: Iterable[str]) -> list[str]:
