@@ -99,7 +99,9 @@ def _watch(command: int, told: int) -> int:
     code = os.waitstatus_to_exitcode(os.waitpid(command, 0)[1])
     if code >= 0:
         return code
-    if -code in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
+    if -code == signal.SIGINT:
+        return 130  # interrupted again at its very end, where the interpreter hears of it no more
+    if -code in (signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
         # As if there were one process.
         signal.signal(-code, signal.SIG_DFL)
         os.kill(os.getpid(), -code)
