@@ -16,6 +16,7 @@ from tplc.errors import BadMessage, TemplateError
 from tplc.ir.markers import could_be_prose
 from tplc.ir.nodes import Json, PairArguments, Slot, TemplateIR, Text
 from tplc.ir.own_markers import own_markers
+from tplc.ir.printed import quoted
 from tplc.ir.write import write_message
 from tplc.render import Renderer
 from tplc.verify.artifact import Artifact
@@ -169,7 +170,7 @@ def _of_values(ir: TemplateIR, asker: _Asker, added_tokens: Sequence[str]) -> It
     if held:
         yield held.remark(
             "calls",
-            f"a value may not hold {_listed(map(_quoted, held.values))}: it ends there, or is no value",
+            f"a value may not hold {_listed(map(quoted, held.values))}: it ends there, or is no value",
             "quote and escape values (JSON does), or close them with a special token that text cannot hold",
         )
     alike = asker.first(_ALIKE, lambda pair: _call(pair[1]), tools=False)
@@ -190,7 +191,7 @@ def _of_values(ir: TemplateIR, asker: _Asker, added_tokens: Sequence[str]) -> It
     keys = asker.first(_KEYS, lambda key: _call(WORDS, key))
     if keys:
         yield keys.remark(
-            "calls", f"an argument may not be called {_listed(map(_quoted, keys.values))}", "quote names, or write JSON"
+            "calls", f"an argument may not be called {_listed(map(quoted, keys.values))}", "quote names, or write JSON"
         )
 
 
@@ -200,7 +201,7 @@ def _of_text(ir: TemplateIR, asker: _Asker, added_tokens: Sequence[str]) -> Iter
     if said:
         yield said.remark(
             "content",
-            f"content that holds {_listed(map(_quoted, said.values))} is misread",
+            f"content that holds {_listed(map(quoted, said.values))} is misread",
             "use markers that prose does not hold, best special tokens of the tokenizer"
             + ("" if added_tokens else " (name its file, if they are)"),
         )
@@ -208,7 +209,7 @@ def _of_text(ir: TemplateIR, asker: _Asker, added_tokens: Sequence[str]) -> Iter
     if weak:
         yield Remark(
             "content",
-            f"{_listed(map(_quoted, weak))} opens a part of the turn and is ordinary text: it counts in few places",
+            f"{_listed(map(quoted, weak))} opens a part of the turn and is ordinary text: it counts in few places",
             "use markers that prose does not hold",
         )
     reasoning = ir.reasoning
@@ -233,16 +234,16 @@ def _of_turn(ir: TemplateIR) -> Iterator[Remark]:
     words = [end for end in ends if could_be_prose(end)]
     if words:
         yield Remark(
-            "turn", f"{_listed(map(_quoted, words))} ends the turn, and may stand in prose", "end it with a token"
+            "turn", f"{_listed(map(quoted, words))} ends the turn, and may stand in prose", "end it with a token"
         )
     if not ir.turn.header.strip():
         yield Remark("turn", "nothing opens the assistant's turn", "open each message with its role")
     for held in ir.held:
         if held.by != "token":  # it is the tokenizer's to give
-            marker, on = _quoted(held.whole.strip()), _dependence(held.by, held.name)
+            marker, on = quoted(held.whole.strip()), _dependence(held.by, held.name)
             yield Remark(
                 "turn",
-                f"{marker} holds {_quoted(held.text)}: it depends on {on}",
+                f"{marker} holds {quoted(held.text)}: it depends on {on}",
                 "write markers that are the same in every conversation",
             )
 
@@ -322,7 +323,3 @@ def _listed(names: Any) -> str:
     more = len(names) - MOST_SHOWN
     shown = ", ".join(names[:MOST_SHOWN])
     return f"{shown} and {more} more" if more > 0 else shown
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)

@@ -11,7 +11,6 @@ for the template's own marker; where it has none, the variant is the marker (bot
 from __future__ import annotations
 
 import difflib
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 
@@ -19,6 +18,7 @@ from tplc.errors import SourceError, ToleranceError
 from tplc.ir.markers import holds_piece
 from tplc.ir.nodes import GENERAL_TOLERANCES, Json, Reasoning, TemplateIR, Tolerance
 from tplc.ir.own_markers import own_markers
+from tplc.ir.printed import quoted
 from tplc.ir.roles import ROLES, marker_of
 
 _TYPES = {field.name: bool if field.name == "enabled" else str for field in fields(Tolerance) if field.name != "entry"}
@@ -85,7 +85,7 @@ def check_tolerances(ir: TemplateIR, tolerances: Sequence[Tolerance]) -> None:
             raise ToleranceError(index, member, problem)
         other = variants.setdefault(_identity(ir, tolerance), index)
         if other != index:
-            raise ToleranceError(index, "text", f"{_quoted(tolerance.text)} is the same variant as", other)
+            raise ToleranceError(index, "text", f"{quoted(tolerance.text)} is the same variant as", other)
 
 
 def means_something(ir: TemplateIR, tolerance: Tolerance) -> bool:
@@ -101,15 +101,15 @@ def _problems(
     if not marker.strip():
         yield from _problems_of_role(ir, variant.marker, others)
     elif variant.marker not in ROLES and not any(holds_piece(own, marker.strip()) for own in own_markers(ir)):
-        yield "marker", f"{_quoted(variant.marker)} is no marker of this format: {_existing(ir, variant.marker)}"
+        yield "marker", f"{quoted(variant.marker)} is no marker of this format: {_existing(ir, variant.marker)}"
     if text.strip() == marker.strip():
-        yield "text", f"{_quoted(text)} is the marker itself"
+        yield "text", f"{quoted(text)} is the marker itself"
     role = next((role for role in _OPENERS if variant.marker in (role, ROLES[role](ir))), None)
     if role is None:
         return
     for other in _OPENERS:
         if other != role and (text.strip() == ROLES[other](ir).strip() or opened.get(text.strip(), role) == other):
-            yield "text", f"{_quoted(text)} stands for {other} already: it cannot stand for {role} as well"
+            yield "text", f"{quoted(text)} stands for {other} already: it cannot stand for {role} as well"
     opened.setdefault(text.strip(), role)
 
 
@@ -130,12 +130,8 @@ def _existing(ir: TemplateIR, wanted: str) -> str:
     own = own_markers(ir)
     near = difflib.get_close_matches(wanted.strip(), own, n=_MOST_SHOWN, cutoff=0.5)
     shown = [*near, *(marker for marker in own if marker not in near)]
-    named = [f"{_quoted(marker)} ({own[marker]})" for marker in shown[:_MOST_SHOWN]]
+    named = [f"{quoted(marker)} ({own[marker]})" for marker in shown[:_MOST_SHOWN]]
     return "there are " + ", ".join(named) if named else "it has none"
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
 
 
 def _tolerance(item: Json, path: str) -> Tolerance:

@@ -90,7 +90,7 @@ def learn_reasoning(
         dress: Dress | None = shown[0].dress
     else:
         start, end = _stripped(prober, turn, base, found)
-        end = _as_written(end, lead) if end else end
+        end = _as_written(end, lead)
         if not end:
             start, end = _from_prompts(turn)
         key, only_calls, dress = "", False, None
@@ -346,7 +346,7 @@ def _stripped(prober: Prober, turn: TurnFacts, base: Dress, found: Candidates) -
 def _as_written(end: str, lead: str) -> str:
     """The closing marker with the white space that follows it where a turn without reasoning has it."""
     core = end.strip()
-    if core not in lead:
+    if not core or core not in lead:
         return end
     after = lead[lead.rindex(core) + len(core) :]
     return end.rstrip() + after if not after.strip() else end

@@ -103,6 +103,6 @@ def words_of(sha256: str, seed: int, source: str) -> Words:
 
 
 def _word(rng: random.Random) -> str:
-    """As words are: none of a language, and none that a template changes."""
+    """As words are, and none of a language: only what changes letters changes it, and that is found out."""
     syllables = (rng.choice(_CONSONANTS) + rng.choice(_VOWELS) for _ in range(_SYLLABLES))
     return "".join(syllables) + rng.choice(_LAST)
