@@ -15,7 +15,7 @@ from parsimonious.grammar import Grammar
 from tests.backends.parsers import ir_of, module_of
 from tests.gbnf.engine import INSTALLED, refused
 from tests.injection.hostile import ALL_OF_THEM, HARMLESS, STRINGS, infected, places, tools_of
-from tplc.backends.gbnf.grammar.lint import lint
+from tplc.backends.gbnf.lint import lint
 from tplc.backends.peg.engine import PegEngine
 from tplc.driver import GrammarOptions, generate
 from tplc.explain.explain import Explanation
