@@ -1,0 +1,6 @@
+"""Grammars in the Lark of llguidance: for llguidance itself, and the servers that constrain with it."""
+
+from tplc.backends.lark.build import lark
+from tplc.backends.lark.result import LarkGrammar, NoLark
+
+__all__ = ["LarkGrammar", "NoLark", "lark"]

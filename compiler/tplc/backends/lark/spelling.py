@@ -1,0 +1,72 @@
+"""How Lark writes text that an automaton describes: with "and" and "not", or as one regular expression.
+
+through "</p>"   →   /(?s:.*)<\\/p>/ & ~/(?s:.*<\\/p>.+)/
+without "<fn>"   →   /(?s:.*)/ & ~/(?s:.*<fn>.*)/
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from tplc.backends.lark.elimination import as_expression
+from tplc.backends.lark.regex import ANY, but_not, text_regex
+from tplc.grammar.regular.automaton import Automaton, TooLarge, minimal, right_linear
+from tplc.grammar.regular.codepoints import Ranges
+from tplc.grammar.regular.expressions import Expr, Lit, Seq, Spelled, Written, chars, lit, seq
+from tplc.grammar.regular.rules import Rules
+from tplc.grammar.regular.until import Stop, through, without
+from tplc.ir.tokens import AddedToken
+
+
+class LarkSpelling:
+    def __init__(self, tokens: Sequence[AddedToken]) -> None:
+        """`tokens`: those of the tokenizer that no text matches, and that match no text."""
+        self.tokens = {token.text: token for token in tokens if token.apart and token.text}
+        known = sorted(self.tokens, key=len, reverse=True)
+        self._cut = re.compile("(" + "|".join(map(re.escape, known)) + ")") if known else None
+
+    def splits(self, text: str) -> bool:
+        return self._cut is not None and self._cut.search(text) is not None
+
+    def tokens_in(self, text: str) -> list[str]:
+        return [] if self._cut is None else self._cut.findall(text)
+
+    def in_tokens(self, literal: Lit | Spelled) -> Expr:
+        """The text in runs of text and tokens."""
+        if self._cut is None or isinstance(literal, Spelled):
+            return literal
+        parts = self._cut.split(literal.text)
+        # At odd places stand what it was cut at.
+        found = [self.token(part) if place % 2 else lit(part) for place, part in enumerate(parts)]
+        return seq(*(part for part in found if part != Seq(())))
+
+    def token(self, text: str) -> Written:
+        """By name where that can be said, so that it holds for every tokenizer that has the token."""
+        named = re.fullmatch(r"<[^<>\s\[\]]+>", text) is not None
+        return Written(text if named else f"<[{self.tokens[text].number}]>", ())
+
+    def through(self, rules: Rules, hint: str, stop: Stop, forbidden: tuple[str, ...]) -> Expr:
+        never = [f".*{text_regex(stop.core)}.+"]
+        never += [f".*{text_regex(text)}{'.+' if stop.text.endswith(text) else '.*'}" for text in forbidden if text]
+        texts = but_not(f"/{ANY}{text_regex(stop.text)}/", never)
+        return rules.add(hint, Spelled(texts, minimal(through([stop], forbidden))))
+
+    def without(self, rules: Rules, hint: str, forbidden: tuple[str, ...]) -> Expr:
+        held = [text for text in dict.fromkeys(forbidden) if text]
+        texts = but_not(f"/{ANY}/", [f".*{text_regex(text)}.*" for text in held])
+        return rules.add(hint, Spelled(texts, minimal(without(held))))
+
+    def automaton(self, rules: Rules, hint: str, automaton: Automaton, write: Callable[[Ranges], Expr]) -> Expr:
+        try:
+            return as_expression(automaton, write)
+        except TooLarge:
+            return Spelled("", automaton) if write is chars else right_linear(rules, hint, automaton, write)
+
+
+def as_plain(expr: Spelled) -> Expr:
+    """The same as an expression like others; itself where that would be many times as long."""
+    try:
+        return as_expression(expr.automaton, chars)
+    except TooLarge:
+        return expr
