@@ -70,7 +70,7 @@ def _written(made: RequestRules, spelling: LarkSpelling, *, known: bool) -> Lark
         text = "".join(lines.values())
         made.check_size(text, {name: len(line) for name, line in lines.items()}, finished)
         made.check_exact()
-    apart = tuple(token for token in ir.preserved_tokens if spelling.splits(token))
+    apart = tuple(token for token in ir.preserved_tokens if spelling.before_token(token) is not None)
     others = tuple(token for token in ir.preserved_tokens if token not in apart)
     grammar = LarkGrammar(text, apart, others, known, made.prompt.text, made.report.found)
     if not text:

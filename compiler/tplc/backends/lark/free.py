@@ -40,7 +40,7 @@ def with_free_text(
             rest = after(rules, calls, text)
             if rest == NEVER:
                 continue
-            if takeover.kind == "word" and not spelling.splits(text):
+            if takeover.kind == "word" and spelling.before_token(text) is None:
                 begun.append(seq(held, rules.add("before", texts.through(text)), rest))
             elif takeover.kind == "word":
                 ended.append(seq(lit(text), rest))

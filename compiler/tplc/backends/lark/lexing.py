@@ -274,7 +274,7 @@ class _Check:
         return self._automata[expr]
 
     def _whole(self, expr: Expr) -> Expr:
-        """A terminal with all that it names."""
+        """A terminal with all that it names.  Counts are left out: what goes on with more of a thing does so sooner."""
         if isinstance(expr, Ref):
             return self._whole(self._made.terminals[expr.name])
         if isinstance(expr, Seq):
@@ -282,7 +282,8 @@ class _Check:
         if isinstance(expr, Alt):
             return alt(*map(self._whole, expr.items))
         if isinstance(expr, Rep):
-            return rep(self._whole(expr.item), expr.low, expr.high)
+            counted = expr.high is not None and expr.high > 1
+            return rep(self._whole(expr.item), min(expr.low, 1), None if counted else expr.high)
         assert isinstance(expr, Lit | Chars | Spelled)
         return expr
 

@@ -25,7 +25,9 @@ def text_regex(text: str) -> str:
 
 
 def but_not(texts: str, never: Iterable[str]) -> str:
-    return texts + "".join(f" & ~/(?s:{pattern})/" for pattern in never)
+    """One "not" of all: several would have the engine look through all their combinations."""
+    patterns = "|".join(never)
+    return f"{texts} & ~/(?s:{patterns})/" if patterns else texts
 
 
 @functools.lru_cache(maxsize=4096)

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 
 from tplc.backends.lark.elimination import as_expression
 from tplc.backends.lark.regex import ANY, but_not, text_regex
-from tplc.grammar.regular.automaton import Automaton, TooLarge, minimal, right_linear
+from tplc.grammar.regular.automaton import Automaton, TooLarge, both, from_expr, minimal, right_linear
 from tplc.grammar.regular.codepoints import Ranges
-from tplc.grammar.regular.expressions import Expr, Lit, Seq, Spelled, Written, chars, lit, seq
+from tplc.grammar.regular.expressions import ANY_CHARACTER, Expr, Lit, Seq, Spelled, Written, chars, lit, rep, seq
 from tplc.grammar.regular.rules import Rules
 from tplc.grammar.regular.until import Stop, through, without
 from tplc.ir.tokens import AddedToken
@@ -26,8 +26,9 @@ class LarkSpelling:
         known = sorted(self.tokens, key=len, reverse=True)
         self._cut = re.compile("(" + "|".join(map(re.escape, known)) + ")") if known else None
 
-    def splits(self, text: str) -> bool:
-        return self._cut is not None and self._cut.search(text) is not None
+    def before_token(self, text: str) -> str | None:
+        found = None if self._cut is None else self._cut.search(text)
+        return None if found is None else text[: found.start()]
 
     def tokens_in(self, text: str) -> list[str]:
         return [] if self._cut is None else self._cut.findall(text)
@@ -52,10 +53,13 @@ class LarkSpelling:
         texts = but_not(f"/{ANY}{text_regex(stop.text)}/", never)
         return rules.add(hint, Spelled(texts, minimal(through([stop], forbidden))))
 
-    def without(self, rules: Rules, hint: str, forbidden: tuple[str, ...]) -> Expr:
+    def without(self, rules: Rules, hint: str, forbidden: tuple[str, ...], end: str = "") -> Expr:
         held = [text for text in dict.fromkeys(forbidden) if text]
-        texts = but_not(f"/{ANY}/", [f".*{text_regex(text)}.*" for text in held])
-        return rules.add(hint, Spelled(texts, minimal(without(held))))
+        texts = but_not(f"/{ANY}{text_regex(end)}/", [f".*{text_regex(text)}.*" for text in held])
+        automaton = without(held)
+        if end:
+            automaton = both(automaton, from_expr(seq(rep(ANY_CHARACTER, 0, None), lit(end))))
+        return rules.add(hint, Spelled(texts, minimal(automaton)))
 
     def automaton(self, rules: Rules, hint: str, automaton: Automaton, write: Callable[[Ranges], Expr]) -> Expr:
         try:
