@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.gbnf.formats import calls_message, written
+from tests.gbnf.formats import arguments_of, calls_message, written
 from tests.gbnf.renders import Feed, Outcome, Shown, prompt_of, shown_by, without_end
 from tests.gbnf.tools import tool
 from tests.lark.engine import Tokens, accepts, of, refused
@@ -80,7 +80,7 @@ def check_template(path: Path, *, every: int) -> Outcome | None:
                     found.counts["with a token inside of a value"] += 1
                 else:
                     check_feed(grammars, feed, found)
-            check_wrong(grammars, found)
+            check_wrong(shown, grammars, found)
         except NoLark as error:
             found.counts["cannot be said"] += 1
             found.problems.append(str(error))
@@ -114,10 +114,14 @@ def check_feed(grammars: Grammars, feed: Feed, found: Outcome) -> None:
             found.problems.append(f"{choice}, {_kind(grammars)}: not accepted: {text!r}")
 
 
-def check_wrong(grammars: Grammars, found: Outcome) -> None:
+def check_wrong(shown: Shown, grammars: Grammars, found: Outcome) -> None:
     for choice in ("auto", "required"):
         for call in WRONG:
             text = written(grammars.ir, calls_message(call))
+            if arguments_of(shown.parser.parse(text, tools=TOOLS)) != [call]:
+                # Without quotes, what looks like another argument may be text of the one before.
+                found.counts["wrong, and read as another call"] += 1
+                continue
             if accepts(grammars.of(TOOLS, choice, None, any_order=False), text, grammars.tokens):
                 found.problems.append(f"{choice}, {_kind(grammars)}: wrong and accepted: {text!r}")
             else:

@@ -12,10 +12,13 @@ from tplc.grammar.regular.codepoints import Ranges
 from tplc.grammar.regular.expressions import EMPTY, NEVER, Expr, alt, rep, seq, walk
 
 _MOST_NODES = 4000
+_MOST_STATES = 200
 
 
 def as_expression(automaton: Automaton, write: Callable[[Ranges], Expr]) -> Expr:
     """Raises TooLarge where the expression would be many times the automaton."""
+    if len(automaton.edges) > _MOST_STATES:
+        raise TooLarge
     first, last = -1, -2
     table: dict[int, dict[int, Expr]] = {first: {0: EMPTY}, last: {}}
     for state, row in enumerate(automaton.edges):

@@ -68,7 +68,11 @@ def _taken(schema: Json, *, closed: bool, depth: int) -> dict[str, Json] | None:
     said = {key: value for key, value in schema.items() if key not in _REMARKS}
     if "enum" in said:
         return _of_texts(said)
+    if said.keys() == {"anyOf"}:
+        return _one_of(said["anyOf"], closed=closed, depth=depth)
     kind = said.pop("type", None)
+    if isinstance(kind, list) and not said:
+        return _one_of([{"type": one} for one in kind], closed=closed, depth=depth)
     if not isinstance(kind, str) or kind not in _OF_TYPE or not said.keys() <= _OF_TYPE[kind]:
         return None
     if not all(_is_plain_number(key, said[key]) for key in said.keys() & _NUMBERS):
@@ -84,6 +88,14 @@ def _of_texts(said: Mapping[str, Json]) -> dict[str, Json] | None:
         return None
     texts = [value for value in values if isinstance(value, str) and value.isprintable()]
     return {"enum": list(texts)} if texts and len(texts) == len(values) else None
+
+
+def _one_of(schemas: Json, *, closed: bool, depth: int) -> dict[str, Json] | None:
+    if not isinstance(schemas, list) or not schemas:
+        return None
+    taken = [_taken(schema, closed=closed, depth=depth + 1) for schema in schemas]
+    held: list[Json] = [schema for schema in taken if schema is not None]
+    return {"anyOf": held} if len(held) == len(taken) else None
 
 
 def _is_plain_number(key: str, value: Json) -> bool:

@@ -62,10 +62,31 @@ class LarkSpelling:
         return rules.add(hint, Spelled(texts, minimal(automaton)))
 
     def automaton(self, rules: Rules, hint: str, automaton: Automaton, write: Callable[[Ranges], Expr]) -> Expr:
+        if not _turns_back(automaton):
+            return right_linear(rules, hint, automaton, write)
         try:
             return as_expression(automaton, write)
         except TooLarge:
             return Spelled("", automaton) if write is chars else right_linear(rules, hint, automaton, write)
+
+
+def _turns_back(automaton: Automaton) -> bool:
+    """Whether some state leads to itself by others; rules of the rest are regular as they are."""
+    left = {state: {to for _, to in row} - {state} for state, row in enumerate(automaton.edges)}
+    into: dict[int, set[int]] = {}
+    for state, targets in left.items():
+        for to in targets:
+            into.setdefault(to, set()).add(state)
+    done = [state for state, targets in left.items() if not targets]
+    count = 0
+    while done:
+        count += 1
+        last = done.pop()
+        for state in into.get(last, ()):
+            left[state].discard(last)
+            if not left[state]:
+                done.append(state)
+    return count < len(automaton.edges)
 
 
 def as_plain(expr: Spelled) -> Expr:

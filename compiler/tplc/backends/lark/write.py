@@ -20,9 +20,10 @@ def write_lines(made: Arranged) -> dict[str, str]:
     """The line of each rule and each terminal, by name."""
     names = {name: _rule_name(name) for name in made.rules}
     names |= {name: name.upper().replace("-", "_") for name in made.terminals}
-    writer = _Writer(names)
-    bodies = {**made.rules, **made.terminals}
-    return {name: f"{names[name]}: {writer.alternatives(body)}\n" for name, body in bodies.items()}
+    in_rules, in_terminals = _Writer(names, together=False), _Writer(names, together=True)
+    lines = {name: f"{names[name]}: {in_rules.alternatives(body)}\n" for name, body in made.rules.items()}
+    more = {name: f"{names[name]}: {in_terminals.alternatives(body)}\n" for name, body in made.terminals.items()}
+    return lines | more
 
 
 def _rule_name(name: str) -> str:
@@ -30,8 +31,10 @@ def _rule_name(name: str) -> str:
 
 
 class _Writer:
-    def __init__(self, names: dict[str, str]) -> None:
+    def __init__(self, names: dict[str, str], *, together: bool) -> None:
+        """`together`: what stands in one regular expression may be one; in a rule each is a match of its own."""
         self._names = names
+        self._together = together
 
     def alternatives(self, expr: Expr) -> str:
         if isinstance(expr, Alt) and expr.items:
@@ -59,7 +62,7 @@ class _Writer:
 
     def _repeated(self, expr: Rep) -> str:
         counts = _counts(expr.low, expr.high)
-        if isinstance(expr.item, Chars):
+        if isinstance(expr.item, Chars) and self._together:
             return f"/{character_class(expr.item.ranges)}{counts}/"
         grouped = isinstance(expr.item, Rep) or (isinstance(expr.item, Written) and " " in expr.item.text)
         item = f"({self.alternatives(expr.item)})" if grouped else self._item(expr.item)
