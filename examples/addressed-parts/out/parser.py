@@ -134,6 +134,14 @@ class Marks:
         leads = {lead for _, lead, _ in self._found}
         self._leads = {lead[i:j] for lead in leads for i in range(len(lead)) for j in range(i + 1, len(lead) + 1)}
         self._lead_width = max(map(len, leads), default=0)
+        self._without: dict[str, Marks] = {}
+
+    def without(self, kind: str) -> Marks:
+        """Those of the other kinds."""
+        if kind not in self._without:
+            others = {core: found for core, found in zip(self.cores, self._found) if found[0] != kind}
+            self._without[kind] = Marks(other=[lead + core + trail for core, (_, lead, trail) in others.items()])
+        return self._without[kind]
 
     def find(self, buf: str, pos: int, *, anchored: bool = False, stop: int = sys.maxsize) -> Mark | None:
         """The leftmost and longest marker from `pos` on, or (anchored) the one at `pos`."""
@@ -181,6 +189,8 @@ class Marks:
         """As held; -1 when there may be a whole marker, which takes a closer look."""
         hold = len(text)
         match = self._near.search(text)
+        if match is None and (self._lead_width == 1 or text[-1:] not in self._leads):
+            return hold - (text[-1:] in self._leads)
         while match is not None:
             at = match.start()
             if self.begins(text, at):
@@ -189,12 +199,14 @@ class Marks:
             if self._words.match(text, at):
                 return -1
             match = self._near.search(text, at + 1)
-        return self.before(text, 0, hold) if text[hold - 1 : hold] in self._leads else hold
+        return self.before(text, 0, hold)
 
     def before(self, buf: str, pos: int, hold: int) -> int:
         """Where the white space begins that may belong to a marker at `hold`."""
         if buf[hold - 1 : hold] not in self._leads:  # every part of a lead is in there
             return hold
+        if self._lead_width == 1:
+            return hold - (hold > pos)
         at = max(pos, hold - self._lead_width)
         while at < hold and buf[at:hold] not in self._leads:
             at += 1
@@ -472,6 +484,7 @@ def next_char(buf: str, pos: int) -> int:
 class Machine(Copied):
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
+    HOLDS: ClassVar[bool] = False  # `feed` looks after what is held back inside of text
     SPACE: ClassVar[str] = ""  # what the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     OPENERS: ClassVar[Sequence[str]] = ()  # of calls
@@ -609,28 +622,21 @@ class Machine(Copied):
         kind = self._within
         if not kind:
             return self._advance(chunk)
-        if self._pos:
-            self._base += self._pos
-            self._buf, self._pos = self._buf[self._pos :], 0
-        text = self._buf + chunk if self._buf else chunk  # little is held back inside of text
+        text = self._buf + chunk  # little is held back inside of text
         stop = self._plain_to(text)
         if stop < 0:
             return self._advance(chunk)
-        whole = stop == len(text)
-        self._buf = ""
-        if not whole:
-            self._buf, text = text[stop:], text[:stop]
+        self._buf, text = text[stop:], text[:stop]
         if kind == "arguments":
-            self._plain_value = whole
-            if text:
-                self._passed.append(text)
-                return [{"tool_calls": [{"index": self._index, "function": {"arguments": self._written(text)}}]}]
+            self._plain_value = self._buf == ""
         else:
-            self._plain_text = whole
-            if text:
-                self._passed.append(text)
-                return [{kind: text}]
-        return []
+            self._plain_text = self.HOLDS or self._buf == ""
+        if text == "":
+            return []
+        self._passed.append(text)
+        if kind != "arguments":
+            return [{kind: text}]
+        return [{"tool_calls": [{"index": self._index, "function": {"arguments": self._written(text)}}]}]
 
     def _written(self, text: str) -> str:
         """Plain text of a value, inside of the string that it becomes."""
@@ -657,17 +663,18 @@ class Machine(Copied):
             if self._parts:
                 chunk = "".join(self._parts) + chunk
                 self._parts.clear()
-            self._base += self._pos
-            self._buf = self._buf[self._pos :] + chunk
-            self._pos = 0
+            self._buf += chunk
             while self._pos < len(self._buf) and self._state(self):
                 pass
-            held = len(self._buf) - self._pos
+            self._base += self._pos
+            self._buf, self._pos = self._buf[self._pos :], 0
+            held = len(self._buf)
             self._wanted = held if held > HELD_LIMIT else 0
-            if self._eat or self._wanted or self._base + self._pos < 0:
+            if self._eat or self._wanted or self._base < 0:
                 self._goes_on("")
             elif held:
-                self._plain_value = self._plain_text = False
+                self._plain_value = False
+                self._plain_text = self._plain_text and self.HOLDS
         if self._said:
             self._flush()
         self._out, out = [], self._out
@@ -1033,6 +1040,7 @@ class Machine(Copied):
             self._cut("a call")
 
 
+NO_PAIR = "expected an argument or the end of the call"
 MOST_ODD = 64  # of names that hold what ends names, so many are looked for
 
 
@@ -1040,6 +1048,7 @@ class Pairs(Machine):
     BETWEEN: ClassVar[Marks]  # pair, end (consumed), next (not consumed), and others (skipped)
     PAIR: ClassVar[tuple[tuple[str, Marks, str], ...]]
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
+    RESUMES: ClassVar[bool] = False  # and that says by itself, after text that is no pair, that one begins
     _count = 0
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that hold what ends others
 
@@ -1084,8 +1093,10 @@ class Pairs(Machine):
             self._pos = self._mark.end
         if not kind and self._final and self.BETWEEN.begun(self._buf, self._pos):
             return self._cut_off()
-        if kind in ("end", "next") or (self.PAIR_OPENS and kind != "pair"):
+        if kind in ("end", "next"):
             return self._end_pairs(kind)
+        if self.PAIR_OPENS and kind != "pair":
+            return self._no_pair()
         return self._pair(self._mark.end if self.PAIR_OPENS else self._pos, ", " if self._count else "{")
 
     def _pair(self, start: int, comma: str) -> bool:
@@ -1094,11 +1105,26 @@ class Pairs(Machine):
         if expected in ("more", "end"):
             return expected == "end" and self._cut_off()
         if expected:
-            return self._end_pairs("")
+            return self._no_pair()
         self._pos = end
         self._count += 1
         self._say("arguments", self._key_of(comma, values["key"]))
         self._begin_value(values["key"], values.get("type", ""))
+        return True
+
+    def _no_pair(self) -> bool:
+        # What is no pair is content, up to the next pair or the end of the call; where there is none, the call is over.
+        if not self.RESUMES:
+            return self._end_pairs("")
+        buf, start = self._buf, next_char(self._buf, self._pos)
+        marks = self.BETWEEN.without("skip")
+        mark, hold = marks.find(buf, start + 1), len(buf) if self._final else marks.held(buf, start + 1)
+        if mark is None or hold <= mark.start:
+            return self._final and self._end_pairs("")
+        self._note(NO_PAIR)
+        end = start + len(buf[start : mark.start].rstrip())
+        self._text("content", start, end)
+        self._pos, self._eat = end, ""
         return True
 
     def _key_of(self, comma: str, key: str) -> str:
@@ -1108,7 +1134,7 @@ class Pairs(Machine):
         if not kind and self._final and not self._buf[self._pos :].strip():
             return False
         if not kind:
-            self._note("expected an argument or the end of the call")
+            self._note(NO_PAIR)
         self._say("arguments", "}" if self._count else "{}")
         return self._close_call()
 
@@ -1454,6 +1480,7 @@ WORDS_OF_VALUES = {"False": "false", "None": "null", "True": "true", "false": "f
 
 class StreamParser(RawPairs):
     HEADS = PROMPT_HEADS
+    HOLDS = True
     ANCHORS = TURN_ANCHORS
     AROUND_REASONING = (("to self:>",), ("<:more:>",))
     DISTINCT = False
@@ -1461,6 +1488,7 @@ class StreamParser(RawPairs):
     CLOSED = True
     BETWEEN = BETWEEN_PAIRS
     PAIR = PAIR_HEADER
+    RESUMES = True
     WORDS = WORDS_OF_VALUES
     VALUE_CLOSERS = VALUE_END
     NEXT_PAIR = ('\n<given name="', '">')
@@ -1469,22 +1497,26 @@ class StreamParser(RawPairs):
     def feed(self, chunk: str) -> list[Delta]:
         # Most chunks are passed on as they came: no character of them could begin or end anything.
         if self._plain_value:
-            if "<" not in chunk:
-                if '"' not in chunk and "\\" not in chunk and chunk.isprintable() and chunk != "":
+            if "<" not in chunk and chunk != "":
+                if '"' not in chunk and "\\" not in chunk and chunk.isprintable():
                     self._passed.append(chunk)
                     return [{"tool_calls": [{"index": self._index, "function": {"arguments": chunk}}]}]
                 if chunk[-1:] not in "\n":
                     self._passed.append(chunk)
                     return [{"tool_calls": [{"index": self._index, "function": {"arguments": self._written(chunk)}}]}]
-        elif (
-            self._plain_text
-            and "<" not in chunk
-            and "t" not in chunk
-            and (" " not in chunk or chunk[-1] != " ")
-            and chunk != ""
-        ):
-            self._passed.append(chunk)
-            return [{self._within: chunk}]
+        elif self._plain_text:
+            text = self._buf + chunk if self._buf != "" else chunk
+            if "<" not in text and "to" not in text and text != "":
+                if text[-1] in " t":
+                    # White space before a marker belongs to it, and letters may begin one.
+                    stop = -2 if text[-2:] == " t" else -1
+                    self._buf, text = text[stop:], text[:stop]
+                    if text == "":
+                        return []
+                elif self._buf != "":
+                    self._buf = ""
+                self._passed.append(text)
+                return [{self._within: text}]
         return self._more(chunk)
 
     def _reasoning(self) -> bool:
