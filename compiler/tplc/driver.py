@@ -392,8 +392,7 @@ def _lark(ir: TemplateIR, options: GrammarOptions) -> str:
 
 
 def make_lark(ir: TemplateIR, options: GrammarOptions) -> LarkGrammar:
-    from tplc.backends.lark import lark
-    from tplc.grammar.request.size import MOST_CHARACTERS
+    from tplc.backends.lark import MOST_CHARACTERS, lark
 
     return lark(
         ir,

@@ -128,7 +128,7 @@ def _llguidance(ir: TemplateIR, source: str, *, known: bool) -> Iterator[Advice]
     yield Advice(
         place,
         "request",
-        "llama.cpp built with LLAMA_LLGUIDANCE: grammar, without triggers; vLLM on the guidance backend: "
+        "llama.cpp built with it: grammar, without triggers; vLLM on the guidance backend: "
         "structured_outputs.grammar; SGLang with --grammar-backend llguidance: ebnf",
     )
 

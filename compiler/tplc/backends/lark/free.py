@@ -1,7 +1,7 @@
 """Text that is free until a call begins, and the calls from there on: a request where the model may call, or not.
 
-calls begin with "<fn>"   →   start: FREE | BEFORE rest-of-the-calls
-                              FREE: any text without "<fn>"          BEFORE: any text up to the first "<fn>"
+calls begin with "<call>"   →   start: FREE | BEFORE rest-of-the-calls
+                              FREE: any text without "<call>"          BEFORE: any text up to the first "<call>"
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 r"""Regular expressions as llguidance reads them: those of Rust, without lookaround, with "and" and "not" between them.
 
-text_regex("</fn>")                        →  <\/fn>
-character_class(((97, 122),))              →  [a-z]
-but_not("/(?s:.*)/", [".*<\/fn>.*"])       →  /(?s:.*)/ & ~/(?s:.*<\/fn>.*)/
+text_regex("</p>")                     →  <\/p>
+character_class(((97, 122),))          →  [a-z]
+but_not("/(?s:.*)/", [".*<p>.*"])      →  /(?s:.*)/ & ~/(?s:.*<p>.*)/
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How Lark writes text that an automaton describes: with "and" and "not", or as one regular expression.
 
 through "</p>"   →   /(?s:.*)<\\/p>/ & ~/(?s:.*<\\/p>.+)/
-without "<fn>"   →   /(?s:.*)/ & ~/(?s:.*<fn>.*)/
+without "<call>"   →   /(?s:.*)/ & ~/(?s:.*<call>.*)/
 """
 
 from __future__ import annotations
