@@ -31,7 +31,7 @@ ALLOWED = {
     "catalogue": {"errors", "ir"},
     "grammar": {"errors", "ir", "lower"},
     "backends": {"errors", "ir", "lower", "grammar"},
-    "targets": {"errors", "ir", "render", "verify", "grammar", "backends"},
+    "targets": {"errors", "ir", "render", "verify", "lower", "grammar", "backends"},
     "driver": {"errors", "ir", "catalogue", "sources", "render", "learn", "lessons", "verify", "backends", "targets"},
     "cluster": {"errors"},
     "spread": {"bounds", "cluster", "errors"},
@@ -79,6 +79,7 @@ ALLOWED = {
         "observe",
         "spread",
     },
+    "xgrammar": {"ir", "backends", "targets"},
     "__main__": {"cli"},
     "__init__": {"errors", "ir", "backends", "driver", "explain", "serving"},
 }

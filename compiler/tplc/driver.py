@@ -375,9 +375,12 @@ def shared_runtime() -> str:
 
 
 def _structural_tag(ir: TemplateIR, options: GrammarOptions) -> str:
-    from tplc.targets.structural_tag import structural_tag, tag_text, without_reasoning
+    from tplc.targets.structural_tag import legacy_tag, structural_tag, tag_text, without_reasoning
 
     constrained = ir if options.reasoning == "inside" else without_reasoning(ir)
+    if options.legacy:
+        asked = options.parallel_tool_calls
+        return tag_text(legacy_tag(ir, options.tools, tool_choice=options.tool_choice, parallel=asked))
     parallel = ir.tools.parallel if options.parallel_tool_calls is None else options.parallel_tool_calls
     return tag_text(structural_tag(constrained, make_grammar(constrained, options), parallel=parallel))
 

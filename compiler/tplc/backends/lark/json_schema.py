@@ -11,9 +11,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from tplc.grammar.dialect.values import Reading
+from tplc.grammar.dialect.values import Reading, is_json
 from tplc.grammar.regular.expressions import Expr, Written
-from tplc.ir.nodes import JSON_STYLE, Dialect, Json, ValueStyle
+from tplc.ir.nodes import Dialect, Json
 
 _REMARKS = frozenset(("title", "description", "default", "examples", "$comment", "deprecated", "readOnly", "writeOnly"))
 _OF_TYPE = {
@@ -34,7 +34,7 @@ _DEEPEST = 24
 
 def as_it_is(schema: Json, dialect: Dialect, reading: Reading) -> Expr | None:
     """The schema as one symbol; None where rules have to say it."""
-    if reading.any_order or not _is_json(dialect):
+    if reading.any_order or not is_json(dialect):
         return None
     if not isinstance(schema, dict) or schema.get("type") != "object":
         return None
@@ -42,23 +42,6 @@ def as_it_is(schema: Json, dialect: Dialect, reading: Reading) -> Expr | None:
     if taken is None:
         return None
     return Written("%json " + json.dumps(taken, ensure_ascii=False, separators=(",", ":")), ())
-
-
-def _is_json(dialect: Dialect) -> bool:
-    return dialect.elements is None and all(map(_is_json_style, (dialect.in_list, dialect.in_object)))
-
-
-def _is_json_style(style: ValueStyle) -> bool:
-    marks = (style.list_open, style.list_separator, style.list_close, style.object_open, style.colon)
-    words = (style.true, style.false, style.null, style.key_open, style.key_close)
-    plain = (JSON_STYLE.true, JSON_STYLE.false, JSON_STYLE.null, '"', '"')
-    # Beyond ASCII the engine takes characters, and no escapes.
-    strings = [(string.open, string.close, string.escape) for string in style.strings if not string.ascii]
-    return (
-        [mark.strip() for mark in marks] == ["[", ",", "]", "{", ":"]
-        and words == plain
-        and strings == [('"', '"', "json")]
-    )
 
 
 def _taken(schema: Json, *, closed: bool, depth: int) -> dict[str, Json] | None:
