@@ -30,7 +30,7 @@ ALLOWED = {
     "lower": {"errors", "ir"},
     "catalogue": {"errors", "ir"},
     "backends": {"errors", "ir", "lower"},
-    "targets": {"errors", "ir", "render", "verify", "backends"},
+    "targets": {"errors", "ir", "lower", "render", "verify", "backends"},
     "driver": {"errors", "ir", "catalogue", "sources", "render", "learn", "lessons", "verify", "backends", "targets"},
     "cluster": {"errors"},
     "spread": {"bounds", "cluster", "errors"},

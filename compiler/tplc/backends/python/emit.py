@@ -34,10 +34,11 @@ def emit(
     openai: bool = False,
     runtime: Runtime = "standalone",
     command: str = "",
+    command_line: bool = True,
 ) -> str:
     tables = _tables(facts)
     states = _states(facts)
-    footer = [*_PARSE, *(_OPENAI if openai else ()), *_COMMAND]
+    footer = [*_PARSE, *(_OPENAI if openai else ()), *_COMMAND] if command_line else []
     own = [*tables, *states, *footer]
     if runtime == "standalone":
         embedded = embed(own)
