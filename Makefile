@@ -122,7 +122,8 @@ $(SERVERS)/.ready: Makefile pyproject.toml
 	rm -rf $(SERVERS)/wheels $(SERVERS)/packages && mkdir -p $(SERVERS)/packages
 	$(SERVERS)/venv/bin/python -m pip download --quiet --disable-pip-version-check --no-deps --dest $(SERVERS)/wheels $(VLLM) $(SGLANG)
 	@# Without the compiled parts, which want a GPU's libraries: parsers are Python.
-	for wheel in $(SERVERS)/wheels/*.whl; do unzip -q -o "$$wheel" -x '*.so' -d $(SERVERS)/packages; done
+	for wheel in $(SERVERS)/wheels/*.whl; do $(PYTHON) -m zipfile -e "$$wheel" $(SERVERS)/packages; done
+	find $(SERVERS)/packages -name "*.so" -delete
 	rm -rf $(SERVERS)/wheels
 	@touch $@
 

@@ -364,6 +364,14 @@ def generate(ir: TemplateIR, target: Target, options: GrammarOptions | None = No
     return dumps(ir)
 
 
+def stops(ir: TemplateIR) -> tuple[str, ...]:
+    """The texts that a model's answer ends with, for what stops it."""
+    from tplc.lower import lower
+    from tplc.lower.stops import known_stops
+
+    return known_stops(ir, lower(ir))
+
+
 def shared_runtime() -> str:
     """The text of the file beside parsers that are generated with `runtime="shared"`."""
     from tplc.backends.python import generate_runtime

@@ -12,7 +12,8 @@ import pytest
 from tests.servers.answers import CUTS, NAMES, Answer, answers
 from tests.servers.plugins import plugin_module
 
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("sglang") is None, reason="SGLang is not there: make servers")
+if importlib.util.find_spec("sglang") is None:
+    pytest.skip("SGLang is not there: make servers", allow_module_level=True)
 
 Read = tuple[str, str, list[tuple[str, str]]]
 

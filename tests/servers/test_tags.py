@@ -14,7 +14,8 @@ from tests.gbnf.formats import calls_message, formats, written
 from tests.gbnf.tools import tool
 from tests.servers.answers import Answer
 
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="vLLM is not there: make servers")
+if importlib.util.find_spec("vllm") is None:
+    pytest.skip("vLLM is not there: make servers", allow_module_level=True)
 
 TOOLS = (
     tool("look", {"at": {"type": "string"}, "days": {"type": "integer", "minimum": 1}}, required=("at",)),

@@ -13,7 +13,8 @@ from tests.servers.answers import CUTS, LOOK, NAMES, Answer, answers, example_ir
 from tests.servers.plugins import plugin_file, plugin_module
 from tests.servers.tokens import tiny_tokenizer
 
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="vLLM is not there: make servers")
+if importlib.util.find_spec("vllm") is None:
+    pytest.skip("vLLM is not there: make servers", allow_module_level=True)
 
 Read = tuple[str, str, list[tuple[str, str]]]
 
@@ -55,10 +56,12 @@ def begun(name: str, answer: Answer, special: tuple[str, ...] = (), **options: A
 
 
 def whole(name: str, answer: Answer) -> Read:
-    _, request, ids = begun(name, answer)
+    _, request, prompt = begun(name, answer)
     parser = parser_class(name)(tokenizer(()), request.tools, chat_template_kwargs={})
-    parser.set_prompt_token_ids(ids)
+    parser.set_prompt_token_ids(prompt)
     reasoning, content, calls = parser.parse(answer.text, request, enable_auto_tools=True)
+    ids = [call["id"] for call in answer.message["tool_calls"]]
+    assert all(wanted in (None, call.id) for call, wanted in zip(calls or [], ids, strict=True))
     return reasoning or "", content or "", [(call.name, call.arguments) for call in calls or []]
 
 

@@ -1,9 +1,8 @@
-"""Plug-ins as text: what stands in the file, and under which name.  Inside the servers they are run by `make servers`."""
+"""Plug-ins as text: what stands in the file, and under which name.  `make servers` runs them inside the servers."""
 
 from __future__ import annotations
 
 import ast
-import json
 from collections import Counter
 
 import pytest
@@ -74,6 +73,7 @@ def test_a_format_without_calls_and_reasoning() -> None:
         ("plugins/hut_vllm.py", "x.jinja", "hut"),
         ("hut.py", "x.jinja", "hut"),
         ("-", "models/Hut-7B/", "Hut-7B"),
+        ("-", "models/Hut-V3.1.jinja", "Hut-V3_1"),
         ("-", "org/Hut@main", "Hut_main"),
         ("-", "-", "tplc"),
         ("vllm.py", "x.jinja", "vllm"),
@@ -87,19 +87,3 @@ def test_names(output: str, source: str, name: str) -> None:
 def test_names_go_into_commands(name: str) -> None:
     with pytest.raises(UsageError):
         checked_name(name)
-
-
-def test_the_library_makes_tags_for_requests() -> None:
-    import tplc
-
-    ir = example_ir("forced-open")
-    tools = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {}}}}]
-    inside = json.dumps(tplc.structural_tag(ir, tools=tools, tool_choice="required"))
-    outside = json.dumps(tplc.structural_tag(ir, tools=tools, tool_choice="required", reasoning="outside"))
-    assert "</sketch>" in inside and "</sketch>" not in outside
-    # A prompt that opens no reasoning: the tag has its opener, too.
-    assert "<sketch>" in json.dumps(tplc.structural_tag(ir, tools=tools, tool_choice="required", head=""))
-    keeps = example_ir("recipient-lines")
-    assert tplc.structural_tag(keeps, tools=tools, tool_choice="required") == tplc.structural_tag(
-        keeps, tools=tools, tool_choice="required", reasoning="outside"
-    )

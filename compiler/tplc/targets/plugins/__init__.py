@@ -7,6 +7,7 @@ The classes are those of `source/`, as they stand there: the tests of `make serv
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Literal, get_args
 
@@ -23,6 +24,7 @@ SERVERS: tuple[Server, ...] = get_args(Server)
 # The versions that `make servers` tests with.
 VERSIONS: Mapping[Server, str] = {"vllm": "vLLM 0.33", "sglang": "SGLang 0.5.23"}
 _LONGEST_NAME = 100
+_ENDINGS = re.compile(r"(\.[A-Za-z]\w*)+$")  # a version may have a dot, too
 # How SGLang knows of a template whether its reasoning is switched, in its own words.
 _SWITCHES = ("thinking", "enable_thinking")
 
@@ -67,7 +69,7 @@ def checked_name(name: str) -> str:
 def default_name(output: str, source: str, server: Server) -> str:
     """That of the file, without what says that it is a plug-in; else that of the source: hut_vllm.py  →  hut"""
     file = source if output == "-" else output
-    stem = file.replace("\\", "/").rstrip("/").rpartition("/")[2].split(".")[0]
+    stem = _ENDINGS.sub("", file.replace("\\", "/").rstrip("/").rpartition("/")[2])
     for ending in (f"_{server}", f"-{server}"):
         stem = stem.removesuffix(ending)
     kept = "".join(char if char.isascii() and (char.isalnum() or char in "_-") else "_" for char in stem)
