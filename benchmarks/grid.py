@@ -76,8 +76,8 @@ def cells(size: int, rounds: int) -> Iterator[tuple[str, str, Cell]]:
 
 def _measured(module: ModuleType, example: str, chunks: Sequence[str], rounds: int) -> Cell:
     functions: dict[str, Callable[[], object]] = {
-        "ours": lambda: _fed(module.StreamParser(), chunks),
-        "floor": lambda: [None for chunk in chunks for _ in _floor(chunk)],
+        "ours": lambda: _fed(module.StreamParser().feed, chunks),
+        "floor": lambda: _fed(_floor, chunks),
     }
     peer = peer_parser(example)
     if peer is not None:
@@ -87,15 +87,15 @@ def _measured(module: ModuleType, example: str, chunks: Sequence[str], rounds: i
     return Cell(sum(map(len, chunks)), taken["ours"], taken["floor"], taken.get("peer"), calls)
 
 
-def _fed(parser: Any, chunks: Sequence[str]) -> int:
+def _fed(feed: Callable[[str], list[dict[str, Any]]], chunks: Sequence[str]) -> int:
     count = 0
     for chunk in chunks:
-        for _ in parser.feed(chunk):
+        for _ in feed(chunk):
             count += 1
-    return count + len(parser.finish())
+    return count
 
 
-def _floor(chunk: str) -> list[dict[str, str]]:
+def _floor(chunk: str) -> list[dict[str, Any]]:
     return [{"content": chunk}]
 
 

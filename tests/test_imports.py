@@ -1,6 +1,6 @@
 """Who imports whom: the stages of the compiler in order, and the runtime alone with the standard library.
 
-cli → driver → sources | render | learn | verify | backends → lower → ir → errors
+cli → driver → sources | render | learn | verify | backends → grammar → lower → ir → errors
                                     learn, verify → render
 """
 
@@ -29,8 +29,9 @@ ALLOWED = {
     "lessons": {"errors", "ir", "learn", "verify"},
     "lower": {"errors", "ir"},
     "catalogue": {"errors", "ir"},
-    "backends": {"errors", "ir", "lower"},
-    "targets": {"errors", "ir", "lower", "render", "verify", "backends"},
+    "grammar": {"errors", "ir", "lower"},
+    "backends": {"errors", "ir", "lower", "grammar"},
+    "targets": {"errors", "ir", "lower", "render", "verify", "grammar", "backends"},
     "driver": {
         "errors",
         "ir",
@@ -157,21 +158,21 @@ def test_relative_imports_are_resolved() -> None:
     assert imports(source, ("tplc", "learn")) == {"tplc.learn.a", "tplc.b.c", "d.e", "f.g"}
 
 
-# What a room of the grammar backend may import, itself apart.
+# What a room that makes the rules of a request may import, itself apart.
 ROOMS = {
     "regular": set(),
     "schema": {"regular"},
     "dialect": {"regular", "schema"},
-    "grammar": {"regular", "schema", "dialect"},
+    "request": {"regular", "schema", "dialect"},
 }
 
 
-@pytest.mark.parametrize("relative", [relative for relative, _ in modules("compiler/tplc/backends/gbnf")])
-def test_rooms_of_the_grammar_backend_are_entered_one_way(relative: str) -> None:
+@pytest.mark.parametrize("relative", [relative for relative, _ in modules("compiler/tplc/grammar")])
+def test_rooms_of_grammars_are_entered_one_way(relative: str) -> None:
     room = relative.partition("/")[0]
-    source = (ROOT / "compiler/tplc/backends/gbnf" / relative).read_text(encoding="utf-8")
+    source = (ROOT / "compiler/tplc/grammar" / relative).read_text(encoding="utf-8")
     if room in ROOMS:
-        used = {name.split(".")[3] for name in imports(source, ()) if name.startswith("tplc.backends.gbnf.")}
+        used = {name.split(".")[2] for name in imports(source, ()) if name.startswith("tplc.grammar.")}
         assert used - {room} - ROOMS[room] == set()
 
 

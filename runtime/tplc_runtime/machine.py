@@ -47,6 +47,7 @@ def next_char(buf: str, pos: int) -> int:
 class Machine(Copied):
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
+    HOLDS: ClassVar[bool] = False  # `feed` looks after what is held back inside of text
     SPACE: ClassVar[str] = ""  # what the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     OPENERS: ClassVar[Sequence[str]] = ()  # of calls
@@ -184,28 +185,21 @@ class Machine(Copied):
         kind = self._within
         if not kind:
             return self._advance(chunk)
-        if self._pos:
-            self._base += self._pos
-            self._buf, self._pos = self._buf[self._pos :], 0
-        text = self._buf + chunk if self._buf else chunk  # little is held back inside of text
+        text = self._buf + chunk  # little is held back inside of text
         stop = self._plain_to(text)
         if stop < 0:
             return self._advance(chunk)
-        whole = stop == len(text)
-        self._buf = ""
-        if not whole:
-            self._buf, text = text[stop:], text[:stop]
+        self._buf, text = text[stop:], text[:stop]
         if kind == "arguments":
-            self._plain_value = whole
-            if text:
-                self._passed.append(text)
-                return [{"tool_calls": [{"index": self._index, "function": {"arguments": self._written(text)}}]}]
+            self._plain_value = self._buf == ""
         else:
-            self._plain_text = whole
-            if text:
-                self._passed.append(text)
-                return [{kind: text}]
-        return []
+            self._plain_text = self.HOLDS or self._buf == ""
+        if text == "":
+            return []
+        self._passed.append(text)
+        if kind != "arguments":
+            return [{kind: text}]
+        return [{"tool_calls": [{"index": self._index, "function": {"arguments": self._written(text)}}]}]
 
     def _written(self, text: str) -> str:
         """Plain text of a value, inside of the string that it becomes."""
@@ -240,17 +234,18 @@ class Machine(Copied):
             if self._parts:
                 chunk = "".join(self._parts) + chunk
                 self._parts.clear()
-            self._base += self._pos
-            self._buf = self._buf[self._pos :] + chunk
-            self._pos = 0
+            self._buf += chunk
             while self._pos < len(self._buf) and self._state(self):
                 pass
-            held = len(self._buf) - self._pos
+            self._base += self._pos
+            self._buf, self._pos = self._buf[self._pos :], 0
+            held = len(self._buf)
             self._wanted = held if held > HELD_LIMIT else 0
-            if self._eat or self._wanted or self._base + self._pos < 0:
+            if self._eat or self._wanted or self._base < 0:
                 self._goes_on("")
             elif held:
-                self._plain_value = self._plain_text = False
+                self._plain_value = False
+                self._plain_text = self._plain_text and self.HOLDS
         if self._said:
             self._flush()
         self._out, out = [], self._out

@@ -98,6 +98,8 @@ class Marks:
         """As held; -1 when there may be a whole marker, which takes a closer look."""
         hold = len(text)
         match = self._near.search(text)
+        if match is None and (self._lead_width == 1 or text[-1:] not in self._leads):
+            return hold - (text[-1:] in self._leads)
         while match is not None:
             at = match.start()
             if self.begins(text, at):
@@ -106,12 +108,14 @@ class Marks:
             if self._words.match(text, at):
                 return -1
             match = self._near.search(text, at + 1)
-        return self.before(text, 0, hold) if text[hold - 1 : hold] in self._leads else hold
+        return self.before(text, 0, hold)
 
     def before(self, buf: str, pos: int, hold: int) -> int:
         """Where the white space begins that may belong to a marker at `hold`."""
         if buf[hold - 1 : hold] not in self._leads:  # every part of a lead is in there
             return hold
+        if self._lead_width == 1:
+            return hold - (hold > pos)
         at = max(pos, hold - self._lead_width)
         while at < hold and buf[at:hold] not in self._leads:
             at += 1

@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 from .machine import Machine, next_char
-from .values import Reader, Style, text_of
+from .values import HELD, Reader, Style, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import ClassVar
 
     from .message import Delta
@@ -18,28 +19,39 @@ if TYPE_CHECKING:
 class Objects(Machine):
     STYLES: ClassVar[tuple[Style, Style, Style]]
     _reader: Reader | None = None
+    _through = False  # inside of a reader's JSON that is said as it comes
     _kind = ""  # how the arguments begin
 
-    def _advance(self, chunk: str) -> list[Delta]:
+    def _more(self, chunk: str) -> list[Delta]:
         reader = self._reader
-        if reader is None or not self._goes_through(reader) or self._out or self._eat or self._wanted or self._final:
-            return super()._advance(chunk)
+        if reader is None or not self._through:
+            return super()._more(chunk)
         # In the middle of arguments no state has to look at JSON as it should be.
-        if self._passed:
-            self._settle()
-        self._base += self._pos
-        self._buf = buf = self._buf[self._pos :] + chunk
-        self._pos = reader.regular(buf, 0, len(buf))
-        if self._pos < len(buf) or self._base < 0:
-            return super()._advance("")
-        self._within = ""
-        self._plain_value = self._plain_text = False
-        text = reader.take()
-        self._in_string(reader)
-        if not text:
+        self._buf += chunk
+        end = reader.regular(self._buf, 0, len(self._buf))
+        if not reader.waits or len(self._buf) - end > HELD:
+            self._pos = end
+            return self._advance("")
+        self._buf = self._buf[end:]
+        self._plain_value = reader.string is not None and self._buf == "" and reader.style.usual == '"'
+        if not end:
             return []
-        self._texts["arguments"].append(text)
+        text = reader.take()
+        self._passed.append(text)
         return [{"tool_calls": [{"index": self._index, "function": {"arguments": text}}]}]
+
+    def _advance(self, chunk: str) -> list[Delta]:
+        deltas = super()._advance(chunk)
+        reader = self._reader
+        waits = self._eat or self._wanted or self._base < 0
+        self._through = reader is not None and not waits and not reader.comma and self._goes_through(reader)
+        if self._through:
+            self._within = "arguments"
+        return deltas
+
+    def _goes_on(self, kind: str, plain_to: Callable[[str], int] = len) -> None:
+        super()._goes_on(kind, plain_to)
+        self._through = False
 
     def _goes_through(self, reader: Reader) -> bool:
         """Are all of these values arguments, and said as they come?"""

@@ -29,6 +29,7 @@ LOOSE_NUMBER = r"([+-]?)([0-9][0-9_]*)?(?:(\.)([0-9_]*))?([eE][+-]?[0-9]+)?"
 ESCAPE = Pattern(r"\\(?:([\"\\/bfnrt]|u[0-9a-fA-F]{4})|(?:x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(.)))")
 PART_OF_ESCAPE = Pattern(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7}|[0-7]{1,2})?\Z")
 WORD = Pattern(r"[^,\n\]}]+")
+JSON_WORDS = ("true", "false", "null")
 JSON_WORD = Pattern(r"[\w.+-]+")
 HELD = 256  # more than any sign is long
 LONGEST_FOLLOW = 160  # what shows that a value has ended, in characters
@@ -118,7 +119,7 @@ class Style:
         self.word_end = Pattern(rf"\s|{either}|\Z")
         self.begins = {sign[:n] for sign in ordered for n in range(1, len(sign))}
         is_json = '"' in self.strings and self.strings['"'][1] == "json" and "".join(signs) == "[,]{:,}"
-        is_json = is_json and all(words.get(word) == word for word in ("true", "false", "null"))
+        is_json = is_json and all(words.get(word) == word for word in JSON_WORDS)
         self.is_json = is_json and '"' not in self.begins
         follow = "|".join(re.escape(sign) for sign, token in self.tokens.items() if token in ",]}:")
         self.follow = Pattern(rf"\s{{0,16}}(?:{follow}|\)|\Z)")
@@ -148,6 +149,7 @@ class Reader(Copied):
         self.comma: list[str] = []  # a comma, and white space after it, until something follows
         self.repair = ""  # the first thing that had to be repaired
         self.pause = False
+        self.waits = False  # what is left of regular JSON is decided by what comes
         self.floor = 0  # what is deeper is read for its text alone
 
     def take(self) -> str:
@@ -161,7 +163,7 @@ class Reader(Copied):
         while pos < stop and self.want and not self.pause:
             if len(self.stack) > self.floor and self.style.is_json:
                 pos = self.regular(buf, pos, stop)
-                if pos == stop or (not final and self._is_word(buf, pos)):
+                if pos == stop or (self.waits and not final):
                     break
             if self.string is not None:
                 start, pos = pos, self._inside(buf, pos, final, *self.string)
@@ -201,82 +203,71 @@ class Reader(Copied):
         return pos
 
     def regular(self, buf: str, pos: int, stop: int) -> int:
-        """JSON as it should be, up to what is not, or takes a closer look, or closes what is read."""
-        out, stack, want, string = self.out, self.stack, self.want, self.string
-        match_word, quoting = JSON_WORD.match, self.style.strings['"']
-        match_body = quoting.body.match
+        """JSON as it should be, up to what is not, or takes a closer look, or closes what is read.  A comma waits for
+        what follows it; `waits`: so does all that is left."""
+        stack, want, string, quoting = self.stack, self.want, self.string, self.style.strings['"']
+        start, comma, self.waits = pos, -1, False
+        if self.comma or (string is not None and string is not quoting):
+            return pos
         while pos < stop:
             if string is not None:
-                if string is not quoting:
-                    break
-                end = match_body(buf, pos).end()
+                end = quoting.body.match(buf, pos).end()
                 if end < stop and buf[end] == '"':
-                    end += 1
+                    pos = end + 1
                     string, want = None, "colon" if want in ("key", "member") else "comma"
-                elif end == pos:
+                    continue
+                if end == pos:
+                    self.waits = buf[pos] == "\\" and PART_OF_ESCAPE.match(buf, pos) is not None
                     break
-                out.append(buf[pos:end])
                 pos = end
                 continue
             sign = buf[pos]
+            if sign in " \n\r\t":
+                pos += 1
+                continue
             if sign in self.first:
                 break
-            if sign == " ":
-                (self.comma or out).append(sign)
-            elif sign == ",":
-                if want != "comma":
-                    break
-                self.comma.append(sign)
-                want = "value" if stack[-1] == "[" else "member"
-            elif sign == ":":
-                if want != "colon":
-                    break
-                out.append(sign)
+            if sign == '"' and want not in ("colon", "comma"):
+                string, comma = quoting, -1
+            elif sign == "," and want == "comma":
+                comma, want = pos, "value" if stack[-1] == "[" else "member"
+            elif sign == ":" and want == "colon":
                 want = "value"
             elif sign in "]}":
-                if want != "comma" or len(stack) <= self.floor + 1 or stack[-1] != ("[" if sign == "]" else "{"):
+                if want not in ("comma", "item", "key") or len(stack) <= self.floor + 1:
+                    break
+                if stack[-1] != ("[" if sign == "]" else "{"):
                     break
                 self.lists -= stack.pop() == "["
-                out.append(sign)
-            elif want in ("colon", "comma"):
-                break
-            elif sign == '"':
-                self._after_comma(sign)
-                string = quoting
-            elif want in ("key", "member"):
+                want = "comma"
+            elif want not in ("value", "item"):
                 break
             elif sign in "[{":
-                self._after_comma(sign)
-                stack.append(sign)
-                self.lists += sign == "["
-                want = "item" if sign == "[" else "key"
+                self._open(sign)
+                want, comma = self.want, -1
             else:
-                word = match_word(buf, pos)
+                word = JSON_WORD.match(buf, pos)
                 if word is None or word.end() == stop:
+                    self.waits = word is not None and self.wordless
                     break
-                text = word.group()
-                if text not in ("true", "false", "null") and NUMBER.fullmatch(text) is None:
+                text, end = word.group(), word.end()
+                if buf[end] not in ",]} \n\r\t" or not (text in JSON_WORDS or NUMBER.fullmatch(text)):
                     break
-                if buf[word.end()] not in ",]} ":
-                    break
-                self._after_comma(text)
-                want = "comma"
-                pos = word.end()
+                want, comma, pos = "comma", -1, end
                 continue
             pos += 1
+        self.waits = self.waits or pos == stop
+        if comma >= 0:
+            pos, want = comma, "comma"
         self.want, self.string = want, string
+        if pos > start:
+            self.out.append(buf[start:pos])
         return pos
 
-    def _is_word(self, buf: str, pos: int) -> bool:
-        """Is the rest the beginning of a word, which no marker ends?"""
-        word = JSON_WORD.match(buf, pos) if self.wordless and self.string is None else None
-        return word is not None and word.end() == len(buf) and self.want in ("value", "item")
-
-    def _after_comma(self, text: str) -> None:
-        if self.comma:
-            self.out += self.comma
-            self.comma.clear()
-        self.out.append(text)
+    def _open(self, sign: str) -> None:
+        self.stack.append(sign)
+        self.lists += sign == "["
+        self.want = "item" if sign == "[" else "key"
 
     def _at_top(self) -> bool:
         return not self.stack
@@ -321,10 +312,8 @@ class Reader(Copied):
                 self.out.append('"": ')
             if not self.stack:
                 self.style = self.styles[1 if token == "[" else 2]
-            self.stack.append(token)
-            self.lists += token == "["
             self.out.append(token)
-            self.want = "item" if token == "[" else "key"
+            self._open(token)
         elif token in "]}":
             opened = "[" if token == "]" else "{"
             if not (self.lists if token == "]" else len(self.stack) - self.lists):

@@ -71,7 +71,8 @@ def test_hostile_strings_stay_strings(name: str, text: str) -> None:
     clean = ir_of(name)
     ir = infected(clean, text)
     generated = generate(ir)
-    assert _structure(generated) == _structure(generate(infected(clean, "x")))
+    # A marker that begins with a letter, and one that does not.
+    assert _structure(generated) in [_structure(generate(infected(clean, plain))) for plain in ("x", "~")]
     module = module_of(generated)
     assert (text,) == module.PRESERVED_TOKENS
     message = {"role": "assistant", "content": None, "reasoning_content": "Hm."}

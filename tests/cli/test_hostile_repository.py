@@ -228,7 +228,7 @@ def test_what_a_template_says_commands_no_log(run: Run, clone: Path) -> None:
         result = run(*command.split())
         assert result.code == 1
         for line in [*result.out.splitlines(), *result.err.splitlines()]:
-            ours = "github" in command and line.startswith("::error file=tplc.toml::hut: failed: hut: hut.jinja: ")
+            ours = "github" in command and line.startswith("::error file=tplc.toml::hut: failed: hut.jinja: ")
             assert ours or not line.lstrip().startswith("::")
             assert not any(text in line for text in ("##vso[", "##[", "\x1b"))
 

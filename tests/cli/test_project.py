@@ -116,8 +116,8 @@ def test_build_finishes_the_others(run: Run, project: Path) -> None:
     assert sorted(path.name for path in (project / "out").iterdir()) == ["inn.py"]
     github = run("check", "--format", "github")
     assert github.out == (
-        "::error file=tplc.toml::hut: failed: hut: hut.jinja:1:7: Expected an expression, got 'end of statement block'"
-        "%0A    {%25 if %25}%0A          ^\n"
+        "::error file=hut.jinja,line=1,col=7::hut: failed: hut.jinja:1:7: "
+        "Expected an expression, got 'end of statement block'%0A    {%25 if %25}%0A          ^\n"
     )
 
 
@@ -293,7 +293,7 @@ def test_warnings(run: Run, project: Path) -> None:
         f"out/hut.py: current\nout/hut.json: current\nout/inn.py: current\ntplc.toml: warning: inn: {WARNING}\n",
     )
     marked = run("check", "--format", "github")
-    assert (marked.code, marked.out) == (0, f"::warning file=tplc.toml::inn: {WARNING}\n")
+    assert (marked.code, marked.out) == (0, f"::warning file=inn.jinja,line=1,col=44::inn: {WARNING}\n")
     told = [{"name": "inn.jinja", "line": 1, "column": 44, "text": WARNING.removeprefix("inn.jinja:1:44: ")}]
     assert [finding["warnings"] for finding in json.loads(run("check", "--json").out)] == [[], [], told]
     for force in ([], ["--force"]):

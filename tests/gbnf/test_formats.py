@@ -13,7 +13,7 @@ from tests.gbnf.formats import arguments_of, calls_message, formats, written
 from tests.gbnf.tools import ALL, WEATHER
 from tests.gbnf.walk import Walker
 from tplc.backends.gbnf import Grammar, fires_at, grammar
-from tplc.backends.gbnf.grammar.lint import lint
+from tplc.backends.gbnf.lint import lint
 
 WITH_CALLS = (
     "addressed-parts", "array-with-ids", "bare-array", "bare-json", "bare-keyword-calls", "cdata-values", "channels",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tplc.backends.gbnf.grammar.lint import lint
+from tplc.backends.gbnf.lint import lint
 
 GOOD = [
     'root ::= "a"\n',

@@ -16,7 +16,7 @@ from tests.gbnf.test_size import tools
 from tests.gbnf.tools import ALL
 from tests.ir_small import ALL as SMALL
 from tplc.backends.gbnf import fires_at, grammar
-from tplc.backends.gbnf.grammar.lint import lint
+from tplc.backends.gbnf.lint import lint
 
 # What this engine takes and others do not, so that the lint says more than it does.
 TAKEN = (

@@ -18,7 +18,7 @@ from tests.gbnf.formats import calls_message, formats, written
 from tests.gbnf.tools import ALL, NOTHING, WEATHER, tool
 from tests.ir_small import ALL as SMALL
 from tplc.backends.gbnf import Grammar, Trigger, grammar
-from tplc.backends.gbnf.grammar.lint import lint
+from tplc.backends.gbnf.lint import lint
 from tplc.errors import TplcError
 from tplc.ir.nodes import GenerationPrompt
 from tplc.schemas import load_schema

@@ -16,7 +16,7 @@ from tests.gbnf.formats import calls_message, formats, written
 from tests.gbnf.tools import tool
 from tests.ir_small import ALL as SMALL
 from tplc.backends.gbnf import NothingAllowed, grammar
-from tplc.backends.gbnf.grammar.lint import lint
+from tplc.backends.gbnf.lint import lint
 
 PLAIN = SMALL["plain"]
 

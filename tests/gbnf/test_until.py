@@ -7,12 +7,13 @@ import itertools
 import pytest
 
 from tests.gbnf.engine import accepts, needs_engine
-from tplc.backends.gbnf.grammar.lint import lint
-from tplc.backends.gbnf.regular.automaton import matches
-from tplc.backends.gbnf.regular.expressions import Ref
-from tplc.backends.gbnf.regular.rules import Rules
-from tplc.backends.gbnf.regular.until import stop_at, text_through, through
-from tplc.backends.gbnf.regular.write import write_rules
+from tplc.backends.gbnf.lint import lint
+from tplc.backends.gbnf.spelling import GBNF, text_through
+from tplc.backends.gbnf.write import write_rules
+from tplc.grammar.regular.automaton import matches
+from tplc.grammar.regular.expressions import Ref
+from tplc.grammar.regular.rules import Rules
+from tplc.grammar.regular.until import stop_at, through
 
 # Their first characters come again in the last ones.
 MARKERS = ["<", "</", "<a>", "\n</a>", " <a", "<<", "<a<", "\n<a<a>"]
@@ -20,7 +21,7 @@ LONG = "<" + "abcdefghij" * 6 + ">"
 
 
 def _written(marker: str) -> str:
-    rules = Rules()
+    rules = Rules(GBNF)
     made = text_through(rules, "text", stop_at(marker))
     assert isinstance(made, Ref)
     text = write_rules(rules.finished(made))

@@ -6,10 +6,10 @@ import pytest
 
 from tests.gbnf.engine import accepts, needs_engine
 from tests.gbnf.walk import unescaped
-from tplc.backends.gbnf.grammar.lint import lint
-from tplc.backends.gbnf.regular import codepoints
-from tplc.backends.gbnf.regular.expressions import Chars, Lit, Rep, Seq, chars
-from tplc.backends.gbnf.regular.write import character_class, write_rules
+from tplc.backends.gbnf.lint import lint
+from tplc.backends.gbnf.write import character_class, write_rules
+from tplc.grammar.regular import codepoints
+from tplc.grammar.regular.expressions import Chars, Lit, Rep, Seq, chars
 
 CLASSES = [
     ("abc", "[a-c]"),

@@ -30,8 +30,8 @@ SLOW = (
     + "{% for i in range(3000) %}{% for j in range(3000) %}{% endfor %}{% endfor %}"
 )
 TOO_LONG = "limit exceeded: marker_chars (1000: "
-TOO_SLOW = "limit exceeded: total_seconds (2)"
-TIME = ("--limit", "total_seconds=2", "--limit", "render_seconds=60")
+TOO_SLOW = "limit exceeded: total_seconds (1)"
+TIME = ("--limit", "total_seconds=1", "--limit", "render_seconds=60")
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (place / f"{name}.jinja").write_text(source)
         (place / f"{name}.toml").write_text(
             f'[models.{name}]\nsource = "{name}.jinja"\noutputs = ["{name}.py"]\n'
-            + f"[models.{name}.limits]\ntotal_seconds = 2\nrender_seconds = 60\n" * (name == "slow")
+            + f"[models.{name}.limits]\ntotal_seconds = 1\nrender_seconds = 60\n" * (name == "slow")
         )
     (place / "all").mkdir()
     (place / "all" / "large.jinja").write_text(LARGE)

@@ -50,7 +50,20 @@ def test_outputs_of_the_examples(name: str) -> None:
                 assert tally.same == 1 or cut < len(text), (text, tools)
 
 
-EVERY = 5  # of the outputs; `make agreement` has them all
+IN_PLACE_OF_A_NAME = ('{"be', '{"be": [1', '{"be": 1}', '{"be": "x}', "[1", '[1, {"a": 2}', "[1]", "{", "tr", "1")
+
+
+@pytest.mark.parametrize(("name", "opener"), [("tagged-json", "<fn>"), ("json-array", "«wishes»["), ("bare-json", "")])
+def test_an_output_that_ends_where_a_name_should_be(name: str, opener: str) -> None:
+    form, tally = named(name), Tally()
+    for value in IN_PLACE_OF_A_NAME:
+        for key in ('{"name": ', '{"name" ', '{"tool" ', '{"x": 1, "name": '):
+            compare(form, engine_of(form), opener + key + value, form.tools, tally)
+    assert tally.unexplained == []
+    assert tally.same == tally.outputs
+
+
+EVERY = 10  # of the outputs; `make agreement` has them all
 
 
 @cache

@@ -227,7 +227,10 @@ def error_of(template: ChatTemplate, body: dict[str, Any]) -> str:
 def test_a_template_without_calls(irs: dict[str, TemplateIR]) -> None:
     with ChatTemplate(EXAMPLES["plain-chat"].source, ir=irs["plain-chat"]) as template:
         told = error_of(template, {"messages": ASKED, "tools": [LOOK]})
-        assert told == "tools: template shows no calls: compile it with example pairs, or choose none of them"
+        assert told == (
+            "tools: template shows no calls: give its IR, compiled with example pairs (tplc compile --example PAIRS -o "
+            'FILE.json), or set tool_choice to "none"'
+        )
         assert template.prepare({"messages": ASKED, "tools": [LOOK], "tool_choice": "none"}).grammar == ""
 
 

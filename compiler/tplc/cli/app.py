@@ -234,7 +234,7 @@ def compile_(
         str | None,
         typer.Option("--depfile", metavar="FILE", help="Write a rule for Make or Ninja: which files were used."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Report as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="The report as JSON, on standard error.")] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No report: warnings and failures only.")] = False,
     watch: Annotated[
         bool, typer.Option("--watch", help="Compile again whenever a file that is read changes, until Ctrl-C.")

@@ -18,11 +18,13 @@ from tplc.ir.visible import one_line, shown, visible
 from tplc.project.artifacts import check_report, write_output
 from tplc.project.build import Outcome, build
 from tplc.project.check import Finding, check
-from tplc.project.manifest import find_manifest, load_manifest
+from tplc.project.manifest import Manifest, Model, find_manifest, load_manifest
 from tplc.sources.builtin import PREFIX
 from tplc.spread import check_engine
 
 _SUFFIX = re.compile(r"\.(jinja2?|json|gguf|txt)$")
+
+_OTHER_LINES = (".json", ".gguf")  # a template in one of these has lines of its own
 
 FORMATS = ("text", "github", "json")
 
@@ -78,28 +80,51 @@ def check_command(
         findings = check(manifest, tuple(names), jobs=_jobs(jobs), progress=step)
     if output_format == "json":
         print_json([asdict(finding) for finding in findings])
+    elif output_format == "github":
+        _annotate(findings, manifest)
     else:
-        _print_findings(findings, manifest.path, github=output_format == "github")
+        _print_findings(findings, manifest.path)
     if junit is not None:
         write_output(junit, _junit(findings))
     if any(finding.state != "current" for finding in findings):
         raise SystemExit(1)
 
 
-def _print_findings(findings: Sequence[Finding], manifest_path: str, *, github: bool) -> None:
+def _print_findings(findings: Sequence[Finding], manifest_path: str) -> None:
     """Each model's outputs, then what to know of its template, once."""
     for model, group in groupby(findings, key=lambda finding: finding.model):
         own = list(group)
         for finding in own:
-            if not github:
-                print(shown(str(finding)))
-            elif finding.state != "current":
-                print(_annotation("error", finding.path, f"{model}: {finding.state}: {finding.message}"))
+            print(shown(str(finding)))
         for warning in own[0].warnings:
-            if github:
-                print(_annotation("warning", manifest_path, f"{model}: {warning}"))
-            else:
-                print(f"{shown(manifest_path)}: warning: {model}: {one_line(str(warning))}")
+            print(f"{shown(manifest_path)}: warning: {model}: {one_line(str(warning))}")
+
+
+def _annotate(findings: Sequence[Finding], manifest: Manifest) -> None:
+    """The same for GitHub: what is not as it should be, beside the output, or beside the line of the template."""
+    models = {model.name: model for model in manifest.models}
+    for name, group in groupby(findings, key=lambda finding: finding.model):
+        own, model = list(group), models[name]
+        for finding in own:
+            if finding.state != "current":
+                said = finding.message.removeprefix(f"{name}: ")
+                told = _PLACE.match(said)
+                place = _in_template(model, told[1], told[2], told[3]) if told else None
+                print(_annotation("error", place or (finding.path, 0, 0), f"{name}: {finding.state}: {said}"))
+        for warning in own[0].warnings:
+            place = _in_template(model, warning.name, warning.line, warning.column)
+            print(_annotation("warning", place or (manifest.path, 0, 0), f"{name}: {warning}"))
+
+
+Place = tuple[str, int, int]  # a file, a line and a column; 0 where it is not known
+_PLACE = re.compile(r"([^:\n]+):(\d+)(?::(\d+))?: ")
+
+
+def _in_template(model: Model, name: str, line: int | str, column: int | str | None) -> Place | None:
+    """A place in the template's file; None where the template lies in a file that has other lines, or in none."""
+    path = model.resolve(name)
+    own = os.path.isfile(path) and not name.endswith(_OTHER_LINES)
+    return (path, int(line), int(column or 0)) if own and int(line) else None
 
 
 def init_command(sources: Sequence[str], path: str, *, force: bool) -> None:
@@ -175,9 +200,11 @@ def _jobs(jobs: int | None) -> int:
     return jobs or os.cpu_count() or 1
 
 
-def _annotation(kind: str, path: str, message: str) -> str:
-    """A workflow command: what GitHub shows beside the file."""
-    return f"::{kind} file={_for_workflow(path, _IN_PROPERTIES)}::{_for_workflow(message, _IN_MESSAGES)}"
+def _annotation(kind: str, place: Place, message: str) -> str:
+    """A workflow command: what GitHub shows beside the file, at the line if one is known."""
+    path, line, column = place
+    at = (f",line={line}" if line else "") + (f",col={column}" if line and column else "")
+    return f"::{kind} file={_for_workflow(path, _IN_PROPERTIES)}{at}::{_for_workflow(message, _IN_MESSAGES)}"
 
 
 _IN_MESSAGES = (("%", "%25"), ("\n", "%0A"))

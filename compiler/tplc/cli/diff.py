@@ -36,6 +36,7 @@ class Side:
     name: str
     ir: TemplateIR | None
     parser: ModuleType | None = None
+    compared: str = ""  # what stands for it, where that is not the file itself
 
 
 def diff_command(
@@ -61,10 +62,13 @@ def diff_command(
     with working(f"reading what {second} writes"):
         reading = reads(artifact_in(parser), new.ir)
     unverified = [text for side in (old, new) if (text := _unverified(side))]
+    compared = [side.compared for side in (old, new) if side.compared]
     if as_json:
         report = {"changes": [asdict(change) for change in changes], "reads": reading.reads, **asdict(reading)}
-        print_json({**report, "unverified": unverified})
+        print_json({**report, "unverified": unverified, "compared": compared})
     else:
+        for text in compared:
+            print(shown(text))
         _print(changes, reading)
         for text in unverified:
             print(shown(text))
@@ -79,7 +83,9 @@ def _side(source: str, template_name: str | None, special_tokens: Sequence[str],
         parser = read_parser(read_text(source), source, runtime=runtime_beside(source))
         return Side(source, ir_beside(source, sha256_in(parser, source)), parser)
     if source.endswith((".peg", ".gbnf")):
-        return Side(source, _format_of_grammar(source))
+        return Side(
+            source, _format_of_grammar(source), compared=f"{source}: compared by the IR of its template beside it"
+        )
     return Side(source, inputs.learned(source, template_name, special_tokens, limits=limits, verify=True))
 
 

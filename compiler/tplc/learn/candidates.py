@@ -69,12 +69,14 @@ class Reader(SandboxedEnvironment):
 @dataclass(frozen=True, slots=True)
 class Candidates:
     """`variables`: undeclared variables and the constants they are compared with.  `keys`: names read from something.
-    `constants`: the string constants, in order of appearance.  `sizes`: numbers that could be a demanded length."""
+    `constants`: the string constants, in order of appearance.  `sizes`: numbers that could be a demanded length.
+    `messages`: whether it reads the variable of that name at all, as every chat template does."""
 
     variables: tuple[tuple[str, tuple[Json, ...]], ...]
     keys: tuple[str, ...]
     constants: tuple[str, ...]
     sizes: tuple[int, ...]
+    messages: bool = True
 
     def without(self, names: Container[str]) -> Candidates:
         """Without variables that have a value already."""
@@ -149,6 +151,7 @@ def _candidates(read: _Read) -> Candidates:
         keys=tuple(_keys(read)),
         constants=tuple(dict.fromkeys(n.value for n in read.all(nodes.Const) if isinstance(n.value, str))),
         sizes=tuple(_sizes(read)),
+        messages="messages" in read.undeclared,
     )
 
 

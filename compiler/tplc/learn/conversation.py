@@ -50,6 +50,11 @@ def base_dress(prober: Prober, found: Candidates, name: str) -> Dress:
         return silent
     # a reason is worth telling when nothing rendered; else the template did render, without the assistant
     reason = f": {reasons[0]}" if reasons and silent is None else ""
+    if not found.messages:
+        others = [variable for variable, _ in found.variables]
+        reason = ": it never reads the variable messages" + (
+            f", but {', '.join(others)}, which nobody sets" if others else ""
+        )
     raise UnsupportedTemplate(
         name,
         "no conversation of a user and an assistant shows the assistant's text, whatever the form of the messages"

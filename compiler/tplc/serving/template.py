@@ -273,7 +273,11 @@ class ChatTemplate:
         wants_calls = bool(request.tools) and request.tool_choice != "none"
         if wants_calls and self.ir.tools.format == "none":
             name = self.ir.provenance.name
-            raise RequestError("tools", f"{name} shows no calls: compile it with example pairs, or choose none of them")
+            raise RequestError(
+                "tools",
+                f"{name} shows no calls: give its IR, compiled with example pairs (tplc compile --example PAIRS -o "
+                'FILE.json), or set tool_choice to "none"',
+            )
         for name, value in request.variables:
             for held in self.ir.held:
                 if held.by == "variable" and held.name == name and self._writes_otherwise(held, value):

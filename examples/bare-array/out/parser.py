@@ -162,6 +162,8 @@ class Marks:
         """As held; -1 when there may be a whole marker, which takes a closer look."""
         hold = len(text)
         match = self._near.search(text)
+        if match is None and (self._lead_width == 1 or text[-1:] not in self._leads):
+            return hold - (text[-1:] in self._leads)
         while match is not None:
             at = match.start()
             if self.begins(text, at):
@@ -170,12 +172,14 @@ class Marks:
             if self._words.match(text, at):
                 return -1
             match = self._near.search(text, at + 1)
-        return self.before(text, 0, hold) if text[hold - 1 : hold] in self._leads else hold
+        return self.before(text, 0, hold)
 
     def before(self, buf: str, pos: int, hold: int) -> int:
         """Where the white space begins that may belong to a marker at `hold`."""
         if buf[hold - 1 : hold] not in self._leads:  # every part of a lead is in there
             return hold
+        if self._lead_width == 1:
+            return hold - (hold > pos)
         at = max(pos, hold - self._lead_width)
         while at < hold and buf[at:hold] not in self._leads:
             at += 1
@@ -244,6 +248,7 @@ LOOSE_NUMBER = r"([+-]?)([0-9][0-9_]*)?(?:(\.)([0-9_]*))?([eE][+-]?[0-9]+)?"
 ESCAPE = Pattern(r"\\(?:([\"\\/bfnrt]|u[0-9a-fA-F]{4})|(?:x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(.)))")
 PART_OF_ESCAPE = Pattern(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7}|[0-7]{1,2})?\Z")
 WORD = Pattern(r"[^,\n\]}]+")
+JSON_WORDS = ("true", "false", "null")
 JSON_WORD = Pattern(r"[\w.+-]+")
 HELD = 256  # more than any sign is long
 LONGEST_FOLLOW = 160  # what shows that a value has ended, in characters
@@ -333,7 +338,7 @@ class Style:
         self.word_end = Pattern(rf"\s|{either}|\Z")
         self.begins = {sign[:n] for sign in ordered for n in range(1, len(sign))}
         is_json = '"' in self.strings and self.strings['"'][1] == "json" and "".join(signs) == "[,]{:,}"
-        is_json = is_json and all(words.get(word) == word for word in ("true", "false", "null"))
+        is_json = is_json and all(words.get(word) == word for word in JSON_WORDS)
         self.is_json = is_json and '"' not in self.begins
         follow = "|".join(re.escape(sign) for sign, token in self.tokens.items() if token in ",]}:")
         self.follow = Pattern(rf"\s{{0,16}}(?:{follow}|\)|\Z)")
@@ -363,6 +368,7 @@ class Reader(Copied):
         self.comma: list[str] = []  # a comma, and white space after it, until something follows
         self.repair = ""  # the first thing that had to be repaired
         self.pause = False
+        self.waits = False  # what is left of regular JSON is decided by what comes
         self.floor = 0  # what is deeper is read for its text alone
 
     def take(self) -> str:
@@ -376,7 +382,7 @@ class Reader(Copied):
         while pos < stop and self.want and not self.pause:
             if len(self.stack) > self.floor and self.style.is_json:
                 pos = self.regular(buf, pos, stop)
-                if pos == stop or (not final and self._is_word(buf, pos)):
+                if pos == stop or (self.waits and not final):
                     break
             if self.string is not None:
                 start, pos = pos, self._inside(buf, pos, final, *self.string)
@@ -416,82 +422,71 @@ class Reader(Copied):
         return pos
 
     def regular(self, buf: str, pos: int, stop: int) -> int:
-        """JSON as it should be, up to what is not, or takes a closer look, or closes what is read."""
-        out, stack, want, string = self.out, self.stack, self.want, self.string
-        match_word, quoting = JSON_WORD.match, self.style.strings['"']
-        match_body = quoting.body.match
+        """JSON as it should be, up to what is not, or takes a closer look, or closes what is read.  A comma waits for
+        what follows it; `waits`: so does all that is left."""
+        stack, want, string, quoting = self.stack, self.want, self.string, self.style.strings['"']
+        start, comma, self.waits = pos, -1, False
+        if self.comma or (string is not None and string is not quoting):
+            return pos
         while pos < stop:
             if string is not None:
-                if string is not quoting:
-                    break
-                end = match_body(buf, pos).end()
+                end = quoting.body.match(buf, pos).end()
                 if end < stop and buf[end] == '"':
-                    end += 1
+                    pos = end + 1
                     string, want = None, "colon" if want in ("key", "member") else "comma"
-                elif end == pos:
+                    continue
+                if end == pos:
+                    self.waits = buf[pos] == "\\" and PART_OF_ESCAPE.match(buf, pos) is not None
                     break
-                out.append(buf[pos:end])
                 pos = end
                 continue
             sign = buf[pos]
+            if sign in " \n\r\t":
+                pos += 1
+                continue
             if sign in self.first:
                 break
-            if sign == " ":
-                (self.comma or out).append(sign)
-            elif sign == ",":
-                if want != "comma":
-                    break
-                self.comma.append(sign)
-                want = "value" if stack[-1] == "[" else "member"
-            elif sign == ":":
-                if want != "colon":
-                    break
-                out.append(sign)
+            if sign == '"' and want not in ("colon", "comma"):
+                string, comma = quoting, -1
+            elif sign == "," and want == "comma":
+                comma, want = pos, "value" if stack[-1] == "[" else "member"
+            elif sign == ":" and want == "colon":
                 want = "value"
             elif sign in "]}":
-                if want != "comma" or len(stack) <= self.floor + 1 or stack[-1] != ("[" if sign == "]" else "{"):
+                if want not in ("comma", "item", "key") or len(stack) <= self.floor + 1:
+                    break
+                if stack[-1] != ("[" if sign == "]" else "{"):
                     break
                 self.lists -= stack.pop() == "["
-                out.append(sign)
-            elif want in ("colon", "comma"):
-                break
-            elif sign == '"':
-                self._after_comma(sign)
-                string = quoting
-            elif want in ("key", "member"):
+                want = "comma"
+            elif want not in ("value", "item"):
                 break
             elif sign in "[{":
-                self._after_comma(sign)
-                stack.append(sign)
-                self.lists += sign == "["
-                want = "item" if sign == "[" else "key"
+                self._open(sign)
+                want, comma = self.want, -1
             else:
-                word = match_word(buf, pos)
+                word = JSON_WORD.match(buf, pos)
                 if word is None or word.end() == stop:
+                    self.waits = word is not None and self.wordless
                     break
-                text = word.group()
-                if text not in ("true", "false", "null") and NUMBER.fullmatch(text) is None:
+                text, end = word.group(), word.end()
+                if buf[end] not in ",]} \n\r\t" or not (text in JSON_WORDS or NUMBER.fullmatch(text)):
                     break
-                if buf[word.end()] not in ",]} ":
-                    break
-                self._after_comma(text)
-                want = "comma"
-                pos = word.end()
+                want, comma, pos = "comma", -1, end
                 continue
             pos += 1
+        self.waits = self.waits or pos == stop
+        if comma >= 0:
+            pos, want = comma, "comma"
         self.want, self.string = want, string
+        if pos > start:
+            self.out.append(buf[start:pos])
         return pos
 
-    def _is_word(self, buf: str, pos: int) -> bool:
-        """Is the rest the beginning of a word, which no marker ends?"""
-        word = JSON_WORD.match(buf, pos) if self.wordless and self.string is None else None
-        return word is not None and word.end() == len(buf) and self.want in ("value", "item")
-
-    def _after_comma(self, text: str) -> None:
-        if self.comma:
-            self.out += self.comma
-            self.comma.clear()
-        self.out.append(text)
+    def _open(self, sign: str) -> None:
+        self.stack.append(sign)
+        self.lists += sign == "["
+        self.want = "item" if sign == "[" else "key"
 
     def _at_top(self) -> bool:
         return not self.stack
@@ -536,10 +531,8 @@ class Reader(Copied):
                 self.out.append('"": ')
             if not self.stack:
                 self.style = self.styles[1 if token == "[" else 2]
-            self.stack.append(token)
-            self.lists += token == "["
             self.out.append(token)
-            self.want = "item" if token == "[" else "key"
+            self._open(token)
         elif token in "]}":
             opened = "[" if token == "]" else "{"
             if not (self.lists if token == "]" else len(self.stack) - self.lists):
@@ -791,6 +784,7 @@ def next_char(buf: str, pos: int) -> int:
 class Machine(Copied):
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
+    HOLDS: ClassVar[bool] = False  # `feed` looks after what is held back inside of text
     SPACE: ClassVar[str] = ""  # what the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     OPENERS: ClassVar[Sequence[str]] = ()  # of calls
@@ -928,28 +922,21 @@ class Machine(Copied):
         kind = self._within
         if not kind:
             return self._advance(chunk)
-        if self._pos:
-            self._base += self._pos
-            self._buf, self._pos = self._buf[self._pos :], 0
-        text = self._buf + chunk if self._buf else chunk  # little is held back inside of text
+        text = self._buf + chunk  # little is held back inside of text
         stop = self._plain_to(text)
         if stop < 0:
             return self._advance(chunk)
-        whole = stop == len(text)
-        self._buf = ""
-        if not whole:
-            self._buf, text = text[stop:], text[:stop]
+        self._buf, text = text[stop:], text[:stop]
         if kind == "arguments":
-            self._plain_value = whole
-            if text:
-                self._passed.append(text)
-                return [{"tool_calls": [{"index": self._index, "function": {"arguments": self._written(text)}}]}]
+            self._plain_value = self._buf == ""
         else:
-            self._plain_text = whole
-            if text:
-                self._passed.append(text)
-                return [{kind: text}]
-        return []
+            self._plain_text = self.HOLDS or self._buf == ""
+        if text == "":
+            return []
+        self._passed.append(text)
+        if kind != "arguments":
+            return [{kind: text}]
+        return [{"tool_calls": [{"index": self._index, "function": {"arguments": self._written(text)}}]}]
 
     def _written(self, text: str) -> str:
         """Plain text of a value, inside of the string that it becomes."""
@@ -984,17 +971,18 @@ class Machine(Copied):
             if self._parts:
                 chunk = "".join(self._parts) + chunk
                 self._parts.clear()
-            self._base += self._pos
-            self._buf = self._buf[self._pos :] + chunk
-            self._pos = 0
+            self._buf += chunk
             while self._pos < len(self._buf) and self._state(self):
                 pass
-            held = len(self._buf) - self._pos
+            self._base += self._pos
+            self._buf, self._pos = self._buf[self._pos :], 0
+            held = len(self._buf)
             self._wanted = held if held > HELD_LIMIT else 0
-            if self._eat or self._wanted or self._base + self._pos < 0:
+            if self._eat or self._wanted or self._base < 0:
                 self._goes_on("")
             elif held:
-                self._plain_value = self._plain_text = False
+                self._plain_value = False
+                self._plain_text = self._plain_text and self.HOLDS
         if self._said:
             self._flush()
         self._out, out = [], self._out
@@ -1289,28 +1277,39 @@ class Machine(Copied):
 class Objects(Machine):
     STYLES: ClassVar[tuple[Style, Style, Style]]
     _reader: Reader | None = None
+    _through = False  # inside of a reader's JSON that is said as it comes
     _kind = ""  # how the arguments begin
 
-    def _advance(self, chunk: str) -> list[Delta]:
+    def _more(self, chunk: str) -> list[Delta]:
         reader = self._reader
-        if reader is None or not self._goes_through(reader) or self._out or self._eat or self._wanted or self._final:
-            return super()._advance(chunk)
+        if reader is None or not self._through:
+            return super()._more(chunk)
         # In the middle of arguments no state has to look at JSON as it should be.
-        if self._passed:
-            self._settle()
-        self._base += self._pos
-        self._buf = buf = self._buf[self._pos :] + chunk
-        self._pos = reader.regular(buf, 0, len(buf))
-        if self._pos < len(buf) or self._base < 0:
-            return super()._advance("")
-        self._within = ""
-        self._plain_value = self._plain_text = False
-        text = reader.take()
-        self._in_string(reader)
-        if not text:
+        self._buf += chunk
+        end = reader.regular(self._buf, 0, len(self._buf))
+        if not reader.waits or len(self._buf) - end > HELD:
+            self._pos = end
+            return self._advance("")
+        self._buf = self._buf[end:]
+        self._plain_value = reader.string is not None and self._buf == "" and reader.style.usual == '"'
+        if not end:
             return []
-        self._texts["arguments"].append(text)
+        text = reader.take()
+        self._passed.append(text)
         return [{"tool_calls": [{"index": self._index, "function": {"arguments": text}}]}]
+
+    def _advance(self, chunk: str) -> list[Delta]:
+        deltas = super()._advance(chunk)
+        reader = self._reader
+        waits = self._eat or self._wanted or self._base < 0
+        self._through = reader is not None and not waits and not reader.comma and self._goes_through(reader)
+        if self._through:
+            self._within = "arguments"
+        return deltas
+
+    def _goes_on(self, kind: str, plain_to: Callable[[str], int] = len) -> None:
+        super()._goes_on(kind, plain_to)
+        self._through = False
 
     def _goes_through(self, reader: Reader) -> bool:
         """Are all of these values arguments, and said as they come?"""
@@ -1675,6 +1674,7 @@ CALL_HEAD = Pattern('\\{\\s*"name"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"\\s*,
 
 class StreamParser(CallObjects):
     HEADS = PROMPT_HEADS
+    HOLDS = True
     ANCHORS = TURN_ANCHORS
     STYLES = (STYLE, STYLE, STYLE)
     DISTINCT = False
@@ -1691,15 +1691,19 @@ class StreamParser(CallObjects):
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
                 self._passed.append(chunk)
                 return [{"tool_calls": [{"index": self._index, "function": {"arguments": chunk}}]}]
-        elif (
-            self._plain_text
-            and "/" not in chunk
-            and "[" not in chunk
-            and (" " not in chunk or chunk[-1] != " ")
-            and chunk != ""
-        ):
-            self._passed.append(chunk)
-            return [{self._within: chunk}]
+        elif self._plain_text:
+            text = self._buf + chunk if self._buf != "" else chunk
+            if "/" not in text and "[" not in text and text != "":
+                if text[-1] in " ":
+                    # White space before a marker belongs to it, and letters may begin one.
+                    stop = -1
+                    self._buf, text = text[stop:], text[:stop]
+                    if text == "":
+                        return []
+                elif self._buf != "":
+                    self._buf = ""
+                self._passed.append(text)
+                return [{self._within: text}]
         return self._more(chunk)
 
     def _content(self) -> bool:

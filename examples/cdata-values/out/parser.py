@@ -179,6 +179,8 @@ class Marks:
         """As held; -1 when there may be a whole marker, which takes a closer look."""
         hold = len(text)
         match = self._near.search(text)
+        if match is None and (self._lead_width == 1 or text[-1:] not in self._leads):
+            return hold - (text[-1:] in self._leads)
         while match is not None:
             at = match.start()
             if self.begins(text, at):
@@ -187,12 +189,14 @@ class Marks:
             if self._words.match(text, at):
                 return -1
             match = self._near.search(text, at + 1)
-        return self.before(text, 0, hold) if text[hold - 1 : hold] in self._leads else hold
+        return self.before(text, 0, hold)
 
     def before(self, buf: str, pos: int, hold: int) -> int:
         """Where the white space begins that may belong to a marker at `hold`."""
         if buf[hold - 1 : hold] not in self._leads:  # every part of a lead is in there
             return hold
+        if self._lead_width == 1:
+            return hold - (hold > pos)
         at = max(pos, hold - self._lead_width)
         while at < hold and buf[at:hold] not in self._leads:
             at += 1
@@ -470,6 +474,7 @@ def next_char(buf: str, pos: int) -> int:
 class Machine(Copied):
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
+    HOLDS: ClassVar[bool] = False  # `feed` looks after what is held back inside of text
     SPACE: ClassVar[str] = ""  # what the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     OPENERS: ClassVar[Sequence[str]] = ()  # of calls
@@ -607,28 +612,21 @@ class Machine(Copied):
         kind = self._within
         if not kind:
             return self._advance(chunk)
-        if self._pos:
-            self._base += self._pos
-            self._buf, self._pos = self._buf[self._pos :], 0
-        text = self._buf + chunk if self._buf else chunk  # little is held back inside of text
+        text = self._buf + chunk  # little is held back inside of text
         stop = self._plain_to(text)
         if stop < 0:
             return self._advance(chunk)
-        whole = stop == len(text)
-        self._buf = ""
-        if not whole:
-            self._buf, text = text[stop:], text[:stop]
+        self._buf, text = text[stop:], text[:stop]
         if kind == "arguments":
-            self._plain_value = whole
-            if text:
-                self._passed.append(text)
-                return [{"tool_calls": [{"index": self._index, "function": {"arguments": self._written(text)}}]}]
+            self._plain_value = self._buf == ""
         else:
-            self._plain_text = whole
-            if text:
-                self._passed.append(text)
-                return [{kind: text}]
-        return []
+            self._plain_text = self.HOLDS or self._buf == ""
+        if text == "":
+            return []
+        self._passed.append(text)
+        if kind != "arguments":
+            return [{kind: text}]
+        return [{"tool_calls": [{"index": self._index, "function": {"arguments": self._written(text)}}]}]
 
     def _written(self, text: str) -> str:
         """Plain text of a value, inside of the string that it becomes."""
@@ -655,17 +653,18 @@ class Machine(Copied):
             if self._parts:
                 chunk = "".join(self._parts) + chunk
                 self._parts.clear()
-            self._base += self._pos
-            self._buf = self._buf[self._pos :] + chunk
-            self._pos = 0
+            self._buf += chunk
             while self._pos < len(self._buf) and self._state(self):
                 pass
-            held = len(self._buf) - self._pos
+            self._base += self._pos
+            self._buf, self._pos = self._buf[self._pos :], 0
+            held = len(self._buf)
             self._wanted = held if held > HELD_LIMIT else 0
-            if self._eat or self._wanted or self._base + self._pos < 0:
+            if self._eat or self._wanted or self._base < 0:
                 self._goes_on("")
             elif held:
-                self._plain_value = self._plain_text = False
+                self._plain_value = False
+                self._plain_text = self._plain_text and self.HOLDS
         if self._said:
             self._flush()
         self._out, out = [], self._out
@@ -1503,14 +1502,14 @@ class StreamParser(Wraps):
     def feed(self, chunk: str) -> list[Delta]:
         # Most chunks are passed on as they came: no character of them could begin or end anything.
         if self._plain_value:
-            if "<" not in chunk and "]" not in chunk:
-                if '"' not in chunk and "\\" not in chunk and chunk.isprintable() and chunk != "":
+            if "<" not in chunk and "]" not in chunk and chunk != "":
+                if '"' not in chunk and "\\" not in chunk and chunk.isprintable():
                     self._passed.append(chunk)
                     return [{"tool_calls": [{"index": self._index, "function": {"arguments": chunk}}]}]
                 if chunk[-1:] not in "\n":
                     self._passed.append(chunk)
                     return [{"tool_calls": [{"index": self._index, "function": {"arguments": self._written(chunk)}}]}]
-        elif self._plain_text and "<" not in chunk and ("\n" not in chunk or chunk[-1] != "\n") and chunk != "":
+        elif self._plain_text and "<" not in chunk and chunk != "" and ("\n" not in chunk or chunk[-1] != "\n"):
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

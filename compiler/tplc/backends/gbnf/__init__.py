@@ -1,18 +1,18 @@
 """Grammars that constrain a model's answer to what the parser reads: GBNF, for whoever reads that dialect."""
 
-from tplc.backends.gbnf.grammar.build import grammar
-from tplc.backends.gbnf.grammar.errors import (
+from tplc.backends.gbnf.build import grammar
+from tplc.backends.gbnf.result import Grammar
+from tplc.grammar.request.errors import (
     BadGrammar,
     GrammarNotExact,
     GrammarTooLarge,
     NothingAllowed,
     SchemaTooDeep,
 )
-from tplc.backends.gbnf.grammar.request import Request
-from tplc.backends.gbnf.grammar.result import Grammar
-from tplc.backends.gbnf.grammar.size import MOST_CHARACTERS
-from tplc.backends.gbnf.grammar.triggers import Trigger, fires_at
-from tplc.backends.gbnf.schema.report import NotExpressed
+from tplc.grammar.request.request import Request
+from tplc.grammar.request.size import MOST_CHARACTERS
+from tplc.grammar.request.triggers import Trigger, fires_at
+from tplc.grammar.schema.report import NotExpressed
 
 __all__ = [
     "MOST_CHARACTERS",

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from tplc.backends.peg.facts import Facts
 from tplc.backends.peg.known_tools import KnownTools
-from tplc.backends.peg.loose import open_string_pattern
+from tplc.backends.peg.loose import open_rules, open_string_pattern
 from tplc.backends.peg.patterns import (
     END,
     any_of,
@@ -107,7 +107,7 @@ def _object_rules(facts: Facts, style: BoundedStyle) -> list[Rule]:
         return []
     end, string = leaf(r"\s*+\Z"), "open_string"
     key = "inner_key" if len(calls.path_of("name")) > 1 else "name_key"
-    value = f"(loose_value / {string})?" if key == "inner_key" else f"{string}?"
+    value = f"(loose_value / {string})?" if key == "inner_key" else f"({string} / open_object / open_list)?"
     if calls.name_is_key:
         whole = f"object_open (loose_sign / loose_object / loose_list)* {string}? {end}"
     elif facts.bare:
@@ -117,7 +117,8 @@ def _object_rules(facts: Facts, style: BoundedStyle) -> list[Rule]:
         whole = sequence("object_open", before, f"({last})?", end)
     else:
         whole = f"object_open (!{key} field)* ({key} loose_sign* {value})? {end}"
-    return [rule("cut_object", whole), rule(string, leaf(open_string_pattern(style)))]
+    rules = [rule("cut_object", whole), rule(string, leaf(open_string_pattern(style)))]
+    return rules + (open_rules(style, end) if "open_list" in whole else [])
 
 
 # After a call

@@ -60,6 +60,16 @@ def ends(closing: str, stop: str) -> str:
     return f"({closing} / &call_break / cut)" if stop else f"({closing} / cut)"
 
 
+def open_rules(style: BoundedStyle, end: str) -> list[Rule]:
+    """`open_object` and `open_list` for what the output ends in: they are not closed before `end`."""
+    inside = "loose_sign / loose_object / loose_list / loose_member"
+    item = f"loose_sign{IN_LIST} / loose_value{IN_LIST}"
+    return [
+        rule("open_object", f"{literal(_sign(style, '{'))} ({unbroken(f'({inside})', style.stop)})* {end}"),
+        rule("open_list", f"{literal(_sign(style, '['))} ({unbroken(f'({item})', style.stop)})* {end}"),
+    ]
+
+
 def loose_top_list(style: BoundedStyle, place: str, name: str) -> list[Rule]:
     """A list that stands in no object: what closes an object is a stray sign in it."""
     own = "_for_top" + place

@@ -515,7 +515,7 @@ def _states(facts: Acceptor) -> list[str]:
 
 
 def _attributes(facts: Acceptor) -> list[str]:
-    lines = ["    HEADS = PROMPT_HEADS"]
+    lines = ["    HEADS = PROMPT_HEADS", *["    HOLDS = True"] * _holds(facts)]
     if facts.anchors:
         lines.append("    ANCHORS = TURN_ANCHORS")
     if facts.content_space:
@@ -573,6 +573,7 @@ def _attributes(facts: Acceptor) -> list[str]:
     return lines
 
 
+MOST_HELD = 12  # kinds of held text that `feed` looks for
 NOT_EMPTY = 'chunk != ""'  # twice as fast as the truth of a string
 
 
@@ -588,23 +589,60 @@ def _feed(facts: Acceptor) -> list[str]:
     if chars is not None:
         lines += ["        if self._plain_value:", *_feed_argument(facts, chars)]
         word = "elif"
-    lines += _condition(8, word, ["self._plain_text", *_begins_nothing(_markers_in_text(facts)), NOT_EMPTY])
-    lines += _passed(12, "{self._within: chunk}")
+    lines += _feed_text(facts, word)
     return [*lines, "        return self._more(chunk)"]
+
+
+def _feed_text(facts: Acceptor, word: str) -> list[str]:
+    """Content and reasoning.  Where words are followed by what may be held back, `feed` itself looks after that."""
+    signs, ends = _signs(_markers_in_text(facts))
+    if not _holds(facts):
+        tests = _ends_nothing(signs, ends)
+        return [*_condition(8, word, ["self._plain_text", *tests]), *_passed(12, "{self._within: chunk}")]
+    by_length = {n: [end for end in sorted(ends) if len(end) == n] for n in sorted(set(map(len, ends)), reverse=True)}
+    tests = [f"-{n} if text[-{n}:] {_is_one_of(some)}" for n, some in by_length.items() if n > 1]
+    sure = {end[-1] for end in ends if len(end) > 1} <= ends
+    tests.append("-1" if sure else f"-1 if text[-1] {_is_one_of(by_length[1])} else len(text)")
+    return [
+        f"        {word} self._plain_text:",
+        '            text = self._buf + chunk if self._buf != "" else chunk',
+        *_condition(12, "if", [*(f"{literal(sign)} not in text" for sign in sorted(signs)), 'text != ""']),
+        f"                if text[-1] in {literal(''.join(sorted({end[-1] for end in ends})))}:",
+        "                    # White space before a marker belongs to it, and letters may begin one.",
+        f"                    stop = {' else '.join(tests)}",
+        "                    self._buf, text = text[stop:], text[:stop]",
+        '                    if text == "":',
+        "                        return []",
+        '                elif self._buf != "":',
+        '                    self._buf = ""',
+        "                self._passed.append(text)",
+        "                return [{self._within: text}]",
+    ]
+
+
+def _is_one_of(some: Sequence[str]) -> str:
+    return f"== {literal(some[0])}" if len(some) == 1 else f"in {texts(some)}"
+
+
+def _holds(facts: Acceptor) -> bool:
+    """What may be held back inside of text is found there often, and is of few kinds."""
+    _, ends = _signs(_markers_in_text(facts))
+    return len(ends) <= MOST_HELD and any(end.isprintable() for end in ends)
 
 
 def _feed_argument(facts: Acceptor, chars: set[str]) -> list[str]:
     """Text that goes into a string: as it came, and otherwise if possible.  No chunk that is empty, as "" is in any."""
-    usual = ["'\"' not in chunk", '"\\\\" not in chunk', "chunk.isprintable()", NOT_EMPTY]
+    usual = ["'\"' not in chunk", '"\\\\" not in chunk', "chunk.isprintable()"]
     if _in_reader(facts):
+        usual.append(NOT_EMPTY)
         tests = [f"{literal(char)} not in chunk" for char in sorted(chars - {'"', "\\"})]
         otherwise, said = ['chunk[-1:] not in "\\\\"', "IN_STRING.fullmatch(chunk)"] if _in_json(facts) else [], "chunk"
     else:
         if facts.calls is not None and facts.calls.pairs is not None and facts.calls.pairs.guessed:
             # Any of them may begin what ends the value, white space among them.
-            tests = [*(f"{literal(char)} not in chunk" for char in sorted(chars)), "not chunk[-1:].isspace()"]
+            tests = [*_ends_nothing(chars), "not chunk[-1:].isspace()"]
         else:
-            tests = _ends_nothing({char for char in chars if char.isprintable() or not char.isspace()})
+            tests = _ends_nothing(filter(str.strip, chars), filter(str.isprintable, filter(str.isspace, chars)))
         # Usual text holds none of these, so only other text is asked about them.
         spaces = "".join(sorted(char for char in chars if char.isspace() and not char.isprintable()))
         otherwise, said = [f"chunk[-1:] not in {literal(spaces or chr(10))}"], "self._written(chunk)"
@@ -624,11 +662,14 @@ def _argument(text: str) -> str:
     return f'{{"tool_calls": [{{"index": self._index, "function": {{"arguments": {text}}}}}]}}'
 
 
-def _ends_nothing(chars: set[str]) -> list[str]:
-    tests = [f"{literal(char)} not in chunk" for char in sorted(chars) if not char.isspace()]
-    # White space at the end may belong to a marker.
-    spaces = [literal(char) for char in sorted(chars) if char.isspace()]
-    return tests + [f"({space} not in chunk or chunk[-1] != {space})" for space in spaces]
+def _ends_nothing(signs: Iterable[str], ends: Iterable[str] = ()) -> list[str]:
+    """The chunk is not empty, holds none of the signs, and ends with none of `ends`."""
+    tests = [*(f"{literal(sign)} not in chunk" for sign in sorted(signs)), NOT_EMPTY]
+    # An end that another ends with is found by that.
+    last = [end for end in sorted(ends) if not any(end != other and end.endswith(other) for other in ends)]
+    if len(last) == 1 and len(last[0]) == 1:  # mostly it is not in there at all
+        return [*tests, f"({literal(last[0])} not in chunk or chunk[-1] != {literal(last[0])})"]
+    return tests + [f"not chunk.endswith({texts(last)})"] * bool(last)
 
 
 def _in_reader(facts: Acceptor) -> bool:
@@ -651,24 +692,24 @@ def _condition(indent: int, word: str, tests: Sequence[str]) -> list[str]:
     return [" " * indent + line for line in lines]
 
 
-def _begins_nothing(markers: Iterable[str]) -> list[str]:
-    """A marker that begins with a letter is looked for by its first sign that words have not, and by the letters before
-    that at the end of the text."""
+def _signs(markers: Iterable[str]) -> tuple[set[str], set[str]]:
+    """What no text without a marker holds, and what it does not end with.
+
+    A marker that begins with a letter is looked for by its first sign that words have not, or as a whole word, and by
+    the letters before that at the end of the text, with white space of markers before them.
+    """
     signs: set[str] = set()
-    begun: set[str] = set()
+    begun, spaces = {""}, {""}
     for marker in filter(str.strip, markers):
         core = marker.strip()
         word = re.match(r"\w*", core)[0]  # type: ignore[index]
-        rare = core[len(word) :][:1]
-        signs |= set(marker[: marker.index(core)])
-        signs.add(rare if rare.strip() else core[0])
-        if rare.strip():
-            begun |= {word[:n] for n in range(1, len(word) + 1)}
-    if not begun:
-        return _ends_nothing(signs)
-    begun |= set(filter(str.isspace, signs))
-    ends = f"not chunk.endswith({texts(sorted(begun))})"
-    return [*_ends_nothing(set(filter(str.strip, signs))), ends]
+        rare = core[len(word) :][:1].strip()
+        signs.add(rare or word)
+        begun |= {word[:n] for n in range(1, len(word) + bool(rare))}
+        lead = marker[: marker.index(core)]
+        spaces |= {lead[i:j] for i in range(len(lead)) for j in range(i + 1, len(lead) + 1)}
+    signs = {sign for sign in signs if not any(other in sign for other in signs - {sign})}
+    return signs, {space + part for space in spaces for part in begun} - {""}
 
 
 def _ends_of_values(facts: Acceptor) -> set[str] | None:

@@ -1,0 +1,148 @@
+"""Raw text up to a marker, as rules that read *through* the marker.
+
+    text ::= [^<]* ("<" ([^</] rest | "/" ([^<p] rest)?)?)* "</p"        rest ::= [^<]*
+
+One rule for each state in which another character may follow, written at once where the text is free.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+from tplc.backends.gbnf.write import literals, one_of
+from tplc.grammar.regular import codepoints
+from tplc.grammar.regular.automaton import Automaton, minimal, right_linear
+from tplc.grammar.regular.codepoints import Ranges
+from tplc.grammar.regular.expressions import NEVER, Chars, Expr, Ref, Written, chars, rep
+from tplc.grammar.regular.rules import Rules
+from tplc.grammar.regular.until import Beginnings, Stop, all_but, through, without
+
+# How many groups may stand in one another.
+_DEEPEST = 20
+
+
+class GbnfSpelling:
+    """Text that an automaton describes: right-recursive rules, one for each state."""
+
+    def through(self, rules: Rules, hint: str, stop: Stop, forbidden: tuple[str, ...]) -> Expr:
+        if not forbidden and hint == "text":
+            return text_through(rules, hint, stop)
+        return right_linear(rules, hint, through([stop], forbidden), chars)
+
+    def without(self, rules: Rules, hint: str, forbidden: tuple[str, ...]) -> Expr:
+        return right_linear(rules, hint, minimal(without(forbidden)), chars)
+
+    def automaton(self, rules: Rules, hint: str, automaton: Automaton, write: Callable[[Ranges], Expr]) -> Expr:
+        return right_linear(rules, hint, automaton, write)
+
+    def splits(self, text: str) -> bool:
+        return False  # tokens spell text
+
+
+GBNF = GbnfSpelling()
+
+
+def text_through(rules: Rules, hint: str, stop: Stop) -> Expr:
+    """The rules of `through` for one stop, written at once: a grammar may have one for each of thousands of names."""
+    if stop.core and stop.core[0] not in stop.core[1:]:
+        return _in_pieces(rules, hint, stop)
+    machine = Beginnings((stop.text, stop.core))
+    ends = machine.holding((stop.text,))
+    barred = machine.holding((stop.core,)) - ends
+    if any(stop.text[:length] in barred for length in range(len(stop.text))):
+        return NEVER
+    return _Through(rules, hint, machine, ends, barred).written()
+
+
+def _in_pieces(rules: Rules, hint: str, stop: Stop) -> Expr:
+    """Text is cut before each first character of the marker; no piece begins with the whole marker."""
+    first = stop.core[0]
+    rest = rules.kept(("rest", first), lambda: _rest(rules, first))
+    inner = ""
+    names: tuple[str, ...] = (rest,)
+    for count, letter in enumerate(reversed(stop.core[1:])):
+        if count and count % _DEEPEST == 0:
+            inner = _named(rules, hint, inner, names)
+            names = (inner, rest)
+        going_on = f" | {_one(letter)} {_maybe(inner)}" if inner else ""
+        inner = f"{_neither(first + letter)} {rest}{going_on}"
+    begun = f"{_one(first)} {_maybe(inner)}" if inner else ""
+    pieces = f"({begun})* " if inner else ""
+    whole = f"{_neither(first)}* {pieces}{' '.join(literals(stop.text))}"
+    return Ref(_named(rules, hint, whole, names if inner else ()))
+
+
+def _rest(rules: Rules, first: str) -> str:
+    made = rules.library("rest", rep(Chars(all_but(first)), 0, None))
+    assert isinstance(made, Ref)
+    return made.name
+
+
+def _named(rules: Rules, hint: str, text: str, names: tuple[str, ...]) -> str:
+    name = rules.reserve(hint)
+    rules.define(name, Written(text, names))
+    return name
+
+
+def _maybe(inner: str) -> str:
+    return f"({inner})?" if " " in inner else f"{inner}?"
+
+
+@functools.lru_cache(maxsize=4096)
+def _one(letter: str) -> str:
+    return one_of(codepoints.of(letter))
+
+
+@functools.lru_cache(maxsize=4096)
+def _neither(letters: str) -> str:
+    return one_of(all_but(letters))
+
+
+class _Through:
+    _DEEPEST = 3
+
+    def __init__(
+        self, rules: Rules, hint: str, machine: Beginnings, ends: frozenset[str], barred: frozenset[str]
+    ) -> None:
+        self._rules = rules
+        self._hint = hint
+        self._machine = machine
+        self._ends = ends
+        self._barred = barred
+        self._names: dict[str, str] = {}
+        self._todo: list[str] = []
+        self._met: dict[str, None] = {}
+        self._shared = machine.shared()
+
+    def written(self) -> Expr:
+        first = self._name("")
+        while self._todo:
+            state = self._todo.pop()
+            self._met = {}
+            body = self._body(state, 0)
+            self._rules.define(self._names[state], Written(body, tuple(self._met)))
+        return Ref(first)
+
+    def _name(self, state: str) -> str:
+        if state not in self._names:
+            self._names[state] = self._rules.reserve(self._hint)
+            self._todo.append(state)
+        name = self._names[state]
+        self._met[name] = None
+        return name
+
+    def _body(self, state: str, depth: int) -> str:
+        run, ways = "", []
+        for ranges, to in self._machine.moves(state, self._barred):
+            begins = one_of(ranges)
+            if to == state:
+                run = f"{begins}* "
+            elif to in self._ends:
+                ways.append(begins)
+            elif to in self._shared or depth == self._DEEPEST:
+                ways.append(f"{begins} {self._name(to)}")
+            else:
+                ways.append(f"{begins} ({self._body(to, depth + 1)})")
+        whole = " | ".join(ways)
+        return f"{run}({whole})" if run and len(ways) > 1 else run + whole

@@ -1,0 +1,1 @@
+"""What a grammar of a request is made of, before any dialect of grammars spells it."""

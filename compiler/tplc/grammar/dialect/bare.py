@@ -1,0 +1,123 @@
+"""Raw values that nothing closes: they end where what follows reads as the next argument, or as the end of the call.
+
+    f(a=first, second, b=2)   the value of a is "first, second": `second` is no key, `b` is one
+    - a = first\n- b = 2      the value of a is "first": only a line can begin with an argument
+
+A parser takes the first place where what follows can be read so; text may hold anything but that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tplc.grammar.regular import codepoints
+from tplc.grammar.regular.automaton import Automaton, build, from_expr, minimal
+from tplc.grammar.regular.codepoints import Ranges
+from tplc.grammar.regular.expressions import EMPTY, Chars, Expr, alt, lit, opt, rep, seq
+from tplc.grammar.regular.until import SPACE
+from tplc.lower import Following
+from tplc.lower.bounds import NOT_IN_KEYS
+
+# What a key may hold, so that it is known for one behind a value.
+KEY_CHARACTERS = codepoints.complement(codepoints.union(SPACE, codepoints.of(NOT_IN_KEYS)))
+_WORD = Chars(KEY_CHARACTERS)
+_SPACE = rep(Chars(SPACE), 0, None)
+_BLANK = Chars(codepoints.minus(SPACE, codepoints.of("\n")))
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What the format writes around a value that nothing closes: the next pair, the call's end, the next call.
+
+    `next_pair` is what comes before its key, and after that; `keys` None: any word may be one.  `closing` closes the
+    call, and one of `after` may come then.
+    """
+
+    next_pair: tuple[str, str]
+    keys: tuple[str, ...] | None
+    closing: str
+    after: tuple[str, ...]
+
+
+def text_before(following: Following, around: Around) -> Automaton:
+    """Texts behind which either the next pair or the end of the arguments is the first thing that ends a value."""
+    ending = from_expr(_ending(following, around.keys))
+    real = tuple(_real_ends(around))
+
+    def step(states: Iterable[int], code: int) -> frozenset[int]:
+        return frozenset(
+            to for state in states for ranges, to in ending.edges[state] if codepoints.contains(ranges, code)
+        )
+
+    def ends(states: frozenset[int]) -> bool:
+        """Whether no end that begins in the text is completed by what follows it."""
+        for text in real:
+            running = states
+            for character in text:
+                running = step(running, ord(character))
+                if running & ending.accepting:
+                    return False
+        return True
+
+    def edges(states: frozenset[int]) -> Iterable[tuple[Ranges, frozenset[int]]]:
+        held = states | {0}
+        for ranges in _parts(edge for state in held for edge, _ in ending.edges[state]):
+            to = step(held, ranges[0][0])
+            if not to & ending.accepting:
+                yield ranges, to
+
+    return minimal(build(frozenset[int](), edges, ends))
+
+
+def _parts(sets: Iterable[Ranges]) -> list[Ranges]:
+    """The coarsest sets of characters of which each given set is a union."""
+    parts = [codepoints.ALL]
+    for one in dict.fromkeys(sets):
+        cut = [part for old in parts for part in (codepoints.intersection(old, one), codepoints.minus(old, one))]
+        parts = [part for part in cut if part]
+    return parts
+
+
+def _ending(following: Following, keys: tuple[str, ...] | None) -> Expr:
+    """All that a parser takes for the end of a value, and more: white space and keys of any length."""
+    key = rep(_WORD, 1, None) if keys is None else alt(*(lit(key) for key in keys))
+    pair = _spelled(following.pair, key)
+    call = [_spelled(following.next_call, rep(_WORD, 1, None))] if following.next_call else []
+    pieces = [lit(piece) for piece in following.closer]
+    # Of a closer's pieces all but the first may be missing.
+    end = [*pieces[:1], *(opt(seq(_SPACE, piece)) for piece in pieces[1:]), _SPACE if pieces else EMPTY]
+    ends = [seq(*end, alt(*map(lit, following.after), *call))]
+    if following.closes:
+        ends.append(_spaced(*pieces))
+    if following.lead != "blank":
+        return seq(_SPACE if following.lead == "free" else EMPTY, alt(pair, *ends))
+    # What ends the turn does so on any line, also behind the call's closer.
+    at_once = [lit(text) for text in following.turn_ends]
+    at_once += [_spaced(*pieces, lit(text)) for text in following.turn_ends if following.closes]
+    if following.blank != "\n":
+        return alt(seq(lit(following.blank), alt(pair, *ends)), *at_once)
+    indented = rep(_BLANK, 1 if following.indented else 0, None)
+    begins = alt(seq(indented, pair), seq(rep(_BLANK, 0, None), alt(*ends)))
+    return alt(seq(lit("\n"), begins), *at_once)
+
+
+def _spelled(parts: tuple[str | None, ...], word: Expr) -> Expr:
+    return _spaced(*(word if part is None else lit(part) for part in parts))
+
+
+def _spaced(*parts: Expr) -> Expr:
+    """The parts, those that are empty left out, with white space between them."""
+    found: list[Expr] = []
+    for part in parts:
+        if part != EMPTY:
+            found += [part, _SPACE]
+    return seq(*found[:-1])
+
+
+def _real_ends(around: Around) -> Iterable[str]:
+    before, behind = around.next_pair
+    for key in around.keys or ("k",):
+        yield before + key + behind
+    for text in around.after:
+        yield around.closing + text

@@ -1,0 +1,65 @@
+"""What may follow a text that is already written (Brzozowski's derivative).
+
+    "<r>" text-up-to-</r> call   after "<r>\\n"  →  text-up-to-</r> call
+
+The generation prompt may hold the head of the turn; the grammar goes on from there.
+"""
+
+from __future__ import annotations
+
+from tplc.grammar.regular import codepoints
+from tplc.grammar.regular.expressions import (
+    EMPTY,
+    NEVER,
+    Alt,
+    Chars,
+    Expr,
+    Lit,
+    Ref,
+    Rep,
+    Seq,
+    Written,
+    alt,
+    lit,
+    rep,
+    seq,
+)
+from tplc.grammar.regular.rules import Rules
+
+
+def after(rules: Rules, expr: Expr, text: str) -> Expr:
+    for character in text:
+        expr = _derivative(rules, expr, character)
+    return expr
+
+
+def _derivative(rules: Rules, expr: Expr, character: str) -> Expr:
+    if isinstance(expr, Lit):
+        return lit(expr.text[1:]) if expr.text.startswith(character) else NEVER
+    if isinstance(expr, Chars):
+        return EMPTY if codepoints.contains(expr.ranges, ord(character)) else NEVER
+    if isinstance(expr, Alt):
+        return alt(*(_derivative(rules, item, character) for item in expr.items))
+    if isinstance(expr, Rep):
+        high = None if expr.high is None else expr.high - 1
+        return seq(_derivative(rules, expr.item, character), rep(expr.item, max(expr.low - 1, 0), high))
+    if isinstance(expr, Ref):
+        return _derivative(rules, rules.body(expr.name), character)
+    if isinstance(expr, Written):
+        raise TypeError("no prompt ends inside an argument's value")
+    found = []
+    for index, item in enumerate(expr.items):
+        found.append(seq(_derivative(rules, item, character), *expr.items[index + 1 :]))
+        if not _nullable(rules, item):
+            break
+    return alt(*found)
+
+
+def _nullable(rules: Rules, expr: Expr) -> bool:
+    if isinstance(expr, Ref):
+        return _nullable(rules, rules.body(expr.name))
+    if isinstance(expr, Seq):
+        return all(_nullable(rules, item) for item in expr.items)
+    if isinstance(expr, Alt):
+        return any(_nullable(rules, item) for item in expr.items)
+    return isinstance(expr, Rep) and (expr.low == 0 or _nullable(rules, expr.item))

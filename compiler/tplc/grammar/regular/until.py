@@ -1,0 +1,128 @@
+"""Raw text up to a marker, as automata that read *through* the marker.
+
+    matches(through([stop_at("</p>")]), "a < b</p>")  →  True
+
+The text can't hold a marker, not even one that overlaps its own beginning; a grammar that says "text without the
+marker, then the marker" lets those through.  Where a marker's first character comes again in it, and for several
+markers at once, there is one state for each beginning of a marker (Aho-Corasick).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tplc.grammar.regular import codepoints
+from tplc.grammar.regular.automaton import Automaton, build
+from tplc.grammar.regular.codepoints import Ranges
+
+SPACE = codepoints.of("\t\n\v\f\r \x1c\x1d\x1e\x1f\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000")
+SPACE = codepoints.union(SPACE, codepoints.span("\u2000", "\u200a"))
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """A marker that ends text: `core` can stand nowhere in it, and what ends it is `lead` and `core` together."""
+
+    lead: str
+    core: str
+
+    @property
+    def text(self) -> str:
+        return self.lead + self.core
+
+
+def stop_at(marker: str) -> Stop:
+    """A marker's leading white space is the template's only right before its core."""
+    core = marker.lstrip()
+    return Stop(marker[: len(marker) - len(core)], core) if core else Stop("", marker)
+
+
+def through(stops: Iterable[Stop], forbidden: Iterable[str] = ()) -> Automaton:
+    """Texts that end with the first stop they hold."""
+    stops = tuple(stops)
+    whole = {stop.text for stop in stops}
+    bare = {stop.core for stop in stops} | {text for text in forbidden if text}
+    machine = Beginnings(whole | bare)
+    ends = machine.holding(whole)
+    # Only a state of its own can end with a marker.
+    barred = machine.holding(bare) - ends
+
+    def edges(state: str) -> Iterable[tuple[Ranges, str]]:
+        return () if state in ends else machine.moves(state, barred)
+
+    return build("", edges, ends.__contains__)
+
+
+def without(forbidden: Iterable[str]) -> Automaton:
+    """Texts that hold none of the markers."""
+    markers = {text for text in forbidden if text}
+    machine = Beginnings(markers)
+    barred = machine.holding(markers)
+    return build("", lambda state: machine.moves(state, barred), lambda state: True)
+
+
+def quoted_loosely(close: str, followers: Ranges) -> Automaton:
+    """Texts between quotes that nothing escapes: a quote inside counts only before what may follow a string."""
+    quote, others = (
+        codepoints.of(close),
+        codepoints.complement(codepoints.union(codepoints.of(close), SPACE, followers)),
+    )
+
+    # "text": anywhere; "quote": behind a quote; "space": behind a quote and white space.
+    def edges(state: str) -> Iterable[tuple[Ranges, str]]:
+        yield quote, "quote"
+        yield others, "text"
+        if state == "text":
+            yield codepoints.union(SPACE, followers), "text"
+        else:
+            yield SPACE, "space"
+
+    return build("text", edges, lambda state: True)
+
+
+class Beginnings:
+    """States are the beginnings of markers: the longest that the text read so far ends with."""
+
+    def __init__(self, markers: Iterable[str]) -> None:
+        self._moves: dict[str, dict[str, str]] = {}
+        own: dict[str, list[str]] = {"": []}
+        for marker in sorted(markers):
+            for length in range(1, len(marker) + 1):
+                if marker[:length] not in own:
+                    own[marker[:length]] = []
+                    own[marker[: length - 1]].append(marker[:length])
+        # Shorter ones first: what a beginning does with a letter is what its own longest ending does, but for its own.
+        endings: dict[str, str] = {}
+        for state in sorted(own, key=len):
+            endings[state] = self._moves[endings[state[:-1]]].get(state[-1], "") if len(state) > 1 else ""
+            self._moves[state] = {to[-1]: to for to in own[state]}
+            for letter, to in (self._moves[endings[state]] if state else {}).items():
+                self._moves[state].setdefault(letter, to)
+
+    def holding(self, markers: Iterable[str]) -> frozenset[str]:
+        """The states in which the text ends with one of the markers."""
+        found = tuple(markers)
+        return frozenset(state for state in self._moves if state.endswith(found))
+
+    def shared(self) -> frozenset[str]:
+        """The states that several others lead to."""
+        seen, found = {""}, {""}
+        for known in self._moves.values():
+            for to in known.values():
+                (found if to in seen else seen).add(to)
+        return frozenset(found)
+
+    def moves(self, state: str, barred: frozenset[str]) -> Iterable[tuple[Ranges, str]]:
+        """Where each character leads, but for those that lead to a barred state; most lead to the empty beginning."""
+        known = self._moves[state]
+        for letter, to in known.items():
+            if to not in barred:
+                yield codepoints.of(letter), to
+        yield all_but("".join(known)), ""
+
+
+@functools.lru_cache(maxsize=4096)
+def all_but(letters: str) -> Ranges:
+    return codepoints.complement(codepoints.of(letters))

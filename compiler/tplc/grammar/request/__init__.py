@@ -1,0 +1,1 @@
+"""A request, and its rules: the turn, its calls, and where they begin."""

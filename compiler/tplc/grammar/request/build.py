@@ -1,0 +1,163 @@
+"""The rules of a request: the turn, its calls, and when they take over.  A backend spells them.
+
+request_rules(ir, Request(tools=…), frozenset(), spelling)
+→  RequestRules(ways=[Seq(Lit("<call>"), …)], takeovers=(Takeover("word", ("<call>",)),), lazy=True, …)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TypeVar
+
+from tplc.grammar.dialect.values import Reading
+from tplc.grammar.regular.derivative import after
+from tplc.grammar.regular.expressions import NEVER, Expr, Ref, alt
+from tplc.grammar.regular.rules import Rules, Spelling
+from tplc.grammar.request.calls import GENERAL, Whole, calls_of, response
+from tplc.grammar.request.errors import GrammarNotExact, SchemaTooDeep
+from tplc.grammar.request.layout import Call, TurnRules
+from tplc.grammar.request.openers import call_markers, opener_begun
+from tplc.grammar.request.request import Request, check_request, chosen_tools, prompt_of
+from tplc.grammar.request.size import LEAST_OF_RULE, TooLarge, bounded, largest, within
+from tplc.grammar.request.triggers import Takeover, takeovers
+from tplc.grammar.schema.report import Report
+from tplc.ir.forms import forms_with
+from tplc.ir.nodes import GenerationPrompt, Json, TemplateIR
+from tplc.lower import lower
+
+Made = TypeVar("Made")
+
+
+def made_of(
+    ir: TemplateIR,
+    request: Request,
+    spelling: Spelling,
+    write: Callable[[RequestRules], Made],
+    whole: Whole | None = None,
+) -> Made:
+    """What `write` makes of the rules; where it finds them too large, of rules with schemas said generally."""
+    general: frozenset[str] = frozenset()
+    while True:
+        try:
+            return write(RequestRules(ir, request, general, spelling, whole))
+        except TooLarge as error:
+            # Each time there are more of them, so this ends.
+            general |= error.names
+        except RecursionError:
+            raise SchemaTooDeep("grammar") from None
+
+
+class RequestRules:
+    """The rules with these schemas said generally (by their tools; "" is the response format)."""
+
+    def __init__(
+        self, ir: TemplateIR, request: Request, general: frozenset[str], spelling: Spelling, whole: Whole | None = None
+    ) -> None:
+        self.ir, self.request, self.general, self.whole = ir, request, general, whole
+        self.prompt = prompt_of(ir, request.context)
+        chosen = chosen_tools(ir, request)
+        self.chosen = chosen if ir.tools.format != "none" else {}
+        check_request(request)
+        self.report, self.rules = Report(), Rules(spelling)
+        # What takes over where a lazy grammar is asked for.
+        self.fired: list[Takeover] = []
+        # What the schemas allow, as rules: of each tool, and of the response format as "".
+        self.parts: dict[str, Expr] = {}
+        self.made_calls: list[Call] = []
+
+    @property
+    def lazy(self) -> bool:
+        return bool(self.chosen) and not self.request.eager
+
+    @property
+    def constrains(self) -> bool:
+        return bool(self.chosen) or self.request.json_schema is not None
+
+    @property
+    def most_rules(self) -> int:
+        return self.request.most_characters // LEAST_OF_RULE
+
+    def ways(self) -> list[Expr]:
+        """What the answer may be, or, of a lazy grammar, what may follow where it takes over."""
+        ir, request = self.ir, self.request
+        ways = [] if request.json_schema is None else [self.answer(request.json_schema)]
+        calls = self.made_calls = self.calls() if self.chosen else []
+        # One way for each shape of turn that has markers of its own.
+        return ways + (
+            [way for form in forms_with(ir, "calls") for way in self.ways_to_call(form, calls)] if calls else []
+        )
+
+    def bounded(self, name: str, schema: Json, instead: Json) -> Json:
+        return bounded(self.report, name, schema, instead, self.general, self.request.most_characters)
+
+    def answer(self, schema: Json) -> Expr:
+        """reasoning? answer, in the response format"""
+        request = self.request
+        reading = Reading(closed=False, plain_integers=False, any_order=request.any_order, formats=request.formats)
+        wanted = self.bounded("", schema, True)
+        most = None if "" in self.general else self.most_rules
+        value = within(self.rules, "", most, partial(response, self.rules, self.report, wanted, reading, self.whole))
+        self.parts[""] = value
+        turn = TurnRules(self.rules, self.ir, call_markers(self.ir, lower(self.ir)), self.prompt.head)
+        return _continued(self.rules, self.ir, turn.with_value(value), self.prompt)
+
+    def calls(self) -> list[Call]:
+        request = self.request
+        reading = Reading(closed=not request.open_objects, any_order=request.any_order, formats=request.formats)
+        schemas = {name: self.bounded(name, schema, GENERAL) for name, schema in self.chosen.items()}
+        most = {name: self.most_rules for name in self.chosen if name not in self.general}
+        calls = calls_of(self.rules, self.report, self.ir, schemas, reading, most, self.whole)
+        self.parts |= {call.name: call.arguments for call in calls}
+        return calls
+
+    def ways_to_call(self, form: TemplateIR, calls: list[Call]) -> list[Expr]:
+        """Where the grammar takes over, the calls; else all of the turn up to them as well."""
+        wanted, head, acceptor = self.request.parallel_tool_calls, self.prompt.head, lower(form)
+        parallel = self.ir.tools.parallel if wanted is None else wanted
+        markers = call_markers(form, acceptor)
+        rules = TurnRules(self.rules, form, markers, head)
+        if self.lazy:
+            self.fired += takeovers(acceptor, markers, [call.name for call in calls], head)
+            section = rules.section(calls, parallel=parallel)
+            begun = opener_begun(markers, head)
+            return [section, after(self.rules, section, begun)] if begun else [section]
+        turn = rules.with_calls(calls, parallel=parallel)
+        ways = [_continued(self.rules, form, turn, self.prompt)]
+        return [*ways, rules.at_once(calls, parallel=parallel)] if _leaves_reasoning_open(form, head) else ways
+
+    def report_left_out(self, finished: Mapping[str, Expr]) -> None:
+        for call in self.made_calls:
+            if isinstance(call.arguments, Ref) and call.arguments.name not in finished:
+                self.report.tool = call.name
+                self.report.tighter("parameters", "#", "the tool is left out: no finite arguments satisfy the schema")
+
+    def check_exact(self) -> None:
+        """Raise GrammarNotExact where a strict request got looser rules."""
+        found = tuple(entry for entry in self.report.found if entry.effect == "looser")
+        if self.request.strict and found:
+            raise GrammarNotExact(found)
+
+    def check_size(self, text: str, sizes: Mapping[str, int], finished: Mapping[str, Expr]) -> None:
+        """`sizes`: how many characters of the text each rule takes."""
+        most = self.request.most_characters
+        if len(text) > most:
+            parts = {name: part for name, part in self.parts.items() if name not in self.general}
+            raise TooLarge(largest(finished, sizes, len(text), parts, most))
+
+
+def _continued(rules: Rules, ir: TemplateIR, turn: Expr, prompt: GenerationPrompt) -> Expr:
+    """The turn behind what the prompt already holds of it."""
+    rest = after(rules, turn, prompt.head)
+    # A head that is no beginning of such a turn (it opens plain content) leaves the turn to begin afresh; so may one
+    # that closes reasoning.
+    if rest == NEVER:
+        return turn
+    end = next(iter(lower(ir).reasoning_ends), "").strip()
+    return alt(rest, turn) if end and end in prompt.head else rest
+
+
+def _leaves_reasoning_open(ir: TemplateIR, head: str) -> bool:
+    acceptor = lower(ir)
+    starts, ends = [start.text.strip() for start in acceptor.reasoning_starts], acceptor.reasoning_ends
+    return any(start in head and ends[0].strip() not in head.rpartition(start)[2] for start in starts[:1])

@@ -1,0 +1,103 @@
+"""The rules of what a request's schemas allow: the arguments of each tool, the answer in a response format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from tplc.grammar.dialect.values import Reading, Values
+from tplc.grammar.regular.codepoints import ALL
+from tplc.grammar.regular.expressions import NEVER, Expr, lit, rep, seq
+from tplc.grammar.regular.quoting import quoting_of
+from tplc.grammar.regular.rules import Rules
+from tplc.grammar.request.errors import NothingAllowed
+from tplc.grammar.request.layout import Call
+from tplc.grammar.request.size import within
+from tplc.grammar.schema.reader import SchemaReader
+from tplc.grammar.schema.report import Report
+from tplc.ir.nodes import JSON_STRING, JSON_STYLE, Dialect, Json, Slot, TemplateIR
+from tplc.lower import CallForm, lower
+from tplc.lower.acceptor import WHITE_SPACE
+from tplc.lower.layouts import text_at, text_behind
+
+GENERAL: Json = {"type": "object"}
+# What a target has to say a JSON value of a schema with, in place of rules; None where it says another one.
+Whole = Callable[[Json, Dialect, Reading], Expr | None]
+_JSON = Dialect(top=JSON_STYLE, in_list=JSON_STYLE, in_object=JSON_STYLE)
+
+
+def calls_of(
+    rules: Rules,
+    report: Report,
+    ir: TemplateIR,
+    functions: dict[str, Json],
+    reading: Reading,
+    most: Mapping[str, int],
+    whole: Whole | None = None,
+) -> list[Call]:
+    """`most`: how many rules a tool's arguments may take; `whole`: what else says a schema as it is."""
+    assert ir.tools.dialect is not None
+    values = Values(rules, report, ir.tools.dialect, reading)
+    form = lower(ir).calls
+    assert form is not None
+    after_call = (form.section_end, *ir.turn.ends, form.separator + text_at(form.call, 0) + _first_name(form))
+    calls = []
+    for name, parameters in functions.items():
+        report.tool = name
+        schema: Json = parameters
+        if not isinstance(parameters, dict | bool):
+            report.looser("parameters", "#", "any object: this is not a schema")
+            schema = GENERAL
+        reader = SchemaReader(schema, report, formats=reading.formats)
+        if form.encoded:
+            report.looser("parameters", "#", "any object: it is written inside a text")
+            calls.append(Call(name, rules.add(f"{name}-arguments", _in_json_string(rules))))
+            continue
+        said = None if whole is None or form.pairs is not None else whole(schema, ir.tools.dialect, reading)
+        if said is not None:
+            calls.append(Call(name, rules.add(f"{name}-arguments", said)))
+            continue
+        arguments = within(rules, name, most.get(name), partial(_arguments, values, reader, name, form, after_call))
+        if arguments == NEVER:
+            report.tighter("parameters", "#", "the tool is left out: no arguments satisfy the schema")
+            continue
+        end_of_name = text_behind(form.call, "name").strip()
+        one_word = any(slot.kind == "name" and slot.stops == WHITE_SPACE for slot in form.header)
+        if (end_of_name and end_of_name in name) or (one_word and len(name.split()) > 1):
+            report.looser("name", "#", "it holds what ends a name, so what is called can't be told")
+        calls.append(Call(name, rules.add(f"{name}-arguments", arguments)))
+    report.tool = ""
+    if not calls:
+        raise NothingAllowed(", ".join(functions))
+    return calls
+
+
+def _arguments(values: Values, reader: SchemaReader, name: str, form: CallForm, after: tuple[str, ...]) -> Expr:
+    values.read(reader, name)
+    if form.pairs is not None:
+        return values.pair_arguments(reader.root, form.pairs, form, after)
+    return values.object_arguments(reader.root)
+
+
+def _in_json_string(rules: Rules) -> Expr:
+    """An object inside a JSON string; which one, its rules can't say there."""
+    return seq(lit('"{'), rep(quoting_of(rules, JSON_STRING).characters(ALL), 0, None), lit('}"'))
+
+
+def _first_name(form: CallForm) -> str:
+    """A name and what ends it, where a call begins with that; "" where something else comes first."""
+    named = any(slot == Slot("name") for slot in form.call[: 1 + bool(text_at(form.call, 0))])
+    return "f" + text_behind(form.call, "name") if named else ""
+
+
+def response(rules: Rules, report: Report, schema: Json, reading: Reading, whole: Whole | None = None) -> Expr:
+    said = None if whole is None else whole(schema, _JSON, reading)
+    if said is not None:
+        return rules.add("response", said)
+    reader = SchemaReader(schema, report, formats=reading.formats)
+    values = Values(rules, report, _JSON, reading)
+    values.read(reader, "response")
+    value = values.value(reader.root, "top")
+    if value == NEVER:
+        raise NothingAllowed("response format")
+    return value

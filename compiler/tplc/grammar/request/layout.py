@@ -1,0 +1,215 @@
+"""From the IR's layout to the rules of a whole turn.
+
+turn    = reasoning? content? section               (the order the template has)
+section = first call (next call)* end
+call    = "NAME" … arguments …                      one alternative for each tool
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tplc.grammar.regular import codepoints
+from tplc.grammar.regular.expressions import EMPTY, Chars, Expr, alt, lit, opt, rep, seq
+from tplc.grammar.regular.quoting import quoting_of
+from tplc.grammar.regular.rules import Rules
+from tplc.grammar.regular.until import Stop, stop_at
+from tplc.grammar.request.openers import Markers, first_of_turn, mark
+from tplc.grammar.schema.strings import Free, raw_through
+from tplc.ir.nodes import Layout, TemplateIR, Text
+from tplc.lower import Marker, lower
+
+_LETTERS = codepoints.union(codepoints.span("A", "Z"), codepoints.span("a", "z"))
+_ID = Chars(codepoints.union(codepoints.span("0", "9"), _LETTERS, codepoints.of("_-")))
+_COUNT = alt(lit("0"), seq(Chars(codepoints.span("1", "9")), rep(Chars(codepoints.span("0", "9")), 0, 5)))
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One tool: its name as written, and the rule of its arguments."""
+
+    name: str
+    arguments: Expr
+
+
+class TurnRules:
+    def __init__(self, rules: Rules, ir: TemplateIR, markers: Markers, head: str) -> None:
+        """`head`: what the prompt holds of the turn."""
+        acceptor = lower(ir)
+        self._rules = rules
+        self._ir = ir
+        self._reasoning = next(iter(acceptor.reasoning_starts), Marker(""))
+        self._reasoning_end = next(iter(acceptor.reasoning_ends), "").strip()
+        self._content_start = next((start.text for start in acceptor.content_starts), acceptor.content_space)
+        self._content_end = next(iter(acceptor.content_ends), "").strip()
+        self._markers = markers
+        self._head = head
+
+    # Calls
+
+    def section(self, calls: list[Call], *, parallel: bool) -> Expr:
+        """section = first call (next call)* end content?"""
+        return seq(lit(self._markers.first.lstrip()), self._calls(calls, parallel=parallel))
+
+    def at_once(self, calls: list[Call], *, parallel: bool) -> Expr:
+        """The section with nothing before it."""
+        return seq(self._gap(), self.section(calls, parallel=parallel))
+
+    def _calls(self, calls: list[Call], *, parallel: bool) -> Expr:
+        """What follows the text that opens the first call."""
+        markers = self._markers
+        first = self._call(calls, lit(str(self._ir.tools.index_base)))
+        end = lit(markers.end.rstrip())
+        closer = markers.call[-1] if markers.call else None
+        if isinstance(closer, Text) and all(any(map(str.isalpha, text)) for text in (closer.text, markers.end)):
+            # Every call has closed with a marker of its own, so the one behind them all may be left out at the end of
+            # the turn, as some templates do; what only closes a bracket may not.
+            end = opt(end)
+        following = rep(seq(lit(markers.next), self._call(calls, _COUNT)), 0, None) if parallel else EMPTY
+        return self._rules.add("calls", seq(first, following, end, self._gap(), self._content_after()))
+
+    def _call(self, calls: list[Call], index: Expr) -> Expr:
+        ways = [self._rules.add(call.name, self._filled(self._markers.call, call, index)) for call in calls]
+        return self._rules.add("call", alt(*ways)) if len(ways) > 1 else alt(*ways)
+
+    def _filled(self, layout: Layout, call: Call, index: Expr) -> Expr:
+        slots = {
+            "name": self._name(call.name),
+            "arguments": call.arguments,
+            "id": self._id(),
+            "index": index,
+        }
+        return seq(*(lit(item.text) if isinstance(item, Text) else slots[item.kind] for item in layout))
+
+    def _name(self, name: str) -> Expr:
+        tools = self._ir.tools
+        if tools.format == "json_native" and tools.dialect is not None and tools.dialect.in_object.strings:
+            # Inside a JSON call the name is part of a string, so it is written as one.
+            return quoting_of(self._rules, tools.dialect.in_object.strings[0]).text(name)
+        return lit(name)
+
+    def _id(self) -> Expr:
+        return self._rules.library("id", rep(_ID, 1, 64))
+
+    # Turns
+
+    def with_calls(self, calls: list[Call], *, parallel: bool) -> Expr:
+        """reasoning? content? section content?, as far as the format has them"""
+        tail = self._calls(calls, parallel=parallel)
+        ways = [self._opened(tail, first=True)]
+        reasoning = self.reasoning()
+        if reasoning is not None:
+            ways.insert(0, seq(reasoning, self._between(), self._opened(tail, first=False)))
+        elif not self._reasoning_end and self._reasoning.text.strip() and not self._too_late():
+            ways.insert(0, self._reasoning_before(tail))
+        return seq(self._gap(), alt(*ways))
+
+    def _reasoning_before(self, tail: Expr) -> Expr:
+        """Reasoning that nothing closes but what opens the calls, at the start of a line, and the section."""
+        start, opener = first_of_turn(self._ir, self._reasoning.text), self._markers.later.lstrip()
+        stop = Stop("\n", (mark(opener) or opener).rstrip())
+        text = raw_through(self._rules, "reasoning", Free(0, None), stop, (start.strip(),) if start.strip() else ())
+        return seq(lit(_opening(start)), text, lit(opener[len(stop.core) :]), tail)
+
+    def _opened(self, tail: Expr, *, first: bool) -> Expr:
+        """content? section"""
+        opener = (self._markers.first if first else self._markers.later).lstrip()
+        direct = seq(lit(opener), tail)
+        if self._ir.content.with_calls != "before":
+            return direct
+        content = self._content_before(tail, first=first)
+        # Plain content may be empty, which is the section alone.
+        return alt(*content, *([] if content and self._is_plain_up_to_mark() else [direct]))
+
+    def _is_plain_up_to_mark(self) -> bool:
+        return self._ir.content.mode != "always_wrapped" and not self._markers.bare
+
+    def with_value(self, value: Expr) -> Expr:
+        """reasoning? content, where the content is one value"""
+        content = self._ir.content
+        wrapped = seq(lit(_opening(self._content_start)), self._gap(), value, self._gap(), lit(self._content_end))
+        plain = seq(value, self._gap())
+        reasoning = self.reasoning()
+        first = wrapped if content.mode == "always_wrapped" else plain
+        later = plain if content.mode == "plain" else wrapped
+        if reasoning is None:
+            return seq(self._gap(), first)
+        return seq(self._gap(), alt(seq(reasoning, self._gap(), later), first))
+
+    def reasoning(self) -> Expr | None:
+        """reasoning = start text end; white space around the text is free"""
+        end = self._reasoning_end
+        if not end or self._too_late():
+            return None
+        start = first_of_turn(self._ir, self._reasoning.text)
+        forbidden = (start.strip(),) if start.strip() else ()
+        text = raw_through(self._rules, "reasoning", Free(0, None), Stop("", end), forbidden)
+        whole = seq(lit(_opening(start)), text)
+        closes = any(prompt.head.strip() == end for prompt in self._ir.turn.prompts)
+        if closes and self._head.strip() in ("", end):
+            # Some prompt closes reasoning that was never opened; the model may do so itself.
+            whole = alt(whole, lit(end))
+        return self._rules.add("reasoning", whole)
+
+    def _too_late(self) -> bool:
+        """Whether the prompt has begun the content, and what would open reasoning is text in it."""
+        if self._reasoning.where != "before content":
+            return False
+        rest = self._head.rpartition(self._reasoning_end)[2].strip()
+        start = self._reasoning.text.strip()
+        return not rest.startswith(start) and not start.startswith(rest)
+
+    def _content_before(self, tail: Expr, *, first: bool) -> list[Expr]:
+        """Content, and the section behind it."""
+        content, later = self._ir.content, self._markers.later.lstrip()
+        wrapped = content.mode == "always_wrapped"
+        opened = (
+            lit(_opening(first_of_turn(self._ir, self._content_start) if first else self._content_start))
+            if wrapped
+            else EMPTY
+        )
+        if wrapped and self._content_end:
+            text = raw_through(self._rules, "content", Free(0, None), Stop("", self._content_end))
+            return [seq(opened, text, self._between(), lit(later), tail)]
+        # Nothing closes the content but what opens the calls.  White space behind a marker is the template's, and a
+        # parser does without it; a marker that any text may hold counts at the start of a line.
+        bare = self._markers.bare
+        found = later if bare else mark(later) or later
+        stop = stop_at(self._markers.later.rstrip()) if bare else Stop("", found.rstrip())
+        if not stop.core or (bare and not wrapped and "\n" not in stop.lead):
+            return []
+        text = raw_through(self._rules, "content", Free(0, None), stop, self._not_in_content())
+        return [seq(opened, text, lit(later[len(stop.core) :]), tail)]
+
+    def _content_after(self) -> Expr:
+        content, markers = self._ir.content, self._markers
+        if content.with_calls != "after":
+            return EMPTY
+        again = None if markers.bare else mark(markers.next.lstrip())
+        forbidden = tuple(text for text in (*self._not_in_content(), markers.mark, again) if text)
+        if content.mode == "always_wrapped" and self._content_end:
+            text = raw_through(self._rules, "content", Free(0, None), Stop("", self._content_end), forbidden)
+            return opt(seq(lit(_opening(self._content_start)), text))
+        return self._rules.spelling.without(self._rules, "content", forbidden)
+
+    def _not_in_content(self) -> tuple[str, ...]:
+        """Text that would end the content or begin something else."""
+        found = [end.strip() for end in self._ir.turn.ends]
+        found += [self._reasoning.text.strip(), self._reasoning_end]
+        return tuple(dict.fromkeys(text for text in found if text))
+
+    def _between(self) -> Expr:
+        """What may stand between two blocks; where every block has its markers, the turn's header too."""
+        header = self._ir.turn.header.strip()
+        if self._ir.content.mode != "always_wrapped" or not header:
+            return self._gap()
+        return seq(self._gap(), opt(seq(lit(header), self._gap())))
+
+    def _gap(self) -> Expr:
+        return self._rules.library("gap", rep(Chars(codepoints.of("\t\n\r ")), 0, 8))
+
+
+def _opening(marker: str) -> str:
+    """A block's opener without its outer white space, except where that ends a word: text would run into it."""
+    core = marker.strip()
+    return marker.lstrip() if core[-1:].isalnum() else core

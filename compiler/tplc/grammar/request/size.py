@@ -1,0 +1,77 @@
+"""How large a grammar may become, and which schemas are said more generally where it would be larger."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from tplc.grammar.regular.expressions import Expr, names
+from tplc.grammar.regular.rules import Rules, TooManyRules
+from tplc.grammar.request.errors import GrammarTooLarge, SchemaTooDeep
+from tplc.grammar.schema.report import Report
+from tplc.ir.nodes import Json
+
+MOST_CHARACTERS = 4_000_000
+# A part with more rules than this of a grammar's characters is not worth finishing.
+LEAST_OF_RULE = 40
+
+
+class TooLarge(Exception):
+    """These schemas, by their tools ("" is the response format), have to be said more generally."""
+
+    def __init__(self, names: frozenset[str]) -> None:
+        super().__init__(names)
+        self.names = names
+
+
+def bounded(
+    report: Report, name: str, schema: Json, instead: Json, general: frozenset[str], most_characters: int
+) -> Json:
+    """The schema, or what is said instead where it would take too much."""
+    if name not in general:
+        return schema
+    what = "any value" if instead is True else "any object"
+    report.tool = name
+    keyword = "parameters" if name else "schema"
+    report.looser(keyword, "#", f"{what}: the grammar would have more than {most_characters:,} characters")
+    report.tool = ""
+    return instead
+
+
+def within(rules: Rules, name: str, most: int | None, make: Callable[[], Expr]) -> Expr:
+    """What `make` gives, unless it takes more rules than that."""
+    rules.allow(most)
+    try:
+        return make()
+    except TooManyRules:
+        raise TooLarge(frozenset((name,))) from None
+    except RecursionError:
+        raise SchemaTooDeep(name or "response format") from None
+    finally:
+        rules.allow(None)
+
+
+def largest(
+    rules: Mapping[str, Expr], sizes: Mapping[str, int], size: int, parts: Mapping[str, Expr], most: int
+) -> frozenset[str]:
+    """Without which schemas a grammar of that size would be small enough: the largest ones."""
+    if not parts:
+        raise GrammarTooLarge(size, most)
+    taken = {name: sum(sizes.get(rule, 0) for rule in _reached(rules, part)) for name, part in parts.items()}
+    found: set[str] = set()
+    left = size
+    for name in sorted(taken, key=lambda name: -taken[name]):
+        if left <= most:
+            break
+        found.add(name)
+        left -= taken[name]
+    return frozenset(found)
+
+
+def _reached(rules: Mapping[str, Expr], part: Expr) -> set[str]:
+    todo, seen = names(part), set[str]()
+    while todo:
+        name = todo.pop()
+        if name not in seen and name in rules:
+            seen.add(name)
+            todo += names(rules[name])
+    return seen

@@ -1,0 +1,100 @@
+r"""When a lazy grammar takes over.
+
+    "<calls>"                                a word: the first part of the opener that no prose holds
+    (?:[\s\S]*?(?:\n|</r>))?\s*(\{"name": "(?:f|g)"[\s\S]*)      where the opener is nothing but JSON: at the start of a
+                                             line, or behind the reasoning, and with a tool's name
+
+    ">>>f\n"                                 words with the tools' names, where the opener has no letters
+
+`pattern_full` is matched against everything written so far; the grammar reads from its first group on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from tplc.grammar.request.openers import Markers, opener_begun
+from tplc.lower import Acceptor
+from tplc.lower.layouts import text_at
+
+TriggerType = Literal["word", "pattern", "pattern_full"]
+
+
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    type: TriggerType
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Takeover:
+    """Where calls begin, with any one of the texts: "word", wherever it stands; "start", at the beginning of the
+    answer, behind white space; "line", also at the start of a line, or right behind one of the texts `before`."""
+
+    kind: Literal["word", "start", "line"]
+    opener: str
+    names: tuple[str, ...] = ()  # with what stands behind a name
+    before: tuple[str, ...] = ()
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        return tuple(self.opener + name for name in self.names) or (self.opener,)
+
+
+def takeovers(acceptor: Acceptor, markers: Markers, names: Iterable[str], head: str) -> tuple[Takeover, ...]:
+    """`head`: what the prompt holds of the turn; where that begins an opener, the rest of it triggers."""
+    begun = opener_begun(markers, head)
+    opener = markers.first.lstrip()
+    if markers.mark is not None and len(begun) < len(markers.mark) and not begun:
+        return (Takeover("word", markers.mark),)
+    behind = text_at(markers.call, 1)[:1]
+    called = tuple(name + behind for name in names)
+    found: list[Takeover] = []
+    if begun:
+        found.append(Takeover("start", opener[len(begun) :], called))
+    if markers.mark is not None:
+        found.append(Takeover("word", markers.mark))
+    elif markers.bare:
+        ends = (text.strip() for text in (*acceptor.reasoning_ends[:1], *acceptor.content_ends[:1]))
+        found.append(Takeover("line", opener, called, tuple(dict.fromkeys(ends))))
+    else:
+        found += [Takeover("word", opener + name) for name in called]
+    return tuple(found)
+
+
+def triggers(found: Iterable[Takeover]) -> tuple[Trigger, ...]:
+    return tuple(dict.fromkeys(map(_trigger, found)))
+
+
+def _trigger(takeover: Takeover) -> Trigger:
+    if takeover.kind == "word":
+        return Trigger("word", takeover.opener)
+    called = "|".join(map(_escaped, takeover.names))
+    call = rf"({_escaped(takeover.opener)}(?:{called})[\s\S]*)"
+    if takeover.kind == "start":
+        return Trigger("pattern_full", rf"[ \t\r\n]*{call}")
+    before = "|".join(["\\n", *map(_escaped, takeover.before)])
+    return Trigger("pattern_full", rf"(?:[\s\S]*?(?:{before}))?[ \t\r\n]*{call}")
+
+
+def fires_at(found: Iterable[Trigger], text: str) -> int | None:
+    """Where the grammar would start reading `text`; None when no trigger fires."""
+    places = []
+    for trigger in found:
+        if trigger.type == "word":
+            places.append(text.find(trigger.value))
+        else:
+            match = (
+                re.fullmatch(trigger.value, text) if trigger.type == "pattern_full" else re.search(trigger.value, text)
+            )
+            places.append(-1 if match is None else match.start(match.lastindex or 0))
+    return min((place for place in places if place >= 0), default=None)
+
+
+def _escaped(text: str) -> str:
+    """The text as a pattern that Python and ECMAScript read alike."""
+    special = re.sub(r"([\\^$.|?*+()\[\]{}/])", r"\\\1", text)
+    return special.replace("\n", "\\n").replace("\t", "\\t").replace("\r", "\\r")

@@ -1,0 +1,393 @@
+"""Strings: which texts a schema allows, and how they stand in the dialect.
+
+{"type": "string", "maxLength": 3}   in JSON              →  "\\"" char{0,3} "\\""
+{"enum": ["m", "km"]}                up to "</p>"         →  "m</p>" | "km</p>"
+{"type": "string"}                   up to "</p>"         →  text, read through the marker (see until.py)
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tplc.grammar.regular import codepoints
+from tplc.grammar.regular.automaton import (
+    Automaton,
+    TooLarge,
+    both,
+    build,
+    from_expr,
+    from_texts,
+    is_empty,
+    matches,
+    minimal,
+    negation,
+    split,
+    to_expr,
+)
+from tplc.grammar.regular.codepoints import Ranges
+from tplc.grammar.regular.expressions import (
+    ANY_CHARACTER,
+    NEVER,
+    Chars,
+    Encoding,
+    Expr,
+    Lit,
+    Rep,
+    alphabet,
+    alt,
+    chars,
+    encoded,
+    lengths,
+    lit,
+    rep,
+    seq,
+)
+from tplc.grammar.regular.quoting import quoting_of
+from tplc.grammar.regular.regex import UnsupportedPattern, pattern_expr
+from tplc.grammar.regular.repetitions import LARGEST_COUNT
+from tplc.grammar.regular.rules import Rules
+from tplc.grammar.regular.until import Stop, quoted_loosely, through, without
+from tplc.grammar.schema.formats import BEYOND, PATTERNS
+from tplc.grammar.schema.report import Report
+from tplc.grammar.schema.shapes import Pattern, StringShape
+from tplc.ir.nodes import StringStyle
+
+KNOWN_FORMATS = frozenset(PATTERNS) | BEYOND
+_FEW_TEXTS = 12
+_TRIE_ONLY = 2000
+_MOST_LENGTH_STATES = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Free:
+    """Any text of so many characters."""
+
+    low: int
+    high: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """One of these."""
+
+    values: tuple[str, ...]
+
+
+Language = Free | Texts | Expr | Automaton
+
+
+@functools.lru_cache(maxsize=4096)
+def _pattern(pattern: Pattern) -> Expr | Automaton:
+    return pattern_expr(PATTERNS[pattern.text] if pattern.is_format else pattern.text)
+
+
+@functools.lru_cache(maxsize=4096)
+def _automaton(pattern: Pattern) -> Automaton:
+    found = _pattern(pattern)
+    positive = found if isinstance(found, Automaton) else from_expr(found)
+    return positive if pattern.wanted else negation(positive)
+
+
+def problem(pattern: Pattern) -> str | None:
+    """Why a pattern can't be said in a grammar; None when it can."""
+    if pattern.is_format and pattern.text in BEYOND:
+        return "no grammar of sensible size says it"
+    try:
+        _automaton(pattern) if not pattern.wanted else _pattern(pattern)
+    except UnsupportedPattern as error:
+        return str(error)
+    except TooLarge:
+        return "its automaton is too large"
+    return None
+
+
+def fits(shape: StringShape, text: str) -> bool:
+    """Whether the shape allows the text."""
+    return (
+        (shape.values is None or text in shape.values)
+        and text not in shape.excluded
+        and shape.low <= len(text)
+        and (shape.high is None or len(text) <= shape.high)
+        and all(matches(_automaton(pattern), text) for pattern in shape.patterns)
+        and not any("\ud800" <= character <= "\udfff" for character in text)
+    )
+
+
+def is_void(shape: StringShape) -> bool:
+    """Whether the shape certainly allows no text."""
+    if shape.high is not None and shape.high < shape.low:
+        return True
+    if shape.values is not None:
+        return not any(fits(shape, text) for text in shape.values)
+    if len(shape.patterns) < 2:
+        return False
+    try:
+        return is_empty(functools.reduce(both, map(_automaton, shape.patterns)))
+    except TooLarge:
+        return False
+
+
+def language(shape: StringShape, report: Report, path: str) -> Language:
+    if shape.values is not None:
+        return Texts(tuple(text for text in shape.values if fits(shape, text)))
+    low, high = shape.low, shape.high
+    if high is not None and high < low:
+        return Texts(())
+    if max(low, high or 0) > LARGEST_COUNT:
+        report.looser("maxLength" if low <= LARGEST_COUNT else "minLength", path, f"ignored beyond {LARGEST_COUNT}")
+        low, high = min(low, LARGEST_COUNT), None if (high or 0) > LARGEST_COUNT else high
+    if not shape.patterns and not shape.excluded:
+        return Free(low, high)
+    if len(shape.patterns) == 1 and shape.patterns[0].wanted and not shape.excluded:
+        simple = _pattern(shape.patterns[0])
+        if not isinstance(simple, Automaton):
+            clamped = _clamped(simple, low, high)
+            if clamped is not None:
+                return clamped
+    return _product(shape, low, high, report, path)
+
+
+def _clamped(expr: Expr, low: int, high: int | None) -> Expr | None:
+    """The expression within the lengths, where that needs no automaton."""
+    shortest, longest = lengths(expr)
+    if shortest >= low and (high is None or (longest is not None and longest <= high)):
+        return expr
+    if isinstance(expr, Rep) and isinstance(expr.item, Chars | Lit) and lengths(expr.item) == (1, 1):
+        most = [count for count in (expr.high, high) if count is not None]
+        least = max(expr.low, low)
+        return NEVER if most and min(most) < least else rep(expr.item, least, min(most) if most else None)
+    return None
+
+
+def _product(shape: StringShape, low: int, high: int | None, report: Report, path: str) -> Language:
+    keyword = "format" if any(pattern.is_format for pattern in shape.patterns) else "pattern"
+    try:
+        parts = [_automaton(pattern) for pattern in shape.patterns]
+        if shape.excluded:
+            parts.append(negation(from_texts(shape.excluded)))
+        whole = functools.reduce(both, parts)
+    except TooLarge:
+        report.looser(keyword, path, "any text: the automaton is too large")
+        return Free(low, high)
+    if low == 0 and high is None:
+        return whole
+    try:
+        return both(whole, from_expr(rep(ANY_CHARACTER, low, high)))
+    except TooLarge:
+        report.looser("maxLength" if high is not None else "minLength", path, f"ignored beside {keyword}")
+        return whole
+
+
+# In the dialect
+
+
+def quoted(
+    rules: Rules, hint: str, texts: Language, styles: Iterable[StringStyle], followers: Ranges | None = None
+) -> Expr:
+    """The texts between quotes; each of the dialect's quotings will do.
+
+    `followers`: what may come behind a string.  Where nothing is escaped it tells a quote inside from the last one;
+    None: there can't be any quote inside.
+    """
+    styles = tuple(styles)
+    return rules.kept(
+        ("quoted", texts, styles, followers),
+        lambda: alt(*(_quoted(rules, hint, texts, style, followers) for style in styles)),
+    )
+
+
+def _quoted(rules: Rules, hint: str, texts: Language, style: StringStyle, followers: Ranges | None) -> Expr:
+    if style.escape == "none" and (followers is None or len(style.close) > 1):
+        return seq(lit(style.open), raw_through(rules, hint, texts, Stop("", style.close)))
+    if style.escape == "none" and followers is not None:
+        return seq(
+            lit(style.open), _within(rules, hint, texts, quoted_loosely(style.close, followers)), lit(style.close)
+        )
+    write = quoting_of(rules, style)
+    opened, closed = lit(style.open), lit(style.close)
+    if isinstance(texts, Texts) and len(texts.values) <= _FEW_TEXTS:
+        return alt(*(seq(opened, write.text(text), closed) for text in texts.values))
+    whole = seq(opened, _written(rules, hint, texts, write), closed)
+    return rules.library("string" if style.escape == "json" else "text", whole) if texts == Free(0, None) else whole
+
+
+def _within(rules: Rules, hint: str, texts: Language, allowed: Automaton) -> Expr:
+    """Those of the texts that the automaton allows, as they are."""
+    if texts == Free(0, None):
+        return rules.kept(allowed, lambda: to_expr(rules, "text", minimal(allowed), chars))
+    if isinstance(texts, Texts):
+        return _trie(rules, hint, tuple(text for text in texts.values if matches(allowed, text)), _AS_THEY_ARE)
+    if isinstance(texts, Free):
+        whole: Expr | Automaton = rep(ANY_CHARACTER, texts.low, texts.high)
+    else:
+        whole = texts
+    try:
+        automaton = whole if isinstance(whole, Automaton) else from_expr(whole)
+        return to_expr(rules, hint, both(automaton, allowed), chars)
+    except TooLarge:
+        # Without quotes inside there is nothing to tell apart.
+        low, high = (texts.low, texts.high) if isinstance(texts, Free) else (0, None)
+        return rep(Chars(codepoints.complement(codepoints.of("'\""))), low, high)
+
+
+def _written(rules: Rules, hint: str, texts: Language, write: Encoding) -> Expr:
+    if isinstance(texts, Free):
+        return rep(write.characters(codepoints.ALL), texts.low, texts.high)
+    if isinstance(texts, Texts):
+        return _trie(rules, hint, texts.values, write)
+    if isinstance(texts, Automaton):
+        return to_expr(rules, hint, texts, write.characters)
+    return encoded(texts, write)
+
+
+def _trie(rules: Rules, hint: str, values: tuple[str, ...], write: Encoding) -> Expr:
+    if len(values) <= _FEW_TEXTS:
+        return alt(*(write.text(text) for text in values))
+    automaton = from_texts(values)
+    automaton = minimal(automaton) if len(automaton.edges) <= _TRIE_ONLY else automaton
+    return to_expr(rules, hint, automaton, write.characters)
+
+
+class _AsTheyAre:
+    def characters(self, ranges: Ranges) -> Expr:
+        return chars(ranges)
+
+    def text(self, text: str) -> Expr:
+        return lit(text)
+
+
+_AS_THEY_ARE = _AsTheyAre()
+
+
+def raw_through(rules: Rules, hint: str, texts: Language, stop: Stop, forbidden: tuple[str, ...] = ()) -> Expr:
+    """The texts as they are, and the marker that ends them."""
+    if any("\ud800" <= character <= "\udfff" for character in stop.text):
+        return NEVER  # no engine reads text with a lone surrogate
+    # One rule for all such texts up to this marker.
+    name = hint if texts != Free(0, None) or hint in ("content", "reasoning") else "text"
+    return rules.kept(("raw", texts, stop, forbidden), lambda: _raw_through(rules, name, texts, stop, forbidden))
+
+
+def _raw_through(rules: Rules, hint: str, texts: Language, stop: Stop, forbidden: tuple[str, ...]) -> Expr:
+    if rules.spelling.splits(stop.text):
+        return _up_to_token(rules, hint, texts, stop, forbidden)
+    if texts == Free(0, None):
+        return rules.spelling.through(rules, hint, stop, forbidden)
+    if isinstance(texts, Texts):
+        possible = tuple(text for text in texts.values if _ends_behind(text, stop, forbidden))
+        if len(possible) <= _FEW_TEXTS:
+            return seq(alt(*map(lit, possible)), lit(stop.text))
+        return seq(_trie(rules, hint, possible, _AS_THEY_ARE), lit(stop.text))
+    if isinstance(texts, Free):
+        return _bounded(rules, hint, texts, stop, forbidden)
+    plain = texts if not isinstance(texts, Automaton) else _letters(texts)
+    if all(_cannot_hold(plain, marker) for marker in (stop.core, *forbidden)):
+        body = to_expr(rules, hint, texts, chars) if isinstance(texts, Automaton) else texts
+        return seq(body, lit(stop.text))
+    whole = texts if isinstance(texts, Automaton) else from_expr(texts)
+    return to_expr(rules, hint, both(_then(whole, stop.text), through([stop], forbidden)), chars)
+
+
+def _up_to_token(rules: Rules, hint: str, texts: Language, stop: Stop, forbidden: tuple[str, ...]) -> Expr:
+    """As above, where the stop is or holds a token: text ends there by itself, and may not spell the stop out."""
+    held = (stop.core, *forbidden)
+    if texts == Free(0, None):
+        return seq(rules.spelling.without(rules, hint, held), lit(stop.text))
+    if isinstance(texts, Texts):
+        possible = tuple(text for text in texts.values if _ends_behind(text, stop, forbidden))
+        return seq(_trie(rules, hint, possible, _AS_THEY_ARE), lit(stop.text))
+    if isinstance(texts, Free) and counts_without(texts, stop):
+        return _bounded(rules, hint, texts, stop, forbidden)
+    whole: Expr | Automaton = rep(ANY_CHARACTER, texts.low, texts.high) if isinstance(texts, Free) else texts
+    automaton = whole if isinstance(whole, Automaton) else from_expr(whole)
+    return seq(to_expr(rules, hint, both(automaton, minimal(without(held))), chars), lit(stop.text))
+
+
+def _ends_behind(text: str, stop: Stop, forbidden: tuple[str, ...]) -> bool:
+    """Whether the stop behind the text is the first one."""
+    whole = text + stop.text
+    return whole.find(stop.core) == len(whole) - len(stop.core) and not any(one in whole[:-1] for one in forbidden)
+
+
+def counts_without(texts: Language, stop: Stop) -> str:
+    """The character that a text of counted length up to a marker has to do without; "" when it need not."""
+    if not isinstance(texts, Free) or texts == Free(0, None):
+        return ""
+    longest = texts.high or texts.low
+    return stop.core[:1] if longest * (len(stop.text) + 1) > _MOST_LENGTH_STATES else ""
+
+
+def _bounded(rules: Rules, hint: str, texts: Free, stop: Stop, forbidden: tuple[str, ...]) -> Expr:
+    if not counts_without(texts, stop):
+        until = through([stop], forbidden)
+        counted = from_expr(seq(rep(ANY_CHARACTER, texts.low, texts.high), lit(stop.text)))
+        return to_expr(rules, hint, both(counted, until), chars)
+    # Counting characters and looking for the marker at once takes a state for each pair; without the marker's first
+    # character there is nothing to look for.
+    firsts = codepoints.of("".join(text[:1] for text in (stop.core, *forbidden)))
+    return seq(rep(Chars(codepoints.complement(firsts)), texts.low, texts.high), lit(stop.text))
+
+
+def raw_avoiding(rules: Rules, hint: str, texts: Language, avoided: Ranges) -> Expr:
+    """The texts as they are, without the characters that could begin what follows, and not empty."""
+    allowed = Chars(codepoints.complement(avoided))
+    if isinstance(texts, Free):
+        return rep(allowed, max(texts.low, 1), texts.high)
+    if isinstance(texts, Texts):
+        possible = [text for text in texts.values if text and not codepoints.intersection(codepoints.of(text), avoided)]
+        return _trie(rules, hint, tuple(possible), _AS_THEY_ARE)
+    whole = texts if isinstance(texts, Automaton) else from_expr(texts)
+    return to_expr(rules, hint, both(whole, from_expr(rep(allowed, 1, None))), chars)
+
+
+def within(texts: Language, allowed: Automaton) -> tuple[Language, bool]:
+    """Those of the texts that the automaton allows; all of them, and False, where that takes too many states."""
+    if isinstance(texts, Texts):
+        return Texts(tuple(text for text in texts.values if matches(allowed, text))), True
+    if texts == Free(0, None):
+        return allowed, True
+    whole = rep(ANY_CHARACTER, texts.low, texts.high) if isinstance(texts, Free) else texts
+    try:
+        return both(whole if isinstance(whole, Automaton) else from_expr(whole), allowed), True
+    except TooLarge:
+        return texts, False
+
+
+def raw_within(rules: Rules, hint: str, texts: Language, allowed: Automaton, avoided: Ranges) -> Expr:
+    """Those of the texts that the automaton allows, as they are; counted ones without the characters avoided."""
+    if isinstance(texts, Free) and texts != Free(0, None):
+        if (texts.high or texts.low) * len(allowed.edges) > _MOST_LENGTH_STATES:
+            return rep(Chars(codepoints.complement(avoided)), texts.low, texts.high)
+    return rules.kept(("within", texts, allowed), lambda: _within(rules, hint, texts, allowed))
+
+
+def _letters(automaton: Automaton) -> Expr:
+    return chars(codepoints.union(*(ranges for row in automaton.edges for ranges, _ in row)))
+
+
+def _cannot_hold(texts: Expr, marker: str) -> bool:
+    """Some character of the marker occurs in none of the texts."""
+    letters = alphabet(texts)
+    return any(not codepoints.contains(letters, ord(character)) for character in marker)
+
+
+def _then(automaton: Automaton, text: str) -> Automaton:
+    """The automaton's texts, each followed by `text`."""
+    count = len(automaton.edges)
+    tail: list[tuple[tuple[Ranges, int], ...]] = [
+        ((codepoints.of(character), count + at + 1),) for at, character in enumerate(text)
+    ]
+    # States are sets here: the text may begin with what the automaton could go on with.
+    rows = [*automaton.edges, *tail, ()]
+
+    def edges(states: frozenset[int]) -> list[tuple[Ranges, frozenset[int]]]:
+        held = states | ({count} if states & automaton.accepting else set())
+        return _joined([edge for state in sorted(held) for edge in rows[state]])
+
+    return minimal(build(frozenset({0}), edges, lambda states: count + len(text) in states))
+
+
+def _joined(moves: list[tuple[Ranges, int]]) -> list[tuple[Ranges, frozenset[int]]]:
+    return [(ranges, frozenset(targets)) for ranges, targets in split(moves)]
