@@ -20,7 +20,8 @@ VLLM ?= vllm==0.33.0
 SGLANG ?= sglang==0.5.23
 OF_SERVERS = torch==2.13.0 transformers==5.19.0 xgrammar==0.2.8 'llguidance<1.8' openai openai-harmony pydantic msgspec cbor2 \
 	psutil pyzmq aiohttp requests fastapi pillow pybase64 cachetools prometheus-client cloudpickle uvloop py-cpuinfo \
-	partial-json-parser regex ijson mistral-common IPython orjson numpy pytest pytest-timeout
+	partial-json-parser regex ijson mistral-common IPython orjson numpy pytest pytest-timeout \
+	trl==1.16.0
 
 .PHONY: help setup test slow lint format types golden golden-check examples bench hostile coverage lines random random-wild mutations round-trip kept docs grammars engines servers million schema-suite llama-checker agreement cuts fuzz demo check dist clean
 
@@ -127,9 +128,9 @@ $(SERVERS)/.ready: Makefile pyproject.toml
 	rm -rf $(SERVERS)/wheels
 	@touch $@
 
-servers: $(SERVERS)/.ready  ## plug-ins inside of vLLM and SGLang, without any model (fetches 0.6 GB, takes 3 GB; ARGS="-k word")
+servers: $(SERVERS)/.ready  ## plug-ins inside of vLLM and SGLang, scripts for TRL, no model (fetches 0.7 GB, takes 3 GB; ARGS="-k word")
 	PYTHONPATH=$(CURDIR)/$(SERVERS)/packages VLLM_LOGGING_LEVEL=ERROR HF_HUB_OFFLINE=1 \
-		$(SERVERS)/venv/bin/python -m pytest -q -o filterwarnings=ignore tests/servers $(ARGS)
+		$(SERVERS)/venv/bin/python -m pytest -q -o filterwarnings=ignore tests/servers tests/training $(ARGS)
 
 million: $(READY)  ## a million rows through one process and through Ray, with what is killed (ARGS="--rows 10000")
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[ray]"
