@@ -23,7 +23,7 @@ OF_SERVERS = torch==2.13.0 transformers==5.19.0 xgrammar==0.2.8 'llguidance<1.8'
 	partial-json-parser regex ijson mistral-common IPython orjson numpy pytest pytest-timeout \
 	trl==1.16.0
 
-.PHONY: help setup test slow lint format types golden golden-check examples bench hostile coverage lines random random-wild mutations round-trip kept docs grammars engines servers million schema-suite llama-checker agreement cuts fuzz demo check dist clean
+.PHONY: help setup test slow lint format types golden golden-check examples bench hostile coverage lines random random-wild mutations round-trip kept docs grammars engines servers servers-wild million schema-suite llama-checker agreement cuts fuzz demo check dist clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -128,9 +128,13 @@ $(SERVERS)/.ready: Makefile pyproject.toml
 	rm -rf $(SERVERS)/wheels
 	@touch $@
 
+IN_SERVERS = PYTHONPATH=$(CURDIR)/$(SERVERS)/packages VLLM_LOGGING_LEVEL=ERROR HF_HUB_OFFLINE=1 $(SERVERS)/venv/bin/python
+
 servers: $(SERVERS)/.ready  ## plug-ins inside of vLLM and SGLang, scripts for TRL, no model (fetches 0.7 GB, takes 3 GB; ARGS="-k word")
-	PYTHONPATH=$(CURDIR)/$(SERVERS)/packages VLLM_LOGGING_LEVEL=ERROR HF_HUB_OFFLINE=1 \
-		$(SERVERS)/venv/bin/python -m pytest -q -o filterwarnings=ignore tests/servers tests/training $(ARGS)
+	$(IN_SERVERS) -m pytest -q -o filterwarnings=ignore tests/servers tests/training $(ARGS)
+
+servers-wild: $(SERVERS)/.ready  ## plug-ins of the templates in ../shared inside of them (ARGS="--every 3 --only WORD")
+	$(IN_SERVERS) -m tests.servers.wild $(ARGS)
 
 million: $(READY)  ## a million rows through one process and through Ray, with what is killed (ARGS="--rows 10000")
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[ray]"

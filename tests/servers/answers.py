@@ -36,7 +36,7 @@ class Answer:
 
     def head(self, name: str) -> str:
         """What the prompt holds of the answer."""
-        turn = example_ir(name).turn
+        turn = ir_of(name).turn
         return known_head(self.prompt, turn.heads, turn.anchors)
 
     def chunks(self, size: int) -> Iterator[tuple[str, bool]]:
@@ -45,16 +45,41 @@ class Answer:
         return ((self.text[at : at + size], at == starts[-1]) for at in starts)
 
 
+# Templates of elsewhere, for which there is no folder of an example.
+_learned: dict[str, TemplateIR] = {}
+
+
 @cache
-def example_ir(name: str) -> TemplateIR:
+def ir_of(name: str) -> TemplateIR:
+    if name in _learned:
+        return _learned[name]
     return driver.load_ir((EXAMPLES / name / "out" / "ir.json").read_text(encoding="utf-8"))
 
 
 @cache
 def answers(name: str) -> tuple[Answer, ...]:
-    """All different ones: with every kind of value, behind every prompt of the template."""
-    example, ir = load_example(EXAMPLES / name), example_ir(name)
-    parser = load_artifact((example.out / "parser.py").read_text(encoding="utf-8"))
+    """All different ones of an example: with every kind of value, behind every prompt, and recorded outputs."""
+    example = load_example(EXAMPLES / name)
+    with driver.open_renderer(example.source, special_tokens=example.special_tokens) as renderer:
+        asked = {"tools": example.tools, "add_generation_prompt": True}
+        recorded = [
+            (output.text, renderer.render(example.messages[:2], **asked, **output.variables))
+            for output in example.outputs
+        ]
+        return _answers(ir_of(name), renderer, recorded, example.tools or [LOOK])
+
+
+def answers_of_template(name: str, source: str) -> tuple[Answer, ...]:
+    """Of a template of elsewhere, which from then on has this name here."""
+    with driver.open_renderer(source, name=name) as renderer:
+        ir = _learned[name] = driver.tolerate(driver.learn_format(renderer, name=name, source_text=source))
+        return _answers(ir, renderer, [], [])
+
+
+def _answers(
+    ir: TemplateIR, renderer: Any, recorded: Sequence[tuple[str, str]], tools: Sequence[Mapping[str, Any]]
+) -> tuple[Answer, ...]:
+    parser = load_artifact(driver.generate(ir, "python"))
     found: dict[str, Answer] = {}
 
     def add(text: str, tools: Sequence[Mapping[str, Any]], prompt: str) -> Mapping[str, Any]:
@@ -71,11 +96,9 @@ def answers(name: str) -> tuple[Answer, ...]:
             add(text, [LOOK], prompt)
         return message
 
-    with driver.open_renderer(example.source, special_tokens=example.special_tokens) as renderer:
-        try_messages(ir, Artifact(note, None), renderer)
-        for output in example.outputs:
-            asked = {"tools": example.tools, "add_generation_prompt": True, **output.variables}
-            add(output.text, example.tools or [LOOK], renderer.render(example.messages[:2], **asked))
+    try_messages(ir, Artifact(note, None), renderer)
+    for text, prompt in recorded:
+        add(text, tools, prompt)
     return tuple(found.values())
 
 

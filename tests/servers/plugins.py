@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType
 
-from tests.servers.answers import example_ir
+from tests.servers.answers import ir_of
 from tplc import driver
 from tplc.targets.plugins import Server
 
@@ -19,7 +19,7 @@ _FOLDER = TemporaryDirectory()
 def plugin_file(example: str, server: Server) -> Path:
     path = Path(_FOLDER.name) / f"{example.replace('-', '_')}_{server}.py"
     options = driver.GrammarOptions(plugin_name=example)
-    path.write_text(driver.generate(example_ir(example), server, options), encoding="utf-8")
+    path.write_text(driver.generate(ir_of(example), server, options), encoding="utf-8")
     return path
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.servers.answers import CUTS, LOOK, NAMES, Answer, answers, example_ir
+from tests.servers.answers import CUTS, LOOK, NAMES, Answer, answers, ir_of
 from tests.servers.plugins import plugin_file, plugin_module
 from tests.servers.tokens import tiny_tokenizer
 
@@ -111,7 +111,7 @@ def test_reads_as_our_parser_does(name: str) -> None:
 
 def by(name: str, text: str, *, prompt: str | None = None, **options: Any) -> tuple[Any, Any]:
     """A parser of its own for a text, and what it makes of it whole."""
-    before = example_ir(name).turn.prompts[0].text if prompt is None else prompt
+    before = ir_of(name).turn.prompts[0].text if prompt is None else prompt
     parser, request, _ = begun(name, Answer(text, before, (LOOK,), {}), **options)
     return parser, parser.parse(text, request, enable_auto_tools=True)
 
@@ -129,7 +129,7 @@ def test_a_file_is_registered_by_its_path(tmp_path: Any) -> None:
 
 def test_special_tokens_are_kept() -> None:
     for name in ("tagged-json", "forced-open"):
-        _, request, _ = begun(name, Answer("", example_ir(name).turn.prompts[0].text, (LOOK,), {}))
+        _, request, _ = begun(name, Answer("", ir_of(name).turn.prompts[0].text, (LOOK,), {}))
         assert request.skip_special_tokens is False
 
 
@@ -164,7 +164,7 @@ def test_without_a_reasoning_parser_reasoning_stays_in_the_content() -> None:
 
 def test_reasoning_that_comes_again() -> None:
     text = THOUGHT + "So. <musing>\nOr?\n</musing>\n\nYes." + CALL
-    prompt = example_ir("tagged-json").turn.prompts[0].text
+    prompt = ir_of("tagged-json").turn.prompts[0].text
     message = plugin_module("tagged-json", "vllm").StreamParser(tools=[LOOK], prompt=prompt)
     message.feed(text)
     message.finish()
@@ -177,7 +177,7 @@ def test_reasoning_that_comes_again() -> None:
 @pytest.mark.parametrize("special", [(), ("<musing>", "</musing>")])
 def test_the_engine_hears_of_the_end_of_reasoning_once(special: tuple[str, ...]) -> None:
     tokens = tokenizer(special)
-    prompts = example_ir("tagged-json").turn.prompts
+    prompts = ir_of("tagged-json").turn.prompts
     parser = parser_class("tagged-json", special)(tokens, None, chat_template_kwargs={}).reasoning_parser
     before = tokens.encode("What of </musing>? " + prompts[0].text, add_special_tokens=False)
     assert not parser.is_reasoning_end(before)
@@ -192,7 +192,7 @@ def test_the_engine_hears_of_the_end_of_reasoning_once(special: tuple[str, ...])
 
 
 def test_an_answer_that_is_continued() -> None:
-    prompt = example_ir("tagged-json").turn.prompts[0].text + "<musing>\nWell"
+    prompt = ir_of("tagged-json").turn.prompts[0].text + "<musing>\nWell"
     request = request_of([LOOK])
     ids = tokenizer(()).encode(prompt, add_special_tokens=False)
     kwargs = {"chat_template_kwargs": {"continue_final_message": True}}
@@ -207,7 +207,7 @@ def test_an_answer_that_is_continued() -> None:
 
 @pytest.mark.parametrize("text", ["Hi. <f", '<fn>\n{"na', THOUGHT + "<", "<mus", "  ", ""])
 def test_nothing_is_lost_at_the_end(text: str) -> None:
-    prompt = example_ir("tagged-json").turn.prompts[0].text
+    prompt = ir_of("tagged-json").turn.prompts[0].text
     stream = plugin_module("tagged-json", "vllm").StreamParser(tools=[LOOK], prompt=prompt)
     stream.feed(text)
     stream.finish()

@@ -150,10 +150,17 @@ class FormatReasoningDetector(reasoning_parser.BaseReasoningFormatDetector):
 
 
 def _prompt(reasons: bool) -> str:
-    """What the prompt ends with, as far as the server tells it: whether the model is to reason."""
-    wanted, other = (reasoning_open, reasoning_ended) if reasons else (reasoning_ended, reasoning_open)
-    heads = sorted(StreamParser.HEADS, key=lambda head: (not wanted(head), other(head)))
-    return ANCHORS[0] + heads[0]
+    """What the prompt ends with, as far as the server tells it: whether the model is to reason.
+
+    Where a prompt can open reasoning, one that holds nothing of it asks for none; else it leaves that to the model.
+    """
+    heads = StreamParser.HEADS
+    opened, ended = [*filter(reasoning_open, heads)], [*filter(reasoning_ended, heads)]
+    if reasons:
+        fitting = opened or [head for head in heads if head not in ended]
+    else:
+        fitting = [head for head in heads if head not in opened] if opened else ended
+    return ANCHORS[0] + (fitting or heads)[0]
 
 
 def _dumped(tools: Sequence[Any] | None) -> list[dict[str, Any]]:
