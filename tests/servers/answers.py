@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -38,6 +38,12 @@ class Answer:
         """What the prompt holds of the answer."""
         turn = ir_of(name).turn
         return known_head(self.prompt, turn.heads, turn.anchors)
+
+    def stopped(self, name: str) -> Answer:
+        """Without the end of the turn, which servers cut off."""
+        ends = sorted(ir_of(name).turn.ends, key=len, reverse=True)
+        end = next((end for end in ends if self.text.endswith(end)), "")
+        return replace(self, text=self.text.removesuffix(end))
 
     def chunks(self, size: int) -> Iterator[tuple[str, bool]]:
         """With whether it is the last."""

@@ -68,6 +68,9 @@ def whole(name: str, answer: Answer) -> Read:
 def streamed(name: str, answer: Answer, size: int) -> Read:
     _, request, ids = begun(name, answer)
     parser = parser_class(name)(tokenizer(()), request.tools, chat_template_kwargs={})
+    if not plugin_module(name, "vllm").PARSES_CALLS:
+        # Behind reasoning nobody reads the text: it goes out as it comes.
+        answer = answer.stopped(name)
     reasoning = content = ""
     calls: dict[int, tuple[str, str]] = {}
     named: dict[int, str] = {}
