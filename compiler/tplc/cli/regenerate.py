@@ -48,6 +48,7 @@ def _options(options: CompileOptions, target: Target, seen: Callable[[str], str]
         "--profile": _unless(options.profile, "transformers"),
         "--tokenizer": options.tokenizer and seen(options.tokenizer),
         "--reasoning": _unless(options.reasoning, "inside"),
+        "--name": options.name,
         "--runtime": _unless(options.runtime, "standalone"),
         "--max-size": options.max_size and str(options.max_size),
     }
