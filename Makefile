@@ -92,6 +92,9 @@ kept: $(READY)  ## words of markers in the templates in ../shared, and markers i
 patterns: $(READY)  ## no regular expression takes more than linear time: all of them, those of grammars too
 	TPLC_ALL_PATTERNS=1 $(PYTEST) tests/hostile/test_patterns.py $(ARGS)
 
+targets: $(READY)  ## every target of the templates in ../shared, and xgrammar's built-in tags beside ours; writes docs/targets.md
+	$(BIN)/python -m tests.targets_report $(ARGS)
+
 lark: $(READY)  ## Lark grammars of the templates in ../shared against their renders (ARGS="--every 10 --only WORD")
 	$(BIN)/python -m tests.lark.renders ../shared/templates $(ARGS)
 

@@ -12,7 +12,7 @@ import tplc
 from tests.gbnf.engine import _engine, needs_engine
 from tests.gbnf.formats import calls_message, formats, written
 from tests.gbnf.tools import tool
-from tplc.backends.gbnf import grammar
+from tplc.backends.gbnf import Grammar, grammar
 from tplc.targets.structural_tag import NoTag, legacy_tag, structural_tag, without_reasoning
 from tplc.xgrammar import register
 
@@ -118,6 +118,14 @@ def test_a_format_without_reasoning_is_the_same_inside_and_outside() -> None:
     ir = formats()["recipient-lines"].ir
     asked = {"tools": TOOLS, "tool_choice": "required"}
     assert tplc.structural_tag(ir, **asked) == tplc.structural_tag(ir, reasoning="outside", **asked)
+
+
+def test_a_line_of_a_grammar_ends_where_its_engine_says() -> None:
+    """A class may hold characters that Python takes for line ends."""
+    rules = "root ::= [^\x85\u2028]*\n"
+    made = Grammar(f"# A comment.\n\n{rules}", False, (), (), "", ())
+    tag = structural_tag(formats()["tagged-json"].ir, made, parallel=True)
+    assert tag["format"] == {"type": "grammar", "grammar": rules}
 
 
 def test_what_no_tag_can_say() -> None:

@@ -58,7 +58,7 @@ def structural_tag(ir: TemplateIR, grammar: Grammar, *, parallel: bool) -> dict[
     """`grammar` is that of the request; `parallel`: whether another call may follow the first."""
     if not grammar.text:
         raise NoTag(ir.provenance.name, "nothing is constrained, so the request needs none")
-    rules = "\n".join(line for line in grammar.text.splitlines() if line and not line.startswith("#")) + "\n"
+    rules = "\n".join(line for line in grammar.text.split("\n") if line and not line.startswith("#")) + "\n"
     if not grammar.lazy:
         return _tag({"type": "grammar", "grammar": rules})
     tags: list[Json] = []

@@ -61,7 +61,7 @@ def _written(made: RequestRules) -> Grammar:
     finished = _finished(made.rules, made.ways())
     made.report_left_out(finished)
     text = write_rules(finished)
-    made.check_size(text, {line.partition(" ::= ")[0]: len(line) + 1 for line in text.splitlines()}, finished)
+    made.check_size(text, {line.partition(" ::= ")[0]: len(line) + 1 for line in text.split("\n")}, finished)
     _check(text)
     made.check_exact()
     return with_comments(Grammar(text, made.lazy, triggers(made.fired), ir.preserved_tokens, prompt, made.report.found))

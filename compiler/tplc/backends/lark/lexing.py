@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from tplc.backends.lark.arrange import Arranged
 from tplc.grammar.regular import codepoints
-from tplc.grammar.regular.automaton import Automaton, TooLarge, both, from_expr, is_empty
+from tplc.grammar.regular.automaton import Automaton, TooLarge, from_expr
 from tplc.grammar.regular.codepoints import Ranges
 from tplc.grammar.regular.expressions import Alt, Chars, Expr, Lit, Ref, Rep, Seq, Spelled, Written, alt, rep, seq
 from tplc.grammar.regular.rules import ROOT
@@ -258,7 +258,7 @@ class _Check:
         key = (one, other)
         if key not in self._shared:
             apart = self._told_apart(one, other)
-            self._shared[key] = not apart and not is_empty(both(self._automaton(one), self._automaton(other)))
+            self._shared[key] = not apart and _overlap(self._automaton(one), self._automaton(other))
         return self._shared[key]
 
     def _beyond(self, one: Expr, other: Expr) -> Ranges:
@@ -292,6 +292,20 @@ def _lead(places: Iterable[_Place], to: Iterable[_Place]) -> None:
     targets = list(to)
     for place in places:
         place.next += targets
+
+
+def _overlap(one: Automaton, other: Automaton) -> bool:
+    todo, seen = [(0, 0)], {(0, 0)}
+    while todo:
+        left, right = todo.pop()
+        if left in one.accepting and right in other.accepting:
+            return True
+        for ranges, to in one.edges[left]:
+            for others, beside in other.edges[right]:
+                if (to, beside) not in seen and codepoints.intersection(ranges, others):
+                    seen.add((to, beside))
+                    todo.append((to, beside))
+    return False
 
 
 def _beyond(one: Automaton, other: Automaton) -> Ranges:

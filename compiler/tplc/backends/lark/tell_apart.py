@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from tplc.backends.lark.absorb import without_spare_space
 from tplc.backends.lark.arrange import Arranged, arranged, replaced, rewritten
@@ -35,31 +35,31 @@ def told_apart(name: str, finished: Mapping[str, Expr], spelling: LarkSpelling) 
     """The rules as terminals and what is left to rules.  Raises SchemasMeet, and NoLark for what cannot be told."""
     bodies = without_spare_space({rule: rewritten(body, spelling.in_tokens) for rule, body in finished.items()})
     found: Pairs = []
-    try:
-        for made in _larger(bodies):
+    larger = bodies
+    for _ in range(_MOST_ROUNDS):
+        made = in_characters(arranged(larger), set())
+        try:
             found = conflicts(made)
-            if not found:
-                return made
-    except Unclear:
-        pass
+        except Unclear:
+            break
+        if not found:
+            return made
+        more = _larger(larger, made, _in_pairs(found))
+        if more == larger:
+            break
+        larger = more
     whole = arranged(_merged(bodies, None))
     if len(whole.rules) == 1 and whole.rules[ROOT] == Ref("answer"):
         return whole
     return _in_characters(name, arranged(bodies), found)
 
 
-def _larger(bodies: Bodies) -> Iterator[Arranged]:
-    """The rules as they are, and with more in one terminal each time, where something is not told apart."""
-    for _ in range(_MOST_ROUNDS):
-        made = in_characters(arranged(bodies), set())
-        yield made
-        apart = _in_pairs(conflicts(made))
-        more = _inlined(bodies, _rules_with(apart, made))
-        if more == bodies:
-            more = _merged(bodies, {made.terminals.get(one.name, one) for one in apart if isinstance(one, Ref)})
-        if more == bodies:
-            return
-        bodies = more
+def _larger(bodies: Bodies, made: Arranged, apart: set[Expr]) -> Bodies:
+    """The rules with more in one terminal where something is not told apart; the same where there is no more."""
+    more = _inlined(bodies, _rules_with(apart, made))
+    if more != bodies:
+        return more
+    return _merged(bodies, {made.terminals.get(one.name, one) for one in apart if isinstance(one, Ref)})
 
 
 def _in_characters(name: str, made: Arranged, found: Pairs) -> Arranged:
