@@ -161,7 +161,7 @@ def _constraints(ir: TemplateIR, row: Row) -> None:
         if target == "structural_tag":
             row.ours = (good, bad)
     if not row.cells["lark of tokens"].startswith("verified"):
-        row.cells["lark"] += f"; of tokens {row.cells['lark of tokens']}"
+        row.cells["lark"] = f"as text {row.cells['lark']}; as tokens {row.cells['lark of tokens']}"
     _builtin(ir, row, wrong)
 
 

@@ -185,6 +185,15 @@ def test_a_size_that_is_allowed() -> None:
     assert len(made.text) < 9000
 
 
+def test_calls_that_only_tokens_in_a_row_tell_from_text() -> None:
+    with pytest.raises(NoLark) as caught:
+        lark(formats()["tagged-json"].ir, tools=TOOLS, tokens=[AddedToken(">!", 7, True)])
+    assert str(caught.value) == (
+        "tagged-json: lark cannot say this: calls that begin with tokens which free text has too (>!)\n"
+        '    a call begins with "<fn>"; --tool-choice required has no such need'
+    )
+
+
 def test_what_cannot_be_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tplc.backends.lark.lexing._MOST_PAIRS", 3)
     with pytest.raises(NoLark) as caught:

@@ -6,12 +6,13 @@ lark(ir, tools=[{"type": "function", "function": {"name": "f", …}}], tokens=[A
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tplc.backends.lark.free import with_free_text
 from tplc.backends.lark.json_schema import as_it_is
-from tplc.backends.lark.result import LarkGrammar
+from tplc.backends.lark.result import LarkGrammar, NoLark
 from tplc.backends.lark.spelling import LarkSpelling
 from tplc.backends.lark.tell_apart import SchemasMeet, told_apart
 from tplc.backends.lark.write import HEADER, write_lines
@@ -83,11 +84,26 @@ def _finished(made: RequestRules, spelling: LarkSpelling) -> dict[str, Expr]:
     ways = made.ways()
     root = alt(*ways)
     if made.lazy:
+        _check_openers(made, spelling)
         root = with_free_text(made.rules, ways, made.fired, spelling, _inside(made.ir))
     finished = made.rules.finished(root)
     if finished[ROOT] == NEVER:
         raise NothingAllowed("grammar")
     return finished
+
+
+def _check_openers(made: RequestRules, spelling: LarkSpelling) -> None:
+    """Free text is told from calls by a text or by tokens of their own, and not by several of both in a row."""
+    name, ir = made.ir.provenance.name, made.ir
+    others = (ir.reasoning.start, ir.reasoning.end, ir.content.start, ir.content.end)
+    held = {token for marker in others for token in spelling.tokens_in(marker)}
+    for text in (text for takeover in made.fired for text in takeover.texts):
+        shared = sorted(held.intersection(spelling.tokens_in(text)))
+        cut = [token for token in spelling.tokens if any(text.endswith(token[:end]) for end in range(1, len(token)))]
+        if shared or cut:
+            feature = f"calls that begin with tokens which free text has too ({', '.join(shared or cut[:1])})"
+            shown = json.dumps(text, ensure_ascii=False)
+            raise NoLark(name, feature, f"a call begins with {shown}; --tool-choice required has no such need")
 
 
 def _inside(ir: TemplateIR) -> list[str]:
