@@ -203,6 +203,13 @@ def compile_(
             help="For python: standalone (in the file), shared (in _tplc_runtime.py beside it), or installed.",
         ),
     ] = "standalone",
+    native: Annotated[
+        bool,
+        typer.Option(
+            "--native",
+            help="For python: also compile it with mypyc, to an extension that is imported in the file's place.",
+        ),
+    ] = False,
     max_size: Annotated[
         int | None,
         typer.Option(
@@ -255,6 +262,7 @@ def compile_(
         into=into,
         openai=openai,
         runtime=runtime,
+        native=native,
         reasoning=reasoning,
         max_size=max_size,
         force=force,

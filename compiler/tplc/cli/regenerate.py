@@ -57,6 +57,7 @@ def _options(options: CompileOptions, target: Target, seen: Callable[[str], str]
         "--any-order": options.any_order,
         "--strict": options.strict,
         "--openai": options.openai,
+        "--native": options.native,
         "--allow-unverified": options.allow_unverified,
     }
     for name, values in listed.items():
