@@ -89,6 +89,11 @@ class CallObjects(Objects):
     HEAD: ClassVar[Pattern | None] = None  # how the object usually begins, up to the object of arguments
     _object_reader: CallReader | None = None  # the same, as long as it reads the object
 
+    def copy(self) -> Any:
+        twin = super().copy()
+        twin._reader = twin._object_reader
+        return twin
+
     def _try_object(self, kind: str, opened: str) -> None:
         """The opener of a call has come, with the opening of its object at its end."""
         self._try(type(self)._object, kind)
