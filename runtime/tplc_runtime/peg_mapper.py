@@ -250,10 +250,14 @@ class _Mapper:
         self.end_content()
         self.in_call = first(node, "cut") is not None
         self.incomplete = self.incomplete or first(node, *ENDS_INSIDE) is not None
-        for call in captures(node, "call"):
-            self.call(call)
-        for part in captures(node, "content", "trailing"):
-            self.turn(part)
+        for part in captures(node, "call", "content", "trailing"):
+            if kind_of(part) != "call":
+                self.turn(part)
+                continue
+            self.call(part)
+            for inner in captures(part, "content", "trailing"):  # content: what is no argument
+                self.turn(inner)
+                self.end_content()
 
     def cut_off(self, node: Node) -> None:
         """The text ends in a call that has no name yet: what there is of it is no part of the message."""

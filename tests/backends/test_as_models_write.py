@@ -56,6 +56,36 @@ def test_types_as_python_calls_them(written: str, value: object) -> None:
     case("parameter-tags").tools(tools).output(text).expect(calls=[("look", {"days": value})])
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "odd"),
+    [
+        (
+            "parameter-tags",
+            "<do=f>\n<with=a>\n1\n</with>\n{}\n<with=c>\ny\n</with>\n</do>\n</deed>",
+            "<withb>\nx\n</with>",
+        ),
+        (
+            "parameter-tags",
+            "<do=f>\n<with=a>\n1\n</with>\n{}\n<with=c>\ny\n</with>\n</do>\n</deed>",
+            "<with=b\nx\n</with>",
+        ),
+        ("parameter-tags", "<do=f>\n{}<with=a>\n1\n</with>\n<with=c>\ny\n</with>\n</do>\n</deed>", "<b>x</b>"),
+        ("parameter-tags", "<do=f>\n<with=a>1</with><with=c>y</with>\n{}</do>\n</deed>", "so much for that"),
+        ("key-value-tags", "[ability]f\n[k]a[/k]\n[v]1[/v]\n{}\n[k]c[/k]\n[v]y[/v]\n[/ability]", "[k]b[/k]\nx[/v]"),
+        ("cdata-values", '<act name="f"><arg key="a">1</arg>{}<arg key="c">y</arg></act>', "<arg>x</arg>"),
+    ],
+)
+def test_what_is_no_pair_ends_no_call(name: str, text: str, odd: str) -> None:
+    """It is content; the pairs after it are read."""
+    look = case(name).output(text.format(odd))
+    look.expect(odd, calls=[("f", {"a": 1, "c": "y"})])
+
+
+def test_where_no_pair_and_no_end_comes_the_call_is_over() -> None:
+    look = case("parameter-tags").output("<do=f>\n<with=a>\n1\n</with>\nIt is done.")
+    look.expect("\nIt is done.", calls=[("f", {"a": 1})])
+
+
 KEYWORDS = """
 {%- for message in messages %}
     {{- '[' + message.role + ']\\n' + (message.content or '') }}

@@ -96,6 +96,7 @@ class PairForm:
     # What stands around the key of a pair that begins a line: it ends a raw value whose own closer is missing.
     next_pair: tuple[str, str] | None = None
     literals: str = ""  # a raw value that is one string in such quotes of Python is that string
+    resumes: bool = False  # after text that is no pair, what opens one says by itself that a pair begins there
 
 
 @dataclass(frozen=True, slots=True)

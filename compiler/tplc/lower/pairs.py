@@ -48,6 +48,7 @@ def pairs_of(
         slots = (*slots[:-1], replace(slots[-1], suffixes=(*slots[-1].suffixes, "=")))
         context = replace(context, key_end="=")
         bare = following_of(replace(context, close=""), guessed=True)
+    between = _between(tools, context, [*next_call, *ir.turn.ends], repeats=repeats)
     return PairForm(
         start=pairs.start,
         separator=pairs.separator,
@@ -56,7 +57,7 @@ def pairs_of(
         pair=layout,
         opens=not_blank([opened]),
         slots=slots,
-        between=_between(tools, context, [*next_call, *ir.turn.ends], repeats=repeats),
+        between=between,
         close=close,
         value_ends=tolerated.texts(close) if not guessed and not dialect.top.strings else (),
         value_close=(close, text_at(layout, at + 3)) if repeats else None,
@@ -70,7 +71,14 @@ def pairs_of(
         types=_type_words(tools),
         wrap=(dialect.wrap.open, dialect.wrap.close) if dialect.wrap else None,
         items=(dialect.elements.item_open, dialect.elements.item_close) if dialect.elements else None,
+        resumes=_resumes(opened.strip(), between),
     )
+
+
+def _resumes(opener: str, between: Sequence[tuple[str, tuple[str, ...]]]) -> bool:
+    """Whether nothing else in the place of a pair begins as a pair does."""
+    others = [text.strip() for kind, texts in between for text in texts if kind != "pair"]
+    return is_distinctive(opener) and not any(text.startswith(opener) for text in others)
 
 
 def _next_pair(context: ValueContext, slots: Sequence[SlotEnd]) -> tuple[str, str] | None:

@@ -83,6 +83,8 @@ def _pairs(pairs: PairForm) -> Iterator[str]:
     yield f"pairs.value = {_value_end(pairs)}"
     for kind, texts in pairs.between:
         yield f"pairs.between {kind} = {' '.join(map(quoted, texts))}"
+    if pairs.resumes:
+        yield "pairs.other = content, up to a pair or the end"
     if pairs.next_pair is not None:
         yield f"pairs.value = ends before {' known key '.join(map(quoted, pairs.next_pair))}"
     if pairs.literals:

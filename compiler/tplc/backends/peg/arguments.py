@@ -30,6 +30,8 @@ from tplc_runtime.raw import MOST_KEYS
 
 KEY_LIMIT = 512
 LOOSE_LIST = "loose_list_for_argument"
+NO_PAIR = "content_for_no_pair"
+ENDS_OF_PAIRS = ("end", "next")
 OTHER_WORDS = {"true": ("true", "True"), "false": ("false", "False"), "null": ("null", "None")}
 
 
@@ -166,7 +168,8 @@ class PairRules:
         # At the end of a text parsimonious tries nothing that `?` makes optional.
         close = "arguments_close / " if self.pairs.end.strip() else ""
         closed = f'(gap ({close}trailing_for_pair / cut) / "")'
-        return sequence(self.opened, f"(argument_gap {argument})*", rest, closed)
+        pairs = f"argument_gap {argument}" + (f" / argument_gap {NO_PAIR}" if self.pairs.resumes else "")
+        return sequence(self.opened, f"({pairs})*", rest, closed)
 
     @property
     def between(self) -> list[str]:
@@ -217,7 +220,14 @@ class PairRules:
             rules.append(rule("arguments_open", leaf(r"\s*+" + marker_core(self.pairs.start))))
         if self.pairs.end.strip():
             rules.append(rule("arguments_close", leaf(marker_core(self.pairs.end))))
-        return rules
+        return [*rules, self.no_pair()] if self.pairs.resumes else rules
+
+    def no_pair(self) -> Rule:
+        """Text that is no pair, up to the next pair or the end of the call."""
+        over = longest_first(text for kind, found in self.pairs.between if kind in ENDS_OF_PAIRS for text in found)
+        ends = [marker_core(text) for text in over]
+        stop = either([marker_core(self.opener), *ends])
+        return rule(NO_PAIR, leaf(f"(?!{either(ends)})" * bool(ends) + rf"\S.*?(?=\s*+(?:{stop}))"))
 
     def slot_rules(self, known: KnownTools) -> list[Rule]:
         rules = [rule("key_open", leaf(marker_core(self.opener)))] if self.opener.strip() else []

@@ -558,6 +558,8 @@ def _attributes(facts: Acceptor) -> list[str]:
     lines += ["    BETWEEN = BETWEEN_PAIRS", "    PAIR = PAIR_HEADER"]
     if not pairs.opens:
         lines.append("    PAIR_OPENS = False")
+    if pairs.resumes:
+        lines.append("    RESUMES = True")
     if pairs.quoted:
         follow = assignment("FOLLOW", texts(_follow(pairs.following)), 4)
         return [*lines, *follow]
