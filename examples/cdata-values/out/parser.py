@@ -129,6 +129,14 @@ class Marks:
         leads = {lead for _, lead, _ in self._found}
         self._leads = {lead[i:j] for lead in leads for i in range(len(lead)) for j in range(i + 1, len(lead) + 1)}
         self._lead_width = max(map(len, leads), default=0)
+        self._without: dict[str, Marks] = {}
+
+    def without(self, kind: str) -> Marks:
+        """Those of the other kinds."""
+        if kind not in self._without:
+            others = {core: found for core, found in zip(self.cores, self._found) if found[0] != kind}
+            self._without[kind] = Marks(other=[lead + core + trail for core, (_, lead, trail) in others.items()])
+        return self._without[kind]
 
     def find(self, buf: str, pos: int, *, anchored: bool = False, stop: int = sys.maxsize) -> Mark | None:
         """The leftmost and longest marker from `pos` on, or (anchored) the one at `pos`."""
@@ -1029,6 +1037,7 @@ class Machine(Copied):
             self._cut("a call")
 
 
+NO_PAIR = "expected an argument or the end of the call"
 MOST_ODD = 64  # of names that hold what ends names, so many are looked for
 
 
@@ -1036,6 +1045,7 @@ class Pairs(Machine):
     BETWEEN: ClassVar[Marks]  # pair, end (consumed), next (not consumed), and others (skipped)
     PAIR: ClassVar[tuple[tuple[str, Marks, str], ...]]
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
+    RESUMES: ClassVar[bool] = False  # and that says by itself, after text that is no pair, that one begins
     _count = 0
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that hold what ends others
 
@@ -1080,8 +1090,10 @@ class Pairs(Machine):
             self._pos = self._mark.end
         if not kind and self._final and self.BETWEEN.begun(self._buf, self._pos):
             return self._cut_off()
-        if kind in ("end", "next") or (self.PAIR_OPENS and kind != "pair"):
+        if kind in ("end", "next"):
             return self._end_pairs(kind)
+        if self.PAIR_OPENS and kind != "pair":
+            return self._no_pair()
         return self._pair(self._mark.end if self.PAIR_OPENS else self._pos, ", " if self._count else "{")
 
     def _pair(self, start: int, comma: str) -> bool:
@@ -1090,11 +1102,26 @@ class Pairs(Machine):
         if expected in ("more", "end"):
             return expected == "end" and self._cut_off()
         if expected:
-            return self._end_pairs("")
+            return self._no_pair()
         self._pos = end
         self._count += 1
         self._say("arguments", self._key_of(comma, values["key"]))
         self._begin_value(values["key"], values.get("type", ""))
+        return True
+
+    def _no_pair(self) -> bool:
+        # What is no pair is content, up to the next pair or the end of the call; where there is none, the call is over.
+        if not self.RESUMES:
+            return self._end_pairs("")
+        buf, start = self._buf, next_char(self._buf, self._pos)
+        marks = self.BETWEEN.without("skip")
+        mark, hold = marks.find(buf, start + 1), len(buf) if self._final else marks.held(buf, start + 1)
+        if mark is None or hold <= mark.start:
+            return self._final and self._end_pairs("")
+        self._note(NO_PAIR)
+        end = start + len(buf[start : mark.start].rstrip())
+        self._text("content", start, end)
+        self._pos, self._eat = end, ""
         return True
 
     def _key_of(self, comma: str, key: str) -> str:
@@ -1104,7 +1131,7 @@ class Pairs(Machine):
         if not kind and self._final and not self._buf[self._pos :].strip():
             return False
         if not kind:
-            self._note("expected an argument or the end of the call")
+            self._note(NO_PAIR)
         self._say("arguments", "}" if self._count else "{}")
         return self._close_call()
 
@@ -1492,6 +1519,7 @@ class StreamParser(Wraps):
     CLOSED = True
     BETWEEN = BETWEEN_PAIRS
     PAIR = PAIR_HEADER
+    RESUMES = True
     WORDS = WORDS_OF_VALUES
     VALUE_END = AFTER_VALUE
     WRAP = ("<[RAW[", "]RAW]>")

@@ -120,6 +120,7 @@ class Marks:
         leads = {lead for _, lead, _ in self._found}
         self._leads = {lead[i:j] for lead in leads for i in range(len(lead)) for j in range(i + 1, len(lead) + 1)}
         self._lead_width = max(map(len, leads), default=0)
+        self._without: dict[str, Marks] = {}
 
     def find(self, buf: str, pos: int, *, anchored: bool = False, stop: int = sys.maxsize) -> Mark | None:
         """The leftmost and longest marker from `pos` on, or (anchored) the one at `pos`."""
@@ -1411,6 +1412,11 @@ class CallObjects(Objects):
     CLOSERS: ClassVar[Sequence[str]] = ()
     HEAD: ClassVar[Pattern | None] = None  # how the object usually begins, up to the object of arguments
     _object_reader: CallReader | None = None  # the same, as long as it reads the object
+
+    def copy(self) -> Any:
+        twin = super().copy()
+        twin._reader = twin._object_reader
+        return twin
 
     def _try_object(self, kind: str, opened: str) -> None:
         """The opener of a call has come, with the opening of its object at its end."""
