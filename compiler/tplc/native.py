@@ -10,8 +10,8 @@ import shlex
 import shutil
 import subprocess
 import sys
-import sysconfig
 import tempfile
+from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -29,6 +29,8 @@ def check_native(path: str, asked: str = "--native") -> None:
     """Raises UsageError where no extension can be made, before any work is done."""
     if not os.path.basename(path).removesuffix(".py").isidentifier() or not path.endswith(".py"):
         raise UsageError(f"{asked}: {path} cannot be imported: give it a name like hut_parser.py")
+    import sysconfig  # costs a few milliseconds
+
     if find_spec("mypyc") is None:
         raise UsageError(f"{asked} needs a package that is not installed: pip install 'tplc[native]'")
     compiler = (shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "") or [""])[0]
@@ -42,7 +44,7 @@ def check_native(path: str, asked: str = "--native") -> None:
 
 def extension_of(path: str) -> str:
     """The file beside a parser that this Python imports in its place."""
-    return path.removesuffix(".py") + str(sysconfig.get_config_var("EXT_SUFFIX"))
+    return path.removesuffix(".py") + EXTENSION_SUFFIXES[0]
 
 
 def compile_native(text: str, path: str) -> bytes:

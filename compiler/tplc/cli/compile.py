@@ -21,6 +21,7 @@ from tplc.cli.shown import print_json
 from tplc.cli.watch import watch
 from tplc.errors import TplcError, UsageError
 from tplc.ir.nodes import TemplateIR
+from tplc.ir.profiles import PROFILES, Profile
 from tplc.ir.runtimes import RUNTIME_FILE, Runtime
 from tplc.native import check_native, compile_native, extension_of, is_native
 from tplc.project.artifacts import check_output, check_report, not_ours, write_bytes, write_output
@@ -32,7 +33,6 @@ from tplc.sources import is_elsewhere
 
 if TYPE_CHECKING:
     from tplc.backends.gbnf import Grammar
-    from tplc.backends.response_template import Profile
     from tplc.learn.warnings import TemplateWarning
     from tplc.sources import TemplateSource
     from tplc.targets.response_template import Unsaid
@@ -170,8 +170,6 @@ def _target(options: CompileOptions) -> driver.Target:
 
 
 def _profile(options: CompileOptions, target: driver.Target) -> Profile:
-    from tplc.backends.response_template import PROFILES
-
     profile = next((name for name in PROFILES if name == options.profile), None)
     if profile is None:
         raise UsageError(f"no profile is called {options.profile!r}: there are {', '.join(PROFILES)}")
