@@ -14,7 +14,16 @@ WORKERS ?= auto
 # A command as a person would type it, then what it prints.
 show = printf '\n$$ %s\n' '$(1)'; PATH="$(CURDIR)/$(BIN):$$PATH" $(SHELL) -c '$(1)'
 
-.PHONY: help setup test slow lint format types golden golden-check examples bench hostile coverage lines random random-wild mutations round-trip kept docs grammars engines million native schema-suite llama-checker agreement cuts fuzz demo check dist clean
+SERVERS := $(OUT)/servers
+# The versions that plug-ins are made for, and what their parsers import; torch of the CPU where pip knows of one.
+VLLM ?= vllm==0.33.0
+SGLANG ?= sglang==0.5.23
+OF_SERVERS = torch==2.13.0 transformers==5.19.0 xgrammar==0.2.8 'llguidance<1.8' openai openai-harmony pydantic msgspec cbor2 \
+	psutil pyzmq aiohttp requests fastapi pillow pybase64 cachetools prometheus-client cloudpickle uvloop py-cpuinfo \
+	partial-json-parser regex ijson mistral-common IPython orjson numpy pytest pytest-timeout \
+	trl==1.16.0
+
+.PHONY: help setup test slow lint format types golden golden-check examples bench hostile coverage lines random random-wild mutations round-trip kept docs grammars engines servers servers-wild million native schema-suite llama-checker agreement cuts fuzz demo check dist clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -107,6 +116,25 @@ llama-checker: $(READY)  ## build llama.cpp's grammar engine from its sources, f
 engines: $(READY)  ## the examples of examples/batch in Ray, datasets, Polars, DuckDB and Spark (installs 1.5 GB)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[ray,datasets,tokens]" polars duckdb pyspark
 	TPLC_ENGINES=1 $(PYTEST) tests/batch $(ARGS)
+
+$(SERVERS)/.ready: Makefile pyproject.toml
+	$(PYTHON) -m venv $(SERVERS)/venv
+	$(SERVERS)/venv/bin/python -m pip install --quiet --disable-pip-version-check $(OF_SERVERS) --editable .
+	rm -rf $(SERVERS)/wheels $(SERVERS)/packages && mkdir -p $(SERVERS)/packages
+	$(SERVERS)/venv/bin/python -m pip download --quiet --disable-pip-version-check --no-deps --dest $(SERVERS)/wheels $(VLLM) $(SGLANG)
+	@# Without the compiled parts, which want a GPU's libraries: parsers are Python.
+	for wheel in $(SERVERS)/wheels/*.whl; do $(PYTHON) -m zipfile -e "$$wheel" $(SERVERS)/packages; done
+	find $(SERVERS)/packages -name "*.so" -delete
+	rm -rf $(SERVERS)/wheels
+	@touch $@
+
+IN_SERVERS = PYTHONPATH=$(CURDIR)/$(SERVERS)/packages VLLM_LOGGING_LEVEL=ERROR HF_HUB_OFFLINE=1 $(SERVERS)/venv/bin/python
+
+servers: $(SERVERS)/.ready  ## plug-ins inside of vLLM and SGLang, scripts for TRL, no model (fetches 0.7 GB, takes 3 GB; ARGS="-k word")
+	$(IN_SERVERS) -m pytest -q -o filterwarnings=ignore tests/servers tests/training $(ARGS)
+
+servers-wild: $(SERVERS)/.ready  ## plug-ins of the templates in ../shared inside of them (ARGS="--every 3 --only WORD")
+	$(IN_SERVERS) -m tests.servers.wild $(ARGS)
 
 million: $(READY)  ## a million rows through one process and through Ray, with what is killed (ARGS="--rows 10000")
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[ray]"

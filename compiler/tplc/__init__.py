@@ -16,7 +16,7 @@ from tplc.version import VERSION as __version__
 TYPE_CHECKING = False  # as typing's, whose import would take longer than the interpreter needs to start
 if TYPE_CHECKING:
     from tplc.backends.gbnf import grammar
-    from tplc.driver import compile_template, generate, load_ir
+    from tplc.driver import compile_template, generate, load_ir, structural_tag
     from tplc.errors import TplcError
     from tplc.explain.turn_spans import spans
     from tplc.ir.nodes import TemplateIR
@@ -34,6 +34,7 @@ __all__ = [
     "load_ir",
     "prepare",
     "spans",
+    "structural_tag",
 ]
 
 _HOMES = {
@@ -47,6 +48,7 @@ _HOMES = {
     "load_ir": "tplc.driver",
     "prepare": "tplc.serving",
     "spans": "tplc.explain.turn_spans",
+    "structural_tag": "tplc.driver",
 }
 
 

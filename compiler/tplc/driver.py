@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from tplc.verify import Artifact
     from tplc.verify.causes import Tried
 
-Target = Literal["python", "peg", "gbnf", "json", "response_template", "structural_tag"]
+Target = Literal["python", "peg", "gbnf", "json", "response_template", "structural_tag", "vllm", "sglang"]
 TARGETS: tuple[Target, ...] = get_args(Target)
 # An error names the first ones; the IR holds more of them.
 MOST_FAILURES = 3
@@ -64,7 +64,7 @@ class ParserOptions:
 class GrammarOptions:
     """What a grammar or a structural tag is made for; the profile of a response template; how a parser is shipped.
     `reasoning`: whether a tag holds for the reasoning too, or for what follows it.  `command`: what makes the file
-    anew, for its header."""
+    anew, for its header.  `plugin_name`: what a server calls the parsers of a plug-in."""
 
     tools: tuple[Mapping[str, Json], ...] = ()
     tool_choice: str = "auto"
@@ -78,6 +78,7 @@ class GrammarOptions:
     parser: ParserOptions = ParserOptions()
     reasoning: Literal["inside", "outside"] = "inside"
     command: str = ""
+    plugin_name: str = ""
 
 
 def compile_template(
@@ -351,12 +352,24 @@ def generate(ir: TemplateIR, target: Target, options: GrammarOptions | None = No
         return response_template(ir, options.profile).text
     if target == "structural_tag":
         return _structural_tag(ir, options)
+    if target == "vllm" or target == "sglang":
+        from tplc.targets.plugins import plugin
+
+        return plugin(ir, target, name=options.plugin_name or "tplc", command=options.command)
     if target == "gbnf":
         text = make_grammar(ir, options).text
         return grammar_header(ir, options.command) + (
             text or "# No rules: nothing is constrained, so give an engine no grammar.\n"
         )
     return dumps(ir)
+
+
+def stops(ir: TemplateIR) -> tuple[str, ...]:
+    """The texts that a model's answer ends with, for what stops it."""
+    from tplc.lower import lower
+    from tplc.lower.stops import known_stops
+
+    return known_stops(ir, lower(ir))
 
 
 def shared_runtime() -> str:
@@ -366,12 +379,45 @@ def shared_runtime() -> str:
     return generate_runtime()
 
 
+def structural_tag(
+    ir: TemplateIR,
+    *,
+    tools: Sequence[Mapping[str, Json]] = (),
+    tool_choice: str = "auto",
+    parallel_tool_calls: bool | None = None,
+    json_schema: Json | None = None,
+    reasoning: Literal["inside", "outside"] = "inside",
+    head: str | None = None,
+) -> dict[str, Json]:
+    """xgrammar's constraint for one request.  `reasoning`: whether it holds for that too, or for what follows it;
+    `head`: what the prompt holds of the answer, where that is not what the default one holds.
+
+    Raises TplcError for a request that no tag can hold, or that is not constrained at all.
+    """
+    from tplc.targets.structural_tag import with_head
+
+    options = GrammarOptions(
+        tools=tuple(tools),
+        tool_choice=tool_choice,
+        parallel_tool_calls=parallel_tool_calls,
+        json_schema=json_schema,
+        reasoning=reasoning,
+    )
+    return _tag(ir if head is None else with_head(ir, head), options)
+
+
 def _structural_tag(ir: TemplateIR, options: GrammarOptions) -> str:
-    from tplc.targets.structural_tag import structural_tag, tag_text, without_reasoning
+    from tplc.targets.structural_tag import tag_text
+
+    return tag_text(_tag(ir, options))
+
+
+def _tag(ir: TemplateIR, options: GrammarOptions) -> dict[str, Json]:
+    from tplc.targets.structural_tag import structural_tag, without_reasoning
 
     constrained = ir if options.reasoning == "inside" else without_reasoning(ir)
     parallel = ir.tools.parallel if options.parallel_tool_calls is None else options.parallel_tool_calls
-    return tag_text(structural_tag(constrained, make_grammar(constrained, options), parallel=parallel))
+    return structural_tag(constrained, make_grammar(constrained, options), parallel=parallel)
 
 
 def grammar_header(ir: TemplateIR, command: str = "") -> str:

@@ -204,7 +204,7 @@ def test_compile_a_grammar(run: Run, template: Path, tmp_path: Path) -> None:
         (["-o", "x.txt"], "x.txt: cannot tell the target from the name: end it in .response_template.json, "
          ".structural_tag.json, .py, .peg, .gbnf, .json, or give --target"),
         (["-t", "java"], "no target is called 'java': there are python, peg, gbnf, json, response_template, "
-         "structural_tag"),
+         "structural_tag, vllm, sglang"),
         (["-t", "gbnf"], "a grammar is made for one request: give --tools FILE or --json-schema FILE"),
         (["-t", "python", "--tools", "t.json"], "--tools is for --target gbnf, structural_tag or peg; "
          "a python artifact is made for all "

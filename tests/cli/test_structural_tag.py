@@ -34,6 +34,9 @@ def test_compile(run: Run, template: Path, tmp_path: Path) -> None:
         (["-t", "structural_tag", "--reasoning", "x"], "--reasoning x: expected inside or outside"),
         (["-t", "peg", "--reasoning", "outside"], "--reasoning is for --target structural_tag"),
         (["-t", "peg", "--openai"], "--openai is for --target python; a peg artifact has no code"),
+        (["-t", "vllm", "--openai"], "--openai is for --target python; a vllm artifact is always whole"),
+        (["-t", "peg", "--name", "x"], "--name is for --target vllm or sglang; no server registers a peg artifact"),
+        (["-t", "sglang", "--name", "a b"], "--name 'a b': expected ASCII letters, digits, '-', '_' and '.'"),
     ],
 )
 def test_usage(run: Run, template: Path, arguments: list[str], error: str) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tests.example_case import EXAMPLES
 from tplc.doctor import advise
-from tplc.driver import load_ir
+from tplc.driver import learn_format, load_ir, open_renderer
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.tokens import marker_tokens
+from tplc.targets.plugins import default_name
 
 
 def example_ir(name: str) -> TemplateIR:
@@ -42,6 +45,56 @@ def test_special_tokens_change_what_a_server_can_do() -> None:
 def test_without_a_tokenizer() -> None:
     told = [one.text for one in advise(example_ir("tagged-json"), "m", ()) if one.what == "tokens"]
     assert [text.partition(":")[0] for text in told] == ["not known"]
+
+
+def told(name: str, source: str, place: str) -> dict[str, str]:
+    return {one.what: one.text for one in advise(example_ir(name), source, ()) if one.place == place}
+
+
+def test_plug_ins_with_commands_to_paste() -> None:
+    vllm, sglang = (told("tagged-json", "models/Hut-V3.1.jinja", place) for place in ("vLLM", "SGLang"))
+    assert vllm["or make"] == "tplc compile models/Hut-V3.1.jinja -t vllm -o Hut_V3_1_vllm.py"
+    assert vllm["and serve"] == (
+        "vllm serve MODEL --enable-auto-tool-choice --tool-parser-plugin Hut_V3_1_vllm.py --tool-call-parser Hut_V3_1 "
+        "--reasoning-parser-plugin Hut_V3_1_vllm.py --reasoning-parser Hut_V3_1"
+    )
+    assert sglang["and serve"].startswith(
+        "python -m sglang.launch_server --model-path MODEL --tool-call-parser Hut_V3_1 --reasoning-parser Hut_V3_1, "
+    )
+    # The file's name gives the one that the commands say.
+    assert (
+        default_name("Hut_V3_1_vllm.py", "", "vllm") == default_name("Hut_V3_1_sglang.py", "", "sglang") == "Hut_V3_1"
+    )
+
+
+UNSAID = (
+    '{% for m in messages %}{% if m.role == "assistant" %}<bot>{{ m.content or "" }}'
+    '{% for c in m.tool_calls or [] %}<act>{{ {"tool-name": c.function.name, "with": c.function.arguments} | tojson }}'
+    "</act>{% endfor %}<end>{% else %}<{{ m.role }}>{{ m.content }}<stop>{% endif %}{% endfor %}"
+    "{% if add_generation_prompt %}<bot>{% endif %}"
+)
+
+
+def test_a_format_that_no_response_template_can_say() -> None:
+    with open_renderer(UNSAID, name="m") as renderer:
+        ir = learn_format(renderer, name="m", source_text=UNSAID)
+    found = [(one.place, one.what, one.text) for one in advise(ir, "m", ())]
+    assert [(what, text) for place, what, text in found if place == "vLLM"][:3] == [
+        ("template", "no response template can say this format: a member of calls that is no word ('tool-name')"),
+        ("make", "tplc compile m -t vllm -o m_vllm.py"),
+        ("serve", "vllm serve MODEL --enable-auto-tool-choice --tool-parser-plugin m_vllm.py --tool-call-parser m"),
+    ]
+    assert "install" in told("tagged-json", "m", "format") and "install" not in [what for _, what, _ in found]
+
+
+def test_where_a_model_stops() -> None:
+    assert told("tagged-json", "m", "format")["stop"] == '"<~/~>"'
+    assert told("channels", "m", "format")["stop"] == '"{done}"'
+    ir = example_ir("tagged-json")
+    ir = replace(ir, turn=replace(ir.turn, ends=("<eos_token:not-given>",)))
+    assert [one.text for one in advise(ir, "m", ()) if one.what == "stop"] == [
+        "the eos_token, which is not given here: --token eos_token=TEXT, or name the model's folder"
+    ]
 
 
 def test_a_format_without_anything_to_parse() -> None:

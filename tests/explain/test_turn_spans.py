@@ -37,6 +37,16 @@ def test_a_turn_with_everything() -> None:
     ]
 
 
+def test_arguments_before_the_name() -> None:
+    """A parser tells them behind it."""
+    assert parts("tagged-json", '<fn>{"arguments":{"at":"look"},"name":"look"}</fn>Hi.') == [
+        ("call", '<fn>{"arguments":'),
+        ("arguments", '{"at":"look"}'),
+        ("call", ',"name":"look"}</fn>'),
+        ("content", "Hi."),
+    ]
+
+
 def test_reasoning_that_the_prompt_opened() -> None:
     assert parts("parameter-tags", "Hm.\n</musings>\n\nFine.<:>\n") == [
         ("reasoning", "Hm.\n</musings>\n\n"),

@@ -59,6 +59,21 @@ def test_what_stood_in_a_markers_place_is_proposed(text: str) -> None:
     assert [dict(judged.message) for judged in found.tried] == [dict(found.judged[0].message)] * 2
 
 
+@pytest.mark.parametrize(
+    ("name", "marker", "text"),
+    [
+        ("tagged-json", "</fn>", "</ fn >"),
+        ("parameter-tags", "<with=", "<withs="),
+        ("key-value-tags", "[k]", "[keys]"),
+    ],
+)
+def test_markers_inside_and_behind_a_call(name: str, marker: str, text: str) -> None:
+    written = write_message(ir_of(name), CALL)
+    found = observe(ir_of(name), recorded(written, written.replace(marker, text)), source="out.jsonl")
+    assert [(proposal.text, proposal.marker) for proposal in found.proposals] == [(text, marker)]
+    assert [dict(judged.message) for judged in found.tried] == [dict(found.judged[0].message)] * 2
+
+
 def test_both_ends_of_a_call() -> None:
     changed = WRITTEN.replace("<fn>", "<call>").replace("</fn>", "</call>")
     found = observe(ir_of("tagged-json"), recorded(WRITTEN, changed), source="out.jsonl")

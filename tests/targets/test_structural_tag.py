@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import tplc
 from tests.gbnf.engine import _engine, needs_engine
 from tests.gbnf.formats import calls_message, formats, written
 from tests.gbnf.tools import tool
@@ -96,6 +97,26 @@ def test_reasoning_that_the_server_parts_off() -> None:
     ir = without_reasoning(formats()["parameter-tags"].ir)
     tag = structural_tag(ir, grammar(ir, tools=TOOLS, tool_choice="required"), parallel=True)
     assert accepts(tag, "<deed>\n<do=see>\n</do>\n</deed>")
+
+
+@needs_engine
+def test_by_the_library_from_where_on_a_tag_holds() -> None:
+    ir = formats()["forced-open"].ir
+    call = '@@look {"at": "it"} @@'
+    asked = {"tools": TOOLS, "tool_choice": "required"}
+    inside, outside = tplc.structural_tag(ir, **asked), tplc.structural_tag(ir, reasoning="outside", **asked)
+    assert accepts(inside, f"Hm.</sketch>{call}") and not accepts(inside, "Hm.</sketch>Hello.")
+    assert accepts(outside, call) and not accepts(outside, "Hello.")
+    # Behind a prompt that opens no reasoning, the answer may.
+    closed = tplc.structural_tag(ir, head="", **asked)
+    assert accepts(closed, call) and accepts(closed, f"<sketch>\nHm.</sketch>{call}")
+
+
+def test_a_format_without_reasoning_is_the_same_inside_and_outside() -> None:
+    """What the prompt holds of the answer is kept, too."""
+    ir = formats()["recipient-lines"].ir
+    asked = {"tools": TOOLS, "tool_choice": "required"}
+    assert tplc.structural_tag(ir, **asked) == tplc.structural_tag(ir, reasoning="outside", **asked)
 
 
 def test_what_no_tag_can_say() -> None:

@@ -118,7 +118,8 @@ def compile_(
             "--target",
             metavar="TARGET",
             autocompletion=complete.targets,
-            help="python, peg, gbnf, json, response_template or structural_tag; by default the output's suffix tells.",
+            help="python, peg, gbnf, json, response_template, structural_tag, vllm or sglang; by default the output's "
+            "suffix tells.",
         ),
     ] = None,
     template_name: Name = None,
@@ -194,6 +195,16 @@ def compile_(
         bool,
         typer.Option("--openai", help="For python: add a class that makes chat completions for OpenAI's clients."),
     ] = False,
+    name: Annotated[
+        str | None,
+        typer.Option(
+            "--name",
+            metavar="NAME",
+            show_default=False,
+            help="For vllm, sglang: what the server's options call the parsers; by default that of the output, or of "
+            "the source.",
+        ),
+    ] = None,
     runtime: Annotated[
         str,
         typer.Option(
@@ -261,6 +272,7 @@ def compile_(
         profile=profile,
         into=into,
         openai=openai,
+        name=name,
         runtime=runtime,
         native=native,
         reasoning=reasoning,

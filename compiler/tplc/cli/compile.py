@@ -35,12 +35,14 @@ if TYPE_CHECKING:
     from tplc.backends.gbnf import Grammar
     from tplc.learn.warnings import TemplateWarning
     from tplc.sources import TemplateSource
+    from tplc.targets.plugins import Server
     from tplc.targets.response_template import Unsaid
 
 
 # Made for the tools and the choice of one request.
 _FOR_A_REQUEST = ("gbnf", "structural_tag")
 _OF_PEGS = {"--tools", "--json-schema"}
+_PLUGINS: tuple[Server, ...] = ("vllm", "sglang")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,7 @@ class CompileOptions:
     profile: str
     into: str | None
     openai: bool
+    name: str | None
     runtime: str
     native: bool
     reasoning: str
@@ -130,7 +133,9 @@ def compile_command(options: CompileOptions) -> None:
     writes = ir.verification.verified or options.allow_unverified
     with bounded(template.name, limits):
         grammar = driver.make_grammar(ir, request) if target in _FOR_A_REQUEST else None
-        text = driver.generate(ir, target, replace(request, command=command_of(options, target))) if writes else ""
+        text = (
+            driver.generate(ir, target, replace(request, command=_command(options, target, request))) if writes else ""
+        )
     if writes:
         if options.into is not None:
             write_output(options.into, with_member(config, "response_template", json.loads(text), options.into))
@@ -157,6 +162,11 @@ def _write(options: CompileOptions, target: driver.Target, text: str) -> None:
     write_output(options.output, text)
     if compiled:
         write_bytes(extension, compiled)
+
+
+def _command(options: CompileOptions, target: driver.Target, request: driver.GrammarOptions) -> str:
+    """With the name of a plug-in, which the file's name gave it."""
+    return command_of(replace(options, name=request.plugin_name or None), target)
 
 
 def _target(options: CompileOptions) -> driver.Target:
@@ -224,6 +234,7 @@ def _used(options: CompileOptions, template: TemplateSource) -> list[str]:
 
 def _grammar_options(options: CompileOptions, target: driver.Target) -> driver.GrammarOptions:
     """What the target is asked for."""
+    _plugin_name(options, target)
     _reasoning(options, target)
     parser = _parser(options, target)
     asked = {
@@ -246,7 +257,9 @@ def _grammar_options(options: CompileOptions, target: driver.Target) -> driver.G
         if given:
             targets = "gbnf, structural_tag or peg" if given[0] in _OF_PEGS else "gbnf or structural_tag"
             raise UsageError(f"{given[0]} is for --target {targets}; a {target} artifact is made for all requests")
-        return driver.GrammarOptions(profile=_profile(options, target), parser=parser)
+        return driver.GrammarOptions(
+            profile=_profile(options, target), parser=parser, plugin_name=_plugin_name(options, target)
+        )
     if not options.tools and not options.json_schema:
         raise UsageError("a grammar is made for one request: give --tools FILE or --json-schema FILE")
     return driver.GrammarOptions(
@@ -262,14 +275,26 @@ def _grammar_options(options: CompileOptions, target: driver.Target) -> driver.G
     )
 
 
+def _plugin_name(options: CompileOptions, target: driver.Target) -> str:
+    server = next((name for name in _PLUGINS if name == target), None)
+    if server is None:
+        if options.name is not None:
+            raise UsageError(f"--name is for --target {' or '.join(_PLUGINS)}; no server registers a {target} artifact")
+        return ""
+    from tplc.targets.plugins import checked_name, default_name
+
+    return default_name(options.output, options.source, server) if options.name is None else checked_name(options.name)
+
+
 def _parser(options: CompileOptions, target: driver.Target) -> driver.ParserOptions:
+    otherwise = "is always whole" if target in _PLUGINS else "has no code"
     if options.openai and target != "python":
-        raise UsageError(f"--openai is for --target python; a {target} artifact has no code")
+        raise UsageError(f"--openai is for --target python; a {target} artifact {otherwise}")
     runtime = next((name for name in get_args(Runtime) if name == options.runtime), None)
     if runtime is None:
         raise UsageError(f"--runtime {options.runtime}: expected {', '.join(get_args(Runtime)[:-1])} or installed")
     if runtime != "standalone" and target != "python":
-        raise UsageError(f"--runtime is for --target python; a {target} artifact has no code")
+        raise UsageError(f"--runtime is for --target python; a {target} artifact {otherwise}")
     if runtime == "shared":
         if options.output == "-":
             raise UsageError(f"--runtime shared writes {RUNTIME_FILE} beside the parser: give --output FILE")

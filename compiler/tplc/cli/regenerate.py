@@ -47,6 +47,7 @@ def _options(options: CompileOptions, target: Target, seen: Callable[[str], str]
         "--json-schema": options.json_schema and seen(options.json_schema),
         "--profile": _unless(options.profile, "transformers"),
         "--reasoning": _unless(options.reasoning, "inside"),
+        "--name": options.name,
         "--runtime": _unless(options.runtime, "standalone"),
         "--max-size": options.max_size and str(options.max_size),
     }

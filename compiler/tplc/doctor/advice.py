@@ -14,7 +14,11 @@ from dataclasses import dataclass
 
 from tplc.backends.response_template import CannotSay, response_template
 from tplc.ir.nodes import TemplateIR
+from tplc.ir.stand_ins import names_stood_for
 from tplc.ir.tokens import MarkerTokens, marker_tokens
+from tplc.lower import lower
+from tplc.lower.stops import known_stops, stops
+from tplc.targets.plugins import Server, default_name
 
 VERSIONS = "vLLM 0.33, SGLang 0.5.23, llama.cpp of 2026, transformers 5.23"
 _READ_BY_TRANSFORMERS = "tokenizer.parse_response(text, prefix=prompt, tools=tools)"
@@ -32,11 +36,13 @@ class Advice:
 def advise(ir: TemplateIR, source: str, added_tokens: Sequence[str]) -> tuple[Advice, ...]:
     """`source` is what the commands to paste name."""
     markers = marker_tokens(ir, added_tokens)
+    # Such that it is a module's name, too, and the name that the file gives.
+    name = default_name("-", source, "vllm").replace("-", "_")
     source = shlex.quote(source)
     return (
         *_format(ir, markers, known=bool(added_tokens)),
-        *_vllm(ir, source, markers),
-        *_sglang(ir, source, markers),
+        *_vllm(ir, source, name, markers),
+        *_sglang(ir, source, name, markers),
         *_gguf_server(ir, source),
         *_transformers(ir, source),
     )
@@ -44,8 +50,21 @@ def advise(ir: TemplateIR, source: str, added_tokens: Sequence[str]) -> tuple[Ad
 
 def _format(ir: TemplateIR, markers: Sequence[MarkerTokens], *, known: bool) -> Iterator[Advice]:
     place = "format"
-    yield Advice(place, "stop", _shown([end.strip() for end in ir.turn.ends if end.strip()]))
+    acceptor = lower(ir)
+    known_ends, not_given = known_stops(ir, acceptor), names_stood_for(" ".join(stops(ir, acceptor)))
+    if known_ends or not not_given:
+        yield Advice(place, "stop", _shown(known_ends))
+    for name in not_given:
+        yield Advice(
+            place, "stop", f"the {name}, which is not given here: --token {name}=TEXT, or name the model's folder"
+        )
     yield Advice(place, "preserve", _shown(ir.preserved_tokens))
+    if _said(ir) is None and not _is_plain(ir):
+        yield Advice(
+            place,
+            "install",
+            "the extra tplc[transformers], where response templates are made: its parser verifies them",
+        )
     if not known:
         yield Advice(
             place,
@@ -59,15 +78,15 @@ def _format(ir: TemplateIR, markers: Sequence[MarkerTokens], *, known: bool) -> 
         yield Advice(place, "marker", f"{json.dumps(marker.marker, ensure_ascii=False)} is {marker.kind}{detail}")
 
 
-def _vllm(ir: TemplateIR, source: str, markers: Sequence[MarkerTokens]) -> Iterator[Advice]:
-    place = "vLLM"
-    yield from _served(
-        ir,
-        source,
-        place,
-        "vllm serve MODEL --enable-auto-tool-choice --tool-call-parser hf" + " --reasoning-parser hf" * _reasons(ir),
-        "a tool parser plug-in around the generated parser (docs/vendoring.md): --tool-parser-plugin FILE",
-    )
+def _vllm(ir: TemplateIR, source: str, name: str, markers: Sequence[MarkerTokens]) -> Iterator[Advice]:
+    place, file = "vLLM", f"{name}_vllm.py"
+    calls, reasons = ir.tools.format != "none", _reasons(ir)
+    built_in = ["vllm serve MODEL"]
+    built_in += ["--enable-auto-tool-choice --tool-call-parser hf"] * calls + ["--reasoning-parser hf"] * reasons
+    plugged = ["vllm serve MODEL"]
+    plugged += [f"--enable-auto-tool-choice --tool-parser-plugin {file} --tool-call-parser {name}"] * calls
+    plugged += [f"--reasoning-parser-plugin {file} --reasoning-parser {name}"] * reasons
+    yield from _served(ir, source, place, " ".join(built_in), "vllm", f"-o {file}", " ".join(plugged))
     yield from _kept(place, markers)
     if ir.tools.format != "none":
         if any(marker.tokens for marker in markers):
@@ -82,21 +101,22 @@ def _vllm(ir: TemplateIR, source: str, markers: Sequence[MarkerTokens]) -> Itera
             )
         yield Advice(
             place,
-            "tool_choice",
-            "required and named force a JSON list and not the model's format; with the parser hf they are an error",
+            "required",
+            "with the plug-in, calls that are required or named come in the model's format, where tplc is installed "
+            "beside the server; with the parser hf they are an error",
         )
 
 
-def _sglang(ir: TemplateIR, source: str, markers: Sequence[MarkerTokens]) -> Iterator[Advice]:
+def _sglang(ir: TemplateIR, source: str, name: str, markers: Sequence[MarkerTokens]) -> Iterator[Advice]:
     place = "SGLang"
-    reasoning = " --reasoning-parser response_template" * _reasons(ir)
-    yield from _served(
-        ir,
-        source,
-        place,
-        f"python -m sglang.launch_server --model-path MODEL --tool-call-parser response_template{reasoning}",
-        "a detector around the generated parser (docs/vendoring.md), registered by a package: no flag takes a file",
-    )
+
+    def launched(parser: str) -> str:
+        options = [f"--tool-call-parser {parser}"] * (ir.tools.format != "none")
+        options += [f"--reasoning-parser {parser}"] * _reasons(ir)
+        return " ".join(["python -m sglang.launch_server --model-path MODEL", *options])
+
+    plugged = f"{launched(name)}, with the file in an installed package (docs/servers.md): no option takes it"
+    yield from _served(ir, source, place, launched("response_template"), "sglang", f"-o {name}_sglang.py", plugged)
     yield from _kept(place, markers)
     if ir.tools.format != "none":
         yield Advice(place, "grammar", f"tplc prepare {source} gives it: ebnf, unless it is lazy")
@@ -134,16 +154,23 @@ def _transformers(ir: TemplateIR, source: str) -> Iterator[Advice]:
         )
 
 
-def _served(ir: TemplateIR, source: str, place: str, command: str, otherwise: str) -> Iterator[Advice]:
-    said = _said(ir)
-    if ir.tools.format == "none" and not _reasons(ir):
+def _served(
+    ir: TemplateIR, source: str, place: str, built_in: str, server: Server, output: str, plugged: str
+) -> Iterator[Advice]:
+    """By the server's own reader of response templates where it can be, and by a plug-in."""
+    if _is_plain(ir):
         yield Advice(place, "serve", "nothing to parse: the template writes neither calls nor reasoning")
-    elif said is None:
+        return
+    said = _said(ir)
+    if said is None:
         yield Advice(place, "make", f"tplc compile {source} --profile servers --into tokenizer_config.json")
-        yield Advice(place, "serve", command)
+        yield Advice(place, "serve", built_in)
+        yield Advice(place, "or make", f"tplc compile {source} -t {server} {output}")
+        yield Advice(place, "and serve", plugged)
     else:
-        yield Advice(place, "serve", f"not with a response template ({said}); {otherwise}")
-        yield Advice(place, "make", f"tplc compile {source} -o parser.py --openai")
+        yield Advice(place, "template", f"no response template can say this format: {said}")
+        yield Advice(place, "make", f"tplc compile {source} -t {server} {output}")
+        yield Advice(place, "serve", plugged)
 
 
 def _kept(place: str, markers: Sequence[MarkerTokens]) -> Iterator[Advice]:
@@ -161,6 +188,10 @@ def _said(ir: TemplateIR) -> str | None:
     except CannotSay as error:
         return error.feature
     return None
+
+
+def _is_plain(ir: TemplateIR) -> bool:
+    return ir.tools.format == "none" and not _reasons(ir)
 
 
 def _reasons(ir: TemplateIR) -> bool:

@@ -29,7 +29,8 @@ def spans(text: str, fed: Sequence[tuple[int, Sequence[dict[str, Any]]]]) -> lis
     found: list[Span] = []
     at = 0
     for read, deltas in fed:
-        for kind, piece in (part for delta in deltas for part in _pieces(delta)):
+        pieces = [part for delta in deltas for part in _pieces(delta)]
+        for kind, piece in _as_written(pieces, text, at, read):
             if text.find(piece, at, read) < 0:
                 piece = piece.strip(_JSON_SIGNS)
             place = text.find(piece, at, read)
@@ -42,6 +43,18 @@ def spans(text: str, fed: Sequence[tuple[int, Sequence[dict[str, Any]]]]) -> lis
                 at = read
     _add(found, "marker", at, text[at:])
     return found
+
+
+def _as_written(pieces: list[tuple[Kind, str]], text: str, at: int, read: int) -> list[tuple[Kind, str]]:
+    """Arguments that stand before their name are told behind it, all at once."""
+    kinds = [kind for kind, _ in pieces]
+    if "name" not in kinds or kinds[-1] != "arguments" or kinds.count("name") > 1:
+        return pieces
+    name, arguments = pieces[kinds.index("name")][1], pieces[-1][1]
+    before = text.find(arguments, at, read)
+    if text.find(arguments, text.find(name, at, read) + len(name), read) >= 0 or before < 0:
+        return pieces
+    return [pieces[-1], *pieces[:-1]] if text.find(name, before + len(arguments), read) >= 0 else pieces
 
 
 def _pieces(delta: dict[str, Any]) -> Iterator[tuple[Kind, str]]:

@@ -38,7 +38,7 @@ def _object_calls(ir: TemplateIR, called: CallObject, tolerated: Tolerated) -> C
     form = replace(form, call_closers=closers_of(texts, tolerated))
     return replace(
         form,
-        last=last_of(form.closers, [called.after], tools.section_end, ir.turn.ends),
+        last=last_of(form.closers, [called.after], tools.section_end, ir.turn.ends, tolerated),
         empty=_empty(form, called.after),
         header=header_of(before[bool(text_at(before, 0)) :], before_object(tools), tolerated),
         fields=called.fields,
@@ -62,7 +62,7 @@ def _header_calls(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
         last = before_pairs(text_at(layout, at - 1), tools.arguments, pairs, ends or ir.turn.ends)
     return replace(
         form,
-        last=() if after.slots else last_of(form.closers, after.closing, tools.section_end, ir.turn.ends),
+        last=() if after.slots else last_of(form.closers, after.closing, tools.section_end, ir.turn.ends, tolerated),
         empty=_empty(form, "".join(after.closing)) if not after.slots else (),
         section_ends=not_blank(tolerated.texts(tolerated.usual("tools.section_end"))),
         header=header_of(before, last, tolerated),

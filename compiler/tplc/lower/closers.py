@@ -17,8 +17,10 @@ def closers_of(texts: Sequence[str], tolerated: Tolerated) -> tuple[str, ...]:
     variants = [variant for text in texts for variant in tolerated.texts(text)]
     pieces = [piece for variant in variants for piece in [variant, *pieces_of(variant)]]
     pieces += [part for piece in pieces for part in parts_of(piece)]
-    # A piece that is a mere word closes nothing.
-    return not_blank(piece for piece in pieces if piece in variants or not is_word(piece))
+    own = {piece for text in texts for whole in pieces_of(text) for piece in (whole, *parts_of(whole))}
+    # A piece that is a mere word closes nothing, nor do mere signs that the template does not write.
+    told = {piece for piece in pieces if not is_word(piece) and (piece in own or is_distinctive(piece))}
+    return not_blank(piece for piece in pieces if piece in variants or piece in told)
 
 
 def with_space(texts: Sequence[str], space: str) -> tuple[str, ...]:
@@ -48,7 +50,9 @@ def breaks_of(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(text for text in told if not any(text != other and text.startswith(other) for other in told))
 
 
-def last_of(closers: Sequence[str], texts: Sequence[str], section_end: str, ends: Sequence[str]) -> tuple[str, ...]:
+def last_of(
+    closers: Sequence[str], texts: Sequence[str], section_end: str, ends: Sequence[str], tolerated: Tolerated
+) -> tuple[str, ...]:
     """Of a call's closers those after which nothing of it is missing; none where it has none of its own.
 
     Nor where its last one ends the turn as well, for what ends the turn is often cut off.
@@ -58,4 +62,5 @@ def last_of(closers: Sequence[str], texts: Sequence[str], section_end: str, ends
         return ()
     own = {piece for text in texts for piece in pieces_of(text)}
     behind = {text.strip() for text in (section_end, *pieces_of(section_end))} - own
-    return tuple(text for text in closers if text.strip().endswith(last) or text.strip() in behind)
+    lasts = tuple(text.strip() for text in tolerated.texts(last))
+    return tuple(text for text in closers if text.strip().endswith(lasts) or text.strip() in behind)

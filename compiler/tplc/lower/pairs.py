@@ -48,14 +48,15 @@ def pairs_of(
         slots = (*slots[:-1], replace(slots[-1], suffixes=(*slots[-1].suffixes, "=")))
         context = replace(context, key_end="=")
         bare = following_of(replace(context, close=""), guessed=True)
-    between = _between(tools, context, [*next_call, *ir.turn.ends], repeats=repeats)
+    opens = not_blank(tolerated.texts(opened))
+    between = _between(tools, context, opens, [*next_call, *ir.turn.ends], repeats=repeats)
     return PairForm(
         start=pairs.start,
         separator=pairs.separator,
         end=pairs.end,
         empty=pairs.empty,
         pair=layout,
-        opens=not_blank([opened]),
+        opens=opens,
         slots=slots,
         between=between,
         close=close,
@@ -71,7 +72,7 @@ def pairs_of(
         types=_type_words(tools),
         wrap=(dialect.wrap.open, dialect.wrap.close) if dialect.wrap else None,
         items=(dialect.elements.item_open, dialect.elements.item_close) if dialect.elements else None,
-        resumes=_resumes(opened.strip(), between),
+        resumes=bool(opens) and all(_resumes(text.strip(), between) for text in opens),
     )
 
 
@@ -91,12 +92,12 @@ def _next_pair(context: ValueContext, slots: Sequence[SlotEnd]) -> tuple[str, st
 
 
 def _between(
-    tools: Tools, context: ValueContext, following: Sequence[str], *, repeats: bool
+    tools: Tools, context: ValueContext, opens: Sequence[str], following: Sequence[str], *, repeats: bool
 ) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """The texts that may come after a value, by what they do."""
     pairs, close = context.pairs, context.close
     kinds = [
-        ("pair", [context.opened]),
+        ("pair", opens),
         ("end", [pairs.end]),
         ("skip", [close.strip(), *pieces_of(close)] if not repeats else []),
         ("skip", [pairs.separator, pairs.start, *pieces_of(pairs.start), pairs.empty]),

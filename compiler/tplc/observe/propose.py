@@ -122,10 +122,19 @@ def _candidates(judge: Judge, judged: Judged, targets: dict[str, str]) -> Iterat
             yield from ((match, marker) for match in _matches(pattern, text) if _is_other(match, marker))
     alike = dict.fromkeys(each.text for each in judge.likeness.find(text) if each.text not in targets)
     pairs = [(_closeness(each, marker), each, marker) for each in alike for marker in targets]
+    heads = {(head, marker) for each in alike for marker in targets if (head := _head(each, marker))}
+    pairs += [(_closeness(*pair), *pair) for pair in sorted(heads)]
     for closeness, each, marker in sorted(pairs, key=lambda pair: -pair[0]):
         inner = targets[marker].startswith(("turn.", "content."))
         if closeness >= _CLOSE or (marker not in text and not inner):
             yield each, marker
+
+
+def _head(text: str, marker: str) -> str:
+    """ "<step=city>", for the marker "<param=": "<step=", as a value follows; "" where nothing does."""
+    signs = re.search(r"[^\w\s]+$", marker)
+    head, found, rest = text.partition(signs.group()) if signs else (text, "", "")
+    return head + found if rest and found and is_distinctive(head + found) and head + found != marker else ""
 
 
 def _matches(pattern: re.Pattern[str], text: str) -> Iterator[str]:

@@ -290,6 +290,7 @@ def _grammar_options(model: Model) -> driver.GrammarOptions:
         parser=driver.ParserOptions(model.openai, model.runtime),
         json_schema=read_schema(model.input(model.json_schema)) if model.json_schema else None,
         command=model.command,
+        plugin_name=model.name,
     )
 
 

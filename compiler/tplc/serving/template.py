@@ -126,6 +126,7 @@ class ChatTemplate:
         self._turn = Lock()
         self.ir = ir or _learned(source, name, tokens, added_tokens, tolerances, catalogue, limits)
         self._ends = tuple(end for end in map(without_stand_ins, self.ir.turn.ends) if end.strip())
+        self._stops = driver.stops(self.ir)
         self._renderer = driver.open_renderer(source, name=name, special_tokens=tokens, limits=limits, probing=False)
 
     def close(self) -> None:
@@ -150,7 +151,7 @@ class ChatTemplate:
             grammar_lazy=lazy,
             grammar_triggers=triggers,
             preserved_tokens=self.ir.preserved_tokens,
-            stop=tuple(dict.fromkeys([*_cores(self._ends), *request.stop])),
+            stop=tuple(dict.fromkeys([*self._stops, *request.stop])),
             parser={
                 "tools": list(request.tools) or None,
                 **self._head_keywords(request, prompt),

@@ -37,8 +37,15 @@ class NoTag(TplcError):
 
 def without_reasoning(ir: TemplateIR) -> TemplateIR:
     """For servers that let the grammar begin behind the reasoning, which they part off themselves."""
+    if ir.reasoning.mode == "none":
+        return ir
     prompts = tuple(replace(prompt, head="") for prompt in ir.turn.prompts)
     return replace(ir, reasoning=Reasoning(), turn=replace(ir.turn, prompts=prompts))
+
+
+def with_head(ir: TemplateIR, head: str) -> TemplateIR:
+    """For a prompt that holds this of the answer."""
+    return replace(ir, turn=replace(ir.turn, prompts=(replace(ir.turn.prompts[0], head=head, context=()),)))
 
 
 def structural_tag(ir: TemplateIR, grammar: Grammar, *, parallel: bool) -> dict[str, Json]:

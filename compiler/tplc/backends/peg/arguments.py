@@ -85,7 +85,7 @@ class PairRules:
 
     def __init__(self, dialect: Dialect, pairs: PairForm, facts: Facts, styles: Styles) -> None:
         self.pairs, self.facts, self.dialect, self.styles = pairs, facts, dialect, styles
-        self.opener = "".join(pairs.opens[:1])
+        self.opens = either([marker_core(text) for text in longest_first(pairs.opens)])
         self.closer = pairs.close
         # The key comes again after the value, as in closing tags.
         self.repeats = pairs.value_close is not None
@@ -191,7 +191,7 @@ class PairRules:
     @property
     def head(self) -> list[str]:
         guard = ["!arguments_over"] if self.alike else []
-        return [*guard, "key_open"] if self.opener.strip() else guard
+        return [*guard, "key_open"] if self.opens else guard
 
     @property
     def middle(self) -> list[str]:
@@ -226,11 +226,11 @@ class PairRules:
         """Text that is no pair, up to the next pair or the end of the call."""
         over = longest_first(text for kind, found in self.pairs.between if kind in ENDS_OF_PAIRS for text in found)
         ends = [marker_core(text) for text in over]
-        stop = either([marker_core(self.opener), *ends])
+        stop = either([self.opens, *ends])
         return rule(NO_PAIR, leaf(f"(?!{either(ends)})" * bool(ends) + rf"\S.*?(?=\s*+(?:{stop}))"))
 
     def slot_rules(self, known: KnownTools) -> list[Rule]:
-        rules = [rule("key_open", leaf(marker_core(self.opener)))] if self.opener.strip() else []
+        rules = [rule("key_open", leaf(self.opens))] if self.opens else []
         rules += [self.over()] if self.alike else []
         rules.append(rule("argument_key", leaf(self.key_pattern())))
         if known:
@@ -261,13 +261,13 @@ class PairRules:
     @property
     def alike(self) -> list[str]:
         """Markers that may come where a pair may, and that a pair's beginning does not tell apart."""
-        opener = self.opener.strip()
-        kinds = ("end", "next", "broken") if opener else ("end", "next")
+        openers = tuple(text.strip() for text in self.pairs.opens)
+        kinds = ("end", "next", "broken") if openers else ("end", "next")
         texts = [text.strip() for kind, found in self.pairs.between if kind in kinds for text in found]
         return [
             text
             for text in longest_first(dict.fromkeys(texts))
-            if not opener or (text.startswith(opener) and text != opener)
+            if not openers or (text.startswith(openers) and text not in openers)
         ]
 
     def type_rules(self) -> list[Rule]:
@@ -368,7 +368,7 @@ class PairRules:
 
     def key_before(self) -> str:
         """The key in the text before the value, as a pattern with one group."""
-        return rf"(?<={marker_core(self.opener)}([^\n]{{0,{KEY_LIMIT}}}?){cores(self.key_end)})"
+        return rf"(?<={group(self.opens)}([^\n]{{0,{KEY_LIMIT}}}?){cores(self.key_end)})"
 
     def raw_text(self, name: str = "raw_text") -> Rule:
         if self.repeats:

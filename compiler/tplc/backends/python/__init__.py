@@ -27,15 +27,23 @@ class UnsupportedFormat(TplcError):
         return f"{self.name}: {self.problem}; parsers can't be generated for that"
 
 
-def generate(ir: TemplateIR, *, openai: bool = False, runtime: Runtime = "standalone", command: str = "") -> str:
+def generate(
+    ir: TemplateIR,
+    *,
+    openai: bool = False,
+    runtime: Runtime = "standalone",
+    command: str = "",
+    command_line: bool = True,
+) -> str:
     """The text of the parser; it has been compiled and audited.  `openai`: with what makes chat completions of it.
     `runtime`: where it has its runtime: in the file, in the file RUNTIME_FILE beside it, or installed.
-    `command`: what makes the file anew, for its header."""
+    `command`: what makes the file anew, for its header.  `command_line`: with what reads whole outputs, and files of
+    them; without it there is `StreamParser` alone."""
     acceptor = lower(ir)
     calls = acceptor.calls
     if calls is not None and not calls.fields and all(slot.kind != "name" for slot in calls.header):
         raise UnsupportedFormat(ir.provenance.name, "the name of a call comes after its arguments")
-    text = emit(ir, acceptor, openai=openai, runtime=runtime, command=command)
+    text = emit(ir, acceptor, openai=openai, runtime=runtime, command=command, command_line=command_line)
     audit(text)
     return text
 

@@ -16,7 +16,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tplc.backends.python.embed import Embedded, embed, imports_of, share
 from tplc.backends.python.literals import WIDTH, Expression, assignment, called, literal, mapping, texts
-from tplc.ir.markers import is_distinctive
 from tplc.ir.nodes import Slot, TemplateIR, Text
 from tplc.ir.runtimes import RUNTIME, Runtime
 from tplc.ir.spellings import JSON_SIGNS, Spelling
@@ -24,6 +23,7 @@ from tplc.lower import Acceptor, CallForm, Following, Marker, PairForm, SlotEnd
 from tplc.lower.acceptor import Where
 from tplc.lower.bounds import KEY
 from tplc.lower.following import after_quoted, pattern_of, start_of
+from tplc.lower.stops import stops
 from tplc.version import VERSION
 
 
@@ -34,12 +34,13 @@ def emit(
     openai: bool = False,
     runtime: Runtime = "standalone",
     command: str = "",
+    command_line: bool = True,
 ) -> str:
     tables = _tables(facts)
     bases = _bases(facts)
     # mypyc has no class of two bases; in one file, one can stand on the other.
     states = _states(facts, bases[:1] if runtime == "standalone" else bases)
-    footer = [*_PARSE, *(_OPENAI if openai else ()), *_COMMAND]
+    footer = [*_PARSE, *(_OPENAI if openai else ()), *_COMMAND] if command_line else []
     own = [*tables, *states, *footer]
     if runtime == "standalone":
         embedded = embed(own, bases)
@@ -172,22 +173,15 @@ def _import_lines(imports: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def _constants(ir: TemplateIR, facts: Acceptor) -> list[str]:
-    stop = tuple(dict.fromkeys(end.strip() for end in (*ir.turn.ends, *_ends_of_calls(facts.calls)) if end.strip()))
     return [
         f"TEMPLATE_SHA256 = {literal(ir.provenance.sha256)}",
         f"TPLC_VERSION = {literal(ir.provenance.tplc_version)}",
         f"IR_VERSION = {ir.version}",
         f"VERIFIED = {ir.verification.verified}",
-        *_texts("STOP", stop),
+        *_texts("STOP", stops(ir, facts)),
         *_texts("PRESERVED_TOKENS", ir.preserved_tokens),
         *_texts("GENERATION_PROMPTS", tuple(dict.fromkeys(prompt.text for prompt in ir.turn.prompts))),
     ]
-
-
-def _ends_of_calls(calls: CallForm | None) -> list[str]:
-    """Where one call is all of a turn, its last closer ends that."""
-    told = [text for text in calls.last if is_distinctive(text)] if calls is not None and calls.ends_turn else []
-    return sorted(told, key=len)[:1]
 
 
 def _texts(name: str, items: Sequence[str]) -> list[str]:

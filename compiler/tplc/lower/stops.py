@@ -1,0 +1,32 @@
+"""Where a model stops: the ends of turns, and the end of a call that is all of a turn.
+
+TemplateIR, Acceptor  →  ("<end>", "<run>")
+"""
+
+from __future__ import annotations
+
+from tplc.ir.markers import is_distinctive
+from tplc.ir.nodes import TemplateIR
+from tplc.ir.stand_ins import without_stand_ins
+from tplc.lower.acceptor import Acceptor, CallForm
+
+
+def stops(ir: TemplateIR, acceptor: Acceptor) -> tuple[str, ...]:
+    """Without white space around them; a token that no one gave is named by what stands for it."""
+    texts = (*ir.turn.ends, *_ends_of_calls(acceptor.calls))
+    return tuple(dict.fromkeys(text.strip() for text in texts if text.strip()))
+
+
+def known_stops(ir: TemplateIR, acceptor: Acceptor) -> tuple[str, ...]:
+    """Those that a server can be told."""
+    return tuple(dict.fromkeys(text for text in map(_known, stops(ir, acceptor)) if text))
+
+
+def _known(text: str) -> str:
+    return without_stand_ins(text).strip()
+
+
+def _ends_of_calls(calls: CallForm | None) -> list[str]:
+    """Where one call is all of a turn, its last closer ends that."""
+    told = [text for text in calls.last if is_distinctive(text)] if calls is not None and calls.ends_turn else []
+    return sorted(told, key=len)[:1]

@@ -1,0 +1,101 @@
+"""Several modules as one file: imports first, then the code, in order.
+
+"import json\n…class StreamParser…", "from tplc.… import StreamParser\nclass A(StreamParser)…"
+→  "import json\n…class StreamParser…\n\n\nclass A(StreamParser)…"
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+_FUTURE = "from __future__ import annotations\n"
+# What one module takes from another one is in the same file then.
+_OWN = ("tplc.targets.plugins", "tplc_runtime")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A module's imports, as (module, name) with the name "" for `import module`, and its code without them."""
+
+    imports: tuple[tuple[str, str], ...]
+    code: str
+
+
+@cache
+def piece(name: str) -> Piece:
+    """A module of `source/`."""
+    text = (resources.files("tplc.targets.plugins.source") / f"{name}.py").read_text(encoding="utf-8")
+    body = [node for node in ast.parse(text).body if not _is_text(node)]
+    taken = [node for node in body if isinstance(node, ast.Import | ast.ImportFrom)]
+    first = next(node for node in body if node not in taken)
+    lines = text.splitlines()[_start(first) - 1 :]
+    return Piece(tuple(_imported(taken)), "\n".join(lines))
+
+
+def join(parser: str, parts: Sequence[Piece | str], usage: str) -> str:
+    """`usage` is said behind the header of the parser."""
+    header, future, rest = parser.partition(_FUTURE)
+    imports, _, code = rest.lstrip("\n").partition("\n\n")
+    told = [f"# {line}".rstrip() for line in ["", *usage.splitlines()]]
+    own = [pair for part in parts if isinstance(part, Piece) for pair in part.imports]
+    codes = [part.code if isinstance(part, Piece) else part for part in parts]
+    blocks = [
+        header.rstrip("\n") + "\n" + "\n".join(told),
+        future.rstrip("\n"),
+        *_import_blocks(imports.splitlines(), own),
+        code.strip("\n"),
+        *("\n" + text.strip("\n") for text in codes),
+    ]
+    return "\n\n".join(blocks).rstrip("\n") + "\n"
+
+
+def _import_blocks(of_parser: Sequence[str], own: Iterable[tuple[str, str]]) -> list[str]:
+    """Those of the standard library, which the parser has some of, and those of packages."""
+    parsed = [node for node in ast.parse("\n".join(of_parser)).body if isinstance(node, ast.Import | ast.ImportFrom)]
+    found = {*_imported(parsed), *own}
+    standard = {pair for pair in found if pair[0].partition(".")[0] in sys.stdlib_module_names}
+    return ["\n".join(_lines(pairs)) for pairs in (standard, found - standard) if pairs]
+
+
+def _lines(pairs: Iterable[tuple[str, str]]) -> list[str]:
+    names: dict[str, set[str]] = {}
+    for module, name in pairs:
+        names.setdefault(module, set()).add(name)
+    plain = [f"import {module}" for module in sorted(names) if "" in names[module]]
+    grouped = {module: sorted(named - {""}, key=_order) for module, named in names.items()}
+    return [
+        *plain,
+        *(f"from {module} import {', '.join(grouped[module])}" for module in sorted(grouped) if grouped[module]),
+    ]
+
+
+def _order(name: str) -> tuple[bool, bool, str]:
+    """Constants, classes, functions."""
+    return not name.isupper(), not name[0].isupper(), name
+
+
+def _imported(nodes: Iterable[ast.stmt]) -> Iterable[tuple[str, str]]:
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, "") for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and node.module != "__future__":
+            if not node.module.startswith(_OWN):
+                yield from ((node.module, _named(alias)) for alias in node.names)
+
+
+def _named(alias: ast.alias) -> str:
+    return f"{alias.name} as {alias.asname}" if alias.asname else alias.name
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _start(node: ast.stmt) -> int:
+    decorated = node.decorator_list if isinstance(node, ast.ClassDef | ast.FunctionDef) else []
+    return min([node.lineno, *(one.lineno for one in decorated)])

@@ -1,0 +1,191 @@
+"""An answer as servers read it, by one parser for its reasoning and another for what follows; and a request's tag.
+
+"<why>Hm</why>Hi<do>…"  →  reasoning "Hm", and "Hi<do>…" as it came, which is parsed for calls
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
+from typing import Any
+
+from xgrammar import StructuralTag, normalize_tool_choice
+
+from tplc.targets.plugins.source.parser import (
+    AFTER_REASONING,
+    IR,
+    NAME,
+    PARSES_REASONING,
+    REASONING_MARKERS,
+    StreamParser,
+)
+
+logger = logging.getLogger(__name__)
+
+try:
+    import tplc
+
+    ENFORCES = True
+except ImportError:
+    ENFORCES = False
+    logger.warning("%s: tplc is not installed here: calls are parsed, but not enforced (required, named, strict)", NAME)
+
+ANY_OBJECT: Mapping[str, Any] = {"type": "object"}
+# What a turn starts after.
+ANCHORS = tuple(StreamParser.ANCHORS) or ("",)
+
+
+class Parting:
+    """Parts the reasoning that an answer begins with from the rest.
+
+    `hands_on`: the rest is for another parser, so it is left as it came.
+    """
+
+    def __init__(self, prompt: str, *, continued: bool = False, hands_on: bool) -> None:
+        self._stream = StreamParser(prompt=prompt, continue_final_message=continued, parse_tool_calls=False)
+        self._hands_on = hands_on
+        self.done = False
+
+    def feed(self, text: str) -> tuple[str, str]:
+        """What is reasoning of a chunk and of what was held back, and what is not."""
+        if self.done:
+            return "", text
+        before = self._stream.copy()
+        reasoning, rest = parted(self._stream.feed(text))
+        if not rest or not self._hands_on:
+            return reasoning, rest
+        # Where in the chunk the rest begins is told by its characters one by one.
+        self._stream, reasoning = before, ""
+        for at, char in enumerate(text, 1):
+            more, rest = parted(self._stream.feed(char))
+            reasoning += more
+            if rest:
+                self.done = True
+                held = self._stream._buf[self._stream._pos :]
+                return reasoning, rest + held + text[at:]
+        return reasoning, ""
+
+    def finish(self) -> tuple[str, str]:
+        if self.done:
+            return "", ""
+        self.done = True
+        return parted(self._stream.finish())
+
+
+def parted(deltas: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
+    """The reasoning and the content of deltas."""
+    reasoning = "".join(delta.get("reasoning_content", "") for delta in deltas)
+    return reasoning, "".join(delta.get("content", "") for delta in deltas)
+
+
+class Rest:
+    """Reads what follows the reasoning, or all of an answer.
+
+    `reasoning`: what there is of it goes out as such; else it stays in the content, with its markers.  `head`: what the
+    prompt holds of the answer, where reasoning ends in there.
+    """
+
+    def __init__(self, tools: Sequence[Mapping[str, Any]], *, reasoning: bool, head: str = "") -> None:
+        if head or not PARSES_REASONING:
+            self._stream = StreamParser(tools=tools, prompt=ANCHORS[0] + head if head else None)
+        else:
+            continued = bool(AFTER_REASONING)
+            self._stream = StreamParser(tools=tools, prompt=AFTER_REASONING, continue_final_message=continued)
+        self._reasoning = reasoning
+        self._inside = False  # of reasoning that stays in the content
+
+    def feed(self, text: str) -> list[dict[str, Any]]:
+        return self._shown(self._stream.feed(text))
+
+    def finish(self) -> list[dict[str, Any]]:
+        deltas = self._shown(self._stream.finish())
+        if self._stream.incomplete:
+            # The servers have no place for it in an answer.
+            logger.debug("%s: an answer ends inside a call or its reasoning", NAME)
+        return deltas
+
+    def read(self, text: str) -> Mapping[str, Any]:
+        """The message of a text as a whole."""
+        deltas = [*self.feed(text), *self.finish()]
+        message = self._stream.message
+        if not self._reasoning and message["reasoning_content"]:
+            message["content"] = parted(deltas)[1]
+        return message
+
+    def _shown(self, deltas: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return deltas if self._reasoning else [self._as_content(delta) for delta in deltas]
+
+    def _as_content(self, delta: dict[str, Any]) -> dict[str, Any]:
+        (opened, closed), inside = REASONING_MARKERS, self._inside
+        self._inside = "reasoning_content" in delta
+        if self._inside:
+            return {"content": opened * (not inside) + delta["reasoning_content"]}
+        return {**delta, "content": closed + delta.get("content", "")} if inside else delta
+
+
+def reasoning_ended(head: str) -> bool:
+    """Whether reasoning has come to its end in what a prompt holds of the answer."""
+    starts, ends = StreamParser.AROUND_REASONING
+    end = max((head.rfind(text) for text in ends), default=-1)
+    return end >= 0 and all(head.rfind(text) <= end for text in starts)
+
+
+def reasoning_open(head: str) -> bool:
+    """Whether the answer goes on inside of reasoning."""
+    return not reasoning_ended(head) and any(text in head for text in StreamParser.AROUND_REASONING[0])
+
+
+def request_tag(
+    tools: Sequence[Mapping[str, Any]], choice: Any, *, parallel: bool, exact: bool, head: str | None
+) -> StructuralTag | None:
+    """What an answer to a request has to be; None: anything.
+
+    `exact`: arguments follow the schemas of all tools, and not only of those that are strict.  `head`: what the prompt
+    holds of the answer; None where the constraint begins behind the reasoning.
+    """
+    if not ENFORCES:
+        return None
+    functions, _, kind = normalize_tool_choice([_as_function(tool) for tool in tools], choice)
+    if not functions:
+        return None
+    offered = [
+        {
+            "name": one.function.name,
+            "parameters": one.function.parameters if exact or one.function.strict else ANY_OBJECT,
+        }
+        for one in functions
+    ]
+    name = functions[0].function.name if kind == "forced" else kind
+    made = _tag_text(json.dumps(offered), name, parallel, head)
+    return StructuralTag.model_validate_json(made) if made else None
+
+
+def _as_function(tool: Mapping[str, Any]) -> dict[str, Any]:
+    """A tool in the form of chat completions; responses have it without `function` around it."""
+    if "function" in tool or tool.get("type") != "function":
+        return dict(tool)
+    return {"type": "function", "function": {key: value for key, value in tool.items() if key != "type"}}
+
+
+@lru_cache(maxsize=256)
+def _tag_text(tools: str, choice: str, parallel: bool, head: str | None) -> str:
+    try:
+        made = tplc.structural_tag(
+            _format(),
+            tools=[{"type": "function", "function": function} for function in json.loads(tools)],
+            tool_choice=choice,
+            parallel_tool_calls=None if parallel else False,
+            reasoning="outside" if head is None else "inside",
+            head=head,
+        )
+    except tplc.TplcError as error:
+        logger.warning("%s: an answer is not constrained: %s", NAME, error)
+        return ""
+    return json.dumps(made)
+
+
+@cache
+def _format() -> tplc.TemplateIR:
+    return tplc.load_ir(IR)

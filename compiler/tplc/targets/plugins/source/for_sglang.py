@@ -1,0 +1,175 @@
+"""The classes that SGLang calls, and what registers them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from sglang.srt.function_call.base_format_detector import BaseFormatDetector
+from sglang.srt.function_call.core_types import StreamingParseResult, ToolCallItem
+from sglang.srt.function_call.function_call_parser import FunctionCallParser
+from sglang.srt.parser import reasoning_parser
+from xgrammar import StructuralTag
+
+from tplc.targets.plugins.source.answer import (
+    ANCHORS,
+    Parting,
+    Rest,
+    parted,
+    reasoning_ended,
+    reasoning_open,
+    request_tag,
+)
+from tplc.targets.plugins.source.parser import (
+    NAME,
+    PARSES_CALLS,
+    PARSES_REASONING,
+    REASONING_SWITCH,
+    StreamParser,
+)
+
+
+class FormatDetector(BaseFormatDetector):
+    """Reads what follows the reasoning; all of an answer where the server has no reasoning parser."""
+
+    _rest: Rest | None = None
+
+    def has_tool_call(self, text: str) -> bool:
+        """Whether there is anything to parse: without it the server takes the text as it came, markers and all."""
+        message = Rest([], reasoning=False).read(text)
+        return bool(message["tool_calls"]) or message["content"] != text
+
+    def detect_and_parse(self, text: str, tools: Sequence[Any]) -> StreamingParseResult:
+        message = Rest(_dumped(tools), reasoning=False).read(text)
+        calls = [
+            ToolCallItem(tool_index=index, name=call["function"]["name"], parameters=call["function"]["arguments"])
+            for index, call in enumerate(message["tool_calls"])
+        ]
+        return StreamingParseResult(normal_text=message["content"] or "", calls=calls)
+
+    def parse_streaming_increment(self, new_text: str, tools: Sequence[Any]) -> StreamingParseResult:
+        self._rest = self._rest or Rest(_dumped(tools), reasoning=False)
+        return self._result(self._rest.feed(new_text))
+
+    def finish(self, tools: Sequence[Any]) -> StreamingParseResult:
+        return StreamingParseResult() if self._rest is None else self._result(self._rest.finish())
+
+    def supports_structural_tag(self) -> bool:
+        return False  # not of the old kind, JSON between two texts; see get_structural_tag
+
+    def parses_required_natively(self) -> bool:
+        return True  # else required and named calls come as a list of JSON, and not in the model's own format
+
+    def structure_info(self) -> Callable[[str], Any]:
+        raise NotImplementedError("this format has tags of the new kind only: see get_structural_tag")
+
+    def get_structural_tag(
+        self,
+        tools: Sequence[Any] | None = None,
+        tool_choice: Any = "auto",
+        thinking_mode: bool = False,
+        parallel_tool_calls: bool = True,
+    ) -> StructuralTag | None:
+        """For what follows the reasoning: the server waits for its end.  `tools` are marked as strict as it wants."""
+        choice = tool_choice if isinstance(tool_choice, str) else tool_choice.model_dump(exclude_none=True)
+        return request_tag(_dumped(tools), choice, parallel=parallel_tool_calls, exact=False, head=None)
+
+    def _result(self, deltas: Sequence[Mapping[str, Any]]) -> StreamingParseResult:
+        _, content = parted(deltas)
+        parts = [call for delta in deltas for call in delta.get("tool_calls", ()) if "function" in call]
+        return StreamingParseResult(normal_text=content, calls=[self._item(part) for part in parts])
+
+    def _item(self, part: Mapping[str, Any]) -> ToolCallItem:
+        index, function = part["index"], part["function"]
+        if "name" in function:
+            # The server compares both at the end, and sends what is missing.
+            self.prev_tool_call_arr.append({"name": function["name"], "arguments": ""})
+            self.streamed_args_for_tool.append("")
+        self.prev_tool_call_arr[index]["arguments"] += function["arguments"]
+        self.streamed_args_for_tool[index] += function["arguments"]
+        return ToolCallItem(tool_index=index, name=function.get("name"), parameters=function["arguments"])
+
+
+class FormatReasoningDetector(reasoning_parser.BaseReasoningFormatDetector):
+    """Reads the reasoning, and hands on what follows it, where a detector of calls is there to take it."""
+
+    def __init__(
+        self,
+        stream_reasoning: bool = True,
+        force_reasoning: bool = True,
+        continue_final_message: bool = False,
+        previous_content: str = "",
+        force_nonempty_content: bool = False,
+        tool_call_parser_active: bool = False,
+    ) -> None:
+        starts, ends = StreamParser.AROUND_REASONING
+        super().__init__(
+            next(iter(starts), ""),
+            next(iter(ends), ""),
+            force_reasoning=force_reasoning,
+            stream_reasoning=stream_reasoning,
+            continue_final_message=continue_final_message,
+            previous_content=previous_content,
+            reasoning_default=REASONING_SWITCH,
+            force_nonempty_content=force_nonempty_content,
+        )
+        prompt = previous_content if continue_final_message else _prompt(force_reasoning)
+        hands_on = PARSES_CALLS and tool_call_parser_active
+        self._parting = Parting(prompt, continued=continue_final_message, hands_on=hands_on)
+        self._waiting = ""  # reasoning that is sent as a whole
+        self._answered = False
+
+    def get_self_opened_think_start_token_ids(self, tokenizer: Any) -> list[int] | None:
+        if not self.think_start_token or all(map(reasoning_open, StreamParser.HEADS)):
+            return None  # the prompt opens it, or nothing does
+        ids: list[int] = tokenizer.encode(self.think_start_token, add_special_tokens=False)
+        return ids
+
+    def detect_and_parse(self, text: str) -> reasoning_parser.StreamingParseResult:
+        reasoning, rest = self._parting.feed(text)
+        more, last = self._parting.finish()
+        whole = reasoning_parser.StreamingParseResult(rest + last, reasoning + more)
+        return self._maybe_apply_force_nonempty_content(whole)
+
+    def parse_streaming_increment(self, new_text: str) -> reasoning_parser.StreamingParseResult:
+        return self._result(*self._parting.feed(new_text), ended=False)
+
+    def finish(self) -> reasoning_parser.StreamingParseResult:
+        return self._result(*self._parting.finish(), ended=True)
+
+    def _result(self, reasoning: str, rest: str, *, ended: bool) -> reasoning_parser.StreamingParseResult:
+        self._answered = self._answered or bool(rest)
+        if not self.stream_reasoning or self._force_nonempty_content:
+            # As a whole, once something follows it; at the end it may have to stand for the content.
+            self._waiting += reasoning
+            whole = self._answered or ended
+            reasoning, self._waiting = (self._waiting, "") if whole else ("", self._waiting)
+            if ended and self._force_nonempty_content and not self._answered:
+                reasoning, rest = "", reasoning
+        return reasoning_parser.StreamingParseResult(rest, reasoning)
+
+
+def _prompt(reasons: bool) -> str:
+    """What the prompt ends with, as far as the server tells it: whether the model is to reason.
+
+    Where a prompt can open reasoning, one that holds nothing of it asks for none; else it leaves that to the model.
+    """
+    heads = StreamParser.HEADS
+    opened, ended = [*filter(reasoning_open, heads)], [*filter(reasoning_ended, heads)]
+    if reasons:
+        fitting = opened or [head for head in heads if head not in ended]
+    else:
+        fitting = [head for head in heads if head not in opened] if opened else ended
+    return ANCHORS[0] + (fitting or heads)[0]
+
+
+def _dumped(tools: Sequence[Any] | None) -> list[dict[str, Any]]:
+    return [tool.model_dump() for tool in tools or []]
+
+
+def register() -> None:
+    """The entry point, of the group sglang.srt.plugins."""
+    if PARSES_CALLS:
+        FunctionCallParser.ToolCallParserEnum[NAME] = FormatDetector
+    if PARSES_REASONING:
+        reasoning_parser.ReasoningParser.DetectorMap[NAME.lower()] = FormatReasoningDetector

@@ -1,0 +1,23 @@
+"""What a plug-in holds before the code of this folder, for type checkers: its generated parser, and names."""
+
+from __future__ import annotations
+
+from tplc_runtime.machine import Machine
+
+
+class StreamParser(Machine):
+    """The parser that is generated for the format."""
+
+
+# What the parsers are registered as.
+NAME: str
+# The format, as JSON.
+IR: str
+PARSES_CALLS: bool
+PARSES_REASONING: bool
+# As the template writes them.
+REASONING_MARKERS: tuple[str, str]
+# What a prompt holds that ends behind the reasoning, where nothing opens that and all text may be some; else "".
+AFTER_REASONING: str
+# What switches reasoning, of the servers' own words: always, thinking or enable_thinking.
+REASONING_SWITCH: str

@@ -1,0 +1,89 @@
+"""Plug-ins as text: what stands in the file, and under which name.  `make servers` runs them inside the servers."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+
+import pytest
+
+from tests.example_case import EXAMPLES
+from tplc import driver
+from tplc.errors import UsageError
+from tplc.ir.nodes import TemplateIR
+from tplc.ir.serialize import loads
+from tplc.targets.plugins import SERVERS, NothingToParse, Server, checked_name, default_name, plugin
+
+NAMES = sorted({path.parent.name for path in EXAMPLES.glob("*/template.jinja")} - {"plain-chat"})
+
+
+def example_ir(name: str) -> TemplateIR:
+    return driver.load_ir((EXAMPLES / name / "out" / "ir.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("server", SERVERS)
+@pytest.mark.parametrize("name", NAMES)
+def test_one_file_holds_parser_classes_and_format(name: str, server: Server) -> None:
+    ir = example_ir(name)
+    text = plugin(ir, server, name="hut", command="tplc compile hut.jinja")
+    tree = ast.parse(text)
+    defined = Counter(node.name for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef))
+    assert max(defined.values()) == 1, "a name of the runtime is one of the plug-in's, too"
+    assert {"StreamParser", "Parting", "Rest", "request_tag"} < defined.keys()
+    assigned = {
+        node.targets[0].id: ast.literal_eval(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and node.targets[0].id in ("NAME", "IR")
+    }
+    assert assigned["NAME"] == "hut" and loads(assigned["IR"]) == ir
+    modules = [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
+    assert not [module for module in modules if module.startswith("tplc")], "what is of tplc stands in the file"
+    assert text.splitlines()[1] == "# To regenerate: tplc compile hut.jinja"
+    assert all(line == line.rstrip() for line in text.splitlines())
+
+
+def test_what_starts_the_server_is_said() -> None:
+    vllm = plugin(example_ir("tagged-json"), "vllm", name="hut").splitlines()
+    assert vllm[5:8] == [
+        "#     vllm serve MODEL \\",
+        "#         --enable-auto-tool-choice --tool-parser-plugin FILE --tool-call-parser hut \\",
+        "#         --reasoning-parser-plugin FILE --reasoning-parser hut",
+    ]
+    sglang = plugin(example_ir("bare-json"), "sglang", name="hut").splitlines()
+    assert [line for line in sglang[:20] if "hut" in line or "plugins" in line] == [
+        '#     [project.entry-points."sglang.srt.plugins"]',
+        '#     "hut" = "MODULE:register"',
+        "#         --tool-call-parser hut",
+    ]
+
+
+def test_a_format_without_calls_and_reasoning() -> None:
+    with pytest.raises(NothingToParse) as caught:
+        plugin(example_ir("plain-chat"), "vllm", name="hut")
+    assert (
+        str(caught.value) == "template.jinja: writes neither calls nor reasoning, so vLLM 0.33 needs no plug-in for it"
+    )
+
+
+@pytest.mark.parametrize(
+    ("output", "source", "name"),
+    [
+        ("plugins/hut_vllm.py", "x.jinja", "hut"),
+        ("hut.py", "x.jinja", "hut"),
+        ("-", "models/Hut-7B/", "Hut-7B"),
+        ("-", "models/Hut-V3.1.jinja", "Hut-V3_1"),
+        ("-", "org/Hut@main", "Hut_main"),
+        ("-", "-", "tplc"),
+        ("vllm.py", "x.jinja", "vllm"),
+    ],
+)
+def test_names(output: str, source: str, name: str) -> None:
+    assert default_name(output, source, "vllm") == name == checked_name(name)
+
+
+@pytest.mark.parametrize("name", ["", "a b", "hütte", "x" * 101, "a;b"])
+def test_names_go_into_commands(name: str) -> None:
+    with pytest.raises(UsageError):
+        checked_name(name)
