@@ -47,7 +47,7 @@ TURN_END = ("<FIN>",)
 CALL_START = ("\nSteps:\n```json\n[\n    {", "```json\n[\n    {")
 NEXT_CALL_START = ("{",)
 CALL_SEPARATOR = (",\n    ",)
-CALL_END = ("\n]\n```", "]", "```", "\n]", "\n```")
+CALL_END = ("\n]\n```", "]", "```")
 EMPTY_CALL = ("Steps:\n```json\n[\n]\n```",)
 
 # The runtime, the same for all formats; what is this format's own goes on after it.
