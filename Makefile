@@ -23,7 +23,7 @@ OF_SERVERS = torch==2.13.0 transformers==5.19.0 xgrammar==0.2.8 'llguidance<1.8'
 	partial-json-parser regex ijson mistral-common IPython orjson numpy pytest pytest-timeout \
 	trl==1.16.0
 
-.PHONY: help setup test slow lint format types golden golden-check examples bench hostile coverage lines random random-wild mutations round-trip kept docs grammars engines servers servers-wild million schema-suite llama-checker agreement cuts fuzz demo check dist clean
+.PHONY: help setup test slow lint format types golden golden-check examples bench hostile coverage lines random random-wild mutations round-trip kept docs grammars lark targets engines servers servers-wild million schema-suite llama-checker agreement cuts fuzz demo check dist clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -91,6 +91,9 @@ kept: $(READY)  ## words of markers in the templates in ../shared, and markers i
 
 patterns: $(READY)  ## no regular expression takes more than linear time: all of them, those of grammars too
 	TPLC_ALL_PATTERNS=1 $(PYTEST) tests/hostile/test_patterns.py $(ARGS)
+
+lark: $(READY)  ## Lark grammars of the templates in ../shared against their renders (ARGS="--every 10 --only WORD")
+	$(BIN)/python -m tests.lark.renders ../shared/templates $(ARGS)
 
 grammars: $(READY)  ## grammars of the templates in ../shared against their renders and parsers (ARGS="--every 10 --engine llama")
 	$(BIN)/python -m tests.gbnf.renders ../shared/templates $(ARGS)

@@ -91,6 +91,7 @@ ALLOWED = {
         "observe",
         "spread",
     },
+    "xgrammar": {"ir", "backends", "targets"},
     "__main__": {"cli"},
     "__init__": {"errors", "ir", "backends", "driver", "explain", "serving"},
 }

@@ -24,8 +24,10 @@ from tplc.version import VERSION
 
 if TYPE_CHECKING:
     from tplc.backends.gbnf import Grammar
+    from tplc.backends.lark import LarkGrammar
     from tplc.backends.response_template import Profile
     from tplc.catalogue import Entry
+    from tplc.ir.tokens import AddedToken
     from tplc.learn import Example
     from tplc.learn.probe import Observer
     from tplc.learn.warnings import TemplateWarning
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from tplc.verify import Artifact
     from tplc.verify.causes import Tried
 
-Target = Literal["python", "peg", "gbnf", "json", "response_template", "structural_tag", "vllm", "sglang"]
+Target = Literal["python", "peg", "gbnf", "json", "response_template", "structural_tag", "lark", "vllm", "sglang"]
 TARGETS: tuple[Target, ...] = get_args(Target)
 # An error names the first ones; the IR holds more of them.
 MOST_FAILURES = 3
@@ -48,6 +50,7 @@ SUFFIXES: Mapping[str, Target] = {
     ".py": "python",
     ".peg": "peg",
     ".gbnf": "gbnf",
+    ".lark": "lark",
     ".json": "json",
 }
 
@@ -63,8 +66,9 @@ class ParserOptions:
 @dataclass(frozen=True, slots=True)
 class GrammarOptions:
     """What a grammar or a structural tag is made for; the profile of a response template; how a parser is shipped.
-    `reasoning`: whether a tag holds for the reasoning too, or for what follows it.  `command`: what makes the file
-    anew, for its header.  `plugin_name`: what a server calls the parsers of a plug-in."""
+    `reasoning`: whether a tag holds for the reasoning too, or for what follows it; `legacy`: a tag of the old form.
+    `tokens`: those that a tokenizer was given, None where it is not known.  `command`: what makes the file anew, for
+    its header.  `plugin_name`: what a server calls the parsers of a plug-in."""
 
     tools: tuple[Mapping[str, Json], ...] = ()
     tool_choice: str = "auto"
@@ -77,6 +81,8 @@ class GrammarOptions:
     profile: Profile = "transformers"
     parser: ParserOptions = ParserOptions()
     reasoning: Literal["inside", "outside"] = "inside"
+    legacy: bool = False
+    tokens: tuple[AddedToken, ...] | None = None
     command: str = ""
     plugin_name: str = ""
 
@@ -352,6 +358,8 @@ def generate(ir: TemplateIR, target: Target, options: GrammarOptions | None = No
         return response_template(ir, options.profile).text
     if target == "structural_tag":
         return _structural_tag(ir, options)
+    if target == "lark":
+        return _lark(ir, options)
     if target == "vllm" or target == "sglang":
         from tplc.targets.plugins import plugin
 
@@ -407,8 +415,11 @@ def structural_tag(
 
 
 def _structural_tag(ir: TemplateIR, options: GrammarOptions) -> str:
-    from tplc.targets.structural_tag import tag_text
+    from tplc.targets.structural_tag import legacy_tag, tag_text
 
+    if options.legacy:
+        asked = options.parallel_tool_calls
+        return tag_text(legacy_tag(ir, options.tools, tool_choice=options.tool_choice, parallel=asked))
     return tag_text(_tag(ir, options))
 
 
@@ -418,6 +429,32 @@ def _tag(ir: TemplateIR, options: GrammarOptions) -> dict[str, Json]:
     constrained = ir if options.reasoning == "inside" else without_reasoning(ir)
     parallel = ir.tools.parallel if options.parallel_tool_calls is None else options.parallel_tool_calls
     return structural_tag(constrained, make_grammar(constrained, options), parallel=parallel)
+
+
+def _lark(ir: TemplateIR, options: GrammarOptions) -> str:
+    from tplc.backends.lark.write import HEADER
+
+    made = make_lark(ir, options).text
+    header = "".join(f"// {line[2:]}\n" for line in grammar_header(ir, options.command).splitlines())
+    rules = made[len(HEADER) :] or "// No rules: nothing is constrained, so give an engine no grammar.\n"
+    return HEADER + header + rules
+
+
+def make_lark(ir: TemplateIR, options: GrammarOptions) -> LarkGrammar:
+    from tplc.backends.lark import MOST_CHARACTERS, lark
+
+    return lark(
+        ir,
+        tools=options.tools,
+        tool_choice=options.tool_choice,
+        parallel_tool_calls=options.parallel_tool_calls,
+        json_schema=options.json_schema,
+        context=options.context,
+        any_order=options.any_order,
+        strict=options.strict,
+        most_characters=MOST_CHARACTERS if options.most_characters is None else options.most_characters,
+        tokens=options.tokens,
+    )
 
 
 def grammar_header(ir: TemplateIR, command: str = "") -> str:

@@ -202,14 +202,14 @@ def test_compile_a_grammar(run: Run, template: Path, tmp_path: Path) -> None:
     ("arguments", "error"),
     [
         (["-o", "x.txt"], "x.txt: cannot tell the target from the name: end it in .response_template.json, "
-         ".structural_tag.json, .py, .peg, .gbnf, .json, or give --target"),
+         ".structural_tag.json, .py, .peg, .gbnf, .lark, .json, or give --target"),
         (["-t", "java"], "no target is called 'java': there are python, peg, gbnf, json, response_template, "
-         "structural_tag, vllm, sglang"),
+         "structural_tag, lark, vllm, sglang"),
         (["-t", "gbnf"], "a grammar is made for one request: give --tools FILE or --json-schema FILE"),
-        (["-t", "python", "--tools", "t.json"], "--tools is for --target gbnf, structural_tag or peg; "
+        (["-t", "python", "--tools", "t.json"], "--tools is for --target gbnf, structural_tag, lark or peg; "
          "a python artifact is made for all "
          "requests"),
-        (["-t", "json", "--tool-choice", "x"], "--tool-choice is for --target gbnf or structural_tag; "
+        (["-t", "json", "--tool-choice", "x"], "--tool-choice is for --target gbnf, structural_tag or lark; "
          "a json artifact is made for all "
          "requests"),
         (["-o", "no/such/folder/x.py"], "no/such/folder/x.py: cannot be written: its folder does not exist"),

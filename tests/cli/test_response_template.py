@@ -66,7 +66,7 @@ def test_into_a_tokenizer_config(run: Run, template: Path, tmp_path: Path) -> No
         ),
         (
             ["-t", "response_template", "--tools", "x.json"],
-            "--tools is for --target gbnf, structural_tag or peg; a response_template artifact is made for all "
+            "--tools is for --target gbnf, structural_tag, lark or peg; a response_template artifact is made for all "
             "requests",
         ),
         (["--into", "none.json"], "none.json: no such file"),

@@ -25,6 +25,8 @@ def test_compile(run: Run, template: Path, tmp_path: Path) -> None:
     # Written once, it is known as our own.
     assert run(*asked, "--tool-choice", "required", "--reasoning", "outside").code == 0
     assert json.loads((tmp_path / "chat.structural_tag.json").read_text())["format"]["type"] == "grammar"
+    assert run(*asked, "--legacy").code == 0
+    assert json.loads((tmp_path / "chat.structural_tag.json").read_text())["triggers"] == ['<call>{"name":']
 
 
 @pytest.mark.parametrize(
@@ -33,6 +35,7 @@ def test_compile(run: Run, template: Path, tmp_path: Path) -> None:
         (["-t", "structural_tag"], "a grammar is made for one request: give --tools FILE or --json-schema FILE"),
         (["-t", "structural_tag", "--reasoning", "x"], "--reasoning x: expected inside or outside"),
         (["-t", "peg", "--reasoning", "outside"], "--reasoning is for --target structural_tag"),
+        (["-t", "gbnf", "--legacy"], "--legacy is for --target structural_tag"),
         (["-t", "peg", "--openai"], "--openai is for --target python; a peg artifact has no code"),
         (["-t", "vllm", "--openai"], "--openai is for --target python; a vllm artifact is always whole"),
         (["-t", "peg", "--name", "x"], "--name is for --target vllm or sglang; no server registers a peg artifact"),

@@ -58,7 +58,17 @@ Accepts = Callable[[str, str], bool]
 ENGINES: dict[str, Accepts] = {"xgrammar": engine.accepts, "llama": llama.accepts}
 
 
-def check_template(path: Path, *, every: int, walks: int, accepts: Accepts = engine.accepts) -> Outcome | None:
+@dataclass
+class Shown:
+    """What verification of a template shows of its calls."""
+
+    ir: TemplateIR
+    parser: Artifact
+    feeds: list[Feed]
+    verified: bool
+
+
+def shown_by(path: Path) -> Shown | None:
     """None for a template that shows no calls."""
     source = path.read_text(encoding="utf-8")
     with open_renderer(source, name=path.name) as renderer:
@@ -74,17 +84,26 @@ def check_template(path: Path, *, every: int, walks: int, accepts: Accepts = eng
                 feeds.setdefault(json.dumps([text, prompt]), Feed(text, tools, prompt))
             return message
 
-        found = Outcome(verify(ir, Artifact(parse, None), renderer).verified)
+        verified = verify(ir, Artifact(parse, None), renderer).verified
+    return Shown(ir, parser, list(feeds.values()), verified)
+
+
+def check_template(path: Path, *, every: int, walks: int, accepts: Accepts = engine.accepts) -> Outcome | None:
+    """None for a template that shows no calls."""
+    shown = shown_by(path)
+    if shown is None:
+        return None
+    found = Outcome(shown.verified)
     if found.verified:
-        for feed in list(feeds.values())[::every]:
-            _check_render(ir, feed, found, accepts)
-        _check_walks(ir, parser, walks, found)
+        for feed in shown.feeds[::every]:
+            _check_render(shown.ir, feed, found, accepts)
+        _check_walks(shown.ir, shown.parser, walks, found)
     return found
 
 
 def _check_render(ir: TemplateIR, feed: Feed, found: Outcome, accepts: Accepts) -> None:
     tools = list({tool["function"]["name"]: tool for tool in feed.tools}.values())
-    text = _without_end(ir, feed.text)
+    text = without_end(ir, feed.text)
     if any(end.strip() and end.strip() in text for end in ir.turn.ends):
         found.counts["goes on behind the end of the turn"] += 1
         return
@@ -98,7 +117,7 @@ def _check_render(ir: TemplateIR, feed: Feed, found: Outcome, accepts: Accepts) 
         found.problems.append(f"not accepted from {lazy.triggers[0].value!r} on: {text!r}")
         return
     found.counts["accepted from the trigger on"] += 1
-    prompt = _prompt(ir, feed)
+    prompt = prompt_of(ir, feed)
     if prompt is None:
         found.counts["after a prompt that no request has"] += 1
         return
@@ -110,14 +129,14 @@ def _check_render(ir: TemplateIR, feed: Feed, found: Outcome, accepts: Accepts) 
         found.problems.append(f"not accepted after {prompt.head!r}: {text!r}")
 
 
-def _prompt(ir: TemplateIR, feed: Feed) -> GenerationPrompt | None:
+def prompt_of(ir: TemplateIR, feed: Feed) -> GenerationPrompt | None:
     if feed.prompt is None:
         return ir.turn.prompts[0]
     fitting = [prompt for prompt in ir.turn.prompts if feed.prompt.endswith(ir.turn.header + prompt.head)]
     return max(fitting, key=lambda prompt: len(prompt.head), default=None)
 
 
-def _without_end(ir: TemplateIR, text: str) -> str:
+def without_end(ir: TemplateIR, text: str) -> str:
     for end in sorted(ir.turn.ends, key=len, reverse=True):
         if end.strip() and text.rstrip().endswith(end.strip()):
             return text.rstrip().removesuffix(end.strip())

@@ -13,7 +13,8 @@ from tests.gbnf.engine import _engine, needs_engine
 from tests.gbnf.formats import calls_message, formats, written
 from tests.gbnf.tools import tool
 from tplc.backends.gbnf import grammar
-from tplc.targets.structural_tag import NoTag, structural_tag, without_reasoning
+from tplc.targets.structural_tag import NoTag, legacy_tag, structural_tag, without_reasoning
+from tplc.xgrammar import register
 
 TOOLS = [
     tool("look", {"at": {"type": "string"}, "days": {"type": "integer", "minimum": 1}}, required=("at",)),
@@ -128,3 +129,72 @@ def test_what_no_tag_can_say() -> None:
     )
     with pytest.raises(NoTag, match="nothing is constrained"):
         structural_tag(ir, grammar(ir, tools=TOOLS, tool_choice="none"), parallel=True)
+
+
+LEGACY = ("channels", "closer-with-name", "fenced-json", "open-json", "tagged-json")
+
+
+@needs_engine
+@pytest.mark.parametrize("name", LEGACY)
+def test_the_old_form(name: str) -> None:
+    ir = formats()[name].ir
+    tag = legacy_tag(ir, TOOLS, tool_choice="auto", parallel=None)
+    assert set(tag) == {"type", "structures", "triggers"}
+    # Servers hand it over in its two parts.
+    items = [_engine().StructuralTagItem(**one) for one in tag["structures"]]
+    tag = _engine().StructuralTag.from_legacy_structural_tag(items, tag["triggers"]).model_dump()
+    for calls in GOOD:
+        text = written(ir, calls_message(*calls))
+        assert accepts(tag, text), text
+    for call in WRONG:
+        text = written(ir, calls_message(call))
+        assert not accepts(tag, text), text
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("parameter-tags", "arguments are not written as JSON, and the old form says nothing else"),
+        ("bare-json", 'a call begins like other text ("{\\"name\\": \\"")'),
+        ("tagged-name-json", "nothing closes a call, and the old form needs a text behind the arguments"),
+        ("sectioned-ids", "a call has to be its name and then its arguments; this has name, index, arguments"),
+    ],
+)
+def test_what_the_old_form_cannot_say(name: str, reason: str) -> None:
+    with pytest.raises(NoTag) as caught:
+        legacy_tag(formats()[name].ir, TOOLS, tool_choice="auto", parallel=None)
+    assert str(caught.value) == f"{name}: structural_tag cannot say this: {reason}"
+
+
+@pytest.mark.parametrize(
+    ("choice", "parallel", "asked"), [("required", None, "--tool-choice required"), ("auto", False, "--no-parallel")]
+)
+def test_the_old_form_is_for_free_text(choice: str, parallel: bool | None, asked: str) -> None:
+    with pytest.raises(NoTag, match=f"leaves text free and counts no calls, so {asked} has no place in it"):
+        legacy_tag(formats()["tagged-json"].ir, TOOLS, tool_choice=choice, parallel=parallel)
+
+
+@needs_engine
+def test_the_registry_of_xgrammar() -> None:
+    engine = _engine()
+    ir = formats()["parameter-tags"].ir
+    register(ir, "mine")
+    good, wrong = (written(ir, calls_message(call)) for call in (GOOD[0][0], WRONG[1]))
+    both = written(ir, calls_message(("see", {}), ("see", {})))
+
+    def tag(**asked: Any) -> dict[str, Any]:
+        made: dict[str, Any] = engine.get_model_structural_tag("mine", **asked).model_dump()
+        return made
+
+    for choice in ("auto", "required"):
+        made = tag(tools=TOOLS, tool_choice=choice)
+        assert accepts(made, good) and accepts(made, both) and not accepts(made, wrong)
+    assert not accepts(tag(tools=TOOLS, tool_choice="required"), "Just text.")
+    forced = tag(tools=TOOLS, tool_choice={"type": "function", "function": {"name": "see"}})
+    assert not accepts(forced, good) and accepts(forced, both)
+    assert not accepts(tag(tools=TOOLS, parallel_tool_calls=False), both)
+    assert accepts(tag(tools=[]), "Just text.")
+    open_tool = {"type": "function", "function": {**TOOLS[0]["function"], "strict": False}}
+    assert accepts(tag(tools=[open_tool]), wrong)
+    with pytest.raises(ValueError, match="has no built-in tools"):
+        tag(tools=[{"type": "web_search", "parameters": {}}])

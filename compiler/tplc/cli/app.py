@@ -118,8 +118,8 @@ def compile_(
             "--target",
             metavar="TARGET",
             autocompletion=complete.targets,
-            help="python, peg, gbnf, json, response_template, structural_tag, vllm or sglang; by default the output's "
-            "suffix tells.",
+            help="python, peg, gbnf, json, response_template, structural_tag, lark, vllm or sglang; by default the "
+            "output's suffix tells.",
         ),
     ] = None,
     template_name: Name = None,
@@ -132,29 +132,37 @@ def compile_(
     tool_choice: Annotated[
         str,
         typer.Option(
-            "--tool-choice", metavar="CHOICE", help="For gbnf, structural_tag: auto, required, none, or a tool's name."
+            "--tool-choice",
+            metavar="CHOICE",
+            help="For gbnf, structural_tag, lark: auto, required, none, or a tool.",
         ),
     ] = "auto",
     parallel: Annotated[
         bool | None,
         typer.Option(
-            "--parallel/--no-parallel", help="For gbnf, structural_tag: whether a turn may hold several calls."
+            "--parallel/--no-parallel", help="For gbnf, structural_tag, lark: whether a turn may hold several calls."
         ),
     ] = None,
     any_order: Annotated[
         bool,
         typer.Option(
-            "--any-order", help="For gbnf, structural_tag: take properties in any order, not only the schema's."
+            "--any-order", help="For gbnf, structural_tag, lark: take properties in any order, not only the schema's."
         ),
     ] = False,
     json_schema: Annotated[
         str | None,
-        typer.Option("--json-schema", metavar="FILE", help="For gbnf, peg: the schema of a response format."),
+        typer.Option(
+            "--json-schema",
+            metavar="FILE",
+            help="For gbnf, structural_tag, lark, peg: the answer's schema.",
+        ),
     ] = None,
     var: Annotated[
         list[str] | None,
         typer.Option(
-            "--var", metavar="NAME=VALUE", help="For gbnf, structural_tag: a variable that the prompt is rendered with."
+            "--var",
+            metavar="NAME=VALUE",
+            help="For gbnf, structural_tag, lark: a variable of the prompt.",
         ),
     ] = None,
     strict: Annotated[
@@ -191,6 +199,18 @@ def compile_(
             help="For structural_tag: inside, or outside where the server lets it hold behind the reasoning only.",
         ),
     ] = "inside",
+    legacy: Annotated[
+        bool,
+        typer.Option("--legacy", help="For structural_tag: the old form, for engines that read no other (llguidance)."),
+    ] = False,
+    tokenizer: Annotated[
+        str | None,
+        typer.Option(
+            "--tokenizer",
+            metavar="PATH",
+            help="For lark: a tokenizer.json, a model's folder or a GGUF file, so that markers match as tokens.",
+        ),
+    ] = None,
     openai: Annotated[
         bool,
         typer.Option("--openai", help="For python: add a class that makes chat completions for OpenAI's clients."),
@@ -220,7 +240,7 @@ def compile_(
             "--max-size",
             metavar="CHARACTERS",
             min=1,
-            help="For gbnf, structural_tag: beyond this, the largest schemas are said loosely.",
+            help="For gbnf, structural_tag, lark: beyond this, the largest schemas are said loosely.",
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite a file that tplc did not generate.")] = False,
@@ -268,6 +288,8 @@ def compile_(
         name=name,
         runtime=runtime,
         reasoning=reasoning,
+        legacy=legacy,
+        tokenizer=tokenizer,
         max_size=max_size,
         force=force,
         allow_unverified=allow_unverified,

@@ -16,10 +16,10 @@ from tplc.catalogue.load import files_in
 from tplc.cli import inputs
 from tplc.cli.progress import working
 from tplc.cli.regenerate import command_of
-from tplc.cli.report import print_report, print_rows, report_dict, token_rows, warning_rows
+from tplc.cli.report import print_report, print_rows, report_dict, token_rows, unknown_rows, warning_rows
 from tplc.cli.shown import print_json
 from tplc.cli.watch import watch
-from tplc.errors import TplcError, UsageError
+from tplc.errors import SourceError, TplcError, UsageError
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.runtimes import RUNTIME_FILE, Runtime
 from tplc.project.artifacts import check_output, check_report, write_output
@@ -27,11 +27,14 @@ from tplc.project.declared import telling_places
 from tplc.project.depfile import depfile
 from tplc.project.files import read_examples, read_schema, read_text, read_tools
 from tplc.project.into import with_member
-from tplc.sources import is_elsewhere
+from tplc.sources import is_elsewhere, load_added_tokens
+from tplc.targets.lark import check_read
 
 if TYPE_CHECKING:
     from tplc.backends.gbnf import Grammar
+    from tplc.backends.lark import LarkGrammar
     from tplc.backends.response_template import Profile
+    from tplc.ir.tokens import AddedToken
     from tplc.learn.warnings import TemplateWarning
     from tplc.sources import TemplateSource
     from tplc.targets.plugins import Server
@@ -39,7 +42,7 @@ if TYPE_CHECKING:
 
 
 # Made for the tools and the choice of one request.
-_FOR_A_REQUEST = ("gbnf", "structural_tag")
+_FOR_A_REQUEST = ("gbnf", "structural_tag", "lark")
 _OF_PEGS = {"--tools", "--json-schema"}
 _PLUGINS: tuple[Server, ...] = ("vllm", "sglang")
 
@@ -66,6 +69,8 @@ class CompileOptions:
     name: str | None
     runtime: str
     reasoning: str
+    legacy: bool
+    tokenizer: str | None
     max_size: int | None
     force: bool
     allow_unverified: bool
@@ -105,6 +110,8 @@ def compile_command(options: CompileOptions) -> None:
     examples = [example for path in options.examples for example in read_examples(str(path))]
     limits = inputs.limits(options.limits)
     template = inputs.load_template(options.source, options.template_name, options.special_tokens)
+    if target == "lark":
+        request = replace(request, tokens=_added_tokens(options, template))
     warnings: list[TemplateWarning] = []
     unsaid: list[Unsaid] = []
     rule = depfile(options.output, _used(options, template)) if options.depfile is not None else ""
@@ -130,7 +137,7 @@ def compile_command(options: CompileOptions) -> None:
         raise unsaid[0].refused(template.name)
     writes = ir.verification.verified or options.allow_unverified
     with bounded(template.name, limits):
-        grammar = driver.make_grammar(ir, request) if target in _FOR_A_REQUEST else None
+        grammar = _made(ir, request, target)
         text = (
             driver.generate(ir, target, replace(request, command=_command(options, target, request))) if writes else ""
         )
@@ -216,6 +223,7 @@ def _check_depfile(options: CompileOptions) -> None:
 def _used(options: CompileOptions, template: TemplateSource) -> list[str]:
     asked = [path for path in (options.tools, options.json_schema) if path not in (None, "-")]
     variants = [*options.variants.tolerances, *(file for path in options.variants.catalogue for file in files_in(path))]
+    asked += [options.tokenizer] if options.tokenizer is not None and os.path.isfile(options.tokenizer) else []
     return [*template.files, *variants, *map(str, [*options.examples, *asked])]
 
 
@@ -224,6 +232,10 @@ def _grammar_options(options: CompileOptions, target: driver.Target) -> driver.G
     _plugin_name(options, target)
     _reasoning(options, target)
     parser = _parser(options, target)
+    if options.legacy and target != "structural_tag":
+        raise UsageError("--legacy is for --target structural_tag")
+    if options.tokenizer and target != "lark":
+        raise UsageError("--tokenizer is for --target lark; others match text (--token gives special tokens)")
     asked = {
         "--tools": options.tools,
         "--json-schema": options.json_schema,
@@ -242,7 +254,7 @@ def _grammar_options(options: CompileOptions, target: driver.Target) -> driver.G
         )
     if target not in _FOR_A_REQUEST:
         if given:
-            targets = "gbnf, structural_tag or peg" if given[0] in _OF_PEGS else "gbnf or structural_tag"
+            targets = "gbnf, structural_tag, lark or peg" if given[0] in _OF_PEGS else "gbnf, structural_tag or lark"
             raise UsageError(f"{given[0]} is for --target {targets}; a {target} artifact is made for all requests")
         return driver.GrammarOptions(
             profile=_profile(options, target), parser=parser, plugin_name=_plugin_name(options, target)
@@ -259,6 +271,7 @@ def _grammar_options(options: CompileOptions, target: driver.Target) -> driver.G
         strict=options.strict,
         most_characters=options.max_size,
         reasoning=_reasoning(options, target),
+        legacy=options.legacy,
     )
 
 
@@ -293,6 +306,29 @@ def _runtime_file(options: CompileOptions) -> str:
     return os.path.join(os.path.dirname(options.output), RUNTIME_FILE)
 
 
+def _made(ir: TemplateIR, request: driver.GrammarOptions, target: driver.Target) -> Grammar | LarkGrammar | None:
+    if target == "lark":
+        made = driver.make_lark(ir, request)
+        check_read(ir.provenance.name, made)
+        return made
+    return driver.make_grammar(ir, request) if target in _FOR_A_REQUEST else None
+
+
+def _added_tokens(options: CompileOptions, template: TemplateSource) -> tuple[AddedToken, ...] | None:
+    """Those of the tokenizer that was named, else of where the template is from; None where none is known."""
+    if options.tokenizer is not None:
+        return load_added_tokens(options.tokenizer)
+    beside = [path for path in options.special_tokens if "=" not in path and os.path.exists(path)]
+    # A template by itself tells of no tokens.
+    found = [options.source] if template.files and template.files != (options.source,) else []
+    for path in (*beside, *found):
+        try:
+            return load_added_tokens(path)
+        except SourceError:
+            continue
+    return None
+
+
 def _reasoning(options: CompileOptions, target: driver.Target) -> Literal["inside", "outside"]:
     where = options.reasoning
     if where == "inside":
@@ -306,7 +342,7 @@ def _reasoning(options: CompileOptions, target: driver.Target) -> Literal["insid
 
 def _report(
     ir: TemplateIR,
-    grammar: Grammar | None,
+    grammar: Grammar | LarkGrammar | None,
     warnings: list[TemplateWarning],
     unsaid: list[Unsaid],
     options: CompileOptions,
@@ -327,7 +363,7 @@ def _report(
         print_json(report, sys.stderr)
     elif options.quiet and ir.verification.verified:
         # What to do something about, and nothing of what the format is like.
-        print_rows([*token_rows(ir), *warning_rows(warnings)], sys.stderr)
+        print_rows([*token_rows(ir), *unknown_rows(grammar), *warning_rows(warnings)], sys.stderr)
     else:
         print_report(ir, grammar, where, warnings, unsaid)
         if not wrote:

@@ -46,6 +46,7 @@ def _options(options: CompileOptions, target: Target, seen: Callable[[str], str]
         "--tool-choice": _unless(options.tool_choice, "auto"),
         "--json-schema": options.json_schema and seen(options.json_schema),
         "--profile": _unless(options.profile, "transformers"),
+        "--tokenizer": options.tokenizer and seen(options.tokenizer),
         "--reasoning": _unless(options.reasoning, "inside"),
         "--name": options.name,
         "--runtime": _unless(options.runtime, "standalone"),
@@ -57,6 +58,7 @@ def _options(options: CompileOptions, target: Target, seen: Callable[[str], str]
         "--no-parallel": options.parallel is False,
         "--any-order": options.any_order,
         "--strict": options.strict,
+        "--legacy": options.legacy,
         "--openai": options.openai,
         "--allow-unverified": options.allow_unverified,
     }

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from tplc.backends.gbnf import Grammar
+    from tplc.backends.lark import LarkGrammar
     from tplc.learn.warnings import TemplateWarning
     from tplc.targets.response_template import Unsaid
 
@@ -31,7 +32,7 @@ MOST_LINES = 6
 
 def print_report(
     ir: TemplateIR,
-    grammar: Grammar | None,
+    grammar: Grammar | LarkGrammar | None,
     wrote: str | None,
     warnings: Sequence[TemplateWarning] = (),
     unsaid: Sequence[Unsaid] = (),
@@ -81,6 +82,7 @@ def _coloured(label: str, text: str) -> Text:
         "held fixed": "yellow",
         "not expressed": "yellow",
         "not given": "bold yellow",
+        "as text": "yellow",
         "left out": "bold yellow",
     }
     return Text.assemble((f"{label:<12} ", "bold"), (text, styles.get(label, "")))
@@ -135,16 +137,46 @@ def _held(held: Held) -> str:
     return f"{source}: {quoted(held.text)} {where}"
 
 
-def _grammar_rows(grammar: Grammar) -> Iterator[tuple[str, str]]:
+def _grammar_rows(grammar: Grammar | LarkGrammar) -> Iterator[tuple[str, str]]:
+    from tplc.backends.gbnf import Grammar
+
     if not grammar.text:
         yield "grammar", "none: nothing is constrained"
-        return
+    elif isinstance(grammar, Grammar):
+        yield from _gbnf_rows(grammar)
+    else:
+        yield "grammar", f"from the prompt's end {quoted(grammar.generation_prompt)}"
+        yield from token_use_rows(grammar)
+    for entry in grammar.not_expressed:
+        yield "loosened" if entry.effect == "looser" else "tightened", str(entry)
+
+
+def token_use_rows(grammar: LarkGrammar) -> Iterator[tuple[str, str]]:
+    """Which markers are tokens, and what it costs where that is not known."""
+    if grammar.tokens:
+        yield "tokens", " ".join(map(quoted, grammar.tokens))
+    if grammar.texts and grammar.known:
+        yield "as text", f"no tokens of the tokenizer: {' '.join(map(quoted, grammar.texts))}"
+    yield from unknown_rows(grammar)
+
+
+def unknown_rows(grammar: Grammar | LarkGrammar | None) -> Iterator[tuple[str, str]]:
+    """That markers may be tokens, where no tokenizer is there to tell."""
+    from tplc.backends.lark import LarkGrammar
+
+    if isinstance(grammar, LarkGrammar) and grammar.texts and not grammar.known:
+        yield (
+            "as text",
+            f"{' '.join(map(quoted, grammar.texts))}: where one of these is a token, text never matches it; give the "
+            "tokenizer with --tokenizer tokenizer.json, or name the model's folder as the source",
+        )
+
+
+def _gbnf_rows(grammar: Grammar) -> Iterator[tuple[str, str]]:
     eager = f"from the prompt's end {quoted(grammar.generation_prompt)}"
     yield "grammar", "from where a trigger fires" if grammar.lazy else eager
     for trigger in grammar.triggers:
         yield "trigger", f"{trigger.type} {quoted(trigger.value)}"
-    for entry in grammar.not_expressed:
-        yield "loosened" if entry.effect == "looser" else "tightened", str(entry)
 
 
 def _calls(ir: TemplateIR) -> str:

@@ -44,6 +44,7 @@ def advise(ir: TemplateIR, source: str, added_tokens: Sequence[str]) -> tuple[Ad
         *_vllm(ir, source, name, markers),
         *_sglang(ir, source, name, markers),
         *_gguf_server(ir, source),
+        *_llguidance(ir, source, known=bool(added_tokens)),
         *_transformers(ir, source),
     )
 
@@ -135,6 +136,21 @@ def _gguf_server(ir: TemplateIR, source: str) -> Iterator[Advice]:
         )
     else:
         yield Advice(place, "request", f"tplc prepare {source} gives prompt and stops")
+
+
+def _llguidance(ir: TemplateIR, source: str, *, known: bool) -> Iterator[Advice]:
+    """Where grammars are read by it: another dialect, in which tokens count."""
+    if ir.tools.format == "none":
+        return
+    place = "llguidance"
+    tokenizer = "" if known else " --tokenizer tokenizer.json"
+    yield Advice(place, "make", f"tplc compile {source} -t lark --tools tools.json{tokenizer}")
+    yield Advice(
+        place,
+        "request",
+        "llama.cpp built with it: grammar, without triggers; vLLM on the guidance backend: "
+        "structured_outputs.grammar; SGLang with --grammar-backend llguidance: ebnf",
+    )
 
 
 def _transformers(ir: TemplateIR, source: str) -> Iterator[Advice]:

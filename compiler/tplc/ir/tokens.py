@@ -15,6 +15,15 @@ from tplc.ir.nodes import TemplateIR, Text
 
 
 @dataclass(frozen=True, slots=True)
+class AddedToken:
+    """`apart`: where a grammar is made of tokens it matches no text, and no text matches it."""
+
+    text: str
+    number: int
+    apart: bool
+
+
+@dataclass(frozen=True, slots=True)
 class MarkerTokens:
     """A marker, without outer white space, in pieces: each a token of its own, or text."""
 

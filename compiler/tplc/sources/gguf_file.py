@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from tplc.errors import SourceError
+from tplc.ir.tokens import AddedToken
 from tplc.sources.choose import DEFAULT
 from tplc.sources.source import Offer
 from tplc.sources.text import TEMPLATE_BYTES
@@ -22,6 +23,8 @@ MAGIC = b"GGUF"
 _VERSIONS = (2, 3)
 _TEMPLATE = "tokenizer.chat_template"
 _TOKENS = "tokenizer.ggml.tokens"
+_KINDS = "tokenizer.ggml.token_type"
+_CONTROL, _USER_DEFINED = 3, 4
 _TOKEN_IDS = {
     "tokenizer.ggml.bos_token_id": "bos_token",
     "tokenizer.ggml.eos_token_id": "eos_token",
@@ -56,16 +59,42 @@ def is_gguf(path: Path) -> bool:
 
 
 def read_gguf(path: Path, origin: str) -> Offer:
+    head = _read(path, origin)
+    try:
+        return Offer(_templates(head), _special_tokens(head), (str(path),))
+    except UnicodeDecodeError as error:
+        raise _damaged(origin, "a text of it is not UTF-8") from error
+
+
+def _read(path: Path, origin: str) -> _Head:
     try:
         with path.open("rb") as file:
             head = _Head(file)
             head.read()
-        return Offer(_templates(head), _special_tokens(head), (str(path),))
+        return head
     except OSError as error:
         raise SourceError(origin, f"cannot be read: {error.strerror}") from error
     except (_Damaged, UnicodeDecodeError) as error:
         problem = "a text of it is not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
-        raise SourceError(origin, f"this GGUF file is damaged, or of an unknown kind: {problem}") from error
+        raise _damaged(origin, problem) from error
+
+
+def _damaged(origin: str, problem: str) -> SourceError:
+    return SourceError(origin, f"this GGUF file is damaged, or of an unknown kind: {problem}")
+
+
+def read_gguf_tokens(path: Path, origin: str) -> tuple[AddedToken, ...]:
+    """The tokens that stand for more than their text: those of control, which no text matches, and a user's own."""
+    head = _read(path, origin)
+    try:
+        texts = [(number, head.tokens[number].decode("utf-8")) for number in _numbers(head, _CONTROL, _USER_DEFINED)]
+    except UnicodeDecodeError as error:
+        raise _damaged(origin, "a text of it is not UTF-8") from error
+    return tuple(AddedToken(text, number, head.kinds[number] == _CONTROL) for number, text in texts)
+
+
+def _numbers(head: _Head, *kinds: int) -> list[int]:
+    return [number for number, kind in enumerate(head.kinds[: len(head.tokens)]) if kind in kinds]
 
 
 class _Head:
@@ -79,6 +108,7 @@ class _Head:
         self.texts: dict[str, bytes] = {}
         self.numbers: dict[str, int] = {}
         self.tokens: list[bytes] = []
+        self.kinds: tuple[int, ...] = ()
 
     def read(self) -> None:
         if self._take(len(MAGIC)) != MAGIC:
@@ -105,6 +135,8 @@ class _Head:
             self.numbers.setdefault(key, int(self._number(_PLAIN[kind])))
         elif key == _TOKENS and kind == _LIST and not self.tokens:
             self._read_tokens()
+        elif key == _KINDS and kind == _LIST and not self.kinds:
+            self._read_kinds()
         else:
             self._skip(kind, 0)
 
@@ -114,6 +146,13 @@ class _Head:
             raise _Damaged("its tokens are no texts")
         self._check_texts(count)
         self.tokens = [self._text(_MOST_TOKEN_BYTES) for _ in range(count)]
+
+    def _read_kinds(self) -> None:
+        kind, count = self._number("I"), self._size()
+        if _PLAIN.get(kind) not in ("I", "i"):
+            raise _Damaged("the kinds of its tokens are no numbers")
+        data = self._take(count * 4)
+        self.kinds = struct.unpack(f"{self._order}{count}{_PLAIN[kind]}", data)
 
     def _skip(self, kind: int, depth: int) -> None:
         if kind in _PLAIN:

@@ -12,11 +12,17 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from tplc.backends.gbnf import Grammar
 from tplc.errors import TplcError
-from tplc.ir.nodes import Json, Reasoning, TemplateIR
+from tplc.grammar.dialect.values import is_json
+from tplc.grammar.request.openers import mark
+from tplc.ir.nodes import Json, Reasoning, Slot, TemplateIR, Text
+from tplc.lower import CallForm, lower
+from tplc.lower.layouts import text_at
 
 TARGET = "structural_tag"
 _ROOT = re.compile(r'root ::= "((?:[^"\\]|\\.)*)"')
@@ -68,6 +74,48 @@ def structural_tag(ir: TemplateIR, grammar: Grammar, *, parallel: bool) -> dict[
     triggers: list[Json] = [trigger.value for trigger in grammar.triggers]
     found: dict[str, Json] = {"type": "triggered_tags", "triggers": triggers, "tags": tags}
     return _tag({**found, "stop_after_first": True} if not parallel else found)
+
+
+def legacy_tag(
+    ir: TemplateIR, tools: Sequence[Mapping[str, Any]], *, tool_choice: str, parallel: bool | None
+) -> dict[str, Json]:
+    """The old form, which engines read that know no other: JSON of a schema between two texts, in text that is free.
+
+    It says no more than that, so what is more is refused.
+    """
+    name, calls = ir.provenance.name, lower(ir).calls
+    if tool_choice != "auto" or parallel is False:
+        asked = f"--tool-choice {tool_choice}" if tool_choice != "auto" else "--no-parallel"
+        raise NoTag(name, f"the old form leaves text free and counts no calls, so {asked} has no place in it")
+    if calls is None or ir.tools.dialect is None:
+        raise NoTag(name, "the format has no calls")
+    kinds = [item.kind for item in calls.call if isinstance(item, Slot)]
+    if kinds.count("arguments") != 1 or set(kinds) != {"name", "arguments"} or kinds[0] != "name":
+        raise NoTag(name, f"a call has to be its name and then its arguments; this has {', '.join(kinds)}")
+    if calls.pairs is not None or calls.encoded or not is_json(ir.tools.dialect):
+        raise NoTag(name, "arguments are not written as JSON, and the old form says nothing else")
+    opener = text_at(calls.call, 0).lstrip()
+    trigger = mark(opener)
+    if trigger is None:
+        raise NoTag(name, f"a call begins like other text ({json.dumps(opener, ensure_ascii=False)})")
+    structures: list[Json] = []
+    for tool in tools:
+        function = tool.get("function", tool)
+        begin, end = _around_arguments(calls, function["name"])
+        if not end:
+            raise NoTag(name, "nothing closes a call, and the old form needs a text behind the arguments")
+        schema = function.get("parameters") or {"type": "object", "properties": {}}
+        structures.append({"begin": begin, "schema": schema, "end": end})
+    return {"type": TARGET, "structures": structures, "triggers": [trigger]}
+
+
+def _around_arguments(calls: CallForm, name: str) -> tuple[str, str]:
+    """What stands before and behind the arguments of this tool's calls."""
+    written = json.dumps(name, ensure_ascii=False)[1:-1] if calls.fields else name
+    at = calls.call.index(Slot("arguments"))
+    parts = (calls.call[:at], calls.call[at + 1 :])
+    before, behind = ("".join(item.text if isinstance(item, Text) else written for item in part) for part in parts)
+    return before.lstrip(), behind.rstrip()
 
 
 def tag_text(tag: dict[str, Json]) -> str:

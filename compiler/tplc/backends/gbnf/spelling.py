@@ -30,14 +30,15 @@ class GbnfSpelling:
             return text_through(rules, hint, stop)
         return right_linear(rules, hint, through([stop], forbidden), chars)
 
-    def without(self, rules: Rules, hint: str, forbidden: tuple[str, ...]) -> Expr:
+    def without(self, rules: Rules, hint: str, forbidden: tuple[str, ...], end: str = "") -> Expr:
+        assert not end
         return right_linear(rules, hint, minimal(without(forbidden)), chars)
 
     def automaton(self, rules: Rules, hint: str, automaton: Automaton, write: Callable[[Ranges], Expr]) -> Expr:
         return right_linear(rules, hint, automaton, write)
 
-    def splits(self, text: str) -> bool:
-        return False  # tokens spell text
+    def before_token(self, text: str) -> str | None:
+        return None  # tokens spell text
 
 
 GBNF = GbnfSpelling()

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from tplc.grammar.regular import codepoints
 from tplc.grammar.regular.codepoints import Ranges
-from tplc.grammar.regular.expressions import Alt, Chars, Expr, Lit, Ref, Rep, Seq
+from tplc.grammar.regular.expressions import Alt, Chars, Expr, Lit, Ref, Rep, Seq, Spelled
 
 _BETWEEN_NUMBER_AND_DIGIT = re.compile(r"(?<=[\x00-\x08\x0b\x0c\x0e-\x1f\x7f])(?=[0-9A-Fa-f])")
 _PLAIN = re.compile(r"[ !#-\[\]-~]*")
@@ -48,6 +48,7 @@ def _item(expr: Expr) -> str:
         return item + _counts(expr.low, expr.high)
     if isinstance(expr, Seq | Alt):
         return f"({_alternatives(expr)})" if expr.items else '""'
+    assert not isinstance(expr, Spelled)
     return expr.name if isinstance(expr, Ref) else expr.text
 
 

@@ -64,7 +64,7 @@ from tplc.grammar.schema.shapes import (
     Sub,
     only,
 )
-from tplc.ir.nodes import Dialect, JsonType, Slot, StringStyle, Text, ValueStyle
+from tplc.ir.nodes import JSON_STYLE, Dialect, JsonType, Slot, StringStyle, Text, ValueStyle
 from tplc.lower import CallForm, PairForm
 from tplc.lower.bounds import LONGEST_KEY
 from tplc.lower.layouts import text_at, text_behind
@@ -735,3 +735,21 @@ def _without_empty(body: Expr) -> Expr:
     if isinstance(body, Rep) and body.low == 0:
         return body.item if body.high == 1 else rep(body.item, 1, body.high)
     return body
+
+
+def is_json(dialect: Dialect) -> bool:
+    """Whether an object of the dialect is JSON as any engine writes it."""
+    return dialect.elements is None and all(map(_is_json_style, (dialect.in_list, dialect.in_object)))
+
+
+def _is_json_style(style: ValueStyle) -> bool:
+    marks = (style.list_open, style.list_separator, style.list_close, style.object_open, style.colon)
+    words = (style.true, style.false, style.null, style.key_open, style.key_close)
+    plain = (JSON_STYLE.true, JSON_STYLE.false, JSON_STYLE.null, '"', '"')
+    # Beyond ASCII engines take characters, and no escapes.
+    strings = [(string.open, string.close, string.escape) for string in style.strings if not string.ascii]
+    return (
+        [mark.strip() for mark in marks] == ["[", ",", "]", "{", ":"]
+        and words == plain
+        and strings == [('"', '"', "json")]
+    )

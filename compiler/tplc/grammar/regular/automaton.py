@@ -24,6 +24,7 @@ from tplc.grammar.regular.expressions import (
     Ref,
     Rep,
     Seq,
+    Spelled,
     alt,
     opt,
     rep,
@@ -119,6 +120,17 @@ def from_texts(texts: Iterable[str]) -> Automaton:
     return Automaton(tuple(rows), frozenset(ends))
 
 
+def begun(automaton: Automaton, character: str) -> Automaton | None:
+    """What may follow the character; None where no text begins with it."""
+    for ranges, to in automaton.edges[0]:
+        if codepoints.contains(ranges, ord(character)):
+            swap = {0: to, to: 0}
+            rows = [automaton.edges[swap.get(state, state)] for state in range(len(automaton.edges))]
+            turned = tuple(tuple((ranges, swap.get(to, to)) for ranges, to in row) for row in rows)
+            return minimal(Automaton(turned, frozenset(swap.get(state, state) for state in automaton.accepting)))
+    return None
+
+
 def minimal(automaton: Automaton) -> Automaton:
     """Join states that can't be told apart (Moore)."""
     trimmed = _trimmed(automaton)
@@ -212,11 +224,22 @@ class _Steps:
             return end
         if isinstance(expr, Rep):
             return self._repeat(expr, start)
+        if isinstance(expr, Spelled):
+            return self._embed(expr.automaton, start)
         raise TypeError(f"a rule has no place in a regular expression: {expr}")
 
     def _read(self, ranges: Ranges, start: int) -> int:
         end = self.state()
         self.edges[start].append((ranges, end))
+        return end
+
+    def _embed(self, automaton: Automaton, start: int) -> int:
+        states, end = [self.state() for _ in automaton.edges], self.state()
+        self.free[start].append(states[0])
+        for state, row in zip(states, automaton.edges, strict=True):
+            self.edges[state] += [(ranges, states[to]) for ranges, to in row]
+        for state in automaton.accepting:
+            self.free[states[state]].append(end)
         return end
 
     def _repeat(self, expr: Rep, start: int) -> int:

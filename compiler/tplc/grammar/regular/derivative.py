@@ -8,6 +8,7 @@ The generation prompt may hold the head of the turn; the grammar goes on from th
 from __future__ import annotations
 
 from tplc.grammar.regular import codepoints
+from tplc.grammar.regular.automaton import begun, minimal, to_expr
 from tplc.grammar.regular.expressions import (
     EMPTY,
     NEVER,
@@ -18,9 +19,12 @@ from tplc.grammar.regular.expressions import (
     Ref,
     Rep,
     Seq,
+    Spelled,
     Written,
     alt,
+    chars,
     lit,
+    nullable,
     rep,
     seq,
 )
@@ -45,6 +49,11 @@ def _derivative(rules: Rules, expr: Expr, character: str) -> Expr:
         return seq(_derivative(rules, expr.item, character), rep(expr.item, max(expr.low - 1, 0), high))
     if isinstance(expr, Ref):
         return _derivative(rules, rules.body(expr.name), character)
+    if isinstance(expr, Spelled):
+        rest = begun(expr.automaton, character)
+        if rest is None:
+            return NEVER
+        return expr if rest == minimal(expr.automaton) else to_expr(rules, "rest", rest, chars)
     if isinstance(expr, Written):
         raise TypeError("no prompt ends inside an argument's value")
     found = []
@@ -62,4 +71,6 @@ def _nullable(rules: Rules, expr: Expr) -> bool:
         return all(_nullable(rules, item) for item in expr.items)
     if isinstance(expr, Alt):
         return any(_nullable(rules, item) for item in expr.items)
-    return isinstance(expr, Rep) and (expr.low == 0 or _nullable(rules, expr.item))
+    if isinstance(expr, Rep):
+        return expr.low == 0 or _nullable(rules, expr.item)
+    return nullable(expr)

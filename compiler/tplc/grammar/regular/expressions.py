@@ -11,10 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from tplc.grammar.regular import codepoints
 from tplc.grammar.regular.codepoints import Ranges
+
+if TYPE_CHECKING:
+    from tplc.grammar.regular.automaton import Automaton
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +60,23 @@ class Ref:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A right side as GBNF already, never empty, and the rules that it names: all of them match something."""
+    """A right side as the target writes it, never empty, and the rules that it names: all of them match something."""
 
     text: str
     names: tuple[str, ...]
 
 
-Expr = Lit | Chars | Seq | Alt | Rep | Ref | Written
+@dataclass(frozen=True, slots=True)
+class Spelled:
+    """Texts that an automaton reads, and how the target writes them."""
 
-_LEAVES = frozenset((Lit, Chars, Ref, Written))
+    text: str
+    automaton: Automaton
+
+
+Expr = Lit | Chars | Seq | Alt | Rep | Ref | Written | Spelled
+
+_LEAVES = frozenset((Lit, Chars, Ref, Written, Spelled))
 EMPTY = Seq(())
 NEVER = Alt(())
 ANY_CHARACTER = Chars(codepoints.ALL)
@@ -154,7 +165,7 @@ def nullable(expr: Expr) -> bool:
         return any(nullable(item) for item in expr.items)
     if isinstance(expr, Rep):
         return expr.low == 0 or nullable(expr.item)
-    return False
+    return isinstance(expr, Spelled) and 0 in expr.automaton.accepting
 
 
 def walk(expr: Expr) -> Iterator[Expr]:

@@ -43,13 +43,13 @@ class Spelling(Protocol):
     def through(self, rules: Rules, hint: str, stop: Stop, forbidden: tuple[str, ...]) -> Expr:
         """Any text with none of `forbidden`, up to the first stop."""
 
-    def without(self, rules: Rules, hint: str, forbidden: tuple[str, ...]) -> Expr:
-        """Any text with none of `forbidden`."""
+    def without(self, rules: Rules, hint: str, forbidden: tuple[str, ...], end: str = "") -> Expr:
+        """Any text with none of `forbidden`, and with `end` at its end."""
 
     def automaton(self, rules: Rules, hint: str, automaton: Automaton, write: Callable[[Ranges], Expr]) -> Expr: ...
 
-    def splits(self, text: str) -> bool:
-        """Whether a part of the text is a token that no text matches."""
+    def before_token(self, text: str) -> str | None:
+        """What stands before the first part that is a token, which no text matches; None where no part is one."""
 
 
 class Rules:

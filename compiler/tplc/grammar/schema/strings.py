@@ -271,8 +271,9 @@ def raw_through(rules: Rules, hint: str, texts: Language, stop: Stop, forbidden:
 
 
 def _raw_through(rules: Rules, hint: str, texts: Language, stop: Stop, forbidden: tuple[str, ...]) -> Expr:
-    if rules.spelling.splits(stop.text):
-        return _up_to_token(rules, hint, texts, stop, forbidden)
+    before = rules.spelling.before_token(stop.text)
+    if before is not None:
+        return _up_to_token(rules, hint, texts, stop, forbidden, before)
     if texts == Free(0, None):
         return rules.spelling.through(rules, hint, stop, forbidden)
     if isinstance(texts, Texts):
@@ -290,11 +291,11 @@ def _raw_through(rules: Rules, hint: str, texts: Language, stop: Stop, forbidden
     return to_expr(rules, hint, both(_then(whole, stop.text), through([stop], forbidden)), chars)
 
 
-def _up_to_token(rules: Rules, hint: str, texts: Language, stop: Stop, forbidden: tuple[str, ...]) -> Expr:
-    """As above, where the stop is or holds a token: text ends there by itself, and may not spell the stop out."""
+def _up_to_token(rules: Rules, hint: str, texts: Language, stop: Stop, forbidden: tuple[str, ...], before: str) -> Expr:
+    """As above, where the stop has a token behind `before`: text ends there by itself, and may not spell the stop."""
     held = (stop.core, *forbidden)
     if texts == Free(0, None):
-        return seq(rules.spelling.without(rules, hint, held), lit(stop.text))
+        return seq(rules.spelling.without(rules, hint, held, before), lit(stop.text[len(before) :]))
     if isinstance(texts, Texts):
         possible = tuple(text for text in texts.values if _ends_behind(text, stop, forbidden))
         return seq(_trie(rules, hint, possible, _AS_THEY_ARE), lit(stop.text))

@@ -1,0 +1,96 @@
+"""The pipeline: IR and request → rules → terminals and what is left to rules → text.
+
+lark(ir, tools=[{"type": "function", "function": {"name": "f", …}}], tokens=[AddedToken("<call>", 7, apart=True)])
+→  LarkGrammar(text='%llguidance {}\\n\\nstart: FREE | FREE <call> …', tokens=("<call>",), …)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tplc.backends.lark.free import with_free_text
+from tplc.backends.lark.json_schema import as_it_is
+from tplc.backends.lark.result import LarkGrammar
+from tplc.backends.lark.spelling import LarkSpelling
+from tplc.backends.lark.tell_apart import SchemasMeet, told_apart
+from tplc.backends.lark.write import HEADER, write_lines
+from tplc.grammar.regular.expressions import NEVER, Expr, alt
+from tplc.grammar.regular.rules import ROOT
+from tplc.grammar.request.build import RequestRules, made_of
+from tplc.grammar.request.errors import NothingAllowed
+from tplc.grammar.request.request import Request
+from tplc.grammar.request.size import MOST_CHARACTERS
+from tplc.ir.nodes import Json, TemplateIR
+from tplc.ir.tokens import AddedToken
+
+
+def lark(
+    ir: TemplateIR,
+    *,
+    tools: Sequence[Mapping[str, Any]] | None = None,
+    tool_choice: str = "auto",
+    parallel_tool_calls: bool | None = None,
+    json_schema: Json | None = None,
+    context: Mapping[str, Json] | None = None,
+    any_order: bool = False,
+    strict: bool = False,
+    most_characters: int = MOST_CHARACTERS,
+    tokens: Sequence[AddedToken] | None = None,
+) -> LarkGrammar:
+    """The grammar of one request.  `tokens` are those that the tokenizer was given, None where it is not known."""
+    request = Request(
+        tools=tools,
+        tool_choice=tool_choice,
+        parallel_tool_calls=parallel_tool_calls,
+        json_schema=json_schema,
+        context=context,
+        any_order=any_order,
+        strict=strict,
+        most_characters=most_characters,
+    )
+    spelling = LarkSpelling(tokens or ())
+
+    def write(made: RequestRules) -> LarkGrammar:
+        return _written(made, spelling, known=tokens is not None)
+
+    try:
+        return made_of(ir, request, spelling, write, as_it_is)
+    except SchemasMeet:
+        return made_of(ir, request, spelling, write)
+
+
+def _written(made: RequestRules, spelling: LarkSpelling, *, known: bool) -> LarkGrammar:
+    ir = made.ir
+    finished = _finished(made, spelling) if made.constrains else {}
+    text = ""
+    if finished:
+        made.report_left_out(finished)
+        lines = write_lines(told_apart(ir.provenance.name, finished, spelling))
+        text = "".join(lines.values())
+        made.check_size(text, {name: len(line) for name, line in lines.items()}, finished)
+        made.check_exact()
+    apart = tuple(token for token in ir.preserved_tokens if spelling.before_token(token) is not None)
+    others = tuple(token for token in ir.preserved_tokens if token not in apart)
+    grammar = LarkGrammar(text, apart, others, known, made.prompt.text, made.report.found)
+    if not text:
+        return grammar
+    remarks = "".join(f"// {line}\n" for line in grammar.remarks())
+    return LarkGrammar(f"{HEADER}{remarks}\n{text}", apart, others, known, made.prompt.text, made.report.found)
+
+
+def _finished(made: RequestRules, spelling: LarkSpelling) -> dict[str, Expr]:
+    ways = made.ways()
+    root = alt(*ways)
+    if made.lazy:
+        root = with_free_text(made.rules, ways, made.fired, spelling, _inside(made.ir))
+    finished = made.rules.finished(root)
+    if finished[ROOT] == NEVER:
+        raise NothingAllowed("grammar")
+    return finished
+
+
+def _inside(ir: TemplateIR) -> list[str]:
+    """The tokens that stand inside of a turn."""
+    ends = [end.strip() for end in ir.turn.ends]
+    return [token for token in ir.preserved_tokens if token not in ends and token != ir.turn.header.strip()]

@@ -1,0 +1,114 @@
+"""Terminals of which the longest match is the right one.
+
+    start: WORD "!" | WORD_2      WORD: "a"      WORD_2: /a[!?]/       behind "a", "!" is taken for that of WORD_2
+
+As they come, most are.  Where they would not be, rules are written where they are used and free text as an expression,
+so that more is one terminal; then all of the answer, if it can be; else what is left is read one character at a time.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from tplc.backends.lark.absorb import without_spare_space
+from tplc.backends.lark.arrange import Arranged, arranged, replaced, rewritten
+from tplc.backends.lark.characters import in_characters
+from tplc.backends.lark.lexing import Unclear, conflicts
+from tplc.backends.lark.result import NoLark
+from tplc.backends.lark.spelling import LarkSpelling, as_plain
+from tplc.backends.lark.write import write_lines
+from tplc.grammar.regular.expressions import Expr, Lit, Ref, Spelled, Written, names, walk
+from tplc.grammar.regular.rules import ROOT
+
+_MOST_ROUNDS = 12
+Bodies = dict[str, Expr]
+Pairs = list[tuple[Expr, Expr]]
+
+
+class SchemasMeet(Exception):
+    """Two schemas may begin at the same place, where only our own rules can be told apart."""
+
+
+def told_apart(name: str, finished: Mapping[str, Expr], spelling: LarkSpelling) -> Arranged:
+    """The rules as terminals and what is left to rules.  Raises SchemasMeet, and NoLark for what cannot be told."""
+    bodies = without_spare_space({rule: rewritten(body, spelling.in_tokens) for rule, body in finished.items()})
+    found: Pairs = []
+    try:
+        for made in _larger(bodies):
+            found = conflicts(made)
+            if not found:
+                return made
+    except Unclear:
+        pass
+    whole = arranged(_merged(bodies, None))
+    if len(whole.rules) == 1 and whole.rules[ROOT] == Ref("answer"):
+        return whole
+    return _in_characters(name, arranged(bodies), found)
+
+
+def _larger(bodies: Bodies) -> Iterator[Arranged]:
+    """The rules as they are, and with more in one terminal each time, where something is not told apart."""
+    for _ in range(_MOST_ROUNDS):
+        made = in_characters(arranged(bodies), set())
+        yield made
+        apart = _in_pairs(conflicts(made))
+        more = _inlined(bodies, _rules_with(apart, made))
+        if more == bodies:
+            more = _merged(bodies, {made.terminals.get(one.name, one) for one in apart if isinstance(one, Ref)})
+        if more == bodies:
+            return
+        bodies = more
+
+
+def _in_characters(name: str, made: Arranged, found: Pairs) -> Arranged:
+    made = in_characters(made, set())
+    for _ in range(_MOST_ROUNDS):
+        try:
+            found = conflicts(made)
+        except Unclear:
+            break
+        if not found:
+            return made
+        made = in_characters(made, _in_pairs(found))
+    shown = _example(found[0], made) if found else "the request takes too many rules"
+    raise NoLark(name, "text that ends where other text goes on", shown)
+
+
+def _in_pairs(found: Pairs) -> set[Expr]:
+    apart = {one for pair in found for one in pair}
+    if any(isinstance(one, Written) for one in apart):
+        raise SchemasMeet
+    return apart
+
+
+def _rules_with(apart: set[Expr], made: Arranged) -> set[str]:
+    """The rules that name these terminals, and those that stand beside them."""
+    held = {name for name, body in made.rules.items() if any(node in apart for node in walk(body))}
+    return {rule for name in held for rule in (name, *names(made.rules[name])) if rule in made.rules and rule != ROOT}
+
+
+def _inlined(bodies: Bodies, wanted: set[str]) -> Bodies:
+    """The rules with these, where they stand in one place only, written there: then more is one terminal."""
+    uses = Counter(name for body in bodies.values() for name in names(body))
+    for name in sorted(wanted):
+        if uses[name] == 1 and name not in names(bodies[name]):
+            change: dict[Expr, Expr] = {Ref(name): bodies[name]}
+            bodies = {other: replaced(old, change) for other, old in bodies.items() if other != name}
+    return bodies
+
+
+def _merged(bodies: Bodies, texts: set[Expr] | None) -> Bodies:
+    """The rules with these texts, or all, as expressions, which may be part of others."""
+
+    def change(expr: Lit | Spelled) -> Expr:
+        return as_plain(expr) if isinstance(expr, Spelled) and (texts is None or expr in texts) else expr
+
+    return {name: rewritten(body, change) for name, body in bodies.items()}
+
+
+def _example(pair: tuple[Expr, Expr], made: Arranged) -> str:
+    lines = write_lines(Arranged({}, made.terminals))
+    shown = [lines[one.name].strip() if isinstance(one, Ref) else json.dumps(str(one)) for one in pair]
+    return " and ".join(dict.fromkeys(shown))
