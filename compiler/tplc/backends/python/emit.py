@@ -444,7 +444,7 @@ def _words(words: Iterable[tuple[str, str]]) -> Expression:
 def _field_table(calls: CallForm) -> list[str]:
     lines = assignment(
         "CALL_FIELDS: Mapping[tuple[str, ...], str]",
-        mapping((texts(path), literal(role)) for path, role in calls.fields),
+        mapping((texts(path), literal(role)) for path, role in (*calls.fields, *calls.wrapped)),
     )
     if calls.object_head:
         lines += assignment("CALL_HEAD", called("Pattern", [literal(calls.object_head)]))
