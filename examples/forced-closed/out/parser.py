@@ -1485,6 +1485,8 @@ class CallReader(Reader):
         elif self.role and len(self.stack) == self.depth:
             self.event, self.role, self.pause = self.role, "", True
             self.floor = NO_FLOOR
+        elif not (is_key or self.role or self.lists) and 0 < len(self.stack) == len(self.path):
+            self.event, self.pause = "other", True  # no object, where one holds fields
 
     def _repaired(self, what: str) -> None:
         super()._repaired(what)

@@ -1414,6 +1414,8 @@ class CallReader(Reader):
         elif self.role and len(self.stack) == self.depth:
             self.event, self.role, self.pause = self.role, "", True
             self.floor = NO_FLOOR
+        elif not (is_key or self.role or self.lists) and 0 < len(self.stack) == len(self.path):
+            self.event, self.pause = "other", True  # no object, where one holds fields
 
     def _repaired(self, what: str) -> None:
         super()._repaired(what)
@@ -1709,6 +1711,9 @@ CALL_FIELDS: Mapping[tuple[str, ...], str] = {
     ("name",): "name",
     ("arguments",): "arguments",
     ("parameters",): "arguments",
+    ("function", "name"): "name",
+    ("function", "arguments"): "arguments",
+    ("function", "parameters"): "arguments",
 }
 CALL_HEAD = Pattern('\\{\\s*"name"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"\\s*,\\s*"arguments"\\s*:\\s*(?=\\{)')
 
