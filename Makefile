@@ -23,7 +23,7 @@ OF_SERVERS = torch==2.13.0 transformers==5.19.0 xgrammar==0.2.8 'llguidance<1.8'
 	partial-json-parser regex ijson mistral-common IPython orjson numpy pytest pytest-timeout \
 	trl==1.16.0
 
-.PHONY: help setup test slow lint format types golden golden-check examples bench hostile coverage lines random random-wild mutations round-trip kept docs grammars lark targets engines servers servers-wild million schema-suite llama-checker agreement cuts fuzz demo check dist clean
+.PHONY: help setup test slow lint format types golden golden-check examples bench hostile coverage lines random random-wild mutations round-trip kept docs grammars lark targets engines servers servers-wild million native schema-suite llama-checker agreement cuts fuzz demo check dist clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -148,6 +148,9 @@ million: $(READY)  ## a million rows through one process and through Ray, with w
 
 agreement: $(READY)  ## the PEG against the generated parsers on 10,000 mutated outputs (ARGS="--count N")
 	$(BIN)/python -m tests.peg.agreement $(ARGS)
+
+native: $(READY)  ## parsers of every kind compiled with mypyc: they say what their files say
+	TPLC_NATIVE=1 $(PYTEST) tests/cli/test_native.py $(ARGS)
 
 cuts: $(READY)  ## rendered calls of the examples and the templates in ../shared, cut at every place: all have to be incomplete
 	$(BIN)/python -m tests.backends.cuts

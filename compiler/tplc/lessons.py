@@ -162,6 +162,9 @@ def _between(ir: TemplateIR, parts: tuple[Part, ...], end: FormMarker, start: Fo
     """A text between two parts is the closer of one and the opener of the other: what one of them usually is decides,
     else it is all the closer's."""
     closer, opener = marker_of(ir, end), marker_of(ir, start)
+    if not gap.strip() and not closer.strip() and opener.strip():
+        yield Form(parts, start, gap)  # nothing but white space is left of what opens the part
+        return
     shared = len(common_suffix(gap, opener))
     while shared and not (reads_well(gap, len(gap) - shared) and reads_well(opener, len(opener) - shared)):
         shared -= 1

@@ -18,7 +18,7 @@ from .values import Reader, Style, json_end, text_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import ClassVar
+    from typing import Any, ClassVar
 
     from .markers import Marks
 
@@ -40,6 +40,9 @@ class CallReader(Reader):
         self.depth = 0
         self.floor = NO_FLOOR
         self.event = ""
+
+    def _new(self) -> Any:
+        return CallReader(self.styles, self.breaks, self.fields)
 
     def _begin(self) -> None:
         super()._begin()
@@ -71,6 +74,8 @@ class CallReader(Reader):
         elif self.role and len(self.stack) == self.depth:
             self.event, self.role, self.pause = self.role, "", True
             self.floor = NO_FLOOR
+        elif not (is_key or self.role or self.lists) and 0 < len(self.stack) == len(self.path):
+            self.event, self.pause = "other", True  # no object, where one holds fields
 
     def _repaired(self, what: str) -> None:
         super()._repaired(what)
@@ -84,7 +89,12 @@ class CallObjects(Objects):
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]]  # ("*",) stands for a name that is the key
     CLOSERS: ClassVar[Sequence[str]] = ()
     HEAD: ClassVar[Pattern | None] = None  # how the object usually begins, up to the object of arguments
-    _reader: CallReader | None = None
+    _object_reader: CallReader | None = None  # the same, as long as it reads the object
+
+    def copy(self) -> Any:
+        twin = super().copy()
+        twin._reader = twin._object_reader
+        return twin
 
     def _try_object(self, kind: str, opened: str) -> None:
         """The opener of a call has come, with the opening of its object at its end."""
@@ -102,7 +112,7 @@ class CallObjects(Objects):
         self._early: str | None = None  # arguments that came before the name
         self._call_id: str | None = None
         if self.HEAD is None or not self._is_whole(self.HEAD.match(self._buf, end)):
-            self._reader = CallReader(self.STYLES, self.BREAKS, self.FIELDS)
+            self._reader = self._object_reader = CallReader(self.STYLES, self.BREAKS, self.FIELDS)
 
     def _is_whole(self, head: re.Match[str] | None) -> bool:
         """All of an object of the usual kind is there, so that the standard library's scanner can read it."""
@@ -120,13 +130,13 @@ class CallObjects(Objects):
         return True
 
     def _goes_through(self, reader: Reader) -> bool:
-        said = self._reader is not None and self._reader.role == "arguments" and self._named
+        said = self._object_reader is not None and self._object_reader.role == "arguments" and self._named
         return said and super()._goes_through(reader)
 
     def _object(self) -> bool:
         # call = "{" (key ":" value ",")* "}"
-        reader, more = self._reader, True
-        while more and reader is not None and self._reader is reader:
+        reader, more = self._object_reader, True
+        while more and reader is not None and self._object_reader is reader:
             start = self._pos
             self._pos = reader.read(self._buf, start, self._final)
             more, reader.pause, event, reader.event = reader.pause, False, reader.event, ""
@@ -141,9 +151,9 @@ class CallObjects(Objects):
                     self._in_string(reader)
             if event and not self._member(reader, event):
                 return True
-        if reader is not None and not reader.want and self._reader is reader:
+        if reader is not None and not reader.want and self._object_reader is reader:
             return self._end_object(reader)
-        return self._reader is None
+        return self._object_reader is None
 
     def _member(self, reader: CallReader, event: str) -> bool:
         """A key or the value of a field has come; False when this is no call after all."""
@@ -184,7 +194,7 @@ class CallObjects(Objects):
         self._note("not a call: expected " + expected)
         text = "".join(self._raw)
         self._say(self._back_kind, text if self._echo else text[max(0, -self._raw_base) :])
-        self._raw, self._reader = [], None
+        self._raw, self._reader, self._object_reader = [], None, None
         self._literal, self._fresh, self._line_start, self._unclosed = True, False, False, False
         self._state = self._back
         return result
@@ -205,22 +215,22 @@ class CallObjects(Objects):
             self._say("arguments", "{}")
         if reader.repair:
             self._note("call: " + reader.repair)
-        self._reader = None
+        self._reader = self._object_reader = None
         return self._close_call()
 
     def _finish(self) -> None:
-        reader = self._reader
+        reader = self._object_reader
         if reader is not None and not self._named:
             self._cut_object()
         elif reader is not None and reader.role == "arguments" and self._kind != "done":
             reader.stack, reader.depth = reader.stack[reader.depth :], 0
             text = reader.take() + reader.close()
             self._say("arguments", text if self._kind == "{" else self._unwrapped(text))
-            self._reader = None
+            self._reader = self._object_reader = None
         elif reader is not None:
             if reader.role in ("arguments", "other"):
                 self._note(("unknown" if reader.role == "other" else "repeated") + " field " + reader.path[-1])
             self._say("arguments", "{}" if self._early is None else "")
-            self._reader = None
+            self._reader = self._object_reader = None
         # Not the closing of bare arguments, which are another object's here.
         Machine._finish(self)

@@ -109,7 +109,7 @@ class Elements(RawPairs):
         return super()._end_pairs(kind)
 
     def _close_frames(self) -> None:
-        self._say("arguments", "".join("]" if frame.opened == "[" else "}" for frame in reversed(self._frames)))
+        self._say("arguments", "".join("]" if frame.opened == "[" else "}" for frame in self._frames[::-1]))
         self._frames = []
 
     def _finish(self) -> None:

@@ -39,8 +39,8 @@ class Guess:
         self.keys: Collection[str] | None = None
 
     def before(self, keys: Collection[str] | None) -> Guess:
-        twin = object.__new__(Guess)
-        twin.end, twin.start, twin.keys = self.end, self.start, keys
+        twin = Guess(self.end.pattern, self.start.pattern)  # re keeps what it has compiled
+        twin.keys = keys
         return twin
 
     def find(self, buf: str, pos: int) -> Mark | None:

@@ -8,21 +8,13 @@ TYPE_CHECKING = False  # as typing's, whose import costs more than the rest of a
 if TYPE_CHECKING:
     from typing import Any, TypedDict
 
-    class Function(TypedDict):
-        name: str
-        arguments: str
-
-    class ToolCall(TypedDict):
-        id: str | None
-        type: str
-        function: Function
-
-    class Message(TypedDict):
-        role: str
-        content: str | None
-        reasoning_content: str | None
-        tool_calls: list[ToolCall]
-
+    # Calls, as mypyc has no classes inside of blocks.
+    Function = TypedDict("Function", {"name": str, "arguments": str})
+    ToolCall = TypedDict("ToolCall", {"id": "str | None", "type": str, "function": Function})
+    Message = TypedDict(
+        "Message",
+        {"role": str, "content": "str | None", "reasoning_content": "str | None", "tool_calls": "list[ToolCall]"},
+    )
     Delta = dict[str, Any]
 
 
@@ -33,7 +25,13 @@ class Copied:
     """A copy has lists, and parts that can be copied, of its own."""
 
     def copy(self) -> Any:
-        twin = object.__new__(type(self))
-        for name, value in self.__dict__.items():
-            setattr(twin, name, value.copy() if isinstance(value, (list, Copied)) else value)
+        twin = self._new()
+        # A class that mypyc compiled has no __dict__.
+        for name in getattr(self, "__mypyc_attrs__", None) or self.__dict__:
+            if hasattr(self, name):
+                value = getattr(self, name)
+                setattr(twin, name, value.copy() if isinstance(value, (list, Copied)) else value)
         return twin
+
+    def _new(self) -> Any:
+        return type(self)()

@@ -27,24 +27,24 @@ class Objects(Machine):
         if reader is None or not self._through:
             return super()._more(chunk)
         # In the middle of arguments no state has to look at JSON as it should be.
-        self._buf += chunk
-        end = reader.regular(self._buf, 0, len(self._buf))
-        if not reader.waits or len(self._buf) - end > HELD:
-            self._pos = end
+        buf = self._buf + chunk if self._buf != "" else chunk
+        end = reader.regular(buf, 0, len(buf))
+        if not reader.waits or len(buf) - end > HELD:
+            self._buf, self._pos = buf, end
             return self._advance("")
-        self._buf = self._buf[end:]
-        self._plain_value = reader.string is not None and self._buf == "" and reader.style.usual == '"'
-        if not end:
+        text, self._buf = buf[:end], buf[end:]
+        self._plain_value = self._buf == "" and reader.string is not None and reader.style.usual == '"'
+        if text == "":
             return []
-        text = reader.take()
+        reader.out.clear()  # it is the text, as it came
         self._passed.append(text)
         return [{"tool_calls": [{"index": self._index, "function": {"arguments": text}}]}]
 
     def _advance(self, chunk: str) -> list[Delta]:
         deltas = super()._advance(chunk)
         reader = self._reader
-        waits = self._eat or self._wanted or self._base < 0
-        self._through = reader is not None and not waits and not reader.comma and self._goes_through(reader)
+        waits = self._eat or self._wanted or self._base < 0 or (reader is not None and (reader.comma or reader.out))
+        self._through = reader is not None and not waits and self._goes_through(reader)
         if self._through:
             self._within = "arguments"
         return deltas

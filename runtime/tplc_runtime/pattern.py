@@ -17,8 +17,14 @@ class Pattern:
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
+        self.match: Any = lambda *given: self._compiled().match(*given)
+        self.search: Any = lambda *given: self._compiled().search(*given)
+        self.fullmatch: Any = lambda *given: self._compiled().fullmatch(*given)
+        self.finditer: Any = lambda *given: self._compiled().finditer(*given)
+        self.sub: Any = lambda *given: self._compiled().sub(*given)
 
-    def __getattr__(self, method: str) -> Any:
-        found = getattr(re.compile(self.pattern, re.DOTALL), method)
-        setattr(self, method, found)
+    def _compiled(self) -> re.Pattern[str]:
+        found = re.compile(self.pattern, re.DOTALL)
+        self.match, self.search, self.fullmatch = found.match, found.search, found.fullmatch
+        self.finditer, self.sub = found.finditer, found.sub
         return found

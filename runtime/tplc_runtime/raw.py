@@ -18,15 +18,9 @@ from .values import escaped, json_end, literal_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import ClassVar, Protocol
+    from typing import Any, ClassVar
 
-    class End(Protocol):
-        """What ends a value."""
-
-        def find(self, buf: str, pos: int) -> Mark | None: ...
-        def held(self, buf: str, pos: int) -> int: ...
-        def plain(self, text: str) -> int: ...
-
+    End = Any  # what ends a value: it has `find`, `held` and `plain`, as markers have
 
 NUMBER_PART = Pattern(r"[\s\w.+-]*")
 WHOLE_ARGUMENTS = ("arguments", "parameters")  # a pair so called holds all of them, where the schema has none

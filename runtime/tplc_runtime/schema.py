@@ -55,7 +55,7 @@ def variants(schema: object, root: object) -> list[dict[str, Any]]:
             found.append(one)
         else:
             members = [*unions[0][:64], *[NULL] * (one.get("nullable") is True)]
-            waiting += [(member, depth + 1) for member in reversed(members)]
+            waiting += [(member, depth + 1) for member in members[::-1]]
     return [{}]
 
 

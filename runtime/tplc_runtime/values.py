@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import namedtuple
 from json.encoder import encode_basestring
 
 from .markers import NO_MARKS
@@ -82,8 +81,12 @@ def json_end(buf: str, pos: int) -> int:
 IN_STRING = body_of('"', "json")
 
 
-class Quoting(namedtuple("Quoting", "close escape body rest")):
+class Quoting:
     """How a string goes on and ends: `body` stays as it is, `rest` only needs the escapes of JSON."""
+
+    def __init__(self, close: str, escape: str) -> None:
+        self.close, self.escape = close, escape
+        self.body, self.rest = body_of(close[0], escape), rest_of(close, escape)
 
     def plain(self, text: str) -> int:
         """The end of what is in the string and stays as it is; -1 when more than a part of an escape follows that."""
@@ -105,10 +108,7 @@ class Style:
         *,
         bare_keys: bool = False,
     ) -> None:
-        self.strings = {
-            opened: Quoting(close, escape, body_of(close[0], escape), rest_of(close, escape))
-            for opened, close, escape in strings
-        }
+        self.strings = {opened: Quoting(close, escape) for opened, close, escape in strings}
         self.usual = strings[0][1] if strings else ""
         self.words, self.bare_keys = words, bare_keys
         self.tokens = {**dict.fromkeys(self.strings, '"'), **dict(zip(signs, "[,]{:,}"))}
@@ -118,7 +118,7 @@ class Style:
         # Searched for: a pattern that steps through a word takes a hundred bytes of memory for each character.
         self.word_end = Pattern(rf"\s|{either}|\Z")
         self.begins = {sign[:n] for sign in ordered for n in range(1, len(sign))}
-        is_json = '"' in self.strings and self.strings['"'][1] == "json" and "".join(signs) == "[,]{:,}"
+        is_json = '"' in self.strings and self.strings['"'].escape == "json" and "".join(signs) == "[,]{:,}"
         is_json = is_json and all(words.get(word) == word for word in JSON_WORDS)
         self.is_json = is_json and '"' not in self.begins
         follow = "|".join(re.escape(sign) for sign, token in self.tokens.items() if token in ",]}:")
@@ -152,6 +152,9 @@ class Reader(Copied):
         self.waits = False  # what is left of regular JSON is decided by what comes
         self.floor = 0  # what is deeper is read for its text alone
 
+    def _new(self) -> Any:
+        return Reader(self.styles)
+
     def take(self) -> str:
         text = "".join(self.out)
         self.out.clear()
@@ -166,7 +169,7 @@ class Reader(Copied):
                 if pos == stop or (self.waits and not final):
                     break
             if self.string is not None:
-                start, pos = pos, self._inside(buf, pos, final, *self.string)
+                start, pos = pos, self._inside(buf, pos, final, self.string)
                 if pos == start and self.string is not None:
                     break
                 continue
@@ -391,12 +394,13 @@ class Reader(Copied):
             return int(mark.start)
         return pos if not final and self.breaks.held(buf, pos) < end else end
 
-    def _inside(self, buf: str, pos: int, final: bool, close: str, escape: str, body: Pattern, rest: Pattern) -> int:
+    def _inside(self, buf: str, pos: int, final: bool, string: Quoting) -> int:
         """Text of a string, up to something that is not plain."""
-        end: int = body.match(buf, pos).end()
+        close, escape = string.close, string.escape
+        end: int = string.body.match(buf, pos).end()
         if end > pos:
             self.out.append(buf[pos:end])
-        if end < len(buf) and (text := rest.match(buf, end).group()):
+        if end < len(buf) and (text := string.rest.match(buf, end).group()):
             self.out.append(escaped(text))
             end += len(text)
         if end == len(buf):

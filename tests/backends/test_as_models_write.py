@@ -81,6 +81,26 @@ def test_what_is_no_pair_ends_no_call(name: str, text: str, odd: str) -> None:
     look.expect(odd, calls=[("f", {"a": 1, "c": "y"})])
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"type": "function", "function": {"name": "look", "arguments": {"days": 2}}}',
+        '{"function": {"arguments": {"days": 2}, "name": "look"}, "id": "x"}',
+        '{"id": "x", "function": {"name": "look", "parameters": {"days": 2}}, "type": "function"}',
+        '{"function": {"name": "look", "arguments": "{\\"days\\": 2}"}}',
+        '{"function": null, "name": "look", "arguments": {"days": 2}}',
+    ],
+)
+def test_a_call_as_apis_have_it(text: str) -> None:
+    case("tagged-json").output(f"<fn>\n{text}\n</fn>").expect(calls=[("look", {"days": 2})])
+    case("json-array").output(f"«wishes»[{text}]«/wishes»").expect(calls=[("look", {"days": 2})])
+
+
+def test_a_call_as_apis_have_it_is_text_where_calls_look_like_text() -> None:
+    text = '{"type": "function", "function": {"name": "look", "arguments": {"days": 2}}}'
+    case("bare-json").output(text).expect(text)
+
+
 def test_where_no_pair_and_no_end_comes_the_call_is_over() -> None:
     look = case("parameter-tags").output("<do=f>\n<with=a>\n1\n</with>\nIt is done.")
     look.expect("\nIt is done.", calls=[("f", {"a": 1})])

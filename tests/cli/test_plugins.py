@@ -19,6 +19,14 @@ def test_compile(run: Run, template: Path, tmp_path: Path) -> None:
         assert again.code == 0 and (tmp_path / f"chat_{server}.py").read_text(encoding="utf-8") == text
 
 
+def test_a_plugin_is_no_parser_for_commands(run: Run, template: Path, tmp_path: Path) -> None:
+    assert run("compile", "chat.jinja", "-t", "vllm", "-q", "-o", "chat_vllm.py").code == 0
+    for arguments in (("verify", "chat.jinja", "chat_vllm.py"), ("parse", "chat_vllm.py", "chat.jinja")):
+        result = run(*arguments)
+        told = "is a plug-in, for a server to load: give a parser (tplc compile -t python) instead"
+        assert (result.code, result.err) == (2, f"tplc: chat_vllm.py: {told}\n")
+
+
 def test_a_manifest_gives_them_the_name_of_the_model(run: Run, template: Path, tmp_path: Path) -> None:
     (tmp_path / "tplc.toml").write_text(
         '[models."Hut-7B"]\nsource = "chat.jinja"\n'

@@ -161,7 +161,7 @@ class Markers:
         opening = getattr(module.StreamParser, "STYLES", None)
         self._openings = [sign for style in opening or () for sign, token in style.tokens.items() if token == "{"]
         styles = opening or ()
-        quotes = [string[0] for style in styles for string in style.strings.values()]
+        quotes = [string.close for style in styles for string in style.strings.values()]
         self._syntax = _UNCOUNTED.union(*quotes, *(token for style in styles for token in style.tokens))
         words = {word for style in styles for word in style.words} | set(getattr(module.StreamParser, "WORDS", ()))
         self._words = sorted({*words, "None"}, key=len, reverse=True)

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from tests.servers.answers import CUTS, NAMES, Answer, answers
+from tests.servers.answers import CUTS, LOOK, NAMES, Answer, answers
 from tests.servers.plugins import plugin_module
+from tests.servers.tokens import tiny_tokenizer
 
 if importlib.util.find_spec("sglang") is None:
     pytest.skip("SGLang is not there: make servers", allow_module_level=True)
@@ -97,3 +98,67 @@ def test_reads_as_our_parser_does(name: str) -> None:
         for size in CUTS:
             assert streamed(name, answer, size) == wanted, (size, str(answer))
     assert len(answers(name)) > 20
+
+
+THOUGHT = "<musing>\nHm.\n</musing>\n\n"
+CALL = '<fn>\n{"name": "look", "arguments": {}}\n</fn>'
+
+
+def reasoning(text: str, size: int = 5, **options: Any) -> list[tuple[str, str]]:
+    """What a reasoning parser sends of chunks: reasoning and the rest."""
+    parser = registered("tagged-json").FormatReasoningDetector(**options)
+    results = [parser.parse_streaming_increment(text[at : at + size]) for at in range(0, len(text), size)]
+    results.append(parser.finish())
+    return [(one.reasoning_text, one.normal_text) for one in results if one.reasoning_text or one.normal_text]
+
+
+def test_what_follows_the_reasoning_is_handed_on_as_it_came() -> None:
+    found = reasoning(THOUGHT + "Hi.\n" + CALL + "<~/~>\n", tool_call_parser_active=True)
+    assert "".join(rest for _, rest in found) == "Hi.\n" + CALL + "<~/~>\n"
+
+
+def test_without_a_parser_of_calls_the_rest_is_the_content() -> None:
+    assert "".join(rest for _, rest in reasoning(THOUGHT + "Hi.<~/~>\n")) == "Hi."
+
+
+def test_reasoning_as_a_whole() -> None:
+    assert reasoning(THOUGHT + "Hi.", 50, stream_reasoning=False) == [("Hm.", "Hi.")]
+    assert reasoning("<musing>\nHm", stream_reasoning=False) == [("Hm", "")]
+
+
+def test_reasoning_that_has_to_stand_for_the_content() -> None:
+    assert reasoning(THOUGHT, force_nonempty_content=True) == [("", "Hm.")]
+    assert reasoning(THOUGHT + "Hi.", 50, force_nonempty_content=True) == [("Hm.", "Hi.")]
+
+
+def test_reasoning_that_comes_again_stays_in_the_content() -> None:
+    text = THOUGHT + "So. <musing>\nOr?\n</musing>\n\nYes." + CALL
+    answer = Answer(text, "<~assistant~>\n", (LOOK,), {})
+    wanted = ("Hm.", "So. <musing>\nOr?\n</musing>\n\nYes.", [("look", "{}")])
+    assert whole("tagged-json", answer) == wanted
+    assert {size: streamed("tagged-json", answer, size) for size in CUTS} == dict.fromkeys(CUTS, wanted)
+
+
+def test_an_answer_that_is_continued() -> None:
+    options = {"continue_final_message": True, "previous_content": "<musing>\nWell", "tool_call_parser_active": True}
+    found = reasoning(", yes.\n</musing>\n\nHi.", **options)
+    assert ("".join(thought for thought, _ in found), "".join(rest for _, rest in found)) == (", yes.", "Hi.")
+
+
+def test_both_names_are_choices_once_registered() -> None:
+    from sglang.srt.function_call.function_call_parser import FunctionCallParser
+    from sglang.srt.parser.reasoning_parser import ReasoningParser
+
+    plugin = registered("tagged-json")
+    assert FunctionCallParser.ToolCallParserEnum["tagged-json"] is plugin.FormatDetector
+    assert ReasoningParser.DetectorMap["tagged-json"] is plugin.FormatReasoningDetector
+
+
+def test_whether_prompts_reason_is_said_in_the_servers_words() -> None:
+    for name, opened in (("forced-open", True), ("tagged-json", False)):
+        parser = registered(name).FormatReasoningDetector()
+        assert (parser.think_start_token, parser.think_end_token) == registered(name).StreamParser.AROUND_REASONING[
+            0
+        ] + (registered(name).StreamParser.AROUND_REASONING[1])
+        ids = parser.get_self_opened_think_start_token_ids(tiny_tokenizer())
+        assert (ids is None) == opened

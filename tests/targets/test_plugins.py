@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -42,6 +43,31 @@ def test_one_file_holds_parser_classes_and_format(name: str, server: Server) -> 
     assert not [module for module in modules if module.startswith("tplc")], "what is of tplc stands in the file"
     assert text.splitlines()[1] == "# To regenerate: tplc compile hut.jinja"
     assert all(line == line.rstrip() for line in text.splitlines())
+
+
+def test_words_of_a_template_stay_words() -> None:
+    """They stand in the format, between quotes, and in comments."""
+    ir = example_ir("tagged-json")
+    for hostile in (
+        '"""\nimport os\n"""',
+        "\\",
+        '\\"',
+        '"',
+        "'''\nimport os",
+        'a\\"""',
+        "\u2028import os",
+        "\r\nimport os",
+    ):
+        provenance = replace(ir.provenance, name=hostile, special_tokens=((hostile, hostile),))
+        spoken = replace(ir, provenance=provenance, turn=replace(ir.turn, ends=(f"<{hostile}>",)))
+        tree = ast.parse(plugin(spoken, "vllm", name="hut", command=f"tplc compile {hostile}"))
+        assert {"os"}.isdisjoint(
+            alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names
+        )
+        held = next(node for node in tree.body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "IR")
+        assert loads(ast.literal_eval(held.value)) == spoken
+    with pytest.raises(UsageError):
+        plugin(ir, "vllm", name="hut\nimport os")
 
 
 def test_what_starts_the_server_is_said() -> None:

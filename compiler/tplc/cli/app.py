@@ -234,6 +234,13 @@ def compile_(
             help="For python: standalone (in the file), shared (in _tplc_runtime.py beside it), or installed.",
         ),
     ] = "standalone",
+    native: Annotated[
+        bool,
+        typer.Option(
+            "--native",
+            help="For python: also compile it with mypyc, to an extension that is imported in the file's place.",
+        ),
+    ] = False,
     max_size: Annotated[
         int | None,
         typer.Option(
@@ -287,6 +294,7 @@ def compile_(
         openai=openai,
         name=name,
         runtime=runtime,
+        native=native,
         reasoning=reasoning,
         legacy=legacy,
         tokenizer=tokenizer,

@@ -21,8 +21,10 @@ from tplc.cli.shown import print_json
 from tplc.cli.watch import watch
 from tplc.errors import SourceError, TplcError, UsageError
 from tplc.ir.nodes import TemplateIR
+from tplc.ir.profiles import PROFILES, Profile
 from tplc.ir.runtimes import RUNTIME_FILE, Runtime
-from tplc.project.artifacts import check_output, check_report, write_output
+from tplc.native import check_native, compile_native, extension_of, is_native
+from tplc.project.artifacts import check_output, check_report, not_ours, write_bytes, write_output
 from tplc.project.declared import telling_places
 from tplc.project.depfile import depfile
 from tplc.project.files import read_examples, read_schema, read_text, read_tools
@@ -33,7 +35,6 @@ from tplc.targets.lark import check_read
 if TYPE_CHECKING:
     from tplc.backends.gbnf import Grammar
     from tplc.backends.lark import LarkGrammar
-    from tplc.backends.response_template import Profile
     from tplc.ir.tokens import AddedToken
     from tplc.learn.warnings import TemplateWarning
     from tplc.sources import TemplateSource
@@ -68,6 +69,7 @@ class CompileOptions:
     openai: bool
     name: str | None
     runtime: str
+    native: bool
     reasoning: str
     legacy: bool
     tokenizer: str | None
@@ -148,12 +150,25 @@ def compile_command(options: CompileOptions) -> None:
             if request.parser.runtime == "shared":
                 # First: a parser is never without it.
                 write_output(_runtime_file(options), driver.shared_runtime())
-            write_output(options.output, text)
+            _write(options, target, text)
         if options.depfile is not None:
             write_output(options.depfile, rule)
     _report(ir, grammar, warnings, unsaid, options, wrote=writes)
     if not writes:
         raise SystemExit(1)
+
+
+def _write(options: CompileOptions, target: driver.Target, text: str) -> None:
+    extension = extension_of(options.output)
+    compiled = compile_native(text, options.output) if options.native else b""
+    if target == "python" and options.output != "-" and is_native(extension):
+        # It would be imported in place of what is written now.
+        os.unlink(extension)
+        if not options.native:
+            print(f"tplc: removed {extension}, which was compiled from an earlier file", file=sys.stderr)
+    write_output(options.output, text)
+    if compiled:
+        write_bytes(extension, compiled)
 
 
 def _command(options: CompileOptions, target: driver.Target, request: driver.GrammarOptions) -> str:
@@ -172,8 +187,6 @@ def _target(options: CompileOptions) -> driver.Target:
 
 
 def _profile(options: CompileOptions, target: driver.Target) -> Profile:
-    from tplc.backends.response_template import PROFILES
-
     profile = next((name for name in PROFILES if name == options.profile), None)
     if profile is None:
         raise UsageError(f"no profile is called {options.profile!r}: there are {', '.join(PROFILES)}")
@@ -299,7 +312,21 @@ def _parser(options: CompileOptions, target: driver.Target) -> driver.ParserOpti
         if options.output == "-":
             raise UsageError(f"--runtime shared writes {RUNTIME_FILE} beside the parser: give --output FILE")
         check_output(_runtime_file(options), force=options.force)
+    if options.native:
+        _check_native(options, target, runtime)
     return driver.ParserOptions(options.openai, runtime)
+
+
+def _check_native(options: CompileOptions, target: driver.Target, runtime: Runtime) -> None:
+    if target != "python" or runtime != "standalone":
+        what = f"a {target} artifact has no code" if target != "python" else f"not for --runtime {runtime}"
+        raise UsageError(f"--native is for --target python with a runtime in the file; {what}")
+    if options.output == "-":
+        raise UsageError("--native writes an extension beside the parser: give --output FILE")
+    check_native(options.output)
+    extension = extension_of(options.output)
+    if os.path.lexists(extension) and not options.force and not is_native(extension):
+        raise not_ours(extension)
 
 
 def _runtime_file(options: CompileOptions) -> str:
@@ -353,6 +380,8 @@ def _report(
     where = output if wrote and output != "-" else None
     if where is not None and options.runtime == "shared" and not options.as_json:
         where = f"{where}, {_runtime_file(options)}"
+    if where is not None and options.native and not options.as_json:
+        where = f"{where}, {extension_of(options.output)}"
     if options.as_json:
         report = report_dict(ir, where)
         report["warnings"] = [asdict(warning) for warning in warnings]

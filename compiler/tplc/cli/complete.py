@@ -22,7 +22,7 @@ def targets(incomplete: str) -> list[str]:
 
 
 def profiles(incomplete: str) -> list[str]:
-    from tplc.backends.response_template import PROFILES
+    from tplc.ir.profiles import PROFILES
 
     return _fitting(PROFILES, incomplete)
 

@@ -60,6 +60,7 @@ def _options(options: CompileOptions, target: Target, seen: Callable[[str], str]
         "--strict": options.strict,
         "--legacy": options.legacy,
         "--openai": options.openai,
+        "--native": options.native,
         "--allow-unverified": options.allow_unverified,
     }
     for name, values in listed.items():

@@ -16,6 +16,7 @@ from tplc.ir.nodes import Json
 from tplc.learn.candidates import Candidates
 from tplc.learn.probe import (
     CONTENT,
+    NOT_SHOWN,
     Call,
     Dress,
     Follow,
@@ -50,7 +51,7 @@ def base_dress(prober: Prober, found: Candidates, name: str) -> Dress:
         return silent
     # a reason is worth telling when nothing rendered; else the template did render, without the assistant
     reason = f": {reasons[0]}" if reasons and silent is None else ""
-    if not found.messages:
+    if not found.messages and set(reasons) <= {NOT_SHOWN}:
         others = [variable for variable, _ in found.variables]
         reason = ": it never reads the variable messages" + (
             f", but {', '.join(others)}, which nobody sets" if others else ""

@@ -31,6 +31,7 @@ SYSTEM = "zqsystem0x"
 CONTENT = "zqcontent0x"
 REASONING = "zqreason0x"
 
+NOT_SHOWN = "the user's message is not in the render"
 
 # the names in use for reasoning in a message; `content:KIND` is a content part of that type
 REASONING_KEYS = ("reasoning_content", "reasoning", "thinking", "content:thinking", "content:reasoning")
@@ -175,7 +176,7 @@ class Prober:
             return rendered
         at = rendered.rfind(USER)
         if at < 0:
-            return Refused("the user's message is not in the render")
+            return Refused(NOT_SHOWN)
         tail = rendered[at + len(USER) :]
         for stop in (TOOL_RESULT, NEXT_USER):
             if turn and dress.follow != "none" and stop in tail:

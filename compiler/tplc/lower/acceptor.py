@@ -149,6 +149,7 @@ class CallForm:
     tail: tuple[str, tuple[SlotEnd, ...]] | None = None  # slots after the arguments, and the text before them
     call_id: Layout = ()
     fields: tuple[tuple[tuple[str, ...], str], ...] = ()
+    wrapped: tuple[tuple[tuple[str, ...], str], ...] = ()  # the same inside of one more object, as APIs have them
     object_open: str = "{"
     object_head: str = ""  # a pattern: how a call's object usually begins, up to the arguments
     pairs: PairForm | None = None

@@ -25,6 +25,7 @@ Fields = tuple[tuple[Path, str], ...]
 _MARK = "\x7f"
 # What APIs call the arguments of a call, and of a tool.
 ARGUMENTS = ("arguments", "parameters")
+WRAPPER = "function"  # and what they put both into
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,18 @@ def _declared_fields(tools: Tools) -> Fields:
 def other_names(path: Path) -> list[Path]:
     """Where models write a call's arguments as well."""
     return [(*path[:-1], name) for name in ARGUMENTS if name != path[-1]] if path[-1:] and path[-1] in ARGUMENTS else []
+
+
+def wrapped_fields(fields: Fields) -> Fields:
+    """Where models write what a template has at the top: as APIs do, in the member "function"."""
+    roles = {path[0]: role for path, role in fields if len(path) == 1}
+    if (
+        roles.get("name") != "name"
+        or "arguments" not in map(roles.get, ARGUMENTS)
+        or WRAPPER in {p[0] for p, _ in fields}
+    ):
+        return ()
+    return tuple(((WRAPPER, key), role) for key, role in roles.items() if role in ("name", "arguments"))
 
 
 def _object_in(tools: Tools, opened: str) -> CallObject | None:

@@ -53,7 +53,7 @@ def _calls(calls: CallForm) -> Iterator[str]:
         yield f"calls.id = {printed_layout(calls.call_id)}"
     if calls.fields:
         yield f"calls.object = {quoted(calls.object_open)}"
-        yield from (f"calls.field {'.'.join(path)} = {role}" for path, role in calls.fields)
+        yield from (f"calls.field {'.'.join(path)} = {role}" for path, role in (*calls.fields, *calls.wrapped))
     yield from _texts("calls.closer", calls.call_closers)
     yield from _texts("calls.section_closer", calls.section_closers)
     yield from (f"calls.last = {quoted(text)} ends a call" for text in calls.last)

@@ -15,6 +15,7 @@ from tplc import driver
 from tplc.bounds import bounded
 from tplc.errors import LimitExceeded, SourceError, TplcError, WorkerDied
 from tplc.ir.nodes import TemplateIR, Verification
+from tplc.native import check_native, compile_native, extension_of, is_native_parser
 from tplc.project.artifacts import MOST_BYTES, is_generated, not_ours
 from tplc.project.cache import Cache, sha256, tool_sha256
 from tplc.project.declared import Declared, read_declared, telling_places
@@ -72,6 +73,9 @@ def build(
     progress: Progress = lambda _: None,
 ) -> list[Outcome]:
     """Build the models (all, when none is named), in the manifest's order.  One that fails stops no other."""
+    for model in manifest.chosen(names):
+        for output in parsers_of(model) if model.native else ():
+            check_native(output.path, f"{manifest.path}: models.{model.name}: native")
     cache = Cache(manifest)
     outcomes: dict[str, Outcome] = {}
     waiting: list[Model] = []
@@ -102,6 +106,10 @@ def _refused(model: Model, *, force: bool) -> Outcome | None:
             taken = tree.is_taken(output.path)
             if taken and not force and not is_generated(tree.read(output.path, MOST_BYTES), output.path):
                 raise not_ours(tree.path(output.path))
+        for output in parsers_of(model) if model.native and not force else ():
+            extension = extension_of(output.path)
+            if model.tree.is_taken(extension) and not _is_native(model, extension):
+                raise not_ours(model.tree.path(extension))
     except TplcError as error:
         return Outcome(model.name, "failed", str(error))
     return None
@@ -117,7 +125,21 @@ def _remembered(model: Model, cache: Cache) -> Outcome | None:
         return None
     if known.error:
         return Outcome(model.name, "failed", f"{known.error}\n{_AS_BEFORE}", known.warnings)
-    return Outcome(model.name, "current", "", known.warnings) if known.are_written(model) else None
+    written = known.are_written(model) and all(_is_native(model, path) == model.native for path in extensions_of(model))
+    return Outcome(model.name, "current", "", known.warnings) if written else None
+
+
+def parsers_of(model: Model) -> list[Output]:
+    return [output for output in model.outputs if output.target == "python"]
+
+
+def extensions_of(model: Model) -> list[str]:
+    """What lies beside the parsers of a model that is native."""
+    return [extension_of(output.path) for output in parsers_of(model)]
+
+
+def _is_native(model: Model, extension: str) -> bool:
+    return is_native_parser(model.tree.read(extension, MOST_BYTES) or b"")
 
 
 def _written(model: Model, made: Made, cache: Cache) -> Outcome:
@@ -125,13 +147,22 @@ def _written(model: Model, made: Made, cache: Cache) -> Outcome:
     if made.error:
         return Outcome(model.name, "failed", made.error, made.warnings)
     try:
-        for output, text in zip(model.outputs, made.texts, strict=True):
+        told = list(zip(model.outputs, made.texts, strict=True))
+        parsers = [(output.path, text) for output, text in told if output.target == "python"]
+        compiled = {extension_of(path): compile_native(text, path) for path, text in parsers if model.native}
+        for extension in extensions_of(model):
+            # One of an earlier run would be imported in place of what is written now.
+            if _is_native(model, extension):
+                model.tree.remove(extension)
+        for output, text in told:
             model.tree.write(output.path, text)
+        for extension, data in compiled.items():
+            model.tree.write_bytes(extension, data)
     except TplcError as error:
         return Outcome(model.name, "failed", str(error), made.warnings)
     result = made.verification
     assert result is not None
-    paths = ", ".join(output.path for output in model.outputs)
+    paths = ", ".join([*(output.path for output in model.outputs), *compiled])
     marked = "" if result.verified else " NOT VERIFIED"
     message = f"{paths} ({result.passed} of {result.messages} messages){marked}"
     return Outcome(model.name, "built", message, made.warnings)

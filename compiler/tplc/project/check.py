@@ -16,7 +16,7 @@ from tplc.errors import BadIR, SourceError
 from tplc.ir.diff import diff
 from tplc.ir.serialize import loads
 from tplc.project.artifacts import MOST_BYTES, is_generated
-from tplc.project.build import Made, make_all
+from tplc.project.build import Made, extensions_of, make_all
 from tplc.project.manifest import Manifest, Model, Output
 from tplc.version import VERSION
 
@@ -78,6 +78,9 @@ def _findings(manifest: Manifest, model: Model, made: Made) -> Iterator[Finding]
         return
     for output, text in zip(model.outputs, made.texts, strict=True):
         yield _finding(model, output, text, made)
+    for extension in extensions_of(model) if model.native else ():
+        if not model.tree.is_taken(extension):
+            yield Finding(model.name, model.resolve(extension), "missing", "tplc build compiles it")
 
 
 def _finding(model: Model, output: Output, text: str, made: Made) -> Finding:

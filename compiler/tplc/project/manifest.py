@@ -65,6 +65,7 @@ class Model:
     profile: Literal["transformers", "servers"] = "transformers"
     openai: bool = False
     runtime: Runtime = "standalone"
+    native: bool = False
     limits: tuple[tuple[str, float], ...] = ()
     seed: int = 0
     thorough: bool = False
@@ -250,6 +251,8 @@ def _model(name: str, path: str, table: Mapping[str, Any]) -> Model:
     model = Model(name=name, folder=folder, manifest=os.path.basename(path), **fields)
     _check_tree(model)
     make_limits(dict(model.limits))
+    if model.native and model.runtime != "standalone":
+        raise UsageError(f"native: is for parsers with a runtime of their own, not for runtime {model.runtime}")
     grammar = next((output.path for output in model.outputs if output.target in ("gbnf", "structural_tag")), None)
     if grammar is not None and not (model.tools or model.json_schema):
         raise UsageError(f"outputs: {grammar}: a grammar is made for one request: give tools or json-schema")

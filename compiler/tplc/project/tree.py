@@ -41,12 +41,24 @@ class Tree:
 
     def write(self, name: str, text: str) -> None:
         """Whole or not at all; a file that is there is replaced, and keeps its mode."""
+        self.write_bytes(name, text.encode("utf-8"))
+
+    def write_bytes(self, name: str, data: bytes) -> None:
         *folders, file = self._parts(name)
         try:
             with self._opened(folders, make=True) as place:
-                place.replace(file, text.encode("utf-8"))
+                place.replace(file, data)
         except OSError as error:
             raise SourceError(self.path(name), f"cannot be written: {error.strerror}") from error
+
+    def remove(self, name: str) -> None:
+        """A file, if it is there."""
+        *folders, file = self._parts(name)
+        try:
+            with self._opened(folders, make=False) as place:
+                place.remove(file)
+        except OSError as error:
+            raise SourceError(self.path(name), f"cannot be removed: {error.strerror}") from error
 
     def read(self, name: str, most_bytes: int) -> bytes | None:
         """What a regular file holds, reached through no link; None where there is none, or a larger one."""
@@ -149,7 +161,7 @@ class _Place:
             self._make(temporary, data, self.mode_of(file))
             self._rename(temporary, file)
         except BaseException:
-            self._remove(temporary)
+            self.remove(temporary)
             raise
 
     def _make(self, file: str, data: bytes, mode: int | None) -> None:
@@ -175,7 +187,7 @@ class _Place:
         else:
             os.rename(file, to, src_dir_fd=self._handle, dst_dir_fd=self._handle)
 
-    def _remove(self, file: str) -> None:
+    def remove(self, file: str) -> None:
         with suppress(FileNotFoundError):
             os.unlink(self._name(file), dir_fd=self._handle)
 

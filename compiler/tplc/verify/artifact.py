@@ -54,6 +54,8 @@ def load_module(text: str, name: str = "parser.py", *, runtime: str | None = Non
 def read_parser(text: str, name: str, *, runtime: str | None = None, code: CodeType | None = None) -> ModuleType:
     """Run what somebody says is a parser: what has none in it is not run.  `code`: of a text that was compiled."""
     code = code or _compiled(text, name)
+    if {"StreamParser", "Parting"} <= set(code.co_names):
+        raise NotAParser(f"{name}: is a plug-in, for a server to load: give a parser (tplc compile -t python) instead")
     if not {"parse", "StreamParser"} <= set(code.co_names):
         raise NotAParser(f"{name}: is not a parser made by tplc: it has no parse and StreamParser")
     if runtime is None and RUNTIME in code.co_names:

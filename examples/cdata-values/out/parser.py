@@ -13,32 +13,17 @@ from json.encoder import encode_basestring
 TYPE_CHECKING = False  # as in typing, whose import would cost more than all the rest
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Any, ClassVar, Protocol, TypedDict
+    from typing import Any, ClassVar, TypedDict
 
-    class Function(TypedDict):
-        name: str
-        arguments: str
-
-    class ToolCall(TypedDict):
-        id: str | None
-        type: str
-        function: Function
-
-    class Message(TypedDict):
-        role: str
-        content: str | None
-        reasoning_content: str | None
-        tool_calls: list[ToolCall]
-
+    # Calls, as mypyc has no classes inside of blocks.
+    Function = TypedDict("Function", {"name": str, "arguments": str})
+    ToolCall = TypedDict("ToolCall", {"id": "str | None", "type": str, "function": Function})
+    Message = TypedDict(
+        "Message",
+        {"role": str, "content": "str | None", "reasoning_content": "str | None", "tool_calls": "list[ToolCall]"},
+    )
     Delta = dict[str, Any]
-
-    class End(Protocol):
-        """What ends a value."""
-
-        def find(self, buf: str, pos: int) -> Mark | None: ...
-        def held(self, buf: str, pos: int) -> int: ...
-        def plain(self, text: str) -> int: ...
-
+    End = Any  # what ends a value: it has `find`, `held` and `plain`, as markers have
     Row = dict[str, Any]
 
 TEMPLATE_SHA256 = "f3ba9f8b02c857ebda8eb04bf9a36c71b509978be2b290576a5d229281a88b61"
@@ -83,10 +68,16 @@ class Copied:
     """A copy has lists, and parts that can be copied, of its own."""
 
     def copy(self) -> Any:
-        twin = object.__new__(type(self))
-        for name, value in self.__dict__.items():
-            setattr(twin, name, value.copy() if isinstance(value, (list, Copied)) else value)
+        twin = self._new()
+        # A class that mypyc compiled has no __dict__.
+        for name in getattr(self, "__mypyc_attrs__", None) or self.__dict__:
+            if hasattr(self, name):
+                value = getattr(self, name)
+                setattr(twin, name, value.copy() if isinstance(value, (list, Copied)) else value)
         return twin
+
+    def _new(self) -> Any:
+        return type(self)()
 
 
 class Pattern:
@@ -94,10 +85,16 @@ class Pattern:
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
+        self.match: Any = lambda *given: self._compiled().match(*given)
+        self.search: Any = lambda *given: self._compiled().search(*given)
+        self.fullmatch: Any = lambda *given: self._compiled().fullmatch(*given)
+        self.finditer: Any = lambda *given: self._compiled().finditer(*given)
+        self.sub: Any = lambda *given: self._compiled().sub(*given)
 
-    def __getattr__(self, method: str) -> Any:
-        found = getattr(re.compile(self.pattern, re.DOTALL), method)
-        setattr(self, method, found)
+    def _compiled(self) -> re.Pattern[str]:
+        found = re.compile(self.pattern, re.DOTALL)
+        self.match, self.search, self.fullmatch = found.match, found.search, found.fullmatch
+        self.finditer, self.sub = found.finditer, found.sub
         return found
 
 
@@ -294,7 +291,7 @@ def variants(schema: object, root: object) -> list[dict[str, Any]]:
             found.append(one)
         else:
             members = [*unions[0][:64], *[NULL] * (one.get("nullable") is True)]
-            waiting += [(member, depth + 1) for member in reversed(members)]
+            waiting += [(member, depth + 1) for member in members[::-1]]
     return [{}]
 
 

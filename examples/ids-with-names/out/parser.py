@@ -15,21 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any, ClassVar, TypedDict
 
-    class Function(TypedDict):
-        name: str
-        arguments: str
-
-    class ToolCall(TypedDict):
-        id: str | None
-        type: str
-        function: Function
-
-    class Message(TypedDict):
-        role: str
-        content: str | None
-        reasoning_content: str | None
-        tool_calls: list[ToolCall]
-
+    # Calls, as mypyc has no classes inside of blocks.
+    Function = TypedDict("Function", {"name": str, "arguments": str})
+    ToolCall = TypedDict("ToolCall", {"id": "str | None", "type": str, "function": Function})
+    Message = TypedDict(
+        "Message",
+        {"role": str, "content": "str | None", "reasoning_content": "str | None", "tool_calls": "list[ToolCall]"},
+    )
     Delta = dict[str, Any]
     Row = dict[str, Any]
 
@@ -68,10 +60,16 @@ class Copied:
     """A copy has lists, and parts that can be copied, of its own."""
 
     def copy(self) -> Any:
-        twin = object.__new__(type(self))
-        for name, value in self.__dict__.items():
-            setattr(twin, name, value.copy() if isinstance(value, (list, Copied)) else value)
+        twin = self._new()
+        # A class that mypyc compiled has no __dict__.
+        for name in getattr(self, "__mypyc_attrs__", None) or self.__dict__:
+            if hasattr(self, name):
+                value = getattr(self, name)
+                setattr(twin, name, value.copy() if isinstance(value, (list, Copied)) else value)
         return twin
+
+    def _new(self) -> Any:
+        return type(self)()
 
 
 class Pattern:
@@ -79,10 +77,16 @@ class Pattern:
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
+        self.match: Any = lambda *given: self._compiled().match(*given)
+        self.search: Any = lambda *given: self._compiled().search(*given)
+        self.fullmatch: Any = lambda *given: self._compiled().fullmatch(*given)
+        self.finditer: Any = lambda *given: self._compiled().finditer(*given)
+        self.sub: Any = lambda *given: self._compiled().sub(*given)
 
-    def __getattr__(self, method: str) -> Any:
-        found = getattr(re.compile(self.pattern, re.DOTALL), method)
-        setattr(self, method, found)
+    def _compiled(self) -> re.Pattern[str]:
+        found = re.compile(self.pattern, re.DOTALL)
+        self.match, self.search, self.fullmatch = found.match, found.search, found.fullmatch
+        self.finditer, self.sub = found.finditer, found.sub
         return found
 
 
@@ -304,8 +308,12 @@ def json_end(buf: str, pos: int) -> int:
 IN_STRING = body_of('"', "json")
 
 
-class Quoting(namedtuple("Quoting", "close escape body rest")):
+class Quoting:
     """How a string goes on and ends: `body` stays as it is, `rest` only needs the escapes of JSON."""
+
+    def __init__(self, close: str, escape: str) -> None:
+        self.close, self.escape = close, escape
+        self.body, self.rest = body_of(close[0], escape), rest_of(close, escape)
 
     def plain(self, text: str) -> int:
         """The end of what is in the string and stays as it is; -1 when more than a part of an escape follows that."""
@@ -327,10 +335,7 @@ class Style:
         *,
         bare_keys: bool = False,
     ) -> None:
-        self.strings = {
-            opened: Quoting(close, escape, body_of(close[0], escape), rest_of(close, escape))
-            for opened, close, escape in strings
-        }
+        self.strings = {opened: Quoting(close, escape) for opened, close, escape in strings}
         self.usual = strings[0][1] if strings else ""
         self.words, self.bare_keys = words, bare_keys
         self.tokens = {**dict.fromkeys(self.strings, '"'), **dict(zip(signs, "[,]{:,}"))}
@@ -340,7 +345,7 @@ class Style:
         # Searched for: a pattern that steps through a word takes a hundred bytes of memory for each character.
         self.word_end = Pattern(rf"\s|{either}|\Z")
         self.begins = {sign[:n] for sign in ordered for n in range(1, len(sign))}
-        is_json = '"' in self.strings and self.strings['"'][1] == "json" and "".join(signs) == "[,]{:,}"
+        is_json = '"' in self.strings and self.strings['"'].escape == "json" and "".join(signs) == "[,]{:,}"
         is_json = is_json and all(words.get(word) == word for word in JSON_WORDS)
         self.is_json = is_json and '"' not in self.begins
         follow = "|".join(re.escape(sign) for sign, token in self.tokens.items() if token in ",]}:")
@@ -374,6 +379,9 @@ class Reader(Copied):
         self.waits = False  # what is left of regular JSON is decided by what comes
         self.floor = 0  # what is deeper is read for its text alone
 
+    def _new(self) -> Any:
+        return Reader(self.styles)
+
     def take(self) -> str:
         text = "".join(self.out)
         self.out.clear()
@@ -388,7 +396,7 @@ class Reader(Copied):
                 if pos == stop or (self.waits and not final):
                     break
             if self.string is not None:
-                start, pos = pos, self._inside(buf, pos, final, *self.string)
+                start, pos = pos, self._inside(buf, pos, final, self.string)
                 if pos == start and self.string is not None:
                     break
                 continue
@@ -613,12 +621,13 @@ class Reader(Copied):
             return int(mark.start)
         return pos if not final and self.breaks.held(buf, pos) < end else end
 
-    def _inside(self, buf: str, pos: int, final: bool, close: str, escape: str, body: Pattern, rest: Pattern) -> int:
+    def _inside(self, buf: str, pos: int, final: bool, string: Quoting) -> int:
         """Text of a string, up to something that is not plain."""
-        end: int = body.match(buf, pos).end()
+        close, escape = string.close, string.escape
+        end: int = string.body.match(buf, pos).end()
         if end > pos:
             self.out.append(buf[pos:end])
-        if end < len(buf) and (text := rest.match(buf, end).group()):
+        if end < len(buf) and (text := string.rest.match(buf, end).group()):
             self.out.append(escaped(text))
             end += len(text)
         if end == len(buf):
@@ -1352,24 +1361,24 @@ class Objects(Machine):
         if reader is None or not self._through:
             return super()._more(chunk)
         # In the middle of arguments no state has to look at JSON as it should be.
-        self._buf += chunk
-        end = reader.regular(self._buf, 0, len(self._buf))
-        if not reader.waits or len(self._buf) - end > HELD:
-            self._pos = end
+        buf = self._buf + chunk if self._buf != "" else chunk
+        end = reader.regular(buf, 0, len(buf))
+        if not reader.waits or len(buf) - end > HELD:
+            self._buf, self._pos = buf, end
             return self._advance("")
-        self._buf = self._buf[end:]
-        self._plain_value = reader.string is not None and self._buf == "" and reader.style.usual == '"'
-        if not end:
+        text, self._buf = buf[:end], buf[end:]
+        self._plain_value = self._buf == "" and reader.string is not None and reader.style.usual == '"'
+        if text == "":
             return []
-        text = reader.take()
+        reader.out.clear()  # it is the text, as it came
         self._passed.append(text)
         return [{"tool_calls": [{"index": self._index, "function": {"arguments": text}}]}]
 
     def _advance(self, chunk: str) -> list[Delta]:
         deltas = super()._advance(chunk)
         reader = self._reader
-        waits = self._eat or self._wanted or self._base < 0
-        self._through = reader is not None and not waits and not reader.comma and self._goes_through(reader)
+        waits = self._eat or self._wanted or self._base < 0 or (reader is not None and (reader.comma or reader.out))
+        self._through = reader is not None and not waits and self._goes_through(reader)
         if self._through:
             self._within = "arguments"
         return deltas

@@ -15,21 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any, ClassVar, TypedDict
 
-    class Function(TypedDict):
-        name: str
-        arguments: str
-
-    class ToolCall(TypedDict):
-        id: str | None
-        type: str
-        function: Function
-
-    class Message(TypedDict):
-        role: str
-        content: str | None
-        reasoning_content: str | None
-        tool_calls: list[ToolCall]
-
+    # Calls, as mypyc has no classes inside of blocks.
+    Function = TypedDict("Function", {"name": str, "arguments": str})
+    ToolCall = TypedDict("ToolCall", {"id": "str | None", "type": str, "function": Function})
+    Message = TypedDict(
+        "Message",
+        {"role": str, "content": "str | None", "reasoning_content": "str | None", "tool_calls": "list[ToolCall]"},
+    )
     Delta = dict[str, Any]
     Row = dict[str, Any]
 
@@ -69,10 +61,16 @@ class Copied:
     """A copy has lists, and parts that can be copied, of its own."""
 
     def copy(self) -> Any:
-        twin = object.__new__(type(self))
-        for name, value in self.__dict__.items():
-            setattr(twin, name, value.copy() if isinstance(value, (list, Copied)) else value)
+        twin = self._new()
+        # A class that mypyc compiled has no __dict__.
+        for name in getattr(self, "__mypyc_attrs__", None) or self.__dict__:
+            if hasattr(self, name):
+                value = getattr(self, name)
+                setattr(twin, name, value.copy() if isinstance(value, (list, Copied)) else value)
         return twin
+
+    def _new(self) -> Any:
+        return type(self)()
 
 
 class Pattern:
@@ -80,10 +78,16 @@ class Pattern:
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
+        self.match: Any = lambda *given: self._compiled().match(*given)
+        self.search: Any = lambda *given: self._compiled().search(*given)
+        self.fullmatch: Any = lambda *given: self._compiled().fullmatch(*given)
+        self.finditer: Any = lambda *given: self._compiled().finditer(*given)
+        self.sub: Any = lambda *given: self._compiled().sub(*given)
 
-    def __getattr__(self, method: str) -> Any:
-        found = getattr(re.compile(self.pattern, re.DOTALL), method)
-        setattr(self, method, found)
+    def _compiled(self) -> re.Pattern[str]:
+        found = re.compile(self.pattern, re.DOTALL)
+        self.match, self.search, self.fullmatch = found.match, found.search, found.fullmatch
+        self.finditer, self.sub = found.finditer, found.sub
         return found
 
 
@@ -305,8 +309,12 @@ def json_end(buf: str, pos: int) -> int:
 IN_STRING = body_of('"', "json")
 
 
-class Quoting(namedtuple("Quoting", "close escape body rest")):
+class Quoting:
     """How a string goes on and ends: `body` stays as it is, `rest` only needs the escapes of JSON."""
+
+    def __init__(self, close: str, escape: str) -> None:
+        self.close, self.escape = close, escape
+        self.body, self.rest = body_of(close[0], escape), rest_of(close, escape)
 
     def plain(self, text: str) -> int:
         """The end of what is in the string and stays as it is; -1 when more than a part of an escape follows that."""
@@ -328,10 +336,7 @@ class Style:
         *,
         bare_keys: bool = False,
     ) -> None:
-        self.strings = {
-            opened: Quoting(close, escape, body_of(close[0], escape), rest_of(close, escape))
-            for opened, close, escape in strings
-        }
+        self.strings = {opened: Quoting(close, escape) for opened, close, escape in strings}
         self.usual = strings[0][1] if strings else ""
         self.words, self.bare_keys = words, bare_keys
         self.tokens = {**dict.fromkeys(self.strings, '"'), **dict(zip(signs, "[,]{:,}"))}
@@ -341,7 +346,7 @@ class Style:
         # Searched for: a pattern that steps through a word takes a hundred bytes of memory for each character.
         self.word_end = Pattern(rf"\s|{either}|\Z")
         self.begins = {sign[:n] for sign in ordered for n in range(1, len(sign))}
-        is_json = '"' in self.strings and self.strings['"'][1] == "json" and "".join(signs) == "[,]{:,}"
+        is_json = '"' in self.strings and self.strings['"'].escape == "json" and "".join(signs) == "[,]{:,}"
         is_json = is_json and all(words.get(word) == word for word in JSON_WORDS)
         self.is_json = is_json and '"' not in self.begins
         follow = "|".join(re.escape(sign) for sign, token in self.tokens.items() if token in ",]}:")
@@ -375,6 +380,9 @@ class Reader(Copied):
         self.waits = False  # what is left of regular JSON is decided by what comes
         self.floor = 0  # what is deeper is read for its text alone
 
+    def _new(self) -> Any:
+        return Reader(self.styles)
+
     def take(self) -> str:
         text = "".join(self.out)
         self.out.clear()
@@ -389,7 +397,7 @@ class Reader(Copied):
                 if pos == stop or (self.waits and not final):
                     break
             if self.string is not None:
-                start, pos = pos, self._inside(buf, pos, final, *self.string)
+                start, pos = pos, self._inside(buf, pos, final, self.string)
                 if pos == start and self.string is not None:
                     break
                 continue
@@ -614,12 +622,13 @@ class Reader(Copied):
             return int(mark.start)
         return pos if not final and self.breaks.held(buf, pos) < end else end
 
-    def _inside(self, buf: str, pos: int, final: bool, close: str, escape: str, body: Pattern, rest: Pattern) -> int:
+    def _inside(self, buf: str, pos: int, final: bool, string: Quoting) -> int:
         """Text of a string, up to something that is not plain."""
-        end: int = body.match(buf, pos).end()
+        close, escape = string.close, string.escape
+        end: int = string.body.match(buf, pos).end()
         if end > pos:
             self.out.append(buf[pos:end])
-        if end < len(buf) and (text := rest.match(buf, end).group()):
+        if end < len(buf) and (text := string.rest.match(buf, end).group()):
             self.out.append(escaped(text))
             end += len(text)
         if end == len(buf):
@@ -1303,24 +1312,24 @@ class Objects(Machine):
         if reader is None or not self._through:
             return super()._more(chunk)
         # In the middle of arguments no state has to look at JSON as it should be.
-        self._buf += chunk
-        end = reader.regular(self._buf, 0, len(self._buf))
-        if not reader.waits or len(self._buf) - end > HELD:
-            self._pos = end
+        buf = self._buf + chunk if self._buf != "" else chunk
+        end = reader.regular(buf, 0, len(buf))
+        if not reader.waits or len(buf) - end > HELD:
+            self._buf, self._pos = buf, end
             return self._advance("")
-        self._buf = self._buf[end:]
-        self._plain_value = reader.string is not None and self._buf == "" and reader.style.usual == '"'
-        if not end:
+        text, self._buf = buf[:end], buf[end:]
+        self._plain_value = self._buf == "" and reader.string is not None and reader.style.usual == '"'
+        if text == "":
             return []
-        text = reader.take()
+        reader.out.clear()  # it is the text, as it came
         self._passed.append(text)
         return [{"tool_calls": [{"index": self._index, "function": {"arguments": text}}]}]
 
     def _advance(self, chunk: str) -> list[Delta]:
         deltas = super()._advance(chunk)
         reader = self._reader
-        waits = self._eat or self._wanted or self._base < 0
-        self._through = reader is not None and not waits and not reader.comma and self._goes_through(reader)
+        waits = self._eat or self._wanted or self._base < 0 or (reader is not None and (reader.comma or reader.out))
+        self._through = reader is not None and not waits and self._goes_through(reader)
         if self._through:
             self._within = "arguments"
         return deltas
@@ -1372,6 +1381,9 @@ class CallReader(Reader):
         self.floor = NO_FLOOR
         self.event = ""
 
+    def _new(self) -> Any:
+        return CallReader(self.styles, self.breaks, self.fields)
+
     def _begin(self) -> None:
         super()._begin()
         if not self.role and not self.lists and self.stack:
@@ -1402,6 +1414,8 @@ class CallReader(Reader):
         elif self.role and len(self.stack) == self.depth:
             self.event, self.role, self.pause = self.role, "", True
             self.floor = NO_FLOOR
+        elif not (is_key or self.role or self.lists) and 0 < len(self.stack) == len(self.path):
+            self.event, self.pause = "other", True  # no object, where one holds fields
 
     def _repaired(self, what: str) -> None:
         super()._repaired(what)
@@ -1415,7 +1429,12 @@ class CallObjects(Objects):
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]]  # ("*",) stands for a name that is the key
     CLOSERS: ClassVar[Sequence[str]] = ()
     HEAD: ClassVar[Pattern | None] = None  # how the object usually begins, up to the object of arguments
-    _reader: CallReader | None = None
+    _object_reader: CallReader | None = None  # the same, as long as it reads the object
+
+    def copy(self) -> Any:
+        twin = super().copy()
+        twin._reader = twin._object_reader
+        return twin
 
     def _try_object(self, kind: str, opened: str) -> None:
         """The opener of a call has come, with the opening of its object at its end."""
@@ -1433,7 +1452,7 @@ class CallObjects(Objects):
         self._early: str | None = None  # arguments that came before the name
         self._call_id: str | None = None
         if self.HEAD is None or not self._is_whole(self.HEAD.match(self._buf, end)):
-            self._reader = CallReader(self.STYLES, self.BREAKS, self.FIELDS)
+            self._reader = self._object_reader = CallReader(self.STYLES, self.BREAKS, self.FIELDS)
 
     def _is_whole(self, head: re.Match[str] | None) -> bool:
         """All of an object of the usual kind is there, so that the standard library's scanner can read it."""
@@ -1451,13 +1470,13 @@ class CallObjects(Objects):
         return True
 
     def _goes_through(self, reader: Reader) -> bool:
-        said = self._reader is not None and self._reader.role == "arguments" and self._named
+        said = self._object_reader is not None and self._object_reader.role == "arguments" and self._named
         return said and super()._goes_through(reader)
 
     def _object(self) -> bool:
         # call = "{" (key ":" value ",")* "}"
-        reader, more = self._reader, True
-        while more and reader is not None and self._reader is reader:
+        reader, more = self._object_reader, True
+        while more and reader is not None and self._object_reader is reader:
             start = self._pos
             self._pos = reader.read(self._buf, start, self._final)
             more, reader.pause, event, reader.event = reader.pause, False, reader.event, ""
@@ -1472,9 +1491,9 @@ class CallObjects(Objects):
                     self._in_string(reader)
             if event and not self._member(reader, event):
                 return True
-        if reader is not None and not reader.want and self._reader is reader:
+        if reader is not None and not reader.want and self._object_reader is reader:
             return self._end_object(reader)
-        return self._reader is None
+        return self._object_reader is None
 
     def _member(self, reader: CallReader, event: str) -> bool:
         """A key or the value of a field has come; False when this is no call after all."""
@@ -1515,7 +1534,7 @@ class CallObjects(Objects):
         self._note("not a call: expected " + expected)
         text = "".join(self._raw)
         self._say(self._back_kind, text if self._echo else text[max(0, -self._raw_base) :])
-        self._raw, self._reader = [], None
+        self._raw, self._reader, self._object_reader = [], None, None
         self._literal, self._fresh, self._line_start, self._unclosed = True, False, False, False
         self._state = self._back
         return result
@@ -1536,23 +1555,23 @@ class CallObjects(Objects):
             self._say("arguments", "{}")
         if reader.repair:
             self._note("call: " + reader.repair)
-        self._reader = None
+        self._reader = self._object_reader = None
         return self._close_call()
 
     def _finish(self) -> None:
-        reader = self._reader
+        reader = self._object_reader
         if reader is not None and not self._named:
             self._cut_object()
         elif reader is not None and reader.role == "arguments" and self._kind != "done":
             reader.stack, reader.depth = reader.stack[reader.depth :], 0
             text = reader.take() + reader.close()
             self._say("arguments", text if self._kind == "{" else self._unwrapped(text))
-            self._reader = None
+            self._reader = self._object_reader = None
         elif reader is not None:
             if reader.role in ("arguments", "other"):
                 self._note(("unknown" if reader.role == "other" else "repeated") + " field " + reader.path[-1])
             self._say("arguments", "{}" if self._early is None else "")
-            self._reader = None
+            self._reader = self._object_reader = None
         # Not the closing of bare arguments, which are another object's here.
         Machine._finish(self)
 

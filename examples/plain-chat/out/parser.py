@@ -14,21 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any, ClassVar, TypedDict
 
-    class Function(TypedDict):
-        name: str
-        arguments: str
-
-    class ToolCall(TypedDict):
-        id: str | None
-        type: str
-        function: Function
-
-    class Message(TypedDict):
-        role: str
-        content: str | None
-        reasoning_content: str | None
-        tool_calls: list[ToolCall]
-
+    # Calls, as mypyc has no classes inside of blocks.
+    Function = TypedDict("Function", {"name": str, "arguments": str})
+    ToolCall = TypedDict("ToolCall", {"id": "str | None", "type": str, "function": Function})
+    Message = TypedDict(
+        "Message",
+        {"role": str, "content": "str | None", "reasoning_content": "str | None", "tool_calls": "list[ToolCall]"},
+    )
     Delta = dict[str, Any]
     Row = dict[str, Any]
 
@@ -59,10 +51,16 @@ class Copied:
     """A copy has lists, and parts that can be copied, of its own."""
 
     def copy(self) -> Any:
-        twin = object.__new__(type(self))
-        for name, value in self.__dict__.items():
-            setattr(twin, name, value.copy() if isinstance(value, (list, Copied)) else value)
+        twin = self._new()
+        # A class that mypyc compiled has no __dict__.
+        for name in getattr(self, "__mypyc_attrs__", None) or self.__dict__:
+            if hasattr(self, name):
+                value = getattr(self, name)
+                setattr(twin, name, value.copy() if isinstance(value, (list, Copied)) else value)
         return twin
+
+    def _new(self) -> Any:
+        return type(self)()
 
 
 class Pattern:
@@ -70,10 +68,16 @@ class Pattern:
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
+        self.match: Any = lambda *given: self._compiled().match(*given)
+        self.search: Any = lambda *given: self._compiled().search(*given)
+        self.fullmatch: Any = lambda *given: self._compiled().fullmatch(*given)
+        self.finditer: Any = lambda *given: self._compiled().finditer(*given)
+        self.sub: Any = lambda *given: self._compiled().sub(*given)
 
-    def __getattr__(self, method: str) -> Any:
-        found = getattr(re.compile(self.pattern, re.DOTALL), method)
-        setattr(self, method, found)
+    def _compiled(self) -> re.Pattern[str]:
+        found = re.compile(self.pattern, re.DOTALL)
+        self.match, self.search, self.fullmatch = found.match, found.search, found.fullmatch
+        self.finditer, self.sub = found.finditer, found.sub
         return found
 
 

@@ -158,7 +158,8 @@ class _Analysis:
         sections = [text for text in calls.section_starts if text.strip()]
         section = next(iter(sections), calls.section_start)
         # A section that opens with white space alone is no more than white space of the first call's opening.
-        openers = calls.starts if sections else tuple(section + text for text in calls.starts)
+        blank = [text for text in calls.section_starts if not text.strip()] if sections else [section]
+        openers = (*(space + text for space in blank for text in calls.starts), *(calls.starts if sections else ()))
         opened = bool(openers[0].strip())
         ahead = _ahead(openers[0], self.first)
         no_opener = "" if opened or not sections else _ahead(section, self.first)

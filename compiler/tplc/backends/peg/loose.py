@@ -127,8 +127,8 @@ def string_pattern(style: BoundedStyle, *, follow: str = "", whole: bool = False
     """
     stop = "" if whole else r"|\\?\Z"
     strings = [
-        rf"{exact(opened)}{_text(close, escape)}(?:{_close(style, close, escape, follow)}{stop})"
-        for opened, (close, escape, *_) in style.strings.items()
+        rf"{exact(opened)}{_text(of.close, of.escape)}(?:{_close(style, of.close, of.escape, follow)}{stop})"
+        for opened, of in style.strings.items()
     ]
     return either(strings) or "(?!)"
 
@@ -136,8 +136,8 @@ def string_pattern(style: BoundedStyle, *, follow: str = "", whole: bool = False
 def open_string_pattern(style: BoundedStyle) -> str:
     """Text in quotes that the output's end cuts."""
     strings = []
-    for opened, (close, escape, *_) in style.strings.items():
-        text = rf"(?:(?!{exact(close)}).)*+" if escape == "none" else _text(close, escape) + r"\\?"
+    for opened, of in style.strings.items():
+        text = rf"(?:(?!{exact(of.close)}).)*+" if of.escape == "none" else _text(of.close, of.escape) + r"\\?"
         strings.append(exact(opened) + text + r"\Z")
     return either(strings) or "(?!)"
 
@@ -157,10 +157,9 @@ def _close(style: BoundedStyle, close: str, escape: str, follow: str) -> str:
 
 def no_name_pattern(style: BoundedStyle) -> str:
     """Text in quotes that names nothing: white space, or lines."""
-    blank = [rf"{exact(opened)}(?:\s|\\[nrt])*+{exact(close)}" for opened, (close, *_) in style.strings.items()]
+    blank = [rf"{exact(opened)}(?:\s|\\[nrt])*+{exact(of.close)}" for opened, of in style.strings.items()]
     lines = [
-        rf"{exact(opened)}(?:(?!{exact(close)})[^\\\n]|\\[^n])*+(?:\n|\\n)"
-        for opened, (close, *_) in style.strings.items()
+        rf"{exact(opened)}(?:(?!{exact(of.close)})[^\\\n]|\\[^n])*+(?:\n|\\n)" for opened, of in style.strings.items()
     ]
     return either([*blank, *lines]) or "(?!)"
 

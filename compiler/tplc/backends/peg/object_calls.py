@@ -33,7 +33,7 @@ from tplc.backends.peg.slots import closing, slot_rules
 from tplc.backends.peg.styles import BoundedStyle
 from tplc.ir.nodes import Dialect, Slot
 from tplc.lower import CallForm
-from tplc.lower.call_objects import other_names
+from tplc.lower.call_objects import WRAPPER, other_names
 
 QUOTES = ('"', "'")
 
@@ -87,6 +87,8 @@ def object_call_section(dialect: Dialect, facts: Facts, known: KnownTools, style
     rules += [rule(f"call_object_for_{tool.rule}", tool_object(calls, tool)) for tool in own]
     stop = style.stop
     rules += named_by_key(name, stop) if calls.name_is_key else object_rules(name, fields_of(calls), stop, facts.bare)
+    if calls.wrapped:
+        rules = with_wrapper(rules, name, stop)
     rules += break_rules(stop)
     rules += [rule(slot, *VALUES) for slot in ("id", "index") if calls.path_of(slot)]
     rules.append(
@@ -149,6 +151,20 @@ def object_rules(name: str, fields: Field, stop: str, bare: bool) -> list[Rule]:
         if each.inner:
             rules += object_rules("inner_object", each, stop, bare)
     return rules
+
+
+def with_wrapper(rules: list[Rule], name: str, stop: str) -> list[Rule]:
+    """The object, or one that holds it as the member "function"."""
+    before, behind = "(!wrapper_key !name_key field)*", f"field* {ends('object_close', stop)}"
+    wrapped = f"object_open {before} wrapper_key loose_sign* wrapped_object {behind}"
+    found = []
+    for each in rules:
+        if each.name == name:
+            found += [rule(name, wrapped, "wrapped_object"), rule("wrapped_object", *each.choices)]
+            found.append(rule("wrapper_key", leaf(key_pattern(WRAPPER))))
+        else:
+            found.append(each)
+    return found
 
 
 def key_pattern(key: str) -> str:

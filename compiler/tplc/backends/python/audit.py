@@ -43,7 +43,7 @@ BUILTINS = frozenset(
     staticmethod classmethod str sum super tuple type zip""".split()
 )
 COMMAND_ONLY = frozenset(["open", "print"])
-PRIVATE = frozenset(["__class__", "__dict__", "__doc__", "__name__", "__new__", "__init__"])
+PRIVATE = frozenset(["__class__", "__dict__", "__doc__", "__name__", "__new__", "__init__", "__mypyc_attrs__"])
 
 
 _LEAVES = frozenset([ast.Name, ast.Constant])
@@ -139,5 +139,10 @@ def _by_name(node: ast.Call) -> Iterator[tuple[int, str]]:
     """An attribute that is named by a text is one of a message's or a state's own, never of Python's."""
     if isinstance(node.func, ast.Name) and node.func.id in ("getattr", "setattr", "hasattr") and len(node.args) > 1:
         name = node.args[1]
-        if isinstance(name, ast.Constant) and isinstance(name.value, str) and name.value.startswith("__"):
+        if (
+            isinstance(name, ast.Constant)
+            and isinstance(name.value, str)
+            and name.value.startswith("__")
+            and name.value not in PRIVATE
+        ):
             yield node.lineno, f"uses .{name.value}"

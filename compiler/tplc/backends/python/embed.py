@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from itertools import pairwise
 
 FILES = (
     "message",
@@ -29,8 +30,8 @@ FILES = (
     "pairs",
     "raw",
     "guess",
-    "wraps",
     "elements",
+    "wraps",
     "batch",
     "openai",
     "command",
@@ -69,9 +70,9 @@ class Embedded:
     text: str
 
 
-def embed(code: Iterable[str]) -> Embedded:
-    """What `code`, the lines of the parser itself, needs."""
-    words = frozenset(re.findall(r"\w+", "\n".join(code)))
+def embed(code: Iterable[str], bases: Sequence[str] = ()) -> Embedded:
+    """What `code`, the lines of the parser itself, needs.  Each of `bases` stands on the next, if there are several."""
+    words = frozenset(re.findall(r"\w+", "\n".join(code))).union(bases)
     definitions = [definition for file in FILES for definition in _definitions(file)]
     kept, methods = _reachable(definitions, words)
     chosen = [definition for definition in definitions if kept.intersection(definition.names)]
@@ -79,7 +80,10 @@ def embed(code: Iterable[str]) -> Embedded:
     for definition in chosen:
         parts = [part for part in definition.parts if not part.method or part.method in methods]
         used.update(name for part in parts for name in part.names)
-        texts.append("\n".join(line for part in parts for line in part.lines))
+        text = "\n".join(line for part in parts for line in part.lines)
+        for base, other in pairwise(bases):
+            text = re.sub(rf"^class {base}\(\w+\):", f"class {base}({other}):", text)
+        texts.append(text)
     return Embedded(
         imports=_needed((pair for definition in chosen for pair in definition.imports), used),
         type_imports=_needed((pair for definition in definitions for pair in definition.type_imports), used),

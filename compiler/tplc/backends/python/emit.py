@@ -37,11 +37,13 @@ def emit(
     command_line: bool = True,
 ) -> str:
     tables = _tables(facts)
-    states = _states(facts)
+    bases = _bases(facts)
+    # mypyc has no class of two bases; in one file, one can stand on the other.
+    states = _states(facts, bases[:1] if runtime == "standalone" else bases)
     footer = [*_PARSE, *(_OPENAI if openai else ()), *_COMMAND] if command_line else []
     own = [*tables, *states, *footer]
     if runtime == "standalone":
-        embedded = embed(own)
+        embedded = embed(own, bases)
         imports = _imports(embedded)
         told = "# The runtime, the same for all formats; what is this format's own goes on after it."
         embedding, checked = ["", told, "", embedded.text, ""], []
@@ -82,19 +84,19 @@ def emit_runtime() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _base(facts: Acceptor) -> str:
+def _bases(facts: Acceptor) -> list[str]:
     calls = facts.calls
     if calls is None:
-        return "Machine"
+        return ["Machine"]
     if calls.fields:
-        return "CallObjects"
+        return ["CallObjects"]
     if calls.pairs is None:
-        return "Objects"
+        return ["Objects"]
     if calls.pairs.quoted:
-        return "QuotedPairs"
+        return ["QuotedPairs"]
     raw = ["Wraps"] * bool(calls.pairs.wrap) + ["Elements"] * bool(calls.pairs.items)
     raw += ["GuessedPairs"] * calls.pairs.guessed
-    return ", ".join(raw) or "RawPairs"
+    return raw or ["RawPairs"]
 
 
 # Above the runtime
@@ -442,7 +444,7 @@ def _words(words: Iterable[tuple[str, str]]) -> Expression:
 def _field_table(calls: CallForm) -> list[str]:
     lines = assignment(
         "CALL_FIELDS: Mapping[tuple[str, ...], str]",
-        mapping((texts(path), literal(role)) for path, role in calls.fields),
+        mapping((texts(path), literal(role)) for path, role in (*calls.fields, *calls.wrapped)),
     )
     if calls.object_head:
         lines += assignment("CALL_HEAD", called("Pattern", [literal(calls.object_head)]))
@@ -485,9 +487,9 @@ def _follow(following: Following) -> tuple[str, str]:
 # The states
 
 
-def _states(facts: Acceptor) -> list[str]:
+def _states(facts: Acceptor, bases: Sequence[str]) -> list[str]:
     calls = facts.calls
-    lines = [f"class StreamParser({_base(facts)}):", *_attributes(facts)]
+    lines = [f"class StreamParser({', '.join(bases)}):", *_attributes(facts)]
     if _unopened(facts):
         lines += [
             "",

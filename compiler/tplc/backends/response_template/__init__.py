@@ -9,17 +9,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
 
 from tplc.backends.response_template.calls import CallField, CannotSay, call_field
 from tplc.backends.response_template.limits import Limit, ids_are_lost
 from tplc.backends.response_template.patterns import any_of, ends, escaped, marker, markers, turn_ends
 from tplc.ir.nodes import CallId, Json, TemplateIR
+from tplc.ir.profiles import PROFILES, Profile
 from tplc.lower import Acceptor, lower
 from tplc.lower.acceptor import Marker
-
-Profile = Literal["transformers", "servers"]
-PROFILES: tuple[Profile, ...] = get_args(Profile)
 
 
 @dataclass(frozen=True, slots=True)

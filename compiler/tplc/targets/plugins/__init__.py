@@ -43,7 +43,7 @@ class NothingToParse(TplcError):
 
 def plugin(ir: TemplateIR, server: Server, *, name: str, command: str = "") -> str:
     """The text of the file.  `name` is what the server's options call its parsers."""
-    acceptor = lower(ir)
+    acceptor, name = lower(ir), checked_name(name)
     if acceptor.calls is None and not acceptor.reasoning_ends:
         raise NothingToParse(ir.provenance.name, server)
     parser = generate(ir, command=command, command_line=False)
