@@ -24,6 +24,7 @@ from tplc.grammar.request.request import Request
 from tplc.grammar.request.size import MOST_CHARACTERS
 from tplc.ir.nodes import Json, TemplateIR
 from tplc.ir.tokens import AddedToken
+from tplc.lower import lower
 
 
 def lark(
@@ -94,8 +95,9 @@ def _finished(made: RequestRules, spelling: LarkSpelling) -> dict[str, Expr]:
 
 def _check_openers(made: RequestRules, spelling: LarkSpelling) -> None:
     """Free text is told from calls by a text or by tokens of their own, and not by several of both in a row."""
-    name, ir = made.ir.provenance.name, made.ir
-    others = (ir.reasoning.start, ir.reasoning.end, ir.content.start, ir.content.end)
+    name, acceptor = made.ir.provenance.name, lower(made.ir)
+    starts = [marker.text for marker in (*acceptor.reasoning_starts, *acceptor.content_starts)]
+    others = (*starts, *acceptor.reasoning_ends, *acceptor.content_ends)
     held = {token for marker in others for token in spelling.tokens_in(marker)}
     for text in (text for takeover in made.fired for text in takeover.texts):
         shared = sorted(held.intersection(spelling.tokens_in(text)))
