@@ -293,7 +293,7 @@ BAD_TEMPLATES: dict[str, tuple[str | bytes, int, str]] = {
         "Just a text.",
         1,
         "bad.jinja: no conversation of a user and an assistant shows the assistant's text, whatever the form of the "
-        "messages: the user's message is not in the render\n",
+        "messages: it never reads the variable messages\n",
     ),
     "never ends": (
         "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
