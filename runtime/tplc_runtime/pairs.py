@@ -24,6 +24,7 @@ class Pairs(Machine):
     PAIR: ClassVar[tuple[tuple[str, Marks, str], ...]]
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
     RESUMES: ClassVar[bool] = False  # and that says by itself, after text that is no pair, that one begins
+    _resuming: Marks | None = None  # what may come after text that is no pair
     _count = 0
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that hold what ends others
 
@@ -92,7 +93,10 @@ class Pairs(Machine):
         if not self.RESUMES:
             return self._end_pairs("")
         buf, start = self._buf, next_char(self._buf, self._pos)
-        marks = self.BETWEEN.without("skip")
+        if self._resuming is None:
+            found = zip(self.BETWEEN.cores, self.BETWEEN.kinds)
+            self._resuming = Marks(other=[lead + core + trail for core, (kind, lead, trail) in found if kind != "skip"])
+        marks = self._resuming
         mark, hold = marks.find(buf, start + 1), len(buf) if self._final else marks.held(buf, start + 1)
         if mark is None or hold <= mark.start:
             return self._final and self._end_pairs("")

@@ -112,7 +112,7 @@ class Marks:
                 lead, core, trail = marker.partition(marker.strip())
                 found.setdefault(core, (kind, lead[-GAP:], trail))
         self.cores = cores = sorted(found, key=len, reverse=True)
-        self._found = [found[core] for core in cores]
+        self.kinds = [found[core] for core in cores]
         # A core that ends like a word, with white space after it, is not the beginning of a longer word.
         ends = {core: " " if core[-1].isalnum() and found[core][2] else "" for core in cores}
         self._any = Pattern("|".join(f"({_pattern(core)}{_WORD_END * len(ends[core])})" for core in cores) or "(?!)")
@@ -125,17 +125,9 @@ class Marks:
         # What may begin at a text's end, and the same without its white space, which is free.
         self._whole = sorted(core + ends[core] for core in cores)
         self._loose = sorted("".join(core.split()) + ends[core] for core in cores if len(pieces[core]) > 1)
-        leads = {lead for _, lead, _ in self._found}
+        leads = {lead for _, lead, _ in self.kinds}
         self._leads = {lead[i:j] for lead in leads for i in range(len(lead)) for j in range(i + 1, len(lead) + 1)}
         self._lead_width = max(map(len, leads), default=0)
-        self._without: dict[str, Marks] = {}
-
-    def without(self, kind: str) -> Marks:
-        """Those of the other kinds."""
-        if kind not in self._without:
-            others = {core: found for core, found in zip(self.cores, self._found) if found[0] != kind}
-            self._without[kind] = Marks(other=[lead + core + trail for core, (_, lead, trail) in others.items()])
-        return self._without[kind]
 
     def find(self, buf: str, pos: int, *, anchored: bool = False, stop: int = sys.maxsize) -> Mark | None:
         """The leftmost and longest marker from `pos` on, or (anchored) the one at `pos`."""
@@ -149,7 +141,7 @@ class Marks:
                 word = match or self._words.search(buf, word.start() + 1, stop)
         if match is None:
             return None
-        kind, lead, trail = self._found[(match.lastindex or 1) - 1]
+        kind, lead, trail = self.kinds[(match.lastindex or 1) - 1]
         return Mark(kind, match.start(), match.end(), lead, trail)
 
     def begins(self, buf: str, pos: int) -> bool:
@@ -167,7 +159,7 @@ class Marks:
     def begun(self, buf: str, pos: int, kinds: Sequence[str] = (), least: int = 1) -> bool:
         """Does the text from `pos` to the end begin a marker of these kinds (of any)?"""
         rest = "".join(buf[pos:].split()) if len(buf) - pos < self.width + GAP else ""
-        cores = (core for core, (kind, _, _) in zip(self.cores, self._found) if not kinds or kind in kinds)
+        cores = (core for core, (kind, _, _) in zip(self.cores, self.kinds) if not kinds or kind in kinds)
         return len(rest) >= least and any("".join(core.split()).startswith(rest) for core in cores)
 
     def held(self, buf: str, pos: int) -> int:
@@ -1045,6 +1037,7 @@ class Pairs(Machine):
     PAIR: ClassVar[tuple[tuple[str, Marks, str], ...]]
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
     RESUMES: ClassVar[bool] = False  # and that says by itself, after text that is no pair, that one begins
+    _resuming: Marks | None = None  # what may come after text that is no pair
     _count = 0
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that hold what ends others
 
@@ -1113,7 +1106,10 @@ class Pairs(Machine):
         if not self.RESUMES:
             return self._end_pairs("")
         buf, start = self._buf, next_char(self._buf, self._pos)
-        marks = self.BETWEEN.without("skip")
+        if self._resuming is None:
+            found = zip(self.BETWEEN.cores, self.BETWEEN.kinds)
+            self._resuming = Marks(other=[lead + core + trail for core, (kind, lead, trail) in found if kind != "skip"])
+        marks = self._resuming
         mark, hold = marks.find(buf, start + 1), len(buf) if self._final else marks.held(buf, start + 1)
         if mark is None or hold <= mark.start:
             return self._final and self._end_pairs("")

@@ -604,16 +604,16 @@ def _feed_text(facts: Acceptor, word: str) -> list[str]:
         tests = _ends_nothing(signs, ends)
         return [*_condition(8, word, ["self._plain_text", *tests]), *_passed(12, "{self._within: chunk}")]
     by_length = {n: [end for end in sorted(ends) if len(end) == n] for n in sorted(set(map(len, ends)), reverse=True)}
-    tests = [f"-{n} if text[-{n}:] {_is_one_of(some)}" for n, some in by_length.items() if n > 1]
+    held = [(f"-{n}", f"text[-{n}:] {_is_one_of(some)}") for n, some in by_length.items() if n > 1]
     sure = {end[-1] for end in ends if len(end) > 1} <= ends
-    tests.append("-1" if sure else f"-1 if text[-1] {_is_one_of(by_length[1])} else len(text)")
+    held += [] if sure else [("-1", f"text[-1] {_is_one_of(by_length[1])}")]
     return [
         f"        {word} self._plain_text:",
         '            text = self._buf + chunk if self._buf != "" else chunk',
         *_condition(12, "if", [*(f"{literal(sign)} not in text" for sign in sorted(signs)), 'text != ""']),
         f"                if text[-1] in {literal(''.join(sorted({end[-1] for end in ends})))}:",
         "                    # White space before a marker belongs to it, and letters may begin one.",
-        f"                    stop = {' else '.join(tests)}",
+        *_chosen(20, "stop", held, "-1" if sure else "len(text)"),
         "                    self._buf, text = text[stop:], text[:stop]",
         '                    if text == "":',
         "                        return []",
@@ -622,6 +622,16 @@ def _feed_text(facts: Acceptor, word: str) -> list[str]:
         "                self._passed.append(text)",
         "                return [{self._within: text}]",
     ]
+
+
+def _chosen(indent: int, name: str, choices: Sequence[tuple[str, str]], other: str) -> list[str]:
+    """The first value whose test holds, as formatters write that."""
+    line = f"{' ' * indent}{name} = {' else '.join([*(f'{value} if {test}' for value, test in choices), other])}"
+    if len(line) <= WIDTH:
+        return [line]
+    parts = [part for value, test in choices for part in (f"else {value}", f"if {test}")]
+    parts = [parts[0].removeprefix("else "), *parts[1:], f"else {other}"]
+    return [f"{' ' * indent}{name} = (", *(f"{' ' * indent}    {part}" for part in parts), " " * indent + ")"]
 
 
 def _is_one_of(some: Sequence[str]) -> str:
