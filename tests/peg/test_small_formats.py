@@ -37,6 +37,11 @@ SOURCES = {
     "attributes": AFTER.replace(
         "CALL", """{{ '<use tool="' ~ c.function.name ~ '" with=' ~ c.function.arguments | tojson ~ '/>\\n' }}"""
     ),
+    "the id is the call's number": AFTER.replace(
+        "CALL",
+        """{{ '<call name="' ~ c.function.name ~ '" nr="' ~ loop.index ~ '">' }}"""
+        "{{- c.function.arguments | tojson ~ '</call>\\n' }}",
+    ),
     # One opener begins like the other.
     "prefixes": PREFIXES,
     # White space alone ends a value.

@@ -146,5 +146,6 @@ def id_rules(shape: CallShape, known: KnownTools) -> list[Rule]:
                 items.append(f"{kind}{suffix}" if kind == "name" else kind)
                 items += [f"{kind}_end"] if text.strip() and kind != shape.id_slots[-1] else []
         items += [literal(shape.id_suffix)] if shape.id_suffix else []
+        items += ['""'] if len(items) == 1 else []  # a rule that is no more than another one's name loses its own
         rules.append(rule(f"id{suffix}", sequence(*items)))
     return rules
