@@ -164,11 +164,12 @@ def test_an_artifact_with_its_format_beside_it(run: Run, formats: Path, artifact
     (formats / "damaged.json").write_text('{"version": 1, "provenance": {}, "turn": {}}')
     run("compile", "hut.jinja", "-o", "old.json", "-q")
     by_template = run("diff", "hut.jinja", "inn.jinja")
+    told = "" if artifact.endswith(".py") else f"{artifact}: compared by the IR of its template beside it\n"
     for names in ((artifact, "inn.jinja"), (artifact, "inn.json")):
         result = run("diff", *names)
-        assert (result.code, result.out, result.err) == (1, by_template.out, "")
+        assert (result.code, result.out, result.err) == (1, told + by_template.out, "")
     (formats / "old.json").rename(formats / "any name.json")
-    assert run("diff", "hut.jinja", artifact).out == f"the formats are the same\n{READS}\n"
+    assert run("diff", "hut.jinja", artifact).out == f"{told}the formats are the same\n{READS}\n"
 
 
 @pytest.mark.parametrize(

@@ -435,8 +435,8 @@ def test_a_manifest_above(run: Run, project: Path, monkeypatch: pytest.MonkeyPat
         ),
         (
             '[models.a]\nsource = "a"\noutputs = ["a.txt"]\n',
-            "models.a: outputs: a.txt: cannot tell the target from the name: end it in "
-            ".response_template.json, .structural_tag.json, .py, .peg, .gbnf, .json, or give {path = …, target = …}",
+            "models.a: outputs: a.txt: cannot tell the target from the name: end it in .response_template.json, "
+            ".structural_tag.json, .py, .peg, .gbnf, .lark, .json, or give {path = …, target = …}",
         ),
         (
             '[models.a]\nsource = "a"\noutputs = ["a.gbnf"]\n',

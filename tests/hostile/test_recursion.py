@@ -24,7 +24,8 @@ DEEP = 10_000
 FRAMES = 60  # of a parser at work, its states and readers in one another
 
 # Copies hold copies of the parser's own parts: its reader, its fence.
-OF_A_PARSER = [{"Copied.copy", "Machine.copy"}]
+COPIES = {"Copied.copy", "Machine.copy"}
+OF_A_PARSER = ([COPIES], [{*COPIES, "CallObjects.copy"}])
 # Beside the parsers.  The mapper walks the tree of an engine that refuses more than a hundred levels; one function of
 # the class around parsers calls the parser's of the same name.
 BESIDE = {
@@ -52,7 +53,7 @@ def source_of(name: str) -> str:
 @pytest.mark.parametrize("name", NAMES)
 def test_no_function_of_a_parser_reaches_itself(name: str) -> None:
     source = source_of(name)
-    assert cycles(source) == OF_A_PARSER
+    assert cycles(source) in OF_A_PARSER
     assert unknown_calls(source) <= LIBRARY
 
 

@@ -88,7 +88,7 @@ def identifiers(source: str) -> set[str]:
 @cache
 def usual_identifiers() -> frozenset[str]:
     """Of all parsers: which parts of the runtime one is made of depends on the shape of its markers."""
-    return frozenset(word for name in USUAL for word in identifiers(own_part(ir_of(name))))
+    return frozenset(word for name in USUAL for word in identifiers(generate(ir_of(name), "python")))
 
 
 def own_part(ir: TemplateIR) -> str:
