@@ -1,6 +1,6 @@
 """Who imports whom: the stages of the compiler in order, and the runtime alone with the standard library.
 
-cli → driver → sources | render | learn | verify | backends → grammar → lower → ir → errors
+cli → driver → sources | render | learn | verify | backends → grammars → lower → ir → errors
                                     learn, verify → render
 """
 
@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import tplc
 from tests.conftest import ROOT
 
 # What each stage may import, itself apart.
@@ -29,9 +30,9 @@ ALLOWED = {
     "lessons": {"errors", "ir", "learn", "verify"},
     "lower": {"errors", "ir"},
     "catalogue": {"errors", "ir"},
-    "grammar": {"errors", "ir", "lower"},
-    "backends": {"errors", "ir", "lower", "grammar"},
-    "targets": {"errors", "ir", "lower", "render", "verify", "grammar", "backends"},
+    "grammars": {"errors", "ir", "lower"},
+    "backends": {"errors", "ir", "lower", "grammars"},
+    "targets": {"errors", "ir", "lower", "render", "verify", "grammars", "backends"},
     "driver": {
         "errors",
         "ir",
@@ -171,12 +172,12 @@ ROOMS = {
 }
 
 
-@pytest.mark.parametrize("relative", [relative for relative, _ in modules("compiler/tplc/grammar")])
+@pytest.mark.parametrize("relative", [relative for relative, _ in modules("compiler/tplc/grammars")])
 def test_rooms_of_grammars_are_entered_one_way(relative: str) -> None:
     room = relative.partition("/")[0]
-    source = (ROOT / "compiler/tplc/grammar" / relative).read_text(encoding="utf-8")
+    source = (ROOT / "compiler/tplc/grammars" / relative).read_text(encoding="utf-8")
     if room in ROOMS:
-        used = {name.split(".")[2] for name in imports(source, ()) if name.startswith("tplc.grammar.")}
+        used = {name.split(".")[2] for name in imports(source, ()) if name.startswith("tplc.grammars.")}
         assert used - {room} - ROOMS[room] == set()
 
 
@@ -214,3 +215,14 @@ def test_backends_take_layouts_from_the_acceptor(relative: str) -> None:
 def test_layouts_are_seen_where_they_are_read() -> None:
     source = "a = ir.tools.call\nb = tools.section_end.strip()\nc = ir.tools.dialect\nd = calls.call\n"
     assert list(layouts_read(source)) == ["1: ir.tools.call", "2: tools.section_end"]
+
+
+def test_no_folder_has_the_name_of_what_is_offered() -> None:
+    """An import of a part of the folder would put that in the function's place."""
+    parts = {path.stem for path in (ROOT / "compiler" / "tplc").iterdir()}
+    assert parts & set(tplc.__all__) == set()
+
+
+def test_an_unknown_target_is_refused() -> None:
+    with pytest.raises(tplc.TplcError, match="no target is called 'nope'"):
+        tplc.generate(tplc.compile_template("{% for m in messages %}{{ m.content }}<end>{% endfor %}"), "nope")  # type: ignore[arg-type]

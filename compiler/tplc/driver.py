@@ -369,6 +369,8 @@ def generate(ir: TemplateIR, target: Target, options: GrammarOptions | None = No
         return grammar_header(ir, options.command) + (
             text or "# No rules: nothing is constrained, so give an engine no grammar.\n"
         )
+    if target != "json":
+        raise UsageError(f"no target is called {target!r}: there are {', '.join(TARGETS)}")
     return dumps(ir)
 
 

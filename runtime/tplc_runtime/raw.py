@@ -150,7 +150,9 @@ class RawPairs(Pairs):
             if self._quoted:
                 self._goes_on("arguments", self._end.plain)
             return False
-        self._piece(buf[pos : mark.start - lead_in(buf[pos : mark.start], mark.lead)])
+        end = mark.start - lead_in(buf[pos : mark.start], mark.lead)
+        self._piece(buf[pos:end])
+        self._pos = end  # wherever the chunks ended, what is told of the value is told here
         self._end_value()
         self._pos = mark.start if mark.kind == "next" else mark.end
         if mark.kind == "next":

@@ -73,6 +73,7 @@ def test_types_as_python_calls_them(written: str, value: object) -> None:
         ("parameter-tags", "<do=f>\n<with=a>1</with><with=c>y</with>\n{}</do>\n</deed>", "so much for that"),
         ("key-value-tags", "[ability]f\n[k]a[/k]\n[v]1[/v]\n{}\n[k]c[/k]\n[v]y[/v]\n[/ability]", "[k]b[/k]\nx[/v]"),
         ("cdata-values", '<act name="f"><arg key="a">1</arg>{}<arg key="c">y</arg></act>', "<arg>x</arg>"),
+        ("cdata-values", '<act name="f"><arg key="a">1</arg><arg key="c">y</arg>{}</act>', '<arg key="b'),
     ],
 )
 def test_what_is_no_pair_ends_no_call(name: str, text: str, odd: str) -> None:
@@ -89,6 +90,7 @@ def test_what_is_no_pair_ends_no_call(name: str, text: str, odd: str) -> None:
         '{"id": "x", "function": {"name": "look", "parameters": {"days": 2}}, "type": "function"}',
         '{"function": {"name": "look", "arguments": "{\\"days\\": 2}"}}',
         '{"function": null, "name": "look", "arguments": {"days": 2}}',
+        '{"function": {"name": null}, "name": "look", "arguments": {"days": 2}}',
     ],
 )
 def test_a_call_as_apis_have_it(text: str) -> None:

@@ -42,3 +42,17 @@ def test_the_same_in_any_chunks(
         assert stream.message == message
     ir = load_ir((EXAMPLES / name / "out" / "ir.json").read_text(encoding="utf-8"))
     assert PegEngine(ir).parse(text, **given)["content"] == content
+
+
+def test_a_diagnostic_of_a_value_is_told_where_that_ends() -> None:
+    text = '<:from assistantto f:><run name="f"><given name="parameters">{"":""}</given>'
+    tools = [{"type": "function", "function": {"name": "f", "parameters": {"properties": {"a": {}}}}}]
+    told = []
+    for chunks in ([text], list(text), [text[:-5], text[-5:]]):
+        stream = PARSERS["addressed-parts"].StreamParser(tools=tools)
+        for chunk in chunks:
+            stream.feed(chunk)
+        stream.finish()
+        told.append([tuple(diagnostic) for diagnostic in stream.diagnostics])
+    end = text.index("</given>")
+    assert told == [[(end, "one argument holds all of them"), (len(text), "the output ends inside a call")]] * 3

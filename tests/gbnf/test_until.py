@@ -10,10 +10,10 @@ from tests.gbnf.engine import accepts, needs_engine
 from tplc.backends.gbnf.lint import lint
 from tplc.backends.gbnf.spelling import GBNF, text_through
 from tplc.backends.gbnf.write import write_rules
-from tplc.grammar.regular.automaton import matches
-from tplc.grammar.regular.expressions import Ref
-from tplc.grammar.regular.rules import Rules
-from tplc.grammar.regular.until import stop_at, through
+from tplc.grammars.regular.automaton import matches
+from tplc.grammars.regular.expressions import Ref
+from tplc.grammars.regular.rules import Rules
+from tplc.grammars.regular.until import stop_at, through
 
 # Their first characters come again in the last ones.
 MARKERS = ["<", "</", "<a>", "\n</a>", " <a", "<<", "<a<", "\n<a<a>"]

@@ -8,8 +8,8 @@ from tests.gbnf.engine import accepts, needs_engine
 from tests.gbnf.walk import unescaped
 from tplc.backends.gbnf.lint import lint
 from tplc.backends.gbnf.write import character_class, write_rules
-from tplc.grammar.regular import codepoints
-from tplc.grammar.regular.expressions import Chars, Lit, Rep, Seq, chars
+from tplc.grammars.regular import codepoints
+from tplc.grammars.regular.expressions import Chars, Lit, Rep, Seq, chars
 
 CLASSES = [
     ("abc", "[a-c]"),

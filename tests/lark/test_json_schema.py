@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tplc.backends.lark.json_schema import as_it_is
-from tplc.grammar.dialect.values import Reading
-from tplc.grammar.regular.expressions import Written
+from tplc.grammars.dialect.values import Reading
+from tplc.grammars.regular.expressions import Written
 from tplc.ir.nodes import JSON_STYLE, Dialect
 
 JSON = Dialect(top=JSON_STYLE, in_list=JSON_STYLE, in_object=JSON_STYLE)

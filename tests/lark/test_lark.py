@@ -13,7 +13,7 @@ from tests.gbnf.formats import calls_message, formats, written
 from tests.lark.engine import Tokens, accepts, needs_engine, needs_tokenizers, of, refused
 from tests.lark.renders import TOOLS, WRONG
 from tplc.backends.lark import LarkGrammar, NoLark, lark
-from tplc.grammar.request.errors import GrammarNotExact
+from tplc.grammars.request.errors import GrammarNotExact
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.tokens import AddedToken
 

@@ -12,11 +12,11 @@ from tplc.backends.lark.lexing import conflicts
 from tplc.backends.lark.spelling import LarkSpelling
 from tplc.backends.lark.tell_apart import told_apart
 from tplc.backends.lark.write import HEADER, write_lines
-from tplc.grammar.regular import codepoints
-from tplc.grammar.regular.automaton import from_expr, matches, minimal
-from tplc.grammar.regular.expressions import Chars, Expr, Lit, Ref, Rep, Seq, Spelled, alt, chars, lit, rep, seq
-from tplc.grammar.regular.rules import ROOT
-from tplc.grammar.regular.until import stop_at, through
+from tplc.grammars.regular import codepoints
+from tplc.grammars.regular.automaton import from_expr, matches, minimal
+from tplc.grammars.regular.expressions import Chars, Expr, Lit, Ref, Rep, Seq, Spelled, alt, chars, lit, rep, seq
+from tplc.grammars.regular.rules import ROOT
+from tplc.grammars.regular.until import stop_at, through
 
 SMALL = Chars(codepoints.span("a", "z"))
 WORD = Rep(SMALL, 1, None)

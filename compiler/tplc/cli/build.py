@@ -18,6 +18,7 @@ from tplc.ir.visible import one_line, shown, visible
 from tplc.project.artifacts import check_report, write_output
 from tplc.project.build import Outcome, build
 from tplc.project.check import Finding, check
+from tplc.project.files import read_text
 from tplc.project.manifest import Manifest, Model, find_manifest, load_manifest
 from tplc.sources.builtin import PREFIX
 from tplc.spread import check_engine
@@ -26,6 +27,7 @@ _SUFFIX = re.compile(r"\.(jinja2?|json|gguf|txt)$")
 
 _OTHER_LINES = (".json", ".gguf")  # a template in one of these has lines of its own
 
+_JUNIT = '<?xml version="1.0" encoding="utf-8"?>'
 FORMATS = ("text", "github", "json")
 
 
@@ -75,7 +77,7 @@ def check_command(
         raise UsageError(f"no format is called {output_format!r}: there are {', '.join(FORMATS)}")
     manifest = load_manifest(find_manifest(manifest_path))
     if junit is not None:
-        check_report(junit)
+        _check_junit(junit)
     with counting("checking", len(manifest.chosen(tuple(names)))) as step:
         findings = check(manifest, tuple(names), jobs=_jobs(jobs), progress=step)
     if output_format == "json":
@@ -218,6 +220,13 @@ def _for_workflow(text: str, codes: Sequence[tuple[str, str]]) -> str:
     return text
 
 
+def _check_junit(path: str) -> None:
+    """What was there may be an earlier report, and nothing else: a check changes no file."""
+    check_report(path)
+    if path != "-" and os.path.isfile(path) and not read_text(path).startswith(_JUNIT) and os.path.getsize(path):
+        raise UsageError(f"{path}: is there already, and no report of tests: name another file")
+
+
 def _junit(findings: Sequence[Finding]) -> str:
     bad = sum(finding.state != "current" for finding in findings)
     cases = []
@@ -230,4 +239,4 @@ def _junit(findings: Sequence[Finding]) -> str:
             cases.append(f"{case}>{failure}</testcase>")
     head = f'<testsuite name="tplc" tests="{len(findings)}" failures="{bad}">'
     # What is escaped has no place in XML.
-    return visible("\n".join(['<?xml version="1.0" encoding="utf-8"?>', head, *cases, "</testsuite>"]) + "\n")
+    return visible("\n".join([_JUNIT, head, *cases, "</testsuite>"]) + "\n")

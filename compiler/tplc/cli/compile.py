@@ -103,6 +103,7 @@ def _watched(options: CompileOptions) -> list[str]:
 def compile_command(options: CompileOptions) -> None:
     target = _target(options)
     profile = _profile(options, target)
+    _check_overwriting(options, target)
     check_output(options.output, force=options.force)
     config = _config(options)
     _check_input(options)
@@ -231,6 +232,26 @@ def _check_depfile(options: CompileOptions) -> None:
     if os.path.abspath(options.depfile) == os.path.abspath(options.output):
         raise UsageError(f"--depfile {options.depfile}: is the output itself")
     check_report(options.depfile)
+    if not options.force and os.path.isfile(options.depfile):
+        rule = read_text(options.depfile)
+        if rule.strip() and not rule.startswith(depfile(options.output, ()).strip()):
+            raise not_ours(options.depfile)
+
+
+def _check_overwriting(options: CompileOptions, target: driver.Target) -> None:
+    """Nothing that is read is written, --force or not; nor two files to one place."""
+    others = [*options.variants.tolerances, *map(str, options.examples)]
+    named = [("the source", options.source), ("the file of tools", options.tools), ("the schema", options.json_schema)]
+    named += [("read as well", path) for path in others]
+    written = [path for path in (options.output, options.depfile) if path not in (None, "-")]
+    for place in written:
+        for what, path in named:
+            if path and os.path.exists(str(place)) and os.path.exists(path) and os.path.samefile(str(place), path):
+                raise UsageError(f"{place}: is {what}: name another file to write")
+    if target == "python" and options.runtime == "shared" and os.path.basename(options.output) == RUNTIME_FILE:
+        raise UsageError(
+            f"{options.output}: is what the runtime beside the parser is called: name the parser otherwise"
+        )
 
 
 def _used(options: CompileOptions, template: TemplateSource) -> list[str]:
@@ -319,7 +340,8 @@ def _parser(options: CompileOptions, target: driver.Target) -> driver.ParserOpti
 
 def _check_native(options: CompileOptions, target: driver.Target, runtime: Runtime) -> None:
     if target != "python" or runtime != "standalone":
-        what = f"a {target} artifact has no code" if target != "python" else f"not for --runtime {runtime}"
+        code = "is imported by its server" if target in _PLUGINS else "has no code"
+        what = f"a {target} artifact {code}" if target != "python" else f"not for --runtime {runtime}"
         raise UsageError(f"--native is for --target python with a runtime in the file; {what}")
     if options.output == "-":
         raise UsageError("--native writes an extension beside the parser: give --output FILE")

@@ -8,6 +8,7 @@ The text may be called `output` as well.  A .txt file is one output.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +36,10 @@ class Recorded:
 
 def read_outputs(path: str, tools: tuple[Mapping[str, Any], ...] | None = None) -> tuple[Recorded, ...]:
     """`tools` are those of outputs that name none."""
+    if path != "-" and not os.path.isfile(path):
+        raise SourceError(
+            path, "is a folder" if os.path.isdir(path) else "there is no such file", "name one of outputs"
+        )
     if path.endswith(".parquet"):
         rows = list(_table(path))
     elif path.endswith((".jsonl", ".ndjson")):

@@ -18,8 +18,8 @@ from typing import Any
 
 from tplc.backends.gbnf import Grammar
 from tplc.errors import TplcError
-from tplc.grammar.dialect.values import is_json
-from tplc.grammar.request.openers import mark
+from tplc.grammars.dialect.values import is_json
+from tplc.grammars.request.openers import mark
 from tplc.ir.nodes import Json, Reasoning, Slot, TemplateIR, Text
 from tplc.lower import CallForm, lower
 from tplc.lower.layouts import text_at

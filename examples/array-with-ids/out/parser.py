@@ -1486,7 +1486,8 @@ class CallObjects(Objects):
         if event == "key" and not self._named and not self.DISTINCT:
             path = tuple(reader.path)
             return any(field[: len(path)] == path for field in self.FIELDS) or self._no_object("a known field", False)
-        if event == "name" and not self._named:
+        usual = len(reader.path) == len(next(iter(self.FIELDS)))  # elsewhere, what is no name says nothing
+        if event == "name" and not self._named and (is_text or usual):
             return self._is_named(text_of(text) if is_text else "")
         if event == "id" and self._call_id is None:
             self._call_id = text_of(text) if is_text else text

@@ -1092,8 +1092,10 @@ class Pairs(Machine):
     def _pair(self, start: int, comma: str) -> bool:
         # pair = PAIR_START key KEY_END (value)
         values, end, expected = self._slots(start, self.PAIR)
-        if expected in ("more", "end"):
-            return expected == "end" and self._cut_off()
+        if expected == "more":
+            return False
+        if expected == "end" and not (self.RESUMES and self._after_no_pair()):
+            return self._cut_off()
         if expected:
             return self._no_pair()
         self._pos = end
@@ -1106,19 +1108,24 @@ class Pairs(Machine):
         # What is no pair is content, up to the next pair or the end of the call; where there is none, the call is over.
         if not self.RESUMES:
             return self._end_pairs("")
-        buf, start = self._buf, next_char(self._buf, self._pos)
-        if self._resuming is None:
-            found = zip(self.BETWEEN.cores, self.BETWEEN.kinds)
-            self._resuming = Marks(other=[lead + core + trail for core, (kind, lead, trail) in found if kind != "skip"])
-        marks = self._resuming
-        mark, hold = marks.find(buf, start + 1), len(buf) if self._final else marks.held(buf, start + 1)
-        if mark is None or hold <= mark.start:
+        start, mark = next_char(self._buf, self._pos), self._after_no_pair()
+        if mark is None:
             return self._final and self._end_pairs("")
         self._note(NO_PAIR)
-        end = start + len(buf[start : mark.start].rstrip())
+        end = start + len(self._buf[start : mark.start].rstrip())
         self._text("content", start, end)
         self._pos, self._eat = end, ""
         return True
+
+    def _after_no_pair(self) -> Mark | None:
+        """The next pair, or the end of the call, behind what is no pair."""
+        if self._resuming is None:
+            found = zip(self.BETWEEN.cores, self.BETWEEN.kinds)
+            self._resuming = Marks(other=[lead + core + trail for core, (kind, lead, trail) in found if kind != "skip"])
+        buf, marks, start = self._buf, self._resuming, next_char(self._buf, self._pos) + 1
+        mark = marks.find(buf, start)
+        decided = mark is not None and (self._final or mark.start < marks.held(buf, start))
+        return mark if decided else None
 
     def _key_of(self, comma: str, key: str) -> str:
         return comma + '"' + escaped(key) + '": '
@@ -1265,7 +1272,9 @@ class RawPairs(Pairs):
             if self._quoted:
                 self._goes_on("arguments", self._end.plain)
             return False
-        self._piece(buf[pos : mark.start - lead_in(buf[pos : mark.start], mark.lead)])
+        end = mark.start - lead_in(buf[pos : mark.start], mark.lead)
+        self._piece(buf[pos:end])
+        self._pos = end  # wherever the chunks ended, what is told of the value is told here
         self._end_value()
         self._pos = mark.start if mark.kind == "next" else mark.end
         if mark.kind == "next":

@@ -2,17 +2,17 @@
 
 from tplc.backends.gbnf.build import grammar
 from tplc.backends.gbnf.result import Grammar
-from tplc.grammar.request.errors import (
+from tplc.grammars.request.errors import (
     BadGrammar,
     GrammarNotExact,
     GrammarTooLarge,
     NothingAllowed,
     SchemaTooDeep,
 )
-from tplc.grammar.request.request import Request
-from tplc.grammar.request.size import MOST_CHARACTERS
-from tplc.grammar.request.triggers import Trigger, fires_at
-from tplc.grammar.schema.report import NotExpressed
+from tplc.grammars.request.request import Request
+from tplc.grammars.request.size import MOST_CHARACTERS
+from tplc.grammars.request.triggers import Trigger, fires_at
+from tplc.grammars.schema.report import NotExpressed
 
 __all__ = [
     "MOST_CHARACTERS",

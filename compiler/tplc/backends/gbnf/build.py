@@ -13,14 +13,14 @@ from tplc.backends.gbnf.lint import lint
 from tplc.backends.gbnf.result import Grammar, with_comments
 from tplc.backends.gbnf.spelling import GBNF
 from tplc.backends.gbnf.write import write_rules
-from tplc.grammar.regular.expressions import NEVER, Expr, alt
-from tplc.grammar.regular.repetitions import bound_repetitions
-from tplc.grammar.regular.rules import ROOT, Rules
-from tplc.grammar.request.build import RequestRules, made_of
-from tplc.grammar.request.errors import BadGrammar, NothingAllowed
-from tplc.grammar.request.request import Request
-from tplc.grammar.request.size import MOST_CHARACTERS
-from tplc.grammar.request.triggers import triggers
+from tplc.grammars.regular.expressions import NEVER, Expr, alt
+from tplc.grammars.regular.repetitions import bound_repetitions
+from tplc.grammars.regular.rules import ROOT, Rules
+from tplc.grammars.request.build import RequestRules, made_of
+from tplc.grammars.request.errors import BadGrammar, NothingAllowed
+from tplc.grammars.request.request import Request
+from tplc.grammars.request.size import MOST_CHARACTERS
+from tplc.grammars.request.triggers import triggers
 from tplc.ir.nodes import Json, TemplateIR
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from tplc.grammar.regular.repetitions import LARGEST_PRODUCT
+from tplc.grammars.regular.repetitions import LARGEST_PRODUCT
 
 _NAME = re.compile(r"[a-z][a-z0-9-]*\Z")
 _TOKEN = re.compile(r' +|"(?:[^"\\\n]|\\.)*"|\[(?:[^\]\\\n]|\\.)*\]|[*+?]|\{\d+(?:,\d*)?\}|[()|]|[A-Za-z0-9_-]+')

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, replace
 
-from tplc.grammar.request.triggers import Trigger
-from tplc.grammar.schema.report import NotExpressed
+from tplc.grammars.request.triggers import Trigger
+from tplc.grammars.schema.report import NotExpressed
 from tplc.ir.nodes import Json
 from tplc.ir.visible import visible
 

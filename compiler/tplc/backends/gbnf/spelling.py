@@ -11,12 +11,12 @@ import functools
 from collections.abc import Callable
 
 from tplc.backends.gbnf.write import literals, one_of
-from tplc.grammar.regular import codepoints
-from tplc.grammar.regular.automaton import Automaton, minimal, right_linear
-from tplc.grammar.regular.codepoints import Ranges
-from tplc.grammar.regular.expressions import NEVER, Chars, Expr, Ref, Written, chars, rep
-from tplc.grammar.regular.rules import Rules
-from tplc.grammar.regular.until import Beginnings, Stop, all_but, through, without
+from tplc.grammars.regular import codepoints
+from tplc.grammars.regular.automaton import Automaton, minimal, right_linear
+from tplc.grammars.regular.codepoints import Ranges
+from tplc.grammars.regular.expressions import NEVER, Chars, Expr, Ref, Written, chars, rep
+from tplc.grammars.regular.rules import Rules
+from tplc.grammars.regular.until import Beginnings, Stop, all_but, through, without
 
 # How many groups may stand in one another.
 _DEEPEST = 20

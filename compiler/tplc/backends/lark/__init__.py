@@ -2,6 +2,6 @@
 
 from tplc.backends.lark.build import lark
 from tplc.backends.lark.result import LarkGrammar, NoLark
-from tplc.grammar.request.size import MOST_CHARACTERS
+from tplc.grammars.request.size import MOST_CHARACTERS
 
 __all__ = ["MOST_CHARACTERS", "LarkGrammar", "NoLark", "lark"]

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from tplc.grammar.regular.expressions import (
+from tplc.grammars.regular.expressions import (
     EMPTY,
     Alt,
     Chars,
@@ -29,7 +29,7 @@ from tplc.grammar.regular.expressions import (
     seq,
     walk,
 )
-from tplc.grammar.regular.expressions import rep as repeated
+from tplc.grammars.regular.expressions import rep as repeated
 
 _PLAIN = (Lit, Chars)
 

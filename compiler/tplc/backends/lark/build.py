@@ -16,12 +16,12 @@ from tplc.backends.lark.result import LarkGrammar, NoLark
 from tplc.backends.lark.spelling import LarkSpelling
 from tplc.backends.lark.tell_apart import SchemasMeet, told_apart
 from tplc.backends.lark.write import HEADER, write_lines
-from tplc.grammar.regular.expressions import NEVER, Expr, alt
-from tplc.grammar.regular.rules import ROOT
-from tplc.grammar.request.build import RequestRules, made_of
-from tplc.grammar.request.errors import NothingAllowed
-from tplc.grammar.request.request import Request
-from tplc.grammar.request.size import MOST_CHARACTERS
+from tplc.grammars.regular.expressions import NEVER, Expr, alt
+from tplc.grammars.regular.rules import ROOT
+from tplc.grammars.request.build import RequestRules, made_of
+from tplc.grammars.request.errors import NothingAllowed
+from tplc.grammars.request.request import Request
+from tplc.grammars.request.size import MOST_CHARACTERS
 from tplc.ir.nodes import Json, TemplateIR
 from tplc.ir.tokens import AddedToken
 from tplc.lower import lower

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Sequence
 
 from tplc.backends.lark.regex import ANY, but_not, text_regex
 from tplc.backends.lark.spelling import LarkSpelling
-from tplc.grammar.regular import codepoints
-from tplc.grammar.regular.automaton import both, from_expr, minimal, negation
-from tplc.grammar.regular.derivative import after
-from tplc.grammar.regular.expressions import ANY_CHARACTER, NEVER, Chars, Expr, Spelled, alt, lit, opt, rep, seq
-from tplc.grammar.regular.rules import Rules
-from tplc.grammar.request.triggers import Takeover
+from tplc.grammars.regular import codepoints
+from tplc.grammars.regular.automaton import both, from_expr, minimal, negation
+from tplc.grammars.regular.derivative import after
+from tplc.grammars.regular.expressions import ANY_CHARACTER, NEVER, Chars, Expr, Spelled, alt, lit, opt, rep, seq
+from tplc.grammars.regular.rules import Rules
+from tplc.grammars.request.triggers import Takeover
 
 _ANYTHING = rep(ANY_CHARACTER, 0, None)
 _SPACE_REGEX = r"[\t\n\r ]*"

@@ -11,8 +11,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from tplc.grammar.dialect.values import Reading, is_json
-from tplc.grammar.regular.expressions import Expr, Written
+from tplc.grammars.dialect.values import Reading, is_json
+from tplc.grammars.regular.expressions import Expr, Written
 from tplc.ir.nodes import Dialect, Json
 
 _REMARKS = frozenset(("title", "description", "default", "examples", "$comment", "deprecated", "readOnly", "writeOnly"))

@@ -13,11 +13,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from tplc.backends.lark.arrange import Arranged
-from tplc.grammar.regular import codepoints
-from tplc.grammar.regular.automaton import Automaton, TooLarge, from_expr
-from tplc.grammar.regular.codepoints import Ranges
-from tplc.grammar.regular.expressions import Alt, Chars, Expr, Lit, Ref, Rep, Seq, Spelled, Written, alt, rep, seq
-from tplc.grammar.regular.rules import ROOT
+from tplc.grammars.regular import codepoints
+from tplc.grammars.regular.automaton import Automaton, TooLarge, from_expr
+from tplc.grammars.regular.codepoints import Ranges
+from tplc.grammars.regular.expressions import Alt, Chars, Expr, Lit, Ref, Rep, Seq, Spelled, Written, alt, rep, seq
+from tplc.grammars.regular.rules import ROOT
 
 _MOST_PAIRS = 200_000
 _BRACE = codepoints.of("{")

@@ -11,8 +11,8 @@ import functools
 import re
 from collections.abc import Iterable
 
-from tplc.grammar.regular import codepoints
-from tplc.grammar.regular.codepoints import Ranges
+from tplc.grammars.regular import codepoints
+from tplc.grammars.regular.codepoints import Ranges
 
 ANY = "(?s:.*)"
 _SPECIAL = re.compile(r"[\\^$.|?*+()\[\]{}/#&~-]")

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 
 from tplc.errors import TplcError
-from tplc.grammar.schema.report import NotExpressed
+from tplc.grammars.schema.report import NotExpressed
 from tplc.ir.nodes import Json
 from tplc.ir.visible import visible
 

@@ -19,8 +19,8 @@ from tplc.backends.lark.lexing import Unclear, conflicts
 from tplc.backends.lark.result import NoLark
 from tplc.backends.lark.spelling import LarkSpelling, as_plain
 from tplc.backends.lark.write import write_lines
-from tplc.grammar.regular.expressions import Expr, Lit, Ref, Spelled, Written, names, walk
-from tplc.grammar.regular.rules import ROOT
+from tplc.grammars.regular.expressions import Expr, Lit, Ref, Spelled, Written, names, walk
+from tplc.grammars.regular.rules import ROOT
 
 _MOST_ROUNDS = 12
 Bodies = dict[str, Expr]

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from tplc.backends.lark.arrange import Arranged
 from tplc.backends.lark.regex import character_class
-from tplc.grammar.regular.expressions import Alt, Chars, Expr, Lit, Ref, Rep, Seq, Spelled, Written
-from tplc.grammar.regular.rules import ROOT
+from tplc.grammars.regular.expressions import Alt, Chars, Expr, Lit, Ref, Rep, Seq, Spelled, Written
+from tplc.grammars.regular.rules import ROOT
 
 HEADER = "%llguidance {}\n"
 _ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r", '"': '\\"', "\\": "\\\\"}

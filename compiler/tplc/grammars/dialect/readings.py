@@ -12,11 +12,11 @@ import functools
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from tplc.grammar.regular import codepoints
-from tplc.grammar.regular.automaton import Automaton, from_expr, negation
-from tplc.grammar.regular.expressions import ANY_CHARACTER, Chars, Expr, alt, lit, opt, rep, seq
-from tplc.grammar.regular.until import SPACE
-from tplc.grammar.schema.shapes import ArrayShape, Evaluated, NumberShape, ObjectShape, Shapes
+from tplc.grammars.regular import codepoints
+from tplc.grammars.regular.automaton import Automaton, from_expr, negation
+from tplc.grammars.regular.expressions import ANY_CHARACTER, Chars, Expr, alt, lit, opt, rep, seq
+from tplc.grammars.regular.until import SPACE
+from tplc.grammars.schema.shapes import ArrayShape, Evaluated, NumberShape, ObjectShape, Shapes
 
 _SPACE = rep(Chars(SPACE), 0, None)
 _ANYTHING = rep(ANY_CHARACTER, 0, None)

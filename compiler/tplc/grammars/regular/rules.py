@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from tplc.grammar.regular.expressions import (
+from tplc.grammars.regular.expressions import (
     NEVER,
     Alt,
     Expr,
@@ -22,12 +22,12 @@ from tplc.grammar.regular.expressions import (
     rep,
     seq,
 )
-from tplc.grammar.regular.names import rule_name
+from tplc.grammars.regular.names import rule_name
 
 if TYPE_CHECKING:
-    from tplc.grammar.regular.automaton import Automaton
-    from tplc.grammar.regular.codepoints import Ranges
-    from tplc.grammar.regular.until import Stop
+    from tplc.grammars.regular.automaton import Automaton
+    from tplc.grammars.regular.codepoints import Ranges
+    from tplc.grammars.regular.until import Stop
 
 ROOT = "root"
 Kept = TypeVar("Kept")

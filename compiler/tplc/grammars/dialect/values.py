@@ -16,10 +16,10 @@ from functools import partial
 from itertools import islice
 from typing import Literal
 
-from tplc.grammar.dialect import readings
-from tplc.grammar.dialect.bare import KEY_CHARACTERS, Around, text_before
-from tplc.grammar.dialect.number_values import NumberPlace, number
-from tplc.grammar.dialect.sequences import (
+from tplc.grammars.dialect import readings
+from tplc.grammars.dialect.bare import KEY_CHARACTERS, Around, text_before
+from tplc.grammars.dialect.number_values import NumberPlace, number
+from tplc.grammars.dialect.sequences import (
     Items,
     Member,
     Members,
@@ -29,8 +29,8 @@ from tplc.grammar.dialect.sequences import (
     items,
     machine,
 )
-from tplc.grammar.regular import codepoints
-from tplc.grammar.regular.expressions import (
+from tplc.grammars.regular import codepoints
+from tplc.grammars.regular.expressions import (
     EMPTY,
     NEVER,
     Chars,
@@ -45,14 +45,14 @@ from tplc.grammar.regular.expressions import (
     seq,
     walk,
 )
-from tplc.grammar.regular.quoting import quoting_of
-from tplc.grammar.regular.repetitions import LARGEST_COUNT
-from tplc.grammar.regular.rules import Rules
-from tplc.grammar.regular.until import SPACE, Stop, stop_at
-from tplc.grammar.schema import algebra, strings
-from tplc.grammar.schema.reader import SchemaReader
-from tplc.grammar.schema.report import Report
-from tplc.grammar.schema.shapes import (
+from tplc.grammars.regular.quoting import quoting_of
+from tplc.grammars.regular.repetitions import LARGEST_COUNT
+from tplc.grammars.regular.rules import Rules
+from tplc.grammars.regular.until import SPACE, Stop, stop_at
+from tplc.grammars.schema import algebra, strings
+from tplc.grammars.schema.reader import SchemaReader
+from tplc.grammars.schema.report import Report
+from tplc.grammars.schema.shapes import (
     ANYTHING,
     ArrayShape,
     Contains,

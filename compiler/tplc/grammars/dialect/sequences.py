@@ -11,8 +11,8 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from tplc.grammar.regular.expressions import EMPTY, NEVER, Expr, Ref, alt, opt, rep, seq
-from tplc.grammar.regular.rules import Rules
+from tplc.grammars.regular.expressions import EMPTY, NEVER, Expr, Ref, alt, opt, rep, seq
+from tplc.grammars.regular.rules import Rules
 
 _MOST_STATES = 2000
 _MOST_ANY_ORDER = 5

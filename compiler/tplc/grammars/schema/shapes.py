@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from tplc.grammar.regular.numbers import Bound
+from tplc.grammars.regular.numbers import Bound
 
 Sub = tuple[int, ...]
 ANYTHING: Sub = ()

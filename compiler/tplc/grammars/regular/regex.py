@@ -13,10 +13,10 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tplc.grammar.regular import codepoints
-from tplc.grammar.regular.automaton import Automaton, both, build, from_expr, minimal, negation
-from tplc.grammar.regular.codepoints import Ranges
-from tplc.grammar.regular.expressions import (
+from tplc.grammars.regular import codepoints
+from tplc.grammars.regular.automaton import Automaton, both, build, from_expr, minimal, negation
+from tplc.grammars.regular.codepoints import Ranges
+from tplc.grammars.regular.expressions import (
     ANY_CHARACTER,
     EMPTY,
     NEVER,

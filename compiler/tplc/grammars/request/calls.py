@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from tplc.grammar.dialect.values import Reading, Values
-from tplc.grammar.regular.codepoints import ALL
-from tplc.grammar.regular.expressions import NEVER, Expr, lit, rep, seq
-from tplc.grammar.regular.quoting import quoting_of
-from tplc.grammar.regular.rules import Rules
-from tplc.grammar.request.errors import NothingAllowed
-from tplc.grammar.request.layout import Call
-from tplc.grammar.request.size import within
-from tplc.grammar.schema.reader import SchemaReader
-from tplc.grammar.schema.report import Report
+from tplc.grammars.dialect.values import Reading, Values
+from tplc.grammars.regular.codepoints import ALL
+from tplc.grammars.regular.expressions import NEVER, Expr, lit, rep, seq
+from tplc.grammars.regular.quoting import quoting_of
+from tplc.grammars.regular.rules import Rules
+from tplc.grammars.request.errors import NothingAllowed
+from tplc.grammars.request.layout import Call
+from tplc.grammars.request.size import within
+from tplc.grammars.schema.reader import SchemaReader
+from tplc.grammars.schema.report import Report
 from tplc.ir.nodes import JSON_STRING, JSON_STYLE, Dialect, Json, Slot, TemplateIR
 from tplc.lower import CallForm, lower
 from tplc.lower.acceptor import WHITE_SPACE

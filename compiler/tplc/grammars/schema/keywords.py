@@ -13,11 +13,11 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import cast
 
-from tplc.grammar.regular.numbers import Bound
-from tplc.grammar.schema import algebra, strings
-from tplc.grammar.schema.document import Place
-from tplc.grammar.schema.report import Report
-from tplc.grammar.schema.shapes import (
+from tplc.grammars.regular.numbers import Bound
+from tplc.grammars.schema import algebra, strings
+from tplc.grammars.schema.document import Place
+from tplc.grammars.schema.report import Report
+from tplc.grammars.schema.shapes import (
     ANYTHING,
     TYPE_NAMES,
     ArrayShape,

@@ -10,8 +10,8 @@ number of rules that the engine makes of what is in it:
 
 from __future__ import annotations
 
-from tplc.grammar.regular.expressions import Alt, Chars, Expr, Lit, Ref, Rep, Seq, alt, rep, seq, walk
-from tplc.grammar.regular.rules import Rules
+from tplc.grammars.regular.expressions import Alt, Chars, Expr, Lit, Ref, Rep, Seq, alt, rep, seq, walk
+from tplc.grammars.regular.rules import Rules
 
 LARGEST_PRODUCT = 2000
 LARGEST_COUNT = 1_000_000

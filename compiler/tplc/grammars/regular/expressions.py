@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from tplc.grammar.regular import codepoints
-from tplc.grammar.regular.codepoints import Ranges
+from tplc.grammars.regular import codepoints
+from tplc.grammars.regular.codepoints import Ranges
 
 if TYPE_CHECKING:
-    from tplc.grammar.regular.automaton import Automaton
+    from tplc.grammars.regular.automaton import Automaton
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from tplc.grammar.request.openers import Markers, opener_begun
+from tplc.grammars.request.openers import Markers, opener_begun
 from tplc.lower import Acceptor
 from tplc.lower.layouts import text_at
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tplc.errors import TplcError
-from tplc.grammar.schema.report import NotExpressed
+from tplc.grammars.schema.report import NotExpressed
 
 
 class GrammarNotExact(TplcError):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tplc.errors import UsageError
-from tplc.grammar.request.size import MOST_CHARACTERS
+from tplc.grammars.request.size import MOST_CHARACTERS
 from tplc.ir.nodes import GenerationPrompt, Json, TemplateIR
 
 

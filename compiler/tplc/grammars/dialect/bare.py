@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tplc.grammar.regular import codepoints
-from tplc.grammar.regular.automaton import Automaton, build, from_expr, minimal
-from tplc.grammar.regular.codepoints import Ranges
-from tplc.grammar.regular.expressions import EMPTY, Chars, Expr, alt, lit, opt, rep, seq
-from tplc.grammar.regular.until import SPACE
+from tplc.grammars.regular import codepoints
+from tplc.grammars.regular.automaton import Automaton, build, from_expr, minimal
+from tplc.grammars.regular.codepoints import Ranges
+from tplc.grammars.regular.expressions import EMPTY, Chars, Expr, alt, lit, opt, rep, seq
+from tplc.grammars.regular.until import SPACE
 from tplc.lower import Following
 from tplc.lower.bounds import NOT_IN_KEYS
 

@@ -12,9 +12,9 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from tplc.grammar.regular import codepoints
-from tplc.grammar.regular.codepoints import Ranges
-from tplc.grammar.regular.expressions import (
+from tplc.grammars.regular import codepoints
+from tplc.grammars.regular.codepoints import Ranges
+from tplc.grammars.regular.expressions import (
     EMPTY,
     NEVER,
     Alt,
@@ -30,7 +30,7 @@ from tplc.grammar.regular.expressions import (
     rep,
     seq,
 )
-from tplc.grammar.regular.rules import Rules
+from tplc.grammars.regular.rules import Rules
 
 MOST_STATES = 1500
 _MOST_STEPS = 20_000

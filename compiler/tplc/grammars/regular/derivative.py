@@ -7,9 +7,9 @@ The generation prompt may hold the head of the turn; the grammar goes on from th
 
 from __future__ import annotations
 
-from tplc.grammar.regular import codepoints
-from tplc.grammar.regular.automaton import begun, minimal, to_expr
-from tplc.grammar.regular.expressions import (
+from tplc.grammars.regular import codepoints
+from tplc.grammars.regular.automaton import begun, minimal, to_expr
+from tplc.grammars.regular.expressions import (
     EMPTY,
     NEVER,
     Alt,
@@ -28,7 +28,7 @@ from tplc.grammar.regular.expressions import (
     rep,
     seq,
 )
-from tplc.grammar.regular.rules import Rules
+from tplc.grammars.regular.rules import Rules
 
 
 def after(rules: Rules, expr: Expr, text: str) -> Expr:

@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
 
-from tplc.grammar.regular import numbers as digits
-from tplc.grammar.regular.automaton import Automaton, TooLarge, both, from_expr, negation, to_expr
-from tplc.grammar.regular.expressions import EMPTY, Expr, alt, chars, lit, opt, rep, seq
-from tplc.grammar.regular.rules import Rules
-from tplc.grammar.schema.reader import number_fits
-from tplc.grammar.schema.report import Report
-from tplc.grammar.schema.shapes import NumberShape
+from tplc.grammars.regular import numbers as digits
+from tplc.grammars.regular.automaton import Automaton, TooLarge, both, from_expr, negation, to_expr
+from tplc.grammars.regular.expressions import EMPTY, Expr, alt, chars, lit, opt, rep, seq
+from tplc.grammars.regular.rules import Rules
+from tplc.grammars.schema.reader import number_fits
+from tplc.grammars.schema.report import Report
+from tplc.grammars.schema.shapes import NumberShape
 
 
 @dataclass(frozen=True, slots=True)

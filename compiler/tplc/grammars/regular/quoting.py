@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 import re
 
-from tplc.grammar.regular import codepoints
-from tplc.grammar.regular.codepoints import Ranges
-from tplc.grammar.regular.expressions import NEVER, Chars, Expr, alt, chars, lit, rep, seq
-from tplc.grammar.regular.rules import Rules
+from tplc.grammars.regular import codepoints
+from tplc.grammars.regular.codepoints import Ranges
+from tplc.grammars.regular.expressions import NEVER, Chars, Expr, alt, chars, lit, rep, seq
+from tplc.grammars.regular.rules import Rules
 from tplc.ir.nodes import StringStyle
 
 _CONTROLS: Ranges = ((0, 0x1F),)

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TypeVar
 
-from tplc.grammar.regular.numbers import Bound
-from tplc.grammar.schema.shapes import (
+from tplc.grammars.regular.numbers import Bound
+from tplc.grammars.schema.shapes import (
     ANYTHING,
     EVERYTHING,
     ArrayShape,

@@ -11,8 +11,8 @@ import functools
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tplc.grammar.regular import codepoints
-from tplc.grammar.regular.automaton import (
+from tplc.grammars.regular import codepoints
+from tplc.grammars.regular.automaton import (
     Automaton,
     TooLarge,
     both,
@@ -26,8 +26,8 @@ from tplc.grammar.regular.automaton import (
     split,
     to_expr,
 )
-from tplc.grammar.regular.codepoints import Ranges
-from tplc.grammar.regular.expressions import (
+from tplc.grammars.regular.codepoints import Ranges
+from tplc.grammars.regular.expressions import (
     ANY_CHARACTER,
     NEVER,
     Chars,
@@ -44,14 +44,14 @@ from tplc.grammar.regular.expressions import (
     rep,
     seq,
 )
-from tplc.grammar.regular.quoting import quoting_of
-from tplc.grammar.regular.regex import UnsupportedPattern, pattern_expr
-from tplc.grammar.regular.repetitions import LARGEST_COUNT
-from tplc.grammar.regular.rules import Rules
-from tplc.grammar.regular.until import Stop, quoted_loosely, through, without
-from tplc.grammar.schema.formats import BEYOND, PATTERNS
-from tplc.grammar.schema.report import Report
-from tplc.grammar.schema.shapes import Pattern, StringShape
+from tplc.grammars.regular.quoting import quoting_of
+from tplc.grammars.regular.regex import UnsupportedPattern, pattern_expr
+from tplc.grammars.regular.repetitions import LARGEST_COUNT
+from tplc.grammars.regular.rules import Rules
+from tplc.grammars.regular.until import Stop, quoted_loosely, through, without
+from tplc.grammars.schema.formats import BEYOND, PATTERNS
+from tplc.grammars.schema.report import Report
+from tplc.grammars.schema.shapes import Pattern, StringShape
 from tplc.ir.nodes import StringStyle
 
 KNOWN_FORMATS = frozenset(PATTERNS) | BEYOND

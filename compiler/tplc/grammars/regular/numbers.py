@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
 
-from tplc.grammar.regular import codepoints
-from tplc.grammar.regular.automaton import Automaton, build
-from tplc.grammar.regular.codepoints import Ranges
-from tplc.grammar.regular.expressions import EMPTY, NEVER, Chars, Expr, alt, chars, lit, opt, rep, seq
+from tplc.grammars.regular import codepoints
+from tplc.grammars.regular.automaton import Automaton, build
+from tplc.grammars.regular.codepoints import Ranges
+from tplc.grammars.regular.expressions import EMPTY, NEVER, Chars, Expr, alt, chars, lit, opt, rep, seq
 
 DIGIT = Chars(codepoints.span("0", "9"))
 _FIRST_DIGIT = Chars(codepoints.span("1", "9"))

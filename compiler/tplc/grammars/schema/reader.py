@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import cast
 
-from tplc.grammar.schema import algebra, strings
-from tplc.grammar.schema.document import Document, Place, Unresolved
-from tplc.grammar.schema.keywords import Keywords, exact, shown
-from tplc.grammar.schema.report import Report
-from tplc.grammar.schema.shapes import (
+from tplc.grammars.schema import algebra, strings
+from tplc.grammars.schema.document import Document, Place, Unresolved
+from tplc.grammars.schema.keywords import Keywords, exact, shown
+from tplc.grammars.schema.report import Report
+from tplc.grammars.schema.shapes import (
     ANYTHING,
     EVERYTHING,
     NOTHING,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from tplc.grammar.regular.expressions import Expr, names
-from tplc.grammar.regular.rules import Rules, TooManyRules
-from tplc.grammar.request.errors import GrammarTooLarge, SchemaTooDeep
-from tplc.grammar.schema.report import Report
+from tplc.grammars.regular.expressions import Expr, names
+from tplc.grammars.regular.rules import Rules, TooManyRules
+from tplc.grammars.request.errors import GrammarTooLarge, SchemaTooDeep
+from tplc.grammars.schema.report import Report
 from tplc.ir.nodes import Json
 
 MOST_CHARACTERS = 4_000_000

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tplc.grammar.regular import codepoints
-from tplc.grammar.regular.expressions import EMPTY, Chars, Expr, alt, lit, opt, rep, seq
-from tplc.grammar.regular.quoting import quoting_of
-from tplc.grammar.regular.rules import Rules
-from tplc.grammar.regular.until import Stop, stop_at
-from tplc.grammar.request.openers import Markers, first_of_turn, mark
-from tplc.grammar.schema.strings import Free, raw_through
+from tplc.grammars.regular import codepoints
+from tplc.grammars.regular.expressions import EMPTY, Chars, Expr, alt, lit, opt, rep, seq
+from tplc.grammars.regular.quoting import quoting_of
+from tplc.grammars.regular.rules import Rules
+from tplc.grammars.regular.until import Stop, stop_at
+from tplc.grammars.request.openers import Markers, first_of_turn, mark
+from tplc.grammars.schema.strings import Free, raw_through
 from tplc.ir.nodes import Layout, TemplateIR, Text
 from tplc.lower import Marker, lower
 

@@ -10,18 +10,18 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TypeVar
 
-from tplc.grammar.dialect.values import Reading
-from tplc.grammar.regular.derivative import after
-from tplc.grammar.regular.expressions import NEVER, Expr, Ref, alt
-from tplc.grammar.regular.rules import Rules, Spelling
-from tplc.grammar.request.calls import GENERAL, Whole, calls_of, response
-from tplc.grammar.request.errors import GrammarNotExact, SchemaTooDeep
-from tplc.grammar.request.layout import Call, TurnRules
-from tplc.grammar.request.openers import call_markers, opener_begun
-from tplc.grammar.request.request import Request, check_request, chosen_tools, prompt_of
-from tplc.grammar.request.size import LEAST_OF_RULE, TooLarge, bounded, largest, within
-from tplc.grammar.request.triggers import Takeover, takeovers
-from tplc.grammar.schema.report import Report
+from tplc.grammars.dialect.values import Reading
+from tplc.grammars.regular.derivative import after
+from tplc.grammars.regular.expressions import NEVER, Expr, Ref, alt
+from tplc.grammars.regular.rules import Rules, Spelling
+from tplc.grammars.request.calls import GENERAL, Whole, calls_of, response
+from tplc.grammars.request.errors import GrammarNotExact, SchemaTooDeep
+from tplc.grammars.request.layout import Call, TurnRules
+from tplc.grammars.request.openers import call_markers, opener_begun
+from tplc.grammars.request.request import Request, check_request, chosen_tools, prompt_of
+from tplc.grammars.request.size import LEAST_OF_RULE, TooLarge, bounded, largest, within
+from tplc.grammars.request.triggers import Takeover, takeovers
+from tplc.grammars.schema.report import Report
 from tplc.ir.forms import forms_with
 from tplc.ir.nodes import GenerationPrompt, Json, TemplateIR
 from tplc.lower import lower
