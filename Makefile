@@ -23,7 +23,7 @@ OF_SERVERS = torch==2.13.0 transformers==5.19.0 xgrammar==0.2.8 'llguidance<1.8'
 	partial-json-parser regex ijson mistral-common IPython orjson numpy pytest pytest-timeout \
 	trl==1.16.0
 
-.PHONY: help setup test slow lint format types golden golden-check examples bench hostile coverage lines random random-wild mutations round-trip kept docs grammars lark targets engines servers servers-wild million native schema-suite llama-checker agreement cuts fuzz demo check dist clean
+.PHONY: help setup test slow lint format types golden golden-check examples bench hostile coverage lines random random-wild mutations round-trip kept docs grammars hand-written lark targets engines servers servers-wild million native schema-suite llama-checker agreement cuts fuzz demo check dist clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -94,6 +94,12 @@ patterns: $(READY)  ## no regular expression takes more than linear time: all of
 
 targets: $(READY)  ## every target of the templates in ../shared, and xgrammar's built-in tags beside ours; writes docs/targets.md
 	$(BIN)/python -m tests.targets_report $(ARGS)
+
+hand-written: $(READY)  ## response templates that TRL's authors wrote by hand beside ours, on the same messages
+	@mkdir -p $(OUT)/trl
+	@[ -d $(OUT)/trl/trl ] || { $(BIN)/python -m pip download --quiet --disable-pip-version-check --no-deps \
+		--dest $(OUT)/trl "trl==1.16.0" && $(BIN)/python -m zipfile -e $(OUT)/trl/trl-1.16.0-py3-none-any.whl $(OUT)/trl; }
+	$(BIN)/python -m tests.targets.hand_written $(OUT)/trl $(ARGS)
 
 lark: $(READY)  ## Lark grammars of the templates in ../shared against their renders (ARGS="--every 10 --only WORD")
 	$(BIN)/python -m tests.lark.renders ../shared/templates $(ARGS)
