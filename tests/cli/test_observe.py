@@ -147,7 +147,10 @@ def test_what_is_no_output(run: Run, template: Path, tmp_path: Path, text: str, 
     assert (result.code, result.out, result.err) == (2, "", f"tplc: {error}\n")
 
 
-def test_wrong_usage(run: Run, outputs: Path) -> None:
+def test_wrong_usage(run: Run, outputs: Path, tmp_path: Path) -> None:
+    told = run("observe", "chat.jinja", "no.jsonl").err
+    assert told == "tplc: no.jsonl: there is no such file\n    name one of outputs\n"
+    (tmp_path / "out.csv").write_text("")
     told = run("observe", "chat.jinja", "out.csv").err
     assert told == "tplc: out.csv: outputs are read from .jsonl, .parquet and .txt\n"
     told = run("observe", "chat.py", "out.jsonl").err
