@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 Target = Literal["python", "peg", "gbnf", "json", "response_template", "structural_tag", "lark", "vllm", "sglang"]
 TARGETS: tuple[Target, ...] = get_args(Target)
+# Made for the tools and the choice of one request.
+FOR_A_REQUEST: tuple[Target, ...] = ("gbnf", "structural_tag", "lark")
 # An error names the first ones; the IR holds more of them.
 MOST_FAILURES = 3
 # Formats that failed messages speak for, and that are verified too.

@@ -16,6 +16,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     for name, text in (("hut.jinja", TEMPLATE), ("tools.json", "[]"), ("precious.json", '{"a": 1}'), ("old.d", "")):
         (tmp_path / name).write_text(text)
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "chat_template.jinja").write_text(TEMPLATE)
+    (tmp_path / "tokenizer.json").write_text('{"added_tokens": []}')
+    over = '[models.hut]\nsource = "hut.jinja"\noutputs = [{path = "./hut.jinja", target = "python"}]\n'
+    (tmp_path / "over.toml").write_text(over)
     (tmp_path / "tplc.toml").write_text('[models.hut]\nsource = "hut.jinja"\noutputs = ["hut.py"]\n')
     return tmp_path
 
@@ -37,14 +42,26 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             "compile hut.jinja --runtime shared -o _tplc_runtime.py",
             "_tplc_runtime.py: is what the runtime beside the parser is called: name the parser otherwise",
         ),
+        (
+            "compile hut.jinja -o tokenizer.json -t lark --tools tools.json --tokenizer tokenizer.json --force",
+            "tokenizer.json: is read as well: name another file to write",
+        ),
+        (
+            "compile model -o model/chat_template.jinja -t python --force",
+            "model/chat_template.jinja: is read as well: name another file to write",
+        ),
+        (
+            "build -m over.toml --force",
+            "over.toml: models.hut: outputs: ./hut.jinja: is read as well: name another file to write",
+        ),
         ("check --junit hut.jinja", "hut.jinja: is there already, and no report of tests: name another file"),
     ],
 )
 def test_it_is_refused(run: Run, folder: Path, command: str, error: str) -> None:
-    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    before = {path: path.read_bytes() for path in folder.rglob("*.*")}
     result = run(*command.split())
     assert (result.code, result.out, result.err) == (2, "", f"tplc: {error}\n")
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert {path: path.read_bytes() for path in folder.rglob("*.*")} == before
 
 
 def test_what_was_written_so_before_is_written_anew(run: Run, folder: Path) -> None:

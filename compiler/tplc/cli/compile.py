@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from tplc.targets.response_template import Unsaid
 
 
-# Made for the tools and the choice of one request.
-_FOR_A_REQUEST = ("gbnf", "structural_tag", "lark")
 _OF_PEGS = {"--tools", "--json-schema"}
 _PLUGINS: tuple[Server, ...] = ("vllm", "sglang")
 
@@ -103,7 +101,7 @@ def _watched(options: CompileOptions) -> list[str]:
 def compile_command(options: CompileOptions) -> None:
     target = _target(options)
     profile = _profile(options, target)
-    _check_overwriting(options, target)
+    _check_overwriting(options, _named(options))
     check_output(options.output, force=options.force)
     config = _config(options)
     _check_input(options)
@@ -113,6 +111,7 @@ def compile_command(options: CompileOptions) -> None:
     examples = [example for path in options.examples for example in read_examples(str(path))]
     limits = inputs.limits(options.limits)
     template = inputs.load_template(options.source, options.template_name, options.special_tokens)
+    _check_overwriting(options, [("read as well", path) for path in template.files])
     if target == "lark":
         request = replace(request, tokens=_added_tokens(options, template))
     warnings: list[TemplateWarning] = []
@@ -238,27 +237,35 @@ def _check_depfile(options: CompileOptions) -> None:
             raise not_ours(options.depfile)
 
 
-def _check_overwriting(options: CompileOptions, target: driver.Target) -> None:
-    """Nothing that is read is written, --force or not; nor two files to one place."""
-    others = [*options.variants.tolerances, *map(str, options.examples)]
-    named = [("the source", options.source), ("the file of tools", options.tools), ("the schema", options.json_schema)]
-    named += [("read as well", path) for path in others]
-    written = [path for path in (options.output, options.depfile) if path not in (None, "-")]
-    for place in written:
-        for what, path in named:
-            if path and os.path.exists(str(place)) and os.path.exists(path) and os.path.samefile(str(place), path):
-                raise UsageError(f"{place}: is {what}: name another file to write")
-    if target == "python" and options.runtime == "shared" and os.path.basename(options.output) == RUNTIME_FILE:
-        raise UsageError(
-            f"{options.output}: is what the runtime beside the parser is called: name the parser otherwise"
-        )
+def _named(options: CompileOptions) -> list[tuple[str, str | None]]:
+    """What is read of the files that the options name, and what each is."""
+    return [
+        ("the source", options.source),
+        ("the file of tools", options.tools),
+        ("the schema", options.json_schema),
+        *(("read as well", path) for path in _asked(options)),
+    ]
+
+
+def _check_overwriting(options: CompileOptions, read: Sequence[tuple[str, str | None]]) -> None:
+    """Nothing that is read is written, --force or not."""
+    places = [path for path in (options.output, options.depfile) if path is not None and path != "-"]
+    for written in filter(os.path.exists, places):
+        for what, path in read:
+            if path is not None and os.path.exists(path) and os.path.samefile(written, path):
+                raise UsageError(f"{written}: is {what}: name another file to write")
 
 
 def _used(options: CompileOptions, template: TemplateSource) -> list[str]:
+    return [*template.files, *_asked(options)]
+
+
+def _asked(options: CompileOptions) -> list[str]:
+    """Files that are read beside the template's own."""
     asked = [path for path in (options.tools, options.json_schema) if path not in (None, "-")]
     variants = [*options.variants.tolerances, *(file for path in options.variants.catalogue for file in files_in(path))]
     asked += [options.tokenizer] if options.tokenizer is not None and os.path.isfile(options.tokenizer) else []
-    return [*template.files, *variants, *map(str, [*options.examples, *asked])]
+    return [*variants, *map(str, [*options.examples, *asked])]
 
 
 def _grammar_options(options: CompileOptions, target: driver.Target) -> driver.GrammarOptions:
@@ -286,7 +293,7 @@ def _grammar_options(options: CompileOptions, target: driver.Target) -> driver.G
             tools=tuple(read_tools(options.tools)) if options.tools else (),
             json_schema=read_schema(options.json_schema) if options.json_schema else None,
         )
-    if target not in _FOR_A_REQUEST:
+    if target not in driver.FOR_A_REQUEST:
         if given:
             targets = "gbnf, structural_tag, lark or peg" if given[0] in _OF_PEGS else "gbnf, structural_tag or lark"
             raise UsageError(f"{given[0]} is for --target {targets}; a {target} artifact is made for all requests")
@@ -330,6 +337,10 @@ def _parser(options: CompileOptions, target: driver.Target) -> driver.ParserOpti
     if runtime != "standalone" and target != "python":
         raise UsageError(f"--runtime is for --target python; a {target} artifact {otherwise}")
     if runtime == "shared":
+        if os.path.basename(options.output) == RUNTIME_FILE:
+            raise UsageError(
+                f"{options.output}: is what the runtime beside the parser is called: name the parser otherwise"
+            )
         if options.output == "-":
             raise UsageError(f"--runtime shared writes {RUNTIME_FILE} beside the parser: give --output FILE")
         check_output(_runtime_file(options), force=options.force)
@@ -360,7 +371,7 @@ def _made(ir: TemplateIR, request: driver.GrammarOptions, target: driver.Target)
         made = driver.make_lark(ir, request)
         check_read(ir.provenance.name, made)
         return made
-    return driver.make_grammar(ir, request) if target in _FOR_A_REQUEST else None
+    return driver.make_grammar(ir, request) if target in driver.FOR_A_REQUEST else None
 
 
 def _added_tokens(options: CompileOptions, template: TemplateSource) -> tuple[AddedToken, ...] | None:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tplc.catalogue.load import files_in
-from tplc.driver import SUFFIXES, Target, make_limits, target_of
+from tplc.driver import FOR_A_REQUEST, SUFFIXES, Target, make_limits, target_of
 from tplc.errors import SourceError, UsageError
 from tplc.ir.runtimes import RUNTIME_FILE, Runtime
 from tplc.ir.visible import one_line
@@ -212,6 +212,10 @@ def _check_tree(model: Model) -> None:
     files = [*model.tolerances, *model.examples, *filter(None, (model.tools, model.json_schema))]
     for path in [*(output.path for output in model.outputs), *files]:
         model.tree.check_name(path)
+    read = {model.resolve(path) for path in (model.source, *files)}
+    for output in model.outputs:
+        if model.resolve(output.path) in read:
+            raise UsageError(f"outputs: {output.path}: is read as well: name another file to write")
 
 
 def _expected(error: Any) -> str:
@@ -253,7 +257,7 @@ def _model(name: str, path: str, table: Mapping[str, Any]) -> Model:
     make_limits(dict(model.limits))
     if model.native and model.runtime != "standalone":
         raise UsageError(f"native: is for parsers with a runtime of their own, not for runtime {model.runtime}")
-    grammar = next((output.path for output in model.outputs if output.target in ("gbnf", "structural_tag")), None)
+    grammar = next((output.path for output in model.outputs if output.target in FOR_A_REQUEST), None)
     if grammar is not None and not (model.tools or model.json_schema):
         raise UsageError(f"outputs: {grammar}: a grammar is made for one request: give tools or json-schema")
     return model
