@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from tplc.backends.lark import LarkGrammar
     from tplc.backends.response_template import Profile
     from tplc.catalogue import Entry
+    from tplc.examples import Example
     from tplc.ir.tokens import AddedToken
-    from tplc.learn import Example
     from tplc.learn.probe import Observer
     from tplc.learn.warnings import TemplateWarning
     from tplc.render import Limits, Renderer
@@ -293,13 +293,12 @@ def _verified(
     parser: ParserOptions | None,
 ) -> tuple[TemplateIR, tuple[Tried, ...]]:
     from tplc.verify import try_messages
-    from tplc.verify.examples import Pair, verify_examples
+    from tplc.verify.examples import verify_examples
 
     artifact = artifact_of(ir, target, parser)
     result, tried = try_messages(ir, artifact, renderer, seed=seed, thorough=thorough)
     if examples:
-        pairs = [Pair(e.text, e.content, e.reasoning, tuple((c.name, c.arguments) for c in e.calls)) for e in examples]
-        result = verify_examples(ir, artifact, pairs, result)
+        result = verify_examples(ir, artifact, examples, result)
     return replace(ir, verification=result), tried
 
 

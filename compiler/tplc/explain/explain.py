@@ -21,7 +21,7 @@ from tplc.ir.printed import lines
 from tplc.learn.probe import Probe
 
 if TYPE_CHECKING:
-    from tplc.learn import Example
+    from tplc.examples import Example
     from tplc.render import Limits
 
 # Each question is a file of the learner, whose documentation begins with it.  These are the facts that answer it.
@@ -122,7 +122,7 @@ def _distinct(probes: Sequence[Probe], file: str) -> tuple[Probe, ...]:
     found: dict[str, Probe] = {}
     for probe in probes:
         if probe.file == file:
-            found.setdefault(repr((probe.messages, probe.dress, probe.generation, probe.calls)), probe)
+            found.setdefault(repr((probe.messages, probe.setup, probe.generation, probe.calls)), probe)
     return tuple(found.values())
 
 

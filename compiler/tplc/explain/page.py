@@ -189,7 +189,7 @@ def conversation(probe: Probe) -> str:
     shown = ["".join(_message_words(dict(message))) for message in probe.messages]
     if probe.generation:
         shown.append("… the assistant answers next")
-    shown += [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in probe.dress.context]
+    shown += [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in probe.setup.context]
     return "\n".join(shown)
 
 

@@ -15,6 +15,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from tplc.errors import LimitExceeded, UnsupportedTemplate
+from tplc.examples import Example
 from tplc.ir.nodes import (
     GENERAL_TOLERANCES,
     Capabilities,
@@ -35,10 +36,19 @@ from tplc.ir.sizes import longest_text
 from tplc.learn.align import common_prefix, common_suffix, cut_right, reads_well
 from tplc.learn.calls import CallFacts, learn_calls
 from tplc.learn.candidates import candidates
-from tplc.learn.conversation import CallProbe, base_dress, call_dress
-from tplc.learn.examples import Example, calls_from_examples, read_example, reasoning_from_examples
+from tplc.learn.conversation import CallProbe, base_setup, call_setup
+from tplc.learn.examples import calls_from_examples, reasoning_from_examples
 from tplc.learn.held import find_held
-from tplc.learn.probe import SYSTEM, Dress, Observer, Prober, Refused, assistant, opening, sentinel_call
+from tplc.learn.probe import (
+    SYSTEM,
+    Observer,
+    Prober,
+    Refused,
+    Setup,
+    assistant,
+    opening,
+    sentinel_call,
+)
 from tplc.learn.reasoning import ReasoningFacts, learn_reasoning, without_unended
 from tplc.learn.results import AfterResults, learn_after_results
 from tplc.learn.tokens import held_tokens, markers, preserved_tokens, with_token_ends
@@ -66,11 +76,11 @@ def learn(
     """
     prober = Prober(renderer, observer)
     found = candidates(source).without(renderer.special_tokens)
-    base = base_dress(prober, found, name)
+    base = base_setup(prober, found, name)
     contexts = contexts_that_matter(prober, base, found)
     turn = learn_turn(prober, base, contexts)
-    probe = call_dress(prober, base, contexts, found)
-    reasoning = learn_reasoning(prober, turn, base, contexts, probe.dress if probe else None, found)
+    probe = call_setup(prober, base, contexts, found)
+    reasoning = learn_reasoning(prober, turn, base, contexts, probe.setup if probe else None, found)
     turn = reasoning.turn
     reasoning, left_out = without_unended(prober, turn, base, reasoning)
     turn = reasoning.turn
@@ -85,7 +95,7 @@ def learn(
     if calls is not None:
         turn = calls.turn
         content_end, ends, calls = _closings(reasoning, calls, ends)
-    after = learn_after_results(prober, turn, probe.dress, contexts) if probe is not None else AfterResults()
+    after = learn_after_results(prober, turn, probe.setup, contexts) if probe is not None else AfterResults()
     shown = calls_from_examples(examples, ends, name)
     if calls is None and shown is not None:
         calls = CallFacts(turn, shown.tools, shown.content, "", "", (), ())
@@ -114,7 +124,7 @@ def learn(
     inner = [marker for path, marker in markers(ir) if path != "turn.end"]
     ends = with_token_ends(prober, base, ends, renderer.special_tokens, inner)
     ir = replace(ir, turn=replace(ir.turn, ends=ends))
-    held = find_held(prober, ir, turn.asked, base, probe.dress if probe else None, reasoning.dress, found)
+    held = find_held(prober, ir, turn.asked, base, probe.setup if probe else None, reasoning.setup, found)
     return replace(ir, preserved_tokens=preserved_tokens(ir, added_tokens), held=(*held_tokens(ir), *held))
 
 
@@ -186,11 +196,11 @@ def _closings(
 
 
 def _without_content(
-    prober: Prober, base: Dress, reasoning: ReasoningFacts, ends: tuple[str, ...]
+    prober: Prober, base: Setup, reasoning: ReasoningFacts, ends: tuple[str, ...]
 ) -> tuple[str, tuple[str, ...]]:
     """Split the end of content from the end of the turn: the latter is all that a turn without content has."""
-    dress = replace(base, follow="none")
-    tail = prober.tail([assistant(dress, content="")], dress)
+    setup = replace(base, follow="none")
+    tail = prober.tail([assistant(setup, content="")], setup)
     rest = "" if isinstance(tail, Refused) else reasoning.without_blank(reasoning.turn.turn_text(tail))
     if not ends or not rest.strip() or not ends[0].endswith(rest) or not ends[0].removesuffix(rest).strip():
         return "", ends
@@ -210,13 +220,13 @@ def _content(reasoning: ReasoningFacts, calls: CallFacts | None, end: str) -> Co
 
 
 def _capabilities(
-    prober: Prober, base: Dress, probe: CallProbe | None, reasoning: ReasoningFacts, calls: CallFacts | None
+    prober: Prober, base: Setup, probe: CallProbe | None, reasoning: ReasoningFacts, calls: CallFacts | None
 ) -> Capabilities:
     asked = replace(base, system=True)
     system = prober.render(opening(asked), asked)
-    dress = probe.dress if probe else base
+    setup = probe.setup if probe else base
     call = sentinel_call(0)
-    offered = prober.render(opening(dress), replace(dress, tools="full"), calls=[call])
+    offered = prober.render(opening(setup), replace(setup, tools="full"), calls=[call])
     refusals = list(probe.refusals) if probe else []
     if calls is not None:
         refusals += [f"{kind} arguments" for kind in calls.refused]
@@ -226,12 +236,12 @@ def _capabilities(
         parallel_calls=calls is not None and calls.tools.parallel,
         system_role=not isinstance(system, Refused) and SYSTEM in system,
         reasoning=reasoning.reasoning.mode != "none",
-        object_arguments=probe is not None and dress.arguments == "object",
-        string_arguments=probe is not None and dress.arguments == "text",
-        null_content=probe is not None and dress.content == "null",
+        object_arguments=probe is not None and setup.arguments == "object",
+        string_arguments=probe is not None and setup.arguments == "text",
+        null_content=probe is not None and setup.content == "null",
         list_content=base.parts,
         content_with_calls=calls is not None and calls.content != "none",
-        needs_tool_result=probe is not None and dress.follow in ("tool", "tool_user"),
+        needs_tool_result=probe is not None and setup.follow in ("tool", "tool_user"),
         refusals=tuple(refusals),
     )
 
@@ -247,4 +257,4 @@ def _triggers(calls: CallFacts | None) -> tuple[str, ...]:
     return (opening,) if opening else ()
 
 
-__all__ = ["Example", "learn", "read_example"]
+__all__ = ["learn"]

@@ -53,10 +53,9 @@ from tplc.learn.arguments import (
 from tplc.learn.conversation import CallProbe
 from tplc.learn.probe import (
     CONTENT,
-    Call,
-    Dress,
     Prober,
     Refused,
+    Setup,
     assistant,
     key_of,
     name_of,
@@ -65,6 +64,7 @@ from tplc.learn.probe import (
 )
 from tplc.learn.reasoning import ReasoningFacts
 from tplc.learn.turn import TurnFacts
+from tplc.messages import Call
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +99,13 @@ class Outline:
 def learn_calls(
     prober: Prober, turn: TurnFacts, facts: ReasoningFacts, probe: CallProbe, ends: tuple[str, ...]
 ) -> CallFacts:
-    dress = probe.dress
-    arguments = learn_arguments(prober, turn, dress)
+    setup = probe.setup
+    arguments = learn_arguments(prober, turn, setup)
     counts = (1, 2, 3) if probe.parallel else (1,)
-    outlines = [o for n in counts if (o := _outline(prober, turn, dress, facts, arguments, n)) is not None]
+    outlines = [o for n in counts if (o := _outline(prober, turn, setup, facts, arguments, n)) is not None]
     marked, base = _mark_counters(outlines)
     pre, inner, mids, post = marked.pre, marked.inner, marked.mids, marked.post
-    post, turn_end = _split_turn_end(prober, turn, dress, facts, arguments, marked.post, ends, len(counts))
+    post, turn_end = _split_turn_end(prober, turn, setup, facts, arguments, marked.post, ends, len(counts))
     if mids:
         if not pre.strip():
             shared = _reach_back(turn.header, mids[0])
@@ -123,8 +123,8 @@ def learn_calls(
     layout = _layout(split, marked.kinds, inner[0])
     json_fields = _json_fields(layout, arguments)
     layout, call_id = _call_id(layout, json_fields)
-    call_id = replace(call_id, pattern=_id_pattern(prober, turn, dress))
-    place, gap, rest = _content_place(prober, turn, dress, facts)
+    call_id = replace(call_id, pattern=_id_pattern(prober, turn, setup))
+    place, gap, rest = _content_place(prober, turn, setup, facts)
     if rest.strip() and split.end.endswith(rest) and split.end != rest:
         # what stands after content as well as after calls ends the turn, not the calls
         turn_end, split = rest, replace(split, end=split.end.removesuffix(rest))
@@ -172,28 +172,28 @@ def probe_call(call: int) -> Call:
 
 
 def _outline(
-    prober: Prober, turn: TurnFacts, dress: Dress, facts: ReasoningFacts, arguments: ArgumentFacts, count: int
+    prober: Prober, turn: TurnFacts, setup: Setup, facts: ReasoningFacts, arguments: ArgumentFacts, count: int
 ) -> Outline | None:
-    text = call_turn(prober, turn, dress, [probe_call(i) for i in range(count)])
+    text = call_turn(prober, turn, setup, [probe_call(i) for i in range(count)])
     if isinstance(text, Refused) or any(name_of(i) not in text for i in range(count)):
         return None
-    return outline(facts.without_blank(text), dress, arguments, count)
+    return outline(facts.without_blank(text), setup, arguments, count)
 
 
-def outline(text: str, dress: Dress, arguments: ArgumentFacts, count: int) -> Outline:
-    calls = [_slots(text, dress, arguments, call) for call in range(count)]
+def outline(text: str, setup: Setup, arguments: ArgumentFacts, count: int) -> Outline:
+    calls = [_slots(text, setup, arguments, call) for call in range(count)]
     begins = [slots[0][1] for slots in calls]
     ends = [slots[-1][2] for slots in calls]
     return Outline(
         kinds=tuple(kind for kind, _, _ in calls[0]),
-        pre=generalise(text[: begins[0]], dress),
-        inner=tuple(tuple(generalise(text[a[2] : b[1]], dress) for a, b in pairwise(slots)) for slots in calls),
-        mids=tuple(generalise(text[end:begin], dress) for end, begin in zip(ends, begins[1:], strict=False)),
-        post=generalise(text[ends[-1] :], dress),
+        pre=generalise(text[: begins[0]], setup),
+        inner=tuple(tuple(generalise(text[a[2] : b[1]], setup) for a, b in pairwise(slots)) for slots in calls),
+        mids=tuple(generalise(text[end:begin], setup) for end, begin in zip(ends, begins[1:], strict=False)),
+        post=generalise(text[ends[-1] :], setup),
     )
 
 
-def _slots(text: str, dress: Dress, arguments: ArgumentFacts, call: int) -> list[tuple[SlotKind, int, int]]:
+def _slots(text: str, setup: Setup, arguments: ArgumentFacts, call: int) -> list[tuple[SlotKind, int, int]]:
     """The slots of one call by first occurrence: (kind, start, end), in order."""
     key, value = key_of(call), value_of(call, 0)
     begin = text.index(key)
@@ -202,9 +202,9 @@ def _slots(text: str, dress: Dress, arguments: ArgumentFacts, call: int) -> list
     quote = _quote_close(arguments)
     if quote and text.startswith(quote, end):
         end += len(quote)
-    end = _over(text, end, arguments.closed, dress, call)
+    end = _over(text, end, arguments.closed, setup, call)
     slots: list[tuple[SlotKind, int, int]] = [("arguments", begin, end)]
-    sentinels: list[tuple[SlotKind, str | None]] = [("name", name_of(call)), ("id", own_id(call, dress))]
+    sentinels: list[tuple[SlotKind, str | None]] = [("name", name_of(call)), ("id", own_id(call, setup))]
     for kind, sentinel in sentinels:
         if sentinel and sentinel in text:
             at = text.index(sentinel)
@@ -230,7 +230,7 @@ def _back_over(text: str, at: int, opened: str) -> int:
     return at - len(lead) if lead and text.endswith(lead, 0, at) else at
 
 
-def _over(text: str, at: int, closed: str, dress: Dress, call: int) -> int:
+def _over(text: str, at: int, closed: str, setup: Setup, call: int) -> int:
     """The end of `closed`, which begins at `at`; white space is free, stand-ins are this call's sentinels."""
     literal = closed.replace("zqkey0token0x", key_of(call))
     if text.startswith(literal, at):
@@ -311,7 +311,7 @@ def _marked(first: str, second: str) -> tuple[str, int | None]:
 def _split_turn_end(
     prober: Prober,
     turn: TurnFacts,
-    dress: Dress,
+    setup: Setup,
     facts: ReasoningFacts,
     arguments: ArgumentFacts,
     post: str,
@@ -319,22 +319,22 @@ def _split_turn_end(
     count: int,
 ) -> tuple[str, str]:
     """What follows the last call, without the end of the turn; and a turn end seen after calls only."""
-    trailer = _trailer(prober, dress, post, count)
+    trailer = _trailer(prober, setup, post, count)
     if trailer:
         return post[: len(post) - len(trailer)].rstrip(), ""
     for end in ends:
         if end.strip() and post.endswith(end):
             return post[: len(post) - len(end)], ""
-        if end.strip() and dress.follow != "none" and end in post:
+        if end.strip() and setup.follow != "none" and end in post:
             return post[: post.index(end)], ""  # what follows it is the next message's
         if end.strip() and post.rstrip().endswith(end.strip()):
             return post[: post.rindex(end.strip())].rstrip(), ""
-    followed = _outline(prober, turn, replace(dress, follow="tool"), facts, arguments, count)
-    alone = _outline(prober, turn, replace(dress, follow="none"), facts, arguments, count)
+    followed = _outline(prober, turn, replace(setup, follow="tool"), facts, arguments, count)
+    alone = _outline(prober, turn, replace(setup, follow="none"), facts, arguments, count)
     if followed is not None and alone is not None and not followed.post.startswith(alone.post):
         # something is appended to every render
         shared = alone.post[: cut_left(alone.post, len(common_prefix(alone.post, followed.post)))]
-        if not shared.strip() and not (_after_content(prober, dress) or "").endswith(alone.post):
+        if not shared.strip() and not (_after_content(prober, setup) or "").endswith(alone.post):
             return post, ""  # the call itself is another when something follows it
         for end in ends:
             if end.strip() and end.strip() in shared:
@@ -369,23 +369,23 @@ def _brackets(mark: str) -> tuple[str, str]:
     return mark[:at], mark[at + len(inner) :]
 
 
-def _trailer(prober: Prober, dress: Dress, post: str, count: int) -> str:
+def _trailer(prober: Prober, setup: Setup, post: str, count: int) -> str:
     """What every render ends with, answered or not (an instruction, a prompt that is always there)."""
     calls = [probe_call(i) for i in range(count)]
-    asked = prober.tail([], dress, calls=calls)
-    answered = prober.tail([assistant(dress, calls=calls)], dress, calls=calls)
+    asked = prober.tail([], setup, calls=calls)
+    answered = prober.tail([assistant(setup, calls=calls)], setup, calls=calls)
     if isinstance(asked, Refused) or isinstance(answered, Refused) or answered.startswith(asked):
         return ""
     shared = common_suffix(asked, post)
-    rest = _after_content(prober, dress)
+    rest = _after_content(prober, setup)
     # what is in every render stands behind a text as well
     shared = common_suffix(shared, rest) if rest is not None else shared
     return post[cut_right(post, len(post) - len(shared)) :]
 
 
-def _after_content(prober: Prober, dress: Dress) -> str | None:
+def _after_content(prober: Prober, setup: Setup) -> str | None:
     """What follows a text at the end of the conversation; None where it does not show."""
-    tail = prober.tail([assistant(dress, content=CONTENT)], dress)
+    tail = prober.tail([assistant(setup, content=CONTENT)], setup)
     return None if isinstance(tail, Refused) or CONTENT not in tail else tail[tail.rindex(CONTENT) + len(CONTENT) :]
 
 
@@ -407,19 +407,19 @@ def _reach_back(header: str, mid: str) -> str:
 
 
 def _content_place(
-    prober: Prober, turn: TurnFacts, dress: Dress, facts: ReasoningFacts
+    prober: Prober, turn: TurnFacts, setup: Setup, facts: ReasoningFacts
 ) -> tuple[ContentPlace, str, str]:
     """Where one message's content stands beside calls, the text between content and call, and what follows both."""
     call = probe_call(0)
-    tail = prober.tail([assistant(dress, content=CONTENT, calls=[call])], dress, calls=[call])
+    tail = prober.tail([assistant(setup, content=CONTENT, calls=[call])], setup, calls=[call])
     if isinstance(tail, Refused) or CONTENT not in tail or name_of(0) not in tail:
         return "none", "", ""
     text = turn.turn_text(tail)
-    first = min(text.index(s) for s in (name_of(0), own_id(0, dress)) if s and s in text)
+    first = min(text.index(s) for s in (name_of(0), own_id(0, setup)) if s and s in text)
     at = text.index(CONTENT)
     if at < first:
-        return "before", generalise(text[at + len(CONTENT) : first], dress), ""
-    rest = text[at + len(CONTENT) :] if dress.follow == "none" else ""
+        return "before", generalise(text[at + len(CONTENT) : first], setup), ""
+    rest = text[at + len(CONTENT) :] if setup.follow == "none" else ""
     return "after", text[len(text[:at].rstrip()) : at], rest
 
 
@@ -527,13 +527,13 @@ def _call_id(layout: Layout, fields: JsonFields | None) -> tuple[Layout, CallId]
     return layout, CallId(position, word)
 
 
-def _id_pattern(prober: Prober, turn: TurnFacts, dress: Dress) -> str | None:
+def _id_pattern(prober: Prober, turn: TurnFacts, setup: Setup) -> str | None:
     """The shape a template demands of ids: it refuses others."""
-    if dress.naming:
+    if setup.naming:
         return None
     call = probe_call(0)
-    taken = [isinstance(call_turn(prober, turn, replace(dress, ids=size), [call]), str) for size in (9, 24, dress.ids)]
-    return f"[a-zA-Z0-9]{{{dress.ids}}}" if dress.ids and taken[2] and not all(taken) else None
+    taken = [isinstance(call_turn(prober, turn, replace(setup, ids=size), [call]), str) for size in (9, 24, setup.ids)]
+    return f"[a-zA-Z0-9]{{{setup.ids}}}" if setup.ids and taken[2] and not all(taken) else None
 
 
 _Items = list["Text | Slot"]

@@ -20,15 +20,15 @@ from tplc.learn.probe import (
     CONTENT,
     REASONING,
     REASONING_KEYS,
-    Call,
-    Dress,
     Prober,
     Refused,
+    Setup,
     assistant,
     name_of,
     sentinel_call,
 )
 from tplc.learn.turn import TurnFacts, user_header
+from tplc.messages import Call
 
 _CONTROL = "zqcontrol0x"
 # keys of messages and names of methods that cannot carry reasoning
@@ -41,10 +41,10 @@ _NOT_KEYS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """One render that shows reasoning: the dress, the key, what stands before it in the turn, after it up to the next
+    """One render that shows reasoning: the setup, the key, what stands before it in the turn, after it up to the next
     part (content or the first call's name), what that part is, and what follows it."""
 
-    dress: Dress
+    setup: Setup
     key: str
     before: str
     after: str
@@ -54,7 +54,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class ReasoningFacts:
-    """`blank` is what leads a turn without reasoning (an empty or closed block); `dress` shows reasoning.
+    """`blank` is what leads a turn without reasoning (an empty or closed block); `setup` shows reasoning.
     `turn` has a shorter header than before where the header was found to hold the opening."""
 
     turn: TurnFacts
@@ -63,7 +63,7 @@ class ReasoningFacts:
     content_end: str
     content_mode: ContentMode
     blank: str
-    dress: Dress | None
+    setup: Setup | None
 
     def without_blank(self, text: str) -> str:
         """A turn's text without the empty reasoning that leads it."""
@@ -79,7 +79,7 @@ class ReasoningFacts:
 
 
 def learn_reasoning(
-    prober: Prober, turn: TurnFacts, base: Dress, contexts: Sequence[Dress], calls: Dress | None, found: Candidates
+    prober: Prober, turn: TurnFacts, base: Setup, contexts: Sequence[Setup], calls: Setup | None, found: Candidates
 ) -> ReasoningFacts:
     lead = _lead(prober, turn, base)
     shown = _first_shown(prober, turn, base, contexts, calls, found)
@@ -87,15 +87,15 @@ def learn_reasoning(
         start, end = _markers(shown, turn, lead, _call_lead(prober, turn, calls))
         key = shown[0].key
         only_calls = all(s.then == name_of(0) for s in shown)
-        dress: Dress | None = shown[0].dress
+        setup: Setup | None = shown[0].setup
     else:
         start, end = _stripped(prober, turn, base, found)
         end = _as_written(end, lead)
         if not end:
             start, end = _from_prompts(turn)
-        key, only_calls, dress = "", False, None
+        key, only_calls, setup = "", False, None
     if not end and not start:
-        return ReasoningFacts(turn, Reasoning(), *_content(shown, lead, "", turn, ""), blank="", dress=None)
+        return ReasoningFacts(turn, Reasoning(), *_content(shown, lead, "", turn, ""), blank="", setup=None)
     if not start.strip():
         size = _opener_in_header(prober, base, turn.header)
         if size < len(turn.header):
@@ -107,16 +107,16 @@ def learn_reasoning(
     after_content = False
     if shown and (could_be_prose(start) or not first):
         # Signs that content holds as well: then the place matters in every turn, and one more render is worth it.
-        after_content = _after_content(prober, turn, shown[0].dress, calls, key)
+        after_content = _after_content(prober, turn, shown[0].setup, calls, key)
     mode = _mode(turn, start, end, only_calls)
     start = "" if mode == "delimiter" else start  # white space opens nothing
     plain_end = _plain_end(prober, turn, base)
     wrapped = _content(shown, lead[len(blank) :], end, turn, plain_end)
-    return ReasoningFacts(turn, Reasoning(mode, start, end, key, after_content), *wrapped, blank, dress)
+    return ReasoningFacts(turn, Reasoning(mode, start, end, key, after_content), *wrapped, blank, setup)
 
 
 def without_unended(
-    prober: Prober, turn: TurnFacts, base: Dress, facts: ReasoningFacts
+    prober: Prober, turn: TurnFacts, base: Setup, facts: ReasoningFacts
 ) -> tuple[ReasoningFacts, tuple[str, ...]]:
     """Without reasoning that only white space ends: nothing tells where content begins after it.  What is left out, and
     why, is told."""
@@ -132,17 +132,17 @@ def without_unended(
         "call begins after it; an example pair (--example) can give it other markers"
     )
     lead = _lead(prober, turn, base)
-    return ReasoningFacts(turn, Reasoning(), *_content((), lead, "", turn, ""), blank="", dress=None), (why,)
+    return ReasoningFacts(turn, Reasoning(), *_content((), lead, "", turn, ""), blank="", setup=None), (why,)
 
 
-def _lead(prober: Prober, turn: TurnFacts, dress: Dress) -> str:
-    tail = prober.tail([assistant(dress, content=CONTENT)], dress)
+def _lead(prober: Prober, turn: TurnFacts, setup: Setup) -> str:
+    tail = prober.tail([assistant(setup, content=CONTENT)], setup)
     assert not isinstance(tail, Refused)
     text = turn.turn_text(tail)
     return text[: text.index(CONTENT)] if CONTENT in text else ""
 
 
-def _call_lead(prober: Prober, turn: TurnFacts, calls: Dress | None) -> str:
+def _call_lead(prober: Prober, turn: TurnFacts, calls: Setup | None) -> str:
     """What stands before the name of the first call in a turn of calls only."""
     if calls is None:
         return ""
@@ -153,7 +153,7 @@ def _call_lead(prober: Prober, turn: TurnFacts, calls: Dress | None) -> str:
 
 
 def _first_shown(
-    prober: Prober, turn: TurnFacts, base: Dress, contexts: Sequence[Dress], calls: Dress | None, found: Candidates
+    prober: Prober, turn: TurnFacts, base: Setup, contexts: Sequence[Setup], calls: Setup | None, found: Candidates
 ) -> list[Shown]:
     """Renders of the first key that shows reasoning: with content, and with calls."""
     keys = [*REASONING_KEYS, *(key for key in found.keys if key not in _NOT_KEYS and key not in REASONING_KEYS)]
@@ -165,43 +165,43 @@ def _first_shown(
     return []
 
 
-def _printed_whole(prober: Prober, dress: Dress, key: str, calls: Sequence[Call]) -> bool:
+def _printed_whole(prober: Prober, setup: Setup, key: str, calls: Sequence[Call]) -> bool:
     """Whether a content part shows only because the template prints parts it does not know: so would any kind."""
     if not key.startswith("content:"):
         return False
     content = None if calls else CONTENT
-    message = assistant(dress, content=content, reasoning=("content:" + _CONTROL, REASONING), calls=calls)
-    tail = prober.tail([message], dress, calls=calls)
+    message = assistant(setup, content=content, reasoning=("content:" + _CONTROL, REASONING), calls=calls)
+    tail = prober.tail([message], setup, calls=calls)
     return not isinstance(tail, Refused) and REASONING in tail
 
 
-def _show(prober: Prober, turn: TurnFacts, context: Dress, calls: Dress | None, key: str) -> Iterator[Shown]:
+def _show(prober: Prober, turn: TurnFacts, context: Setup, calls: Setup | None, key: str) -> Iterator[Shown]:
     if _printed_whole(prober, context, key, ()):
         return
     tail = prober.tail([assistant(context, content=CONTENT, reasoning=(key, REASONING))], context)
     yield from _split(turn, context, key, tail, CONTENT)
     if calls is not None:
-        dress = replace(calls, context=tuple(sorted({**dict(calls.context), **dict(context.context)}.items())))
+        setup = replace(calls, context=tuple(sorted({**dict(calls.context), **dict(context.context)}.items())))
         one: list[Call] = [sentinel_call(0)]
-        if _printed_whole(prober, dress, key, one):
+        if _printed_whole(prober, setup, key, one):
             return
-        tail = prober.tail([assistant(dress, reasoning=(key, REASONING), calls=one)], dress, calls=one)
-        yield from _split(turn, dress, key, tail, name_of(0))
+        tail = prober.tail([assistant(setup, reasoning=(key, REASONING), calls=one)], setup, calls=one)
+        yield from _split(turn, setup, key, tail, name_of(0))
 
 
-def _after_content(prober: Prober, turn: TurnFacts, dress: Dress, calls: Dress | None, key: str) -> bool:
+def _after_content(prober: Prober, turn: TurnFacts, setup: Setup, calls: Setup | None, key: str) -> bool:
     """Whether a message with both has its reasoning after the content, alone or beside a call."""
     beside: list[list[Call]] = [[], [sentinel_call(0)]] if calls is not None else [[]]
     for some in beside:
-        message = assistant(dress, content=CONTENT, reasoning=(key, REASONING), calls=some)
-        tail = prober.tail([message], dress, calls=some)
+        message = assistant(setup, content=CONTENT, reasoning=(key, REASONING), calls=some)
+        tail = prober.tail([message], setup, calls=some)
         text = "" if isinstance(tail, Refused) else turn.turn_text(tail)
         if REASONING in text.partition(CONTENT)[2]:
             return True
     return False
 
 
-def _split(turn: TurnFacts, dress: Dress, key: str, tail: str | Refused, then: str) -> Iterator[Shown]:
+def _split(turn: TurnFacts, setup: Setup, key: str, tail: str | Refused, then: str) -> Iterator[Shown]:
     if isinstance(tail, Refused) or tail.count(REASONING) != 1 or _CONTROL in tail:
         return
     text = turn.turn_text(tail)
@@ -211,7 +211,7 @@ def _split(turn: TurnFacts, dress: Dress, key: str, tail: str | Refused, then: s
     if then not in after:
         return
     at = after.index(then)
-    yield Shown(dress, key, before, after[:at], then, after[at + len(then) :])
+    yield Shown(setup, key, before, after[:at], then, after[at + len(then) :])
 
 
 def _markers(shown: Sequence[Shown], turn: TurnFacts, lead: str, call_lead: str) -> tuple[str, str]:
@@ -267,7 +267,7 @@ def _closing_piece(after: str, start: str) -> int:
     return after.index(found[0]) + len(found[0])
 
 
-def _opener_in_header(prober: Prober, base: Dress, header: str) -> int:
+def _opener_in_header(prober: Prober, base: Setup, header: str) -> int:
     """Where the header ends and an opening that every turn and prompt write begins: the last piece of the header, when
     it is a mark (not a role's word) and the user's header does not end in it too."""
     found = pieces(header)
@@ -299,7 +299,7 @@ def _mode(turn: TurnFacts, start: str, end: str, only_calls: bool) -> ReasoningM
     return "tools_only" if only_calls else "tag_based"
 
 
-def _plain_end(prober: Prober, turn: TurnFacts, base: Dress) -> str:
+def _plain_end(prober: Prober, turn: TurnFacts, base: Setup) -> str:
     """What follows content that stands alone in its turn."""
     tail = prober.tail([assistant(base, content=CONTENT)], base)
     return "" if isinstance(tail, Refused) or CONTENT not in tail else tail[tail.rindex(CONTENT) + len(CONTENT) :]
@@ -324,22 +324,22 @@ def _content(
     return lead, "", "plain"
 
 
-def _stripped(prober: Prober, turn: TurnFacts, base: Dress, found: Candidates) -> tuple[str, str]:
+def _stripped(prober: Prober, turn: TurnFacts, base: Setup, found: Candidates) -> tuple[str, str]:
     """Reasoning that the template only strips from old turns: a constant of its own, put between two texts, makes the
     first vanish.  A text of no meaning, put there for control, does not."""
     marks = [
         c for c in found.constants if len(c.strip()) >= 3 and any(not ch.isalnum() and not ch.isspace() for ch in c)
     ]
-    for dress in (base, replace(base, follow="user")):
-        if _kept(prober, dress, _CONTROL) != (True, True):
+    for setup in (base, replace(base, follow="user")):
+        if _kept(prober, setup, _CONTROL) != (True, True):
             continue
         for constant in sorted(marks, key=len):
-            if _kept(prober, dress, constant) == (False, True):
-                return _start_for(prober, turn, dress, constant, found), constant
+            if _kept(prober, setup, constant) == (False, True):
+                return _start_for(prober, turn, setup, constant, found), constant
         for constant in sorted(marks, key=len):
-            end = _rewritten(prober, dress, constant)
+            end = _rewritten(prober, setup, constant)
             if end:
-                return _start_for(prober, turn, dress, end, found), end
+                return _start_for(prober, turn, setup, end, found), end
     return "", ""
 
 
@@ -352,7 +352,7 @@ def _as_written(end: str, lead: str) -> str:
     return end.rstrip() + after if not after.strip() else end
 
 
-def _kept(prober: Prober, base: Dress, between: str) -> tuple[bool, bool]:
+def _kept(prober: Prober, base: Setup, between: str) -> tuple[bool, bool]:
     content = f"{REASONING}{between}{CONTENT}"
     tail = prober.tail([assistant(base, content=content)], base)
     if isinstance(tail, Refused):
@@ -360,7 +360,7 @@ def _kept(prober: Prober, base: Dress, between: str) -> tuple[bool, bool]:
     return REASONING in tail, CONTENT in tail and between in (tail if between == _CONTROL else between)
 
 
-def _rewritten(prober: Prober, base: Dress, constant: str) -> str:
+def _rewritten(prober: Prober, base: Setup, constant: str) -> str:
     """What stands between two texts with `constant` between them, when the template writes white space of its own
     around it: then it knows it as a closing marker."""
     tail = prober.tail([assistant(base, content=f"{REASONING}{constant}{CONTENT}")], base)
@@ -370,7 +370,7 @@ def _rewritten(prober: Prober, base: Dress, constant: str) -> str:
     return between if between != constant and between.strip() == constant.strip() else ""
 
 
-def _start_for(prober: Prober, turn: TurnFacts, base: Dress, end: str, found: Candidates) -> str:
+def _start_for(prober: Prober, turn: TurnFacts, base: Setup, end: str, found: Candidates) -> str:
     """The opening that goes with a stripped `end`: what a prompt leaves open, else a constant of the template that
     vanishes with the text after it, while what stands before it stays."""
     for prompt in turn.prompts:

@@ -15,7 +15,13 @@ from tplc.ir.nodes import Held, PairArguments, TemplateIR, Text
 from tplc.ir.stand_ins import names_stood_for, stand_in
 from tplc.learn.align import token_spans
 from tplc.learn.candidates import written_tokens
-from tplc.learn.probe import CONTENT, Dress, Prober, Refused, assistant
+from tplc.learn.probe import (
+    CONTENT,
+    Prober,
+    Refused,
+    Setup,
+    assistant,
+)
 
 
 def stand_ins(source: str, given: Mapping[str, str]) -> dict[str, str]:
@@ -24,7 +30,7 @@ def stand_ins(source: str, given: Mapping[str, str]) -> dict[str, str]:
 
 
 def with_token_ends(
-    prober: Prober, base: Dress, ends: tuple[str, ...], tokens: Mapping[str, str], inner: Sequence[str]
+    prober: Prober, base: Setup, ends: tuple[str, ...], tokens: Mapping[str, str], inner: Sequence[str]
 ) -> tuple[str, ...]:
     """The ends of a turn, with those of its special tokens: beside other text in an end, or behind all of it at the end
     of a conversation, a token ends the turn by itself.  So does what stands before it, unless it is one of the `inner`
@@ -44,9 +50,9 @@ def with_token_ends(
     return tuple(dict.fromkeys((*ends, *more)))
 
 
-def _after_content(prober: Prober, base: Dress) -> str:
-    dress = replace(base, follow="none")
-    tail = prober.tail([assistant(dress, content=CONTENT)], dress)
+def _after_content(prober: Prober, base: Setup) -> str:
+    setup = replace(base, follow="none")
+    tail = prober.tail([assistant(setup, content=CONTENT)], setup)
     return "" if isinstance(tail, Refused) else tail.rpartition(CONTENT)[2]
 
 

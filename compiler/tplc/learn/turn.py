@@ -19,9 +19,9 @@ from tplc.learn.probe import (
     REASONING,
     REASONING_KEYS,
     USER,
-    Dress,
     Prober,
     Refused,
+    Setup,
     assistant,
     opening,
     sentinel_call,
@@ -69,50 +69,50 @@ def cut_common(text: str, other: str) -> int:
     return cut_left(text, len(common_prefix(text, other)))
 
 
-def contexts_that_matter(prober: Prober, base: Dress, found: Candidates) -> tuple[Dress, ...]:
-    """The settings of undeclared variables that change the generation prompt or a plain answer: one dress for each
+def contexts_that_matter(prober: Prober, base: Setup, found: Candidates) -> tuple[Setup, ...]:
+    """The settings of undeclared variables that change the generation prompt or a plain answer: one setup for each
     distinct effect, in a stable order."""
     effects = {_effect(prober, base)}
-    dresses: list[Dress] = []
+    setups: list[Setup] = []
     for name, constants in found.variables:
         if _is_data(prober, base, name):
             continue
         for value in (True, False, *(c for c in constants if not isinstance(c, bool))):
-            dress = base.with_context(**{name: value})
-            effect = _effect(prober, dress)
+            setup = base.with_context(**{name: value})
+            effect = _effect(prober, setup)
             if effect is not None and effect not in effects:
                 effects.add(effect)
-                dresses.append(dress)
-    return tuple(dresses)
+                setups.append(setup)
+    return tuple(setups)
 
 
-def _is_data(prober: Prober, base: Dress, name: str) -> bool:
+def _is_data(prober: Prober, base: Setup, name: str) -> bool:
     """Whether the variable's own text is written out: then it is data (a date, a system prompt), not a switch."""
     control = "zqcontrol0x"
-    dress = base.with_context(**{name: control})
-    renders = (prober.tail([], dress, generation=True), prober.tail([assistant(dress, content=CONTENT)], dress))
+    setup = base.with_context(**{name: control})
+    renders = (prober.tail([], setup, generation=True), prober.tail([assistant(setup, content=CONTENT)], setup))
     return any(not isinstance(text, Refused) and control in text for text in renders)
 
 
-def _effect(prober: Prober, dress: Dress) -> tuple[str, str] | None:
-    prompt = prober.tail([], dress, generation=True)
-    answer = prober.tail([assistant(dress, content=CONTENT)], dress)
+def _effect(prober: Prober, setup: Setup) -> tuple[str, str] | None:
+    prompt = prober.tail([], setup, generation=True)
+    answer = prober.tail([assistant(setup, content=CONTENT)], setup)
     if isinstance(prompt, Refused) or isinstance(answer, Refused):
         return None
     return prompt, answer
 
 
-def learn_turn(prober: Prober, base: Dress, contexts: Sequence[Dress]) -> TurnFacts:
+def learn_turn(prober: Prober, base: Setup, contexts: Sequence[Setup]) -> TurnFacts:
     asked = prober.tail([], base)
     asked = "" if isinstance(asked, Refused) else asked
     answered = prober.tail([assistant(base, content=CONTENT)], base)
-    assert not isinstance(answered, Refused)  # base_dress saw it render
+    assert not isinstance(answered, Refused)  # base_setup saw it render
     lead = answered[: answered.index(CONTENT)] if CONTENT in answered else _contentless_lead(prober, base, answered)
-    prompts: list[tuple[Dress, str]] = []
-    for dress in (base, *contexts):
-        text = _generation_prompt(prober, dress)
-        if text is not None and (dress is base or text not in [seen for _, seen in prompts]):
-            prompts.append((dress, text))
+    prompts: list[tuple[Setup, str]] = []
+    for setup in (base, *contexts):
+        text = _generation_prompt(prober, setup)
+        if text is not None and (setup is base or text not in [seen for _, seen in prompts]):
+            prompts.append((setup, text))
     texts = [text for _, text in prompts]
     if not any(texts):
         return _appended(prober, base, contexts, asked, lead)
@@ -126,27 +126,27 @@ def learn_turn(prober: Prober, base: Dress, contexts: Sequence[Dress]) -> TurnFa
     own = _own_header(prober, base, asked, texts[0], header)
     if own:
         # history and prompt have headers of their own
-        named = tuple(GenerationPrompt(dress.context, text, "") for dress, text in prompts)
+        named = tuple(GenerationPrompt(setup.context, text, "") for setup, text in prompts)
         return TurnFacts(asked, "", tuple(dict.fromkeys((own, *texts))), named, appended=False)
     offered = _generation_prompt(prober, replace(base, tools="full"))
     if offered and offered != header and header.startswith(offered) and _opens(prober, base, asked, header):
         # a header that is longer where no tools are offered
-        named = tuple(GenerationPrompt(dress.context, text, text.removeprefix(header)) for dress, text in prompts)
+        named = tuple(GenerationPrompt(setup.context, text, text.removeprefix(header)) for setup, text in prompts)
         return TurnFacts(asked, "", (header, offered), named, appended=False)
     return TurnFacts(
         asked,
         header=header,
         anchors=(header,) if header else (asked,) if asked.strip() else (),
         prompts=tuple(
-            GenerationPrompt(dress.context, text, text[text.index(header) + len(header) :] if header else text)
-            for dress, text in prompts
+            GenerationPrompt(setup.context, text, text[text.index(header) + len(header) :] if header else text)
+            for setup, text in prompts
             if header in text
         ),
         appended=False,
     )
 
 
-def _reasoning_leads(prober: Prober, base: Dress, asked: str) -> list[str]:
+def _reasoning_leads(prober: Prober, base: Setup, asked: str) -> list[str]:
     """What stands between the question and the reasoning of an answer, under the usual keys."""
     leads = []
     for key in REASONING_KEYS:
@@ -158,13 +158,13 @@ def _reasoning_leads(prober: Prober, base: Dress, asked: str) -> list[str]:
     return leads
 
 
-def _contentless_lead(prober: Prober, base: Dress, answered: str) -> str:
+def _contentless_lead(prober: Prober, base: Setup, answered: str) -> str:
     """A template that drops content: the turn opens as its prompt does."""
     prompt = prober.tail([], base, generation=True)
     return "" if isinstance(prompt, Refused) else answered[: cut_common(answered, prompt)]
 
 
-def _appended(prober: Prober, base: Dress, contexts: Sequence[Dress], asked: str, lead: str) -> TurnFacts:
+def _appended(prober: Prober, base: Setup, contexts: Sequence[Setup], asked: str, lead: str) -> TurnFacts:
     """The prompt is the same with and without a generation prompt: there is none, or one that is always there.  The
     turn begins where the answered conversation does; what a prompt holds beyond that is its head."""
     anchor = asked if lead.startswith(asked) else asked[: cut_common(asked, lead)]
@@ -175,18 +175,18 @@ def _appended(prober: Prober, base: Dress, contexts: Sequence[Dress], asked: str
             prompts = [GenerationPrompt(base.context, "", "")]
             return TurnFacts(asked, header="", anchors=(closed, asked), prompts=tuple(prompts), appended=True)
     prompts = []
-    for dress in (base, *contexts):
-        tail = prober.tail([], dress)
+    for setup in (base, *contexts):
+        tail = prober.tail([], setup)
         if not isinstance(tail, Refused) and tail.startswith(anchor):
             head = tail[len(anchor) :]
-            if dress is base or head not in [prompt.head for prompt in prompts]:
-                prompts.append(GenerationPrompt(dress.context, head, head))
+            if setup is base or head not in [prompt.head for prompt in prompts]:
+                prompts.append(GenerationPrompt(setup.context, head, head))
     return TurnFacts(
         asked, header="", anchors=(anchor,) if anchor.strip() else (), prompts=tuple(prompts), appended=True
     )
 
 
-def _own_header(prober: Prober, base: Dress, asked: str, prompt: str, header: str) -> str:
+def _own_header(prober: Prober, base: Setup, asked: str, prompt: str, header: str) -> str:
     """The header of past turns, where they all begin with another word than the prompt has, and the same mark behind
     it: the prompt's word then stands for no part of a turn."""
     tails = [prober.tail([assistant(base, content=CONTENT)], base)]
@@ -205,19 +205,19 @@ def _own_header(prober: Prober, base: Dress, asked: str, prompt: str, header: st
     return header + own
 
 
-def _opens(prober: Prober, base: Dress, asked: str, header: str) -> bool:
+def _opens(prober: Prober, base: Setup, asked: str, header: str) -> bool:
     """Whether a turn of history opens with this header, no tools being offered."""
     tail = prober.tail([assistant(base, content=CONTENT)], replace(base, tools="none"))
     return not isinstance(tail, Refused) and tail.startswith(asked + header)
 
 
-def _call_leads(prober: Prober, base: Dress) -> list[str]:
+def _call_leads(prober: Prober, base: Setup) -> list[str]:
     """What stands between the question and the name of a call, where calls show at once."""
     leads = []
     call = sentinel_call(0)
     for tools in ("full", "none"):
-        dress = replace(base, tools=tools)
-        tail = prober.tail([assistant(dress, calls=[call])], dress, calls=[call])
+        setup = replace(base, tools=tools)
+        tail = prober.tail([assistant(setup, calls=[call])], setup, calls=[call])
         if not isinstance(tail, Refused) and call.name in tail:
             leads.append(tail[: tail.index(call.name)])
     return leads
@@ -231,14 +231,14 @@ def _shared_well(texts: Sequence[str]) -> str:
     return shared
 
 
-def _closes_question(prober: Prober, base: Dress, lead: str) -> str:
+def _closes_question(prober: Prober, base: Setup, lead: str) -> str:
     """What stands between a question and its answer, whatever the answer is."""
     return _shared_well([lead, *_call_leads(prober, base)])
 
 
-def _generation_prompt(prober: Prober, dress: Dress) -> str | None:
-    without = prober.tail([], dress)
-    prompt = prober.tail([], dress, generation=True)
+def _generation_prompt(prober: Prober, setup: Setup) -> str | None:
+    without = prober.tail([], setup)
+    prompt = prober.tail([], setup, generation=True)
     if isinstance(prompt, Refused):
         return None
     if isinstance(without, Refused):
@@ -275,7 +275,7 @@ def _overlap(prompt: str, lead: str) -> str:
     return prompt
 
 
-def learn_ends(prober: Prober, base: Dress, turn: TurnFacts) -> tuple[str, ...]:
+def learn_ends(prober: Prober, base: Setup, turn: TurnFacts) -> tuple[str, ...]:
     """The texts that end a turn: after plain content at the end of a conversation, and before a user message.  Where
     nothing ends a turn, the next message's header does."""
     ends: list[str] = []
@@ -323,14 +323,14 @@ def _without_opened_header(shared: str, last: str, next_user: str) -> str:
     return shared
 
 
-def _after(prober: Prober, dress: Dress, sentinel: str) -> str | None:
-    tail = prober.tail([assistant(dress, content=CONTENT)], dress)
+def _after(prober: Prober, setup: Setup, sentinel: str) -> str | None:
+    tail = prober.tail([assistant(setup, content=CONTENT)], setup)
     if isinstance(tail, Refused) or sentinel not in tail:
         return None
     return tail[tail.rindex(sentinel) + len(sentinel) :]
 
 
-def user_header(prober: Prober, base: Dress) -> str:
+def user_header(prober: Prober, base: Setup) -> str:
     """What stands before the first user message; its end is the user's header."""
     rendered = prober.render(opening(base), base)
     return "" if isinstance(rendered, Refused) or USER not in rendered else rendered[: rendered.index(USER)]

@@ -27,9 +27,17 @@ from tplc.errors import LimitExceeded, RenderFailed, TemplateRaised, UnsafeTempl
 from tplc.ir.nodes import TemplateIR
 from tplc.learn.align import token_spans
 from tplc.learn.candidates import candidates
-from tplc.learn.conversation import base_dress
-from tplc.learn.probe import Dress, Message, Prober, Refused, assistant, sentinel_call, text_content, tool_list
+from tplc.learn.conversation import base_setup
+from tplc.learn.probe import (
+    Prober,
+    Refused,
+    Setup,
+    assistant,
+    sentinel_call,
+    tool_list,
+)
 from tplc.learn.suspects import Place, Suspects, suspects
+from tplc.messages import Message, text_content
 from tplc.render import CLOCK, Renderer, Trace
 
 MOST_RENDERS = 1500  # a template that names more phrases than these is checked for as many
@@ -78,7 +86,7 @@ class _Stage:
     """One conversation with every role the template takes, the content of each message left open."""
 
     renderer: Renderer
-    dress: Dress
+    setup: Setup
     roles: tuple[str, ...]
     own: str = ""  # the markers of the format, and what is written around empty words
     renders: int = 0
@@ -91,13 +99,13 @@ class _Stage:
         for role, text in zip(self.roles, contents, strict=True):
             if role == "assistant":
                 called = len(messages) + 1 < len(self.roles) and self.roles[len(messages) + 1] == "tool"
-                messages.append(assistant(self.dress, content=text, calls=calls if called else ()))
+                messages.append(assistant(self.setup, content=text, calls=calls if called else ()))
             else:
-                message: Message = {"role": role, "content": text_content(text, self.dress)}
+                message: Message = {"role": role, "content": text_content(text, parts=self.setup.parts)}
                 if role == "tool":
-                    message |= {"name": calls[0].name, "tool_call_id": "zqid0".ljust(self.dress.ids, "w")}
+                    message |= {"name": calls[0].name, "tool_call_id": "zqid0".ljust(self.setup.ids, "w")}
                 messages.append(message)
-        tools, context = tool_list(self.dress, calls), dict(self.dress.context)
+        tools, context = tool_list(self.setup, calls), dict(self.setup.context)
         try:
             traced = self.renderer.trace(
                 messages,
@@ -136,15 +144,15 @@ def _stage(renderer: Renderer, ir: TemplateIR) -> _Stage | None:
     """The longest conversation that shows its last message from the user, and most of the others."""
     prober = Prober(renderer)
     try:
-        base = base_dress(prober, candidates(renderer.source), renderer.name)
+        base = base_setup(prober, candidates(renderer.source), renderer.name)
     except UnsupportedTemplate:
         return None
     seen = ir.capabilities
     arguments = ("text", "object") if seen.string_arguments and not seen.object_arguments else ("object", "text")
     best: tuple[int, _Stage] | None = None
     for roles, argument, system, ids in product(_CONVERSATIONS, arguments, (("system",), ()), (9, 24)):
-        dress = replace(base, arguments=argument, ids=ids)  # type: ignore[arg-type]
-        stage = _Stage(renderer, dress, (*system, *roles))
+        setup = replace(base, arguments=argument, ids=ids)  # type: ignore[arg-type]
+        stage = _Stage(renderer, setup, (*system, *roles))
         traced = stage.trace(stage.words())
         if isinstance(traced, Refused):
             continue
