@@ -149,6 +149,25 @@ def test_a_template_that_knows_the_learners_words_never_sees_them() -> None:
     assert (ir.tools.call[0], ir.tools.call[-1]) == (Text("<run>"), Text("</run>"))
 
 
+CHANGED = """
+{%- for m in messages %}{{ '<' ~ m.role ~ '>' }}
+{%- if m.reasoning %}{{ '<why>' ~ m.reasoning | THOUGHT ~ '</why>' }}{% endif %}
+{{- (m.content or '') }}{% for c in m.tool_calls or [] %}
+{{- '<run>' ~ (c.function.name ~ ' ' ~ c.function.arguments | tojson) | CALLED ~ '</run>' }}{% endfor %}<end>
+{%- endfor %}{% if add_generation_prompt %}<assistant>{% endif %}"""
+
+
+@pytest.mark.parametrize(("part", "thought", "called"), [("calls", "trim", "upper"), ("reasoning", "reverse", "trim")])
+def test_a_part_whose_words_are_all_changed_is_not_left_out(part: str, thought: str, called: str) -> None:
+    """A parser that knows nothing of it would give its markup as content, and everything else would come back."""
+    with pytest.raises(UnsupportedTemplate) as caught:
+        driver.compile_template(CHANGED.replace("THOUGHT", thought).replace("CALLED", called), name="changed.jinja")
+    assert str(caught.value) == (
+        f"changed.jinja: {part} cannot be read: the render depends on its words and holds none of them as it is, "
+        "so something changes them"
+    )
+
+
 def test_a_template_that_knows_single_words_is_found_out() -> None:
     source = KNOWING.replace("KNOWN", "' ' not in messages[0].content")
     result = driver.compile_template(source, name="knowing.jinja").verification

@@ -53,6 +53,7 @@ from tplc.learn.reasoning import ReasoningFacts, learn_reasoning, without_unende
 from tplc.learn.results import AfterResults, learn_after_results
 from tplc.learn.tokens import held_tokens, markers, preserved_tokens, with_token_ends
 from tplc.learn.turn import contexts_that_matter, learn_ends, learn_turn
+from tplc.learn.unlearned import check_all_is_learned
 from tplc.render import Renderer
 
 
@@ -119,6 +120,7 @@ def learn(
     )
     if ir.reasoning.end.strip() and ir.reasoning.end.strip() == ir.content.start.strip():
         ir = replace(ir, forms=_shared_opener(ir))
+    check_all_is_learned(prober, base, ir)
     _check_sizes(ir, prober)
     _check_slots(ir)
     inner = [marker for path, marker in markers(ir) if path != "turn.end"]

@@ -16,6 +16,8 @@ from string import ascii_lowercase
 
 # Letters, a number, maybe one more number, and a last letter; ids are filled up with `w` to the length that is wanted.
 _PROBE = re.compile(r"zq([a-z]*?)([a-z]?)([0-9]+)((?:n|token)[0-9]+)?(x|w*)")
+_PHRASE = re.compile(r"(?<=['\"])[a-z]{2,}(?=['\"])")
+_PHRASE = re.compile(r"(?<=['\"])[a-z]{1,12}(?=['\"])")
 _CONSONANTS, _VOWELS = "bcdfghjklmnprstvz", "aeiou"
 _DIGITS = "0123456789"
 
@@ -25,6 +27,12 @@ class Disguise:
 
     def __init__(self, source: str, *, chance: random.Random | None = None) -> None:
         self._source = source.lower()
+        # No word holds what a template names, and so may look for or change; letters only where others are left.
+        named = set(_PHRASE.findall(self._source))
+        self._phrases = {phrase for phrase in named if len(phrase) > 1}
+        self._consonants, self._vowels, self._letters = (
+            _others(letters, named) for letters in (_CONSONANTS, _VOWELS, ascii_lowercase)
+        )
         self._seed = hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()
         self._chance = chance
         self._stems: dict[str, tuple[str, str]] = {}
@@ -63,7 +71,11 @@ class Disguise:
         for attempt in range(1000):
             drawn = self._word(match, attempt)
             others = self._shown.keys()
-            if drawn not in self._source and not any(drawn in other or other in drawn for other in others):
+            if (
+                drawn not in self._source
+                and not any(drawn in other or other in drawn for other in others)
+                and not any(phrase in drawn for phrase in self._phrases)
+            ):
                 break
         self._hidden[word], self._shown[drawn] = drawn, word
         self._any = None
@@ -74,8 +86,8 @@ class Disguise:
         kind = f"{stem} {len(more)} {len(last)} {attempt}"
         if kind not in self._stems:
             rng = self._chance or random.Random(f"{self._seed} {kind}")
-            digits = "".join(sorted(rng.sample(ascii_lowercase, len(_DIGITS))))
-            self._stems[kind] = self._letters(rng, 2 + len(stem)), digits + self._letters(rng, len(more) + len(last))
+            digits = "".join(sorted(rng.sample(self._letters, len(_DIGITS))))
+            self._stems[kind] = self._drawn(rng, 2 + len(stem)), digits + self._drawn(rng, len(more) + len(last))
         begin, rest = self._stems[kind]
         digits, end = rest[: len(_DIGITS)], rest[len(_DIGITS) :]
         counted = str.maketrans(_DIGITS, digits)
@@ -84,8 +96,13 @@ class Disguise:
         middle = end[: len(more) - len(second)] + second
         return begin + letter + number.translate(counted) + middle + end[len(more) :]
 
-    def _letters(self, rng: random.Random, count: int) -> str:
+    def _drawn(self, rng: random.Random, count: int) -> str:
         if self._chance is not None:
-            return "".join(rng.choice(ascii_lowercase) for _ in range(count))
+            return "".join(rng.choice(self._letters) for _ in range(count))
         first = rng.randrange(2)
-        return "".join(rng.choice((_CONSONANTS, _VOWELS)[(first + at) % 2]) for at in range(count))
+        return "".join(rng.choice((self._consonants, self._vowels)[(first + at) % 2]) for at in range(count))
+
+
+def _others(letters: str, named: set[str]) -> list[str]:
+    others = [letter for letter in letters if letter not in named]
+    return others if 2 * len(others) > len(letters) else list(letters)

@@ -143,16 +143,23 @@ class Renderer:
         chance = random.SystemRandom()
         asked = [given for given in self._answered if self._disguise.hide(given) != given]
         for given in chance.sample(asked, min(most, len(asked))):
-            other = Disguise(self.source, chance=chance)
-            question = {"trace": json.loads(other.hide(given)), "clock": CLOCK.timetuple()[:6], "seed": 0}
-            try:
-                traced = self._traced(self._ask(question))
-            except (TemplateRaised, RenderFailed) as error:
-                return error.line or 0
-            at = self._disguise.first_unlike(other, given, self._disguise.hide(self._answered[given]), traced.text)
-            if at is not None:
-                return traced.line_at(at)
+            if self._unlike(given, chance) is None:
+                continue
+            # Now and then, drawn letters are a phrase that the template looks for; one that knows words differs often.
+            lines = [line for _ in range(5) if (line := self._unlike(given, chance)) is not None]
+            if len(lines) > 2:
+                return lines[0]
         return None
+
+    def _unlike(self, given: str, chance: random.Random) -> int | None:
+        other = Disguise(self.source, chance=chance)
+        question = {"trace": json.loads(other.hide(given)), "clock": CLOCK.timetuple()[:6], "seed": 0}
+        try:
+            traced = self._traced(self._ask(question))
+        except (TemplateRaised, RenderFailed) as error:
+            return error.line or 0
+        at = self._disguise.first_unlike(other, given, self._disguise.hide(self._answered[given]), traced.text)
+        return None if at is None else traced.line_at(at)
 
     def _traced(self, answer: Json) -> Trace:
         told: Any = answer
