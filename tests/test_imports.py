@@ -1,7 +1,7 @@
 """Who imports whom: the stages of the compiler in order, and the runtime alone with the standard library.
 
-cli → driver → sources | render | learn | verify | backends → grammars → lower → ir → errors
-                                    learn, verify → render
+cli → driver → sources | render | learn | audit | verify | backends → grammars → lower → ir → errors
+                                    audit → learn; learn, verify → render
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ ALLOWED = {
     "sources": {"errors", "ir"},
     "render": {"bounds", "errors", "ir"},
     "learn": {"errors", "ir", "messages", "examples", "render"},
+    "audit": {"errors", "ir", "messages", "learn", "render"},
     "verify": {"errors", "ir", "messages", "examples", "render"},
     "lessons": {"errors", "ir", "learn", "verify"},
     "lower": {"errors", "ir"},
@@ -44,6 +45,7 @@ ALLOWED = {
         "sources",
         "render",
         "learn",
+        "audit",
         "lessons",
         "verify",
         "backends",
@@ -54,7 +56,7 @@ ALLOWED = {
     "spread": {"bounds", "cluster", "errors"},
     "page": {"errors", "ir"},
     "batch": {"cluster", "errors", "explain", "ir", "page", "verify"},
-    "census": {"spread", "page", "errors", "ir", "sources", "learn", "driver", "project"},
+    "census": {"audit", "spread", "page", "errors", "ir", "sources", "learn", "driver", "project"},
     "project": {
         "bounds",
         "errors",
@@ -64,6 +66,7 @@ ALLOWED = {
         "sources",
         "render",
         "learn",
+        "audit",
         "verify",
         "backends",
         "targets",
@@ -84,6 +87,7 @@ ALLOWED = {
         "sources",
         "render",
         "learn",
+        "audit",
         "verify",
         "backends",
         "driver",
@@ -105,7 +109,7 @@ ALLOWED = {
 }
 # Data, not code: who checks something against a schema may load it.
 OPEN = {"schemas", "version", "__version__"}
-JINJA = ("render/", "learn/candidates.py", "learn/suspects.py")
+JINJA = ("render/", "learn/candidates.py", "audit/suspects.py")
 
 
 def modules(package: str) -> Iterator[tuple[str, Path]]:

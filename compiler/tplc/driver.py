@@ -23,6 +23,7 @@ from tplc.ir.visible import one_line
 from tplc.version import VERSION
 
 if TYPE_CHECKING:
+    from tplc.audit.warnings import TemplateWarning
     from tplc.backends.gbnf import Grammar
     from tplc.backends.lark import LarkGrammar
     from tplc.backends.response_template import Profile
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from tplc.examples import Example
     from tplc.ir.tokens import AddedToken
     from tplc.learn.probe import Observer
-    from tplc.learn.warnings import TemplateWarning
     from tplc.render import Limits, Renderer
     from tplc.targets.response_template import Unsaid
     from tplc.verify import Artifact
@@ -231,8 +231,8 @@ def tolerate(
 
 
 def warnings_of(renderer: Renderer, ir: TemplateIR) -> tuple[TemplateWarning, ...]:
-    """Of a template that hides something: see `tplc.learn.warnings`."""
-    from tplc.learn.warnings import find_warnings
+    """Of a template that hides something: see `tplc.audit.warnings`."""
+    from tplc.audit.warnings import find_warnings
 
     return find_warnings(renderer, ir)
 

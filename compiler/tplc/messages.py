@@ -18,6 +18,9 @@ from tplc.ir.nodes import Json
 Message = dict[str, Json]
 Follow = Literal["none", "user", "tool", "tool_user"]
 Empty = Literal["null", "empty", "absent"]
+# the names in use for reasoning in a message; `content:KIND` is a content part of that type
+REASONING_KEYS = ("reasoning_content", "reasoning", "thinking", "content:thinking", "content:reasoning")
+
 ArgumentForm = Literal["object", "text"]
 
 

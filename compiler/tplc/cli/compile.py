@@ -33,10 +33,10 @@ from tplc.sources import is_elsewhere, load_added_tokens
 from tplc.targets.lark import check_read
 
 if TYPE_CHECKING:
+    from tplc.audit.warnings import TemplateWarning
     from tplc.backends.gbnf import Grammar
     from tplc.backends.lark import LarkGrammar
     from tplc.ir.tokens import AddedToken
-    from tplc.learn.warnings import TemplateWarning
     from tplc.sources import TemplateSource
     from tplc.targets.plugins import Server
     from tplc.targets.response_template import Unsaid

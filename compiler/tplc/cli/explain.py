@@ -16,7 +16,7 @@ from tplc.errors import UsageError
 from tplc.explain import Explanation, Question, explain
 from tplc.explain.comparisons import Comparison, tail_of
 from tplc.explain.marks import marks
-from tplc.explain.page import conversation, page
+from tplc.explain.page import conversation, page, title_of
 from tplc.explain.serialize import to_dict
 from tplc.ir.visible import shown
 from tplc.learn.probe import Probe, Refused
@@ -113,7 +113,7 @@ def _print_comparison(console: Console, comparison: Comparison) -> None:
 def _print_log(console: Console, question: Question, *, whole: bool) -> None:
     for probe in question.probes:
         result = _result(probe, whole=whole).replace("\n", f"\n{_INDENT}")
-        console.print(Text(f"{_INDENT}{probe.function.replace('_', ' ')}: {shown(result)}"))
+        console.print(Text(f"{_INDENT}{title_of(probe)}: {shown(result)}"))
 
 
 def _result(probe: Probe, *, whole: bool) -> str:

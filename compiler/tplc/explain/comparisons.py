@@ -28,7 +28,7 @@ class Comparison:
 
     name: str
     title: str
-    file: str
+    question: str
     first: Probe
     second: Probe
     concluded: tuple[str, ...]
@@ -54,7 +54,7 @@ class Shape:
 class _Wanted:
     name: str
     title: str
-    file: str
+    question: str
     first: Callable[[Shape], bool]
     second: Callable[[Shape], bool]
     facts: tuple[str, ...]
@@ -62,7 +62,7 @@ class _Wanted:
 
     def is_told(self, facts: Sequence[str]) -> bool:
         """A comparison about reasoning says nothing where there is none."""
-        return not facts or self.file != "reasoning" or any(line.startswith("reasoning.") for line in facts)
+        return not facts or self.question != "reasoning" or any(line.startswith("reasoning.") for line in facts)
 
 
 def _asked(shape: Shape) -> bool:
@@ -182,21 +182,21 @@ _WANTED = (
 def comparisons(probes: Sequence[Probe], facts: Sequence[str]) -> list[Comparison]:
     """`facts` are the printed IR's; none of them for a template that was refused.  What is asked of a format that is
     learned already shows none of its markers."""
-    asked = (probe for probe in probes if probe.file != "held")
+    asked = (probe for probe in probes if probe.question.name != "captured")
     shown = [(probe, shape_of(probe)) for probe in asked if not isinstance(probe.result, Refused)]
     found: list[Comparison] = []
     for wanted in _WANTED:
         pair = next(_pairs(shown, wanted), None)
         if pair is not None and wanted.is_told(facts):
             concluded = tuple(line for line in facts if line.startswith(wanted.facts))
-            found.append(Comparison(wanted.name, wanted.title, wanted.file, *pair, concluded))
+            found.append(Comparison(wanted.name, wanted.title, wanted.question, *pair, concluded))
     found += _prompts(shown, facts)
     return found
 
 
 def _pairs(shown: Sequence[tuple[Probe, Shape]], wanted: _Wanted) -> Iterator[tuple[Probe, Probe]]:
-    """Pairs that fit; those that the file itself asked come first."""
-    own = [(p, s) for p, s in shown if p.file == wanted.file]
+    """Pairs that fit; those that were asked for the question itself come first."""
+    own = [(p, s) for p, s in shown if p.question.name == wanted.question]
     for seconds in (own, shown):
         for second, shape in seconds:
             if not wanted.second(shape):

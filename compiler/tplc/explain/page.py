@@ -182,7 +182,20 @@ def _probe(probe: Probe) -> str:
     refused = isinstance(probe.result, Refused)
     result = f'<pre class="{"refused" if refused else "same"}">{with_line_ends(tail_of(probe))}</pre>'
     asked = f'<pre class="asked">{escape(conversation(probe))}</pre>'
-    return f"<tr><th>{escape(probe.function.replace('_', ' '))}</th><td>{asked}</td><td>{result}</td></tr>"
+    return f"<tr><th>{escape(title_of(probe))}</th><td>{asked}</td><td>{result}</td></tr>"
+
+
+def title_of(probe: Probe) -> str:
+    """Who speaks in a probe, and what an assistant's message has: "user, assistant with 2 calls"."""
+    titles = ["".join(_title_words(dict(message))) for message in probe.messages]
+    return ", ".join([*titles, "prompt"] if probe.generation else titles)
+
+
+def _title_words(message: dict[str, object]) -> Iterator[str]:
+    yield str(message["role"])
+    calls = message.get("tool_calls")
+    if isinstance(calls, list):
+        yield f" with {len(calls)} call{'s' if len(calls) != 1 else ''}"
 
 
 def conversation(probe: Probe) -> str:

@@ -35,6 +35,7 @@ from tplc.learn.probe import (
     Prober,
     Refused,
     Setup,
+    asks,
     assistant,
     key_of,
     name_of,
@@ -148,6 +149,7 @@ def place_text(text: str, place: ValuePlace) -> tuple[str, str] | None:
     return (word, value) if found else None
 
 
+@asks("arguments", "How are the arguments of a call written?")
 def learn_arguments(prober: Prober, turn: TurnFacts, setup: Setup) -> ArgumentFacts:
     place = learn_place(prober, turn, setup)
 

@@ -21,6 +21,7 @@ from tplc.learn.probe import (
     Refused,
     Setup,
     Tools,
+    asks,
     assistant,
     key_of,
     name_of,
@@ -29,10 +30,12 @@ from tplc.learn.probe import (
 )
 from tplc.messages import Call, Follow
 
+_QUESTION = "How must a conversation look for this template to render it, and to show calls?"
 # what an undeclared variable may have to be before anything renders
 _FILLERS: tuple[Json, ...] = ("", "2025-01-02", [], {}, True, 1)
 
 
+@asks("conversation", _QUESTION)
 def base_setup(prober: Prober, found: Candidates, name: str) -> Setup:
     """The first setup in which a user message and an answer to it show; failing that, in which one renders at all (some
     templates write calls and nothing else)."""
@@ -90,7 +93,7 @@ def _base_setups(found: Candidates) -> Iterator[Setup]:
 
 
 @dataclass(frozen=True, slots=True)
-class CallProbe:
+class CallSetup:
     """The setup in which calls show best, and what was refused on the way."""
 
     setup: Setup
@@ -98,7 +101,8 @@ class CallProbe:
     refusals: tuple[str, ...]
 
 
-def call_setup(prober: Prober, base: Setup, contexts: tuple[Setup, ...], found: Candidates) -> CallProbe | None:
+@asks("conversation", _QUESTION)
+def call_setup(prober: Prober, base: Setup, contexts: tuple[Setup, ...], found: Candidates) -> CallSetup | None:
     """The setup that shows the name, keys and values of a call, undamaged; None when none does."""
     if all(_ignores_calls(prober, context) for context in (base, *contexts)):
         return None
@@ -119,7 +123,7 @@ def call_setup(prober: Prober, base: Setup, contexts: tuple[Setup, ...], found: 
     tail = prober.tail([assistant(setup, calls=two)], setup, calls=two)
     refusals = ("parallel calls: " + tail.reason,) if isinstance(tail, Refused) else ()
     parallel = not isinstance(tail, Refused) and name_of(1) in tail and name_of(0) in tail
-    return CallProbe(setup, parallel, refusals)
+    return CallSetup(setup, parallel, refusals)
 
 
 def _ignores_calls(prober: Prober, base: Setup) -> bool:

@@ -9,12 +9,10 @@ any other.  Every render is remembered, so questions may be asked as often as wa
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from types import CodeType
-from typing import Literal
+from functools import wraps
+from typing import Literal, ParamSpec, TypeVar
 
 from tplc.errors import LimitExceeded, RenderFailed, TemplateRaised
 from tplc.ir.nodes import Json
@@ -40,11 +38,9 @@ TOOL_RESULT = "zqtoolresult0x"
 SYSTEM = "zqsystem0x"
 CONTENT = "zqcontent0x"
 REASONING = "zqreason0x"
+CONTROL = "zqcontrol0x"  # a text of no meaning
 
 NOT_SHOWN = "the user's message is not in the render"
-
-# the names in use for reasoning in a message; `content:KIND` is a content part of that type
-REASONING_KEYS = ("reasoning_content", "reasoning", "thinking", "content:thinking", "content:reasoning")
 
 
 def name_of(call: int) -> str:
@@ -111,11 +107,21 @@ def sentinel_call(call: int, count: int = 1) -> Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Probe:
-    """One question to the template: who asked (file and function), the conversation, and the render."""
+class Question:
+    """What a pass of the learner asks of a template, in words for people; `name` is for programs."""
 
-    file: str
-    function: str
+    name: str
+    text: str
+
+
+_NONE = Question("", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """One conversation that was put to the template, under which question, and its render."""
+
+    question: Question
     messages: tuple[Message, ...]
     setup: Setup
     generation: bool
@@ -124,14 +130,18 @@ class Probe:
 
 
 Observer = Callable[[Probe], None]
+_Asks = ParamSpec("_Asks")
+_Found = TypeVar("_Found")
 
 
 @dataclass(slots=True)
 class Prober:
-    """Renders probes through one renderer and remembers the results; `observer` is told of each."""
+    """Renders probes through one renderer and remembers the results; `observer` is told of each, and of the question
+    that it is asked for (see `asks`)."""
 
     renderer: Renderer
     observer: Observer | None = None
+    question: Question = _NONE
     _seen: dict[str, str | Refused] = field(default_factory=dict)
 
     def render(
@@ -149,8 +159,7 @@ class Prober:
                 self._seen[key] = Refused(str(error))
             self._check_size(self._seen[key])
         if self.observer is not None:
-            probe = Probe(*_asker(), tuple(messages), setup, generation, tuple(calls), self._seen[key])
-            self.observer(probe)
+            self.observer(Probe(self.question, tuple(messages), setup, generation, tuple(calls), self._seen[key]))
         return self._seen[key]
 
     def _check_size(self, result: str | Refused) -> None:
@@ -186,17 +195,30 @@ class Prober:
         return tail
 
 
-def _asker() -> tuple[str, str]:
-    """The file and the function that a probe comes from.  Read from the stack: naming each question where it is asked
-    would say twice what the functions' names say."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None and _asks_for_others(frame.f_code):
-        frame = frame.f_back
-    return Path(frame.f_code.co_filename).stem, frame.f_code.co_name.lstrip("_")
+def asks(name: str, text: str) -> Callable[[Callable[_Asks, _Found]], Callable[_Asks, _Found]]:
+    """A pass under its question: what it has rendered was rendered for that.  Its first argument is the prober."""
+    question = Question(name, text)
+
+    def named(ask: Callable[_Asks, _Found]) -> Callable[_Asks, _Found]:
+        @wraps(ask)
+        def asked(*args: _Asks.args, **kwargs: _Asks.kwargs) -> _Found:
+            prober = args[0]
+            assert isinstance(prober, Prober)
+            before, prober.question = prober.question, question
+            try:
+                return ask(*args, **kwargs)
+            finally:
+                prober.question = before
+
+        return asked
+
+    return named
 
 
-def _asks_for_others(code: CodeType) -> bool:
-    return code.co_filename == __file__ or code.co_name in ("call_turn", "<lambda>", "<genexpr>", "<listcomp>")
+def after_content(prober: Prober, setup: Setup) -> str | None:
+    """What follows an answer of content alone; None where it does not show."""
+    tail = prober.tail([assistant(setup, content=CONTENT)], setup)
+    return None if isinstance(tail, Refused) or CONTENT not in tail else tail[tail.rindex(CONTENT) + len(CONTENT) :]
 
 
 def opening(setup: Setup) -> list[Message]:
@@ -265,7 +287,3 @@ def json_type(value: Json) -> str:
         return "number"
     # a null argument still needs a schema that templates can print: those that walk schemas know no "null"
     return "array" if isinstance(value, list) else "object" if isinstance(value, dict) else "string"
-
-
-def variables_of(context: Mapping[str, Json]) -> tuple[tuple[str, Json], ...]:
-    return tuple(sorted(context.items()))

@@ -19,6 +19,7 @@ from tplc.learn.probe import (
     Prober,
     Refused,
     Setup,
+    asks,
     assistant,
     following,
     opening,
@@ -38,6 +39,7 @@ class AfterResults:
     heads: tuple[str, ...] = ()
 
 
+@asks("results", "After which texts does a turn go on when the last message is a tool's result?")
 def learn_after_results(prober: Prober, turn: TurnFacts, setup: Setup, contexts: Sequence[Setup]) -> AfterResults:
     known = sorted({prompt.head for prompt in turn.prompts}, key=len, reverse=True)
     found: set[str] = set()

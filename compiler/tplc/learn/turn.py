@@ -1,33 +1,22 @@
-"""Where does a turn start, what does the prompt already write of it, what ends it?
+"""Where does a turn start, and what does the prompt already write of it?
 
 tail of [user]                      "{end}"
 … with a generation prompt          "{end}{bot}{r}{/r}"
 … answered                          "{end}{bot}zqcontent0x{end}"
-→  header "{bot}", head "{r}{/r}", end "{end}"
+→  header "{bot}", head "{r}{/r}"
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tplc.ir.nodes import GenerationPrompt
+from tplc.ir.nodes import GenerationPrompt, Json
 from tplc.learn.align import common_prefix, common_suffix, cut_left, cut_right, token_spans
-from tplc.learn.candidates import Candidates
-from tplc.learn.probe import (
-    CONTENT,
-    REASONING,
-    REASONING_KEYS,
-    USER,
-    Prober,
-    Refused,
-    Setup,
-    assistant,
-    opening,
-    sentinel_call,
-)
+from tplc.learn.probe import CONTENT, REASONING, USER, Prober, Refused, Setup, asks, assistant, opening, sentinel_call
+from tplc.messages import REASONING_KEYS
 
-_LONG_END = 64
+TURN = "Where does a turn start, what does the prompt already write of it, what ends it?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,81 +58,65 @@ def cut_common(text: str, other: str) -> int:
     return cut_left(text, len(common_prefix(text, other)))
 
 
-def contexts_that_matter(prober: Prober, base: Setup, found: Candidates) -> tuple[Setup, ...]:
-    """The settings of undeclared variables that change the generation prompt or a plain answer: one setup for each
-    distinct effect, in a stable order."""
-    effects = {_effect(prober, base)}
-    setups: list[Setup] = []
-    for name, constants in found.variables:
-        if _is_data(prober, base, name):
-            continue
-        for value in (True, False, *(c for c in constants if not isinstance(c, bool))):
-            setup = base.with_context(**{name: value})
-            effect = _effect(prober, setup)
-            if effect is not None and effect not in effects:
-                effects.add(effect)
-                setups.append(setup)
-    return tuple(setups)
-
-
-def _is_data(prober: Prober, base: Setup, name: str) -> bool:
-    """Whether the variable's own text is written out: then it is data (a date, a system prompt), not a switch."""
-    control = "zqcontrol0x"
-    setup = base.with_context(**{name: control})
-    renders = (prober.tail([], setup, generation=True), prober.tail([assistant(setup, content=CONTENT)], setup))
-    return any(not isinstance(text, Refused) and control in text for text in renders)
-
-
-def _effect(prober: Prober, setup: Setup) -> tuple[str, str] | None:
-    prompt = prober.tail([], setup, generation=True)
-    answer = prober.tail([assistant(setup, content=CONTENT)], setup)
-    if isinstance(prompt, Refused) or isinstance(answer, Refused):
-        return None
-    return prompt, answer
-
-
+@asks("turn", TURN)
 def learn_turn(prober: Prober, base: Setup, contexts: Sequence[Setup]) -> TurnFacts:
+    """The prompts, and the header that they share with answered turns; what of it opens a part is for `header`."""
     asked = prober.tail([], base)
     asked = "" if isinstance(asked, Refused) else asked
     answered = prober.tail([assistant(base, content=CONTENT)], base)
     assert not isinstance(answered, Refused)  # base_setup saw it render
     lead = answered[: answered.index(CONTENT)] if CONTENT in answered else _contentless_lead(prober, base, answered)
-    prompts: list[tuple[Setup, str]] = []
-    for setup in (base, *contexts):
-        text = _generation_prompt(prober, setup)
-        if text is not None and (setup is base or text not in [seen for _, seen in prompts]):
-            prompts.append((setup, text))
-    texts = [text for _, text in prompts]
-    if not any(texts):
+    prompts = _prompts(prober, (base, *contexts))
+    if not any(prompts.values()):
         return _appended(prober, base, contexts, asked, lead)
-    plain = lead[len(asked) :] if lead.startswith(asked) else lead[cut_common(lead, asked) :]
-    past = prober.tail([assistant(base, content=CONTENT)], replace(base, follow="user"))
-    old = [plain]
-    if not isinstance(past, Refused) and CONTENT in past and past.startswith(asked):
-        old.append(past[len(asked) : past.index(CONTENT)])
-    old += _reasoning_leads(prober, base, asked)
-    header = _header(texts, old)
+    texts = tuple(prompts.values())
+    header = _shared_header(texts, _leads(prober, base, asked, lead))
     own = _own_header(prober, base, asked, texts[0], header)
     if own:
         # history and prompt have headers of their own
-        named = tuple(GenerationPrompt(setup.context, text, "") for setup, text in prompts)
-        return TurnFacts(asked, "", tuple(dict.fromkeys((own, *texts))), named, appended=False)
+        anchors = tuple(dict.fromkeys((own, *texts)))
+        return TurnFacts(asked, "", anchors, _heads(prompts, lambda text: ""), appended=False)
     offered = _generation_prompt(prober, replace(base, tools="full"))
     if offered and offered != header and header.startswith(offered) and _opens(prober, base, asked, header):
         # a header that is longer where no tools are offered
-        named = tuple(GenerationPrompt(setup.context, text, text.removeprefix(header)) for setup, text in prompts)
-        return TurnFacts(asked, "", (header, offered), named, appended=False)
+        heads = _heads(prompts, lambda text: text.removeprefix(header))
+        return TurnFacts(asked, "", (header, offered), heads, appended=False)
     return TurnFacts(
         asked,
         header=header,
         anchors=(header,) if header else (asked,) if asked.strip() else (),
-        prompts=tuple(
-            GenerationPrompt(setup.context, text, text[text.index(header) + len(header) :] if header else text)
-            for setup, text in prompts
-            if header in text
-        ),
+        prompts=_heads(prompts, lambda text: text.partition(header)[2] if header else text, header),
         appended=False,
     )
+
+
+_Context = tuple[tuple[str, Json], ...]
+
+
+def _prompts(prober: Prober, setups: Sequence[Setup]) -> dict[_Context, str]:
+    """The generation prompts that are unlike one another, by the context that gives them."""
+    prompts: dict[_Context, str] = {}
+    for setup in setups:
+        text = _generation_prompt(prober, setup)
+        if text is not None and (setup is setups[0] or text not in prompts.values()):
+            prompts[setup.context] = text
+    return prompts
+
+
+def _heads(
+    prompts: Mapping[_Context, str], head: Callable[[str], str], header: str = ""
+) -> tuple[GenerationPrompt, ...]:
+    """The prompts that have the header, each with its head."""
+    return tuple(GenerationPrompt(context, text, head(text)) for context, text in prompts.items() if header in text)
+
+
+def _leads(prober: Prober, base: Setup, asked: str, lead: str) -> list[str]:
+    """What stands between the question and the answer: at the end, in the past, and with reasoning."""
+    leads = [lead[len(asked) :] if lead.startswith(asked) else lead[cut_common(lead, asked) :]]
+    past = prober.tail([assistant(base, content=CONTENT)], replace(base, follow="user"))
+    if not isinstance(past, Refused) and CONTENT in past and past.startswith(asked):
+        leads.append(past[len(asked) : past.index(CONTENT)])
+    return leads + _reasoning_leads(prober, base, asked)
 
 
 def _reasoning_leads(prober: Prober, base: Setup, asked: str) -> list[str]:
@@ -184,6 +157,50 @@ def _appended(prober: Prober, base: Setup, contexts: Sequence[Setup], asked: str
     return TurnFacts(
         asked, header="", anchors=(anchor,) if anchor.strip() else (), prompts=tuple(prompts), appended=True
     )
+
+
+def _closes_question(prober: Prober, base: Setup, lead: str) -> str:
+    """What stands between a question and its answer, whatever the answer is."""
+    return _shared_well([lead, *_call_leads(prober, base)])
+
+
+def _generation_prompt(prober: Prober, setup: Setup) -> str | None:
+    without = prober.tail([], setup)
+    prompt = prober.tail([], setup, generation=True)
+    if isinstance(prompt, Refused):
+        return None
+    if isinstance(without, Refused):
+        return None
+    if prompt.startswith(without):
+        return prompt[len(without) :]
+    return prompt[cut_left(prompt, len(common_prefix(prompt, without))) :]
+
+
+def _shared_header(prompts: Sequence[str], leads: Sequence[str]) -> str:
+    """The longest text that opens every prompt and every answered turn, cut where it reads well."""
+    whole = [text for text in prompts if text]
+    # a lead that shares nothing with the prompts (an odd history) has no say
+    close = [lead for lead in leads if common_prefix(lead.lstrip(), whole[0].lstrip())]
+    starts = [*whole, *close]
+    shared = common_prefix(*(text.lstrip() for text in starts))
+    cut = len(shared)
+    # a prompt that ends with what is shared shows where the header ends
+    while cut and cut not in map(len, starts) and any(cut_left(text.lstrip(), cut) != cut for text in starts):
+        cut -= 1
+    if not shared[:cut].strip():
+        # where the prompts are how answered turns begin, the header stands before them
+        return "" if any(leads[0].startswith(text) for text in whole) else _overlap(whole[0], leads[0])
+    # white space before the header belongs to it when every prompt writes the same
+    space = common_suffix(*(text[: len(text) - len(text.lstrip())] for text in starts))
+    return space + shared[:cut]
+
+
+def _overlap(prompt: str, lead: str) -> str:
+    """The header when the answered turn shows only its end (what stands before was taken for the question's end)."""
+    for size in range(min(len(prompt), len(lead)), 0, -1):
+        if prompt.endswith(lead[:size]) and cut_left(lead, size) == size and lead[:size].strip():
+            return lead[:size]
+    return prompt
 
 
 def _own_header(prober: Prober, base: Setup, asked: str, prompt: str, header: str) -> str:
@@ -231,125 +248,7 @@ def _shared_well(texts: Sequence[str]) -> str:
     return shared
 
 
-def _closes_question(prober: Prober, base: Setup, lead: str) -> str:
-    """What stands between a question and its answer, whatever the answer is."""
-    return _shared_well([lead, *_call_leads(prober, base)])
-
-
-def _generation_prompt(prober: Prober, setup: Setup) -> str | None:
-    without = prober.tail([], setup)
-    prompt = prober.tail([], setup, generation=True)
-    if isinstance(prompt, Refused):
-        return None
-    if isinstance(without, Refused):
-        return None
-    if prompt.startswith(without):
-        return prompt[len(without) :]
-    return prompt[cut_left(prompt, len(common_prefix(prompt, without))) :]
-
-
-def _header(prompts: Sequence[str], leads: Sequence[str]) -> str:
-    """The longest text that opens every prompt and every answered turn, cut where it reads well."""
-    whole = [text for text in prompts if text]
-    # a lead that shares nothing with the prompts (an odd history) has no say
-    close = [lead for lead in leads if common_prefix(lead.lstrip(), whole[0].lstrip())]
-    starts = [*whole, *close]
-    shared = common_prefix(*(text.lstrip() for text in starts))
-    cut = len(shared)
-    # a prompt that ends with what is shared shows where the header ends
-    while cut and cut not in map(len, starts) and any(cut_left(text.lstrip(), cut) != cut for text in starts):
-        cut -= 1
-    if not shared[:cut].strip():
-        # where the prompts are how answered turns begin, the header stands before them
-        return "" if any(leads[0].startswith(text) for text in whole) else _overlap(whole[0], leads[0])
-    # white space before the header belongs to it when every prompt writes the same
-    space = common_suffix(*(text[: len(text) - len(text.lstrip())] for text in starts))
-    return space + shared[:cut]
-
-
-def _overlap(prompt: str, lead: str) -> str:
-    """The header when the answered turn shows only its end (what stands before was taken for the question's end)."""
-    for size in range(min(len(prompt), len(lead)), 0, -1):
-        if prompt.endswith(lead[:size]) and cut_left(lead, size) == size and lead[:size].strip():
-            return lead[:size]
-    return prompt
-
-
-def learn_ends(prober: Prober, base: Setup, turn: TurnFacts) -> tuple[str, ...]:
-    """The texts that end a turn: after plain content at the end of a conversation, and before a user message.  Where
-    nothing ends a turn, the next message's header does."""
-    ends: list[str] = []
-    last = _after(prober, replace(base, follow="none"), CONTENT)
-    next_user = _after(prober, replace(base, follow="user"), CONTENT)
-    with_tools = _after(prober, replace(base, follow="user", tools="full"), CONTENT)
-    if next_user is not None and with_tools is not None and with_tools != next_user:
-        # tools may be written into the next message's header
-        whole = next_user[: cut_common(next_user, with_tools)].rstrip()
-        shared = common_prefix(next_user, with_tools).strip()
-        next_user = whole or (shared if len(shared) >= 3 else next_user)  # less is no mark of anything
-    before_user = user_header(prober, base)
-    if last is None:
-        last = ""
-    if next_user is not None:
-        shared = common_prefix(last, next_user)
-        if len(shared) < len(last):
-            last = _without_appended(last, next_user, turn, before_user)
-    if last.strip():
-        ends.append(last)
-    if next_user is not None and next_user.strip() and not (last.strip() and next_user.startswith(last.rstrip())):
-        own = next_user[: _header_at(next_user, before_user)]
-        if not own.strip() and not last.strip():
-            own = next_user.rstrip() or next_user
-        own = _first_mark(own)
-        if own.strip() and own not in ends:
-            ends.append(own)
-    return tuple(ends)
-
-
-def _first_mark(end: str) -> str:
-    """What opens the next message ends the turn: of a long text (an instruction) the mark it begins with is enough."""
-    spans = token_spans(end)
-    space = len(end) - len(end.lstrip())
-    return end[: spans[0][1]] if len(end) > _LONG_END and spans and spans[0][0] == space else end
-
-
-def _without_opened_header(shared: str, last: str, next_user: str) -> str:
-    """What two headers share where they go on with different words opens them: the last token is theirs, if another one
-    ends the turn."""
-    spans = token_spans(shared)
-    words = last[len(shared) :][:1].isalnum() and next_user[len(shared) :][:1].isalnum()
-    if words and len(spans) > 1 and spans[-1][1] == len(shared):
-        return shared[: spans[-1][0]]
-    return shared
-
-
-def _after(prober: Prober, setup: Setup, sentinel: str) -> str | None:
-    tail = prober.tail([assistant(setup, content=CONTENT)], setup)
-    if isinstance(tail, Refused) or sentinel not in tail:
-        return None
-    return tail[tail.rindex(sentinel) + len(sentinel) :]
-
-
 def user_header(prober: Prober, base: Setup) -> str:
     """What stands before the first user message; its end is the user's header."""
     rendered = prober.render(opening(base), base)
     return "" if isinstance(rendered, Refused) or USER not in rendered else rendered[: rendered.index(USER)]
-
-
-def _header_at(text: str, before_user: str) -> int:
-    """Where in `text`, which ends with the user's header, that header begins."""
-    shared = common_suffix(text, before_user)
-    return cut_right(text, len(text) - len(shared)) if len(shared) < len(text) else 0
-
-
-def _without_appended(last: str, next_user: str, turn: TurnFacts, before_user: str) -> str:
-    """`last` without what the template always appends (a generation prompt, a final instruction)."""
-    shared = last[: cut_left(last, len(common_prefix(last, next_user)))]
-    opening = turn.prompts[0].text if turn.prompts else ""
-    for size in range(min(len(opening), len(shared)), 0, -1):
-        if shared.endswith(opening[:size]) and cut_left(opening, size) == size:
-            return shared[: len(shared) - size]
-    at = _header_at(next_user, before_user)
-    if 0 < at < len(shared):
-        return shared[:at]
-    return _without_opened_header(shared, last, next_user) or last

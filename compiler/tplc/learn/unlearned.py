@@ -13,14 +13,15 @@ from dataclasses import replace
 
 from tplc.errors import UnsupportedTemplate
 from tplc.ir.nodes import TemplateIR
-from tplc.learn.probe import CONTENT, REASONING_KEYS, Prober, Refused, Setup, assistant, opening
-from tplc.messages import Call, Message
+from tplc.learn.probe import CONTENT, Prober, Refused, Setup, asks, assistant, opening
+from tplc.messages import REASONING_KEYS, Call, Message
 
 _CALLS = (Call("zqname0x", (("zqkey0x", "zqvalue0n0x"),)), Call("zqother0x", (("zqplace0x", "zqthing0x"),)))
 _TIMES = 10  # what depends on chance is told as that
 _THOUGHTS = ("zqreason0x", "zqthought0x")
 
 
+@asks("unlearned", "Is there a part that the template writes, and that was not learned?")
 def check_all_is_learned(prober: Prober, base: Setup, ir: TemplateIR) -> None:
     """Raises UnsupportedTemplate for calls or reasoning that are written, and not in the format."""
     setup = replace(base, follow="none")

@@ -25,7 +25,7 @@ from tplc.spread import Died, check_engine, spread
 from tplc.version import VERSION
 
 if TYPE_CHECKING:
-    from tplc.learn.warnings import TemplateWarning
+    from tplc.audit.warnings import TemplateWarning
     from tplc.sources import TemplateSource
 
 # Failures that another run may not have: the machine was busy, a file or the hub could not be read.

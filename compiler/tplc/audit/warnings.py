@@ -23,6 +23,7 @@ from datetime import datetime
 from difflib import SequenceMatcher
 from itertools import product
 
+from tplc.audit.suspects import SourcePosition, Suspects, suspects
 from tplc.errors import LimitExceeded, RenderFailed, TemplateRaised, UnsafeTemplate, UnsupportedTemplate
 from tplc.ir.nodes import TemplateIR
 from tplc.learn.align import token_spans
@@ -36,7 +37,6 @@ from tplc.learn.probe import (
     sentinel_call,
     tool_list,
 )
-from tplc.learn.suspects import Place, Suspects, suspects
 from tplc.messages import Message, text_content
 from tplc.render import CLOCK, Renderer, Trace
 
@@ -201,16 +201,16 @@ _TELLING = ' Zq"<&\n\\\u00e9 '  # no two forms write it alike
 _WHO = {"system": "the system message", "user": "a user's message", "assistant": "an answer", "tool": "a tool's result"}
 
 
-def _phrases(stage: _Stage, found: Suspects) -> Iterator[tuple[Place, str]]:
+def _phrases(stage: _Stage, found: Suspects) -> Iterator[tuple[SourcePosition, str]]:
     base = stage.trace(stage.words())
     assert isinstance(base, Trace)
     yield from _length(stage, base)
     forms = _forms(stage, base)
-    places: dict[str, Place] = {}
+    places: dict[str, SourcePosition] = {}
     for text, place in found.phrases:
         places.setdefault(text, place)
     tried: set[str] = set()
-    warned: dict[str, Place] = {}
+    warned: dict[str, SourcePosition] = {}
     waiting = [*stage.compared, *places]
     while waiting and stage.renders < MOST_RENDERS:
         phrase = waiting.pop(0)
@@ -248,12 +248,12 @@ def _forms(stage: _Stage, base: Trace) -> list[_Form | None]:
     return forms
 
 
-def _place(phrase: str, places: Mapping[str, Place], found: Suspects, stage: _Stage) -> Place:
+def _place(phrase: str, places: Mapping[str, SourcePosition], found: Suspects, stage: _Stage) -> SourcePosition:
     """Where the phrase is compared with a message, to the column if it is written there."""
     line = stage.compared.get(phrase)
     if line is None:
         return places[phrase]
-    return next((place for text, place in found.phrases if text == phrase and place.line == line), Place(line))
+    return next((place for text, place in found.phrases if text == phrase and place.line == line), SourcePosition(line))
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,7 +356,7 @@ def _short(text: str) -> str:
     return json.dumps(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")
 
 
-def _length(stage: _Stage, base: Trace) -> Iterator[tuple[Place, str]]:
+def _length(stage: _Stage, base: Trace) -> Iterator[tuple[SourcePosition, str]]:
     words = stage.words()
     for index, role in enumerate(stage.roles):
         content = "zqlong0x " * (_LONG // 9) + "zqb0x"
@@ -365,14 +365,17 @@ def _length(stage: _Stage, base: Trace) -> Iterator[tuple[Place, str]]:
         if isinstance(traced, _TooMuch):
             return  # a long text may take more than there is
         if isinstance(traced, Refused) or "".join(traced.text.split()) != "".join(usual.split()):
-            yield Place(0), f"the render depends on the length of a message: {_WHO[role]} of {len(content)} characters"
+            yield (
+                SourcePosition(0),
+                f"the render depends on the length of a message: {_WHO[role]} of {len(content)} characters",
+            )
             return
 
 
 # Chance and time
 
 
-def _unsteady(stage: _Stage, found: Suspects) -> Iterator[tuple[Place, str]]:
+def _unsteady(stage: _Stage, found: Suspects) -> Iterator[tuple[SourcePosition, str]]:
     words = stage.words()
     first = stage.trace(words)
     renders = [stage.trace(words, seed=seed) for seed in (1, 2, 3)]
@@ -390,26 +393,29 @@ def _unsteady(stage: _Stage, found: Suspects) -> Iterator[tuple[Place, str]]:
     else:
         line = stage.renderer.differs_in_other_words()
         if line is not None:
-            yield Place(line), "the render depends on which words are in it: with others, drawn by chance, it differs"
+            yield (
+                SourcePosition(line),
+                "the render depends on which words are in it: with others, drawn by chance, it differs",
+            )
     if isinstance(first, Refused):
         return
     for moment in _MOMENTS:
         traced = stage.trace(words, clock=moment)
         if isinstance(traced, Refused) or _without_dates(traced) != _without_dates(first):
             more = "is refused" if isinstance(traced, Refused) else "differs in more than the date"
-            place = found.clock[0] if found.clock else Place(0)
+            place = found.clock[0] if found.clock else SourcePosition(0)
             yield place, f"the render depends on the time: at {moment:%Y-%m-%d %H:%M} it {more}"
             return
 
 
-def _unlike(first: Trace | Refused, other: Trace | Refused, chance: Sequence[Place]) -> Place:
+def _unlike(first: Trace | Refused, other: Trace | Refused, chance: Sequence[SourcePosition]) -> SourcePosition:
     if len(chance) == 1:
         return chance[0]
     if isinstance(first, Refused) or isinstance(other, Refused):
-        return chance[0] if chance else Place(0)
+        return chance[0] if chance else SourcePosition(0)
     pairs = zip(first.pieces, other.pieces, strict=False)
     line = next((line for (line, text), (_, unlike) in pairs if text != unlike), 0)
-    return next((place for place in chance if place.line == line), Place(line))
+    return next((place for place in chance if place.line == line), SourcePosition(line))
 
 
 def _without_dates(traced: Trace) -> str:

@@ -13,8 +13,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tplc.ir.nodes import Held, HeldBy, Json, TemplateIR
+from tplc.ir.stand_ins import names_stood_for, stand_in
 from tplc.learn.align import common_prefix, common_suffix, cut_left, cut_right
 from tplc.learn.candidates import Candidates
+from tplc.learn.conversation import CallSetup
 from tplc.learn.probe import (
     CONTENT,
     NEXT_USER,
@@ -24,12 +26,14 @@ from tplc.learn.probe import (
     Prober,
     Refused,
     Setup,
+    asks,
     assistant,
     following,
     name_of,
     opening,
     sentinel_call,
 )
+from tplc.learn.reasoning import Markers
 from tplc.learn.tokens import markers
 from tplc.messages import Call, Message, text_content
 
@@ -65,17 +69,22 @@ class _Change:
     last: bool = False
 
 
-def find_held(
+@asks(
+    "captured",
+    "What stands in the markers that the template takes from elsewhere, so that it may be otherwise next time?",
+)
+def find_captured(
     prober: Prober,
     ir: TemplateIR,
     asked: str,
     base: Setup,
-    calls: Setup | None,
-    reasoning: Setup | None,
+    called: CallSetup | None,
+    shown: Markers,
     found: Candidates,
 ) -> tuple[Held, ...]:
     """`asked` is what follows the user's words and is no part of the turn yet."""
-    scenes = list(_scenes(ir, base, calls, reasoning))
+    calls = called.setup if called else None
+    scenes = list(_scenes(ir, base, calls, shown.shown[0].setup if shown.shown else None))
     told: list[tuple[HeldBy, str, _Change]] = []
     for name, constants in found.variables:
         values = [v for v in (_WORD, _NUMBER, *constants, True, False) if _matters(prober, scenes, name, v)]
@@ -245,3 +254,12 @@ def _counted(prober: Prober, ir: TemplateIR, setup: Setup | None) -> Iterator[_C
         changes = [_change(three, two), _change(three, one)]
         if three != two and all(change.instead.isdecimal() for change in changes):
             yield replace(changes[0], last=True)
+
+
+def captured_tokens(ir: TemplateIR) -> tuple[Held, ...]:
+    """The markers that hold a stand-in."""
+    return tuple(
+        Held("token", name, stand_in(name), path, marker)
+        for path, marker in dict.fromkeys(markers(ir))
+        for name in names_stood_for(marker)
+    )
