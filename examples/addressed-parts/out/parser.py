@@ -1014,9 +1014,11 @@ class Machine(Copied):
 
     def _next_of_calls(self, marks: Marks) -> str | None:
         """As `_next`; a part of a marker of the calls, where the output ends, is no text."""
-        kind = self._next(marks)
-        least = 1 if self._unclosed else LEAST_CUT
-        if kind == "" and self._final and marks.begun(self._buf, self._pos, CALL_KINDS, least):
+        kind, buf = self._next(marks), self._buf
+        begun = kind == "" and marks.begun(buf, self._pos, CALL_KINDS, 1 if self._unclosed else LEAST_CUT)
+        if kind == "close" and not self._unclosed and self._mark.end < len(buf):  # what begins with a piece of itself
+            begun = marks.begins(buf, self._mark.start)
+        if begun and self._final:
             self._cut_off()
             return None
         return kind
