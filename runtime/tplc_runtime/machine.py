@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 NON_SPACE = Pattern(r"\S|\Z")
 ONE_WORD = Pattern(r"[\w.:/-]+")
+PLAIN_WORD = Pattern(r"[\w.-]{0,64}")
 NAME_LIMIT = 512  # a longer name is no name
 HELD_LIMIT = 1024  # more than this much undecided text is looked at again only when it has doubled
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
@@ -77,6 +78,9 @@ class Machine(Copied):
         self._buf, self._pos, self._base = "", 0, 0
         self._parts: list[str] = []  # text that is not looked at before _wanted characters of it have come
         self._wanted = 0
+        # Whether the buffer, from there on, still leaves open what comes: while it does, no state has to look at it.
+        self._undecided: Callable[[str, int], object] | None = None
+        self._undecided_from = 0
         self._final = False
         # Where in the turn the machine is.
         self._state: Callable[[Any], bool] = self._first_state()
@@ -182,6 +186,9 @@ class Machine(Copied):
 
     def _more(self, chunk: str) -> list[Delta]:
         """A chunk that is not plain: where it only goes on with the text, that is passed on without any state."""
+        if self._undecided is not None:
+            self._buf += chunk
+            return [] if self._undecided(self._buf, self._undecided_from) else self._advance("")
         kind = self._within
         if not kind:
             return self._advance(chunk)
@@ -225,7 +232,7 @@ class Machine(Copied):
             return []
         if self._passed:
             self._settle()
-        self._within = ""
+        self._within, self._undecided = "", None
         self._plain_value = self._plain_text = False
         self._wanted -= len(chunk)
         if self._wanted > 0 and not self._final:
@@ -238,6 +245,7 @@ class Machine(Copied):
             while self._pos < len(self._buf) and self._state(self):
                 pass
             self._base += self._pos
+            self._undecided_from -= self._pos
             self._buf, self._pos = self._buf[self._pos :], 0
             held = len(self._buf)
             self._wanted = held if held > HELD_LIMIT else 0
@@ -396,17 +404,25 @@ class Machine(Copied):
 
     def _next(self, marks: Marks) -> str | None:
         """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed."""
-        self._eat_space()
+        if self._eat:
+            self._eat_space()
         buf, start = self._buf, next_char(self._buf, self._pos)
-        if not self._final and (start == len(buf) or marks.begins(buf, start)):
-            return None
         mark = marks.find(buf, start, anchored=True)
+        if not self._final and (mark is None or mark.longer):
+            begun = marks.begun_core(buf, start)
+            if begun or start == len(buf):
+                self._leave_open(start, begun)
+                return None
         if mark is None:
             return ""
         self._mark = mark
         self._skip = mark.end - self._pos
         kind: str = mark.kind
         return kind
+
+    def _leave_open(self, start: int, text: str) -> None:
+        """The buffer has the beginning of this text from `start` on, and says nothing before all of it has come."""
+        self._undecided, self._undecided_from = (self._buf[self._pos : start] + text[:-1]).startswith, self._pos
 
     def _eat_space(self) -> None:
         while self._eat and self._pos < len(self._buf):
@@ -501,6 +517,15 @@ class Machine(Copied):
             known = self._known(slot, pos, ends)
             if known < 0:
                 return values, pos, "more"
+            word = ends.word.match(buf, pos) if self.BREAKS.wordless and not (known or self._final) else None
+            if word is not None and word.lastindex is None:
+                self._undecided, self._undecided_from = PLAIN_WORD.fullmatch, pos
+                return values, pos, "more"
+            if word is not None and values.setdefault(slot, word[1]) == word[1] and slot != "index":
+                start, last, joint = pos, slot, buf[word.end(1) : word.end()]
+                trail = ends.trails[word.lastindex - 2]
+                pos, self._eat = word.end(1 if trail is None else 0), trail or ""
+                continue
             mark = ends.find(buf, pos + known, stop=pos + NAME_LIMIT)
             held = ends.held(buf, pos)
             hold = len(buf) if self._final else held

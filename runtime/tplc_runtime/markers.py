@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 SEAM = r"(?<=[>\])}»])(?=[<\[({«])|(?<=\[)(?=\{)"  # where white space may stand: "<call>|[|{"
 GAP = 64  # the most white space that is looked for at one place inside a marker
 NEAR = 4  # so many signs of a marker are looked at before its beginning is
+WORD_SIGN = Pattern(r"[\w.-]")
 
-# `lead` and `trail` are the white space that the template writes around a marker.
-Mark = namedtuple("Mark", "kind start end lead trail")
+# `lead` and `trail` are the white space that the template writes around a marker; more of the text may make it a `longer`.
+Mark = namedtuple("Mark", "kind start end lead trail longer", defaults=(True,))
 
 
 class Marks:
@@ -48,6 +49,9 @@ class Marks:
         # What may begin at a text's end, and the same without its white space, which is free.
         self._whole = sorted(core + ends[core] for core in cores)
         self._loose = sorted("".join(core.split()) + ends[core] for core in cores if len(pieces[core]) > 1)
+        bare = sorted("".join(core.split()) for core in cores)
+        self.longer = {core for core in cores if ends[core] or self._begin(bare, "".join(core.split()))}
+        self.wordless = not any(map(WORD_SIGN.match, cores))
         leads = {lead for _, lead, _ in self.kinds}
         self._leads = {lead[i:j] for lead in leads for i in range(len(lead)) for j in range(i + 1, len(lead) + 1)}
         self._lead_width = max(map(len, leads), default=0)
@@ -64,20 +68,26 @@ class Marks:
                 word = match or self._words.search(buf, word.start() + 1, stop)
         if match is None:
             return None
-        kind, lead, trail = self.kinds[(match.lastindex or 1) - 1]
-        return Mark(kind, match.start(), match.end(), lead, trail)
+        which = (match.lastindex or 1) - 1
+        kind, lead, trail = self.kinds[which]
+        return Mark(kind, match.start(), match.end(), lead, trail, self.cores[which] in self.longer)
 
     def begins(self, buf: str, pos: int) -> bool:
         """Could the text from `pos` to the end become a marker, or a longer one?"""
-        if len(buf) - pos > self.width:
-            return False
-        tail = buf[pos:]
-        return self._begin(self._whole, tail) or (bool(self._loose) and self._begin(self._loose, "".join(tail.split())))
+        return self.begun_core(buf, pos) != ""
 
-    def _begin(self, cores: Sequence[str], part: str) -> bool:
+    def begun_core(self, buf: str, pos: int) -> str:
+        """A marker that the text from `pos` to the end begins, its free white space left out where the text has other;
+        "" for none."""
+        if len(buf) - pos > self.width:
+            return ""
+        tail = buf[pos:]
+        return self._begin(self._whole, tail) or (self._begin(self._loose, "".join(tail.split())) if self._loose else "")
+
+    def _begin(self, cores: Sequence[str], part: str) -> str:
         # In order, what the part begins stands right after it.
         at = bisect_right(cores, part)
-        return at < len(cores) and part != "" and cores[at].startswith(part)
+        return cores[at] if at < len(cores) and part != "" and cores[at].startswith(part) else ""
 
     def begun(self, buf: str, pos: int, kinds: Sequence[str] = (), least: int = 1) -> bool:
         """Does the text from `pos` to the end begin a marker of these kinds (of any)?"""
@@ -123,6 +133,20 @@ class Marks:
 
 
 NO_MARKS = Marks()
+
+
+class Ends(Marks):
+    """What ends a slot.  `word` finds a plain word, as most slots hold, up to the text's end or to an end that nothing
+    could make another; after those come the `trails`, None where the end belongs to what follows."""
+
+    def __init__(self, **kinds: Sequence[str]) -> None:
+        super().__init__(**kinds)
+        sure = [i for i, core in enumerate(self.cores) if self.kinds[i][0] != "bare" and core not in self.longer]
+        ends = "|".join(f"({_pattern(self.cores[i])})" for i in sure) or "(?!)"
+        self.word = Pattern(rf"[\w.-]{{0,64}}\Z|([\w.-]{{1,64}})(?:{ends})" if self.wordless else "(?!)")
+        self.trails = [None if self.kinds[i][0] == "next" else self.kinds[i][2] for i in sure]
+
+
 _WORD_END = r"(?!\w)"
 
 

@@ -417,7 +417,7 @@ def _slots(name: str, slots: Sequence[SlotEnd], end: str = "_END") -> list[str]:
         kinds: list[Expression] = [f"suffix={name_of_end}"] if slot.suffixes else []
         kinds += [texts(slot.nexts, "next")] if slot.nexts else []
         kinds += [texts(slot.bare, "bare")] if slot.bare else []
-        items.append(called("", [literal(slot.kind), called("Marks", kinds), literal(slot.stops)]))
+        items.append(called("", [literal(slot.kind), called("Ends", kinds), literal(slot.stops)]))
     return assignment(name, called("", items))
 
 
