@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 NO_FLOOR = sys.maxsize
+PLAIN_NAME = Pattern(r'[^"\\\x00-\x1f]*"')
 OBJECT_END = Pattern(r"\s*\}")
 
 
@@ -40,6 +41,13 @@ class CallReader(Reader):
         self.depth = 0
         self.floor = NO_FLOOR
         self.event = ""
+
+    def go_to(self, key: str, inside: bool) -> None:
+        """As if the object's opening and the member of this key had been read, or up to `inside` of its object."""
+        self.style, self.stack, self.path, self.want = self.styles[2], ["{"], [key], "comma"
+        if inside:
+            self.role, self.depth, self.floor = "arguments", 1, 1
+            self._open("{")
 
     def _new(self) -> Any:
         return CallReader(self.styles, self.breaks, self.fields)
@@ -89,6 +97,9 @@ class CallObjects(Objects):
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]]  # ("*",) stands for a name that is the key
     CLOSERS: ClassVar[Sequence[str]] = ()
     HEAD: ClassVar[Pattern | None] = None  # how the object usually begins, up to the object of arguments
+    # How it usually begins up to the name, and goes on behind that up to the inside of the object of arguments.
+    TO_NAME: ClassVar[str] = ""
+    TO_ARGUMENTS: ClassVar[str] = ""
     _object_reader: CallReader | None = None  # the same, as long as it reads the object
 
     def copy(self) -> Any:
@@ -111,8 +122,16 @@ class CallObjects(Objects):
         self._named = False
         self._early: str | None = None  # arguments that came before the name
         self._call_id: str | None = None
+        self._named_now = False
         if self.HEAD is None or not self._is_whole(self.HEAD.match(self._buf, end)):
-            self._reader = self._object_reader = CallReader(self.STYLES, self.BREAKS, self.FIELDS)
+            self._reader = self._object_reader = reader = CallReader(self.STYLES, self.BREAKS, self.FIELDS)
+            if self.TO_NAME and self._buf.startswith(self.TO_NAME, end):
+                word = PLAIN_NAME.match(self._buf, end + len(self.TO_NAME))
+                if word is not None:
+                    self._raw.append(self._buf[end : word.end()])
+                    self._pos = word.end()
+                    reader.go_to(self._key_of_role("name"), inside=False)
+                    self._named_now = self._is_named(word[0][:-1])
 
     def _is_whole(self, head: re.Match[str] | None) -> bool:
         """All of an object of the usual kind is there, so that the standard library's scanner can read it."""
@@ -133,9 +152,23 @@ class CallObjects(Objects):
         said = self._object_reader is not None and self._object_reader.role == "arguments" and self._named
         return said and super()._goes_through(reader)
 
+    def _key_of_role(self, role: str) -> str:
+        return next(path[0] for path, held in self.FIELDS.items() if held == role)
+
     def _object(self) -> bool:
         # call = "{" (key ":" value ",")* "}"
         reader, more = self._object_reader, True
+        if self._named_now and reader is not None:
+            if self._buf.startswith(self.TO_ARGUMENTS, self._pos):
+                self._named_now = False
+                self._pos += len(self.TO_ARGUMENTS)
+                self._kind = "{"
+                reader.go_to(self._key_of_role("arguments"), inside=True)
+                self._say("arguments", "{")
+            elif not self._final and self.TO_ARGUMENTS.startswith(self._buf[self._pos :]):
+                self._leave_open(self._pos, self.TO_ARGUMENTS)
+                return False
+            self._named_now = False
         while more and reader is not None and self._object_reader is reader:
             start = self._pos
             self._pos = reader.read(self._buf, start, self._final)

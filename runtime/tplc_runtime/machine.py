@@ -10,7 +10,7 @@ import re
 
 from .fence import Fence
 from .heads import continued_head, known_head
-from .markers import NO_MARKS, Mark, Marks, is_cut, lead_in
+from .markers import NO_MARKS, PLAIN_WORD, Joint, Mark, Marks, is_cut, lead_in
 from .message import Copied, Diagnostic
 from .pattern import Pattern
 from .schema import parameters_of
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 NON_SPACE = Pattern(r"\S|\Z")
 ONE_WORD = Pattern(r"[\w.:/-]+")
-PLAIN_WORD = Pattern(r"[\w.-]{0,64}")
 NAME_LIMIT = 512  # a longer name is no name
 HELD_LIMIT = 1024  # more than this much undecided text is looked at again only when it has doubled
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
@@ -54,6 +53,7 @@ class Machine(Copied):
     OPENERS: ClassVar[Sequence[str]] = ()  # of calls
     DISTINCT: ClassVar[bool] = True  # they are like nothing else, so what follows is a call
     BREAKS: ClassVar[Marks] = NO_MARKS  # markers that no name holds, and no value outside of a string
+    JOINT: ClassVar[Joint | None] = None  # of calls
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
     ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
 
@@ -214,7 +214,7 @@ class Machine(Copied):
 
     def _goes_on(self, kind: str, plain_to: Callable[[str], int] = len) -> None:
         """The next chunk may go on with the text of this kind, none for ""."""
-        self._within, self._plain_to = kind, plain_to
+        self._within, self._plain_to, self._undecided = kind, plain_to, None
         self._plain_value = kind == "arguments"
         self._plain_text = kind not in ("", "arguments")
 
@@ -402,8 +402,9 @@ class Machine(Copied):
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of what is none here
         return mark
 
-    def _next(self, marks: Marks) -> str | None:
-        """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed."""
+    def _next(self, marks: Marks, joint: Joint | None = None) -> str | None:
+        """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed.
+        `joint`: what usually comes, which may hold several of the markers."""
         if self._eat:
             self._eat_space()
         buf, start = self._buf, next_char(self._buf, self._pos)
@@ -411,7 +412,10 @@ class Machine(Copied):
         if not self._final and (mark is None or mark.longer):
             begun = marks.begun_core(buf, start)
             if begun or start == len(buf):
-                self._leave_open(start, begun)
+                if joint is not None and joint.begun(buf, start):
+                    self._undecided, self._undecided_from = joint.begun, start
+                else:
+                    self._leave_open(start, begun)
                 return None
         if mark is None:
             return ""
@@ -636,7 +640,7 @@ class Machine(Copied):
 
     def _next_of_calls(self, marks: Marks) -> str | None:
         """As `_next`; a part of a marker of the calls, where the output ends, is no text."""
-        kind = self._next(marks)
+        kind = self._next(marks, self.JOINT)
         least = 1 if self._unclosed else LEAST_CUT
         if kind == "" and self._final and marks.begun(self._buf, self._pos, CALL_KINDS, least):
             self._cut_off()

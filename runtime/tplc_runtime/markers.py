@@ -23,6 +23,7 @@ SEAM = r"(?<=[>\])}»])(?=[<\[({«])|(?<=\[)(?=\{)"  # where white space may sta
 GAP = 64  # the most white space that is looked for at one place inside a marker
 NEAR = 4  # so many signs of a marker are looked at before its beginning is
 WORD_SIGN = Pattern(r"[\w.-]")
+PLAIN_WORD = Pattern(r"[\w.-]{0,64}")
 
 # `lead` and `trail` are the white space that the template writes around a marker; more of the text may make it a `longer`.
 Mark = namedtuple("Mark", "kind start end lead trail longer", defaults=(True,))
@@ -148,6 +149,20 @@ class Ends(Marks):
 
 
 _WORD_END = r"(?!\w)"
+
+
+class Joint:
+    """What usually stands between two calls, or two pairs, up to a name in the second."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def begun(self, buf: str, start: int) -> bool:
+        """Is there no more of it, and of a plain word behind it, from `start` on?"""
+        text = buf[start:] if start else buf
+        if len(text) <= len(self.text):
+            return self.text.startswith(text)
+        return text.startswith(self.text) and PLAIN_WORD.fullmatch(text, len(self.text)) is not None
 
 
 def _pieces(core: str) -> list[str]:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from .machine import NAME_LIMIT, Machine, next_char
-from .markers import Mark, Marks
+from .markers import Joint, Mark, Marks
 from .schema import properties_of
 from .values import Reader, Style, escaped
 
@@ -22,6 +22,7 @@ MOST_ODD = 64  # of names that hold what ends names, so many are looked for
 class Pairs(Machine):
     BETWEEN: ClassVar[Marks]  # pair, end (consumed), next (not consumed), and others (skipped)
     PAIR: ClassVar[tuple[tuple[str, Marks, str], ...]]
+    PAIR_JOINT: ClassVar[Joint | None] = None
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
     RESUMES: ClassVar[bool] = False  # and that says by itself, after text that is no pair, that one begins
     _resuming: Marks | None = None  # what may come after text that is no pair
@@ -59,7 +60,7 @@ class Pairs(Machine):
 
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end
-        kind = self._next(self.BETWEEN)
+        kind = self._next(self.BETWEEN, self.PAIR_JOINT)
         if kind is None:
             return False
         if kind == "skip":

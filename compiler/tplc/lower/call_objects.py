@@ -17,7 +17,7 @@ from typing import get_args
 from tplc.ir.nodes import Layout, Slot, SlotKind, Text, Tools, ValueStyle
 from tplc.ir.spellings import spelling_of
 from tplc.lower.acceptor import NAME_IS_KEY
-from tplc.lower.layouts import merged
+from tplc.lower.layouts import merged, text_at
 from tplc_runtime.values import Reader, Style
 
 Path = tuple[str, ...]
@@ -142,3 +142,16 @@ def object_head(tools: Tools) -> str:
     text = r'"\s*:\s*"(?P<{}>[^"\\\x00-\x1f]*)"\s*,\s*'
     fields = ['"' + re.escape(paths[kind][0]) + text.replace("{}", kind) for kind in before]
     return r"\{\s*" + "".join(fields) + '"' + re.escape(paths["arguments"][0]) + r'"\s*:\s*(?=\{)'
+
+
+def object_texts(tools: Tools) -> tuple[str, str] | None:
+    """The texts of that where the name alone comes before the arguments: up to the name, and behind it."""
+    if not object_head(tools) or tools.json is None:
+        return None
+    first, *rest = merged(tools.call)
+    if [item.kind for item in rest[:3] if isinstance(item, Slot)] != ["name", "arguments"]:
+        return None
+    opened, between = text_at((first,), 0).removeprefix(tools.json.prefix), text_at(rest, 1)
+    plain = "".join(opened.split()) == f'{{"{tools.json.name[0]}":"'
+    plain = plain and "".join(between.split()) == f'","{tools.json.arguments[0]}":'
+    return (opened, between[1:] + "{") if plain else None

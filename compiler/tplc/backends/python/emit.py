@@ -539,6 +539,8 @@ def _attributes(facts: Acceptor) -> list[str]:
         lines.append("    OPENERS = CALL_START")
     if calls.breaks:
         lines.append("    BREAKS = CALL_BREAKS")
+    if calls.joint:
+        lines.append(f"    JOINT = Joint({literal(calls.joint)})")
     if calls.last or calls.tail is not None:
         lines += ["    CLOSED = True", *(["    ENDS_TURN = True"] if calls.ends_turn else [])]
     if calls.fields:
@@ -546,10 +548,15 @@ def _attributes(facts: Acceptor) -> list[str]:
         lines += ["    FIELDS = CALL_FIELDS", *([f"    CLOSERS = {texts(closers)}"] if closers else [])]
         if calls.object_head:
             lines.append("    HEAD = CALL_HEAD")
+        if calls.object_texts is not None:
+            to_name, to_arguments = map(literal, calls.object_texts)
+            lines += [f"    TO_NAME = {to_name}", f"    TO_ARGUMENTS = {to_arguments}"]
     pairs = calls.pairs
     if pairs is None:
         return lines
     lines += ["    BETWEEN = BETWEEN_PAIRS", "    PAIR = PAIR_HEADER"]
+    if pairs.opens and not pairs.separator.strip():
+        lines.append(f"    PAIR_JOINT = Joint({literal(pairs.opens[0].lstrip())})")
     if not pairs.opens:
         lines.append("    PAIR_OPENS = False")
     if pairs.resumes:
