@@ -242,13 +242,14 @@ class Machine(Copied):
                 chunk = "".join(self._parts) + chunk
                 self._parts.clear()
             self._buf += chunk
+            self._wanted = 0
             while self._pos < len(self._buf) and self._state(self):
                 pass
             self._base += self._pos
             self._undecided_from -= self._pos
             self._buf, self._pos = self._buf[self._pos :], 0
             held = len(self._buf)
-            self._wanted = held if held > HELD_LIMIT else 0
+            self._wanted = max(self._wanted, held) if held > HELD_LIMIT else self._wanted
             if self._eat or self._wanted or self._base < 0:
                 self._goes_on("")
             elif held:

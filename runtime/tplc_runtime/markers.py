@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 SEAM = r"(?<=[>\])}»])(?=[<\[({«])|(?<=\[)(?=\{)"  # where white space may stand: "<call>|[|{"
 GAP = 64  # the most white space that is looked for at one place inside a marker
 NEAR = 4  # so many signs of a marker are looked at before its beginning is
-WORD_SIGN = Pattern(r"[\w.-]")
+WORD_SIGN = Pattern(r"[\w.+-]")
 PLAIN_WORD = Pattern(r"[\w.-]{0,64}")
 
 # `lead` and `trail` are the white space that the template writes around a marker; more of the text may make it a `longer`.
@@ -52,7 +52,8 @@ class Marks:
         self._loose = sorted("".join(core.split()) + ends[core] for core in cores if len(pieces[core]) > 1)
         bare = sorted("".join(core.split()) for core in cores)
         self.longer = {core for core in cores if ends[core] or self._begin(bare, "".join(core.split()))}
-        self.wordless = not any(map(WORD_SIGN.match, cores))
+        self.first = {core[0] for core in cores}
+        self.wordless = not any(map(WORD_SIGN.match, self.first))
         leads = {lead for _, lead, _ in self.kinds}
         self._leads = {lead[i:j] for lead in leads for i in range(len(lead)) for j in range(i + 1, len(lead) + 1)}
         self._lead_width = max(map(len, leads), default=0)
@@ -83,7 +84,9 @@ class Marks:
         if len(buf) - pos > self.width:
             return ""
         tail = buf[pos:]
-        return self._begin(self._whole, tail) or (self._begin(self._loose, "".join(tail.split())) if self._loose else "")
+        return self._begin(self._whole, tail) or (
+            self._begin(self._loose, "".join(tail.split())) if self._loose else ""
+        )
 
     def _begin(self, cores: Sequence[str], part: str) -> str:
         # In order, what the part begins stands right after it.

@@ -72,7 +72,7 @@ class Objects(Machine):
                 return self._close_call()
             self._reader = Reader(self.STYLES, (), self.BREAKS)
             self._kind = match.group()
-        self._pos = self._reader.read(self._buf, self._pos, self._final)
+        self._pos, self._wanted = self._reader.read(self._buf, self._pos, self._final), self._reader.wanted
         return self._said_arguments(self._reader) and self._close_call()
 
     def _said_arguments(self, reader: Reader) -> bool:

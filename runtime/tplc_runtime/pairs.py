@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from .machine import NAME_LIMIT, Machine, next_char
 from .markers import Joint, Mark, Marks
+from .pattern import Pattern
 from .schema import properties_of
 from .values import Reader, Style, escaped
 
@@ -135,7 +136,7 @@ class QuotedPairs(Pairs):
     """Pairs whose values are written in a dialect with quotes: city='Paris'."""
 
     STYLES: ClassVar[tuple[Style, Style, Style]]
-    FOLLOW: ClassVar[tuple[str, str]]
+    FOLLOW: ClassVar[tuple[Pattern, Pattern]]
     _reader: Reader | None = None
 
     def _begin_value(self, key: str, word: str) -> None:
@@ -146,7 +147,7 @@ class QuotedPairs(Pairs):
         reader = self._reader
         if reader is None:
             return False
-        self._pos = reader.read(self._buf, self._pos, self._final)
+        self._pos, self._wanted = reader.read(self._buf, self._pos, self._final), reader.wanted
         self._say("arguments", reader.take())
         if reader.want:
             self._in_string(reader)

@@ -135,12 +135,10 @@ class Reader(Copied):
     """
 
     def __init__(
-        self, styles: tuple[Style, Style, Style], follow: tuple[str, ...] = (), breaks: Marks = NO_MARKS
+        self, styles: tuple[Style, Style, Style], follow: tuple[Pattern, ...] = (), breaks: Marks = NO_MARKS
     ) -> None:
-        self.breaks, self.first = breaks, {core[0] for core in breaks.cores}
-        self.wordless = not any(JSON_WORD.match(sign) for sign in self.first)
-        self.styles, self.style = styles, styles[0]
-        self.follow = [Pattern(pattern) for pattern in follow]
+        self.breaks, self.first = breaks, breaks.first
+        self.styles, self.style, self.follow = styles, styles[0], follow
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
         self.stack: list[str] = []
         self.lists = 0  # how many lists are open
@@ -150,6 +148,7 @@ class Reader(Copied):
         self.repair = ""  # the first thing that had to be repaired
         self.pause = False
         self.waits = False  # what is left of regular JSON is decided by what comes
+        self.wanted = 0  # so many characters have to come before anything is decided
         self.floor = 0  # what is deeper is read for its text alone
 
     def _new(self) -> Any:
@@ -162,7 +161,7 @@ class Reader(Copied):
 
     def read(self, buf: str, pos: int, final: bool) -> int:
         """Consume `buf` from `pos` on, to the value's end or to where more input is needed."""
-        stop = len(buf)
+        stop, self.wanted = len(buf), 0
         while pos < stop and self.want and not self.pause:
             if len(self.stack) > self.floor and self.style.is_json:
                 pos = self.regular(buf, pos, stop)
@@ -251,7 +250,7 @@ class Reader(Copied):
             else:
                 word = JSON_WORD.match(buf, pos)
                 if word is None or word.end() == stop:
-                    self.waits = word is not None and self.wordless
+                    self.waits = word is not None and self.breaks.wordless
                     break
                 text, end = word.group(), word.end()
                 if buf[end] not in ",]} \n\r\t" or not (text in JSON_WORDS or NUMBER.fullmatch(text)):
@@ -410,6 +409,7 @@ class Reader(Copied):
             # Where quotes inside are not escaped, one ends the string only before what may follow.
             guess = escape == "none" and len(close) < 3
             if guess and not final and len(buf) - after < LONGEST_FOLLOW:
+                self.wanted = LONGEST_FOLLOW - (len(buf) - after)
                 return end
             if not guess or (self.style.follow if self.stack or not self.follow else self.follow[final]).match(
                 buf, after

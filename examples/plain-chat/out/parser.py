@@ -84,8 +84,9 @@ class Pattern:
 SEAM = r"(?<=[>\])}»])(?=[<\[({«])|(?<=\[)(?=\{)"  # where white space may stand: "<call>|[|{"
 GAP = 64  # the most white space that is looked for at one place inside a marker
 NEAR = 4  # so many signs of a marker are looked at before its beginning is
-# `lead` and `trail` are the white space that the template writes around a marker.
-Mark = namedtuple("Mark", "kind start end lead trail")
+WORD_SIGN = Pattern(r"[\w.+-]")
+# `lead` and `trail` are the white space that the template writes around a marker; more of the text may make it a `longer`.
+Mark = namedtuple("Mark", "kind start end lead trail longer", defaults=(True,))
 
 
 class Marks:
@@ -109,6 +110,10 @@ class Marks:
         # What may begin at a text's end, and the same without its white space, which is free.
         self._whole = sorted(core + ends[core] for core in cores)
         self._loose = sorted("".join(core.split()) + ends[core] for core in cores if len(pieces[core]) > 1)
+        bare = sorted("".join(core.split()) for core in cores)
+        self.longer = {core for core in cores if ends[core] or self._begin(bare, "".join(core.split()))}
+        self.first = {core[0] for core in cores}
+        self.wordless = not any(map(WORD_SIGN.match, self.first))
         leads = {lead for _, lead, _ in self.kinds}
         self._leads = {lead[i:j] for lead in leads for i in range(len(lead)) for j in range(i + 1, len(lead) + 1)}
         self._lead_width = max(map(len, leads), default=0)
@@ -125,20 +130,28 @@ class Marks:
                 word = match or self._words.search(buf, word.start() + 1, stop)
         if match is None:
             return None
-        kind, lead, trail = self.kinds[(match.lastindex or 1) - 1]
-        return Mark(kind, match.start(), match.end(), lead, trail)
+        which = (match.lastindex or 1) - 1
+        kind, lead, trail = self.kinds[which]
+        return Mark(kind, match.start(), match.end(), lead, trail, self.cores[which] in self.longer)
 
     def begins(self, buf: str, pos: int) -> bool:
         """Could the text from `pos` to the end become a marker, or a longer one?"""
-        if len(buf) - pos > self.width:
-            return False
-        tail = buf[pos:]
-        return self._begin(self._whole, tail) or (bool(self._loose) and self._begin(self._loose, "".join(tail.split())))
+        return self.begun_core(buf, pos) != ""
 
-    def _begin(self, cores: Sequence[str], part: str) -> bool:
+    def begun_core(self, buf: str, pos: int) -> str:
+        """A marker that the text from `pos` to the end begins, its free white space left out where the text has other;
+        "" for none."""
+        if len(buf) - pos > self.width:
+            return ""
+        tail = buf[pos:]
+        return self._begin(self._whole, tail) or (
+            self._begin(self._loose, "".join(tail.split())) if self._loose else ""
+        )
+
+    def _begin(self, cores: Sequence[str], part: str) -> str:
         # In order, what the part begins stands right after it.
         at = bisect_right(cores, part)
-        return at < len(cores) and part != "" and cores[at].startswith(part)
+        return cores[at] if at < len(cores) and part != "" and cores[at].startswith(part) else ""
 
     def held(self, buf: str, pos: int) -> int:
         """Where text begins that could still become a marker, or be white space that belongs to one."""
@@ -179,6 +192,13 @@ class Marks:
 
 NO_MARKS = Marks()
 _WORD_END = r"(?!\w)"
+
+
+class Joint:
+    """What usually stands between two calls, or two pairs, up to a name in the second."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
 
 
 def _pieces(core: str) -> list[str]:
@@ -328,6 +348,7 @@ class Machine(Copied):
     OPENERS: ClassVar[Sequence[str]] = ()  # of calls
     DISTINCT: ClassVar[bool] = True  # they are like nothing else, so what follows is a call
     BREAKS: ClassVar[Marks] = NO_MARKS  # markers that no name holds, and no value outside of a string
+    JOINT: ClassVar[Joint | None] = None  # of calls
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
     ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
 
@@ -352,6 +373,9 @@ class Machine(Copied):
         self._buf, self._pos, self._base = "", 0, 0
         self._parts: list[str] = []  # text that is not looked at before _wanted characters of it have come
         self._wanted = 0
+        # Whether the buffer, from there on, still leaves open what comes: while it does, no state has to look at it.
+        self._undecided: Callable[[str, int], object] | None = None
+        self._undecided_from = 0
         self._final = False
         # Where in the turn the machine is.
         self._state: Callable[[Any], bool] = self._first_state()
@@ -454,6 +478,9 @@ class Machine(Copied):
 
     def _more(self, chunk: str) -> list[Delta]:
         """A chunk that is not plain: where it only goes on with the text, that is passed on without any state."""
+        if self._undecided is not None:
+            self._buf += chunk
+            return [] if self._undecided(self._buf, self._undecided_from) else self._advance("")
         kind = self._within
         if not kind:
             return self._advance(chunk)
@@ -479,7 +506,7 @@ class Machine(Copied):
 
     def _goes_on(self, kind: str, plain_to: Callable[[str], int] = len) -> None:
         """The next chunk may go on with the text of this kind, none for ""."""
-        self._within, self._plain_to = kind, plain_to
+        self._within, self._plain_to, self._undecided = kind, plain_to, None
         self._plain_value = kind == "arguments"
         self._plain_text = kind not in ("", "arguments")
 
@@ -489,7 +516,7 @@ class Machine(Copied):
             return []
         if self._passed:
             self._settle()
-        self._within = ""
+        self._within, self._undecided = "", None
         self._plain_value = self._plain_text = False
         self._wanted -= len(chunk)
         if self._wanted > 0 and not self._final:
@@ -499,12 +526,14 @@ class Machine(Copied):
                 chunk = "".join(self._parts) + chunk
                 self._parts.clear()
             self._buf += chunk
+            self._wanted = 0
             while self._pos < len(self._buf) and self._state(self):
                 pass
             self._base += self._pos
+            self._undecided_from -= self._pos
             self._buf, self._pos = self._buf[self._pos :], 0
             held = len(self._buf)
-            self._wanted = held if held > HELD_LIMIT else 0
+            self._wanted = max(self._wanted, held) if held > HELD_LIMIT else self._wanted
             if self._eat or self._wanted or self._base < 0:
                 self._goes_on("")
             elif held:

@@ -92,8 +92,10 @@ class Pattern:
 SEAM = r"(?<=[>\])}»])(?=[<\[({«])|(?<=\[)(?=\{)"  # where white space may stand: "<call>|[|{"
 GAP = 64  # the most white space that is looked for at one place inside a marker
 NEAR = 4  # so many signs of a marker are looked at before its beginning is
-# `lead` and `trail` are the white space that the template writes around a marker.
-Mark = namedtuple("Mark", "kind start end lead trail")
+WORD_SIGN = Pattern(r"[\w.+-]")
+PLAIN_WORD = Pattern(r"[\w.-]{0,64}")
+# `lead` and `trail` are the white space that the template writes around a marker; more of the text may make it a `longer`.
+Mark = namedtuple("Mark", "kind start end lead trail longer", defaults=(True,))
 
 
 class Marks:
@@ -117,6 +119,10 @@ class Marks:
         # What may begin at a text's end, and the same without its white space, which is free.
         self._whole = sorted(core + ends[core] for core in cores)
         self._loose = sorted("".join(core.split()) + ends[core] for core in cores if len(pieces[core]) > 1)
+        bare = sorted("".join(core.split()) for core in cores)
+        self.longer = {core for core in cores if ends[core] or self._begin(bare, "".join(core.split()))}
+        self.first = {core[0] for core in cores}
+        self.wordless = not any(map(WORD_SIGN.match, self.first))
         leads = {lead for _, lead, _ in self.kinds}
         self._leads = {lead[i:j] for lead in leads for i in range(len(lead)) for j in range(i + 1, len(lead) + 1)}
         self._lead_width = max(map(len, leads), default=0)
@@ -133,20 +139,28 @@ class Marks:
                 word = match or self._words.search(buf, word.start() + 1, stop)
         if match is None:
             return None
-        kind, lead, trail = self.kinds[(match.lastindex or 1) - 1]
-        return Mark(kind, match.start(), match.end(), lead, trail)
+        which = (match.lastindex or 1) - 1
+        kind, lead, trail = self.kinds[which]
+        return Mark(kind, match.start(), match.end(), lead, trail, self.cores[which] in self.longer)
 
     def begins(self, buf: str, pos: int) -> bool:
         """Could the text from `pos` to the end become a marker, or a longer one?"""
-        if len(buf) - pos > self.width:
-            return False
-        tail = buf[pos:]
-        return self._begin(self._whole, tail) or (bool(self._loose) and self._begin(self._loose, "".join(tail.split())))
+        return self.begun_core(buf, pos) != ""
 
-    def _begin(self, cores: Sequence[str], part: str) -> bool:
+    def begun_core(self, buf: str, pos: int) -> str:
+        """A marker that the text from `pos` to the end begins, its free white space left out where the text has other;
+        "" for none."""
+        if len(buf) - pos > self.width:
+            return ""
+        tail = buf[pos:]
+        return self._begin(self._whole, tail) or (
+            self._begin(self._loose, "".join(tail.split())) if self._loose else ""
+        )
+
+    def _begin(self, cores: Sequence[str], part: str) -> str:
         # In order, what the part begins stands right after it.
         at = bisect_right(cores, part)
-        return at < len(cores) and part != "" and cores[at].startswith(part)
+        return cores[at] if at < len(cores) and part != "" and cores[at].startswith(part) else ""
 
     def begun(self, buf: str, pos: int, kinds: Sequence[str] = (), least: int = 1) -> bool:
         """Does the text from `pos` to the end begin a marker of these kinds (of any)?"""
@@ -192,7 +206,35 @@ class Marks:
 
 
 NO_MARKS = Marks()
+
+
+class Ends(Marks):
+    """What ends a slot.  `word` finds a plain word, as most slots hold, up to the text's end or to an end that nothing
+    could make another; after those come the `trails`, None where the end belongs to what follows."""
+
+    def __init__(self, **kinds: Sequence[str]) -> None:
+        super().__init__(**kinds)
+        sure = [i for i, core in enumerate(self.cores) if self.kinds[i][0] != "bare" and core not in self.longer]
+        ends = "|".join(f"({_pattern(self.cores[i])})" for i in sure) or "(?!)"
+        self.word = Pattern(rf"[\w.-]{{0,64}}\Z|([\w.-]{{1,64}})(?:{ends})" if self.wordless else "(?!)")
+        self.trails = [None if self.kinds[i][0] == "next" else self.kinds[i][2] for i in sure]
+
+
 _WORD_END = r"(?!\w)"
+
+
+class Joint:
+    """What usually stands between two calls, or two pairs, up to a name in the second."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def begun(self, buf: str, start: int) -> bool:
+        """Is there no more of it, and of a plain word behind it, from `start` on?"""
+        text = buf[start:] if start else buf
+        if len(text) <= len(self.text):
+            return self.text.startswith(text)
+        return text.startswith(self.text) and PLAIN_WORD.fullmatch(text, len(self.text)) is not None
 
 
 def _pieces(core: str) -> list[str]:
@@ -357,12 +399,10 @@ class Reader(Copied):
     """
 
     def __init__(
-        self, styles: tuple[Style, Style, Style], follow: tuple[str, ...] = (), breaks: Marks = NO_MARKS
+        self, styles: tuple[Style, Style, Style], follow: tuple[Pattern, ...] = (), breaks: Marks = NO_MARKS
     ) -> None:
-        self.breaks, self.first = breaks, {core[0] for core in breaks.cores}
-        self.wordless = not any(JSON_WORD.match(sign) for sign in self.first)
-        self.styles, self.style = styles, styles[0]
-        self.follow = [Pattern(pattern) for pattern in follow]
+        self.breaks, self.first = breaks, breaks.first
+        self.styles, self.style, self.follow = styles, styles[0], follow
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
         self.stack: list[str] = []
         self.lists = 0  # how many lists are open
@@ -372,6 +412,7 @@ class Reader(Copied):
         self.repair = ""  # the first thing that had to be repaired
         self.pause = False
         self.waits = False  # what is left of regular JSON is decided by what comes
+        self.wanted = 0  # so many characters have to come before anything is decided
         self.floor = 0  # what is deeper is read for its text alone
 
     def _new(self) -> Any:
@@ -384,7 +425,7 @@ class Reader(Copied):
 
     def read(self, buf: str, pos: int, final: bool) -> int:
         """Consume `buf` from `pos` on, to the value's end or to where more input is needed."""
-        stop = len(buf)
+        stop, self.wanted = len(buf), 0
         while pos < stop and self.want and not self.pause:
             if len(self.stack) > self.floor and self.style.is_json:
                 pos = self.regular(buf, pos, stop)
@@ -473,7 +514,7 @@ class Reader(Copied):
             else:
                 word = JSON_WORD.match(buf, pos)
                 if word is None or word.end() == stop:
-                    self.waits = word is not None and self.wordless
+                    self.waits = word is not None and self.breaks.wordless
                     break
                 text, end = word.group(), word.end()
                 if buf[end] not in ",]} \n\r\t" or not (text in JSON_WORDS or NUMBER.fullmatch(text)):
@@ -632,6 +673,7 @@ class Reader(Copied):
             # Where quotes inside are not escaped, one ends the string only before what may follow.
             guess = escape == "none" and len(close) < 3
             if guess and not final and len(buf) - after < LONGEST_FOLLOW:
+                self.wanted = LONGEST_FOLLOW - (len(buf) - after)
                 return end
             if not guess or (self.style.follow if self.stack or not self.follow else self.follow[final]).match(
                 buf, after
@@ -799,6 +841,7 @@ class Machine(Copied):
     OPENERS: ClassVar[Sequence[str]] = ()  # of calls
     DISTINCT: ClassVar[bool] = True  # they are like nothing else, so what follows is a call
     BREAKS: ClassVar[Marks] = NO_MARKS  # markers that no name holds, and no value outside of a string
+    JOINT: ClassVar[Joint | None] = None  # of calls
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
     ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
 
@@ -823,6 +866,9 @@ class Machine(Copied):
         self._buf, self._pos, self._base = "", 0, 0
         self._parts: list[str] = []  # text that is not looked at before _wanted characters of it have come
         self._wanted = 0
+        # Whether the buffer, from there on, still leaves open what comes: while it does, no state has to look at it.
+        self._undecided: Callable[[str, int], object] | None = None
+        self._undecided_from = 0
         self._final = False
         # Where in the turn the machine is.
         self._state: Callable[[Any], bool] = self._first_state()
@@ -928,6 +974,9 @@ class Machine(Copied):
 
     def _more(self, chunk: str) -> list[Delta]:
         """A chunk that is not plain: where it only goes on with the text, that is passed on without any state."""
+        if self._undecided is not None:
+            self._buf += chunk
+            return [] if self._undecided(self._buf, self._undecided_from) else self._advance("")
         kind = self._within
         if not kind:
             return self._advance(chunk)
@@ -953,7 +1002,7 @@ class Machine(Copied):
 
     def _goes_on(self, kind: str, plain_to: Callable[[str], int] = len) -> None:
         """The next chunk may go on with the text of this kind, none for ""."""
-        self._within, self._plain_to = kind, plain_to
+        self._within, self._plain_to, self._undecided = kind, plain_to, None
         self._plain_value = kind == "arguments"
         self._plain_text = kind not in ("", "arguments")
 
@@ -971,7 +1020,7 @@ class Machine(Copied):
             return []
         if self._passed:
             self._settle()
-        self._within = ""
+        self._within, self._undecided = "", None
         self._plain_value = self._plain_text = False
         self._wanted -= len(chunk)
         if self._wanted > 0 and not self._final:
@@ -981,12 +1030,14 @@ class Machine(Copied):
                 chunk = "".join(self._parts) + chunk
                 self._parts.clear()
             self._buf += chunk
+            self._wanted = 0
             while self._pos < len(self._buf) and self._state(self):
                 pass
             self._base += self._pos
+            self._undecided_from -= self._pos
             self._buf, self._pos = self._buf[self._pos :], 0
             held = len(self._buf)
-            self._wanted = held if held > HELD_LIMIT else 0
+            self._wanted = max(self._wanted, held) if held > HELD_LIMIT else self._wanted
             if self._eat or self._wanted or self._base < 0:
                 self._goes_on("")
             elif held:
@@ -1140,19 +1191,31 @@ class Machine(Copied):
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of what is none here
         return mark
 
-    def _next(self, marks: Marks) -> str | None:
-        """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed."""
-        self._eat_space()
+    def _next(self, marks: Marks, joint: Joint | None = None) -> str | None:
+        """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed.
+        `joint`: what usually comes, which may hold several of the markers."""
+        if self._eat:
+            self._eat_space()
         buf, start = self._buf, next_char(self._buf, self._pos)
-        if not self._final and (start == len(buf) or marks.begins(buf, start)):
-            return None
         mark = marks.find(buf, start, anchored=True)
+        if not self._final and (mark is None or mark.longer):
+            begun = marks.begun_core(buf, start)
+            if begun or start == len(buf):
+                if joint is not None and joint.begun(buf, start):
+                    self._undecided, self._undecided_from = joint.begun, start
+                else:
+                    self._leave_open(start, begun)
+                return None
         if mark is None:
             return ""
         self._mark = mark
         self._skip = mark.end - self._pos
         kind: str = mark.kind
         return kind
+
+    def _leave_open(self, start: int, text: str) -> None:
+        """The buffer has the beginning of this text from `start` on, and says nothing before all of it has come."""
+        self._undecided, self._undecided_from = (self._buf[self._pos : start] + text[:-1]).startswith, self._pos
 
     def _eat_space(self) -> None:
         while self._eat and self._pos < len(self._buf):
@@ -1233,6 +1296,15 @@ class Machine(Copied):
             known = self._known(slot, pos, ends)
             if known < 0:
                 return values, pos, "more"
+            word = ends.word.match(buf, pos) if self.BREAKS.wordless and not (known or self._final) else None
+            if word is not None and word.lastindex is None:
+                self._undecided, self._undecided_from = PLAIN_WORD.fullmatch, pos
+                return values, pos, "more"
+            if word is not None and values.setdefault(slot, word[1]) == word[1] and slot != "index":
+                start, last, joint = pos, slot, buf[word.end(1) : word.end()]
+                trail = ends.trails[word.lastindex - 2]
+                pos, self._eat = word.end(1 if trail is None else 0), trail or ""
+                continue
             mark = ends.find(buf, pos + known, stop=pos + NAME_LIMIT)
             held = ends.held(buf, pos)
             hold = len(buf) if self._final else held
@@ -1329,7 +1401,7 @@ class Machine(Copied):
 
     def _next_of_calls(self, marks: Marks) -> str | None:
         """As `_next`; a part of a marker of the calls, where the output ends, is no text."""
-        kind = self._next(marks)
+        kind = self._next(marks, self.JOINT)
         least = 1 if self._unclosed else LEAST_CUT
         if kind == "" and self._final and marks.begun(self._buf, self._pos, CALL_KINDS, least):
             self._cut_off()
@@ -1401,7 +1473,7 @@ class Objects(Machine):
                 return self._close_call()
             self._reader = Reader(self.STYLES, (), self.BREAKS)
             self._kind = match.group()
-        self._pos = self._reader.read(self._buf, self._pos, self._final)
+        self._pos, self._wanted = self._reader.read(self._buf, self._pos, self._final), self._reader.wanted
         return self._said_arguments(self._reader) and self._close_call()
 
     def _said_arguments(self, reader: Reader) -> bool:
@@ -1560,7 +1632,7 @@ AFTER_CALL = Marks(
     header=TURN_START,
     empty=EMPTY_CALL,
 )
-CALL_HEADER = (("name", Marks(suffix=NAME_END, bare=("{",)), ""),)
+CALL_HEADER = (("name", Ends(suffix=NAME_END, bare=("{",)), ""),)
 CALL_BREAKS = Marks(mark=("}[ran]", "[ran]", "[run]{'callable': '"))
 STYLE = Style(
     (("'", "'", "python"), ('"', '"', "python")),
@@ -1574,6 +1646,7 @@ class StreamParser(Objects):
     STYLES = (STYLE, STYLE, STYLE)
     OPENERS = CALL_START
     BREAKS = CALL_BREAKS
+    JOINT = Joint("}[ran][run]{'callable': '")
     CLOSED = True
 
     def feed(self, chunk: str) -> list[Delta]:

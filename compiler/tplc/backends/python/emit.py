@@ -562,7 +562,8 @@ def _attributes(facts: Acceptor) -> list[str]:
     if pairs.resumes:
         lines.append("    RESUMES = True")
     if pairs.quoted:
-        follow = assignment("FOLLOW", texts(_follow(pairs.following)), 4)
+        patterns = [called("Pattern", [literal(pattern)]) for pattern in _follow(pairs.following)]
+        follow = assignment("FOLLOW", called("", patterns), 4)
         return [*lines, *follow]
     lines.append("    WORDS = WORDS_OF_VALUES")
     if pairs.value_close is not None:
