@@ -333,7 +333,7 @@ class Machine(Copied):
             self._eat_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
         mark = self._counting(marks, marks.find(buf, pos))
-        clear = mark is not None and mark.end < stop - marks.width  # nothing before its end can be undecided
+        clear = mark is not None and not mark.longer  # nothing before its end can be undecided
         hold = stop if clear else marks.held(buf, pos) if mark is None or not self._final else stop
         if mark is not None and mark.kind in ("last", "sign") and not self._final:
             hold = min(hold, marks.before(buf, pos, mark.start))
@@ -411,12 +411,12 @@ class Machine(Copied):
         buf, start = self._buf, next_char(self._buf, self._pos)
         mark = marks.find(buf, start, anchored=True)
         if not self._final and (mark is None or mark.longer):
+            if mark is None and joint is not None and joint.begun(buf, start):
+                self._undecided, self._undecided_from = joint.begun, start
+                return None
             begun = marks.begun_core(buf, start)
             if begun or start == len(buf):
-                if joint is not None and joint.begun(buf, start):
-                    self._undecided, self._undecided_from = joint.begun, start
-                else:
-                    self._leave_open(start, begun)
+                self._leave_open(start, begun)
                 return None
         if mark is None:
             return ""

@@ -25,7 +25,7 @@ NEAR = 4  # so many signs of a marker are looked at before its beginning is
 WORD_SIGN = Pattern(r"[\w.+-]")
 PLAIN_WORD = Pattern(r"[\w.-]{0,64}")
 
-# `lead` and `trail` are the white space that the template writes around a marker; more of the text may make it a `longer`.
+# `lead` and `trail` are the white space that the template writes around a marker; `longer`: it may be part of another.
 Mark = namedtuple("Mark", "kind start end lead trail longer", defaults=(True,))
 
 
@@ -50,8 +50,8 @@ class Marks:
         # What may begin at a text's end, and the same without its white space, which is free.
         self._whole = sorted(core + ends[core] for core in cores)
         self._loose = sorted("".join(core.split()) + ends[core] for core in cores if len(pieces[core]) > 1)
-        bare = sorted("".join(core.split()) for core in cores)
-        self.longer = {core for core in cores if ends[core] or self._begin(bare, "".join(core.split()))}
+        bare = "\n".join("".join(core.split()) for core in cores)
+        self.longer = {core for core in cores if ends[core] or bare.count("".join(core.split())) > 1}
         self.first = {core[0] for core in cores}
         self.wordless = not any(map(WORD_SIGN.match, self.first))
         leads = {lead for _, lead, _ in self.kinds}

@@ -98,7 +98,8 @@ class RawPairs(Pairs):
 
     def _begin_pairs(self) -> None:
         super()._begin_pairs()
-        keys = keys_of(self._schema(), self._schema()) or set()
+        schema = self._schema()
+        keys = keys_of(schema, schema) or set() if schema else set()
         self._keys = keys if len(keys) <= MOST_KEYS else set()  # of the schema, those that have not come
         self._look_for_keys()
 
@@ -118,7 +119,8 @@ class RawPairs(Pairs):
         return "" if holds_all else member
 
     def _begin_value(self, key: str, word: str) -> None:
-        types = types_of(member_of(self._schema(), self._schema(), key), self._schema())
+        schema = self._schema()
+        types = types_of(member_of(schema, schema, key), schema) if schema else None
         if word in self.TYPE_WORDS:
             stated = frozenset(self.TYPE_WORDS[word])
             types = (types or stated) & stated or types or stated
@@ -143,7 +145,7 @@ class RawPairs(Pairs):
         mark = self._end.find(buf, pos)
         while mark is not None and mark.kind == "next" and (mark.start == pos or buf[mark.start - 1] != "\n"):
             mark = self._end.find(buf, mark.start + 1)
-        hold = len(buf) if self._final else self._end.held(buf, pos)
+        hold = len(buf) if self._final or (mark is not None and not mark.longer) else self._end.held(buf, pos)
         if mark is None or hold <= mark.start:
             self._piece(buf[pos:hold])
             self._pos = hold
