@@ -10,7 +10,7 @@ import re
 
 from .fence import Fence
 from .heads import continued_head, known_head
-from .markers import NO_MARKS, PLAIN_WORD, Joint, Mark, Marks, is_cut, lead_in
+from .markers import NO_MARKS, PLAIN_WORD, Usual, Mark, Marks, is_cut, lead_in
 from .message import Copied, Diagnostic
 from .pattern import Pattern
 from .schema import parameters_of
@@ -53,7 +53,7 @@ class Machine(Copied):
     OPENERS: ClassVar[Sequence[str]] = ()  # of calls
     DISTINCT: ClassVar[bool] = True  # they are like nothing else, so what follows is a call
     BREAKS: ClassVar[Marks] = NO_MARKS  # markers that no name holds, and no value outside of a string
-    JOINT: ClassVar[Joint | None] = None  # of calls
+    USUAL_NEXT: ClassVar[Sequence[Usual]] = ()  # what usually comes after a call
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
     ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
 
@@ -403,17 +403,18 @@ class Machine(Copied):
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of what is none here
         return mark
 
-    def _next(self, marks: Marks, joint: Joint | None = None) -> str | None:
+    def _next(self, marks: Marks, usual: Sequence[Usual] = ()) -> str | None:
         """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed.
-        `joint`: what usually comes, which may hold several of the markers."""
+        `usual`: what usually comes, which may hold several of the markers."""
         if self._eat:
             self._eat_space()
         buf, start = self._buf, next_char(self._buf, self._pos)
         mark = marks.find(buf, start, anchored=True)
         if not self._final and (mark is None or mark.longer):
-            if mark is None and joint is not None and joint.begun(buf, start):
-                self._undecided, self._undecided_from = joint.begun, start
-                return None
+            for text in usual if mark is None else ():
+                if text.begun(buf, start):
+                    self._undecided, self._undecided_from = text.begun, start
+                    return None
             begun = marks.begun_core(buf, start)
             if begun or start == len(buf):
                 self._leave_open(start, begun)
@@ -519,7 +520,7 @@ class Machine(Copied):
         buf, others, last, start, joint = self._buf, [], "", pos, ""
         for slot, ends, stops in slots:
             pos = next_char(buf, pos)
-            known = self._known(slot, pos, ends)
+            known = self._known(slot, pos, ends) if self._tools else 0
             if known < 0:
                 return values, pos, "more"
             word = ends.word.match(buf, pos) if self.BREAKS.wordless and not (known or self._final) else None
@@ -641,7 +642,7 @@ class Machine(Copied):
 
     def _next_of_calls(self, marks: Marks) -> str | None:
         """As `_next`; a part of a marker of the calls, where the output ends, is no text."""
-        kind = self._next(marks, self.JOINT)
+        kind = self._next(marks, self.USUAL_NEXT)
         least = 1 if self._unclosed else LEAST_CUT
         if kind == "" and self._final and marks.begun(self._buf, self._pos, CALL_KINDS, least):
             self._cut_off()

@@ -25,7 +25,7 @@ NEAR = 4  # so many signs of a marker are looked at before its beginning is
 WORD_SIGN = Pattern(r"[\w.+-]")
 PLAIN_WORD = Pattern(r"[\w.-]{0,64}")
 
-# `lead` and `trail` are the white space that the template writes around a marker; `longer`: it may be part of another.
+# `lead` and `trail` are the white space that the template writes around a marker; `longer`: it may be of another.
 Mark = namedtuple("Mark", "kind start end lead trail longer", defaults=(True,))
 
 
@@ -50,8 +50,11 @@ class Marks:
         # What may begin at a text's end, and the same without its white space, which is free.
         self._whole = sorted(core + ends[core] for core in cores)
         self._loose = sorted("".join(core.split()) + ends[core] for core in cores if len(pieces[core]) > 1)
-        bare = "\n".join("".join(core.split()) for core in cores)
-        self.longer = {core for core in cores if ends[core] or bare.count("".join(core.split())) > 1}
+        # Those that others begin with, and those that stand anywhere in others.
+        bare = {core: "".join(core.split()) for core in cores}
+        lines = "\n" + "\n".join(bare.values())
+        self.longer = {core for core in cores if ends[core] or lines.count("\n" + bare[core]) > 1}
+        self.inside = {core for core in cores if ends[core] or lines.count(bare[core]) > 1}
         self.first = {core[0] for core in cores}
         self.wordless = not any(map(WORD_SIGN.match, self.first))
         leads = {lead for _, lead, _ in self.kinds}
@@ -72,7 +75,7 @@ class Marks:
             return None
         which = (match.lastindex or 1) - 1
         kind, lead, trail = self.kinds[which]
-        return Mark(kind, match.start(), match.end(), lead, trail, self.cores[which] in self.longer)
+        return Mark(kind, match.start(), match.end(), lead, trail, self.cores[which] in (self.longer if anchored else self.inside))
 
     def begins(self, buf: str, pos: int) -> bool:
         """Could the text from `pos` to the end become a marker, or a longer one?"""
@@ -154,7 +157,7 @@ class Ends(Marks):
 _WORD_END = r"(?!\w)"
 
 
-class Joint:
+class Usual:
     """What usually stands between two calls, or two pairs, up to a name in the second."""
 
     def __init__(self, text: str) -> None:

@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 from .machine import NAME_LIMIT, Machine, next_char
-from .markers import Joint, Mark, Marks
+from .markers import Usual, Mark, Marks
 from .pattern import Pattern
 from .schema import properties_of
 from .values import Reader, Style, escaped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import ClassVar
 
 
@@ -23,7 +24,7 @@ MOST_ODD = 64  # of names that hold what ends names, so many are looked for
 class Pairs(Machine):
     BETWEEN: ClassVar[Marks]  # pair, end (consumed), next (not consumed), and others (skipped)
     PAIR: ClassVar[tuple[tuple[str, Marks, str], ...]]
-    PAIR_JOINT: ClassVar[Joint | None] = None
+    USUAL_PAIR: ClassVar[Sequence[Usual]] = ()
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
     RESUMES: ClassVar[bool] = False  # and that says by itself, after text that is no pair, that one begins
     _resuming: Marks | None = None  # what may come after text that is no pair
@@ -61,7 +62,7 @@ class Pairs(Machine):
 
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end
-        kind = self._next(self.BETWEEN, self.PAIR_JOINT)
+        kind = self._next(self.BETWEEN, self.USUAL_PAIR)
         if kind is None:
             return False
         if kind == "skip":

@@ -17,7 +17,7 @@ from .values import escaped, json_end, literal_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping, Sequence, Set
     from typing import Any, ClassVar
 
     End = Any  # what ends a value: it has `find`, `held` and `plain`, as markers have
@@ -82,6 +82,7 @@ def nested_json(text: str) -> str | None:
 
 class RawPairs(Pairs):
     WORDS: ClassVar[Mapping[str, str]]  # for true, false and null
+    BEGUN_WORDS: ClassVar[Set[str]]
     VALUE_END: ClassVar[End]
     VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, where the closing marker repeats it
     TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]] = {}
@@ -178,7 +179,7 @@ class RawPairs(Pairs):
 
     def _read_as(self, text: str) -> str:
         fits = {"array", "object", "number", "integer", "boolean", "null"} & (self._types or frozenset(JSON_TYPES))
-        if not text or any(word.startswith(text) for word in self.WORDS):
+        if not text or text in self.BEGUN_WORDS:
             return "word" if text else ""
         if text[0] in "[{":
             return "json" if ("array" if text[0] == "[" else "object") in fits else "string"
@@ -198,7 +199,9 @@ class RawPairs(Pairs):
                 return self._say("arguments", "{" * self._count + inside)
             self._say("arguments", member)
             self._as = self._read_as(text.strip())
-        literal = nested_json(text.strip()) if self._as == "json" else literal_of(text.strip(), self.WORDS)
+        literal = None
+        if self._as not in ("", "string"):
+            literal = nested_json(text.strip()) if self._as == "json" else literal_of(text.strip(), self.WORDS)
         kind = {"t": "boolean", "f": "boolean", "n": "null", "[": "array", "{": "object"}.get(
             (literal or '"')[0], "number"
         )
@@ -206,7 +209,7 @@ class RawPairs(Pairs):
         fits = kind in types or (kind == "number" and "integer" in types)
         if self._types is None and kind == "number" and literal != text.strip():
             fits = False  # 007 is a number only where the schema says so
-        if self._as in ("", "string") or literal is None or literal[0] == '"' or not fits:
+        if literal is None or literal[0] == '"' or not fits:
             self._as = "string"
             self._piece(text)
             literal = '"'

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from .markers import Marks
 
 NUMBER = Pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-LOOSE_NUMBER = r"([+-]?)([0-9][0-9_]*)?(?:(\.)([0-9_]*))?([eE][+-]?[0-9]+)?"
+LOOSE_NUMBER = Pattern(r"([+-]?)([0-9][0-9_]*)?(?:(\.)([0-9_]*))?([eE][+-]?[0-9]+)?")
+HEX_NUMBER = Pattern(r"0[xX][0-9a-fA-F]{1,16}")
 ESCAPE = Pattern(r"\\(?:([\"\\/bfnrt]|u[0-9a-fA-F]{4})|(?:x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(.)))")
 PART_OF_ESCAPE = Pattern(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7}|[0-7]{1,2})?\Z")
 WORD = Pattern(r"[^,\n\]}]+")
@@ -470,9 +471,9 @@ def literal_of(text: str, words: Mapping[str, str]) -> str | None:
         return text
     if text.lstrip("+-").lower() in ("nan", "inf", "infinity"):
         return '"' + text + '"'
-    if re.fullmatch(r"0[xX][0-9a-fA-F]{1,16}", text):
+    if HEX_NUMBER.fullmatch(text):
         return str(int(text, 16))
-    match = re.fullmatch(LOOSE_NUMBER, text)
+    match = LOOSE_NUMBER.fullmatch(text)
     if not match or not ((match.group(2) or "").lstrip("0") or match.group(4)):
         return None
     sign, whole, point, fraction, exponent = (group or "" for group in match.groups())

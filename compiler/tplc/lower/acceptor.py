@@ -167,14 +167,15 @@ class CallForm:
         return tuple(text for text in self.last or self.closers[:1] if is_distinctive(text))
 
     @property
-    def joint(self) -> str:
-        """What stands between two calls as the template writes them, and what opens the second up to its first slot;
-        "" where that is no row of markers that are told apart."""
+    def usual_next(self) -> tuple[str, ...]:
+        """What stands between two calls as the template writes them, and what opens the second up to its first slot,
+        with and without what closes the first; none where that is no row of markers that are told apart."""
         closer = "".join(text or "" for text in self.shape.closer).strip()
         opener = self.call[0].text if isinstance(self.call[0], Text) else ""
         known = None not in self.shape.closer and closer in {text.strip() for text in (*self.closers, "")}
         opens = [text.strip() for text in self.inner or self.openers if opener.strip().startswith(text.strip())]
-        return (closer + self.separator + opener).lstrip() if known and opens and closer not in opens else ""
+        texts = (closer + self.separator + opener, self.separator + opener, opener)
+        return tuple(dict.fromkeys(map(str.lstrip, texts))) if known and opens and closer not in opens else ()
 
     @property
     def section_start(self) -> str:

@@ -405,7 +405,7 @@ def _both(calls: CallForm) -> tuple[str, ...]:
 
 def _with_joints(starts: str, calls: CallForm) -> str:
     """What opens a further call, also behind the signs that may stand before it."""
-    if not calls.joints:
+    if not calls.usual_next:
         return starts
     joined = f'(f"{{sign}}\\n{{text}}" for sign in {literal(calls.joints)} for text in NEXT_CALL_START)'
     return f"{starts} + tuple{joined}"
@@ -466,6 +466,7 @@ def _pair_tables(pairs: PairForm) -> list[str]:
         lines.append("AFTER_VALUE = Marks(end=VALUE_END)")
     if not pairs.quoted:
         lines += assignment("WORDS_OF_VALUES", _words(pairs.words))
+        lines.append("BEGUN_WORDS = {word[:n] for word in WORDS_OF_VALUES for n in range(1, len(word) + 1)}")
     if pairs.types and not pairs.quoted:
         lines += assignment("TYPES_OF_WORDS", mapping((literal(word), texts(types)) for word, types in pairs.types))
     if pairs.items is not None:
@@ -539,8 +540,8 @@ def _attributes(facts: Acceptor) -> list[str]:
         lines.append("    OPENERS = CALL_START")
     if calls.breaks:
         lines.append("    BREAKS = CALL_BREAKS")
-    if calls.joint:
-        lines.append(f"    JOINT = Joint({literal(calls.joint)})")
+    if calls.usual_next:
+        lines += assignment("USUAL_NEXT", called("", [f"Usual({literal(text)})" for text in calls.usual_next]), 4)
     if calls.last or calls.tail is not None:
         lines += ["    CLOSED = True", *(["    ENDS_TURN = True"] if calls.ends_turn else [])]
     if calls.fields:
@@ -556,7 +557,7 @@ def _attributes(facts: Acceptor) -> list[str]:
         return lines
     lines += ["    BETWEEN = BETWEEN_PAIRS", "    PAIR = PAIR_HEADER"]
     if pairs.opens and not pairs.separator.strip():
-        lines.append(f"    PAIR_JOINT = Joint({literal(pairs.opens[0].lstrip())})")
+        lines.append(f"    USUAL_PAIR = (Usual({literal(pairs.opens[0].lstrip())}),)")
     if not pairs.opens:
         lines.append("    PAIR_OPENS = False")
     if pairs.resumes:
@@ -565,7 +566,7 @@ def _attributes(facts: Acceptor) -> list[str]:
         patterns = [called("Pattern", [literal(pattern)]) for pattern in _follow(pairs.following)]
         follow = assignment("FOLLOW", called("", patterns), 4)
         return [*lines, *follow]
-    lines.append("    WORDS = WORDS_OF_VALUES")
+    lines += ["    WORDS = WORDS_OF_VALUES", "    BEGUN_WORDS = BEGUN_WORDS"]
     if pairs.value_close is not None:
         lines.append("    VALUE_CLOSE = VALUE_END_AROUND_KEY")
     else:
