@@ -148,10 +148,6 @@ class CallObjects(Objects):
             self._close_call()
         return True
 
-    def _goes_through(self, reader: Reader) -> bool:
-        said = self._object_reader is not None and self._object_reader.role == "arguments" and self._named
-        return said and super()._goes_through(reader)
-
     def _key_of_role(self, role: str) -> str:
         return next(path[0] for path, held in self.FIELDS.items() if held == role)
 

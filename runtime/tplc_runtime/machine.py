@@ -28,6 +28,7 @@ ONE_WORD = Pattern(r"[\w.:/-]+")
 NAME_LIMIT = 512  # a longer name is no name
 HELD_LIMIT = 1024  # more than this much undecided text is looked at again only when it has doubled
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
+MOST_WAITING = 256  # more than any sign is long
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 NO_MARK = Mark("", 0, 0, "", "")
 
@@ -55,6 +56,7 @@ class Machine(Copied):
     BREAKS: ClassVar[Marks] = NO_MARKS  # markers that no name holds, and no value outside of a string
     USUAL_NEXT: ClassVar[Sequence[Usual]] = ()  # what usually comes after a call
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
+    _reader: Any = None  # of a value in a dialect with quotes
     ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
 
     def __init__(
@@ -81,6 +83,7 @@ class Machine(Copied):
         # Whether the buffer, from there on, still leaves open what comes: while it does, no state has to look at it.
         self._undecided: Callable[[str, int], object] | None = None
         self._undecided_from = 0
+        self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is said as it comes
         self._final = False
         # Where in the turn the machine is.
         self._state: Callable[[Any], bool] = self._first_state()
@@ -94,7 +97,7 @@ class Machine(Copied):
         self._opener = ""  # of the reasoning that the text is in
         # Output: the message, and the deltas of this feed.
         self._texts: dict[str, list[str]] = {
-            kind: [] for kind in ("content", "reasoning_content", "arguments", "held", "trailing")
+            kind: [] for kind in ("content", "reasoning_content", "arguments", "value", "held", "trailing")
         }
         self._calls: list[tuple[str, str | None, str]] = []  # name, id, arguments (those of the last are in _texts)
         self._index = -1  # of the last call
@@ -181,11 +184,17 @@ class Machine(Copied):
         if text:
             self._base += len(text)
             self._texts[kind].append(self._written(text) if kind == "arguments" else text)
-            if kind != "arguments":
+            if kind not in ("arguments", "value"):
                 self._line_start = at_line_start(text, self._line_start)
 
     def _more(self, chunk: str) -> list[Delta]:
         """A chunk that is not plain: where it only goes on with the text, that is passed on without any state."""
+        if self._wanted > len(chunk):
+            self._wanted -= len(chunk)
+            self._parts.append(chunk)
+            return []
+        if self._through is not None:
+            return self._through(self, chunk)
         if self._undecided is not None:
             self._buf += chunk
             return [] if self._undecided(self._buf, self._undecided_from) else self._advance("")
@@ -199,14 +208,31 @@ class Machine(Copied):
         self._buf, text = text[stop:], text[:stop]
         if kind == "arguments":
             self._plain_value = self._buf == ""
-        else:
+        elif kind != "value":
             self._plain_text = self.HOLDS or self._buf == ""
         if text == "":
             return []
         self._passed.append(text)
+        if kind == "value":
+            return []
         if kind != "arguments":
             return [{kind: text}]
         return [{"tool_calls": [{"index": self._index, "function": {"arguments": self._written(text)}}]}]
+
+    def _regular(self, chunk: str) -> list[Delta]:
+        """More of arguments in JSON as it should be: no state has to look at it."""
+        reader, buf = self._reader, self._buf + chunk if self._buf != "" else chunk
+        end = reader.regular(buf, 0, len(buf))
+        if not reader.waits or len(buf) - end > MOST_WAITING:
+            self._buf, self._pos = buf, end
+            return self._advance("")
+        text, self._buf = buf[:end], buf[end:]
+        self._plain_value = self._buf == "" and reader.string is not None and reader.style.usual == '"'
+        if text == "":
+            return []
+        reader.out.clear()  # it is the text, as it came
+        self._passed.append(text)
+        return [{"tool_calls": [{"index": self._index, "function": {"arguments": text}}]}]
 
     def _written(self, text: str) -> str:
         """Plain text of a value, inside of the string that it becomes."""
@@ -214,17 +240,20 @@ class Machine(Copied):
 
     def _goes_on(self, kind: str, plain_to: Callable[[str], int] = len) -> None:
         """The next chunk may go on with the text of this kind, none for ""."""
-        self._within, self._plain_to, self._undecided = kind, plain_to, None
+        self._within, self._plain_to, self._undecided, self._through = kind, plain_to, None, None
         self._plain_value = kind == "arguments"
-        self._plain_text = kind not in ("", "arguments")
+        self._plain_text = kind not in ("", "arguments", "value")
 
     def _in_string(self, reader: Reader) -> None:
-        """Most text of a string of the kind that the template writes is passed on as it came."""
+        """Most of a value that is written as the template does is passed on as it came."""
         string = reader.string
-        if string is not None and string.close == reader.style.usual and not reader.out:
+        usual = string is not None and string.close == reader.style.usual and not reader.out
+        if string is not None and usual:
             self._goes_on("arguments", string.plain)
         elif self._within:
             self._goes_on("")
+        if len(reader.stack) > reader.floor and reader.style.is_json and not (reader.comma or reader.out):
+            self._within, self._through = "arguments", type(self)._regular
 
     def _advance(self, chunk: str) -> list[Delta]:
         if self._final and chunk:
@@ -232,29 +261,26 @@ class Machine(Copied):
             return []
         if self._passed:
             self._settle()
-        self._within, self._undecided = "", None
+        self._within, self._undecided, self._through = "", None, None
         self._plain_value = self._plain_text = False
-        self._wanted -= len(chunk)
-        if self._wanted > 0 and not self._final:
-            self._parts.append(chunk)
-        else:
-            if self._parts:
-                chunk = "".join(self._parts) + chunk
-                self._parts.clear()
-            self._buf += chunk
-            self._wanted = 0
-            while self._pos < len(self._buf) and self._state(self):
-                pass
-            self._base += self._pos
-            self._undecided_from -= self._pos
-            self._buf, self._pos = self._buf[self._pos :], 0
-            held = len(self._buf)
-            self._wanted = max(self._wanted, held) if held > HELD_LIMIT else self._wanted
-            if self._eat or self._wanted or self._base < 0:
-                self._goes_on("")
-            elif held:
-                self._plain_value = False
-                self._plain_text = self._plain_text and self.HOLDS
+        if self._parts:
+            chunk = "".join(self._parts) + chunk
+            self._parts.clear()
+        self._buf += chunk
+        self._wanted = 0
+        while self._pos < len(self._buf) and self._state(self):
+            pass
+        self._base += self._pos
+        self._undecided_from -= self._pos
+        self._buf, self._pos = self._buf[self._pos :], 0
+        held = len(self._buf)
+        if held > HELD_LIMIT and not self._final:
+            self._wanted = max(self._wanted, held)
+        if self._eat or self._wanted or self._base < 0:
+            self._goes_on("")
+        elif held:
+            self._plain_value = False
+            self._plain_text = self._plain_text and self.HOLDS
         if self._said:
             self._flush()
         self._out, out = [], self._out

@@ -138,7 +138,6 @@ class QuotedPairs(Pairs):
 
     STYLES: ClassVar[tuple[Style, Style, Style]]
     FOLLOW: ClassVar[tuple[Pattern, Pattern]]
-    _reader: Reader | None = None
 
     def _begin_value(self, key: str, word: str) -> None:
         self._reader = Reader(self.STYLES, self.FOLLOW, self.BREAKS)

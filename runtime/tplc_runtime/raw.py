@@ -131,7 +131,7 @@ class RawPairs(Pairs):
         self._types, self._end = types, end
         # As which the text is read: or number, json, word; all of the arguments.
         self._as = "all" if self._all else "string" if types == frozenset(["string"]) else ""
-        self._held: list[str] = []
+        self._texts["value"] = []
         self._quoted, self._in_value = False, True
         self._state = type(self)._value
 
@@ -150,8 +150,8 @@ class RawPairs(Pairs):
         if mark is None or hold <= mark.start:
             self._piece(buf[pos:hold])
             self._pos = hold
-            if self._quoted:
-                self._goes_on("arguments", self._end.plain)
+            if self._quoted or self._as == "json":
+                self._goes_on("arguments" if self._quoted else "value", self._end.plain)
             return False
         end = mark.start - lead_in(buf[pos : mark.start], mark.lead)
         self._piece(buf[pos:end])
@@ -166,13 +166,13 @@ class RawPairs(Pairs):
     def _piece(self, text: str) -> None:
         """More of a value.  It is held only while it could be something else than a string."""
         if self._as != "string":
-            self._held.append(text)
+            self._texts["value"].append(text)
             if self._as in ("", "word") or (self._as == "number" and not NUMBER_PART.fullmatch(text)):
-                self._as = self._read_as("".join(self._held).strip())
+                self._as = self._read_as("".join(self._texts["value"]).strip())
             if self._as != "string":
                 return
-            text = "".join(self._held)
-            self._held.clear()
+            text = "".join(self._texts["value"])
+            self._texts["value"].clear()
         if text or not self._quoted:
             self._say("arguments", self._all + '"' * (not self._quoted) + escaped(text))
             self._quoted, self._all = True, ""
@@ -188,7 +188,7 @@ class RawPairs(Pairs):
 
     def _end_value(self) -> None:
         self._in_value = False
-        text = "".join(self._held)
+        text = "".join(self._texts["value"])
         if self._all:
             whole = nested_json(text.strip()) or ""
             inside = whole[1:-1].strip()
@@ -218,7 +218,7 @@ class RawPairs(Pairs):
 
     def _finish(self) -> None:
         if self._open and self._in_value:
-            if self._held or self._quoted:
+            if self._texts["value"] or self._quoted:
                 self._end_value()
             else:
                 self._say("arguments", self._all + "null")
