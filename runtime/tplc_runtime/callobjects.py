@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 
 NO_FLOOR = sys.maxsize
-PLAIN_NAME = Pattern(r'[^"\\\x00-\x1f]*"')
 OBJECT_END = Pattern(r"\s*\}")
 
 
@@ -42,12 +41,12 @@ class CallReader(Reader):
         self.floor = NO_FLOOR
         self.event = ""
 
-    def go_to(self, key: str, inside: bool) -> None:
-        """As if the object's opening and the member of this key had been read, or up to `inside` of its object."""
+    def go_to(self, key: str, opened: str = "") -> None:
+        """As if the object's opening and its members up to this one had been read, or `opened` of this one."""
         self.style, self.stack, self.path, self.want = self.styles[2], ["{"], [key], "comma"
-        if inside:
+        if opened:
             self.role, self.depth, self.floor = "arguments", 1, 1
-            self._open("{")
+            self._open(opened)
 
     def _new(self) -> Any:
         return CallReader(self.styles, self.breaks, self.fields)
@@ -96,10 +95,8 @@ class CallReader(Reader):
 class CallObjects(Objects):
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]]  # ("*",) stands for a name that is the key
     CLOSERS: ClassVar[Sequence[str]] = ()
-    HEAD: ClassVar[Pattern | None] = None  # how the object usually begins, up to the object of arguments
-    # How it usually begins up to the name, and goes on behind that up to the inside of the object of arguments.
-    TO_NAME: ClassVar[str] = ""
-    TO_ARGUMENTS: ClassVar[str] = ""
+    HEAD: ClassVar[Pattern] = Pattern("(?!)")  # how the object usually begins, up to the name
+    TO_ARGUMENTS: ClassVar[str] = ""  # and from there to the inside of the arguments
     _object_reader: CallReader | None = None  # the same, as long as it reads the object
 
     def copy(self) -> Any:
@@ -122,49 +119,41 @@ class CallObjects(Objects):
         self._named = False
         self._early: str | None = None  # arguments that came before the name
         self._call_id: str | None = None
-        self._named_now = False
-        if self.HEAD is None or not self._is_whole(self.HEAD.match(self._buf, end)):
-            self._reader = self._object_reader = reader = CallReader(self.STYLES, self.BREAKS, self.FIELDS)
-            if self.TO_NAME and self._buf.startswith(self.TO_NAME, end):
-                word = PLAIN_NAME.match(self._buf, end + len(self.TO_NAME))
-                if word is not None:
-                    self._raw.append(self._buf[end : word.end()])
-                    self._pos = word.end()
-                    reader.go_to(self._key_of_role("name"), inside=False)
-                    self._named_now = self._is_named(word[0][:-1])
+        self._reader = self._object_reader = CallReader(self.STYLES, self.BREAKS, self.FIELDS)
+        head = self.HEAD.match(self._buf, end)
+        if head is not None:
+            self._pos, self._call_id = head.end(), head.groupdict().get("id")
+            self._raw.append(head[0])
+            self._object_reader.go_to(self._key_of("name"))
+            if self._is_named(head["name"]):
+                self._state = type(self)._to_arguments
 
-    def _is_whole(self, head: re.Match[str] | None) -> bool:
-        """All of an object of the usual kind is there, so that the standard library's scanner can read it."""
-        stop = json_end(self._buf, head.end()) if head is not None and self.STYLES[2].is_json else 0
-        closing = OBJECT_END.match(self._buf, stop)
-        if head is None or not stop or closing is None:
-            return False
-        start, self._pos = self._pos, head.end("name") + 1
-        self._raw.append(self._buf[start : self._pos])
-        self._call_id = head.groupdict().get("id")
-        if self._is_named(head["name"]):
-            self._pos = closing.end()
-            self._say("arguments", self._buf[head.end() : stop])
-            self._close_call()
-        return True
-
-    def _key_of_role(self, role: str) -> str:
+    def _key_of(self, role: str) -> str:
         return next(path[0] for path, held in self.FIELDS.items() if held == role)
+
+    def _to_arguments(self) -> bool:
+        # to_arguments = "," key ":" "{"
+        buf, text, end, reader = self._buf, self.TO_ARGUMENTS, self._pos + len(self.TO_ARGUMENTS), self._object_reader
+        if not buf.startswith(text, self._pos) and text.startswith(buf[self._pos :]) and not self._final:
+            self._leave_open(self._pos, text)
+            return False
+        self._state = type(self)._object
+        if reader is not None and buf.startswith(text, self._pos):
+            stop = json_end(buf, end - 1) if reader.style.is_json and buf.find("}", end) >= 0 else 0
+            closing = OBJECT_END.match(buf, stop) if stop else None
+            if closing is not None:  # the standard library's scanner has read all of it
+                self._pos = closing.end()
+                self._say("arguments", buf[end - 1 : stop])
+                self._reader = self._object_reader = None
+                return self._close_call()
+            self._pos, self._kind = end, "{"
+            self._say("arguments", "{")
+            reader.go_to(self._key_of("arguments"), "{")
+        return True
 
     def _object(self) -> bool:
         # call = "{" (key ":" value ",")* "}"
         reader, more = self._object_reader, True
-        if self._named_now and reader is not None:
-            if self._buf.startswith(self.TO_ARGUMENTS, self._pos):
-                self._named_now = False
-                self._pos += len(self.TO_ARGUMENTS)
-                self._kind = "{"
-                reader.go_to(self._key_of_role("arguments"), inside=True)
-                self._say("arguments", "{")
-            elif not self._final and self.TO_ARGUMENTS.startswith(self._buf[self._pos :]):
-                self._leave_open(self._pos, self.TO_ARGUMENTS)
-                return False
-            self._named_now = False
         while more and reader is not None and self._object_reader is reader:
             start = self._pos
             self._pos = reader.read(self._buf, start, self._final)

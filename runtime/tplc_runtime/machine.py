@@ -155,6 +155,7 @@ class Machine(Copied):
                 self._flush()
         if self._out:
             self._goes_on("")  # they go out with the first feed
+            self._wanted = 0
 
     # Input and output
 

@@ -122,6 +122,11 @@ class Style:
         is_json = '"' in self.strings and self.strings['"'].escape == "json" and "".join(signs) == "[,]{:,}"
         is_json = is_json and all(words.get(word) == word for word in JSON_WORDS)
         self.is_json = is_json and '"' not in self.begins
+        # A plain key without quotes, or a plain value: most tokens of a dialect with quotes of its own.
+        plain = "|".join(map(re.escape, sorted(filter(str.isalnum, words), key=len, reverse=True))) or "(?!)"
+        key = r"([^\W\d]\w{0,63}):" if bare_keys else "((?!))"
+        usual = "".join(signs) == "[,]{:,}"
+        self.plain = Pattern(rf"{key}|({plain}|{NUMBER.pattern})(?=[,\]}}])" if usual else "(?!)")
         follow = "|".join(re.escape(sign) for sign, token in self.tokens.items() if token in ",]}:")
         self.follow = Pattern(rf"\s{{0,16}}(?:{follow}|\)|\Z)")
         self.literal = Pattern("|".join([*map(re.escape, sorted(words, key=len, reverse=True)), NUMBER.pattern]))
@@ -173,6 +178,11 @@ class Reader(Copied):
                 if pos == start and self.string is not None:
                     break
                 continue
+            if len(self.stack) > self.floor and self.breaks.wordless:
+                end = self._plain(buf, pos)
+                if end > pos:
+                    pos = end
+                    continue
             match = self.style.token.match(buf, pos)
             if match is None:
                 break
@@ -266,6 +276,17 @@ class Reader(Copied):
         if pos > start:
             self.out.append(buf[start:pos])
         return pos
+
+    def _plain(self, buf: str, pos: int) -> int:
+        """The end of a plain key with its colon, or of a plain value, where one stands and may stand."""
+        match = self.style.plain.match(buf, pos)
+        if match is None or (match[1] is None) != (self.want in ("value", "item")) or self.want in ("colon", "comma"):
+            return pos
+        self.out += self.comma
+        self.comma.clear()
+        self.out.append(self.style.words.get(match[2], match[2]) if match[1] is None else f'"{match[1]}":')
+        self.want = "comma" if match[1] is None else "value"
+        return int(match.end())
 
     def _open(self, sign: str) -> None:
         self.stack.append(sign)

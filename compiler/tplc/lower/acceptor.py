@@ -151,8 +151,8 @@ class CallForm:
     fields: tuple[tuple[tuple[str, ...], str], ...] = ()
     wrapped: tuple[tuple[tuple[str, ...], str], ...] = ()  # the same inside of one more object, as APIs have them
     object_open: str = "{"
-    object_head: str = ""  # a pattern: how a call's object usually begins, up to the arguments
-    object_texts: tuple[str, str] | None = None  # where it has only the name before those: its texts up to both
+    # How a call's object usually begins: a pattern up to the name, and the text from there to inside of the arguments.
+    object_head: tuple[str, str] | None = None
     pairs: PairForm | None = None
     encoded: bool = False  # arguments are an object written inside a JSON string
     styles: tuple[Spelling, Spelling, Spelling] | None = None

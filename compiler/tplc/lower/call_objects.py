@@ -127,31 +127,22 @@ def _fields(members: object, path: Path = ()) -> Iterator[tuple[Path, str]]:
         yield path, role if role in ("name", "arguments", "id", "index") else "constant"
 
 
-def object_head(tools: Tools) -> str:
-    """A pattern for what a call's object holds before its arguments, where that is plain JSON."""
+def object_head(tools: Tools) -> tuple[str, str] | None:
+    """Where the name comes before the arguments, in plain JSON: a pattern for what a call's object holds up to the name,
+    and the text from behind that to the inside of the arguments."""
     if tools.json is None:
-        return ""
+        return None
     assert tools.dialect is not None
     paths = {"name": tools.json.name, "id": tools.json.id or (), "arguments": tools.json.arguments}
-    order = [item.kind for item in tools.call if isinstance(item, Slot)]
+    layout = merged(tools.call)
+    order = [item.kind for item in layout if isinstance(item, Slot)]
     before = order[: order.index("arguments")]
     flat = all(len(paths.get(kind, ())) == 1 for kind in (*before, "arguments"))
     plain = all(string.open == '"' and string.escape == "json" for string in tools.dialect.in_object.strings)
-    if not flat or not plain or "name" not in before or tools.dialect.in_object.object_open != "{":
-        return ""
-    text = r'"\s*:\s*"(?P<{}>[^"\\\x00-\x1f]*)"\s*,\s*'
+    to_arguments = text_at(layout, layout.index(Slot("arguments")) - 1)
+    plain = plain and flat and "".join(to_arguments.split()) == f'","{paths["arguments"][0]}":'
+    if not plain or before[-1:] != ["name"] or tools.dialect.in_object.object_open != "{":
+        return None
+    text = r'"\s*:\s*"(?P<{}>[^"\\\x00-\x1f]*)"'
     fields = ['"' + re.escape(paths[kind][0]) + text.replace("{}", kind) for kind in before]
-    return r"\{\s*" + "".join(fields) + '"' + re.escape(paths["arguments"][0]) + r'"\s*:\s*(?=\{)'
-
-
-def object_texts(tools: Tools) -> tuple[str, str] | None:
-    """The texts of that where the name alone comes before the arguments: up to the name, and behind it."""
-    if not object_head(tools) or tools.json is None:
-        return None
-    first, *rest = merged(tools.call)
-    if [item.kind for item in rest[:3] if isinstance(item, Slot)] != ["name", "arguments"]:
-        return None
-    opened, between = text_at((first,), 0).removeprefix(tools.json.prefix), text_at(rest, 1)
-    plain = "".join(opened.split()) == f'{{"{tools.json.name[0]}":"'
-    plain = plain and "".join(between.split()) == f'","{tools.json.arguments[0]}":'
-    return (opened, between[1:] + "{") if plain else None
+    return r"\{\s*" + r"\s*,\s*".join(fields), to_arguments[1:] + "{"

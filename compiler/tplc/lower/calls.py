@@ -10,7 +10,7 @@ from dataclasses import replace
 from tplc.ir.nodes import ObjectArguments, PairArguments, Slot, TemplateIR, Text, Tools
 from tplc.ir.spellings import spellings_of
 from tplc.lower.acceptor import CallForm, CallShape, Where
-from tplc.lower.call_objects import CallObject, object_head, object_of, object_texts, opening_of, wrapped_fields
+from tplc.lower.call_objects import CallObject, object_head, object_of, opening_of, wrapped_fields
 from tplc.lower.closers import breaks_of, closers_of, empty_calls, last_of, with_space
 from tplc.lower.layouts import merged, not_blank, text_at, unique
 from tplc.lower.openers import Openers, openers_of, spaced, starts_of
@@ -44,7 +44,6 @@ def _object_calls(ir: TemplateIR, called: CallObject, tolerated: Tolerated) -> C
         fields=called.fields,
         wrapped=wrapped_fields(called.fields) if form.where == "anywhere" else (),
         object_head=object_head(tools),
-        object_texts=object_texts(tools),
     )
 
 

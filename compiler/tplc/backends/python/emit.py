@@ -447,7 +447,7 @@ def _field_table(calls: CallForm) -> list[str]:
         mapping((texts(path), literal(role)) for path, role in (*calls.fields, *calls.wrapped)),
     )
     if calls.object_head:
-        lines += assignment("CALL_HEAD", called("Pattern", [literal(calls.object_head)]))
+        lines += assignment("CALL_HEAD", called("Pattern", [literal(calls.object_head[0])]))
     return lines
 
 
@@ -548,10 +548,7 @@ def _attributes(facts: Acceptor) -> list[str]:
         closers = calls.told_closers
         lines += ["    FIELDS = CALL_FIELDS", *([f"    CLOSERS = {texts(closers)}"] if closers else [])]
         if calls.object_head:
-            lines.append("    HEAD = CALL_HEAD")
-        if calls.object_texts is not None:
-            to_name, to_arguments = map(literal, calls.object_texts)
-            lines += [f"    TO_NAME = {to_name}", f"    TO_ARGUMENTS = {to_arguments}"]
+            lines += ["    HEAD = CALL_HEAD", f"    TO_ARGUMENTS = {literal(calls.object_head[1])}"]
     pairs = calls.pairs
     if pairs is None:
         return lines
