@@ -7,7 +7,6 @@ The members come in any order; until the name is known, the object may still tur
 
 from __future__ import annotations
 
-import re
 import sys
 
 from .machine import Machine
@@ -95,8 +94,6 @@ class CallReader(Reader):
 class CallObjects(Objects):
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]]  # ("*",) stands for a name that is the key
     CLOSERS: ClassVar[Sequence[str]] = ()
-    HEAD: ClassVar[Pattern] = Pattern("(?!)")  # how the object usually begins, up to the name
-    TO_ARGUMENTS: ClassVar[str] = ""  # and from there to the inside of the arguments
     _object_reader: CallReader | None = None  # the same, as long as it reads the object
 
     def copy(self) -> Any:
@@ -120,36 +117,6 @@ class CallObjects(Objects):
         self._early: str | None = None  # arguments that came before the name
         self._call_id: str | None = None
         self._reader = self._object_reader = CallReader(self.STYLES, self.BREAKS, self.FIELDS)
-        head = self.HEAD.match(self._buf, end)
-        if head is not None:
-            self._pos, self._call_id = head.end(), head.groupdict().get("id")
-            self._raw.append(head[0])
-            self._object_reader.go_to(self._key_of("name"))
-            if self._is_named(head["name"]):
-                self._state = type(self)._to_arguments
-
-    def _key_of(self, role: str) -> str:
-        return next(path[0] for path, held in self.FIELDS.items() if held == role)
-
-    def _to_arguments(self) -> bool:
-        # to_arguments = "," key ":" "{"
-        buf, text, end, reader = self._buf, self.TO_ARGUMENTS, self._pos + len(self.TO_ARGUMENTS), self._object_reader
-        if not buf.startswith(text, self._pos) and text.startswith(buf[self._pos :]) and not self._final:
-            self._leave_open(self._pos, text)
-            return False
-        self._state = type(self)._object
-        if reader is not None and buf.startswith(text, self._pos):
-            stop = json_end(buf, end - 1) if reader.style.is_json and buf.find("}", end) >= 0 else 0
-            closing = OBJECT_END.match(buf, stop) if stop else None
-            if closing is not None:  # the standard library's scanner has read all of it
-                self._pos = closing.end()
-                self._say("arguments", buf[end - 1 : stop])
-                self._reader = self._object_reader = None
-                return self._close_call()
-            self._pos, self._kind = end, "{"
-            self._say("arguments", "{")
-            reader.go_to(self._key_of("arguments"), "{")
-        return True
 
     def _object(self) -> bool:
         # call = "{" (key ":" value ",")* "}"
@@ -253,3 +220,43 @@ class CallObjects(Objects):
             self._reader = self._object_reader = None
         # Not the closing of bare arguments, which are another object's here.
         Machine._finish(self)
+
+
+class UsualObjects(CallObjects):
+    """Calls in JSON whose name comes before the arguments: that far, an object written as usual is read at once."""
+
+    HEAD: ClassVar[Pattern]  # how the object usually begins, up to the name
+    TO_ARGUMENTS: ClassVar[str]  # and from there to the inside of the arguments
+
+    def _begin_object(self, opened: str) -> None:
+        super()._begin_object(opened)
+        head = self.HEAD.match(self._buf, self._pos)
+        if head is not None and self._object_reader is not None:
+            self._pos, self._call_id = head.end(), head.groupdict().get("id")
+            self._raw.append(head[0])
+            self._object_reader.go_to(self._key_of("name"))
+            if self._is_named(head["name"]):
+                self._state = type(self)._to_arguments
+
+    def _key_of(self, role: str) -> str:
+        return next(path[0] for path, held in self.FIELDS.items() if held == role)
+
+    def _to_arguments(self) -> bool:
+        # to_arguments = "," key ":" "{"
+        buf, text, end, reader = self._buf, self.TO_ARGUMENTS, self._pos + len(self.TO_ARGUMENTS), self._object_reader
+        if not buf.startswith(text, self._pos) and text.startswith(buf[self._pos :]) and not self._final:
+            self._leave_open(self._pos, text)
+            return False
+        self._state = type(self)._object
+        if reader is not None and buf.startswith(text, self._pos):
+            stop = json_end(buf, end - 1) if reader.style.is_json and buf.find("}", end) >= 0 else 0
+            closing = OBJECT_END.match(buf, stop) if stop else None
+            if closing is not None:  # the standard library's scanner has read all of it
+                self._pos = closing.end()
+                self._say("arguments", buf[end - 1 : stop])
+                self._reader = self._object_reader = None
+                return self._close_call()
+            self._pos, self._kind = end, "{"
+            self._say("arguments", "{")
+            reader.go_to(self._key_of("arguments"), "{")
+        return True

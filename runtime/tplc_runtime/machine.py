@@ -10,7 +10,7 @@ import re
 
 from .fence import Fence
 from .heads import continued_head, known_head
-from .markers import NO_MARKS, PLAIN_WORD, Usual, Mark, Marks, is_cut, lead_in
+from .markers import NO_MARKS, PLAIN_WORD, Mark, Marks, is_cut, lead_in
 from .message import Copied, Diagnostic
 from .pattern import Pattern
 from .schema import parameters_of
@@ -54,7 +54,7 @@ class Machine(Copied):
     OPENERS: ClassVar[Sequence[str]] = ()  # of calls
     DISTINCT: ClassVar[bool] = True  # they are like nothing else, so what follows is a call
     BREAKS: ClassVar[Marks] = NO_MARKS  # markers that no name holds, and no value outside of a string
-    USUAL_NEXT: ClassVar[Sequence[Usual]] = ()  # what usually comes after a call
+    USUAL_NEXT: ClassVar[Sequence[Any]] = ()  # what usually comes after a call
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
     _reader: Any = None  # of a value in a dialect with quotes
     ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
@@ -211,10 +211,9 @@ class Machine(Copied):
             self._plain_value = self._buf == ""
         elif kind != "value":
             self._plain_text = self.HOLDS or self._buf == ""
-        if text == "":
-            return []
-        self._passed.append(text)
-        if kind == "value":
+        if text != "":
+            self._passed.append(text)
+        if text == "" or kind == "value":
             return []
         if kind != "arguments":
             return [{kind: text}]
@@ -430,7 +429,7 @@ class Machine(Copied):
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of what is none here
         return mark
 
-    def _next(self, marks: Marks, usual: Sequence[Usual] = ()) -> str | None:
+    def _next(self, marks: Marks, usual: Sequence[Any] = ()) -> str | None:
         """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed.
         `usual`: what usually comes, which may hold several of the markers."""
         if self._eat:
@@ -442,7 +441,7 @@ class Machine(Copied):
                 if text.begun(buf, start):
                     self._undecided, self._undecided_from = text.begun, start
                     return None
-            begun = marks.begun_core(buf, start)
+            begun = marks.begins(buf, start)
             if begun or start == len(buf):
                 self._leave_open(start, begun)
                 return None
@@ -459,11 +458,8 @@ class Machine(Copied):
 
     def _eat_space(self) -> None:
         while self._eat and self._pos < len(self._buf):
-            if self._buf[self._pos] != self._eat[0]:
-                self._eat = ""
-                break
-            self._pos += 1
-            self._eat = self._eat[1:]
+            comes = self._buf[self._pos] == self._eat[0]
+            self._pos, self._eat = self._pos + comes, self._eat[1:] if comes else ""
 
     def _drop(self, fresh: bool = True) -> None:
         """The marker only structures the turn."""
@@ -494,7 +490,7 @@ class Machine(Copied):
 
     def _turn_marker(self, text: str) -> None:
         kind = self._mark.kind
-        if self._is_text(self._mark):
+        if self._is_text(self._mark) or kind in ("call", "line"):  # calls are text here, as none are looked for
             return self._keep(text)
         if kind in ("stray", "empty"):
             self._note("reasoning ends that was not open" if kind == "stray" else "an empty call")

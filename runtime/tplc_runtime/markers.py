@@ -57,6 +57,12 @@ class Marks:
         self.inside = {core for core in cores if ends[core] or lines.count(bare[core]) > 1}
         self.first = {core[0] for core in cores}
         self.wordless = not any(map(WORD_SIGN.match, self.first))
+        # As the ends of a slot: a plain word, as most slots hold, up to the text's end or to what nothing could make
+        # another marker.  What comes after those: None where the marker belongs to what follows.
+        sure = [i for i, core in enumerate(cores) if self.kinds[i][0] != "bare" and core not in self.longer]
+        any_of = "|".join(f"({_pattern(cores[i])})" for i in sure) or "(?!)"
+        self.word = Pattern(rf"[\w.-]{{0,64}}\Z|([\w.-]{{1,64}})(?:{any_of})" if self.wordless else "(?!)")
+        self.trails = [None if self.kinds[i][0] == "next" else self.kinds[i][2] for i in sure]
         leads = {lead for _, lead, _ in self.kinds}
         self._leads = {lead[i:j] for lead in leads for i in range(len(lead)) for j in range(i + 1, len(lead) + 1)}
         self._lead_width = max(map(len, leads), default=0)
@@ -75,21 +81,15 @@ class Marks:
             return None
         which = (match.lastindex or 1) - 1
         kind, lead, trail = self.kinds[which]
-        return Mark(kind, match.start(), match.end(), lead, trail, self.cores[which] in (self.longer if anchored else self.inside))
+        longer = self.cores[which] in (self.longer if anchored else self.inside)
+        return Mark(kind, match.start(), match.end(), lead, trail, longer)
 
-    def begins(self, buf: str, pos: int) -> bool:
-        """Could the text from `pos` to the end become a marker, or a longer one?"""
-        return self.begun_core(buf, pos) != ""
-
-    def begun_core(self, buf: str, pos: int) -> str:
-        """A marker that the text from `pos` to the end begins, its free white space left out where the text has other;
+    def begins(self, buf: str, pos: int) -> str:
+        """A marker that the text from `pos` to the end could become, with white space as the text has it or without;
         "" for none."""
-        if len(buf) - pos > self.width:
-            return ""
-        tail = buf[pos:]
-        return self._begin(self._whole, tail) or (
-            self._begin(self._loose, "".join(tail.split())) if self._loose else ""
-        )
+        tail = buf[pos:] if len(buf) - pos <= self.width else ""
+        found = self._begin(self._whole, tail)
+        return found or (self._begin(self._loose, "".join(tail.split())) if self._loose else "")
 
     def _begin(self, cores: Sequence[str], part: str) -> str:
         # In order, what the part begins stands right after it.
@@ -140,20 +140,6 @@ class Marks:
 
 
 NO_MARKS = Marks()
-
-
-class Ends(Marks):
-    """What ends a slot.  `word` finds a plain word, as most slots hold, up to the text's end or to an end that nothing
-    could make another; after those come the `trails`, None where the end belongs to what follows."""
-
-    def __init__(self, **kinds: Sequence[str]) -> None:
-        super().__init__(**kinds)
-        sure = [i for i, core in enumerate(self.cores) if self.kinds[i][0] != "bare" and core not in self.longer]
-        ends = "|".join(f"({_pattern(self.cores[i])})" for i in sure) or "(?!)"
-        self.word = Pattern(rf"[\w.-]{{0,64}}\Z|([\w.-]{{1,64}})(?:{ends})" if self.wordless else "(?!)")
-        self.trails = [None if self.kinds[i][0] == "next" else self.kinds[i][2] for i in sure]
-
-
 _WORD_END = r"(?!\w)"
 
 
@@ -165,10 +151,8 @@ class Usual:
 
     def begun(self, buf: str, start: int) -> bool:
         """Is there no more of it, and of a plain word behind it, from `start` on?"""
-        text = buf[start:] if start else buf
-        if len(text) <= len(self.text):
-            return self.text.startswith(text)
-        return text.startswith(self.text) and PLAIN_WORD.fullmatch(text, len(self.text)) is not None
+        text, size = buf[start:], len(self.text)
+        return self.text.startswith(text) or (text[:size] == self.text and bool(PLAIN_WORD.fullmatch(text, size)))
 
 
 def _pieces(core: str) -> list[str]:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from .machine import NAME_LIMIT, Machine, next_char
-from .markers import Usual, Mark, Marks
+from .markers import Mark, Marks
 from .pattern import Pattern
 from .schema import properties_of
 from .values import Reader, Style, escaped
@@ -14,7 +14,7 @@ from .values import Reader, Style, escaped
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import ClassVar
+    from typing import Any, ClassVar
 
 
 NO_PAIR = "expected an argument or the end of the call"
@@ -24,7 +24,7 @@ MOST_ODD = 64  # of names that hold what ends names, so many are looked for
 class Pairs(Machine):
     BETWEEN: ClassVar[Marks]  # pair, end (consumed), next (not consumed), and others (skipped)
     PAIR: ClassVar[tuple[tuple[str, Marks, str], ...]]
-    USUAL_PAIR: ClassVar[Sequence[Usual]] = ()
+    USUAL_PAIR: ClassVar[Sequence[Any]] = ()
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
     RESUMES: ClassVar[bool] = False  # and that says by itself, after text that is no pair, that one begins
     _resuming: Marks | None = None  # what may come after text that is no pair
@@ -44,7 +44,7 @@ class Pairs(Machine):
             at = next_char(buf, pos + len(name)) if buf.startswith(name, pos) else -1
             if at >= 0 and ends.find(buf, at, anchored=True) is not None:
                 return len(name)
-            left = at == len(buf) or ends.begins(buf, at) if at >= 0 else name.startswith(buf[pos:])
+            left = at == len(buf) or ends.begins(buf, at) != "" if at >= 0 else name.startswith(buf[pos:])
             if left and not self._final:
                 return -1
         return 0

@@ -123,10 +123,9 @@ class Style:
         is_json = is_json and all(words.get(word) == word for word in JSON_WORDS)
         self.is_json = is_json and '"' not in self.begins
         # A plain key without quotes, or a plain value: most tokens of a dialect with quotes of its own.
-        plain = "|".join(map(re.escape, sorted(filter(str.isalnum, words), key=len, reverse=True))) or "(?!)"
-        key = r"([^\W\d]\w{0,63}):" if bare_keys else "((?!))"
+        key, values = r"([^\W\d]\w{0,63}):" if bare_keys else "((?!))", "|".join(filter(str.isalnum, words)) or "(?!)"
         usual = "".join(signs) == "[,]{:,}"
-        self.plain = Pattern(rf"{key}|({plain}|{NUMBER.pattern})(?=[,\]}}])" if usual else "(?!)")
+        self.plain = Pattern(rf"{key}|({values}|{NUMBER.pattern})(?=[,\]}}])" if usual else "(?!)")
         follow = "|".join(re.escape(sign) for sign, token in self.tokens.items() if token in ",]}:")
         self.follow = Pattern(rf"\s{{0,16}}(?:{follow}|\)|\Z)")
         self.literal = Pattern("|".join([*map(re.escape, sorted(words, key=len, reverse=True)), NUMBER.pattern]))
@@ -247,9 +246,8 @@ class Reader(Copied):
             elif sign == ":" and want == "colon":
                 want = "value"
             elif sign in "]}":
-                if want not in ("comma", "item", "key") or len(stack) <= self.floor + 1:
-                    break
-                if stack[-1] != ("[" if sign == "]" else "{"):
+                opened = want in ("comma", "item", "key") and len(stack) > self.floor + 1 and stack[-1]
+                if opened != ("[" if sign == "]" else "{"):
                     break
                 self.lists -= stack.pop() == "["
                 want = "comma"

@@ -128,8 +128,8 @@ def _fields(members: object, path: Path = ()) -> Iterator[tuple[Path, str]]:
 
 
 def object_head(tools: Tools) -> tuple[str, str] | None:
-    """Where the name comes before the arguments, in plain JSON: a pattern for what a call's object holds up to the name,
-    and the text from behind that to the inside of the arguments."""
+    """Where the name comes before the arguments, in plain JSON: a pattern for what a call's object holds up to the
+    name, and the text from behind that to the inside of the arguments."""
     if tools.json is None:
         return None
     assert tools.dialect is not None

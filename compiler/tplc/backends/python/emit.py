@@ -89,7 +89,7 @@ def _bases(facts: Acceptor) -> list[str]:
     if calls is None:
         return ["Machine"]
     if calls.fields:
-        return ["CallObjects"]
+        return ["UsualObjects" if calls.object_head else "CallObjects"]
     if calls.pairs is None:
         return ["Objects"]
     if calls.pairs.quoted:
@@ -417,7 +417,7 @@ def _slots(name: str, slots: Sequence[SlotEnd], end: str = "_END") -> list[str]:
         kinds: list[Expression] = [f"suffix={name_of_end}"] if slot.suffixes else []
         kinds += [texts(slot.nexts, "next")] if slot.nexts else []
         kinds += [texts(slot.bare, "bare")] if slot.bare else []
-        items.append(called("", [literal(slot.kind), called("Ends", kinds), literal(slot.stops)]))
+        items.append(called("", [literal(slot.kind), called("Marks", kinds), literal(slot.stops)]))
     return assignment(name, called("", items))
 
 
@@ -890,8 +890,6 @@ def _content_markers(facts: Acceptor, text: str) -> list[str]:
         lines += [
             f"        elif kind == {kind} and self._calls_on:",
             f"            {_try(facts.calls, literal(text))}",
-            f"        elif kind == {kind}:",
-            f"            self._keep({literal(text)})",
         ]
     return [*lines, "        elif kind:", f"            self._turn_marker({literal(text)})"]
 
