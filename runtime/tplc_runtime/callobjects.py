@@ -94,12 +94,6 @@ class CallReader(Reader):
 class CallObjects(Objects):
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]]  # ("*",) stands for a name that is the key
     CLOSERS: ClassVar[Sequence[str]] = ()
-    _object_reader: CallReader | None = None  # the same, as long as it reads the object
-
-    def copy(self) -> Any:
-        twin = super().copy()
-        twin._reader = twin._object_reader
-        return twin
 
     def _try_object(self, kind: str, opened: str) -> None:
         """The opener of a call has come, with the opening of its object at its end."""
@@ -116,12 +110,13 @@ class CallObjects(Objects):
         self._named = False
         self._early: str | None = None  # arguments that came before the name
         self._call_id: str | None = None
-        self._reader = self._object_reader = CallReader(self.STYLES, self.BREAKS, self.FIELDS)
+        self._reader = CallReader(self.STYLES, self.BREAKS, self.FIELDS)
 
     def _object(self) -> bool:
         # call = "{" (key ":" value ",")* "}"
-        reader, more = self._object_reader, True
-        while more and reader is not None and self._object_reader is reader:
+        reader: CallReader | None = self._reader
+        more = True
+        while more and reader is not None and self._reader is reader:
             start = self._pos
             self._pos = reader.read(self._buf, start, self._final)
             more, reader.pause, event, reader.event = reader.pause, False, reader.event, ""
@@ -136,9 +131,9 @@ class CallObjects(Objects):
                     self._in_string(reader)
             if event and not self._member(reader, event):
                 return True
-        if reader is not None and not reader.want and self._object_reader is reader:
+        if reader is not None and not reader.want and self._reader is reader:
             return self._end_object(reader)
-        return self._object_reader is None
+        return self._reader is None
 
     def _member(self, reader: CallReader, event: str) -> bool:
         """A key or the value of a field has come; False when this is no call after all."""
@@ -180,7 +175,7 @@ class CallObjects(Objects):
         self._note("not a call: expected " + expected)
         text = "".join(self._raw)
         self._say(self._back_kind, text if self._echo else text[max(0, -self._raw_base) :])
-        self._raw, self._reader, self._object_reader = [], None, None
+        self._raw, self._reader = [], None
         self._literal, self._fresh, self._line_start, self._unclosed = True, False, False, False
         self._state = self._back
         return result
@@ -201,23 +196,23 @@ class CallObjects(Objects):
             self._say("arguments", "{}")
         if reader.repair:
             self._note("call: " + reader.repair)
-        self._reader = self._object_reader = None
+        self._reader = None
         return self._close_call()
 
     def _finish(self) -> None:
-        reader = self._object_reader
+        reader: CallReader | None = self._reader
         if reader is not None and not self._named:
             self._cut_object()
         elif reader is not None and reader.role == "arguments" and self._kind != "done":
             reader.stack, reader.depth = reader.stack[reader.depth :], 0
             text = reader.take() + reader.close()
             self._say("arguments", text if self._kind == "{" else self._unwrapped(text))
-            self._reader = self._object_reader = None
+            self._reader = None
         elif reader is not None:
             if reader.role in ("arguments", "other"):
                 self._note(("unknown" if reader.role == "other" else "repeated") + " field " + reader.path[-1])
             self._say("arguments", "{}" if self._early is None else "")
-            self._reader = self._object_reader = None
+            self._reader = None
         # Not the closing of bare arguments, which are another object's here.
         Machine._finish(self)
 
@@ -231,10 +226,10 @@ class UsualObjects(CallObjects):
     def _begin_object(self, opened: str) -> None:
         super()._begin_object(opened)
         head = self.HEAD.match(self._buf, self._pos)
-        if head is not None and self._object_reader is not None:
+        if head is not None and self._reader is not None:
             self._pos, self._call_id = head.end(), head.groupdict().get("id")
             self._raw.append(head[0])
-            self._object_reader.go_to(self._key_of("name"))
+            self._reader.go_to(self._key_of("name"))
             if self._is_named(head["name"]):
                 self._state = type(self)._to_arguments
 
@@ -243,7 +238,7 @@ class UsualObjects(CallObjects):
 
     def _to_arguments(self) -> bool:
         # to_arguments = "," key ":" "{"
-        buf, text, end, reader = self._buf, self.TO_ARGUMENTS, self._pos + len(self.TO_ARGUMENTS), self._object_reader
+        buf, text, end, reader = self._buf, self.TO_ARGUMENTS, self._pos + len(self.TO_ARGUMENTS), self._reader
         if not buf.startswith(text, self._pos) and text.startswith(buf[self._pos :]) and not self._final:
             self._leave_open(self._pos, text)
             return False
@@ -254,7 +249,7 @@ class UsualObjects(CallObjects):
             if closing is not None:  # the standard library's scanner has read all of it
                 self._pos = closing.end()
                 self._say("arguments", buf[end - 1 : stop])
-                self._reader = self._object_reader = None
+                self._reader = None
                 return self._close_call()
             self._pos, self._kind = end, "{"
             self._say("arguments", "{")

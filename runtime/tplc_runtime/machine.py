@@ -14,6 +14,7 @@ from .markers import NO_MARKS, PLAIN_WORD, Mark, Marks, is_cut, lead_in
 from .message import Copied, Diagnostic
 from .pattern import Pattern
 from .schema import parameters_of
+from .values import HELD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ ONE_WORD = Pattern(r"[\w.:/-]+")
 NAME_LIMIT = 512  # a longer name is no name
 HELD_LIMIT = 1024  # more than this much undecided text is looked at again only when it has doubled
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
-MOST_WAITING = 256  # more than any sign is long
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 NO_MARK = Mark("", 0, 0, "", "")
 
@@ -223,7 +223,7 @@ class Machine(Copied):
         """More of arguments in JSON as it should be: no state has to look at it."""
         reader, buf = self._reader, self._buf + chunk if self._buf != "" else chunk
         end = reader.regular(buf, 0, len(buf))
-        if not reader.waits or len(buf) - end > MOST_WAITING:
+        if not reader.waits or len(buf) - end > HELD:
             self._buf, self._pos = buf, end
             return self._advance("")
         text, self._buf = buf[:end], buf[end:]
@@ -247,8 +247,7 @@ class Machine(Copied):
     def _in_string(self, reader: Reader) -> None:
         """Most of a value that is written as the template does is passed on as it came."""
         string = reader.string
-        usual = string is not None and string.close == reader.style.usual and not reader.out
-        if string is not None and usual:
+        if string is not None and string.close == reader.style.usual and not reader.out:
             self._goes_on("arguments", string.plain)
         elif self._within:
             self._goes_on("")
@@ -289,9 +288,8 @@ class Machine(Copied):
     @property
     def message(self) -> Message:
         self._settle()
-        content, reasoning, last = (
-            "".join(self._texts[kind]) for kind in ("content", "reasoning_content", "arguments")
-        )
+        kinds = ("content", "reasoning_content", "arguments")
+        content, reasoning, last = ("".join(self._texts[kind]) for kind in kinds)
         calls: list[ToolCall] = [
             {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
             for name, call_id, arguments in self._calls
@@ -395,8 +393,7 @@ class Machine(Copied):
         self._pos = end - lead if mark.kind in ("call", "line") else end
         self._mark = mark
         self._skip = mark.end - self._pos
-        marker: str = mark.kind
-        return marker
+        return str(mark.kind)
 
     def _is_silent(self) -> bool:
         return not (self._calls or self._said or any(self._texts.values()))
@@ -449,8 +446,7 @@ class Machine(Copied):
             return ""
         self._mark = mark
         self._skip = mark.end - self._pos
-        kind: str = mark.kind
-        return kind
+        return str(mark.kind)
 
     def _leave_open(self, start: int, text: str) -> None:
         """The buffer has the beginning of this text from `start` on, and says nothing before all of it has come."""

@@ -104,27 +104,18 @@ class Marks:
 
     def held(self, buf: str, pos: int) -> int:
         """Where text begins that could still become a marker, or be white space that belongs to one."""
-        hold = len(buf)
-        for match in self._near.finditer(buf, max(pos, hold - self.width)):
-            if self.begins(buf, match.start()):
-                hold = match.start()
-                break
-        return self.before(buf, pos, hold)
+        near = self._near.finditer(buf, max(pos, len(buf) - self.width))
+        return self.before(buf, pos, next((at.start() for at in near if self.begins(buf, at.start())), len(buf)))
 
     def plain(self, text: str) -> int:
         """As held; -1 when there may be a whole marker, which takes a closer look."""
         hold = len(text)
-        match = self._near.search(text)
-        if match is None and (self._lead_width == 1 or text[-1:] not in self._leads):
-            return hold - (text[-1:] in self._leads)
-        while match is not None:
-            at = match.start()
-            if self.begins(text, at):
-                hold = at
+        for match in self._near.finditer(text):
+            if self.begins(text, match.start()):
+                hold = match.start()
                 break
-            if self._words.match(text, at):
+            if self._words.match(text, match.start()):
                 return -1
-            match = self._near.search(text, at + 1)
         return self.before(text, 0, hold)
 
     def before(self, buf: str, pos: int, hold: int) -> int:

@@ -17,7 +17,7 @@ from .values import escaped, json_end, literal_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence, Set
+    from collections.abc import Mapping, Sequence
     from typing import Any, ClassVar
 
     End = Any  # what ends a value: it has `find`, `held` and `plain`, as markers have
@@ -28,6 +28,14 @@ MOST_KEYS = 64  # the keys of a schema with more are not looked for
 # The group is empty where a quote is never closed: nothing after it is looked at again.
 PYTHON = Pattern(r"""('[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|\b(?:True|False|None)\b)|['"].*""")
 TO_ESCAPE = Pattern(r'\\(.)|["\x00-\x1f]')
+
+
+class Words(dict):  # type: ignore[type-arg]
+    """What is written for true, false and null, and all that begins such a word."""
+
+    def __init__(self, words: dict[str, str]) -> None:
+        super().__init__(words)
+        self.begun = {word[:end] for word in words for end in range(1, len(word) + 1)}
 
 
 class Closer:
@@ -81,8 +89,7 @@ def nested_json(text: str) -> str | None:
 
 
 class RawPairs(Pairs):
-    WORDS: ClassVar[Mapping[str, str]]  # for true, false and null
-    BEGUN_WORDS: ClassVar[Set[str]]
+    WORDS: ClassVar[Words]
     VALUE_END: ClassVar[End]
     VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, where the closing marker repeats it
     TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]] = {}
@@ -179,7 +186,7 @@ class RawPairs(Pairs):
 
     def _read_as(self, text: str) -> str:
         fits = {"array", "object", "number", "integer", "boolean", "null"} & (self._types or frozenset(JSON_TYPES))
-        if not text or text in self.BEGUN_WORDS:
+        if not text or text in self.WORDS.begun:
             return "word" if text else ""
         if text[0] in "[{":
             return "json" if ("array" if text[0] == "[" else "object") in fits else "string"

@@ -29,6 +29,7 @@ HEX_NUMBER = Pattern(r"0[xX][0-9a-fA-F]{1,16}")
 ESCAPE = Pattern(r"\\(?:([\"\\/bfnrt]|u[0-9a-fA-F]{4})|(?:x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(.)))")
 PART_OF_ESCAPE = Pattern(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7}|[0-7]{1,2})?\Z")
 WORD = Pattern(r"[^,\n\]}]+")
+SPACE = Pattern(r"[^\S \t\n\r]")  # none of the four kinds that JSON knows
 JSON_WORDS = ("true", "false", "null")
 JSON_WORD = Pattern(r"[\w.+-]+")
 HELD = 256  # more than any sign is long
@@ -59,8 +60,7 @@ def escaped(text: str) -> str:
 
 def text_of(string: str) -> str:
     """The text of a JSON string."""
-    text: str = json.loads(string, strict=False) if "\\" in string else string[1:-1]
-    return text
+    return str(json.loads(string, strict=False)) if "\\" in string else string[1:-1]
 
 
 def refuse(text: str) -> Any:
@@ -177,11 +177,9 @@ class Reader(Copied):
                 if pos == start and self.string is not None:
                     break
                 continue
-            if len(self.stack) > self.floor and self.breaks.wordless:
-                end = self._plain(buf, pos)
-                if end > pos:
-                    pos = end
-                    continue
+            if len(self.stack) > self.floor and (end := self._plain(buf, pos)) > pos:
+                pos = end
+                continue
             match = self.style.token.match(buf, pos)
             if match is None:
                 break
@@ -195,7 +193,7 @@ class Reader(Copied):
                     continue
             if match.lastindex == 1:
                 if self.stack:
-                    (self.comma or self.out).append(text if text.isascii() and text.isprintable() else _space(text))
+                    (self.comma or self.out).append(SPACE.sub(" ", text))
             elif match.lastindex == 2:
                 if text in self.style.begins and stop - pos < HELD and buf[pos:] in self.style.begins and not final:
                     break
@@ -277,8 +275,8 @@ class Reader(Copied):
 
     def _plain(self, buf: str, pos: int) -> int:
         """The end of a plain key with its colon, or of a plain value, where one stands and may stand."""
-        match = self.style.plain.match(buf, pos)
-        if match is None or (match[1] is None) != (self.want in ("value", "item")) or self.want in ("colon", "comma"):
+        match = self.style.plain.match(buf, pos) if self.want not in ("colon", "comma") else None
+        if match is None or (match[1] is None) != (self.want in ("value", "item")) or not self.breaks.wordless:
             return pos
         self.out += self.comma
         self.comma.clear()
@@ -451,8 +449,7 @@ class Reader(Copied):
             self.out.append("\\\\")
             return end + 1
         self.out.append(match.group() if match.group(1) else unescaped(match))
-        end = match.end()
-        return end
+        return int(match.end())
 
     def close(self) -> str:
         """The rest of a value that was cut off."""
@@ -466,10 +463,6 @@ class Reader(Copied):
             self._pop()
         self.want = ""
         return self.take()
-
-
-def _space(text: str) -> str:
-    return re.sub(r"[^ \t\n\r]", " ", text)  # JSON knows four kinds of white space
 
 
 def unescaped(match: re.Match[str]) -> str:

@@ -174,7 +174,7 @@ class CallForm:
         opener = self.call[0].text if isinstance(self.call[0], Text) else ""
         known = None not in self.shape.closer and closer in {text.strip() for text in (*self.closers, "")}
         opens = [text.strip() for text in self.inner or self.openers if opener.strip().startswith(text.strip())]
-        texts = (closer + self.separator + opener, self.separator + opener, opener)
+        texts = (closer + self.separator + opener, self.separator + opener)
         return tuple(dict.fromkeys(map(str.lstrip, texts))) if known and opens and closer not in opens else ()
 
     @property

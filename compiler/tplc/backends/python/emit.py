@@ -465,8 +465,7 @@ def _pair_tables(pairs: PairForm) -> list[str]:
     elif pairs.value_close is None and not pairs.quoted:
         lines.append("AFTER_VALUE = Marks(end=VALUE_END)")
     if not pairs.quoted:
-        lines += assignment("WORDS_OF_VALUES", _words(pairs.words))
-        lines.append("BEGUN_WORDS = {word[:n] for word in WORDS_OF_VALUES for n in range(1, len(word) + 1)}")
+        lines += assignment("WORDS_OF_VALUES", called("Words", [_words(pairs.words)]))
     if pairs.types and not pairs.quoted:
         lines += assignment("TYPES_OF_WORDS", mapping((literal(word), texts(types)) for word, types in pairs.types))
     if pairs.items is not None:
@@ -563,7 +562,7 @@ def _attributes(facts: Acceptor) -> list[str]:
         patterns = [called("Pattern", [literal(pattern)]) for pattern in _follow(pairs.following)]
         follow = assignment("FOLLOW", called("", patterns), 4)
         return [*lines, *follow]
-    lines += ["    WORDS = WORDS_OF_VALUES", "    BEGUN_WORDS = BEGUN_WORDS"]
+    lines.append("    WORDS = WORDS_OF_VALUES")
     if pairs.value_close is not None:
         lines.append("    VALUE_CLOSE = VALUE_END_AROUND_KEY")
     else:
@@ -613,14 +612,15 @@ def _feed_text(facts: Acceptor, word: str) -> list[str]:
     held = [(f"-{n}", f"text[-{n}:] {_is_one_of(some)}") for n, some in by_length.items() if n > 1]
     sure = {end[-1] for end in ends if len(end) > 1} <= ends
     held += [] if sure else [("-1", f"text[-1] {_is_one_of(by_length[1])}")]
+    stop = "stop" if held else "-1"
     return [
         f"        {word} self._plain_text:",
         '            text = self._buf + chunk if self._buf != "" else chunk',
         *_condition(12, "if", [*(f"{literal(sign)} not in text" for sign in sorted(signs)), 'text != ""']),
         f"                if text[-1] in {literal(''.join(sorted({end[-1] for end in ends})))}:",
         "                    # White space before a marker belongs to it, and letters may begin one.",
-        *_chosen(20, "stop", held, "-1" if sure else "len(text)"),
-        "                    self._buf, text = text[stop:], text[:stop]",
+        *(_chosen(20, "stop", held, "-1" if sure else "len(text)") if held else ()),
+        f"                    self._buf, text = text[{stop}:], text[:{stop}]",
         '                    if text == "":',
         "                        return []",
         '                elif self._buf != "":',
