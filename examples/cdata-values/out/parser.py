@@ -1561,9 +1561,7 @@ CALL_BREAKS = Marks(mark=("</act>", '<act name="'))
 BETWEEN_PAIRS = Marks(pair=PAIR_START, skip=("</arg>",), next=("</act>", '\n<act name="', '<act name="', "<-/->\n"))
 PAIR_HEADER = (("key", Marks(suffix=KEY_END), ""),)
 AFTER_VALUE = Marks(end=VALUE_END)
-WORDS_OF_VALUES = Words(
-    {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
-)
+WORDS_OF_VALUES = {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
 
 
 class StreamParser(Wraps):
@@ -1578,7 +1576,7 @@ class StreamParser(Wraps):
     PAIR = PAIR_HEADER
     USUAL_PAIR = (Usual('<arg key="'),)
     RESUMES = True
-    WORDS = WORDS_OF_VALUES
+    WORDS = Words(WORDS_OF_VALUES)
     VALUE_END = AFTER_VALUE
     WRAP = ("<[RAW[", "]RAW]>")
 

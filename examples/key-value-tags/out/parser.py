@@ -1522,9 +1522,7 @@ CALL_BREAKS = Marks(mark=("[/ability]", "[ability]", "[@user@]"))
 BETWEEN_PAIRS = Marks(pair=PAIR_START, skip=("[/v]",), next=("[/ability]", "\n[ability]", "[ability]", "[@user@]"))
 PAIR_HEADER = (("key", Marks(suffix=KEY_END), ""),)
 AFTER_VALUE = Marks(end=VALUE_END)
-WORDS_OF_VALUES = Words(
-    {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
-)
+WORDS_OF_VALUES = {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
 
 
 class StreamParser(RawPairs):
@@ -1539,7 +1537,7 @@ class StreamParser(RawPairs):
     PAIR = PAIR_HEADER
     USUAL_PAIR = (Usual("[k]"),)
     RESUMES = True
-    WORDS = WORDS_OF_VALUES
+    WORDS = Words(WORDS_OF_VALUES)
     VALUE_CLOSERS = VALUE_END
     NEXT_PAIR = ("\n[k]", "[/k]\n[v]")
     VALUE_END = AFTER_VALUE

@@ -1642,9 +1642,7 @@ BETWEEN_PAIRS = Marks(
     broken=("^</",),
 )
 PAIR_HEADER = (("key", Marks(suffix=KEY_END), ""),)
-WORDS_OF_VALUES = Words(
-    {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
-)
+WORDS_OF_VALUES = {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
 ELEMENT = Marks(item=ITEM_START, pair=PAIR_START, broken=VALUE_END_AROUND_KEY[:1])
 
 
@@ -1659,7 +1657,7 @@ class StreamParser(Elements):
     BETWEEN = BETWEEN_PAIRS
     PAIR = PAIR_HEADER
     USUAL_PAIR = (Usual("^<"),)
-    WORDS = WORDS_OF_VALUES
+    WORDS = Words(WORDS_OF_VALUES)
     VALUE_CLOSE = VALUE_END_AROUND_KEY
     ELEMENT = ELEMENT
     ITEM_END = ITEM_END[0]

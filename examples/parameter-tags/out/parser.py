@@ -1527,9 +1527,7 @@ BETWEEN_PAIRS = Marks(
 )
 PAIR_HEADER = (("key", Marks(suffix=KEY_END), ""),)
 AFTER_VALUE = Marks(end=VALUE_END)
-WORDS_OF_VALUES = Words(
-    {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
-)
+WORDS_OF_VALUES = {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
 
 
 class StreamParser(RawPairs):
@@ -1544,7 +1542,7 @@ class StreamParser(RawPairs):
     PAIR = PAIR_HEADER
     USUAL_PAIR = (Usual("<with="),)
     RESUMES = True
-    WORDS = WORDS_OF_VALUES
+    WORDS = Words(WORDS_OF_VALUES)
     VALUE_CLOSERS = VALUE_END
     NEXT_PAIR = ("\n<with=", ">\n")
     VALUE_END = AFTER_VALUE

@@ -1524,9 +1524,7 @@ BETWEEN_PAIRS = Marks(
 )
 PAIR_HEADER = (("key", Marks(suffix=KEY_END), ""), ("type", Marks(suffix=TYPE_END), ""))
 AFTER_VALUE = Marks(end=VALUE_END)
-WORDS_OF_VALUES = Words(
-    {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
-)
+WORDS_OF_VALUES = {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
 TYPES_OF_WORDS = {"yes": ("string",), "no": ("integer", "number", "boolean", "null", "array", "object")}
 
 
@@ -1542,7 +1540,7 @@ class StreamParser(RawPairs):
     PAIR = PAIR_HEADER
     USUAL_PAIR = (Usual('⟨arg name="'),)
     RESUMES = True
-    WORDS = WORDS_OF_VALUES
+    WORDS = Words(WORDS_OF_VALUES)
     VALUE_CLOSERS = VALUE_END
     NEXT_PAIR = ('\n⟨arg name="', '" text="')
     VALUE_END = AFTER_VALUE

@@ -465,7 +465,7 @@ def _pair_tables(pairs: PairForm) -> list[str]:
     elif pairs.value_close is None and not pairs.quoted:
         lines.append("AFTER_VALUE = Marks(end=VALUE_END)")
     if not pairs.quoted:
-        lines += assignment("WORDS_OF_VALUES", called("Words", [_words(pairs.words)]))
+        lines += assignment("WORDS_OF_VALUES", _words(pairs.words))
     if pairs.types and not pairs.quoted:
         lines += assignment("TYPES_OF_WORDS", mapping((literal(word), texts(types)) for word, types in pairs.types))
     if pairs.items is not None:
@@ -562,7 +562,7 @@ def _attributes(facts: Acceptor) -> list[str]:
         patterns = [called("Pattern", [literal(pattern)]) for pattern in _follow(pairs.following)]
         follow = assignment("FOLLOW", called("", patterns), 4)
         return [*lines, *follow]
-    lines.append("    WORDS = WORDS_OF_VALUES")
+    lines.append("    WORDS = Words(WORDS_OF_VALUES)")
     if pairs.value_close is not None:
         lines.append("    VALUE_CLOSE = VALUE_END_AROUND_KEY")
     else:
