@@ -17,7 +17,7 @@ from tplc.cli.ending import unwinding
 from tplc.cli.progress import advancing
 from tplc.cli.shown import print_json
 from tplc.cli.standard import STANDARD_INPUT, standard_rows
-from tplc.errors import SourceError, TplcError, UsageError
+from tplc.errors import SourceError, UsageError, Verdict
 from tplc.ir.runtimes import RUNTIME_FILE
 from tplc.ir.visible import one_line
 from tplc.project.artifacts import check_output, write_output
@@ -64,7 +64,7 @@ class RowOptions:
     limits: tuple[str, ...] = ()
 
 
-class NoRowRead(TplcError):
+class NoRowRead(Verdict):
     """The rows are written, and none of them is a message that a parser made."""
 
 
