@@ -294,7 +294,6 @@ BAD_TEMPLATES: dict[str, tuple[str | bytes, int, str]] = {
         1,
         "bad.jinja: the template holds no Jinja, so all conversations render alike\n",
     ),
-    "empty": ("", 2, "bad.jinja: the template is empty\n"),
     "never ends": (
         "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
         1,
