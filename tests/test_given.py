@@ -68,7 +68,7 @@ def ir() -> TemplateIR:
         (TEMPLATE, {"tolerances": ["x"]}, "tolerances[0]: expected Tolerance (tplc.ir.nodes), got str"),
         (TEMPLATE, {"tolerances": {}}, "tolerances: expected a list of Tolerance (tplc.ir.nodes), got dict"),
         (TEMPLATE, {"catalogue": [{}]}, "catalogue[0]: expected Entry (tplc.catalogue), got dict"),
-        (TEMPLATE, {"examples": "x"}, "examples: expected a list of Example (tplc.learn.examples), got str"),
+        (TEMPLATE, {"examples": "x"}, "examples: expected a list of Example (tplc.examples), got str"),
     ],
 )
 def test_compile_template(text: Any, given: dict[str, Any], error: str) -> None:

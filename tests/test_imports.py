@@ -1,7 +1,7 @@
 """Who imports whom: the stages of the compiler in order, and the runtime alone with the standard library.
 
-cli → driver → sources | render | learn | verify | backends → grammars → lower → ir → errors
-                                    learn, verify → render
+cli → driver → sources | render | learn | audit | verify | backends → grammars → lower → ir → errors
+                                    audit → learn; learn, verify → render
 """
 
 from __future__ import annotations
@@ -22,11 +22,14 @@ ALLOWED = {
     "version": set(),
     "bounds": {"errors", "render"},
     "ir": {"errors"},
+    "messages": {"ir"},
+    "examples": {"errors", "ir"},
     "schemas": {"errors", "ir"},
     "sources": {"errors", "ir"},
     "render": {"bounds", "errors", "ir"},
-    "learn": {"errors", "ir", "render"},
-    "verify": {"errors", "ir", "render"},
+    "learn": {"errors", "ir", "messages", "examples", "render"},
+    "audit": {"errors", "ir", "messages", "learn", "render"},
+    "verify": {"errors", "ir", "messages", "examples", "render"},
     "lessons": {"errors", "ir", "learn", "verify"},
     "lower": {"errors", "ir"},
     "catalogue": {"errors", "ir"},
@@ -36,11 +39,13 @@ ALLOWED = {
     "driver": {
         "errors",
         "ir",
+        "examples",
         "lower",
         "catalogue",
         "sources",
         "render",
         "learn",
+        "audit",
         "lessons",
         "verify",
         "backends",
@@ -51,15 +56,17 @@ ALLOWED = {
     "spread": {"bounds", "cluster", "errors"},
     "page": {"errors", "ir"},
     "batch": {"cluster", "errors", "explain", "ir", "page", "verify"},
-    "census": {"spread", "page", "errors", "ir", "sources", "learn", "driver", "project"},
+    "census": {"audit", "spread", "page", "errors", "ir", "sources", "learn", "driver", "project"},
     "project": {
         "bounds",
         "errors",
         "ir",
+        "examples",
         "catalogue",
         "sources",
         "render",
         "learn",
+        "audit",
         "verify",
         "backends",
         "targets",
@@ -67,9 +74,9 @@ ALLOWED = {
         "native",
         "spread",
     },
-    "serving": {"errors", "ir", "catalogue", "render", "driver"},
-    "explain": {"errors", "ir", "page", "render", "learn", "lower", "driver"},
-    "design": {"errors", "ir", "render", "verify"},
+    "serving": {"errors", "ir", "messages", "catalogue", "render", "driver"},
+    "explain": {"errors", "ir", "examples", "page", "render", "learn", "lower", "driver"},
+    "design": {"errors", "ir", "messages", "render", "verify"},
     "doctor": {"errors", "ir", "lower", "backends", "targets"},
     "observe": {"errors", "ir", "page", "verify", "driver"},
     "cli": {
@@ -80,6 +87,7 @@ ALLOWED = {
         "sources",
         "render",
         "learn",
+        "audit",
         "verify",
         "backends",
         "driver",
@@ -101,7 +109,7 @@ ALLOWED = {
 }
 # Data, not code: who checks something against a schema may load it.
 OPEN = {"schemas", "version", "__version__"}
-JINJA = ("render/", "learn/candidates.py", "learn/suspects.py")
+JINJA = ("render/", "learn/candidates.py", "audit/suspects.py")
 
 
 def modules(package: str) -> Iterator[tuple[str, Path]]:

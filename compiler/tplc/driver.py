@@ -25,14 +25,14 @@ from tplc.ir.visible import one_line
 from tplc.version import VERSION
 
 if TYPE_CHECKING:
+    from tplc.audit.warnings import TemplateWarning
     from tplc.backends.gbnf import Grammar
     from tplc.backends.lark import LarkGrammar
     from tplc.backends.response_template import Profile
     from tplc.catalogue import Entry
+    from tplc.examples import Example
     from tplc.ir.tokens import AddedToken
-    from tplc.learn import Example
     from tplc.learn.probe import Observer
-    from tplc.learn.warnings import TemplateWarning
     from tplc.render import Limits, Renderer
     from tplc.targets.response_template import Unsaid
     from tplc.verify import Artifact
@@ -140,13 +140,13 @@ def compile_template(
 
 def _check_given(*, target: object, seed: object, tolerances: object, catalogue: object, examples: object) -> None:
     from tplc.catalogue import Entry
-    from tplc.learn.examples import Example
+    from tplc.examples import Example
 
     _check_target(target)
     given.whole_number("seed", seed)
     given.listed("tolerances", tolerances, Tolerance, "Tolerance (tplc.ir.nodes)")
     given.listed("catalogue", catalogue, Entry, "Entry (tplc.catalogue)")
-    given.listed("examples", examples, Example, "Example (tplc.learn.examples)")
+    given.listed("examples", examples, Example, "Example (tplc.examples)")
 
 
 def _check_target(target: object) -> None:
@@ -268,8 +268,8 @@ def tolerate(
 
 
 def warnings_of(renderer: Renderer, ir: TemplateIR) -> tuple[TemplateWarning, ...]:
-    """Of a template that hides something: see `tplc.learn.warnings`."""
-    from tplc.learn.warnings import find_warnings
+    """Of a template that hides something: see `tplc.audit.warnings`."""
+    from tplc.audit.warnings import find_warnings
 
     return find_warnings(renderer, ir)
 
@@ -330,13 +330,12 @@ def _verified(
     parser: ParserOptions | None,
 ) -> tuple[TemplateIR, tuple[Tried, ...]]:
     from tplc.verify import try_messages
-    from tplc.verify.examples import Pair, verify_examples
+    from tplc.verify.examples import verify_examples
 
     artifact = artifact_of(ir, target, parser)
     result, tried = try_messages(ir, artifact, renderer, seed=seed, thorough=thorough)
     if examples:
-        pairs = [Pair(e.text, e.content, e.reasoning, tuple((c.name, c.arguments) for c in e.calls)) for e in examples]
-        result = verify_examples(ir, artifact, pairs, result)
+        result = verify_examples(ir, artifact, examples, result)
     return replace(ir, verification=result), tried
 
 

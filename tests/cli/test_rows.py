@@ -187,6 +187,22 @@ OF_ROWS = (
 )
 
 
+def test_what_is_wrong_comes_before_what_is_missing(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tplc.batch.engines.find_spec", lambda name: None)
+    (tmp_path / "in.jsonl").write_text('{"text": "Hi."}\n')
+    (tmp_path / "there.jsonl").write_text("")
+    for output, column, told in (
+        ("out.txt", "text", "out.txt: rows are written to .parquet, .jsonl, .ndjson, or to a folder (a new one with "
+         "a dot in its name ends with /)"),
+        ("there.jsonl", "text", "there.jsonl is there: --resume leaves what is whole, --force writes anew"),
+        ("out.jsonl", "no", "in.jsonl: there is no column no: there are text"),
+        ("out.jsonl", "text", "a column of outputs, of JSON lines too, needs a package that is not installed: "
+         "pip install 'tplc[batch]'"),
+    ):  # fmt: skip
+        result = run("parse", PARSER, "in.jsonl", "--column", column, "-o", output)
+        assert (result.code, result.out, result.err) == (2, "", f"tplc: {told}\n")
+
+
 def test_options_of_the_other_kind_are_not_ignored(run: Run, rows: str) -> None:
     for option in ONE_OUTPUT:
         name = option.partition("=")[0]

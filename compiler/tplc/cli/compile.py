@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 from tplc import driver
+from tplc.audit.warnings import TemplateWarning
 from tplc.bounds import bounded
 from tplc.catalogue.load import files_in
 from tplc.cli import inputs
@@ -23,7 +24,6 @@ from tplc.errors import SourceError, TplcError, UsageError
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.profiles import PROFILES, Profile
 from tplc.ir.runtimes import RUNTIME_FILE, Runtime
-from tplc.learn.warnings import TemplateWarning
 from tplc.native import check_native, compile_native, extension_of, is_native
 from tplc.project.artifacts import check_output, check_report, not_ours, write_bytes, write_output
 from tplc.project.declared import telling_places

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Sequence
-from itertools import groupby
 from pathlib import Path
 
 from rich.console import Console
@@ -18,7 +18,7 @@ from tplc.errors import UsageError
 from tplc.explain import Explanation, Question, explain
 from tplc.explain.comparisons import Comparison, tail_of
 from tplc.explain.marks import marks
-from tplc.explain.page import conversation, page
+from tplc.explain.page import conversation, page, title_of
 from tplc.explain.serialize import to_dict
 from tplc.ir.visible import shown
 from tplc.learn.probe import Probe, Refused
@@ -113,10 +113,9 @@ def _print_comparison(console: Console, comparison: Comparison) -> None:
 
 
 def _print_log(console: Console, question: Question, *, whole: bool) -> None:
-    """What was asked, in order; of a template that answers many conversations alike, once."""
-    told = (f"{probe.function.replace('_', ' ')}: {shown(_result(probe, whole=whole))}" for probe in question.probes)
-    for text, alike in groupby(told):
-        many = len(list(alike))
+    """What was asked, in order; what was answered alike to several conversations of a kind, once."""
+    told = (f"{title_of(probe)}: {shown(_result(probe, whole=whole))}" for probe in question.probes)
+    for text, many in Counter(told).items():
         times = f"  ({many} conversations)" if many > 1 else ""
         console.print(Text(f"{_INDENT}{text}".replace("\n", f"\n{_INDENT}") + times))
 

@@ -28,7 +28,7 @@ from tplc.project.beside import is_ir
 from tplc.project.declared import telling_places
 
 if TYPE_CHECKING:
-    from tplc.learn.warnings import TemplateWarning
+    from tplc.audit.warnings import TemplateWarning
 
 STYLES = {
     "marker": "dim",

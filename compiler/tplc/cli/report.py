@@ -23,9 +23,9 @@ from tplc.ir.visible import one_line
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from tplc.audit.warnings import TemplateWarning
     from tplc.backends.gbnf import Grammar
     from tplc.backends.lark import LarkGrammar
-    from tplc.learn.warnings import TemplateWarning
     from tplc.targets.response_template import Unsaid
 
 MOST_LINES = 6

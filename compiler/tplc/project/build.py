@@ -25,7 +25,7 @@ from tplc.spread import Died, check_engine, spread
 from tplc.version import VERSION
 
 if TYPE_CHECKING:
-    from tplc.learn.warnings import TemplateWarning
+    from tplc.audit.warnings import TemplateWarning
     from tplc.sources import TemplateSource
 
 # Failures that another run may not have, as the machine was busy.  So are those that are not the template's: a file or
@@ -252,7 +252,7 @@ def _make(model: Model, inputs: str, warnings: list[TemplateWarning]) -> Made:
 
 
 def _misnamed(output: Output) -> TemplateWarning:
-    from tplc.learn.warnings import TemplateWarning
+    from tplc.audit.warnings import TemplateWarning
 
     told = (
         f"the suffix makes this a {output.target} artifact, though the name says {output.meant}: "

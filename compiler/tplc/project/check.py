@@ -21,7 +21,7 @@ from tplc.project.manifest import Manifest, Model, Output
 from tplc.version import VERSION
 
 if TYPE_CHECKING:
-    from tplc.learn.warnings import TemplateWarning
+    from tplc.audit.warnings import TemplateWarning
 
 State = Literal["current", "missing", "stale", "edited", "foreign", "unverified", "failed"]
 _SHA256 = re.compile(r"\b[0-9a-f]{64}\b")
