@@ -145,6 +145,13 @@ class VerificationFailed(TplcError):
 
     def __str__(self) -> str:
         head = f"{self.name}: {self.failed} of {self.messages} messages did not come back as they were"
+        if self.messages and not self.failed:
+            came = (
+                "one message came back, and it does"
+                if self.messages == 1
+                else f"{self.messages} messages came back, and they do"
+            )
+            head = f"{self.name}: {came} not verify the format"
         if not self.messages:
             head = (
                 f"{self.name}: the template shows no message in a place that was learned, so nothing could be verified"

@@ -8,7 +8,8 @@ Three things are looked for, and the first and the last are proven by renders th
   told.  Every phrase that the template names, and every one that it compares messages with, is put into the messages,
   and what is written around them must stay.  A phrase that is one of the template's own markers may cut the message;
 - the template loads others, calls functions or reaches for what is Python's;
-- two renders of one conversation differ, or differ at another time in more than the date that is written.
+- two renders of one conversation differ, or differ at another time in more than the date that is written, or one in
+  other words (drawn by true chance, so that no template knows them) differs in more than the words.
 """
 
 from __future__ import annotations
@@ -389,6 +390,13 @@ def _unsteady(stage: _Stage, found: Suspects) -> Iterator[tuple[SourcePosition, 
         if traced != first and (isinstance(traced, Refused) or isinstance(first, Refused) or traced.text != first.text):
             yield _unlike(first, traced, found.chance), "two renders of one conversation differ"
             break
+    else:
+        line = stage.renderer.differs_in_other_words()
+        if line is not None:
+            yield (
+                SourcePosition(line),
+                "the render depends on which words are in it: with others, drawn by chance, it differs",
+            )
     if isinstance(first, Refused):
         return
     for moment in _MOMENTS:

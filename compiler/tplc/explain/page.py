@@ -118,7 +118,8 @@ def _comparisons(explanation: Explanation) -> str:
     return (
         "<section><h2>How it was learned</h2><p>Two conversations that differ in one thing, and their renders from the "
         'question on: <span class="same">in both</span>, <del>in the first only</del>, <ins>in the second only</ins>. '
-        f"Words that begin with <code>zq</code> stand for values.</p>{shown}</section>"
+        "Words that begin with <code>zq</code> stand for values; the template sees others in their place.</p>"
+        f"{shown}</section>"
     )
 
 

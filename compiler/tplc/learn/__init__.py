@@ -32,6 +32,7 @@ from tplc.learn.reasoning import learn_markers, learn_reasoning, with_end
 from tplc.learn.results import AfterResults, learn_after_results
 from tplc.learn.tokens import preserved_tokens, with_token_ends
 from tplc.learn.turn import learn_turn
+from tplc.learn.unlearned import check_all_is_learned
 from tplc.render import Renderer
 
 
@@ -98,6 +99,7 @@ def learn(
     ir = replace(ir, forms=forms_of_shared_opener(ir))
     check_sizes(ir, renderer.limits)
     check_slots(ir)
+    check_all_is_learned(prober, base, ir)
     ir = with_token_ends(prober, base, ir, renderer.special_tokens)
     captured = find_captured(prober, ir, turn.asked, base, called, markers, found)
     return replace(ir, preserved_tokens=preserved_tokens(ir, added_tokens), held=(*captured_tokens(ir), *captured))
