@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -154,7 +153,7 @@ def _check_lines(options: RowOptions, columns: Columns) -> None:
         if os.path.samefile(options.output, options.rows):
             return  # that is told, and not that it is there
         raise is_there(options.output)
-    first = head(partial(open, options.rows, "rb"), columns)
+    first = head(lambda: Path(options.rows).open("rb"), columns)
     for problem in columns.missing(list(first.kinds)) if first.rows else ():
         raise UsageError(f"{options.rows}: {problem}")
 
