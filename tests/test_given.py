@@ -62,7 +62,7 @@ def ir() -> TemplateIR:
         (
             TEMPLATE,
             {"special_tokens": ["</s>"]},
-            'special_tokens: expected texts by their names, such as {"eos_token": "</s>"}, got list',
+            'special_tokens: expected texts by their names, such as {"eos_token": "…"}, got list',
         ),
         (TEMPLATE, {"special_tokens": {"eos_token": 2}}, "special_tokens['eos_token']: expected text (str), got int"),
         (TEMPLATE, {"tolerances": ["x"]}, "tolerances[0]: expected Tolerance (tplc.ir.nodes), got str"),

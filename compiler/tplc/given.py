@@ -30,7 +30,7 @@ def texts_by_name(name: str, value: object) -> None:
     if value is None:
         return
     if not isinstance(value, Mapping):
-        raise _wrong(name, 'texts by their names, such as {"eos_token": "</s>"}', value)
+        raise _wrong(name, 'texts by their names, such as {"eos_token": "…"}', value)
     for key, entry in value.items():
         text(f"{name}[{key!r}]", entry, "text (str)")
 
