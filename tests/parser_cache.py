@@ -18,9 +18,9 @@ from typing import Any
 from tests.conftest import ROOT, SHARED
 from tests.recorded import template_path
 from tplc.driver import generate, learn_format, load_ir, open_renderer, tolerate
+from tplc.examples import Example, read_example
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.serialize import dumps
-from tplc.learn import Example, read_example
 from tplc.verify.artifact import load_module
 
 FOLDER = ROOT / "build" / "parsers"

@@ -1,7 +1,7 @@
 """Who imports whom: the stages of the compiler in order, and the runtime alone with the standard library.
 
-cli → driver → sources | render | learn | verify | backends → grammars → lower → ir → errors
-                                    learn, verify → render
+cli → driver → sources | render | learn | audit | verify | backends → grammars → lower → ir → errors
+                                    audit → learn; learn, verify → render
 """
 
 from __future__ import annotations
@@ -20,27 +20,34 @@ from tests.conftest import ROOT
 ALLOWED = {
     "errors": set(),
     "version": set(),
+    "given": set(),
     "bounds": {"errors", "render"},
     "ir": {"errors"},
+    "messages": {"ir"},
+    "examples": {"errors", "ir"},
     "schemas": {"errors", "ir"},
     "sources": {"errors", "ir"},
     "render": {"bounds", "errors", "ir"},
-    "learn": {"errors", "ir", "render"},
-    "verify": {"errors", "ir", "render"},
+    "learn": {"errors", "ir", "messages", "examples", "render"},
+    "audit": {"errors", "ir", "messages", "learn", "render"},
+    "verify": {"errors", "ir", "messages", "examples", "render"},
     "lessons": {"errors", "ir", "learn", "verify"},
     "lower": {"errors", "ir"},
     "catalogue": {"errors", "ir"},
     "grammars": {"errors", "ir", "lower"},
-    "backends": {"errors", "ir", "lower", "grammars"},
+    "backends": {"errors", "given", "ir", "lower", "grammars"},
     "targets": {"errors", "ir", "lower", "render", "verify", "grammars", "backends"},
     "driver": {
         "errors",
+        "given",
         "ir",
+        "examples",
         "lower",
         "catalogue",
         "sources",
         "render",
         "learn",
+        "audit",
         "lessons",
         "verify",
         "backends",
@@ -51,15 +58,17 @@ ALLOWED = {
     "spread": {"bounds", "cluster", "errors"},
     "page": {"errors", "ir"},
     "batch": {"cluster", "errors", "explain", "ir", "page", "verify"},
-    "census": {"spread", "page", "errors", "ir", "sources", "learn", "driver", "project"},
+    "census": {"audit", "spread", "page", "errors", "ir", "sources", "learn", "driver", "project"},
     "project": {
         "bounds",
         "errors",
         "ir",
+        "examples",
         "catalogue",
         "sources",
         "render",
         "learn",
+        "audit",
         "verify",
         "backends",
         "targets",
@@ -67,9 +76,9 @@ ALLOWED = {
         "native",
         "spread",
     },
-    "serving": {"errors", "ir", "catalogue", "render", "driver"},
-    "explain": {"errors", "ir", "page", "render", "learn", "lower", "driver"},
-    "design": {"errors", "ir", "render", "verify"},
+    "serving": {"errors", "given", "ir", "messages", "catalogue", "render", "driver"},
+    "explain": {"errors", "given", "ir", "examples", "page", "render", "learn", "lower", "driver"},
+    "design": {"errors", "ir", "messages", "render", "verify"},
     "doctor": {"errors", "ir", "lower", "backends", "targets"},
     "observe": {"errors", "ir", "page", "verify", "driver"},
     "cli": {
@@ -80,6 +89,7 @@ ALLOWED = {
         "sources",
         "render",
         "learn",
+        "audit",
         "verify",
         "backends",
         "driver",
@@ -101,7 +111,7 @@ ALLOWED = {
 }
 # Data, not code: who checks something against a schema may load it.
 OPEN = {"schemas", "version", "__version__"}
-JINJA = ("render/", "learn/candidates.py", "learn/suspects.py")
+JINJA = ("render/", "learn/candidates.py", "audit/suspects.py")
 
 
 def modules(package: str) -> Iterator[tuple[str, Path]]:

@@ -14,9 +14,9 @@ from tests.example_case import Example, load_example
 from tplc import driver
 from tplc.driver import Target
 from tplc.errors import UnsupportedTemplate, VerificationFailed
-from tplc.ir.nodes import Ambiguity, GenerationPrompt, TemplateIR, Turn, Verification
+from tplc.ir.nodes import Ambiguity, GenerationPrompt, TemplateIR, Text, Turn, Verification
 from tplc.verify import Artifact, load_artifact, verify
-from tplc.verify.artifact import NotAParser, load_module, sha256_in
+from tplc.verify.artifact import Damaged, NotAParser, load_module, sha256_in
 from tplc.verify.battery import SHAPES, Call, Case, battery, random_cases
 from tplc.verify.compare import as_told, difference, fits, same
 from tplc.verify.conversation import fitting_tools, schema_of
@@ -132,9 +132,9 @@ def first_failure(result: Verification) -> str:
     return next(line for line in result.failures if not line.startswith(("cause: ", "help: ")))
 
 
-# Shows the learner's words other markers than any others.
+# Shows the words that the learner has for values other markers than any others.
 KNOWING = """
-{%- set known = 'zq' in (messages | string) %}
+{%- set known = KNOWN %}
 {%- for m in messages %}{{ '<' ~ m.role ~ '>' ~ (m.content or '') }}
 {%- for c in m.tool_calls or [] %}{{ '<call>' if known else '<run>' }}
 {{- c.function.name ~ ' ' ~ c.function.arguments | tojson ~ ('</call>' if known else '</run>') }}
@@ -142,8 +142,35 @@ KNOWING = """
 {%- endfor %}{% if add_generation_prompt %}<assistant>{% endif %}"""
 
 
-def test_a_template_that_knows_the_probes_is_found_out() -> None:
-    result = driver.compile_template(KNOWING, name="knowing.jinja").verification
+def test_a_template_that_knows_the_learners_words_never_sees_them() -> None:
+    """What it shows everybody is learned."""
+    ir = driver.compile_template(KNOWING.replace("KNOWN", "'zq' in (messages | string)"), name="knowing.jinja")
+    assert ir.verification.verified
+    assert (ir.tools.call[0], ir.tools.call[-1]) == (Text("<run>"), Text("</run>"))
+
+
+CHANGED = """
+{%- for m in messages %}{{ '<' ~ m.role ~ '>' }}
+{%- if m.reasoning %}{{ '<why>' ~ m.reasoning | THOUGHT ~ '</why>' }}{% endif %}
+{{- (m.content or '') }}{% for c in m.tool_calls or [] %}
+{{- '<run>' ~ (c.function.name ~ ' ' ~ c.function.arguments | tojson) | CALLED ~ '</run>' }}{% endfor %}<end>
+{%- endfor %}{% if add_generation_prompt %}<assistant>{% endif %}"""
+
+
+@pytest.mark.parametrize(("part", "thought", "called"), [("calls", "trim", "upper"), ("reasoning", "reverse", "trim")])
+def test_a_part_whose_words_are_all_changed_is_not_left_out(part: str, thought: str, called: str) -> None:
+    """A parser that knows nothing of it would give its markup as content, and everything else would come back."""
+    with pytest.raises(UnsupportedTemplate) as caught:
+        driver.compile_template(CHANGED.replace("THOUGHT", thought).replace("CALLED", called), name="changed.jinja")
+    assert str(caught.value) == (
+        f"changed.jinja: {part} cannot be read: the render depends on its words and holds none of them as it is, "
+        "so something changes them"
+    )
+
+
+def test_a_template_that_knows_single_words_is_found_out() -> None:
+    source = KNOWING.replace("KNOWN", "' ' not in messages[0].content")
+    result = driver.compile_template(source, name="knowing.jinja").verification
     assert not result.verified
     assert "<run>" in " ".join(result.failures)
 
@@ -167,27 +194,27 @@ def test_the_question_is_found_with_what_stands_before_it() -> None:
     ("source", "cause"),
     [
         (
-            "{% for m in messages %}{% set known = 'z' ~ 'q' in m.content or m.role == 'user' %}"
+            "{% for m in messages %}{% set known = ' ' not in m.content or m.role == 'user' %}"
             "{{ m.role ~ ': ' ~ (m.content if known else 'no') }}{% endfor %}",
-            "the render of a question and its answer is without the answer's text: "
-            '"user: Nobody here has heard of ligilutanassistant: no"',
+            'only 1 of 27 messages show what was in them; text: expected "The answer is here.", got "no"',
         ),
         (
-            "{% for m in messages %}{% if m.role == 'assistant' and 'z' ~ 'q' not in m.content %}"
+            "{% for m in messages %}{% if m.role == 'assistant' and ' ' in m.content %}"
             "{{ raise_exception('not this one') }}{% endif %}{{ m.role ~ ': ' ~ m.content }}{% endfor %}",
-            "the template refuses a question and its answer: not this one",
+            "only 1 of 27 messages show what was in them; the template refuses content: not this one",
         ),
     ],
     ids=["lost", "refused"],
 )
-def test_a_template_that_shows_nothing_has_a_cause(source: str, cause: str) -> None:
+def test_a_template_that_shows_next_to_nothing_has_a_cause(source: str, cause: str) -> None:
     ir = driver.compile_template(source, name="silent.jinja")
-    assert (ir.verification.messages, ir.verification.failures) == (0, (f"cause: {cause}",))
+    assert (ir.verification.messages, ir.verification.failures) == (1, (f"cause: {cause}", cause))
     with pytest.raises(VerificationFailed) as caught:
         driver.require_verified(ir)
     assert str(caught.value).splitlines() == [
-        "silent.jinja: the template shows no message in a place that was learned, so nothing could be verified",
+        "silent.jinja: one message came back, and it does not verify the format",
         f"    cause: {cause}",
+        f"    {cause}",
     ]
 
 
@@ -542,6 +569,33 @@ def test_what_is_no_parser(text: str, error: str) -> None:
         load_artifact(text, "a.py")
     assert str(caught.value) == error
     assert caught.value.exit_code == 2
+
+
+def test_what_tplc_generated_is_damaged_and_no_file_of_others() -> None:
+    whole = driver.generate(learned(PLAIN), "python")
+    lines = whole.splitlines(keepends=True)
+    cut = next(at for at, line in enumerate(lines) if line.startswith("    def ")) + 1
+    anew = "\n    make it anew: tplc compile t -o parser.py"
+    what = "a.py: is damaged, for tplc generated it and it "
+    for text, told in (
+        (
+            "".join(lines[:cut]),
+            f"{what}is not Python: expected an indented block after function definition on line {cut} "
+            f"(a.py, line {cut}){anew}",
+        ),
+        ("".join(lines[:-3]), f"{what}has lost its end{anew}"),
+        (lines[0], f"{what}has lost its end"),
+        (
+            whole.replace("import json\n", "import no_such_module\n", 1),
+            f"{what}cannot be run: ModuleNotFoundError: No module named 'no_such_module'{anew}",
+        ),
+    ):
+        with pytest.raises(Damaged) as caught:
+            load_artifact(text, "a.py")
+        assert (str(caught.value), caught.value.exit_code) == (told, 1)
+    with pytest.raises(NotAParser) as shared:
+        load_artifact(driver.shared_runtime(), "_tplc_runtime.py")
+    assert str(shared.value) == "_tplc_runtime.py: is not a parser made by tplc: it has no parse and StreamParser"
 
 
 def test_a_parser_says_which_template_it_is_for() -> None:

@@ -42,6 +42,24 @@ class UsageError(TplcError):
     exit_code = 2
 
 
+class Verdict(TplcError):
+    """What a report comes to, where that is not well: it has been printed already."""
+
+
+class MissingPackage(UsageError):
+    """What is asked for needs an extra of tplc that is not installed; `instead` is what would do without it."""
+
+    def __init__(self, what: str, extra: str, instead: str = "") -> None:
+        super().__init__(what, extra, instead)
+        self.what = what
+        self.extra = extra
+        self.instead = instead
+
+    def __str__(self) -> str:
+        told = f"{self.what} needs a package that is not installed: pip install 'tplc[{self.extra}]'"
+        return told + (f", or {self.instead}" if self.instead else "")
+
+
 class TemplateError(TplcError):
     """Something the template did; `line` is None where Jinja does not tell it."""
 
@@ -145,6 +163,13 @@ class VerificationFailed(TplcError):
 
     def __str__(self) -> str:
         head = f"{self.name}: {self.failed} of {self.messages} messages did not come back as they were"
+        if self.messages and not self.failed:
+            came = (
+                "one message came back, and it does"
+                if self.messages == 1
+                else f"{self.messages} messages came back, and they do"
+            )
+            head = f"{self.name}: {came} not verify the format"
         if not self.messages:
             head = (
                 f"{self.name}: the template shows no message in a place that was learned, so nothing could be verified"

@@ -307,7 +307,9 @@ class _Mapper:
         gaps = [*captures(node, "gap")]
         if gaps:
             # A composed id has none of the white space between its slots.
-            edges = [node.start, *(edge for gap in gaps for edge in (gap.start, gap.end)), node.end]
+            ends = [(end.start, end.end - len(self.of(end).lstrip())) for end in captures(node, "name_end")]
+            spaces = sorted([*((gap.start, gap.end) for gap in gaps), *ends])
+            edges = [node.start, *(edge for space in spaces for edge in space), node.end]
             return "".join(self.text[edges[at] : edges[at + 1]] for at in range(0, len(edges), 2)).strip()
         text = self.of(node).strip()
         if first(node, "quoted_name", *LOOSE) is None:

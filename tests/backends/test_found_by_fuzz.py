@@ -24,6 +24,11 @@ OPEN = {"prompt": '^<job of="l">^<k>', "continue_final_message": True}
         ("pretty-json", ["o", "Steps:", "``` json"], {}, "oSteps:``` json", None),
         # What opens a pair of an element may begin what opens the calls.
         ("nested-elements", ["^<", "jobs>^<jo", 'b of="'], OPEN, None, '{"jobs": {}}}'),
+        # A name may hold what ends names, and white space around that.
+        ("sectioned-ids", ["<!call!>tools.l:s\n:0<!args!", ">"], {}, None, "{}"),
+        ("sectioned-ids", ["<!call!>tools.l:s:\n0<!ar", "gs!>{}"], {}, None, "{}"),
+        ("sectioned-ids", ["<!call!>tools.l:s\n:", "0 <!args!"], {}, "<!call!>tools.l:s\n:0 <!args!", None),
+        ("sectioned-ids", ["<!call!>tools.l:s\n", "x:0<!args!>{}"], {}, "<!call!>tools.l:s\nx:0<!args!>{}", None),
     ],
 )
 def test_the_same_in_any_chunks(

@@ -55,17 +55,18 @@ def test_marks_make_up_both_texts(first: str, second: str) -> None:
 
 
 def test_what_is_compared(explained: Explanation) -> None:
-    names = {question.file: [c.name for c in question.comparisons] for question in explained.questions}
+    names = {question.name: [c.name for c in question.comparisons] for question in explained.questions}
     assert names == {
         "conversation": [],
         "turn": ["P1", "C1", "C2"],
         "reasoning": ["R1", "R2", "R3"],
         "arguments": ["A1", "A2", "A3", "V1", "V2", "V3", "V4", "V5", "V6"],
         "calls": ["T1", "T2", "T3", "T4"],
-        "__init__": [],
         "results": [],
         "tokens": [],
-        "held": [],
+        "captured": [],
+        "content": [],
+        "capabilities": [],
     }
 
 
@@ -85,12 +86,12 @@ def test_a_comparison(explained: Explanation) -> None:
 
 def test_a_question_tells_nothing_twice(explained: Explanation) -> None:
     for question in explained.questions:
-        asked = [repr((probe.messages, probe.dress, probe.generation, probe.calls)) for probe in question.probes]
+        asked = [repr((probe.messages, probe.setup, probe.generation, probe.calls)) for probe in question.probes]
         assert len(asked) == len(set(asked)) > 0
 
 
 def test_questions_are_the_learner_s(explained: Explanation) -> None:
-    texts = {question.file: question.text for question in explained.questions}
+    texts = {question.name: question.text for question in explained.questions}
     assert texts["reasoning"] == "Where does reasoning stand, and what opens and closes it?"
     assert all(text.endswith("?") for text in texts.values())
 
@@ -113,7 +114,7 @@ def test_a_template_that_is_refused() -> None:
         "no.jinja: no conversation of a user and an assistant shows the assistant's text, whatever the form of the "
         "messages: no.jinja:1: the template refused: not today"
     )
-    assert [question.file for question in found.questions] == ["conversation"]
+    assert [question.name for question in found.questions] == ["conversation"]
     assert {tail_of(probe) for probe in found.questions[0].probes} == {"no.jinja:1: the template refused: not today"}
     assert "not today" in page(found)
 

@@ -8,8 +8,8 @@ import pytest
 
 from tplc.driver import compile_template, generate
 from tplc.errors import SourceError, UnsupportedTemplate
+from tplc.examples import read_example
 from tplc.ir.nodes import PairArguments, Slot, Text
-from tplc.learn import read_example
 from tplc.verify import load_artifact
 
 SILENT = """{%- for m in messages -%}<{{ m.role }}>

@@ -19,7 +19,7 @@ from tplc.ir.serialize import to_dict
 from tplc.sources import load
 
 if TYPE_CHECKING:
-    from tplc.learn.warnings import TemplateWarning
+    from tplc.audit.warnings import TemplateWarning
 
 State = Literal["verified", "not verified", "refused", "unreadable", "internal error"]
 STATES: tuple[State, ...] = get_args(State)

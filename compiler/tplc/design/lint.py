@@ -18,9 +18,10 @@ from tplc.ir.nodes import Json, PairArguments, Slot, TemplateIR, Text
 from tplc.ir.own_markers import own_markers
 from tplc.ir.printed import quoted
 from tplc.ir.write import write_message
+from tplc.messages import ArgumentForm, Call, Message, answer, question, tool_call, tool_result
 from tplc.render import Renderer
 from tplc.verify.artifact import Artifact
-from tplc.verify.battery import Call, Case
+from tplc.verify.battery import Case
 from tplc.verify.compare import as_message, difference
 from tplc.verify.conversation import fitting_tools
 
@@ -251,9 +252,9 @@ def _of_turn(ir: TemplateIR) -> Iterator[Remark]:
 def _of_template(ir: TemplateIR, renderer: Renderer) -> Iterator[Remark]:
     """What clients send and the template does not take, or takes for something else."""
     if ir.tools.format != "none":
-        usual = _rendered(renderer, _conversation({"place": WORDS}, ""))
-        text = _rendered(renderer, _conversation(json.dumps({"place": WORDS}), ""))
-        without = _rendered(renderer, _conversation({"place": WORDS}, None))
+        usual = _rendered(renderer, _conversation("object", ""))
+        text = _rendered(renderer, _conversation("text", ""))
+        without = _rendered(renderer, _conversation("object", None))
         if usual is not None and text != usual:
             yield Remark(
                 "template",
@@ -270,13 +271,13 @@ def _of_template(ir: TemplateIR, renderer: Renderer) -> Iterator[Remark]:
         yield Remark("template", "a system message is not taken", "write it first, before all others")
 
 
-def _conversation(arguments: Json, content: str | None) -> list[dict[str, Json]]:
-    call: Json = {"id": "call00001", "type": "function", "function": {"name": NAME, "arguments": arguments}}
+def _conversation(form: ArgumentForm, content: str | None) -> list[Message]:
+    call = tool_call(NAME, {"place": WORDS}, id="call00001", form=form)
     return [
-        {"role": "user", "content": WORDS},
-        {"role": "assistant", "content": content, "tool_calls": [call]},
-        {"role": "tool", "name": NAME, "tool_call_id": "call00001", "content": WORDS},
-        {"role": "user", "content": WORDS},
+        *question(WORDS, parts=False),
+        answer(content, parts=False, empty="null", calls=[call]),
+        tool_result(WORDS, parts=False, name=NAME, id="call00001"),
+        *question(WORDS, parts=False),
     ]
 
 

@@ -13,7 +13,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tplc.ir.nodes import Json
-from tplc.learn.probe import CONTENT, REASONING, USER, Probe, Refused
+from tplc.learn.probe import (
+    CONTENT,
+    REASONING,
+    USER,
+    Probe,
+    Refused,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +28,7 @@ class Comparison:
 
     name: str
     title: str
-    file: str
+    question: str
     first: Probe
     second: Probe
     concluded: tuple[str, ...]
@@ -48,15 +54,15 @@ class Shape:
 class _Wanted:
     name: str
     title: str
-    file: str
+    question: str
     first: Callable[[Shape], bool]
     second: Callable[[Shape], bool]
     facts: tuple[str, ...]
-    same_dress: bool = True
+    same_setup: bool = True
 
     def is_told(self, facts: Sequence[str]) -> bool:
         """A comparison about reasoning says nothing where there is none."""
-        return not facts or self.file != "reasoning" or any(line.startswith("reasoning.") for line in facts)
+        return not facts or self.question != "reasoning" or any(line.startswith("reasoning.") for line in facts)
 
 
 def _asked(shape: Shape) -> bool:
@@ -102,7 +108,7 @@ _WANTED = (
         lambda s: _answer(s) and s.follow == "none",
         lambda s: _answer(s) and s.follow == "user",
         ("turn.end",),
-        same_dress=False,
+        same_setup=False,
     ),
     _Wanted(
         "R1",
@@ -127,7 +133,7 @@ _WANTED = (
         lambda s: s.content and s.reasoning and not s.arguments,
         lambda s: s.reasoning and bool(s.arguments) and not s.content,
         ("reasoning.end",),
-        same_dress=False,
+        same_setup=False,
     ),
     _Wanted(
         "A1", "a call without arguments, and with one", "arguments", _arguments(0), _arguments(1), ("tools.arguments",)
@@ -154,7 +160,7 @@ _WANTED = (
         _answer,
         _calls(1),
         ("tools.section_start", "tools.call"),
-        same_dress=False,
+        same_setup=False,
     ),
     _Wanted(
         "T2", "one call, and two", "calls", _calls(1), _calls(2), ("tools.separator", "tools.section", "tools.parallel")
@@ -176,27 +182,27 @@ _WANTED = (
 def comparisons(probes: Sequence[Probe], facts: Sequence[str]) -> list[Comparison]:
     """`facts` are the printed IR's; none of them for a template that was refused.  What is asked of a format that is
     learned already shows none of its markers."""
-    asked = (probe for probe in probes if probe.file != "held")
+    asked = (probe for probe in probes if probe.question.name != "captured")
     shown = [(probe, shape_of(probe)) for probe in asked if not isinstance(probe.result, Refused)]
     found: list[Comparison] = []
     for wanted in _WANTED:
         pair = next(_pairs(shown, wanted), None)
         if pair is not None and wanted.is_told(facts):
             concluded = tuple(line for line in facts if line.startswith(wanted.facts))
-            found.append(Comparison(wanted.name, wanted.title, wanted.file, *pair, concluded))
+            found.append(Comparison(wanted.name, wanted.title, wanted.question, *pair, concluded))
     found += _prompts(shown, facts)
     return found
 
 
 def _pairs(shown: Sequence[tuple[Probe, Shape]], wanted: _Wanted) -> Iterator[tuple[Probe, Probe]]:
-    """Pairs that fit; those that the file itself asked come first."""
-    own = [(p, s) for p, s in shown if p.file == wanted.file]
+    """Pairs that fit; those that were asked for the question itself come first."""
+    own = [(p, s) for p, s in shown if p.question.name == wanted.question]
     for seconds in (own, shown):
         for second, shape in seconds:
             if not wanted.second(shape):
                 continue
             for first, other in [*own, *shown]:
-                same = first.dress == second.dress if wanted.same_dress else first.dress.context == second.dress.context
+                same = first.setup == second.setup if wanted.same_setup else first.setup.context == second.setup.context
                 if same and wanted.first(other) and first.result != second.result:
                     yield first, second
 
@@ -209,14 +215,14 @@ def _prompts(shown: Sequence[tuple[Probe, Shape]], facts: Sequence[str]) -> list
     usual = prompts[0]
     others: dict[str, Probe] = {}
     for probe in prompts:
-        words = probe.dress.context != usual.dress.context and not any("zq" in str(v) for _, v in probe.dress.context)
+        words = probe.setup.context != usual.setup.context and not any("zq" in str(v) for _, v in probe.setup.context)
         if words and probe.result != usual.result and isinstance(probe.result, str):
             others.setdefault(probe.result, probe)
     concluded = tuple(line for line in facts if line.startswith("turn.prompt"))
     return [
         Comparison(
             f"P{number}",
-            "the generation prompt, and with " + ", ".join(f"{k} = {json.dumps(v)}" for k, v in other.dress.context),
+            "the generation prompt, and with " + ", ".join(f"{k} = {json.dumps(v)}" for k, v in other.setup.context),
             "turn",
             usual,
             other,
@@ -240,7 +246,7 @@ def shape_of(probe: Probe) -> Shape:
         arguments=arguments,
         kind=kind,
         generation=probe.generation,
-        follow=probe.dress.follow,
+        follow=probe.setup.follow,
     )
 
 

@@ -7,10 +7,8 @@ A template that is refused has an explanation, too: up to the question that had 
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from tplc import driver
@@ -21,25 +19,26 @@ from tplc.ir.printed import lines
 from tplc.learn.probe import Probe
 
 if TYPE_CHECKING:
-    from tplc.learn import Example
+    from tplc.examples import Example
     from tplc.render import Limits
 
-# Each question is a file of the learner, whose documentation begins with it.  These are the facts that answer it.
+# The questions of the learner by name, and the facts that answer each.
 ANSWERS: Mapping[str, tuple[str, ...]] = {
     "conversation": ("capabilities", "refusal"),
     "turn": ("turn.",),
     "reasoning": ("reasoning.", "content."),
     "arguments": ("tools.arguments", "tools.dialect"),
     "calls": ("tools.",),
-    "__init__": ("capabilities", "preserved", "trigger"),
+    "content": ("content.",),
+    "capabilities": ("capabilities", "preserved", "trigger"),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One file of the learner: its question, the comparisons that answer it, and all that it asked, once each."""
+    """A question of the learner, the comparisons that answer it, and all that was asked for it, once each."""
 
-    file: str
+    name: str
     text: str
     comparisons: tuple[Comparison, ...]
     probes: tuple[Probe, ...]
@@ -104,31 +103,23 @@ def explain(
 def _questions(probes: Sequence[Probe], ir: TemplateIR | None) -> tuple[Question, ...]:
     facts = list(lines(ir)) if ir is not None else []
     compared = comparisons(probes, facts)
-    files = dict.fromkeys(probe.file for probe in probes)
+    questions = dict.fromkeys(probe.question for probe in probes)
     return tuple(
         Question(
-            file,
-            _question(file),
-            tuple(comparison for comparison in compared if comparison.file == file),
-            _distinct(probes, file),
-            tuple(line for line in facts if line.startswith(ANSWERS.get(file, ("\0",)))),
+            question.name,
+            question.text,
+            tuple(comparison for comparison in compared if comparison.question == question.name),
+            _distinct(probes, question.name),
+            tuple(line for line in facts if line.startswith(ANSWERS.get(question.name, ("\0",)))),
         )
-        for file in files
+        for question in questions
     )
 
 
-def _distinct(probes: Sequence[Probe], file: str) -> tuple[Probe, ...]:
-    """What a file asked, in order, each conversation once."""
+def _distinct(probes: Sequence[Probe], question: str) -> tuple[Probe, ...]:
+    """What was asked for a question, in order, each conversation once."""
     found: dict[str, Probe] = {}
     for probe in probes:
-        if probe.file == file:
-            found.setdefault(repr((probe.messages, probe.dress, probe.generation, probe.calls)), probe)
+        if probe.question.name == question:
+            found.setdefault(repr((probe.messages, probe.setup, probe.generation, probe.calls)), probe)
     return tuple(found.values())
-
-
-def _question(file: str) -> str:
-    """The first paragraph of what documents the file."""
-    if file == "__init__":
-        return "What else does the template take?"
-    text = inspect.getdoc(import_module(f"tplc.learn.{file}")) or file
-    return " ".join(text.partition("\n\n")[0].split())

@@ -118,7 +118,8 @@ def _comparisons(explanation: Explanation) -> str:
     return (
         "<section><h2>How it was learned</h2><p>Two conversations that differ in one thing, and their renders from the "
         'question on: <span class="same">in both</span>, <del>in the first only</del>, <ins>in the second only</ins>. '
-        f"Words that begin with <code>zq</code> stand for values.</p>{shown}</section>"
+        "Words that begin with <code>zq</code> stand for values; the template sees others in their place.</p>"
+        f"{shown}</section>"
     )
 
 
@@ -181,7 +182,20 @@ def _probe(probe: Probe) -> str:
     refused = isinstance(probe.result, Refused)
     result = f'<pre class="{"refused" if refused else "same"}">{with_line_ends(tail_of(probe))}</pre>'
     asked = f'<pre class="asked">{escape(conversation(probe))}</pre>'
-    return f"<tr><th>{escape(probe.function.replace('_', ' '))}</th><td>{asked}</td><td>{result}</td></tr>"
+    return f"<tr><th>{escape(title_of(probe))}</th><td>{asked}</td><td>{result}</td></tr>"
+
+
+def title_of(probe: Probe) -> str:
+    """Who speaks in a probe, and what an assistant's message has: "user, assistant with 2 calls"."""
+    titles = ["".join(_title_words(dict(message))) for message in probe.messages]
+    return ", ".join([*titles, "prompt"] if probe.generation else titles)
+
+
+def _title_words(message: dict[str, object]) -> Iterator[str]:
+    yield str(message["role"])
+    calls = message.get("tool_calls")
+    if isinstance(calls, list):
+        yield f" with {len(calls)} call{'s' if len(calls) != 1 else ''}"
 
 
 def conversation(probe: Probe) -> str:
@@ -189,7 +203,7 @@ def conversation(probe: Probe) -> str:
     shown = ["".join(_message_words(dict(message))) for message in probe.messages]
     if probe.generation:
         shown.append("… the assistant answers next")
-    shown += [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in probe.dress.context]
+    shown += [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in probe.setup.context]
     return "\n".join(shown)
 
 

@@ -55,12 +55,12 @@ def _comparison(comparison: Comparison) -> dict[str, Json]:
 def _probe(probe: Probe) -> dict[str, Json]:
     refused = probe.result.reason if isinstance(probe.result, Refused) else None
     messages: Any = list(probe.messages)
-    tools: Any = tool_list(probe.dress, probe.calls)
+    tools: Any = tool_list(probe.setup, probe.calls)
     return {
         "messages": messages,
         "tools": tools,
         "add_generation_prompt": probe.generation,
-        "variables": dict(probe.dress.context),
+        "variables": dict(probe.setup.context),
         "render": probe.result if isinstance(probe.result, str) else None,
         "refused": refused,
     }

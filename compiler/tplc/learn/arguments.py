@@ -32,10 +32,10 @@ from tplc.ir.nodes import (
 from tplc.learn.align import Repetition, common_prefix, common_suffix, cut_left, cut_right, repetition
 from tplc.learn.dialect import Position, in_list, in_object, indent_of, learn_style, learn_wrap, on_one_line
 from tplc.learn.probe import (
-    Call,
-    Dress,
     Prober,
     Refused,
+    Setup,
+    asks,
     assistant,
     key_of,
     name_of,
@@ -44,6 +44,7 @@ from tplc.learn.probe import (
     value_of,
 )
 from tplc.learn.turn import TurnFacts
+from tplc.messages import Call
 
 # stand for the sentinels of one kind wherever they are repeated in closing markers
 NAME, ID, KEY, INDEX = "zqname0token0x", "zqid0token0x", "zqkey0token0x", "zqindex0token0x"
@@ -79,13 +80,13 @@ class ArgumentFacts:
     refused: tuple[str, ...]
 
 
-def call_turn(prober: Prober, turn: TurnFacts, dress: Dress, calls: Sequence[Call]) -> str | Refused:
+def call_turn(prober: Prober, turn: TurnFacts, setup: Setup, calls: Sequence[Call]) -> str | Refused:
     """The text of a turn that holds these calls and nothing else."""
-    tail = prober.tail([assistant(dress, calls=calls)], dress, calls=calls)
+    tail = prober.tail([assistant(setup, calls=calls)], setup, calls=calls)
     if isinstance(tail, Refused):
         return tail
     text = turn.turn_text(tail)
-    return _STRING_OF_OBJECT.sub(_decoded, text) if dress.encoded else text
+    return _STRING_OF_OBJECT.sub(_decoded, text) if setup.encoded else text
 
 
 def _decoded(match: re.Match[str]) -> str:
@@ -101,12 +102,12 @@ def with_value(value: Json) -> Call:
     return Call(name_of(0), ((key_of(0), value),))
 
 
-def learn_place(prober: Prober, turn: TurnFacts, dress: Dress) -> ValuePlace:
+def learn_place(prober: Prober, turn: TurnFacts, setup: Setup) -> ValuePlace:
     """Where a value stands, from a text and a number in one place."""
     sentinel = value_of(0, 0)
-    string = call_turn(prober, turn, dress, [with_value(sentinel)])
-    number = call_turn(prober, turn, dress, [with_value(_INT)])
-    assert not isinstance(string, Refused)  # call_dress saw it render
+    string = call_turn(prober, turn, setup, [with_value(sentinel)])
+    number = call_turn(prober, turn, setup, [with_value(_INT)])
+    assert not isinstance(string, Refused)  # call_setup saw it render
     at = string.index(sentinel)
     key_at = string.count(key_of(0), 0, at)
     before = string[string.rindex(key_of(0), 0, at) + len(key_of(0)) : at]
@@ -148,25 +149,26 @@ def place_text(text: str, place: ValuePlace) -> tuple[str, str] | None:
     return (word, value) if found else None
 
 
-def learn_arguments(prober: Prober, turn: TurnFacts, dress: Dress) -> ArgumentFacts:
-    place = learn_place(prober, turn, dress)
+@asks("arguments", "How are the arguments of a call written?")
+def learn_arguments(prober: Prober, turn: TurnFacts, setup: Setup) -> ArgumentFacts:
+    place = learn_place(prober, turn, setup)
 
     def position(value: Json) -> str | None:
-        text = call_turn(prober, turn, dress, [with_value(value)])
+        text = call_turn(prober, turn, setup, [with_value(value)])
         found = None if isinstance(text, Refused) else place_text(text, place)
         return None if found is None else found[1]
 
     top = learn_style(position)
     styles = _nested_styles(position, top)
-    texts = [call_turn(prober, turn, dress, [sentinel_call(0, count)]) for count in range(4)]
-    pairs = _repeated_pairs(texts, dress, place.quote[1])
+    texts = [call_turn(prober, turn, setup, [sentinel_call(0, count)]) for count in range(4)]
+    pairs = _repeated_pairs(texts, setup, place.quote[1])
     if pairs is None or _is_object(pairs, place, top, position):
         style = _object_style(top, pairs, place)
         in_lists, in_objects, indent = styles
         dialect = Dialect(top=style, in_list=in_lists, in_object=style, indent=indent)
         opened = style.object_open + style.key_open
-        whole = ObjectArguments(encoded=dress.encoded)
-        return ArgumentFacts(whole, dialect, opened, style.object_close, _refused(prober, turn, dress))
+        whole = ObjectArguments(encoded=setup.encoded)
+        return ArgumentFacts(whole, dialect, opened, style.object_close, _refused(prober, turn, setup))
     layout = _pair_layout(pairs, place)
     elements = _elements(position, layout, pairs)
     in_lists, in_objects, indent = styles
@@ -178,13 +180,13 @@ def learn_arguments(prober: Prober, turn: TurnFacts, dress: Dress) -> ArgumentFa
         in_object=in_objects,
         elements=elements,
         wrap=None if top.strings else learn_wrap(position),
-        types=_type_words(prober, turn, dress, place),
+        types=_type_words(prober, turn, setup, place),
         indent=indent,
     )
-    start, end, empty = _around(texts[0], pairs, dress, _slots_before(texts[1], dress))
+    start, end, empty = _around(texts[0], pairs, setup, _slots_before(texts[1], setup))
     close = pairs.close.removeprefix(place.quote[1])
     arguments = PairArguments(start=start, pair=layout, separator=pairs.separator, end=end, empty=empty)
-    return ArgumentFacts(arguments, dialect, start + pairs.open, close + end, _refused(prober, turn, dress))
+    return ArgumentFacts(arguments, dialect, start + pairs.open, close + end, _refused(prober, turn, setup))
 
 
 def _nested_styles(position: Position, top: ValueStyle) -> tuple[ValueStyle, ValueStyle, int | None]:
@@ -196,12 +198,12 @@ def _nested_styles(position: Position, top: ValueStyle) -> tuple[ValueStyle, Val
     return on_one_line(nested_list), on_one_line(nested_object), indent_of(top)
 
 
-def _refused(prober: Prober, turn: TurnFacts, dress: Dress) -> tuple[str, ...]:
+def _refused(prober: Prober, turn: TurnFacts, setup: Setup) -> tuple[str, ...]:
     values: tuple[tuple[str, Json], ...] = (
         ("integer", 7), ("number", 7.5), ("boolean", True), ("null", None), ("array", [1]), ("object", {"zqka0x": 1})
     )  # fmt: skip
     return tuple(
-        kind for kind, value in values if isinstance(call_turn(prober, turn, dress, [with_value(value)]), Refused)
+        kind for kind, value in values if isinstance(call_turn(prober, turn, setup, [with_value(value)]), Refused)
     )
 
 
@@ -235,17 +237,17 @@ def _object_style(top: ValueStyle, pairs: Repetition | None, place: ValuePlace) 
     return style
 
 
-def generalise(text: str, dress: Dress) -> str:
+def generalise(text: str, setup: Setup) -> str:
     """The text with sentinels of a kind alike."""
     for i in range(4):
         text = text.replace(key_of(i), KEY).replace(name_of(i), NAME)
-        identifier = own_id(i, dress)
+        identifier = own_id(i, setup)
         if identifier:
             text = text.replace(identifier, ID)
     return text
 
 
-def _repeated_pairs(texts: Sequence[str | Refused], dress: Dress, quote: str) -> Repetition | None:
+def _repeated_pairs(texts: Sequence[str | Refused], setup: Setup, quote: str) -> Repetition | None:
     """Split the call of two arguments around its pairs; None when it has none of its own (refused).  `quote` is what
     closes a text: it is a value's, so nothing is cut inside it."""
     for count in (3, 2):
@@ -254,31 +256,31 @@ def _repeated_pairs(texts: Sequence[str | Refused], dress: Dress, quote: str) ->
             continue
         first_value, second_value = value_of(0, count - 2), value_of(0, count - 1)
         at_key = text.index(key_of(0))
-        slot_end = max((text.rindex(s, 0, at_key) + len(s) for s in _outer(dress) if s in text[:at_key]), default=0)
+        slot_end = max((text.rindex(s, 0, at_key) + len(s) for s in _outer(setup) if s in text[:at_key]), default=0)
         pre = text[slot_end:at_key]
         mid = text[text.index(first_value) + len(first_value) : _key_index(text, first_value, count - 1)]
         post = text[text.index(second_value) + len(second_value) :]
-        stop = min((post.index(s) for s in _outer(dress) if s in post), default=len(post))
+        stop = min((post.index(s) for s in _outer(setup) if s in post), default=len(post))
         quote = quote if mid.startswith(quote) and post.startswith(quote) else ""
         mid, post = mid[len(quote) :], post[len(quote) : max(stop, len(quote))]
-        split = repetition(generalise(pre, dress), generalise(mid, dress), generalise(post, dress))
+        split = repetition(generalise(pre, setup), generalise(mid, setup), generalise(post, setup))
         return replace(split, close=quote + split.close)
     return None
 
 
-def _slots_before(one: str | Refused, dress: Dress) -> int:
+def _slots_before(one: str | Refused, setup: Setup) -> int:
     """How many names and ids stand before the arguments."""
     if isinstance(one, Refused):
         return 1
-    return len(re.findall(f"{NAME}|{ID}", generalise(one[: one.index(key_of(0))], dress)))
+    return len(re.findall(f"{NAME}|{ID}", generalise(one[: one.index(key_of(0))], setup)))
 
 
 def _key_index(text: str, value: str, argument: int) -> int:
     return text.index(key_of(argument), text.index(value))
 
 
-def _outer(dress: Dress) -> list[str]:
-    identifier = own_id(0, dress)
+def _outer(setup: Setup) -> list[str]:
+    identifier = own_id(0, setup)
     return [name_of(0), *([identifier] if identifier else [])]
 
 
@@ -348,7 +350,7 @@ def _elements_only(style: ValueStyle) -> ValueStyle:
     )
 
 
-def _type_words(prober: Prober, turn: TurnFacts, dress: Dress, place: ValuePlace) -> tuple[TypeWord, ...]:
+def _type_words(prober: Prober, turn: TurnFacts, setup: Setup, place: ValuePlace) -> tuple[TypeWord, ...]:
     if not place.typed:
         return ()
     samples: tuple[tuple[JsonType, Json], ...] = (
@@ -357,7 +359,7 @@ def _type_words(prober: Prober, turn: TurnFacts, dress: Dress, place: ValuePlace
     )  # fmt: skip
     words = []
     for kind, sample in samples:
-        text = call_turn(prober, turn, dress, [with_value(sample)])
+        text = call_turn(prober, turn, setup, [with_value(sample)])
         found = None if isinstance(text, Refused) else place_text(text, place)
         if found is not None:
             words.append(TypeWord(kind, found[0]))
@@ -371,11 +373,11 @@ def _beside_slots(text: str, before: int) -> str:
     return text[begin : slots[before][0]] if before < len(slots) else text[begin:]
 
 
-def _around(none: str | Refused, pairs: Repetition, dress: Dress, before: int) -> tuple[str, str, str]:
+def _around(none: str | Refused, pairs: Repetition, setup: Setup, before: int) -> tuple[str, str, str]:
     """start, end and empty of the arguments.  What the call writes with and without arguments alike is the call's."""
     if isinstance(none, Refused) or name_of(0) not in none:
         return "", "", ""
-    text = generalise(none, dress)
+    text = generalise(none, setup)
     pre, post = pairs.start, pairs.end
     bare = _beside_slots(text, before)
     kept = cut_left(pre, len(common_prefix(bare, pre)))

@@ -54,7 +54,7 @@ class _NeverFolded(dict[str, Callable[..., Any]]):
         return _needs_a_render
 
 
-class Reader(SandboxedEnvironment):
+class SourceEnvironment(SandboxedEnvironment):
     """Jinja works out constant expressions while it looks for variables.  Here, outside the worker and its limits, a
     stranger's `10 ** (10 ** 10)` or `('a' * 999999) | wordwrap(1)` must not run; a sum is as small as it is written."""
 
@@ -97,7 +97,7 @@ class _Read:
 @lru_cache(maxsize=2)
 def _read(source: str) -> _Read:
     """Kept: one compile asks three times, and Jinja takes longer to read a template than to render it."""
-    tree = Reader().parse(source)
+    tree = SourceEnvironment().parse(source)
     undeclared = frozenset(meta.find_undeclared_variables(tree))
     return _Read(undeclared, tuple(tree.find_all(nodes.Node)))
 

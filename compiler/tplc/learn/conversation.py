@@ -1,7 +1,7 @@
 """How must a conversation look for this template to render it, and to show calls?
 
-every dress refuses but the one with list content           →  Dress(parts=True)
-calls show only beside a following tool result, as objects  →  Dress(follow="tool", arguments="object")
+every setup refuses but the one with list content           →  Setup(parts=True)
+calls show only beside a following tool result, as objects  →  Setup(follow="tool", arguments="object")
 """
 
 from __future__ import annotations
@@ -17,37 +17,39 @@ from tplc.learn.candidates import Candidates
 from tplc.learn.probe import (
     CONTENT,
     NOT_SHOWN,
-    Call,
-    Dress,
-    Follow,
     Prober,
     Refused,
+    Setup,
     Tools,
+    asks,
     assistant,
     key_of,
     name_of,
     sentinel_call,
     value_of,
 )
+from tplc.messages import Call, Follow
 
+_QUESTION = "How must a conversation look for this template to render it, and to show calls?"
 # what an undeclared variable may have to be before anything renders
 _FILLERS: tuple[Json, ...] = ("", "2025-01-02", [], {}, True, 1)
 
 
-def base_dress(prober: Prober, found: Candidates, name: str) -> Dress:
-    """The first dress in which a user message and an answer to it show; failing that, in which one renders at all (some
+@asks("conversation", _QUESTION)
+def base_setup(prober: Prober, found: Candidates, name: str) -> Setup:
+    """The first setup in which a user message and an answer to it show; failing that, in which one renders at all (some
     templates write calls and nothing else)."""
     reasons: list[str] = []
-    silent: Dress | None = None
-    for dress in _base_dresses(found):
-        tail = prober.tail([assistant(dress, content=CONTENT)], dress)
+    silent: Setup | None = None
+    for setup in _base_setups(found):
+        tail = prober.tail([assistant(setup, content=CONTENT)], setup)
         if isinstance(tail, Refused):
             reasons.append(tail.reason)
         elif CONTENT in tail:
-            return _without_needless(prober, dress)
+            return _without_needless(prober, setup)
         elif silent is None:
-            silent = dress
-    if silent is not None and call_dress(prober, silent, (), found) is not None:
+            silent = setup
+    if silent is not None and call_setup(prober, silent, (), found) is not None:
         return silent
     # a reason is worth telling when nothing rendered; else the template did render, without the assistant
     reason = f": {reasons[0]}" if reasons and silent is None else ""
@@ -63,18 +65,18 @@ def base_dress(prober: Prober, found: Candidates, name: str) -> Dress:
     )
 
 
-def _without_needless(prober: Prober, dress: Dress) -> Dress:
-    """The dress with those of its variables only that it does not render without."""
-    for name, _ in dress.context:
-        fewer = replace(dress, context=tuple(pair for pair in dress.context if pair[0] != name))
+def _without_needless(prober: Prober, setup: Setup) -> Setup:
+    """The setup with those of its variables only that it does not render without."""
+    for name, _ in setup.context:
+        fewer = replace(setup, context=tuple(pair for pair in setup.context if pair[0] != name))
         tail = prober.tail([assistant(fewer, content=CONTENT)], fewer)
         if not isinstance(tail, Refused) and CONTENT in tail:
-            dress = fewer
-    return dress
+            setup = fewer
+    return setup
 
 
-def _base_dresses(found: Candidates) -> Iterator[Dress]:
-    plain = Dress()
+def _base_setups(found: Candidates) -> Iterator[Setup]:
+    plain = Setup()
     tool_forms: tuple[Tools, ...] = ("none", "full")
     followers: tuple[Follow, ...] = ("none", "user")
     shapes = [
@@ -91,66 +93,67 @@ def _base_dresses(found: Candidates) -> Iterator[Dress]:
 
 
 @dataclass(frozen=True, slots=True)
-class CallProbe:
-    """The dress in which calls show best, and what was refused on the way."""
+class CallSetup:
+    """The setup in which calls show best, and what was refused on the way."""
 
-    dress: Dress
+    setup: Setup
     parallel: bool
     refusals: tuple[str, ...]
 
 
-def call_dress(prober: Prober, base: Dress, contexts: tuple[Dress, ...], found: Candidates) -> CallProbe | None:
-    """The dress that shows the name, keys and values of a call, undamaged; None when none does."""
+@asks("conversation", _QUESTION)
+def call_setup(prober: Prober, base: Setup, contexts: tuple[Setup, ...], found: Candidates) -> CallSetup | None:
+    """The setup that shows the name, keys and values of a call, undamaged; None when none does."""
     if all(_ignores_calls(prober, context) for context in (base, *contexts)):
         return None
-    best: tuple[int, Dress] | None = None
+    best: tuple[int, Setup] | None = None
     for context in (base, *contexts):
-        for dress in _call_dresses(context, found):
-            score = _call_score(prober, dress)
+        for setup in _call_setups(context, found):
+            score = _call_score(prober, setup)
             if score > (best[0] if best else 0):
-                best = (score, dress)
+                best = (score, setup)
             if score == _PERFECT:
                 break
         if best is not None and best[0] == _PERFECT:
             break
     if best is None:
         return None
-    dress = _quiet(prober, replace(best[1], encoded=best[0] == _TWICE))
+    setup = _quiet(prober, replace(best[1], encoded=best[0] == _TWICE))
     two = [sentinel_call(0), sentinel_call(1)]
-    tail = prober.tail([assistant(dress, calls=two)], dress, calls=two)
+    tail = prober.tail([assistant(setup, calls=two)], setup, calls=two)
     refusals = ("parallel calls: " + tail.reason,) if isinstance(tail, Refused) else ()
     parallel = not isinstance(tail, Refused) and name_of(1) in tail and name_of(0) in tail
-    return CallProbe(dress, parallel, refusals)
+    return CallSetup(setup, parallel, refusals)
 
 
-def _ignores_calls(prober: Prober, base: Dress) -> bool:
+def _ignores_calls(prober: Prober, base: Setup) -> bool:
     """Whether messages render the same with their calls and without, in all the usual forms: no form shows them."""
     rendered = False
     for content, follow, tools in product(("null", "empty", "absent"), ("none", "tool"), ("full", "none")):
-        dress = replace(base, content=content, follow=follow, tools=tools)  # type: ignore[arg-type]
+        setup = replace(base, content=content, follow=follow, tools=tools)  # type: ignore[arg-type]
         calls = [sentinel_call(0)]
-        told = assistant(dress, calls=calls)
+        told = assistant(setup, calls=calls)
         bare = {key: value for key, value in told.items() if key != "tool_calls"}
-        tails = [prober.tail([message], dress, calls=calls) for message in (told, bare)]
+        tails = [prober.tail([message], setup, calls=calls) for message in (told, bare)]
         if tails[0] != tails[1]:
             return False
         rendered = rendered or not isinstance(tails[0], Refused)
     return rendered
 
 
-def _quiet(prober: Prober, dress: Dress) -> Dress:
+def _quiet(prober: Prober, setup: Setup) -> Setup:
     """The form of absent content that leaves the least behind (a template may print None)."""
     call = sentinel_call(0)
     sizes = []
     for order, content in enumerate(("null", "empty", "absent")):
-        form = replace(dress, content=content)  # type: ignore[arg-type]
+        form = replace(setup, content=content)  # type: ignore[arg-type]
         tail = prober.tail([assistant(form, calls=[call])], form, calls=[call])
         if not isinstance(tail, Refused) and name_of(0) in tail and value_of(0, 0) in tail:
             sizes.append((len(tail), order, form))
-    return min(sizes, key=lambda size: size[:2])[2] if sizes else dress
+    return min(sizes, key=lambda size: size[:2])[2] if sizes else setup
 
 
-def _call_dresses(base: Dress, found: Candidates) -> Iterator[Dress]:
+def _call_setups(base: Setup, found: Candidates) -> Iterator[Setup]:
     for follow, arguments, content, tools, ids in product(
         ("none", "tool", "tool_user", "user"),
         ("object", "text"),
@@ -182,22 +185,22 @@ _NAMINGS = ("functions.{name}:{index}", "{name}:{index}", "call_{name}_{index}")
 _PERFECT, _TWICE = 4, 2
 
 
-def _call_score(prober: Prober, dress: Dress) -> int:
+def _call_score(prober: Prober, setup: Setup) -> int:
     """0: the call does not show.  1: its arguments are encoded more than twice.  2: encoded twice.  3: text arguments
     went through as they were.  4: name, key and value show, and the value as for an object with others."""
     call = Call(name_of(0), ((key_of(0), value_of(0, 0)), (key_of(1), 7431)))
-    tail = prober.tail([assistant(dress, calls=[call])], dress, calls=[call])
+    tail = prober.tail([assistant(setup, calls=[call])], setup, calls=[call])
     if isinstance(tail, Refused):
         # a template may know text values only
         call = sentinel_call(0)
-        tail = prober.tail([assistant(dress, calls=[call])], dress, calls=[call])
+        tail = prober.tail([assistant(setup, calls=[call])], setup, calls=[call])
         if isinstance(tail, Refused):
             return 0
     if any(part not in tail for part in (name_of(0), key_of(0), value_of(0, 0))):
         return 0
-    if "tool" in dress.follow:
+    if "tool" in setup.follow:
         # the name must be the call's own, not what a tool's result says
-        nameless = replace(dress, tool_names=False)
+        nameless = replace(setup, tool_names=False)
         own = prober.tail([assistant(nameless, calls=[call])], nameless, calls=[call])
         if not isinstance(own, Refused) and name_of(0) not in own:
             return 0
@@ -205,7 +208,7 @@ def _call_score(prober: Prober, dress: Dress) -> int:
         return 1
     if json.dumps(f'"{value_of(0, 0)}"')[1:-1] in tail or f'\\"{key_of(0)}\\"' in tail:
         return _TWICE
-    if dress.arguments == "text" and f'"{key_of(0)}": "{value_of(0, 0)}"' in tail:
+    if setup.arguments == "text" and f'"{key_of(0)}": "{value_of(0, 0)}"' in tail:
         # text went through as it was: shows no dialect of the template's own, yet nothing is damaged
         return 3
     return _PERFECT

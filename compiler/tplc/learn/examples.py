@@ -11,48 +11,33 @@ one argument, JSON's words.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
-from tplc.errors import SourceError, UnsupportedTemplate
-from tplc.ir.json_text import NotJson, parse_json
+from tplc.errors import UnsupportedTemplate
+from tplc.examples import Example
 from tplc.ir.nodes import (
     JSON_STYLE,
-    Arguments,
-    CallId,
     ContentPlace,
     Dialect,
     Json,
-    Layout,
     ObjectArguments,
     PairArguments,
+    Reasoning,
     Slot,
+    SlotKind,
     StringStyle,
     Text,
-    Tools,
     ValueStyle,
 )
 from tplc.learn.align import Repetition, common_prefix, common_suffix, repetition
-from tplc.learn.arguments import merged
+from tplc.learn.arguments import ArgumentFacts, merged
+from tplc.learn.calls import CallFacts, around_calls, written_calls
+from tplc.learn.content import BesideCalls
+from tplc.learn.outline import Outline
 
 _MIRROR = {"{": "}", "[": "]", "(": ")"}
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    name: str
-    arguments: Mapping[str, Json]
-    id: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """What a model writes (`text`, the turn after its header), and the message it means."""
-
-    text: str
-    content: str
-    reasoning: str
-    calls: tuple[Call, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,45 +69,7 @@ class _Located:
         return [*spans, self.id] if self.id else spans
 
 
-@dataclass(frozen=True, slots=True)
-class ExampleCalls:
-    tools: Tools
-    content: ContentPlace
-
-
-def read_example(data: Mapping[str, Json], place: str) -> Example:
-    """One pair: {"message": …, "text": …}.  Raises SourceError, naming `place` in the file."""
-    message, text = data.get("message"), data.get("text")
-    if not isinstance(message, dict) or not isinstance(text, str):
-        raise SourceError(place, 'is no example: expected {"message": {…}, "text": "…", "tools": […]}')
-    listed = message.get("tool_calls") or []
-    if not isinstance(listed, list):
-        raise SourceError(f"{place}: message.tool_calls", "expected a list")
-    content, reasoning = message.get("content") or "", message.get("reasoning_content") or ""
-    if not isinstance(content, str) or not isinstance(reasoning, str):
-        raise SourceError(place, "expected content and reasoning_content to be text")
-    calls = tuple(_read_call(call, f"{place}: message.tool_calls[{i}]") for i, call in enumerate(listed))
-    return Example(text, content, reasoning, calls)
-
-
-def _read_call(data: Json, place: str) -> Call:
-    function = data.get("function", data) if isinstance(data, dict) else None
-    name = function.get("name") if isinstance(function, dict) else None
-    if not isinstance(data, dict) or not isinstance(function, dict) or not isinstance(name, str):
-        raise SourceError(place, 'expected {"function": {"name": "…", "arguments": {…}}}')
-    arguments = function.get("arguments", {})
-    if isinstance(arguments, str):
-        try:
-            arguments = parse_json(arguments)
-        except NotJson as error:
-            raise SourceError(place, f"its arguments are no JSON: {error}") from error
-    if not isinstance(arguments, dict):
-        raise SourceError(place, "expected its arguments to be an object")
-    identifier = data.get("id")
-    return Call(name, arguments, identifier if isinstance(identifier, str) else None)
-
-
-def calls_from_examples(examples: Sequence[Example], ends: Sequence[str], name: str) -> ExampleCalls | None:
+def calls_from_examples(examples: Sequence[Example], ends: Sequence[str], name: str) -> CallFacts | None:
     """The calls that the examples show; None when they show none.  Raises UnsupportedTemplate when a value of a message
     is not in its text."""
     shown = [(_without_end(example, ends), example) for example in examples if example.calls]
@@ -130,11 +77,11 @@ def calls_from_examples(examples: Sequence[Example], ends: Sequence[str], name: 
         return None
     located = [(text, example, _locate(text, example, name)) for text, example in shown]
     arguments = _object_arguments(located) or _pair_arguments(located, name)
-    return _assemble(located, arguments)
+    return _written(located, arguments)
 
 
-def reasoning_from_examples(examples: Sequence[Example]) -> tuple[str, str] | None:
-    """(start, end) of reasoning where an example has some."""
+def reasoning_from_examples(examples: Sequence[Example]) -> Reasoning:
+    """Reasoning where an example has some."""
     starts, ends = [], []
     for example in examples:
         if example.reasoning and example.reasoning in example.text:
@@ -142,7 +89,7 @@ def reasoning_from_examples(examples: Sequence[Example]) -> tuple[str, str] | No
             starts.append(before)
             if example.content and example.content in after:
                 ends.append(after[: after.index(example.content)])
-    return (common_suffix(*starts), common_prefix(*ends)) if starts and ends else None
+    return Reasoning("tag_based", common_suffix(*starts), common_prefix(*ends)) if starts and ends else Reasoning()
 
 
 def _without_end(example: Example, ends: Sequence[str]) -> str:
@@ -239,17 +186,7 @@ def _open_brackets(text: str) -> list[str]:
 _Shown = Sequence[tuple[str, Example, list[_Located]]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Arguments:
-    """`opened` and `closed` stand around the first key and the last value inside the arguments."""
-
-    arguments: Arguments
-    dialect: Dialect
-    opened: str
-    closed: str
-
-
-def _object_arguments(shown: _Shown) -> _Arguments | None:
+def _object_arguments(shown: _Shown) -> ArgumentFacts | None:
     """Whether the text after a name holds the arguments as one JSON object."""
     decoder = json.JSONDecoder()
     for text, example, calls in shown:
@@ -263,10 +200,10 @@ def _object_arguments(shown: _Shown) -> _Arguments | None:
             if value != dict(call.arguments):
                 return None
     dialect = Dialect(JSON_STYLE, JSON_STYLE, JSON_STYLE)
-    return _Arguments(ObjectArguments(), dialect, '{"', "}")
+    return ArgumentFacts(ObjectArguments(), dialect, '{"', "}", ())
 
 
-def _pair_arguments(shown: _Shown, name: str) -> _Arguments:
+def _pair_arguments(shown: _Shown, name: str) -> ArgumentFacts:
     leads = {True: [], False: []}  # type: dict[bool, list[str]]
     for text, _, calls in shown:
         for call in calls:
@@ -286,7 +223,7 @@ def _pair_arguments(shown: _Shown, name: str) -> _Arguments:
     top = _style(shown, StringStyle(quote_open, quote_close, "json") if quote_open else None)
     nested = replace(top, strings=(StringStyle('"', '"', "json"),)) if not top.strings else top
     arguments = PairArguments("", layout, split.separator, "", "")
-    return _Arguments(arguments, Dialect(top, nested, nested), split.open, quote_close + split.close)
+    return ArgumentFacts(arguments, Dialect(top, nested, nested), split.open, quote_close + split.close, ())
 
 
 def _close_quote(shown: _Shown, quote_open: str) -> str:
@@ -331,51 +268,34 @@ def _style(shown: _Shown, string: StringStyle | None) -> ValueStyle:
 # -- the calls as a whole ---------------------------------------------------------------------------------------------
 
 
-def _assemble(shown: _Shown, facts: _Arguments) -> ExampleCalls:
+def _written(shown: _Shown, arguments: ArgumentFacts) -> CallFacts:
+    """The calls of the example with the most of them, cut at their slots as a render is."""
     text, example, calls = max(shown, key=lambda row: len(row[2]))
-    spans = [_outer_span(text, call, facts) for call in calls]
+    slots = [_slots(text, call, arguments) for call in calls]
+    begin, end = slots[0][0][1], slots[-1][-1][2]
     content_end = 0
-    place: ContentPlace = "none"
-    for row_text, row_example, row_calls in shown:
-        if row_example.content and row_example.content in row_text:
-            at = row_text.index(row_example.content)
-            place = "before" if at < row_calls[0].begin else "after"
-    if example.content and example.content in text[: spans[0][0]]:
+    if example.content and example.content in text[:begin]:
         content_end = text.index(example.content) + len(example.content)
-    pre, post = text[content_end : spans[0][0]], text[spans[-1][1] :]
-    if len(spans) > 1:
-        split = repetition(pre, text[spans[0][1] : spans[1][0]], post)
-    else:
-        split = Repetition("", pre, post, "", "")
-    inner = _inner(text, calls[0], spans[0], facts)
-    layout = merged([Text(split.open), *inner, Text(split.close)])
-    tagged = isinstance(facts.arguments, PairArguments)
-    keyword = tagged and bool(facts.dialect.top.strings)
-    return ExampleCalls(
-        Tools(
-            format="keyword_arguments" if keyword else "tag_with_tagged" if tagged else "tag_with_json",
-            section_start=split.start,
-            separator=split.separator,
-            section_end=split.end,
-            call=layout,
-            arguments=facts.arguments,
-            dialect=facts.dialect,
-            call_id=_call_id(layout),
-            parallel=len(spans) > 1,
-        ),
-        place,
+    outline = Outline(
+        kinds=tuple(kind for kind, _, _ in slots[0]),
+        pre=text[content_end:begin],
+        inner=tuple(tuple(text[a[2] : b[1]] for a, b in pairwise(call)) for call in slots),
+        mids=tuple(text[one[-1][2] : two[0][1]] for one, two in pairwise(slots)),
+        post=text[end:],
     )
+    tools = written_calls(around_calls(outline, outline.post), outline, arguments, parallel=len(slots) > 1)
+    return CallFacts(tools, BesideCalls(_place(shown)), ())
 
 
-def _call_id(layout: Layout) -> CallId:
-    if Slot("id") not in layout:
-        return CallId()
-    return CallId(
-        "pre_func_name" if layout.index(Slot("id")) < layout.index(Slot("name")) else "post_args", (Slot("id"),)
-    )
+def _place(shown: _Shown) -> ContentPlace:
+    place: ContentPlace = "none"
+    for text, example, calls in shown:
+        if example.content and example.content in text:
+            place = "before" if text.index(example.content) < calls[0].begin else "after"
+    return place
 
 
-def _argument_span(text: str, call: _Located, facts: _Arguments) -> tuple[int, int]:
+def _argument_span(text: str, call: _Located, facts: ArgumentFacts) -> tuple[int, int]:
     """From the opening of the arguments to their closing."""
     if isinstance(facts.arguments, ObjectArguments):
         begin = text.index("{", call.name[1])
@@ -394,22 +314,6 @@ def _argument_span(text: str, call: _Located, facts: _Arguments) -> tuple[int, i
     return begin, end
 
 
-def _outer_span(text: str, call: _Located, facts: _Arguments) -> tuple[int, int]:
-    begin, end = _argument_span(text, call, facts)
-    ids = [call.id] if call.id else []
-    return min([call.name[0], begin, *(i[0] for i in ids)]), max([call.name[1], end, *(i[1] for i in ids)])
-
-
-def _inner(text: str, call: _Located, span: tuple[int, int], facts: _Arguments) -> list[Text | Slot]:
-    slots: list[tuple[tuple[int, int], Slot]] = [
-        (call.name, Slot("name")),
-        (_argument_span(text, call, facts), Slot("arguments")),
-    ]
-    if call.id:
-        slots.append((call.id, Slot("id")))
-    items: list[Text | Slot] = []
-    at = span[0]
-    for (begin, end), slot in sorted(slots, key=lambda row: row[0]):
-        items += [Text(text[at:begin]), slot]
-        at = end
-    return items
+def _slots(text: str, call: _Located, facts: ArgumentFacts) -> list[tuple[SlotKind, int, int]]:
+    slots: list[tuple[SlotKind, int, int]] = [("name", *call.name), ("arguments", *_argument_span(text, call, facts))]
+    return sorted([*slots, ("id", *call.id)] if call.id else slots, key=lambda slot: slot[1])

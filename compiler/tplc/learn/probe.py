@@ -9,19 +9,27 @@ any other.  Every render is remembered, so questions may be asked as often as wa
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from types import CodeType
-from typing import Literal
+from functools import wraps
+from typing import Literal, ParamSpec, TypeVar
 
 from tplc.errors import LimitExceeded, RenderFailed, TemplateRaised
 from tplc.ir.nodes import Json
+from tplc.messages import (
+    ArgumentForm,
+    Call,
+    Empty,
+    Follow,
+    Message,
+    answer,
+    function_tool,
+    question,
+    tool_call,
+    tool_result,
+)
 from tplc.render import Renderer
 
-Message = dict[str, Json]
-Follow = Literal["none", "user", "tool", "tool_user"]
 Tools = Literal["full", "bare", "none"]
 
 USER = "zquser0x"
@@ -30,11 +38,9 @@ TOOL_RESULT = "zqtoolresult0x"
 SYSTEM = "zqsystem0x"
 CONTENT = "zqcontent0x"
 REASONING = "zqreason0x"
+CONTROL = "zqcontrol0x"  # a text of no meaning
 
 NOT_SHOWN = "the user's message is not in the render"
-
-# the names in use for reasoning in a message; `content:KIND` is a content part of that type
-REASONING_KEYS = ("reasoning_content", "reasoning", "thinking", "content:thinking", "content:reasoning")
 
 
 def name_of(call: int) -> str:
@@ -57,7 +63,7 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
-class Dress:
+class Setup:
     """How a template wants its conversations: what stays the same from probe to probe.
 
     `context` are variables, as sorted pairs; `arguments` the form of arguments; `content` what a message with calls and
@@ -70,38 +76,30 @@ class Dress:
     system: bool = False
     parts: bool = False
     tools: Tools = "full"
-    arguments: Literal["object", "text"] = "object"
-    content: Literal["null", "empty", "absent"] = "null"
+    arguments: ArgumentForm = "object"
+    content: Empty = "null"
     ids: int = 9
     naming: str = ""
     tool_names: bool = True
     encoded: bool = False
     follow: Follow = "none"
 
-    def with_context(self, **values: Json) -> Dress:
+    def with_context(self, **values: Json) -> Setup:
         return replace(self, context=tuple(sorted({**dict(self.context), **values}.items())))
 
 
-def id_of(call: int, dress: Dress) -> str | None:
-    """A call's id: `dress.ids` letters and digits, or what the dress's naming says; None for no id."""
-    if dress.naming:
-        return dress.naming.format(name=name_of(call), index=call)
-    return own_id(call, dress)
+def id_of(call: int, setup: Setup) -> str | None:
+    """A call's id: `setup.ids` letters and digits, or what the setup's naming says; None for no id."""
+    if setup.naming:
+        return setup.naming.format(name=name_of(call), index=call)
+    return own_id(call, setup)
 
 
-def own_id(call: int, dress: Dress) -> str | None:
+def own_id(call: int, setup: Setup) -> str | None:
     """A call's id where it is a value of its own, and no name or counter stands in it."""
-    if dress.naming:
+    if setup.naming:
         return None
-    return f"zqid{call}".ljust(dress.ids, "w") if dress.ids else None
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One call of a probe: a name and arguments as (key, value) pairs."""
-
-    name: str
-    arguments: tuple[tuple[str, Json], ...]
+    return f"zqid{call}".ljust(setup.ids, "w") if setup.ids else None
 
 
 def sentinel_call(call: int, count: int = 1) -> Call:
@@ -109,34 +107,48 @@ def sentinel_call(call: int, count: int = 1) -> Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Probe:
-    """One question to the template: who asked (file and function), the conversation, and the render."""
+class Question:
+    """What a pass of the learner asks of a template, in words for people; `name` is for programs."""
 
-    file: str
-    function: str
+    name: str
+    text: str
+
+
+_NONE = Question("", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """One conversation that was put to the template, under which question, and its render."""
+
+    question: Question
     messages: tuple[Message, ...]
-    dress: Dress
+    setup: Setup
     generation: bool
     calls: tuple[Call, ...]
     result: str | Refused
 
 
 Observer = Callable[[Probe], None]
+_Asks = ParamSpec("_Asks")
+_Found = TypeVar("_Found")
 
 
 @dataclass(slots=True)
 class Prober:
-    """Renders probes through one renderer and remembers the results; `observer` is told of each."""
+    """Renders probes through one renderer and remembers the results; `observer` is told of each, and of the question
+    that it is asked for (see `asks`)."""
 
     renderer: Renderer
     observer: Observer | None = None
+    question: Question = _NONE
     _seen: dict[str, str | Refused] = field(default_factory=dict)
 
     def render(
-        self, messages: Sequence[Message], dress: Dress, *, generation: bool = False, calls: Sequence[Call] = ()
+        self, messages: Sequence[Message], setup: Setup, *, generation: bool = False, calls: Sequence[Call] = ()
     ) -> str | Refused:
-        tools = tool_list(dress, calls)
-        variables = dict(dress.context)
+        tools = tool_list(setup, calls)
+        variables = dict(setup.context)
         key = json.dumps([list(messages), tools, generation, variables])
         if key not in self._seen:
             try:
@@ -147,8 +159,7 @@ class Prober:
                 self._seen[key] = Refused(str(error))
             self._check_size(self._seen[key])
         if self.observer is not None:
-            probe = Probe(*_asker(), tuple(messages), dress, generation, tuple(calls), self._seen[key])
-            self.observer(probe)
+            self.observer(Probe(self.question, tuple(messages), setup, generation, tuple(calls), self._seen[key]))
         return self._seen[key]
 
     def _check_size(self, result: str | Refused) -> None:
@@ -161,17 +172,17 @@ class Prober:
     def tail(
         self,
         turn: Sequence[Message],
-        dress: Dress,
+        setup: Setup,
         *,
         generation: bool = False,
         calls: Sequence[Call] = (),
     ) -> str | Refused:
         """What the render of [user, *turn, *follow] holds after the user's text; `turn` may be empty.  With a
         following message the tail ends before that message's text."""
-        messages = [*opening(dress), *turn]
+        messages = [*opening(setup), *turn]
         if turn:
-            messages += following(dress, calls)
-        rendered = self.render(messages, dress, generation=generation, calls=calls)
+            messages += following(setup, calls)
+        rendered = self.render(messages, setup, generation=generation, calls=calls)
         if isinstance(rendered, Refused):
             return rendered
         at = rendered.rfind(USER)
@@ -179,95 +190,70 @@ class Prober:
             return Refused(NOT_SHOWN)
         tail = rendered[at + len(USER) :]
         for stop in (TOOL_RESULT, NEXT_USER):
-            if turn and dress.follow != "none" and stop in tail:
+            if turn and setup.follow != "none" and stop in tail:
                 return tail[: tail.index(stop)]
         return tail
 
 
-def _asker() -> tuple[str, str]:
-    """The file and the function that a probe comes from.  Read from the stack: naming each question where it is asked
-    would say twice what the functions' names say."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None and _asks_for_others(frame.f_code):
-        frame = frame.f_back
-    return Path(frame.f_code.co_filename).stem, frame.f_code.co_name.lstrip("_")
+def asks(name: str, text: str) -> Callable[[Callable[_Asks, _Found]], Callable[_Asks, _Found]]:
+    """A pass under its question: what it has rendered was rendered for that.  Its first argument is the prober."""
+    question = Question(name, text)
+
+    def named(ask: Callable[_Asks, _Found]) -> Callable[_Asks, _Found]:
+        @wraps(ask)
+        def asked(*args: _Asks.args, **kwargs: _Asks.kwargs) -> _Found:
+            prober = args[0]
+            assert isinstance(prober, Prober)
+            before, prober.question = prober.question, question
+            try:
+                return ask(*args, **kwargs)
+            finally:
+                prober.question = before
+
+        return asked
+
+    return named
 
 
-def _asks_for_others(code: CodeType) -> bool:
-    return code.co_filename == __file__ or code.co_name in ("call_turn", "<lambda>", "<genexpr>", "<listcomp>")
+def after_content(prober: Prober, setup: Setup) -> str | None:
+    """What follows an answer of content alone; None where it does not show."""
+    tail = prober.tail([assistant(setup, content=CONTENT)], setup)
+    return None if isinstance(tail, Refused) or CONTENT not in tail else tail[tail.rindex(CONTENT) + len(CONTENT) :]
 
 
-def text_content(text: str, dress: Dress) -> Json:
-    return [{"type": "text", "text": text}] if dress.parts else text
+def opening(setup: Setup) -> list[Message]:
+    return question(USER, parts=setup.parts, system=SYSTEM if setup.system else None)
 
 
-def opening(dress: Dress) -> list[Message]:
-    system: list[Message] = [{"role": "system", "content": text_content(SYSTEM, dress)}] if dress.system else []
-    return [*system, {"role": "user", "content": text_content(USER, dress)}]
-
-
-def following(dress: Dress, calls: Sequence[Call]) -> list[Message]:
+def following(setup: Setup, calls: Sequence[Call]) -> list[Message]:
     messages: list[Message] = []
-    if dress.follow in ("tool", "tool_user"):
+    if setup.follow in ("tool", "tool_user"):
         for i, call in enumerate(calls):
-            result: Message = {"role": "tool", "name": call.name, "content": text_content(TOOL_RESULT, dress)}
-            if not dress.tool_names:
-                del result["name"]
-            if dress.ids:
-                result["tool_call_id"] = id_of(i, dress)
-            messages.append(result)
-    if dress.follow in ("user", "tool_user"):
-        messages.append({"role": "user", "content": text_content(NEXT_USER, dress)})
+            name, identifier = call.name if setup.tool_names else None, id_of(i, setup) if setup.ids else None
+            messages.append(tool_result(TOOL_RESULT, parts=setup.parts, name=name, id=identifier))
+    if setup.follow in ("user", "tool_user"):
+        messages += question(NEXT_USER, parts=setup.parts)
     return messages
 
 
 def assistant(
-    dress: Dress,
+    setup: Setup,
     *,
     content: str | None = None,
     reasoning: tuple[str, str] | None = None,
     calls: Sequence[Call] = (),
 ) -> Message:
     """An assistant message.  `reasoning` is (key, text); the key `content:KIND` makes a content part."""
-    message: Message = {"role": "assistant"}
-    if content is not None:
-        message["content"] = text_content(content, dress)
-    elif dress.content != "absent":
-        message["content"] = None if dress.content == "null" else text_content("", dress)
-    if reasoning is not None:
-        set_reasoning(message, *reasoning)
-    if calls:
-        message["tool_calls"] = [tool_call(i, call, dress) for i, call in enumerate(calls)]
-    return message
+    made = [
+        tool_call(call.name, dict(call.arguments), id=id_of(i, setup), form=setup.arguments)
+        for i, call in enumerate(calls)
+    ]
+    return answer(content, parts=setup.parts, empty=setup.content, reasoning=reasoning, calls=made)
 
 
-def set_reasoning(message: Message, key: str, text: str) -> None:
-    """Put reasoning into a message, under a key or as a content part (`content:KIND`) before the text."""
-    place, _, kind = key.partition(":")
-    if not kind:
-        message[place] = text
-        return
-    content = message.get("content")
-    parts: list[Json] = [{"type": kind, kind: text}]
-    if isinstance(content, str) and content:
-        parts.append({"type": "text", "text": content})
-    elif isinstance(content, list):
-        parts += content
-    message["content"] = parts
-
-
-def tool_call(position: int, call: Call, dress: Dress) -> Json:
-    arguments: Json = dict(call.arguments)
-    if dress.arguments == "text":
-        arguments = json.dumps(arguments, ensure_ascii=False)
-    made: dict[str, Json] = {"type": "function", "function": {"name": call.name, "arguments": arguments}}
-    identifier = id_of(position, dress)
-    return made if identifier is None else {"id": identifier, **made}
-
-
-def tool_list(dress: Dress, calls: Sequence[Call]) -> list[dict[str, Json]] | None:
+def tool_list(setup: Setup, calls: Sequence[Call]) -> list[dict[str, Json]] | None:
     """Tools that fit the calls: one for each name, with every key as a string or any-typed property."""
-    if dress.tools == "none":
+    if setup.tools == "none":
         return None
     tools: dict[str, dict[str, Json]] = {}
     for call in calls or (Call("zqtool0x", ((key_of(0), ""),)),):
@@ -275,12 +261,9 @@ def tool_list(dress: Dress, calls: Sequence[Call]) -> list[dict[str, Json]] | No
             key: {**schema_of(value), "description": "An argument."} for key, value in call.arguments
         }
         parameters: dict[str, Json] = {"type": "object", "properties": properties, "required": list(properties)}
-        if dress.tools == "full":
+        if setup.tools == "full":
             parameters["additionalProperties"] = False
-        tools[call.name] = {
-            "type": "function",
-            "function": {"name": call.name, "description": "A function.", "parameters": parameters},
-        }
+        tools[call.name] = function_tool(call.name, "A function.", parameters)
     return list(tools.values())
 
 
@@ -304,7 +287,3 @@ def json_type(value: Json) -> str:
         return "number"
     # a null argument still needs a schema that templates can print: those that walk schemas know no "null"
     return "array" if isinstance(value, list) else "object" if isinstance(value, dict) else "string"
-
-
-def variables_of(context: Mapping[str, Json]) -> tuple[tuple[str, Json], ...]:
-    return tuple(sorted(context.items()))

@@ -14,7 +14,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tplc.ir.markers import is_distinctive
-from tplc.learn.probe import TOOL_RESULT, Dress, Prober, Refused, assistant, following, opening, sentinel_call
+from tplc.learn.probe import (
+    TOOL_RESULT,
+    Prober,
+    Refused,
+    Setup,
+    asks,
+    assistant,
+    following,
+    opening,
+    sentinel_call,
+)
 from tplc.learn.turn import TurnFacts
 
 # Names, keys and ids of probes may be written around a result.
@@ -29,11 +39,12 @@ class AfterResults:
     heads: tuple[str, ...] = ()
 
 
-def learn_after_results(prober: Prober, turn: TurnFacts, dress: Dress, contexts: Sequence[Dress]) -> AfterResults:
+@asks("results", "After which texts does a turn go on when the last message is a tool's result?")
+def learn_after_results(prober: Prober, turn: TurnFacts, setup: Setup, contexts: Sequence[Setup]) -> AfterResults:
     known = sorted({prompt.head for prompt in turn.prompts}, key=len, reverse=True)
     found: set[str] = set()
     for context in ((), *(context.context for context in contexts)):
-        rest = _after_result(prober, replace(dress, follow="tool").with_context(**dict(context)))
+        rest = _after_result(prober, replace(setup, follow="tool").with_context(**dict(context)))
         anchor = rest[: len(rest) - len(next((head for head in known if rest.endswith(head)), ""))]
         usual = any(anchor.endswith(text.lstrip() or text) for text in turn.anchors)
         if not usual and is_distinctive(anchor) and anchor not in turn.asked:
@@ -47,11 +58,11 @@ def _goes_on(text: str, start: str) -> bool:
     return text != start and text.startswith(start)
 
 
-def _after_result(prober: Prober, dress: Dress) -> str:
+def _after_result(prober: Prober, setup: Setup) -> str:
     """What a prompt writes after the last tool result; "" where it is not to be seen."""
     calls = [sentinel_call(0)]
-    messages = [*opening(dress), assistant(dress, calls=calls), *following(dress, calls)]
-    rendered = prober.render(messages, dress, generation=True, calls=calls)
+    messages = [*opening(setup), assistant(setup, calls=calls), *following(setup, calls)]
+    rendered = prober.render(messages, setup, generation=True, calls=calls)
     if isinstance(rendered, Refused) or TOOL_RESULT not in rendered:
         return ""
     rest = rendered[rendered.rindex(TOOL_RESULT) + len(TOOL_RESULT) :]

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from tplc.ir.markers import is_distinctive
-from tplc.ir.nodes import Held, PairArguments, TemplateIR, Text
+from tplc.ir.nodes import PairArguments, TemplateIR, Text
 from tplc.ir.stand_ins import names_stood_for, stand_in
 from tplc.learn.align import token_spans
 from tplc.learn.candidates import written_tokens
-from tplc.learn.probe import CONTENT, Dress, Prober, Refused, assistant
+from tplc.learn.probe import Prober, Setup, after_content, asks
 
 
 def stand_ins(source: str, given: Mapping[str, str]) -> dict[str, str]:
@@ -23,40 +23,26 @@ def stand_ins(source: str, given: Mapping[str, str]) -> dict[str, str]:
     return {name: stand_in(name) for name in written_tokens(source) if name not in given}
 
 
-def with_token_ends(
-    prober: Prober, base: Dress, ends: tuple[str, ...], tokens: Mapping[str, str], inner: Sequence[str]
-) -> tuple[str, ...]:
+@asks("tokens", "Which special tokens does the template write, and where do they stand?")
+def with_token_ends(prober: Prober, base: Setup, ir: TemplateIR, tokens: Mapping[str, str]) -> TemplateIR:
     """The ends of a turn, with those of its special tokens: beside other text in an end, or behind all of it at the end
-    of a conversation, a token ends the turn by itself.  So does what stands before it, unless it is one of the `inner`
+    of a conversation, a token ends the turn by itself.  So does what stands before it, unless it is in one of the inner
     markers, which go on."""
+    ends = ir.turn.ends
+    inner = [marker for path, marker in markers(ir) if path != "turn.end"]
     more: list[str] = []
-    last = _after_content(prober, base)
+    last = after_content(prober, replace(base, follow="none")) or ""
     appended = prober.tail([], base, generation=True)
     for text in sorted(filter(str.strip, tokens.values()), key=len, reverse=True):
         token = text.strip()
-        held = [end for end in ends if token in end]
-        if not held and token in last and not (isinstance(appended, str) and token in appended):
+        holding = [end for end in ends if token in end]
+        if not holding and token in last and not (isinstance(appended, str) and token in appended):
             more.append(token)
-        for end in held:
+        for end in holding:
             before = end[: end.index(token)].strip()
             if before and is_distinctive(before):
                 more += [token] if any(before in marker for marker in inner) else [token, before]
-    return tuple(dict.fromkeys((*ends, *more)))
-
-
-def _after_content(prober: Prober, base: Dress) -> str:
-    dress = replace(base, follow="none")
-    tail = prober.tail([assistant(dress, content=CONTENT)], dress)
-    return "" if isinstance(tail, Refused) else tail.rpartition(CONTENT)[2]
-
-
-def held_tokens(ir: TemplateIR) -> tuple[Held, ...]:
-    """The markers that hold a stand-in."""
-    return tuple(
-        Held("token", name, stand_in(name), path, marker)
-        for path, marker in dict.fromkeys(markers(ir))
-        for name in names_stood_for(marker)
-    )
+    return replace(ir, turn=replace(ir.turn, ends=tuple(dict.fromkeys((*ends, *more)))))
 
 
 def markers(ir: TemplateIR) -> Iterator[tuple[str, str]]:

@@ -1,33 +1,22 @@
-"""Where does a turn start, what does the prompt already write of it, what ends it?
+"""Where does a turn start, and what does the prompt already write of it?
 
 tail of [user]                      "{end}"
 … with a generation prompt          "{end}{bot}{r}{/r}"
 … answered                          "{end}{bot}zqcontent0x{end}"
-→  header "{bot}", head "{r}{/r}", end "{end}"
+→  header "{bot}", head "{r}{/r}"
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tplc.ir.nodes import GenerationPrompt
+from tplc.ir.nodes import GenerationPrompt, Json
 from tplc.learn.align import common_prefix, common_suffix, cut_left, cut_right, token_spans
-from tplc.learn.candidates import Candidates
-from tplc.learn.probe import (
-    CONTENT,
-    REASONING,
-    REASONING_KEYS,
-    USER,
-    Dress,
-    Prober,
-    Refused,
-    assistant,
-    opening,
-    sentinel_call,
-)
+from tplc.learn.probe import CONTENT, REASONING, USER, Prober, Refused, Setup, asks, assistant, opening, sentinel_call
+from tplc.messages import REASONING_KEYS
 
-_LONG_END = 64
+TURN = "Where does a turn start, what does the prompt already write of it, what ends it?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,84 +58,68 @@ def cut_common(text: str, other: str) -> int:
     return cut_left(text, len(common_prefix(text, other)))
 
 
-def contexts_that_matter(prober: Prober, base: Dress, found: Candidates) -> tuple[Dress, ...]:
-    """The settings of undeclared variables that change the generation prompt or a plain answer: one dress for each
-    distinct effect, in a stable order."""
-    effects = {_effect(prober, base)}
-    dresses: list[Dress] = []
-    for name, constants in found.variables:
-        if _is_data(prober, base, name):
-            continue
-        for value in (True, False, *(c for c in constants if not isinstance(c, bool))):
-            dress = base.with_context(**{name: value})
-            effect = _effect(prober, dress)
-            if effect is not None and effect not in effects:
-                effects.add(effect)
-                dresses.append(dress)
-    return tuple(dresses)
-
-
-def _is_data(prober: Prober, base: Dress, name: str) -> bool:
-    """Whether the variable's own text is written out: then it is data (a date, a system prompt), not a switch."""
-    control = "zqcontrol0x"
-    dress = base.with_context(**{name: control})
-    renders = (prober.tail([], dress, generation=True), prober.tail([assistant(dress, content=CONTENT)], dress))
-    return any(not isinstance(text, Refused) and control in text for text in renders)
-
-
-def _effect(prober: Prober, dress: Dress) -> tuple[str, str] | None:
-    prompt = prober.tail([], dress, generation=True)
-    answer = prober.tail([assistant(dress, content=CONTENT)], dress)
-    if isinstance(prompt, Refused) or isinstance(answer, Refused):
-        return None
-    return prompt, answer
-
-
-def learn_turn(prober: Prober, base: Dress, contexts: Sequence[Dress]) -> TurnFacts:
+@asks("turn", TURN)
+def learn_turn(prober: Prober, base: Setup, contexts: Sequence[Setup]) -> TurnFacts:
+    """The prompts, and the header that they share with answered turns; what of it opens a part is for `header`."""
     asked = prober.tail([], base)
     asked = "" if isinstance(asked, Refused) else asked
     answered = prober.tail([assistant(base, content=CONTENT)], base)
-    assert not isinstance(answered, Refused)  # base_dress saw it render
+    assert not isinstance(answered, Refused)  # base_setup saw it render
     lead = answered[: answered.index(CONTENT)] if CONTENT in answered else _contentless_lead(prober, base, answered)
-    prompts: list[tuple[Dress, str]] = []
-    for dress in (base, *contexts):
-        text = _generation_prompt(prober, dress)
-        if text is not None and (dress is base or text not in [seen for _, seen in prompts]):
-            prompts.append((dress, text))
-    texts = [text for _, text in prompts]
-    if not any(texts):
+    prompts = _prompts(prober, (base, *contexts))
+    if not any(prompts.values()):
         return _appended(prober, base, contexts, asked, lead)
-    plain = lead[len(asked) :] if lead.startswith(asked) else lead[cut_common(lead, asked) :]
-    past = prober.tail([assistant(base, content=CONTENT)], replace(base, follow="user"))
-    old = [plain]
-    if not isinstance(past, Refused) and CONTENT in past and past.startswith(asked):
-        old.append(past[len(asked) : past.index(CONTENT)])
-    old += _reasoning_leads(prober, base, asked)
-    header = _header(texts, old)
+    texts = tuple(prompts.values())
+    header = _shared_header(texts, _leads(prober, base, asked, lead))
     own = _own_header(prober, base, asked, texts[0], header)
     if own:
         # history and prompt have headers of their own
-        named = tuple(GenerationPrompt(dress.context, text, "") for dress, text in prompts)
-        return TurnFacts(asked, "", tuple(dict.fromkeys((own, *texts))), named, appended=False)
+        anchors = tuple(dict.fromkeys((own, *texts)))
+        return TurnFacts(asked, "", anchors, _heads(prompts, lambda text: ""), appended=False)
     offered = _generation_prompt(prober, replace(base, tools="full"))
     if offered and offered != header and header.startswith(offered) and _opens(prober, base, asked, header):
         # a header that is longer where no tools are offered
-        named = tuple(GenerationPrompt(dress.context, text, text.removeprefix(header)) for dress, text in prompts)
-        return TurnFacts(asked, "", (header, offered), named, appended=False)
+        heads = _heads(prompts, lambda text: text.removeprefix(header))
+        return TurnFacts(asked, "", (header, offered), heads, appended=False)
     return TurnFacts(
         asked,
         header=header,
         anchors=(header,) if header else (asked,) if asked.strip() else (),
-        prompts=tuple(
-            GenerationPrompt(dress.context, text, text[text.index(header) + len(header) :] if header else text)
-            for dress, text in prompts
-            if header in text
-        ),
+        prompts=_heads(prompts, lambda text: text.partition(header)[2] if header else text, header),
         appended=False,
     )
 
 
-def _reasoning_leads(prober: Prober, base: Dress, asked: str) -> list[str]:
+_Context = tuple[tuple[str, Json], ...]
+
+
+def _prompts(prober: Prober, setups: Sequence[Setup]) -> dict[_Context, str]:
+    """The generation prompts that are unlike one another, by the context that gives them."""
+    prompts: dict[_Context, str] = {}
+    for setup in setups:
+        text = _generation_prompt(prober, setup)
+        if text is not None and (setup is setups[0] or text not in prompts.values()):
+            prompts[setup.context] = text
+    return prompts
+
+
+def _heads(
+    prompts: Mapping[_Context, str], head: Callable[[str], str], header: str = ""
+) -> tuple[GenerationPrompt, ...]:
+    """The prompts that have the header, each with its head."""
+    return tuple(GenerationPrompt(context, text, head(text)) for context, text in prompts.items() if header in text)
+
+
+def _leads(prober: Prober, base: Setup, asked: str, lead: str) -> list[str]:
+    """What stands between the question and the answer: at the end, in the past, and with reasoning."""
+    leads = [lead[len(asked) :] if lead.startswith(asked) else lead[cut_common(lead, asked) :]]
+    past = prober.tail([assistant(base, content=CONTENT)], replace(base, follow="user"))
+    if not isinstance(past, Refused) and CONTENT in past and past.startswith(asked):
+        leads.append(past[len(asked) : past.index(CONTENT)])
+    return leads + _reasoning_leads(prober, base, asked)
+
+
+def _reasoning_leads(prober: Prober, base: Setup, asked: str) -> list[str]:
     """What stands between the question and the reasoning of an answer, under the usual keys."""
     leads = []
     for key in REASONING_KEYS:
@@ -158,13 +131,13 @@ def _reasoning_leads(prober: Prober, base: Dress, asked: str) -> list[str]:
     return leads
 
 
-def _contentless_lead(prober: Prober, base: Dress, answered: str) -> str:
+def _contentless_lead(prober: Prober, base: Setup, answered: str) -> str:
     """A template that drops content: the turn opens as its prompt does."""
     prompt = prober.tail([], base, generation=True)
     return "" if isinstance(prompt, Refused) else answered[: cut_common(answered, prompt)]
 
 
-def _appended(prober: Prober, base: Dress, contexts: Sequence[Dress], asked: str, lead: str) -> TurnFacts:
+def _appended(prober: Prober, base: Setup, contexts: Sequence[Setup], asked: str, lead: str) -> TurnFacts:
     """The prompt is the same with and without a generation prompt: there is none, or one that is always there.  The
     turn begins where the answered conversation does; what a prompt holds beyond that is its head."""
     anchor = asked if lead.startswith(asked) else asked[: cut_common(asked, lead)]
@@ -175,70 +148,25 @@ def _appended(prober: Prober, base: Dress, contexts: Sequence[Dress], asked: str
             prompts = [GenerationPrompt(base.context, "", "")]
             return TurnFacts(asked, header="", anchors=(closed, asked), prompts=tuple(prompts), appended=True)
     prompts = []
-    for dress in (base, *contexts):
-        tail = prober.tail([], dress)
+    for setup in (base, *contexts):
+        tail = prober.tail([], setup)
         if not isinstance(tail, Refused) and tail.startswith(anchor):
             head = tail[len(anchor) :]
-            if dress is base or head not in [prompt.head for prompt in prompts]:
-                prompts.append(GenerationPrompt(dress.context, head, head))
+            if setup is base or head not in [prompt.head for prompt in prompts]:
+                prompts.append(GenerationPrompt(setup.context, head, head))
     return TurnFacts(
         asked, header="", anchors=(anchor,) if anchor.strip() else (), prompts=tuple(prompts), appended=True
     )
 
 
-def _own_header(prober: Prober, base: Dress, asked: str, prompt: str, header: str) -> str:
-    """The header of past turns, where they all begin with another word than the prompt has, and the same mark behind
-    it: the prompt's word then stands for no part of a turn."""
-    tails = [prober.tail([assistant(base, content=CONTENT)], base)]
-    leads = _call_leads(prober, base)
-    if not leads or isinstance(tails[0], Refused) or CONTENT not in tails[0]:
-        return ""
-    shared = _shared_well([tails[0][: tails[0].index(CONTENT)], *leads])
-    if not shared.startswith(asked + header):
-        return ""
-    own, other = shared[len(asked + header) :], prompt[prompt.index(header) + len(header) :]
-    behind = common_suffix(own, other)
-    behind = own[cut_right(own, len(own) - len(behind)) :]
-    words = own[: len(own) - len(behind)], other[: len(other) - len(behind)]
-    if not behind.strip() or not all(word.strip() and not token_spans(word) for word in words):
-        return ""
-    return header + own
-
-
-def _opens(prober: Prober, base: Dress, asked: str, header: str) -> bool:
-    """Whether a turn of history opens with this header, no tools being offered."""
-    tail = prober.tail([assistant(base, content=CONTENT)], replace(base, tools="none"))
-    return not isinstance(tail, Refused) and tail.startswith(asked + header)
-
-
-def _call_leads(prober: Prober, base: Dress) -> list[str]:
-    """What stands between the question and the name of a call, where calls show at once."""
-    leads = []
-    call = sentinel_call(0)
-    for tools in ("full", "none"):
-        dress = replace(base, tools=tools)
-        tail = prober.tail([assistant(dress, calls=[call])], dress, calls=[call])
-        if not isinstance(tail, Refused) and call.name in tail:
-            leads.append(tail[: tail.index(call.name)])
-    return leads
-
-
-def _shared_well(texts: Sequence[str]) -> str:
-    """What the texts begin with alike, up to where that reads well in all of them."""
-    shared = common_prefix(*texts)
-    while shared and any(cut_left(text, len(shared)) != len(shared) for text in texts):
-        shared = shared[:-1]
-    return shared
-
-
-def _closes_question(prober: Prober, base: Dress, lead: str) -> str:
+def _closes_question(prober: Prober, base: Setup, lead: str) -> str:
     """What stands between a question and its answer, whatever the answer is."""
     return _shared_well([lead, *_call_leads(prober, base)])
 
 
-def _generation_prompt(prober: Prober, dress: Dress) -> str | None:
-    without = prober.tail([], dress)
-    prompt = prober.tail([], dress, generation=True)
+def _generation_prompt(prober: Prober, setup: Setup) -> str | None:
+    without = prober.tail([], setup)
+    prompt = prober.tail([], setup, generation=True)
     if isinstance(prompt, Refused):
         return None
     if isinstance(without, Refused):
@@ -248,7 +176,7 @@ def _generation_prompt(prober: Prober, dress: Dress) -> str | None:
     return prompt[cut_left(prompt, len(common_prefix(prompt, without))) :]
 
 
-def _header(prompts: Sequence[str], leads: Sequence[str]) -> str:
+def _shared_header(prompts: Sequence[str], leads: Sequence[str]) -> str:
     """The longest text that opens every prompt and every answered turn, cut where it reads well."""
     whole = [text for text in prompts if text]
     # a lead that shares nothing with the prompts (an odd history) has no say
@@ -275,81 +203,52 @@ def _overlap(prompt: str, lead: str) -> str:
     return prompt
 
 
-def learn_ends(prober: Prober, base: Dress, turn: TurnFacts) -> tuple[str, ...]:
-    """The texts that end a turn: after plain content at the end of a conversation, and before a user message.  Where
-    nothing ends a turn, the next message's header does."""
-    ends: list[str] = []
-    last = _after(prober, replace(base, follow="none"), CONTENT)
-    next_user = _after(prober, replace(base, follow="user"), CONTENT)
-    with_tools = _after(prober, replace(base, follow="user", tools="full"), CONTENT)
-    if next_user is not None and with_tools is not None and with_tools != next_user:
-        # tools may be written into the next message's header
-        whole = next_user[: cut_common(next_user, with_tools)].rstrip()
-        shared = common_prefix(next_user, with_tools).strip()
-        next_user = whole or (shared if len(shared) >= 3 else next_user)  # less is no mark of anything
-    before_user = user_header(prober, base)
-    if last is None:
-        last = ""
-    if next_user is not None:
-        shared = common_prefix(last, next_user)
-        if len(shared) < len(last):
-            last = _without_appended(last, next_user, turn, before_user)
-    if last.strip():
-        ends.append(last)
-    if next_user is not None and next_user.strip() and not (last.strip() and next_user.startswith(last.rstrip())):
-        own = next_user[: _header_at(next_user, before_user)]
-        if not own.strip() and not last.strip():
-            own = next_user.rstrip() or next_user
-        own = _first_mark(own)
-        if own.strip() and own not in ends:
-            ends.append(own)
-    return tuple(ends)
+def _own_header(prober: Prober, base: Setup, asked: str, prompt: str, header: str) -> str:
+    """The header of past turns, where they all begin with another word than the prompt has, and the same mark behind
+    it: the prompt's word then stands for no part of a turn."""
+    tails = [prober.tail([assistant(base, content=CONTENT)], base)]
+    leads = _call_leads(prober, base)
+    if not leads or isinstance(tails[0], Refused) or CONTENT not in tails[0]:
+        return ""
+    shared = _shared_well([tails[0][: tails[0].index(CONTENT)], *leads])
+    if not shared.startswith(asked + header):
+        return ""
+    own, other = shared[len(asked + header) :], prompt[prompt.index(header) + len(header) :]
+    behind = common_suffix(own, other)
+    behind = own[cut_right(own, len(own) - len(behind)) :]
+    words = own[: len(own) - len(behind)], other[: len(other) - len(behind)]
+    if not behind.strip() or not all(word.strip() and not token_spans(word) for word in words):
+        return ""
+    return header + own
 
 
-def _first_mark(end: str) -> str:
-    """What opens the next message ends the turn: of a long text (an instruction) the mark it begins with is enough."""
-    spans = token_spans(end)
-    space = len(end) - len(end.lstrip())
-    return end[: spans[0][1]] if len(end) > _LONG_END and spans and spans[0][0] == space else end
+def _opens(prober: Prober, base: Setup, asked: str, header: str) -> bool:
+    """Whether a turn of history opens with this header, no tools being offered."""
+    tail = prober.tail([assistant(base, content=CONTENT)], replace(base, tools="none"))
+    return not isinstance(tail, Refused) and tail.startswith(asked + header)
 
 
-def _without_opened_header(shared: str, last: str, next_user: str) -> str:
-    """What two headers share where they go on with different words opens them: the last token is theirs, if another one
-    ends the turn."""
-    spans = token_spans(shared)
-    words = last[len(shared) :][:1].isalnum() and next_user[len(shared) :][:1].isalnum()
-    if words and len(spans) > 1 and spans[-1][1] == len(shared):
-        return shared[: spans[-1][0]]
+def _call_leads(prober: Prober, base: Setup) -> list[str]:
+    """What stands between the question and the name of a call, where calls show at once."""
+    leads = []
+    call = sentinel_call(0)
+    for tools in ("full", "none"):
+        setup = replace(base, tools=tools)
+        tail = prober.tail([assistant(setup, calls=[call])], setup, calls=[call])
+        if not isinstance(tail, Refused) and call.name in tail:
+            leads.append(tail[: tail.index(call.name)])
+    return leads
+
+
+def _shared_well(texts: Sequence[str]) -> str:
+    """What the texts begin with alike, up to where that reads well in all of them."""
+    shared = common_prefix(*texts)
+    while shared and any(cut_left(text, len(shared)) != len(shared) for text in texts):
+        shared = shared[:-1]
     return shared
 
 
-def _after(prober: Prober, dress: Dress, sentinel: str) -> str | None:
-    tail = prober.tail([assistant(dress, content=CONTENT)], dress)
-    if isinstance(tail, Refused) or sentinel not in tail:
-        return None
-    return tail[tail.rindex(sentinel) + len(sentinel) :]
-
-
-def user_header(prober: Prober, base: Dress) -> str:
+def user_header(prober: Prober, base: Setup) -> str:
     """What stands before the first user message; its end is the user's header."""
     rendered = prober.render(opening(base), base)
     return "" if isinstance(rendered, Refused) or USER not in rendered else rendered[: rendered.index(USER)]
-
-
-def _header_at(text: str, before_user: str) -> int:
-    """Where in `text`, which ends with the user's header, that header begins."""
-    shared = common_suffix(text, before_user)
-    return cut_right(text, len(text) - len(shared)) if len(shared) < len(text) else 0
-
-
-def _without_appended(last: str, next_user: str, turn: TurnFacts, before_user: str) -> str:
-    """`last` without what the template always appends (a generation prompt, a final instruction)."""
-    shared = last[: cut_left(last, len(common_prefix(last, next_user)))]
-    opening = turn.prompts[0].text if turn.prompts else ""
-    for size in range(min(len(opening), len(shared)), 0, -1):
-        if shared.endswith(opening[:size]) and cut_left(opening, size) == size:
-            return shared[: len(shared) - size]
-    at = _header_at(next_user, before_user)
-    if 0 < at < len(shared):
-        return shared[:at]
-    return _without_opened_header(shared, last, next_user) or last

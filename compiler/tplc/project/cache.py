@@ -31,7 +31,7 @@ from tplc.project.manifest import Manifest, Model
 from tplc.project.tree import Tree
 
 if TYPE_CHECKING:
-    from tplc.learn.warnings import TemplateWarning
+    from tplc.audit.warnings import TemplateWarning
 
 CACHE = ".tplc_cache"
 _FILE = f"{CACHE}/build.json"
@@ -120,7 +120,7 @@ def _warnings(entries: object) -> tuple[TemplateWarning, ...] | None:
     if not entries:
         return ()
     # Only now: what knows templates takes its time to load.
-    from tplc.learn.warnings import TemplateWarning
+    from tplc.audit.warnings import TemplateWarning
 
     try:
         return tuple(TemplateWarning(**entry) for entry in entries)

@@ -14,7 +14,7 @@ from tplc.ir.nodes import Json, Tolerance
 from tplc.ir.tolerances import tolerances_from
 
 if TYPE_CHECKING:
-    from tplc.learn import Example
+    from tplc.examples import Example
 
 
 # A device may have no end.
@@ -63,7 +63,7 @@ def json_of(text: str, path: str) -> Json:
 
 def read_examples(path: str) -> list[Example]:
     """Pairs of a message and its text, a JSON object a line."""
-    from tplc.learn import read_example
+    from tplc.examples import read_example
 
     examples = []
     for number, line in enumerate(read_text(path).splitlines(), 1):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import select
 import signal
 import subprocess
@@ -19,6 +20,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from itertools import accumulate
 from pathlib import Path
 from threading import Timer
 from types import TracebackType
@@ -39,6 +41,7 @@ from tplc.errors import (
     WorkerDied,
 )
 from tplc.ir.nodes import Json
+from tplc.render.disguise import Disguise
 from tplc.render.limits import Limits
 from tplc.render.sandbox import CLOCK, SPECIAL_TOKENS
 
@@ -74,6 +77,11 @@ class Trace:
     def text(self) -> str:
         return "".join(text for _, text in self.pieces)
 
+    def line_at(self, at: int) -> int:
+        """Of the piece that holds a character of the text; 0 behind its end."""
+        ends = accumulate(len(text) for _, text in self.pieces)
+        return next((line for (line, _), end in zip(self.pieces, ends, strict=True) if at < end), 0)
+
 
 class Renderer:
     """One template, rendered as often as wanted, by one worker process."""
@@ -94,6 +102,8 @@ class Renderer:
         self._worker: Worker | None = None
         self._closed = False
         self._deadline: float | None = None
+        self._disguise = Disguise(source)
+        self._answered: dict[str, str] = {}
         if len(source) > limits.source_chars:
             raise LimitExceeded(name, "source_chars", str(limits.source_chars))
         self._start()
@@ -107,7 +117,9 @@ class Renderer:
         **variables: Json,
     ) -> str:
         given = self._given(messages, tools, variables, add_generation_prompt=add_generation_prompt)
-        return cast(str, self._ask({"render": given}))
+        written = self._disguise.show(cast(str, self._ask({"render": given})))
+        self._answered[json.dumps(given)] = written
+        return written
 
     def trace(
         self,
@@ -121,10 +133,40 @@ class Renderer:
     ) -> Trace:
         """A render at some moment, with how it came about.  What depends on chance depends on the seed."""
         given = self._given(messages, tools, variables, add_generation_prompt=add_generation_prompt)
-        told: Any = self._ask({"trace": given, "clock": clock.timetuple()[:6], "seed": seed})
+        return self._traced(self._ask({"trace": given, "clock": clock.timetuple()[:6], "seed": seed}))
+
+    def differs_in_other_words(self, most: int = 32) -> int | None:
+        """A second look at what was asked with probe words (see `disguise`): some of it is asked again, in words that
+        chance draws, so that no template can know them.  The line that writes something else then (0: not known), or
+        None when all is the same but for the letters of those words, whole or in pieces.
+        """
+        chance = random.SystemRandom()
+        asked = [given for given in self._answered if self._disguise.hide(given) != given]
+        for given in chance.sample(asked, min(most, len(asked))):
+            if self._unlike(given, chance) is None:
+                continue
+            # Now and then, drawn letters are a phrase that the template looks for; one that knows words differs often.
+            lines = [line for _ in range(5) if (line := self._unlike(given, chance)) is not None]
+            if len(lines) > 2:
+                return lines[0]
+        return None
+
+    def _unlike(self, given: str, chance: random.Random) -> int | None:
+        other = Disguise(self.source, chance=chance)
+        question = {"trace": json.loads(other.hide(given)), "clock": CLOCK.timetuple()[:6], "seed": 0}
+        try:
+            traced = self._traced(self._ask(question))
+        except (TemplateRaised, RenderFailed) as error:
+            return error.line or 0
+        at = self._disguise.first_unlike(other, given, self._disguise.hide(self._answered[given]), traced.text)
+        return None if at is None else traced.line_at(at)
+
+    def _traced(self, answer: Json) -> Trace:
+        told: Any = answer
+        show = self._disguise.show
         return Trace(
-            pieces=tuple((int(line), str(text)) for line, text in told["pieces"]),
-            compared=tuple((int(line), str(text)) for line, text in told["compared"]),
+            pieces=tuple((int(line), show(str(text))) for line, text in told["pieces"]),
+            compared=tuple((int(line), show(str(text))) for line, text in told["compared"]),
             told=tuple(map(str, told["told"])),
         )
 
@@ -147,7 +189,7 @@ class Renderer:
         # One that an interrupt or the limit of the whole broke off is closed, and not to be asked again.
         worker = self._worker if self._worker is not None and self._worker.alive else self._start()
         self.count += 1
-        answer = worker.ask(question, left)
+        answer = worker.ask(self._disguise.hide(json.dumps(question)), left)
         if isinstance(answer, LimitExceeded) and answer.limit == "wall_seconds" and left < self.limits.wall_seconds:
             self._drop()
             self._left()
@@ -184,7 +226,7 @@ class Renderer:
 
     def _start(self) -> Worker:
         self._worker = Worker(self.name, self.limits)
-        self._result(self._worker.ask({"source": self.source, "limits": asdict(self.limits)}))
+        self._result(self._worker.ask(json.dumps({"source": self.source, "limits": asdict(self.limits)})))
         return self._worker
 
     def _drop(self) -> None:
@@ -197,7 +239,8 @@ class Renderer:
             [(kind, content)] = answer.items()
             if kind in ("ok", "traced"):
                 return content
-            answer = self._error(kind, cast("dict[str, Json]", content))
+            told = cast("dict[str, Json]", content)
+            answer = self._error(kind, told | {"message": self._disguise.show(str(told.get("message")))})
         if (
             isinstance(answer, (LimitExceeded, TemplateSyntaxError, UnsafeTemplate))
             or self._worker is None
@@ -246,8 +289,9 @@ class Worker:
         self.alive = True
         self._finalizer = weakref.finalize(self, _end, self.process, os.getpid())
 
-    def ask(self, question: Mapping[str, object], seconds: float | None = None) -> dict[str, Json] | TemplateError:
-        line = json.dumps(question).encode("ascii") + b"\n"
+    def ask(self, question: str, seconds: float | None = None) -> dict[str, Json] | TemplateError:
+        """`question` is JSON, in one line."""
+        line = question.encode("ascii") + b"\n"
         try:
             _write(self.process, line)
             answer = _read_line(self.process, seconds or self.limits.wall_seconds, self._most_bytes)

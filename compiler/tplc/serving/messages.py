@@ -15,6 +15,7 @@ from typing import Any
 from tplc.errors import RequestError
 from tplc.ir.json_text import NotJson, parse_json
 from tplc.ir.nodes import Json, TemplateIR
+from tplc.messages import set_reasoning, text_content
 from tplc.serving.request import Message
 
 # What clients send reasoning under.
@@ -35,7 +36,7 @@ def _message(ir: TemplateIR, message: Message, path: str) -> dict[str, Json]:
     if reasoning is not None and ir.reasoning.key:
         for key in _REASONING_KEYS:
             made.pop(key, None)
-        _set_reasoning(made, ir.reasoning.key, reasoning)
+        set_reasoning(made, ir.reasoning.key, reasoning)
     return made
 
 
@@ -46,7 +47,7 @@ def _content(ir: TemplateIR, message: Message) -> Json:
     if content is None:
         return None if seen.null_content or message.get("role") != "assistant" else ""
     if isinstance(content, str):
-        return [{"type": "text", "text": content}] if seen.list_content else content
+        return text_content(content, parts=seen.list_content)
     texts = [part.get("text") for part in content if isinstance(part, dict) and part.get("type") == "text"]  # type: ignore[union-attr]
     if seen.list_content or len(texts) != len(content):  # type: ignore[arg-type]
         return content
@@ -66,13 +67,3 @@ def _call(ir: TemplateIR, call: dict[str, Any], path: str) -> Json:
     elif not ir.capabilities.object_arguments and isinstance(arguments, dict):
         arguments = json.dumps(arguments, ensure_ascii=False)
     return {**call, "function": {**function, "arguments": arguments}}
-
-
-def _set_reasoning(message: dict[str, Any], key: str, text: str) -> None:
-    place, _, kind = key.partition(":")
-    if not kind:
-        message[key] = text
-        return
-    content = message.get("content")
-    rest = content if isinstance(content, list) else [{"type": "text", "text": content}] if content else []
-    message[place] = [{"type": kind, kind: text}, *rest]

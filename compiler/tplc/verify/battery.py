@@ -14,12 +14,7 @@ from dataclasses import dataclass
 
 from tplc.ir.markers import could_be_prose
 from tplc.ir.nodes import Json, Reasoning, Slot, TemplateIR, Text
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    name: str
-    arguments: tuple[tuple[str, Json], ...]
+from tplc.messages import Call
 
 
 @dataclass(frozen=True, slots=True)

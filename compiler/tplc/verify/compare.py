@@ -13,7 +13,8 @@ from typing import Any
 
 from tplc.ir.nodes import Json, TemplateIR
 from tplc.ir.write import json_type, write_arguments
-from tplc.verify.battery import Call, Case, id_of
+from tplc.messages import Call
+from tplc.verify.battery import Case, id_of
 
 _ABSENT = object()
 ID = "id"

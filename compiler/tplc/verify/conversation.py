@@ -8,19 +8,26 @@ Which settings a template takes is found by rendering, not by trust in what was 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Literal
 
 from tplc.ir.nodes import Json, TemplateIR
 from tplc.ir.write import json_type
-from tplc.verify.battery import Call, Case, id_of
+from tplc.messages import (
+    ArgumentForm,
+    Call,
+    Empty,
+    Follow,
+    Message,
+    answer,
+    function_tool,
+    question,
+    tool_call,
+    tool_result,
+)
+from tplc.verify.battery import Case, id_of
 from tplc.verify.words import Words
-
-Follow = Literal["none", "tool", "user", "tool user"]
-Message = dict[str, Json]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +35,8 @@ class Setting:
     """How a conversation is put: what a template may insist on."""
 
     follow: Follow = "none"
-    arguments: Literal["object", "text"] = "object"
-    empty_content: Literal["null", "empty", "absent"] = "null"
+    arguments: ArgumentForm = "object"
+    empty_content: Empty = "null"
     parts: bool = False
     system: bool = False
     tools: bool = True
@@ -38,9 +45,9 @@ class Setting:
 def settings(ir: TemplateIR) -> Iterator[Setting]:
     """The likely ones first."""
     seen = ir.capabilities
-    follows: tuple[Follow, ...] = ("none", "tool", "user", "tool user")
+    follows: tuple[Follow, ...] = ("none", "tool", "user", "tool_user")
     if seen.needs_tool_result:
-        follows = ("tool", "tool user", "none", "user")
+        follows = ("tool", "tool_user", "none", "user")
     text_first = seen.string_arguments and not seen.object_arguments
     for system, follow, tools, empty, parts, arguments in product(
         (False, True),
@@ -54,62 +61,36 @@ def settings(ir: TemplateIR) -> Iterator[Setting]:
 
 
 def opening(setting: Setting, words: Words) -> list[Message]:
-    system: list[Message] = [{"role": "system", "content": _text(words.system, setting)}] if setting.system else []
-    return [*system, {"role": "user", "content": _text(words.asked, setting)}]
+    return question(words.asked, parts=setting.parts, system=words.system if setting.system else None)
 
 
 def conversation(ir: TemplateIR, case: Case, setting: Setting, words: Words) -> list[Message]:
-    return [*opening(setting, words), _assistant(ir, case, setting), *_following(ir, case, setting, words)]
+    return [*opening(setting, words), _answer(ir, case, setting), *_following(ir, case, setting, words)]
 
 
-def _assistant(ir: TemplateIR, case: Case, setting: Setting) -> Message:
-    message: Message = {"role": "assistant"}
-    if case.content:
-        message["content"] = _text(case.content, setting)
-    elif setting.empty_content != "absent":
-        message["content"] = None if setting.empty_content == "null" else _text("", setting)
-    if case.reasoning:
-        _set_reasoning(message, ir.reasoning.key or "reasoning_content", case.reasoning)
-    if case.calls:
-        message["tool_calls"] = [_call(ir, call, index, setting) for index, call in enumerate(case.calls)]
-    return message
-
-
-def _set_reasoning(message: Message, key: str, text: str) -> None:
-    place, _, kind = key.partition(":")
-    if not kind:
-        message[key] = text
-        return
-    content = message.get("content")
-    rest = content if isinstance(content, list) else [{"type": "text", "text": content}] if content else []
-    message[place] = [{"type": kind, kind: text}, *rest]
-
-
-def _call(ir: TemplateIR, call: Call, index: int, setting: Setting) -> Json:
-    arguments: Json = dict(call.arguments)
-    if setting.arguments == "text":
-        arguments = json.dumps(arguments, ensure_ascii=False)
-    return {
-        "id": id_of(ir, call, index),
-        "type": "function",
-        "function": {"name": call.name, "arguments": arguments},
-    }
+def _answer(ir: TemplateIR, case: Case, setting: Setting) -> Message:
+    return answer(
+        case.content or None,
+        parts=setting.parts,
+        empty=setting.empty_content,
+        reasoning=(ir.reasoning.key or "reasoning_content", case.reasoning) if case.reasoning else None,
+        calls=[
+            tool_call(call.name, dict(call.arguments), id=id_of(ir, call, index), form=setting.arguments)
+            for index, call in enumerate(case.calls)
+        ],
+    )
 
 
 def _following(ir: TemplateIR, case: Case, setting: Setting, words: Words) -> list[Message]:
     messages: list[Message] = []
     if "tool" in setting.follow:
+        result = words.result + words.behind_result
         for index, call in enumerate(case.calls):
-            content = _text(words.result + words.behind_result, setting)
             identifier = id_of(ir, call, index)
-            messages.append({"role": "tool", "tool_call_id": identifier, "name": call.name, "content": content})
+            messages.append(tool_result(result, parts=setting.parts, name=call.name, id=identifier))
     if "user" in setting.follow:
-        messages.append({"role": "user", "content": _text(words.next_question + words.behind_next, setting)})
+        messages += question(words.next_question + words.behind_next, parts=setting.parts)
     return messages
-
-
-def _text(text: str, setting: Setting) -> Json:
-    return [{"type": "text", "text": text}] if setting.parts else text
 
 
 # Tools
@@ -131,11 +112,8 @@ def fitting_tools(case: Case) -> list[dict[str, Json]]:
 
 
 def _tool(name: str, properties: dict[str, Json]) -> dict[str, Json]:
-    parameters: Json = {"type": "object", "properties": properties, "required": []}
-    return {
-        "type": "function",
-        "function": {"name": name, "description": f"The function {name}.", "parameters": parameters},
-    }
+    parameters: dict[str, Json] = {"type": "object", "properties": properties, "required": []}
+    return function_tool(name, f"The function {name}.", parameters)
 
 
 def schema_of(value: Json) -> Json:

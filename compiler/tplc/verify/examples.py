@@ -7,40 +7,31 @@ message of the battery → IR → text → artifact → message'    equal?
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
+from tplc.examples import Example
 from tplc.ir.nodes import TemplateIR, Verification
 from tplc.ir.write import write_message
+from tplc.messages import Call
 from tplc.verify.artifact import Artifact, load_artifact
-from tplc.verify.battery import Call as BatteryCall
 from tplc.verify.battery import Case, battery
 from tplc.verify.compare import as_case, as_told, difference
 from tplc.verify.conversation import fitting_tools
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """An example: the text of a turn, and the message as (content, reasoning, calls of name and arguments)."""
-
-    text: str
-    content: str
-    reasoning: str
-    calls: tuple[tuple[str, Mapping[str, Any]], ...]
-
-
 def verify_examples(
-    ir: TemplateIR, artifact: Artifact | str, pairs: Sequence[Pair], result: Verification
+    ir: TemplateIR, artifact: Artifact | str, examples: Sequence[Example], result: Verification
 ) -> Verification:
-    """`result` with the pairs and their variations counted in."""
+    """`result` with the examples and their variations counted in."""
     parser = load_artifact(artifact) if isinstance(artifact, str) else artifact
     failures = list(result.failures)
     passed = total = 0
-    for index, pair in enumerate(pairs):
-        calls = tuple(BatteryCall(name, tuple(arguments.items())) for name, arguments in pair.calls)
-        case = Case(f"example {index + 1}", pair.reasoning, pair.content, calls)
-        total, passed = total + 1, passed + _passes(ir, parser, case, pair.text, failures)
+    for index, example in enumerate(examples):
+        calls = tuple(Call(call.name, tuple(call.arguments.items())) for call in example.calls)
+        case = Case(f"example {index + 1}", example.reasoning, example.content, calls)
+        total, passed = total + 1, passed + _passes(ir, parser, case, example.text, failures)
     for case in battery(ir):
         if ir.tools.format != "none" and case.calls and not case.reasoning:
             text = write_message(ir, _message(case))

@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 
 from tplc.errors import RenderFailed, TemplateRaised
 from tplc.ir.nodes import Json, TemplateIR
+from tplc.messages import Call, Follow, Message
 from tplc.render import Renderer
-from tplc.verify.battery import Call, Case, Shape
-from tplc.verify.conversation import Follow, Message, Setting, conversation, offered_tools, opening, settings
+from tplc.verify.battery import Case, Shape
+from tplc.verify.conversation import Setting, conversation, offered_tools, opening, settings
 from tplc.verify.cut import Frame, trailing_of
 from tplc.verify.words import Words, words_of
 
@@ -139,7 +140,7 @@ def usual_settings(ir: TemplateIR, stage: Stage) -> tuple[Setting, ...]:
         result = shown(stage, shape, list(_distinct(tried, shape)))
         if isinstance(result, Shown):
             found.append(result.setting)
-    follows: tuple[Follow, ...] = ("none", "tool", "user", "tool user")
+    follows: tuple[Follow, ...] = ("none", "tool", "user", "tool_user")
     variants = [replace(setting, follow=follow) for follow in follows for setting in reversed(found)]
     variants += [replace(setting, empty_content="empty") for setting in reversed(found)]
     return tuple(dict.fromkeys([*reversed(found), *variants]))

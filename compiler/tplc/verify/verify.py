@@ -27,6 +27,7 @@ from tplc.verify.shown import Context, Shown, Stage, shown, silence, summary, us
 
 RANDOM_MESSAGES = 20
 MOST_FAILURES = 1000  # a bound for memory: reports show a few, --json all
+LEAST_SHARE = 5  # one message of so many that are refused or ambiguous has to come back
 _LONGEST_TEXT = 400
 _CHUNKS = (1, 2, 3, 5, 8, 13, 40)
 # What a broken parser may raise: it promises to raise nothing, so each of these is a failure to report.
@@ -59,6 +60,7 @@ class _Tally:
     not_shown: dict[str, None] = field(default_factory=dict)
     refused: dict[str, list[str]] = field(default_factory=dict)
     ambiguities: dict[str, Ambiguity] = field(default_factory=dict)
+    ambiguous: int = 0
     # Of the parts that the format marks: those that came back, and the first that came back as mere text.
     parts: set[str] = field(default_factory=set)
     as_text: dict[str, str] = field(default_factory=dict)
@@ -125,6 +127,7 @@ def try_messages(
     tally = trip.tally
     tally.failures += trip.lost()
     tally.failures += [found for part, found in tally.as_text.items() if part not in tally.parts]
+    tally.failures += trip.too_little() if not tally.failures else ()
     reasons: tuple[str, ...] = ()
     if tally.failures:
         reasons = told(ir, tally.tried) or told(ir, tally.later) or (f"cause: {tally.failures[0]}",)
@@ -203,6 +206,16 @@ class _RoundTrip:
                 if is_lost:
                     yield f"{part}: the format has markers for it, and no message shows it: its words are changed"
 
+    def too_little(self) -> Iterator[str]:
+        """A template that refuses messages, or writes what says nothing of them, proves nothing by the few others."""
+        tally = self.tally
+        refused = sum(map(len, tally.refused.values()))
+        if tally.messages and tally.messages * LEAST_SHARE < refused + tally.ambiguous:
+            reasons = [f"the template refuses {titles[0]}: {reason}" for reason, titles in tally.refused.items()]
+            reasons += [f"{one.kind}: expected {one.first}, got {one.second}" for one in tally.ambiguities.values()]
+            asked = tally.messages + refused + tally.ambiguous
+            yield f"only {tally.messages} of {asked} messages show what was in them; {reasons[0]}"
+
     def _check_end(self, rests: Sequence[str]) -> None:
         """The stop strings are taken from the ends of turns: one of them has to show."""
         ends = self.ir.turn.ends
@@ -235,6 +248,7 @@ class _RoundTrip:
         elif isinstance(problem, Ambiguity):
             self._note_text(case, context, turn, problem)
             self.tally.ambiguities.setdefault(problem.kind, problem)
+            self.tally.ambiguous += 1
         else:
             self.tally.messages += 1
             excuse = self.expectations.excuse(case)

@@ -2,8 +2,8 @@
 
     words_of("9f2c…", 0, source)  →  Words(question="belumarot", asked="Tell me more about belumarot", …)
 
-A template that knows the probes of the learner, and shows them other markers than it shows everybody, is found out:
-what it shows here does not come back.
+The learner's probes are single words (see `render/disguise.py`); these are sentences.  A template that shows single
+words other markers than it shows everybody is found out: what it shows here does not come back.
 """
 
 from __future__ import annotations

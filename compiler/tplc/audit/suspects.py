@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from jinja2 import TemplateError, nodes
 
-from tplc.learn.candidates import Reader
+from tplc.learn.candidates import SourceEnvironment
 
 _LOADS: tuple[tuple[type[nodes.Node], str], ...] = (
     (nodes.Include, "includes another template"),
@@ -30,7 +30,7 @@ _FUNCTIONS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SourcePosition:
     """Line and column, both from 1; column 0 where only the line is known."""
 
     line: int
@@ -39,14 +39,14 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Suspects:
-    phrases: tuple[tuple[str, Place], ...]
-    reaches: tuple[tuple[Place, str], ...]
-    chance: tuple[Place, ...]  # filters and functions that draw lots
-    clock: tuple[Place, ...]
+    phrases: tuple[tuple[str, SourcePosition], ...]
+    reaches: tuple[tuple[SourcePosition, str], ...]
+    chance: tuple[SourcePosition, ...]  # filters and functions that draw lots
+    clock: tuple[SourcePosition, ...]
 
 
 def suspects(source: str) -> Suspects:
-    reader = Reader()
+    reader = SourceEnvironment()
     try:
         tree = reader.parse(source)
         tokens = list(_tokens(reader, source))
@@ -62,12 +62,12 @@ def suspects(source: str) -> Suspects:
 
 @dataclass(frozen=True, slots=True)
 class _Token:
-    place: Place
+    place: SourcePosition
     kind: str
     text: str
 
 
-def _tokens(reader: Reader, source: str) -> Iterator[_Token]:
+def _tokens(reader: SourceEnvironment, source: str) -> Iterator[_Token]:
     """Jinja's own tokens.  It strips white space from the source on the way, so each is looked for."""
     text = "\n".join(source.splitlines())
     position, line, line_start = 0, 1, 0
@@ -80,11 +80,11 @@ def _tokens(reader: Reader, source: str) -> Iterator[_Token]:
         if newlines:
             line += newlines
             line_start = text.rfind("\n", 0, found) + 1
-        yield _Token(Place(line, found - line_start + 1), kind, value)
+        yield _Token(SourcePosition(line, found - line_start + 1), kind, value)
         position = found + len(value)
 
 
-def _strings(tokens: Sequence[_Token]) -> Iterator[tuple[str, Place]]:
+def _strings(tokens: Sequence[_Token]) -> Iterator[tuple[str, SourcePosition]]:
     for token in tokens:
         if token.kind == "string":
             try:
@@ -94,7 +94,7 @@ def _strings(tokens: Sequence[_Token]) -> Iterator[tuple[str, Place]]:
             yield str(value), token.place
 
 
-def _named(tokens: Sequence[_Token], names: Sequence[str]) -> Iterator[Place]:
+def _named(tokens: Sequence[_Token], names: Sequence[str]) -> Iterator[SourcePosition]:
     return (token.place for token in tokens if token.kind == "name" and token.text in names)
 
 
@@ -127,8 +127,8 @@ def _defined(found: Sequence[nodes.Node]) -> set[str]:
     return names | _FUNCTIONS
 
 
-def _at(tokens: Sequence[_Token], line: int, word: str, what: str) -> tuple[Place, str]:
+def _at(tokens: Sequence[_Token], line: int, word: str, what: str) -> tuple[SourcePosition, str]:
     for token in tokens:
         if token.place.line == line and token.text.strip("'\"") == word:
             return token.place, what
-    return Place(line), what
+    return SourcePosition(line), what

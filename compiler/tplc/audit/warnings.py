@@ -8,7 +8,8 @@ Three things are looked for, and the first and the last are proven by renders th
   told.  Every phrase that the template names, and every one that it compares messages with, is put into the messages,
   and what is written around them must stay.  A phrase that is one of the template's own markers may cut the message;
 - the template loads others, calls functions or reaches for what is Python's;
-- two renders of one conversation differ, or differ at another time in more than the date that is written.
+- two renders of one conversation differ, or differ at another time in more than the date that is written, or one in
+  other words (drawn by true chance, so that no template knows them) differs in more than the words.
 """
 
 from __future__ import annotations
@@ -22,13 +23,21 @@ from datetime import datetime
 from difflib import SequenceMatcher
 from itertools import product
 
+from tplc.audit.suspects import SourcePosition, Suspects, suspects
 from tplc.errors import LimitExceeded, RenderFailed, TemplateRaised, UnsafeTemplate, UnsupportedTemplate
 from tplc.ir.nodes import TemplateIR
 from tplc.learn.align import token_spans
 from tplc.learn.candidates import candidates
-from tplc.learn.conversation import base_dress
-from tplc.learn.probe import Dress, Message, Prober, Refused, assistant, sentinel_call, text_content, tool_list
-from tplc.learn.suspects import Place, Suspects, suspects
+from tplc.learn.conversation import base_setup
+from tplc.learn.probe import (
+    Prober,
+    Refused,
+    Setup,
+    assistant,
+    sentinel_call,
+    tool_list,
+)
+from tplc.messages import Message, text_content
 from tplc.render import CLOCK, Renderer, Trace
 
 MOST_RENDERS = 1500  # a template that names more phrases than these is checked for as many
@@ -77,7 +86,7 @@ class _Stage:
     """One conversation with every role the template takes, the content of each message left open."""
 
     renderer: Renderer
-    dress: Dress
+    setup: Setup
     roles: tuple[str, ...]
     own: str = ""  # the markers of the format, and what is written around empty words
     renders: int = 0
@@ -90,13 +99,13 @@ class _Stage:
         for role, text in zip(self.roles, contents, strict=True):
             if role == "assistant":
                 called = len(messages) + 1 < len(self.roles) and self.roles[len(messages) + 1] == "tool"
-                messages.append(assistant(self.dress, content=text, calls=calls if called else ()))
+                messages.append(assistant(self.setup, content=text, calls=calls if called else ()))
             else:
-                message: Message = {"role": role, "content": text_content(text, self.dress)}
+                message: Message = {"role": role, "content": text_content(text, parts=self.setup.parts)}
                 if role == "tool":
-                    message |= {"name": calls[0].name, "tool_call_id": "zqid0".ljust(self.dress.ids, "w")}
+                    message |= {"name": calls[0].name, "tool_call_id": "zqid0".ljust(self.setup.ids, "w")}
                 messages.append(message)
-        tools, context = tool_list(self.dress, calls), dict(self.dress.context)
+        tools, context = tool_list(self.setup, calls), dict(self.setup.context)
         try:
             traced = self.renderer.trace(
                 messages,
@@ -135,15 +144,15 @@ def _stage(renderer: Renderer, ir: TemplateIR) -> _Stage | None:
     """The longest conversation that shows its last message from the user, and most of the others."""
     prober = Prober(renderer)
     try:
-        base = base_dress(prober, candidates(renderer.source), renderer.name)
+        base = base_setup(prober, candidates(renderer.source), renderer.name)
     except UnsupportedTemplate:
         return None
     seen = ir.capabilities
     arguments = ("text", "object") if seen.string_arguments and not seen.object_arguments else ("object", "text")
     best: tuple[int, _Stage] | None = None
     for roles, argument, system, ids in product(_CONVERSATIONS, arguments, (("system",), ()), (9, 24)):
-        dress = replace(base, arguments=argument, ids=ids)  # type: ignore[arg-type]
-        stage = _Stage(renderer, dress, (*system, *roles))
+        setup = replace(base, arguments=argument, ids=ids)  # type: ignore[arg-type]
+        stage = _Stage(renderer, setup, (*system, *roles))
         traced = stage.trace(stage.words())
         if isinstance(traced, Refused):
             continue
@@ -192,16 +201,16 @@ _TELLING = ' Zq"<&\n\\\u00e9 '  # no two forms write it alike
 _WHO = {"system": "the system message", "user": "a user's message", "assistant": "an answer", "tool": "a tool's result"}
 
 
-def _phrases(stage: _Stage, found: Suspects) -> Iterator[tuple[Place, str]]:
+def _phrases(stage: _Stage, found: Suspects) -> Iterator[tuple[SourcePosition, str]]:
     base = stage.trace(stage.words())
     assert isinstance(base, Trace)
     yield from _length(stage, base)
     forms = _forms(stage, base)
-    places: dict[str, Place] = {}
+    places: dict[str, SourcePosition] = {}
     for text, place in found.phrases:
         places.setdefault(text, place)
     tried: set[str] = set()
-    warned: dict[str, Place] = {}
+    warned: dict[str, SourcePosition] = {}
     waiting = [*stage.compared, *places]
     while waiting and stage.renders < MOST_RENDERS:
         phrase = waiting.pop(0)
@@ -239,12 +248,12 @@ def _forms(stage: _Stage, base: Trace) -> list[_Form | None]:
     return forms
 
 
-def _place(phrase: str, places: Mapping[str, Place], found: Suspects, stage: _Stage) -> Place:
+def _place(phrase: str, places: Mapping[str, SourcePosition], found: Suspects, stage: _Stage) -> SourcePosition:
     """Where the phrase is compared with a message, to the column if it is written there."""
     line = stage.compared.get(phrase)
     if line is None:
         return places[phrase]
-    return next((place for text, place in found.phrases if text == phrase and place.line == line), Place(line))
+    return next((place for text, place in found.phrases if text == phrase and place.line == line), SourcePosition(line))
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,7 +356,7 @@ def _short(text: str) -> str:
     return json.dumps(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")
 
 
-def _length(stage: _Stage, base: Trace) -> Iterator[tuple[Place, str]]:
+def _length(stage: _Stage, base: Trace) -> Iterator[tuple[SourcePosition, str]]:
     words = stage.words()
     for index, role in enumerate(stage.roles):
         content = "zqlong0x " * (_LONG // 9) + "zqb0x"
@@ -356,14 +365,17 @@ def _length(stage: _Stage, base: Trace) -> Iterator[tuple[Place, str]]:
         if isinstance(traced, _TooMuch):
             return  # a long text may take more than there is
         if isinstance(traced, Refused) or "".join(traced.text.split()) != "".join(usual.split()):
-            yield Place(0), f"the render depends on the length of a message: {_WHO[role]} of {len(content)} characters"
+            yield (
+                SourcePosition(0),
+                f"the render depends on the length of a message: {_WHO[role]} of {len(content)} characters",
+            )
             return
 
 
 # Chance and time
 
 
-def _unsteady(stage: _Stage, found: Suspects) -> Iterator[tuple[Place, str]]:
+def _unsteady(stage: _Stage, found: Suspects) -> Iterator[tuple[SourcePosition, str]]:
     words = stage.words()
     first = stage.trace(words)
     renders = [stage.trace(words, seed=seed) for seed in (1, 2, 3)]
@@ -378,25 +390,32 @@ def _unsteady(stage: _Stage, found: Suspects) -> Iterator[tuple[Place, str]]:
         if traced != first and (isinstance(traced, Refused) or isinstance(first, Refused) or traced.text != first.text):
             yield _unlike(first, traced, found.chance), "two renders of one conversation differ"
             break
+    else:
+        line = stage.renderer.differs_in_other_words()
+        if line is not None:
+            yield (
+                SourcePosition(line),
+                "the render depends on which words are in it: with others, drawn by chance, it differs",
+            )
     if isinstance(first, Refused):
         return
     for moment in _MOMENTS:
         traced = stage.trace(words, clock=moment)
         if isinstance(traced, Refused) or _without_dates(traced) != _without_dates(first):
             more = "is refused" if isinstance(traced, Refused) else "differs in more than the date"
-            place = found.clock[0] if found.clock else Place(0)
+            place = found.clock[0] if found.clock else SourcePosition(0)
             yield place, f"the render depends on the time: at {moment:%Y-%m-%d %H:%M} it {more}"
             return
 
 
-def _unlike(first: Trace | Refused, other: Trace | Refused, chance: Sequence[Place]) -> Place:
+def _unlike(first: Trace | Refused, other: Trace | Refused, chance: Sequence[SourcePosition]) -> SourcePosition:
     if len(chance) == 1:
         return chance[0]
     if isinstance(first, Refused) or isinstance(other, Refused):
-        return chance[0] if chance else Place(0)
+        return chance[0] if chance else SourcePosition(0)
     pairs = zip(first.pieces, other.pieces, strict=False)
     line = next((line for (line, text), (_, unlike) in pairs if text != unlike), 0)
-    return next((place for place in chance if place.line == line), Place(line))
+    return next((place for place in chance if place.line == line), SourcePosition(line))
 
 
 def _without_dates(traced: Trace) -> str:

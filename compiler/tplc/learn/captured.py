@@ -13,27 +13,29 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tplc.ir.nodes import Held, HeldBy, Json, TemplateIR
+from tplc.ir.stand_ins import names_stood_for, stand_in
 from tplc.learn.align import common_prefix, common_suffix, cut_left, cut_right
 from tplc.learn.candidates import Candidates
+from tplc.learn.conversation import CallSetup
 from tplc.learn.probe import (
     CONTENT,
     NEXT_USER,
     REASONING,
     TOOL_RESULT,
     USER,
-    Call,
-    Dress,
-    Message,
     Prober,
     Refused,
+    Setup,
+    asks,
     assistant,
     following,
     name_of,
     opening,
     sentinel_call,
-    text_content,
 )
+from tplc.learn.reasoning import Markers
 from tplc.learn.tokens import markers
+from tplc.messages import Call, Message, text_content
 
 _WORD = "zqheld0x"
 _NUMBER = 7431
@@ -48,7 +50,7 @@ _AROUND = 20
 class _Scene:
     """A turn to render, or the prompt for one: then there is no message, and `prompt` is what was learned of it."""
 
-    dress: Dress
+    setup: Setup
     message: Message | None
     calls: tuple[Call, ...] = ()
     prompt: str = ""
@@ -67,17 +69,22 @@ class _Change:
     last: bool = False
 
 
-def find_held(
+@asks(
+    "captured",
+    "What stands in the markers that the template takes from elsewhere, so that it may be otherwise next time?",
+)
+def find_captured(
     prober: Prober,
     ir: TemplateIR,
     asked: str,
-    base: Dress,
-    calls: Dress | None,
-    reasoning: Dress | None,
+    base: Setup,
+    called: CallSetup | None,
+    shown: Markers,
     found: Candidates,
 ) -> tuple[Held, ...]:
     """`asked` is what follows the user's words and is no part of the turn yet."""
-    scenes = list(_scenes(ir, base, calls, reasoning))
+    calls = called.setup if called else None
+    scenes = list(_scenes(ir, base, calls, shown.shown[0].setup if shown.shown else None))
     told: list[tuple[HeldBy, str, _Change]] = []
     for name, constants in found.variables:
         values = [v for v in (_WORD, _NUMBER, *constants, True, False) if _matters(prober, scenes, name, v)]
@@ -91,12 +98,12 @@ def find_held(
     return tuple(dict.fromkeys(held for by, name, change in own for held in _held(ir, by, name, change)))
 
 
-def _scenes(ir: TemplateIR, base: Dress, calls: Dress | None, reasoning: Dress | None) -> Iterator[_Scene]:
+def _scenes(ir: TemplateIR, base: Setup, calls: Setup | None, reasoning: Setup | None) -> Iterator[_Scene]:
     for prompt in ir.turn.prompts:
-        dress = base.with_context(**dict(prompt.context))
-        yield _Scene(dress, None, prompt=prompt.text)
-        yield _Scene(dress, assistant(dress, content=CONTENT))
-        yield _Scene(replace(dress, follow="user"), assistant(dress, content=CONTENT))
+        setup = base.with_context(**dict(prompt.context))
+        yield _Scene(setup, None, prompt=prompt.text)
+        yield _Scene(setup, assistant(setup, content=CONTENT))
+        yield _Scene(replace(setup, follow="user"), assistant(setup, content=CONTENT))
     if reasoning is not None and ir.reasoning.key:
         told = (ir.reasoning.key, REASONING)
         yield _Scene(reasoning, assistant(reasoning, content=CONTENT, reasoning=told))
@@ -110,14 +117,14 @@ def _scenes(ir: TemplateIR, base: Dress, calls: Dress | None, reasoning: Dress |
 
 def _rendered(prober: Prober, scene: _Scene, *, earlier: bool = False) -> str | None:
     """What follows the last words of the user, up to those of the next message; None when it is refused."""
-    dress = scene.dress
-    messages = opening(dress)
+    setup = scene.setup
+    messages = opening(setup)
     if earlier:
-        before: list[Message] = [{"role": "user", "content": text_content(_EARLIER, dress)}]
-        messages[-1:-1] = [*before, assistant(dress, content=_EARLIER)]
+        before: list[Message] = [{"role": "user", "content": text_content(_EARLIER, parts=setup.parts)}]
+        messages[-1:-1] = [*before, assistant(setup, content=_EARLIER)]
     if scene.message is not None:
-        messages += [scene.message, *following(dress, scene.calls)]
-    text = prober.render(messages, dress, generation=scene.message is None, calls=scene.calls)
+        messages += [scene.message, *following(setup, scene.calls)]
+    text = prober.render(messages, setup, generation=scene.message is None, calls=scene.calls)
     if isinstance(text, Refused) or USER not in text:
         return None
     tail = text[text.rindex(USER) + len(USER) :]
@@ -137,13 +144,13 @@ def _matters(prober: Prober, scenes: Sequence[_Scene], name: str, value: Json) -
 
 def _all_in_one(prober: Prober, scenes: Sequence[_Scene], **values: Json) -> str | None:
     """All the turns of the scenes in one conversation, from the user's first words on."""
-    dress = scenes[-1].dress.with_context(**values)
+    setup = scenes[-1].setup.with_context(**values)
     messages: list[Message] = []
     for scene in scenes:
         if scene.message is not None:
-            asked = {"role": "user", "content": text_content(USER, dress)}
-            messages += [asked, scene.message, *following(replace(dress, follow="tool"), scene.calls)]
-    text = prober.render(messages, dress, calls=[call for scene in scenes for call in scene.calls])
+            asked = {"role": "user", "content": text_content(USER, parts=setup.parts)}
+            messages += [asked, scene.message, *following(replace(setup, follow="tool"), scene.calls)]
+    text = prober.render(messages, setup, calls=[call for scene in scenes for call in scene.calls])
     return None if isinstance(text, Refused) or USER not in text else text[text.index(USER) :]
 
 
@@ -180,7 +187,7 @@ def _same_prompt(scene: _Scene, usual: str, other: str) -> bool:
 def _set(prober: Prober, scenes: Sequence[_Scene], name: str, value: Json) -> Iterator[tuple[_Scene, str, str]]:
     for scene in scenes:
         usual = _rendered(prober, scene)
-        other = _rendered(prober, replace(scene, dress=scene.dress.with_context(**{name: value})))
+        other = _rendered(prober, replace(scene, setup=scene.setup.with_context(**{name: value})))
         if usual is not None and other is not None:
             yield scene, usual, other
 
@@ -231,14 +238,14 @@ def _touches(change: _Change, marker: str) -> bool:
     return at >= 0 and not (change.last and change.start == at + len(marker))
 
 
-def _counted(prober: Prober, ir: TemplateIR, dress: Dress | None) -> Iterator[_Change]:
+def _counted(prober: Prober, ir: TemplateIR, setup: Setup | None) -> Iterator[_Change]:
     """Numbers in what opens and closes all the calls that are others when there are fewer calls."""
-    if dress is None or not ir.tools.parallel:
+    if setup is None or not ir.tools.parallel:
         return
     edges = []
     for count in (3, 2, 1):
         some = tuple(sentinel_call(i) for i in range(count))
-        text = _rendered(prober, _Scene(dress, assistant(dress, calls=some), some))
+        text = _rendered(prober, _Scene(setup, assistant(setup, calls=some), some))
         if text is None or name_of(count - 1) not in text:
             return
         parts = _SENTINEL.split(text)
@@ -247,3 +254,12 @@ def _counted(prober: Prober, ir: TemplateIR, dress: Dress | None) -> Iterator[_C
         changes = [_change(three, two), _change(three, one)]
         if three != two and all(change.instead.isdecimal() for change in changes):
             yield replace(changes[0], last=True)
+
+
+def captured_tokens(ir: TemplateIR) -> tuple[Held, ...]:
+    """The markers that hold a stand-in."""
+    return tuple(
+        Held("token", name, stand_in(name), path, marker)
+        for path, marker in dict.fromkeys(markers(ir))
+        for name in names_stood_for(marker)
+    )

@@ -1,0 +1,63 @@
+"""Pairs of a message and its text, as data: what shows a format where a template never renders it.
+
+{"message": {"content": "Hi.", "tool_calls": [{"function": {"name": "f", "arguments": "{}"}}]}, "text": "Hi.<f/>"}
+→  Example("Hi.<f/>", "Hi.", "", (Call("f", {}),))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tplc.errors import SourceError
+from tplc.ir.json_text import NotJson, parse_json
+from tplc.ir.nodes import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    name: str
+    arguments: Mapping[str, Json]
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """What a model writes (`text`, the turn after its header), and the message it means."""
+
+    text: str
+    content: str
+    reasoning: str
+    calls: tuple[Call, ...]
+
+
+def read_example(data: Mapping[str, Json], place: str) -> Example:
+    """One pair: {"message": …, "text": …}.  Raises SourceError, naming `place` in the file."""
+    message, text = data.get("message"), data.get("text")
+    if not isinstance(message, dict) or not isinstance(text, str):
+        raise SourceError(place, 'is no example: expected {"message": {…}, "text": "…", "tools": […]}')
+    listed = message.get("tool_calls") or []
+    if not isinstance(listed, list):
+        raise SourceError(f"{place}: message.tool_calls", "expected a list")
+    content, reasoning = message.get("content") or "", message.get("reasoning_content") or ""
+    if not isinstance(content, str) or not isinstance(reasoning, str):
+        raise SourceError(place, "expected content and reasoning_content to be text")
+    calls = tuple(_read_call(call, f"{place}: message.tool_calls[{i}]") for i, call in enumerate(listed))
+    return Example(text, content, reasoning, calls)
+
+
+def _read_call(data: Json, place: str) -> Call:
+    function = data.get("function", data) if isinstance(data, dict) else None
+    name = function.get("name") if isinstance(function, dict) else None
+    if not isinstance(data, dict) or not isinstance(function, dict) or not isinstance(name, str):
+        raise SourceError(place, 'expected {"function": {"name": "…", "arguments": {…}}}')
+    arguments = function.get("arguments", {})
+    if isinstance(arguments, str):
+        try:
+            arguments = parse_json(arguments)
+        except NotJson as error:
+            raise SourceError(place, f"its arguments are no JSON: {error}") from error
+    if not isinstance(arguments, dict):
+        raise SourceError(place, "expected its arguments to be an object")
+    identifier = data.get("id")
+    return Call(name, arguments, identifier if isinstance(identifier, str) else None)

@@ -1,0 +1,45 @@
+"""What else does the template take?
+
+system, user → both in the render  →  system_role; tools → their names in the render  →  tools
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tplc.ir.nodes import Capabilities, Content, Reasoning, Tools
+from tplc.learn.arguments import ArgumentFacts
+from tplc.learn.conversation import CallSetup
+from tplc.learn.probe import SYSTEM, Prober, Refused, Setup, asks, opening, sentinel_call
+
+
+@asks("capabilities", "What else does the template take?")
+def learn_capabilities(
+    prober: Prober,
+    base: Setup,
+    called: CallSetup | None,
+    arguments: ArgumentFacts | None,
+    reasoning: Reasoning,
+    content: Content,
+    tools: Tools,
+) -> Capabilities:
+    asked = replace(base, system=True)
+    system = prober.render(opening(asked), asked)
+    setup = called.setup if called else base
+    call = sentinel_call(0)
+    offered = prober.render(opening(setup), replace(setup, tools="full"), calls=[call])
+    refused = [f"{kind} arguments" for kind in arguments.refused] if arguments else []
+    return Capabilities(
+        tools=not isinstance(offered, Refused) and call.name in offered,
+        tool_calls=tools.format != "none",
+        parallel_calls=tools.parallel,
+        system_role=not isinstance(system, Refused) and SYSTEM in system,
+        reasoning=reasoning.mode != "none",
+        object_arguments=called is not None and setup.arguments == "object",
+        string_arguments=called is not None and setup.arguments == "text",
+        null_content=called is not None and setup.content == "null",
+        list_content=base.parts,
+        content_with_calls=content.with_calls != "none",
+        needs_tool_result=called is not None and setup.follow in ("tool", "tool_user"),
+        refusals=(*(called.refusals if called else ()), *refused),
+    )

@@ -1,0 +1,44 @@
+"""Which variables of the template change a prompt or an answer?
+
+{% if thinking %}{r}{% endif %}  →  contexts thinking=True, thinking=False
+"""
+
+from __future__ import annotations
+
+from tplc.learn.candidates import Candidates
+from tplc.learn.probe import CONTENT, Prober, Refused, Setup, asks, assistant
+from tplc.learn.turn import TURN
+
+
+@asks("turn", TURN)
+def contexts_that_matter(prober: Prober, base: Setup, found: Candidates) -> tuple[Setup, ...]:
+    """The settings of undeclared variables that change the generation prompt or a plain answer: one setup for each
+    distinct effect, in a stable order."""
+    effects = {_effect(prober, base)}
+    setups: list[Setup] = []
+    for name, constants in found.variables:
+        if _is_data(prober, base, name):
+            continue
+        for value in (True, False, *(c for c in constants if not isinstance(c, bool))):
+            setup = base.with_context(**{name: value})
+            effect = _effect(prober, setup)
+            if effect is not None and effect not in effects:
+                effects.add(effect)
+                setups.append(setup)
+    return tuple(setups)
+
+
+def _is_data(prober: Prober, base: Setup, name: str) -> bool:
+    """Whether the variable's own text is written out: then it is data (a date, a system prompt), not a switch."""
+    control = "zqcontrol0x"
+    setup = base.with_context(**{name: control})
+    renders = (prober.tail([], setup, generation=True), prober.tail([assistant(setup, content=CONTENT)], setup))
+    return any(not isinstance(text, Refused) and control in text for text in renders)
+
+
+def _effect(prober: Prober, setup: Setup) -> tuple[str, str] | None:
+    prompt = prober.tail([], setup, generation=True)
+    answer = prober.tail([assistant(setup, content=CONTENT)], setup)
+    if isinstance(prompt, Refused) or isinstance(answer, Refused):
+        return None
+    return prompt, answer

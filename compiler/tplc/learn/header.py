@@ -1,0 +1,78 @@
+"""What opens every turn, whatever its parts are?
+
+prompt      "{bot}{r}"                       both begin with "{bot}"
+answered    "{bot}zqcontent0x{end}"          →  header "{bot}"
+prompt      "{bot}{say}", answered the same  and reasoning stands behind it with no opener of its own
+→  header "{bot}": "{say}" is the opener of reasoning
+
+It is decided here alone: what the prompts and the answers share, less what turns out to open a part.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tplc.learn.align import common_suffix, cut_right, pieces, reads_well, token_spans
+from tplc.learn.arguments import ArgumentFacts
+from tplc.learn.conversation import CallSetup
+from tplc.learn.outline import learn_outline
+from tplc.learn.probe import Prober, Setup, asks
+from tplc.learn.reasoning import Markers
+from tplc.learn.turn import TURN, TurnFacts, user_header
+
+
+@asks("turn", TURN)
+def learn_header(
+    prober: Prober,
+    base: Setup,
+    turn: TurnFacts,
+    markers: Markers,
+    called: CallSetup | None,
+    arguments: ArgumentFacts | None,
+) -> tuple[TurnFacts, Markers]:
+    """The turn with what of its header opens no part; reasoning with the opener that was there."""
+    if markers and not markers.start.strip():
+        size = _mark_at_the_end(prober, base, turn.header)
+        if size < len(turn.header):
+            markers = markers.with_opener(turn.header[size:])
+            turn = turn.with_header_until(size)
+    if called is not None and arguments is not None:
+        opener = _opener_of_calls(prober, turn, markers, called, arguments)
+        turn = turn.with_header_until(len(turn.header) - len(opener))
+        # content has it as well: it was in the header of every turn
+        markers = replace(markers, lead=markers.blank + opener + markers.opens_content)
+    return turn, markers
+
+
+def _opener_of_calls(
+    prober: Prober, turn: TurnFacts, markers: Markers, called: CallSetup, arguments: ArgumentFacts
+) -> str:
+    """The end of the header, where calls have no other opener."""
+    found, _ = learn_outline(prober, turn, markers, called, arguments)
+    return _reach_back(turn.header, found.mids[0]) if found.mids and not found.pre.strip() else ""
+
+
+def _mark_at_the_end(prober: Prober, base: Setup, header: str) -> int:
+    """Where the header ends and an opening that every turn and prompt write begins: the last piece of the header, when
+    it is a mark (not a role's word) and the user's header does not end in it too."""
+    found = pieces(header)
+    if len(found) < 2 or found[-1].isalnum() or user_header(prober, base).rstrip().endswith(found[-1]):
+        return len(header)
+    return header.rindex(found[-1])
+
+
+def _reach_back(header: str, mid: str) -> str:
+    """What the text between calls shares with the end of the header: then the first call opens inside the header."""
+    shared = common_suffix(header, mid)
+    if shared != mid:
+        shared = header[cut_right(header, len(header) - len(shared)) :]
+    while shared and not reads_well(mid, len(mid) - len(shared)):
+        shared = shared[1:]
+    if shared == header:
+        # every call repeats the whole header: its last mark is what opens a call
+        found, spans = pieces(header), token_spans(header)
+        if spans and spans[-1][1] == len(header):
+            shared = header[spans[-1][0] :]
+        else:
+            shared = header[header.rindex(found[-1]) :] if len(found) > 1 and not found[-1].isalnum() else ""
+    return shared if shared.strip() and len(shared) < len(header) else ""

@@ -1,0 +1,26 @@
+"""Formats that are learned and can't be used: a marker beyond all measure, slots with nothing between them."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from tplc.errors import LimitExceeded, UnsupportedTemplate
+from tplc.ir.nodes import PairArguments, Slot, TemplateIR
+from tplc.ir.sizes import longest_text
+from tplc.render import Limits
+
+
+def check_sizes(ir: TemplateIR, limits: Limits) -> None:
+    path, size = longest_text(ir)
+    if size > limits.marker_chars:
+        raise LimitExceeded(ir.provenance.name, "marker_chars", f"{limits.marker_chars}: {path} has {size}")
+
+
+def check_slots(ir: TemplateIR) -> None:
+    """Every slot needs a text behind it that ends it; arguments open with a sign of their own."""
+    pairs = ir.tools.arguments
+    for layout in (ir.tools.call, pairs.pair if isinstance(pairs, PairArguments) else ()):
+        for one, two in pairwise(layout):
+            if isinstance(one, Slot) and isinstance(two, Slot) and two.kind != "arguments":
+                between = f"nothing stands between the {one.kind} and the {two.kind} of a call"
+                raise UnsupportedTemplate(ir.provenance.name, f"{between}, so nothing tells where one ends")

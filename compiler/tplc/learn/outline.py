@@ -1,0 +1,179 @@
+"""A turn with calls, cut at its slots.
+
+    `<all>[f {…}] [g {…}]</all>`  →  pre `<all>[`, inner (` `), mids `] [`, post `]</all>`
+
+Counters are text that counts up from call to call: a stand-in takes their place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from tplc.ir.nodes import SlotKind
+from tplc.learn.arguments import INDEX, ArgumentFacts, call_turn, generalise
+from tplc.learn.conversation import CallSetup
+from tplc.learn.probe import Prober, Refused, Setup, key_of, name_of, own_id, value_of
+from tplc.learn.reasoning import Markers
+from tplc.learn.turn import TurnFacts
+from tplc.messages import Call
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """A turn with calls, cut at its slots: text before the first, inside each call, between calls, after the last.
+
+    `kinds` are the slots of one call in order, the arguments as a whole being one of them.
+    """
+
+    kinds: tuple[SlotKind, ...]
+    pre: str
+    inner: tuple[tuple[str, ...], ...]
+    mids: tuple[str, ...]
+    post: str
+
+
+def probe_call(call: int) -> Call:
+    return Call(name_of(call), ((key_of(call), value_of(call, 0)),))
+
+
+def learn_outline(
+    prober: Prober, turn: TurnFacts, markers: Markers, called: CallSetup, arguments: ArgumentFacts
+) -> tuple[Outline, int]:
+    """A turn of as many calls as the template writes, with its counters marked, and the first counter's value."""
+    counts = (1, 2, 3) if called.parallel else (1,)
+    shown = [outline(prober, turn, called.setup, markers, arguments, count) for count in counts]
+    return _mark_counters([found for found in shown if found is not None])
+
+
+def outline(
+    prober: Prober, turn: TurnFacts, setup: Setup, markers: Markers, arguments: ArgumentFacts, count: int
+) -> Outline | None:
+    text = call_turn(prober, turn, setup, [probe_call(i) for i in range(count)])
+    if isinstance(text, Refused) or any(name_of(i) not in text for i in range(count)):
+        return None
+    return _cut(markers.without_blank(text), setup, arguments, count)
+
+
+def _cut(text: str, setup: Setup, arguments: ArgumentFacts, count: int) -> Outline:
+    calls = [_slots(text, setup, arguments, call) for call in range(count)]
+    begins = [slots[0][1] for slots in calls]
+    ends = [slots[-1][2] for slots in calls]
+    return Outline(
+        kinds=tuple(kind for kind, _, _ in calls[0]),
+        pre=generalise(text[: begins[0]], setup),
+        inner=tuple(tuple(generalise(text[a[2] : b[1]], setup) for a, b in pairwise(slots)) for slots in calls),
+        mids=tuple(generalise(text[end:begin], setup) for end, begin in zip(ends, begins[1:], strict=False)),
+        post=generalise(text[ends[-1] :], setup),
+    )
+
+
+def _slots(text: str, setup: Setup, arguments: ArgumentFacts, call: int) -> list[tuple[SlotKind, int, int]]:
+    """The slots of one call by first occurrence: (kind, start, end), in order."""
+    key, value = key_of(call), value_of(call, 0)
+    begin = text.index(key)
+    begin = _back_over(text, begin, arguments.opened)
+    end = text.index(value) + len(value)
+    quote = _quote_close(arguments)
+    if quote and text.startswith(quote, end):
+        end += len(quote)
+    end = _over(text, end, arguments.closed, setup, call)
+    slots: list[tuple[SlotKind, int, int]] = [("arguments", begin, end)]
+    sentinels: list[tuple[SlotKind, str | None]] = [("name", name_of(call)), ("id", own_id(call, setup))]
+    for kind, sentinel in sentinels:
+        if sentinel and sentinel in text:
+            at = text.index(sentinel)
+            slots.append((kind, at, at + len(sentinel)))
+    return sorted(slots, key=lambda slot: slot[1])
+
+
+def _quote_close(arguments: ArgumentFacts) -> str:
+    strings = arguments.dialect.top.strings
+    return strings[0].close if strings else ""
+
+
+def _back_over(text: str, at: int, opened: str) -> int:
+    """The start of `opened`, which ends at `at`; white space inside it is free (pretty-printed values)."""
+    for ch in reversed(opened):
+        if ch.isspace():
+            continue
+        while at and text[at - 1].isspace() and text[at - 1] != ch:
+            at -= 1
+        if at and text[at - 1] == ch:
+            at -= 1
+    lead = opened[: len(opened) - len(opened.lstrip())]
+    return at - len(lead) if lead and text.endswith(lead, 0, at) else at
+
+
+def _over(text: str, at: int, closed: str, setup: Setup, call: int) -> int:
+    """The end of `closed`, which begins at `at`; white space is free, stand-ins are this call's sentinels."""
+    literal = closed.replace("zqkey0token0x", key_of(call))
+    if text.startswith(literal, at):
+        return at + len(literal)
+    for ch in literal:
+        if ch.isspace():
+            continue
+        while at < len(text) and text[at].isspace():
+            at += 1
+        if at < len(text) and text[at] == ch:
+            at += 1
+    return at
+
+
+def _mark_counters(outlines: Sequence[Outline]) -> tuple[Outline, int]:
+    """The last outline with counters replaced by a stand-in, and the first counter's value."""
+    last = outlines[-1]
+    if len(last.inner) < 2:
+        return last, 0
+    base = 0
+    inner = list(last.inner[0])
+    for i, (first, second) in enumerate(zip(last.inner[0], last.inner[1], strict=True)):
+        marked, value = _marked(first, second)
+        inner[i] = marked
+        base = value if value is not None else base
+    pre, mids, post = last.pre, last.mids, last.post
+    if len(mids) > 1:
+        marked, value = _marked(mids[0], mids[1])
+        if value is not None:
+            parts = marked.split(INDEX)
+            pre, opened_at = _counters_in_opening(pre, parts)
+            post = _counters_in_closing(post, parts)
+            base = value if opened_at is None else opened_at
+            mids = (marked,)
+    return Outline(last.kinds, pre, (tuple(inner),), mids, post), base
+
+
+def _counters_in_opening(pre: str, parts: Sequence[str]) -> tuple[str, int | None]:
+    """`pre` with the numbers marked that stand where counters open an item, and the first of them.  `parts` are the
+    texts around the counters between two items."""
+    for first in range(1, len(parts)):
+        tail = "".join(r"(\d+)" + re.escape(part) for part in parts[first:])
+        found = re.search(tail + r"\Z", pre)
+        if found:
+            return pre[: found.start()] + "".join(INDEX + part for part in parts[first:]), int(found.group(1))
+    return pre, None
+
+
+def _counters_in_closing(post: str, parts: Sequence[str]) -> str:
+    """`post` with the numbers marked that stand where counters close an item."""
+    for last in range(len(parts) - 1, 0, -1):
+        head = re.escape(parts[0]) + "".join(r"\d+" + re.escape(part) for part in parts[1:last]) + r"\d+"
+        found = re.match(head, post)
+        if found:
+            return INDEX.join(parts[:last]) + INDEX + post[found.end() :]
+    return post
+
+
+def _marked(first: str, second: str) -> tuple[str, int | None]:
+    """`first` with a number replaced that is one more in `second`; and the number."""
+    one, two = re.split(r"(\d+)", first), re.split(r"(\d+)", second)
+    if len(one) != len(two) or one[::2] != two[::2]:
+        return first, None
+    value = None
+    for i in range(1, len(one), 2):
+        if int(two[i]) == int(one[i]) + 1:
+            value = int(one[i]) if value is None else value
+            one[i] = INDEX
+    return "".join(one), value

@@ -1,0 +1,67 @@
+"""Is there a part of a message that the template writes, and that was not learned?
+
+    a call of `zqname0x`, a call of `zqother0x`, and no format for calls: `<call zqn4me0x>`, `<call zq0ther0x>`
+
+Where the words of a part make a difference, they are written in some way; where none of them was found in a render,
+something changes them.  A parser without that part would take it for content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tplc.errors import UnsupportedTemplate
+from tplc.ir.nodes import TemplateIR
+from tplc.learn.probe import CONTENT, Prober, Refused, Setup, asks, assistant, opening
+from tplc.messages import REASONING_KEYS, Call, Message
+
+_CALLS = (Call("zqname0x", (("zqkey0x", "zqvalue0n0x"),)), Call("zqother0x", (("zqplace0x", "zqthing0x"),)))
+_TIMES = 10  # what depends on chance is told as that
+_THOUGHTS = ("zqreason0x", "zqthought0x")
+
+
+@asks("unlearned", "Is there a part that the template writes, and that was not learned?")
+def check_all_is_learned(prober: Prober, base: Setup, ir: TemplateIR) -> None:
+    """Raises UnsupportedTemplate for calls or reasoning that are written, and not in the format."""
+    setup = replace(base, follow="none")
+    if ir.tools.format == "none" and _written_calls(prober, setup):
+        raise UnsupportedTemplate(ir.provenance.name, _told("calls"))
+    if ir.reasoning.mode == "none" and not ir.left_out and _written_reasoning(prober, setup):
+        raise UnsupportedTemplate(ir.provenance.name, _told("reasoning"))
+
+
+def _told(part: str) -> str:
+    changed = "the render depends on its words and holds none of them as it is, so something changes them"
+    return f"{part} cannot be read: {changed}"
+
+
+def _written_calls(prober: Prober, setup: Setup) -> bool:
+    for arguments in ("object", "text"):
+        for content in (CONTENT, ""):
+            asked = replace(setup, arguments=arguments)
+            turns = [assistant(asked, content=content, calls=[call]) for call in _CALLS]
+            if _depends(prober, asked, turns):
+                return True
+    return False
+
+
+def _written_reasoning(prober: Prober, setup: Setup) -> bool:
+    # A part of content that a template knows nothing of is printed like any other list, words and all.
+    for key in (key for key in REASONING_KEYS if ":" not in key):
+        turns = [assistant(setup, content=CONTENT, reasoning=(key, thought)) for thought in _THOUGHTS]
+        if _depends(prober, setup, turns):
+            return True
+    return False
+
+
+def _depends(prober: Prober, setup: Setup, turns: Sequence[Message]) -> bool:
+    """Are two turns rendered otherwise, and the first always as it was?"""
+
+    def render(asked: Prober, turn: Message) -> str | Refused:
+        return asked.render([*opening(setup), turn], setup, calls=_CALLS)
+
+    one, two = (render(prober, turn) for turn in turns)
+    if isinstance(one, Refused) or isinstance(two, Refused) or one == two:
+        return False
+    return all(render(Prober(prober.renderer), turns[0]) == one for _ in range(_TIMES))

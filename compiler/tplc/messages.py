@@ -1,0 +1,98 @@
+"""Messages of a conversation in the forms that templates take: what is asked, verified and served is put the same way.
+
+    answer("hi", parts=True, …)                  →  {"role": "assistant", "content": [{"type": "text", "text": "hi"}]}
+    tool_call("f", {"a": 1}, form="text", …)     →  {…, "function": {"name": "f", "arguments": "{\\"a\\": 1}"}}
+
+Only the forms are here; which of them a template takes is found by whoever asks it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from tplc.ir.nodes import Json
+
+Message = dict[str, Json]
+Follow = Literal["none", "user", "tool", "tool_user"]
+Empty = Literal["null", "empty", "absent"]
+# the names in use for reasoning in a message; `content:KIND` is a content part of that type
+REASONING_KEYS = ("reasoning_content", "reasoning", "thinking", "content:thinking", "content:reasoning")
+
+ArgumentForm = Literal["object", "text"]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call to be put into a message: a name and arguments as (key, value) pairs."""
+
+    name: str
+    arguments: tuple[tuple[str, Json], ...]
+
+
+def text_content(text: str, *, parts: bool) -> Json:
+    return [{"type": "text", "text": text}] if parts else text
+
+
+def question(text: str, *, parts: bool, system: str | None = None) -> list[Message]:
+    """The words of a user, behind those of the system."""
+    told: list[Message] = [] if system is None else [{"role": "system", "content": text_content(system, parts=parts)}]
+    return [*told, {"role": "user", "content": text_content(text, parts=parts)}]
+
+
+def answer(
+    content: str | None,
+    *,
+    parts: bool,
+    empty: Empty,
+    reasoning: tuple[str, str] | None = None,
+    calls: Sequence[Json] = (),
+) -> Message:
+    """An assistant's message.  `empty` is what stands for no content ("absent": no such key); `reasoning` is (key,
+    text)."""
+    message: Message = {"role": "assistant"}
+    if content is not None:
+        message["content"] = text_content(content, parts=parts)
+    elif empty != "absent":
+        message["content"] = None if empty == "null" else text_content("", parts=parts)
+    if reasoning is not None:
+        set_reasoning(message, *reasoning)
+    if calls:
+        message["tool_calls"] = list(calls)
+    return message
+
+
+def set_reasoning(message: Message, key: str, text: str) -> None:
+    """Put reasoning into a message, under a key or as a content part (`content:KIND`) before the text."""
+    place, _, kind = key.partition(":")
+    if not kind:
+        message[place] = text
+        return
+    content = message.get("content")
+    rest = content if isinstance(content, list) else [{"type": "text", "text": content}] if content else []
+    message[place] = [{"type": kind, kind: text}, *rest]
+
+
+def tool_call(name: str, arguments: Mapping[str, Json], *, id: str | None, form: ArgumentForm) -> Json:
+    """A call of a message; `form` "text": its arguments are JSON text."""
+    written: Json = json.dumps(arguments, ensure_ascii=False) if form == "text" else dict(arguments)
+    made: dict[str, Json] = {"type": "function", "function": {"name": name, "arguments": written}}
+    return made if id is None else {"id": id, **made}
+
+
+def tool_result(text: str, *, parts: bool, name: str | None, id: str | None) -> Message:
+    """The answer of a tool, which says its name and the id of the call where there are any."""
+    message: Message = {"role": "tool"}
+    if name is not None:
+        message["name"] = name
+    message["content"] = text_content(text, parts=parts)
+    if id is not None:
+        message["tool_call_id"] = id
+    return message
+
+
+def function_tool(name: str, description: str, parameters: Mapping[str, Json]) -> dict[str, Json]:
+    function: Json = {"name": name, "description": description, "parameters": dict(parameters)}
+    return {"type": "function", "function": function}
