@@ -1332,15 +1332,16 @@ class Machine(Copied):
                 mark = Mark("next", stop, stop, "", "")
             elif mark is None or hold <= mark.start:
                 text = buf[pos : min(held, pos + NAME_LIMIT)].strip()
-                wait = end - pos < NAME_LIMIT and ("\n" not in text or self._long_names)
+                parts = text.split(joint) if slot == "index" and joint else [text]
+                wait = end - pos < NAME_LIMIT and (self._long_names or not any("\n" in part.strip() for part in parts))
                 if self._final and len(text.split()) > 1:  # these are the words of an answer
                     wait = any(name.startswith(text) for name in self._tools)
                 return values, pos, slot if not wait else "end" if self._final else "more"
             text = buf[pos:end].strip()
             if slot == "index" and joint and not text.isdigit():  # what stands before it may be in a name, too
                 longer, _, count = buf[start:end].rpartition(joint)
-                if count.isdigit() and self.BREAKS.find(longer, 0) is None:
-                    values[last], text = longer.strip(), count
+                if "\n" not in longer.strip() and count.strip().isdigit() and self.BREAKS.find(longer, 0) is None:
+                    values[last], text = longer.strip(), count.strip()
             if values.setdefault(slot, text) != text:
                 others.append(f"the {slot} comes again as {text}")
             start, last, joint = pos, slot, buf[mark.start : mark.end]
@@ -1554,6 +1555,12 @@ def run_command(parser: Callable[..., Machine]) -> None:
     )
     arguments.add_argument("--stream", action="store_true", help="print the deltas of each line instead of the message")
     options = arguments.parse_args()
+    try:
+        from signal import SIG_DFL, SIGPIPE, signal
+
+        signal(SIGPIPE, SIG_DFL)  # whoever reads may have read enough, as `head` does
+    except ImportError:  # there is none on Windows
+        pass
     tools = prompt = None
     try:
         if options.tools:
