@@ -2,16 +2,22 @@
 
     {"$ref": "#/$defs/a~1b"}  →  the schema under "$defs", "a/b", and its path "#/$defs/a~1b"
 
-Embedded resources (`$id`) and anchors count; nothing outside the document is fetched.  Up to draft 7 nothing beside
-`$ref` counts; `$schema` says which draft it is, and without it a later one is taken.
+The library `referencing` follows them: through embedded resources (`$id`) and anchors, and never out of the document.
+What it is told here is where schemas stand, in any draft and in documents that are no good schemas.  Up to draft 7
+nothing beside `$ref` counts; `$schema` says which draft it is, and without it a later one is taken.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
-from urllib.parse import unquote, urldefrag, urljoin
+from functools import cached_property
+from typing import Any, TypeAlias
+from urllib.parse import urlsplit
+
+from referencing import Anchor, Registry, Resource, Specification
+from referencing.exceptions import Unresolvable
 
 from tplc.ir.nodes import Json
 
@@ -31,8 +37,11 @@ _SINGLE = (
     "unevaluatedItems",
     "unevaluatedProperties",
 )
-_DEEPEST = 200
 _DRAFT = re.compile(r"https?://json-schema\.org/draft-0[3-7]/schema#?\Z")
+
+Resolver: TypeAlias = Any  # the library gives its own no name
+# An index that Python knows and JSON pointers do not.
+_FROM_THE_END = re.compile(r"/-[0-9]+(?![^/])")
 
 
 class Unresolved(Exception):
@@ -40,26 +49,26 @@ class Unresolved(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A schema, the path to it, and the URI that its references are relative to.
+class Subschema:
+    """A schema of the document, the path to it, and what its references are resolved by.
 
-    `around`: that URI without the schema's own `$id`; `ref_alone`: nothing beside `$ref` counts.
+    `around` resolves them without the schema's own `$id`; `ref_alone`: nothing beside `$ref` counts.
     """
 
     schema: Json
     path: str
-    base: str
-    around: str = ""
+    resolver: Resolver
+    around: Resolver
     ref_alone: bool = False
 
-    def member(self, *tokens: str | int) -> Place:
+    def member(self, *tokens: str | int) -> Subschema:
         schema: Any = self.schema
         path = self.path
         for token in tokens:
             schema = schema[token]
             path = f"{path}/{_escaped(str(token))}"
-        alone = self.ref_alone and isinstance(schema, dict) and "$ref" in schema
-        return Place(schema, path, self.base if alone else _base(schema, self.base), self.base, self.ref_alone)
+        resolver = self.resolver.in_subresource(_resource(schema, self.ref_alone)) if _id(schema) else self.resolver
+        return Subschema(schema, path, resolver, self.resolver, self.ref_alone)
 
 
 class Document:
@@ -67,94 +76,103 @@ class Document:
         draft = schema.get("$schema") if isinstance(schema, dict) else None
         self.ref_alone = isinstance(draft, str) and _DRAFT.match(draft) is not None
         self._any_draft = draft is None
-        self.root = Place(schema, "#", _base(schema, ""), "", self.ref_alone)
-        self._resources: dict[str, Place] = {"": self.root, self.root.base: self.root}
-        self._anchors: dict[tuple[str, str], Place] = {}
-        self._dynamic: dict[str, int] = {}
-        self._indexed = False
+        self._schemas: dict[int, Any] = {}
+        resource = _resource(schema, self.ref_alone, self._new_schemas)
+        outer = Registry().with_resource("", resource).crawl().resolver()
+        self.root = Subschema(schema, "#", outer.in_subresource(resource), outer, self.ref_alone)
+
+    def _new_schemas(self, schema: Any) -> list[Any]:
+        """The schemas right inside of one, each once: a schema that a program makes may stand in many places."""
+        found = {id(inner): inner for inner in _schemas_in(schema) if id(inner) not in self._schemas}
+        self._schemas |= found
+        return list(found.values())
+
+    @cached_property
+    def _paths(self) -> dict[int, str]:
+        """The paths of all that holds something."""
+        found: dict[int, str] = {}
+        waiting: list[tuple[Any, str]] = [(self.root.schema, "#")]
+        while waiting:
+            value, path = waiting.pop()
+            if isinstance(value, (dict, list)) and id(value) not in found:
+                found[id(value)] = path
+                members = value.items() if isinstance(value, dict) else enumerate(value)
+                waiting += [(member, f"{path}/{_escaped(str(token))}") for token, member in members]
+        return found
 
     def dynamic(self, anchor: str) -> int:
         """How many schemas have this dynamic anchor."""
-        self._find_names()
-        return self._dynamic.get(anchor, 0)
+        schemas = {id(self.root.schema): self.root.schema, **self._schemas}.values()
+        return sum(isinstance(schema, dict) and schema.get("$dynamicAnchor") == anchor for schema in schemas)
 
-    def resolve(self, reference: str, base: str) -> Place:
-        self._find_names()
-        uri, fragment = urldefrag(urljoin(base, reference))
-        resource = self._resources.get(uri)
-        if resource is None:
+    def resolve(self, reference: str, resolver: Resolver) -> Subschema:
+        """Raises Unresolved."""
+        try:
+            found = resolver.lookup(reference)
+        except (Unresolvable, ValueError, TypeError) as error:  # an index that is no number; a step into a text
+            raise Unresolved(f"{reference} is not in this schema") from error
+        path = self._paths.get(id(found.contents), f"#{reference.partition('#')[2]}")
+        if any(token not in path for token in _FROM_THE_END.findall(reference)):
             raise Unresolved(f"{reference} is not in this schema")
-        fragment = unquote(fragment)
-        if not fragment.startswith("/"):
-            if not fragment:
-                return resource
-            if (resource.base, fragment) not in self._anchors:
-                raise Unresolved(f"{reference} is not in this schema")
-            return self._anchors[resource.base, fragment]
-        place = resource
-        for token in fragment[1:].split("/"):
-            place = _step(place, token.replace("~1", "/").replace("~0", "~"), reference)
-        return place
+        return Subschema(found.contents, path, found.resolver, found.resolver, self.ref_alone)
 
-    def is_ambiguous(self, reference: str, place: Place) -> bool:
+    def is_ambiguous(self, reference: str, node: Subschema) -> bool:
         """Whether it depends on the draft, which nobody said, where a reference leads."""
-        if not self._any_draft or place.base == place.around:
+        if not self._any_draft or node.resolver is node.around:
             return False
         try:
-            return self.resolve(reference, place.around).schema is not self.resolve(reference, place.base).schema
+            inner, outer = (self.resolve(reference, resolver) for resolver in (node.resolver, node.around))
         except Unresolved:
             return False
-
-    def _find_names(self) -> None:
-        # Most schemas refer to nothing, and need no look at all their parts.
-        if not self._indexed:
-            self._indexed = True
-            self._index(self.root, 0)
-
-    def _index(self, place: Place, depth: int) -> None:
-        schema = place.schema
-        if not isinstance(schema, dict) or depth > _DEEPEST:
-            return
-        if isinstance(schema.get("$id"), str) and not (self.ref_alone and "$ref" in schema):
-            self._resources.setdefault(place.base, place)
-        for keyword in ("$anchor", "$dynamicAnchor"):
-            anchor = schema.get(keyword)
-            if isinstance(anchor, str):
-                self._anchors.setdefault((place.base, anchor), place)
-        dynamic = schema.get("$dynamicAnchor")
-        if isinstance(dynamic, str):
-            self._dynamic[dynamic] = self._dynamic.get(dynamic, 0) + 1
-        for inner in subschemas(place):
-            self._index(inner, depth + 1)
+        return inner.schema is not outer.schema
 
 
-def subschemas(place: Place) -> list[Place]:
-    schema = place.schema
-    assert isinstance(schema, dict)
-    found = []
-    for keyword in _IN_MAPS:
-        held = schema.get(keyword)
-        if isinstance(held, dict):
-            found += [place.member(keyword, name) for name in held]
-    for keyword in _IN_LISTS:
-        held = schema.get(keyword)
-        if isinstance(held, list):
-            found += [place.member(keyword, index) for index in range(len(held))]
-    return found + [place.member(keyword) for keyword in _SINGLE if isinstance(schema.get(keyword), dict)]
+# What the library is told of schemas
 
 
-def _step(place: Place, token: str, reference: str) -> Place:
-    schema = place.schema
-    if isinstance(schema, dict) and token in schema:
-        return place.member(token)
-    if isinstance(schema, list) and token.isascii() and token.isdigit() and int(token) < len(schema):
-        return place.member(int(token))
-    raise Unresolved(f"{reference} is not in this schema")
+def _resource(
+    schema: Json, ref_alone: bool, subschemas: Callable[[Any], Iterable[Any]] = lambda _: ()
+) -> Resource[Any]:
+    specification: Specification[Any] = Specification(
+        name="JSON Schema",
+        id_of=_id_alone if ref_alone else _id,
+        subresources_of=subschemas,
+        anchors_in=_anchors,
+        maybe_in_subresource=lambda segments, resolver, subresource: resolver.in_subresource(subresource),
+    )
+    return Resource(schema, specification)
 
 
-def _base(schema: Json, base: str) -> str:
+def _id(schema: Any) -> str | None:
     identifier = schema.get("$id") if isinstance(schema, dict) else None
-    return urldefrag(urljoin(base, identifier))[0] if isinstance(identifier, str) else base
+    try:
+        return urlsplit(identifier)._replace(fragment="").geturl() if isinstance(identifier, str) else None
+    except ValueError:  # no URI
+        return None
+
+
+def _id_alone(schema: Any) -> str | None:
+    return None if isinstance(schema, dict) and "$ref" in schema else _id(schema)
+
+
+def _anchors(specification: Specification[Any], schema: Any) -> Iterator[Anchor[Any]]:
+    for keyword in ("$dynamicAnchor", "$anchor"):
+        name = schema.get(keyword) if isinstance(schema, dict) else None
+        if isinstance(name, str):
+            yield Anchor(name, specification.create_resource(schema))
+
+
+def _schemas_in(schema: Any) -> Iterator[Any]:
+    if not isinstance(schema, dict):
+        return
+    for keyword in _IN_MAPS + _IN_LISTS + _SINGLE:
+        value = schema.get(keyword)
+        inner: Iterable[Any] = ()
+        if isinstance(value, dict):
+            inner = value.values() if keyword in _IN_MAPS else (value,) if keyword in _SINGLE else ()
+        elif isinstance(value, list) and keyword in _IN_LISTS:
+            inner = value
+        yield from (one for one in inner if isinstance(one, dict))
 
 
 def _escaped(token: str) -> str:

@@ -15,7 +15,7 @@ from typing import cast
 
 from tplc.grammars.regular.numbers import Bound
 from tplc.grammars.schema import algebra, strings
-from tplc.grammars.schema.document import Place
+from tplc.grammars.schema.document import Subschema
 from tplc.grammars.schema.report import Report
 from tplc.grammars.schema.shapes import (
     ANYTHING,
@@ -48,12 +48,12 @@ _TYPES: dict[str, TypeName] = {
 class Keywords:
     """`sub` gives a schema its number; `formats`: whether `format` is asserted."""
 
-    def __init__(self, sub: Callable[[Place], Sub], report: Report, *, formats: bool) -> None:
+    def __init__(self, sub: Callable[[Subschema], Sub], report: Report, *, formats: bool) -> None:
         self._sub = sub
         self._report = report
         self._formats = formats
 
-    def shapes(self, node: Place, schema: dict[str, Json]) -> Shapes:
+    def shapes(self, node: Subschema, schema: dict[str, Json]) -> Shapes:
         types = self._types(node, schema) if "type" in schema else TYPE_NAMES
         shapes = Shapes(
             "null" in types,
@@ -68,7 +68,7 @@ class Keywords:
             return replace(shapes, numbers=tuple(replace(shape, integer=True) for shape in shapes.numbers))
         return shapes
 
-    def _types(self, node: Place, schema: dict[str, Json]) -> tuple[TypeName, ...]:
+    def _types(self, node: Subschema, schema: dict[str, Json]) -> tuple[TypeName, ...]:
         listed = schema["type"]
         named = listed if isinstance(listed, list) else [listed]
         unknown = [name for name in named if not isinstance(name, str) or name not in _TYPES]
@@ -78,7 +78,7 @@ class Keywords:
         types = [_TYPES[cast(str, name)] for name in named]
         return (*types, "null") if schema.get("nullable") is True else tuple(types)
 
-    def _number_shape(self, node: Place, schema: dict[str, Json]) -> NumberShape:
+    def _number_shape(self, node: Subschema, schema: dict[str, Json]) -> NumberShape:
         low = high = None
         for keyword in ("minimum", "exclusiveMinimum"):
             bound = self._bound(node, schema, keyword, "minimum")
@@ -94,7 +94,7 @@ class Keywords:
             return NumberShape(None, low, high)
         return NumberShape(None, low, high, ((exact(step), True),))
 
-    def _bound(self, node: Place, schema: dict[str, Json], keyword: str, plain: str) -> Bound | None:
+    def _bound(self, node: Subschema, schema: dict[str, Json], keyword: str, plain: str) -> Bound | None:
         value = schema.get(keyword)
         if value is None or isinstance(value, bool):
             # In draft 4, exclusiveMinimum: true says something about minimum.
@@ -105,7 +105,7 @@ class Keywords:
         exclusive = keyword != plain or schema.get(f"exclusive{plain.capitalize()}") is True
         return Bound(exact(value), not exclusive)
 
-    def _count(self, node: Place, schema: dict[str, Json], keyword: str) -> int | None:
+    def _count(self, node: Subschema, schema: dict[str, Json], keyword: str) -> int | None:
         value = schema.get(keyword)
         if value is None:
             return None
@@ -114,7 +114,7 @@ class Keywords:
             return None
         return int(value)
 
-    def _string_shape(self, node: Place, schema: dict[str, Json]) -> StringShape:
+    def _string_shape(self, node: Subschema, schema: dict[str, Json]) -> StringShape:
         patterns = []
         for keyword in ("pattern", "format"):
             text = schema.get(keyword)
@@ -134,7 +134,7 @@ class Keywords:
         low, high = self._count(node, schema, "minLength"), self._count(node, schema, "maxLength")
         return StringShape(low or 0, high, tuple(patterns))
 
-    def _array_shape(self, node: Place, schema: dict[str, Json]) -> ArrayShape:
+    def _array_shape(self, node: Subschema, schema: dict[str, Json]) -> ArrayShape:
         # Before 2020 the items of a tuple were a list under "items", and what follows them "additionalItems".
         tuples = "items" if isinstance(schema.get("items"), list) else "prefixItems"
         after = "additionalItems" if tuples == "items" else "items"
@@ -154,7 +154,7 @@ class Keywords:
         unique = schema.get("uniqueItems") is True
         return ArrayShape(prefix, rest, low or 0, high, contains, unique, None if after in schema else len(prefix))
 
-    def _object_shape(self, node: Place, schema: dict[str, Json]) -> ObjectShape:
+    def _object_shape(self, node: Subschema, schema: dict[str, Json]) -> ObjectShape:
         properties = tuple((name, self._sub(node.member("properties", name))) for name in self._map(node, "properties"))
         patterns = []
         for text in self._map(node, "patternProperties"):
@@ -187,7 +187,7 @@ class Keywords:
             Evaluated(names, texts, "additionalProperties" in schema),
         )
 
-    def _map(self, node: Place, keyword: str) -> dict[str, Json]:
+    def _map(self, node: Subschema, keyword: str) -> dict[str, Json]:
         schema = cast("dict[str, Json]", node.schema)
         held = schema.get(keyword, {})
         if isinstance(held, dict):

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import cast
 
 from tplc.grammars.schema import algebra, strings
-from tplc.grammars.schema.document import Document, Place, Unresolved
+from tplc.grammars.schema.document import Document, Subschema, Unresolved
 from tplc.grammars.schema.keywords import Keywords, exact, shown
 from tplc.grammars.schema.report import Report
 from tplc.grammars.schema.shapes import (
@@ -56,7 +56,7 @@ class SchemaReader:
         self.document = Document(schema)
         self.report = report
         self._keywords = Keywords(self.sub, report, formats=formats)
-        self._nodes: list[Place | _Opposite] = []
+        self._nodes: list[Subschema | _Opposite] = []
         self._numbers: dict[object, int] = {}
         self._read: dict[Sub, Shapes] = {}
         # Schemas that were read as more than they allow, and how often one of them was asked for again.
@@ -66,10 +66,10 @@ class SchemaReader:
         self._reading: list[Sub] = []
         self._probing = 0
         self._looking = 0
-        self.never = self._number("never", Place(False, "#", ""))
+        self.never = self._number("never", replace(self.document.root, schema=False))
         self.root = self.sub(self.document.root)
 
-    def sub(self, place: Place) -> Sub:
+    def sub(self, place: Subschema) -> Sub:
         if place.schema is True or place.schema == {}:
             return ANYTHING
         if place.schema is False:
@@ -93,14 +93,14 @@ class SchemaReader:
     def path(self, sub: Sub) -> str:
         for number in sub:
             node = self._nodes[number]
-            if isinstance(node, Place):
+            if isinstance(node, Subschema):
                 return node.path
         return "#"
 
     def schema(self, sub: Sub) -> Json:
         """The one schema behind a number; None where there are several, or it is none of the document's."""
         node = self._nodes[sub[0]] if len(sub) == 1 else None
-        return node.schema if isinstance(node, Place) else None
+        return node.schema if isinstance(node, Subschema) else None
 
     def shapes(self, sub: Sub) -> Shapes:
         if sub in self._read:
@@ -178,7 +178,7 @@ class SchemaReader:
 
     # Reading
 
-    def _number(self, key: object, node: Place | _Opposite) -> Sub:
+    def _number(self, key: object, node: Subschema | _Opposite) -> Sub:
         if key not in self._numbers:
             self._numbers[key] = len(self._nodes)
             self._nodes.append(node)
@@ -225,7 +225,7 @@ class SchemaReader:
                     found = self._both(found, dependent, node.path)
         return self._unevaluated(node, node.schema, found)
 
-    def _applied(self, keyword: str, node: Place, schema: dict[str, Json]) -> Shapes:
+    def _applied(self, keyword: str, node: Subschema, schema: dict[str, Json]) -> Shapes:
         if keyword == "const":
             return self._value(node.member("const"))
         if keyword == "if":
@@ -254,7 +254,7 @@ class SchemaReader:
     def _or(self, found: Shapes, sub: Sub) -> Shapes:
         return algebra.union(found, self.shapes(sub))
 
-    def _reference(self, keyword: str, node: Place, value: Json) -> Shapes:
+    def _reference(self, keyword: str, node: Subschema, value: Json) -> Shapes:
         if keyword == "$recursiveRef":
             value = "#"
         if not isinstance(value, str):
@@ -266,12 +266,12 @@ class SchemaReader:
             done = "counts for the $ref beside it, as from draft 2019-09 on: $schema says which draft it is"
             self.report.looser("$id", node.path, done)
         try:
-            return self.shapes(self.sub(self.document.resolve(value, node.base)))
+            return self.shapes(self.sub(self.document.resolve(value, node.resolver)))
         except Unresolved as error:
             self.report.looser(keyword, node.path, f"anything: {error}")
             return EVERYTHING
 
-    def _enum(self, node: Place, values: list[Json]) -> Shapes:
+    def _enum(self, node: Subschema, values: list[Json]) -> Shapes:
         # Most enums are of strings: one shape holds them all.
         plain = dict.fromkeys(value for value in values if isinstance(value, str))
         found = Shapes(strings=(StringShape(values=tuple(plain)),)) if plain else NOTHING
@@ -281,7 +281,7 @@ class SchemaReader:
         numbers = [value for shape in found.numbers for value in shape.values or ()]
         return replace(found, numbers=(NumberShape(values=tuple(dict.fromkeys(numbers))),)) if numbers else found
 
-    def _value(self, place: Place) -> Shapes:
+    def _value(self, place: Subschema) -> Shapes:
         """Exactly this value."""
         value = place.schema
         if value is None:
@@ -299,11 +299,11 @@ class SchemaReader:
         names = tuple(value)
         return Shapes(objects=(ObjectShape(members, names, (), (Others(names, (), self.never),), declared=True),))
 
-    def _constant(self, place: Place) -> Sub:
-        wrapped = Place({"const": place.schema}, place.path, place.base)
+    def _constant(self, place: Subschema) -> Sub:
+        wrapped = replace(place, schema={"const": place.schema})
         return self._number(("const", json.dumps(place.schema)), wrapped)
 
-    def _one_of(self, node: Place, subs: list[Sub]) -> Shapes:
+    def _one_of(self, node: Subschema, subs: list[Sub]) -> Shapes:
         if len(subs) > _MOST_ONE_OF:
             self.report.looser("oneOf", node.path, f"taken as anyOf: more than {_MOST_ONE_OF} alternatives")
             return self._any_of(subs)
@@ -348,7 +348,7 @@ class SchemaReader:
         finally:
             self._probing -= 1
 
-    def _condition(self, node: Place, schema: dict[str, Json]) -> Shapes:
+    def _condition(self, node: Subschema, schema: dict[str, Json]) -> Shapes:
         if "then" not in schema and "else" not in schema and "unevaluatedProperties" not in schema:
             return EVERYTHING
         met = self.sub(node.member("if"))
@@ -360,7 +360,7 @@ class SchemaReader:
         otherwise = self.shapes(self.sub(node.member("else"))) if "else" in schema else EVERYTHING
         return algebra.union(self._both(condition, then, node.path), self._both(opposite, otherwise, node.path))
 
-    def _dependents(self, keyword: str, node: Place) -> list[Shapes]:
+    def _dependents(self, keyword: str, node: Subschema) -> list[Shapes]:
         schema = cast("dict[str, Json]", node.schema)
         held = schema[keyword]
         if not isinstance(held, dict):
@@ -378,7 +378,7 @@ class SchemaReader:
             found.append(algebra.union(absent, self._both(having, present, node.path)))
         return found
 
-    def _unevaluated(self, node: Place, schema: dict[str, Json], found: Shapes) -> Shapes:
+    def _unevaluated(self, node: Subschema, schema: dict[str, Json], found: Shapes) -> Shapes:
         if "unevaluatedProperties" in schema:
             sub = self.sub(node.member("unevaluatedProperties"))
             found = replace(found, objects=tuple(_close(shape, sub) for shape in found.objects))
