@@ -169,7 +169,7 @@ def _next_rules(facts: Facts) -> list[Rule]:
         marks = [*texts, *_markers_of_turn(facts.acceptor)]
         rules.append(rule("trailing_for_closer", leaf(no_whole(marks) + least + begun(texts))))
     if longer := longer_than_closers(calls):
-        whole = rf"(?!{either([marker_core(text) for text in calls.closers])}\s*\Z)"
+        whole = rf"(?!{group(either([marker_core(text) for text in calls.closers]))}\s*\Z)"
         rules.append(rule("trailing_for_whole", leaf(whole + begun(longer, least=LEAST_CUT))))
     if _missing(facts):
         rules.append(rule("missing_closer", leaf(_missing(facts))))
