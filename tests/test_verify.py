@@ -16,7 +16,7 @@ from tplc.driver import Target
 from tplc.errors import UnsupportedTemplate, VerificationFailed
 from tplc.ir.nodes import Ambiguity, GenerationPrompt, TemplateIR, Text, Turn, Verification
 from tplc.verify import Artifact, load_artifact, verify
-from tplc.verify.artifact import NotAParser, load_module, sha256_in
+from tplc.verify.artifact import Damaged, NotAParser, load_module, sha256_in
 from tplc.verify.battery import SHAPES, Call, Case, battery, random_cases
 from tplc.verify.compare import as_told, difference, fits, same
 from tplc.verify.conversation import fitting_tools, schema_of
@@ -569,6 +569,33 @@ def test_what_is_no_parser(text: str, error: str) -> None:
         load_artifact(text, "a.py")
     assert str(caught.value) == error
     assert caught.value.exit_code == 2
+
+
+def test_what_tplc_generated_is_damaged_and_no_file_of_others() -> None:
+    whole = driver.generate(learned(PLAIN), "python")
+    lines = whole.splitlines(keepends=True)
+    cut = next(at for at, line in enumerate(lines) if line.startswith("    def ")) + 1
+    anew = "\n    make it anew: tplc compile t -o parser.py"
+    what = "a.py: is damaged, for tplc generated it and it "
+    for text, told in (
+        (
+            "".join(lines[:cut]),
+            f"{what}is not Python: expected an indented block after function definition on line {cut} "
+            f"(a.py, line {cut}){anew}",
+        ),
+        ("".join(lines[:-3]), f"{what}has lost its end{anew}"),
+        (lines[0], f"{what}has lost its end"),
+        (
+            whole.replace("import json\n", "import no_such_module\n", 1),
+            f"{what}cannot be run: ModuleNotFoundError: No module named 'no_such_module'{anew}",
+        ),
+    ):
+        with pytest.raises(Damaged) as caught:
+            load_artifact(text, "a.py")
+        assert (str(caught.value), caught.value.exit_code) == (told, 1)
+    with pytest.raises(NotAParser) as shared:
+        load_artifact(driver.shared_runtime(), "_tplc_runtime.py")
+    assert str(shared.value) == "_tplc_runtime.py: is not a parser made by tplc: it has no parse and StreamParser"
 
 
 def test_a_parser_says_which_template_it_is_for() -> None:

@@ -7,12 +7,14 @@ The stages are imported where they run: a command that only prints a version loa
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal, get_args
 
-from tplc.errors import InvalidIR, UsageError, VerificationFailed
+from tplc import given
+from tplc.errors import InvalidIR, UnsupportedTemplate, UsageError, VerificationFailed
 from tplc.ir.check import check
 from tplc.ir.nodes import Json, TemplateIR, Tolerance, Verification
 from tplc.ir.printed import printed
@@ -99,7 +101,7 @@ def compile_template(
     catalogue: Sequence[Entry] | None = None,
     examples: Sequence[Example] = (),
     target: Target = "python",
-    limits: Limits | None = None,
+    limits: Limits | Mapping[str, float] | None = None,
     seed: int = 0,
     thorough: bool = False,
     warn: Callable[[TemplateWarning], None] | None = None,
@@ -112,7 +114,9 @@ def compile_template(
     A verification that failed is told there and not raised: `require_verified` raises it.  `warn` is told what to know
     of the template before trusting it; without it nothing is looked for.  `catalogue` None is the one that ships.
     `unsaid` is told what the target cannot say.  `parser` is for the targets that are verified by a generated parser.
+    `limits`: all of them, or those by name that are not the usual ones.
     """
+    _check_given(target=target, seed=seed, tolerances=tolerances, catalogue=catalogue, examples=examples)
     with (
         open_renderer(source_text, name=name, special_tokens=special_tokens, limits=limits) as renderer,
         renderer.within_total(),
@@ -132,6 +136,22 @@ def compile_template(
         if target == "response_template":
             return _verified_response_template(ir, renderer, profile, seed=seed, thorough=thorough, unsaid=unsaid)
         return verify_ir(ir, renderer, target=target, examples=examples, seed=seed, thorough=thorough, parser=parser)
+
+
+def _check_given(*, target: object, seed: object, tolerances: object, catalogue: object, examples: object) -> None:
+    from tplc.catalogue import Entry
+    from tplc.examples import Example
+
+    _check_target(target)
+    given.whole_number("seed", seed)
+    given.listed("tolerances", tolerances, Tolerance, "Tolerance (tplc.ir.nodes)")
+    given.listed("catalogue", catalogue, Entry, "Entry (tplc.catalogue)")
+    given.listed("examples", examples, Example, "Example (tplc.examples)")
+
+
+def _check_target(target: object) -> None:
+    if target not in TARGETS:
+        raise UsageError(f"no target is called {target!r}: there are {', '.join(TARGETS)}")
 
 
 def _verified_response_template(
@@ -157,7 +177,7 @@ def open_renderer(
     *,
     name: str = "template",
     special_tokens: Mapping[str, str] | None = None,
-    limits: Limits | None = None,
+    limits: Limits | Mapping[str, float] | None = None,
     probing: bool = True,
 ) -> Renderer:
     """`probing`: something stands for the special tokens that were not given, so that a format shows where they go; a
@@ -165,18 +185,35 @@ def open_renderer(
     from tplc.learn.tokens import stand_ins
     from tplc.render import Limits, Renderer
 
-    limits, tokens = limits or Limits(), dict(special_tokens or {})
+    given.text("source_text", source_text, "the text of a template (str)")
+    given.text("name", name, "what the template is called (str)")
+    given.texts_by_name("special_tokens", special_tokens)
+    if isinstance(limits, Mapping):
+        limits = make_limits(limits)
+    limits, tokens = Limits() if limits is None else limits, dict(special_tokens or {})
+    given.instance("limits", limits, Limits, 'Limits (tplc.render), or such as {"memory_mb": 512}')
+    if "{" not in source_text:
+        raise UnsupportedTemplate(name, _no_jinja(source_text))
     if probing and len(source_text) <= limits.source_chars:
         tokens |= stand_ins(source_text, tokens)
     return Renderer(source_text, name=name, special_tokens=tokens, limits=limits)
 
 
-def make_limits(given: Mapping[str, float]) -> Limits:
+def _no_jinja(text: str) -> str:
+    if not text.strip():
+        return "the template is empty"
+    file = ": give the text of the file, and not its name" if re.fullmatch(r"\S+\.\w+", text) else ""
+    return f"the template holds no Jinja, so all conversations render alike{file}"
+
+
+def make_limits(asked: Mapping[str, float]) -> Limits:
     """The usual limits, with those given; a number that has to be whole is cut."""
     from tplc.render import Limits
 
     usual = asdict(Limits())
-    for name, value in given.items():
+    for name, value in asked.items():
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise UsageError(f"limit {name}={value!r}: expected a number")
         if name not in usual:
             raise UsageError(f"limit {name}: no such limit; there are {', '.join(usual)}")
         whole = isinstance(usual[name], int)
@@ -185,7 +222,7 @@ def make_limits(given: Mapping[str, float]) -> Limits:
             raise UsageError(f"limit {name}={value:g}: expected at most {most:,}")
         if not value > 0 or (whole and value < 1):
             raise UsageError(f"limit {name}={value:g}: expected {'1 or more' if whole else 'a number above 0'}")
-    return Limits(**{**usual, **{name: type(usual[name])(value) for name, value in given.items()}})
+    return Limits(**{**usual, **{name: type(usual[name])(value) for name, value in asked.items()}})
 
 
 def learn_format(
@@ -342,6 +379,8 @@ def require_verified(ir: TemplateIR) -> None:
 
 
 def generate(ir: TemplateIR, target: Target, options: GrammarOptions | None = None) -> str:
+    given.instance("ir", ir, TemplateIR, "a TemplateIR, as compile_template gives it")
+    _check_target(target)
     options = options or GrammarOptions()
     if target == "python":
         from tplc.backends.python import generate as generate_python
@@ -370,8 +409,6 @@ def generate(ir: TemplateIR, target: Target, options: GrammarOptions | None = No
         return grammar_header(ir, options.command) + (
             text or "# No rules: nothing is constrained, so give an engine no grammar.\n"
         )
-    if target != "json":
-        raise UsageError(f"no target is called {target!r}: there are {', '.join(TARGETS)}")
     return dumps(ir)
 
 
@@ -393,7 +430,7 @@ def shared_runtime() -> str:
 def structural_tag(
     ir: TemplateIR,
     *,
-    tools: Sequence[Mapping[str, Json]] = (),
+    tools: Sequence[Mapping[str, Json]] | None = None,
     tool_choice: str = "auto",
     parallel_tool_calls: bool | None = None,
     json_schema: Json | None = None,
@@ -407,8 +444,10 @@ def structural_tag(
     """
     from tplc.targets.structural_tag import with_head
 
+    given.instance("ir", ir, TemplateIR, "a TemplateIR, as compile_template gives it")
+    given.tools(tools)
     options = GrammarOptions(
-        tools=tuple(tools),
+        tools=tuple(tools or ()),
         tool_choice=tool_choice,
         parallel_tool_calls=parallel_tool_calls,
         json_schema=json_schema,
@@ -500,8 +539,16 @@ def target_of(path: str, target: str | None) -> Target:
     raise UsageError(f"{path}: cannot tell the target from the name: end it in {', '.join(SUFFIXES)}, or give --target")
 
 
+def named_otherwise(path: str, target: str) -> Target | None:
+    """The target that a file's name ends in, where the file is made for another: hut_vllm.py, a plain parser."""
+    stem = path.rpartition("/")[2].rpartition(".")[0].lower()
+    said = next((name for name in TARGETS if stem == name or stem.endswith((f"_{name}", f"-{name}", f".{name}"))), None)
+    return None if said == target else said
+
+
 def load_ir(text: str) -> TemplateIR:
     """An IR from its JSON text, checked."""
+    given.text("text", text, "the JSON of an IR (str)")
     ir = loads(text)
     violations = check(ir)
     if violations:

@@ -42,6 +42,24 @@ class UsageError(TplcError):
     exit_code = 2
 
 
+class Verdict(TplcError):
+    """What a report comes to, where that is not well: it has been printed already."""
+
+
+class MissingPackage(UsageError):
+    """What is asked for needs an extra of tplc that is not installed; `instead` is what would do without it."""
+
+    def __init__(self, what: str, extra: str, instead: str = "") -> None:
+        super().__init__(what, extra, instead)
+        self.what = what
+        self.extra = extra
+        self.instead = instead
+
+    def __str__(self) -> str:
+        told = f"{self.what} needs a package that is not installed: pip install 'tplc[{self.extra}]'"
+        return told + (f", or {self.instead}" if self.instead else "")
+
+
 class TemplateError(TplcError):
     """Something the template did; `line` is None where Jinja does not tell it."""
 

@@ -15,7 +15,7 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import find_spec
 from pathlib import Path
 
-from tplc.errors import TplcError, UsageError
+from tplc.errors import MissingPackage, TplcError, UsageError
 
 _MARK = b"TPLC_VERSION"  # each generated parser, and what is compiled from it, holds the name
 _MOST_LINES = 20
@@ -32,7 +32,7 @@ def check_native(path: str, asked: str = "--native") -> None:
     import sysconfig  # costs a few milliseconds
 
     if find_spec("mypyc") is None:
-        raise UsageError(f"{asked} needs a package that is not installed: pip install 'tplc[native]'")
+        raise MissingPackage(asked, "native")
     compiler = (shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "") or [""])[0]
     if sys.platform != "win32" and shutil.which(compiler) is None:
         missing = f"a C compiler ({compiler or 'cc'}), which is not on the PATH"

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from tplc.bounds import enforce, enforced
 from tplc.cluster import reason, start_ray
-from tplc.errors import UsageError
+from tplc.errors import MissingPackage, UsageError
 
 ENGINES = ("processes", "ray")
 Item = TypeVar("Item")
@@ -30,7 +30,7 @@ def check_engine(engine: str, address: str | None = None) -> None:
     if engine not in ENGINES:
         raise UsageError(f"--engine {engine}: no such engine; there are {', '.join(ENGINES)}")
     if engine == "ray" and find_spec("ray") is None:
-        raise UsageError("--engine ray needs a package that is not installed: pip install 'tplc[ray]'")
+        raise MissingPackage("--engine ray", "ray")
     if address is not None and engine != "ray":
         raise UsageError(f"--address is for --engine ray, and the engine is {engine}")
 

@@ -20,35 +20,18 @@ if TYPE_CHECKING:
 MOST_TOOLS = 1000  # so many distinct tools of rows are kept
 
 
-class ToolsOfRows:
-    """The tools of each row: the same for all, or one entry a row.  Each text of JSON is read once."""
-
-    def __init__(self, tools: object) -> None:
-        by_row = isinstance(tools, (list, tuple)) and any(not isinstance(tool, dict) for tool in tools)
-        self._by_row: Sequence[object] | None = tools if by_row else None  # type: ignore[assignment]
-        self._known: dict[str, tuple[Parameters, str]] = {}
-        self._usual = self._read(tools) if not by_row else (Parameters(), "")
-
-    def of(self, row: int) -> tuple[Parameters, str]:
-        """What parsers want to know of the tools, and what is wrong with them."""
-        if self._by_row is None:
-            return self._usual
-        tools = self._by_row[row]
-        if not isinstance(tools, str):
-            return self._read(tools)
-        if tools not in self._known:
-            if len(self._known) >= MOST_TOOLS:
-                self._known.clear()
-            self._known[tools] = self._read(tools)
-        return self._known[tools]
-
-    def _read(self, tools: object) -> tuple[Parameters, str]:
-        if isinstance(tools, str):
-            try:
-                tools = json.loads(tools) if tools.strip() else None
-            except (ValueError, RecursionError) as error:
-                return Parameters(), "the tools are not JSON: " + str(error)
+def tools_of(tools: object, known: dict[str, tuple[Parameters, str]]) -> tuple[Parameters, str]:
+    """What parsers want to know of the tools, and what is wrong with them.  Each text of JSON is read once."""
+    if not isinstance(tools, str):
         return parameters_of(tools), ""
+    if tools not in known:
+        if len(known) >= MOST_TOOLS:
+            known.clear()
+        try:
+            known[tools] = parameters_of(json.loads(tools) if tools.strip() else None), ""
+        except (ValueError, RecursionError) as error:
+            known[tools] = Parameters(), "the tools are not JSON: " + str(error)
+    return known[tools]
 
 
 def rows_of(
@@ -58,13 +41,15 @@ def rows_of(
     tools: object,
 ) -> list[Row | None]:
     """`prompts` and `tools`: one for all texts, or a list with one for each.  A text that is None gives None."""
-    given = ToolsOfRows(tools)
+    rows = tools if isinstance(tools, (list, tuple)) and any(not isinstance(tool, dict) for tool in tools) else None
+    read: dict[str, tuple[Parameters, str]] = {}
+    usual = tools_of(tools if rows is None else None, read)
     found: list[Row | None] = []
     for at, text in enumerate(texts):
         if text is None:
             found.append(None)
             continue
-        known, problem = given.of(at)
+        known, problem = usual if rows is None else tools_of(rows[at], read)
         stream = parser(tools=known, prompt=prompts if prompts is None or isinstance(prompts, str) else prompts[at])
         stream.feed(text)
         stream.finish()

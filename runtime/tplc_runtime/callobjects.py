@@ -7,7 +7,6 @@ The members come in any order; until the name is known, the object may still tur
 
 from __future__ import annotations
 
-import re
 import sys
 
 from .machine import Machine
@@ -40,6 +39,13 @@ class CallReader(Reader):
         self.depth = 0
         self.floor = NO_FLOOR
         self.event = ""
+
+    def go_to(self, key: str, opened: str = "") -> None:
+        """As if the object's opening and its members up to this one had been read, or `opened` of this one."""
+        self.style, self.stack, self.path, self.want = self.styles[2], ["{"], [key], "comma"
+        if opened:
+            self.role, self.depth, self.floor = "arguments", 1, 1
+            self._open(opened)
 
     def _new(self) -> Any:
         return CallReader(self.styles, self.breaks, self.fields)
@@ -88,13 +94,6 @@ class CallReader(Reader):
 class CallObjects(Objects):
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]]  # ("*",) stands for a name that is the key
     CLOSERS: ClassVar[Sequence[str]] = ()
-    HEAD: ClassVar[Pattern | None] = None  # how the object usually begins, up to the object of arguments
-    _object_reader: CallReader | None = None  # the same, as long as it reads the object
-
-    def copy(self) -> Any:
-        twin = super().copy()
-        twin._reader = twin._object_reader
-        return twin
 
     def _try_object(self, kind: str, opened: str) -> None:
         """The opener of a call has come, with the opening of its object at its end."""
@@ -111,32 +110,13 @@ class CallObjects(Objects):
         self._named = False
         self._early: str | None = None  # arguments that came before the name
         self._call_id: str | None = None
-        if self.HEAD is None or not self._is_whole(self.HEAD.match(self._buf, end)):
-            self._reader = self._object_reader = CallReader(self.STYLES, self.BREAKS, self.FIELDS)
-
-    def _is_whole(self, head: re.Match[str] | None) -> bool:
-        """All of an object of the usual kind is there, so that the standard library's scanner can read it."""
-        stop = json_end(self._buf, head.end()) if head is not None and self.STYLES[2].is_json else 0
-        closing = OBJECT_END.match(self._buf, stop)
-        if head is None or not stop or closing is None:
-            return False
-        start, self._pos = self._pos, head.end("name") + 1
-        self._raw.append(self._buf[start : self._pos])
-        self._call_id = head.groupdict().get("id")
-        if self._is_named(head["name"]):
-            self._pos = closing.end()
-            self._say("arguments", self._buf[head.end() : stop])
-            self._close_call()
-        return True
-
-    def _goes_through(self, reader: Reader) -> bool:
-        said = self._object_reader is not None and self._object_reader.role == "arguments" and self._named
-        return said and super()._goes_through(reader)
+        self._reader = CallReader(self.STYLES, self.BREAKS, self.FIELDS)
 
     def _object(self) -> bool:
         # call = "{" (key ":" value ",")* "}"
-        reader, more = self._object_reader, True
-        while more and reader is not None and self._object_reader is reader:
+        reader: CallReader | None = self._reader
+        more = True
+        while more and reader is not None and self._reader is reader:
             start = self._pos
             self._pos = reader.read(self._buf, start, self._final)
             more, reader.pause, event, reader.event = reader.pause, False, reader.event, ""
@@ -151,9 +131,9 @@ class CallObjects(Objects):
                     self._in_string(reader)
             if event and not self._member(reader, event):
                 return True
-        if reader is not None and not reader.want and self._object_reader is reader:
+        if reader is not None and not reader.want and self._reader is reader:
             return self._end_object(reader)
-        return self._object_reader is None
+        return self._reader is None
 
     def _member(self, reader: CallReader, event: str) -> bool:
         """A key or the value of a field has come; False when this is no call after all."""
@@ -195,7 +175,7 @@ class CallObjects(Objects):
         self._note("not a call: expected " + expected)
         text = "".join(self._raw)
         self._say(self._back_kind, text if self._echo else text[max(0, -self._raw_base) :])
-        self._raw, self._reader, self._object_reader = [], None, None
+        self._raw, self._reader = [], None
         self._literal, self._fresh, self._line_start, self._unclosed = True, False, False, False
         self._state = self._back
         return result
@@ -216,22 +196,62 @@ class CallObjects(Objects):
             self._say("arguments", "{}")
         if reader.repair:
             self._note("call: " + reader.repair)
-        self._reader = self._object_reader = None
+        self._reader = None
         return self._close_call()
 
     def _finish(self) -> None:
-        reader = self._object_reader
+        reader: CallReader | None = self._reader
         if reader is not None and not self._named:
             self._cut_object()
         elif reader is not None and reader.role == "arguments" and self._kind != "done":
             reader.stack, reader.depth = reader.stack[reader.depth :], 0
             text = reader.take() + reader.close()
             self._say("arguments", text if self._kind == "{" else self._unwrapped(text))
-            self._reader = self._object_reader = None
+            self._reader = None
         elif reader is not None:
             if reader.role in ("arguments", "other"):
                 self._note(("unknown" if reader.role == "other" else "repeated") + " field " + reader.path[-1])
             self._say("arguments", "{}" if self._early is None else "")
-            self._reader = self._object_reader = None
+            self._reader = None
         # Not the closing of bare arguments, which are another object's here.
         Machine._finish(self)
+
+
+class UsualObjects(CallObjects):
+    """Calls in JSON whose name comes before the arguments: that far, an object written as usual is read at once."""
+
+    HEAD: ClassVar[Pattern]  # how the object usually begins, up to the name
+    TO_ARGUMENTS: ClassVar[str]  # and from there to the inside of the arguments
+
+    def _begin_object(self, opened: str) -> None:
+        super()._begin_object(opened)
+        head = self.HEAD.match(self._buf, self._pos)
+        if head is not None and self._reader is not None:
+            self._pos, self._call_id = head.end(), head.groupdict().get("id")
+            self._raw.append(head[0])
+            self._reader.go_to(self._key_of("name"))
+            if self._is_named(head["name"]):
+                self._state = type(self)._to_arguments
+
+    def _key_of(self, role: str) -> str:
+        return next(path[0] for path, held in self.FIELDS.items() if held == role)
+
+    def _to_arguments(self) -> bool:
+        # to_arguments = "," key ":" "{"
+        buf, text, end, reader = self._buf, self.TO_ARGUMENTS, self._pos + len(self.TO_ARGUMENTS), self._reader
+        if not buf.startswith(text, self._pos) and text.startswith(buf[self._pos :]) and not self._final:
+            self._leave_open(self._pos, text)
+            return False
+        self._state = type(self)._object
+        if reader is not None and buf.startswith(text, self._pos):
+            stop = json_end(buf, end - 1) if reader.style.is_json and buf.find("}", end) >= 0 else 0
+            closing = OBJECT_END.match(buf, stop) if stop else None
+            if closing is not None:  # the standard library's scanner has read all of it
+                self._pos = closing.end()
+                self._say("arguments", buf[end - 1 : stop])
+                self._reader = None
+                return self._close_call()
+            self._pos, self._kind = end, "{"
+            self._say("arguments", "{")
+            reader.go_to(self._key_of("arguments"), "{")
+        return True

@@ -24,6 +24,12 @@ def run_command(parser: Callable[..., Machine]) -> None:
     )
     arguments.add_argument("--stream", action="store_true", help="print the deltas of each line instead of the message")
     options = arguments.parse_args()
+    try:
+        from signal import SIG_DFL, SIGPIPE, signal
+
+        signal(SIGPIPE, SIG_DFL)  # whoever reads may have read enough, as `head` does
+    except ImportError:  # there is none on Windows
+        pass
     tools = prompt = None
     try:
         if options.tools:

@@ -24,13 +24,10 @@ class Fence(Copied):
         held = self._held + text
         if self._state == "start":
             opening = OPENING.match(held)
-            if opening:
-                self._state, held = "inside", held[opening.end() :]
-            elif len(held) < FENCE_LIMIT and PART_OF_OPENING.fullmatch(held):
+            if opening is None and len(held) < FENCE_LIMIT and PART_OF_OPENING.fullmatch(held):
                 self._held = held
                 return ""
-            else:
-                self._state = "none"
+            self._state, held = ("inside", held[opening.end() :]) if opening else ("none", held)
         if self._state == "none":
             self._held = ""
             return held

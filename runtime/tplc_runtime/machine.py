@@ -10,10 +10,11 @@ import re
 
 from .fence import Fence
 from .heads import continued_head, known_head
-from .markers import NO_MARKS, Mark, Marks, is_cut, lead_in
+from .markers import NO_MARKS, PLAIN_WORD, Mark, Marks, is_cut, lead_in
 from .message import Copied, Diagnostic
 from .pattern import Pattern
 from .schema import parameters_of
+from .values import HELD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,7 +54,9 @@ class Machine(Copied):
     OPENERS: ClassVar[Sequence[str]] = ()  # of calls
     DISTINCT: ClassVar[bool] = True  # they are like nothing else, so what follows is a call
     BREAKS: ClassVar[Marks] = NO_MARKS  # markers that no name holds, and no value outside of a string
+    USUAL_NEXT: ClassVar[Sequence[Any]] = ()  # what usually comes after a call
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
+    _reader: Any = None  # of a value in a dialect with quotes
     ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
 
     def __init__(
@@ -77,6 +80,10 @@ class Machine(Copied):
         self._buf, self._pos, self._base = "", 0, 0
         self._parts: list[str] = []  # text that is not looked at before _wanted characters of it have come
         self._wanted = 0
+        # Whether the buffer, from there on, still leaves open what comes: while it does, no state has to look at it.
+        self._undecided: Callable[[str, int], object] | None = None
+        self._undecided_from = 0
+        self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is said as it comes
         self._final = False
         # Where in the turn the machine is.
         self._state: Callable[[Any], bool] = self._first_state()
@@ -90,7 +97,7 @@ class Machine(Copied):
         self._opener = ""  # of the reasoning that the text is in
         # Output: the message, and the deltas of this feed.
         self._texts: dict[str, list[str]] = {
-            kind: [] for kind in ("content", "reasoning_content", "arguments", "held", "trailing")
+            kind: [] for kind in ("content", "reasoning_content", "arguments", "value", "held", "trailing")
         }
         self._calls: list[tuple[str, str | None, str]] = []  # name, id, arguments (those of the last are in _texts)
         self._index = -1  # of the last call
@@ -148,6 +155,7 @@ class Machine(Copied):
                 self._flush()
         if self._out:
             self._goes_on("")  # they go out with the first feed
+            self._wanted = 0
 
     # Input and output
 
@@ -177,11 +185,20 @@ class Machine(Copied):
         if text:
             self._base += len(text)
             self._texts[kind].append(self._written(text) if kind == "arguments" else text)
-            if kind != "arguments":
+            if kind not in ("arguments", "value"):
                 self._line_start = at_line_start(text, self._line_start)
 
     def _more(self, chunk: str) -> list[Delta]:
         """A chunk that is not plain: where it only goes on with the text, that is passed on without any state."""
+        if self._wanted > len(chunk):
+            self._wanted -= len(chunk)
+            self._parts.append(chunk)
+            return []
+        if self._through is not None:
+            return self._through(self, chunk)
+        if self._undecided is not None:
+            self._buf += chunk
+            return [] if self._undecided(self._buf, self._undecided_from) else self._advance("")
         kind = self._within
         if not kind:
             return self._advance(chunk)
@@ -192,14 +209,30 @@ class Machine(Copied):
         self._buf, text = text[stop:], text[:stop]
         if kind == "arguments":
             self._plain_value = self._buf == ""
-        else:
+        elif kind != "value":
             self._plain_text = self.HOLDS or self._buf == ""
-        if text == "":
+        if text != "":
+            self._passed.append(text)
+        if text == "" or kind == "value":
             return []
-        self._passed.append(text)
         if kind != "arguments":
             return [{kind: text}]
         return [{"tool_calls": [{"index": self._index, "function": {"arguments": self._written(text)}}]}]
+
+    def _regular(self, chunk: str) -> list[Delta]:
+        """More of arguments in JSON as it should be: no state has to look at it."""
+        reader, buf = self._reader, self._buf + chunk if self._buf != "" else chunk
+        end = reader.regular(buf, 0, len(buf))
+        if not reader.waits or len(buf) - end > HELD:
+            self._buf, self._pos = buf, end
+            return self._advance("")
+        text, self._buf = buf[:end], buf[end:]
+        self._plain_value = self._buf == "" and reader.string is not None and reader.style.usual == '"'
+        if text == "":
+            return []
+        reader.out.clear()  # it is the text, as it came
+        self._passed.append(text)
+        return [{"tool_calls": [{"index": self._index, "function": {"arguments": text}}]}]
 
     def _written(self, text: str) -> str:
         """Plain text of a value, inside of the string that it becomes."""
@@ -207,17 +240,19 @@ class Machine(Copied):
 
     def _goes_on(self, kind: str, plain_to: Callable[[str], int] = len) -> None:
         """The next chunk may go on with the text of this kind, none for ""."""
-        self._within, self._plain_to = kind, plain_to
+        self._within, self._plain_to, self._undecided, self._through = kind, plain_to, None, None
         self._plain_value = kind == "arguments"
-        self._plain_text = kind not in ("", "arguments")
+        self._plain_text = kind not in ("", "arguments", "value")
 
     def _in_string(self, reader: Reader) -> None:
-        """Most text of a string of the kind that the template writes is passed on as it came."""
+        """Most of a value that is written as the template does is passed on as it came."""
         string = reader.string
         if string is not None and string.close == reader.style.usual and not reader.out:
             self._goes_on("arguments", string.plain)
         elif self._within:
             self._goes_on("")
+        if len(reader.stack) > reader.floor and reader.style.is_json and not (reader.comma or reader.out):
+            self._within, self._through = "arguments", type(self)._regular
 
     def _advance(self, chunk: str) -> list[Delta]:
         if self._final and chunk:
@@ -225,27 +260,26 @@ class Machine(Copied):
             return []
         if self._passed:
             self._settle()
-        self._within = ""
+        self._within, self._undecided, self._through = "", None, None
         self._plain_value = self._plain_text = False
-        self._wanted -= len(chunk)
-        if self._wanted > 0 and not self._final:
-            self._parts.append(chunk)
-        else:
-            if self._parts:
-                chunk = "".join(self._parts) + chunk
-                self._parts.clear()
-            self._buf += chunk
-            while self._pos < len(self._buf) and self._state(self):
-                pass
-            self._base += self._pos
-            self._buf, self._pos = self._buf[self._pos :], 0
-            held = len(self._buf)
-            self._wanted = held if held > HELD_LIMIT else 0
-            if self._eat or self._wanted or self._base < 0:
-                self._goes_on("")
-            elif held:
-                self._plain_value = False
-                self._plain_text = self._plain_text and self.HOLDS
+        if self._parts:
+            chunk = "".join(self._parts) + chunk
+            self._parts.clear()
+        self._buf += chunk
+        self._wanted = 0
+        while self._pos < len(self._buf) and self._state(self):
+            pass
+        self._base += self._pos
+        self._undecided_from -= self._pos
+        self._buf, self._pos = self._buf[self._pos :], 0
+        held = len(self._buf)
+        if held > HELD_LIMIT and not self._final:
+            self._wanted = max(self._wanted, held)
+        if self._eat or self._wanted or self._base < 0:
+            self._goes_on("")
+        elif held:
+            self._plain_value = False
+            self._plain_text = self._plain_text and self.HOLDS
         if self._said:
             self._flush()
         self._out, out = [], self._out
@@ -254,9 +288,8 @@ class Machine(Copied):
     @property
     def message(self) -> Message:
         self._settle()
-        content, reasoning, last = (
-            "".join(self._texts[kind]) for kind in ("content", "reasoning_content", "arguments")
-        )
+        kinds = ("content", "reasoning_content", "arguments")
+        content, reasoning, last = ("".join(self._texts[kind]) for kind in kinds)
         calls: list[ToolCall] = [
             {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
             for name, call_id, arguments in self._calls
@@ -324,7 +357,7 @@ class Machine(Copied):
             self._eat_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
         mark = self._counting(marks, marks.find(buf, pos))
-        clear = mark is not None and mark.end < stop - marks.width  # nothing before its end can be undecided
+        clear = mark is not None and not mark.longer  # nothing before its end can be undecided
         hold = stop if clear else marks.held(buf, pos) if mark is None or not self._final else stop
         if mark is not None and mark.kind in ("last", "sign") and not self._final:
             hold = min(hold, marks.before(buf, pos, mark.start))
@@ -360,8 +393,7 @@ class Machine(Copied):
         self._pos = end - lead if mark.kind in ("call", "line") else end
         self._mark = mark
         self._skip = mark.end - self._pos
-        marker: str = mark.kind
-        return marker
+        return str(mark.kind)
 
     def _is_silent(self) -> bool:
         return not (self._calls or self._said or any(self._texts.values()))
@@ -394,27 +426,36 @@ class Machine(Copied):
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of what is none here
         return mark
 
-    def _next(self, marks: Marks) -> str | None:
-        """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed."""
-        self._eat_space()
+    def _next(self, marks: Marks, usual: Sequence[Any] = ()) -> str | None:
+        """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed.
+        `usual`: what usually comes, which may hold several of the markers."""
+        if self._eat:
+            self._eat_space()
         buf, start = self._buf, next_char(self._buf, self._pos)
-        if not self._final and (start == len(buf) or marks.begins(buf, start)):
-            return None
         mark = marks.find(buf, start, anchored=True)
+        if not self._final and (mark is None or mark.longer):
+            for text in usual if mark is None else ():
+                if text.begun(buf, start):
+                    self._undecided, self._undecided_from = text.begun, start
+                    return None
+            begun = marks.begins(buf, start)
+            if begun or start == len(buf):
+                self._leave_open(start, begun)
+                return None
         if mark is None:
             return ""
         self._mark = mark
         self._skip = mark.end - self._pos
-        kind: str = mark.kind
-        return kind
+        return str(mark.kind)
+
+    def _leave_open(self, start: int, text: str) -> None:
+        """The buffer has the beginning of this text from `start` on, and says nothing before all of it has come."""
+        self._undecided, self._undecided_from = (self._buf[self._pos : start] + text[:-1]).startswith, self._pos
 
     def _eat_space(self) -> None:
         while self._eat and self._pos < len(self._buf):
-            if self._buf[self._pos] != self._eat[0]:
-                self._eat = ""
-                break
-            self._pos += 1
-            self._eat = self._eat[1:]
+            comes = self._buf[self._pos] == self._eat[0]
+            self._pos, self._eat = self._pos + comes, self._eat[1:] if comes else ""
 
     def _drop(self, fresh: bool = True) -> None:
         """The marker only structures the turn."""
@@ -445,7 +486,7 @@ class Machine(Copied):
 
     def _turn_marker(self, text: str) -> None:
         kind = self._mark.kind
-        if self._is_text(self._mark):
+        if self._is_text(self._mark) or kind in ("call", "line"):  # calls are text here, as none are looked for
             return self._keep(text)
         if kind in ("stray", "empty"):
             self._note("reasoning ends that was not open" if kind == "stray" else "an empty call")
@@ -498,9 +539,18 @@ class Machine(Copied):
         buf, others, last, start, joint = self._buf, [], "", pos, ""
         for slot, ends, stops in slots:
             pos = next_char(buf, pos)
-            known = self._known(slot, pos, ends)
+            known = self._known(slot, pos, ends) if self._tools else 0
             if known < 0:
                 return values, pos, "more"
+            word = ends.word.match(buf, pos) if self.BREAKS.wordless and not (known or self._final) else None
+            if word is not None and word.lastindex is None:
+                self._undecided, self._undecided_from = PLAIN_WORD.fullmatch, pos
+                return values, pos, "more"
+            if word is not None and values.setdefault(slot, word[1]) == word[1] and slot != "index":
+                start, last, joint = pos, slot, buf[word.end(1) : word.end()]
+                trail = ends.trails[word.lastindex - 2]
+                pos, self._eat = word.end(1 if trail is None else 0), trail or ""
+                continue
             mark = ends.find(buf, pos + known, stop=pos + NAME_LIMIT)
             held = ends.held(buf, pos)
             hold = len(buf) if self._final else held
@@ -612,7 +662,7 @@ class Machine(Copied):
 
     def _next_of_calls(self, marks: Marks) -> str | None:
         """As `_next`; a part of a marker of the calls, where the output ends, is no text."""
-        kind = self._next(marks)
+        kind = self._next(marks, self.USUAL_NEXT)
         least = 1 if self._unclosed else LEAST_CUT
         if kind == "" and self._final and marks.begun(self._buf, self._pos, CALL_KINDS, least):
             self._cut_off()

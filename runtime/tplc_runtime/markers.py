@@ -22,9 +22,11 @@ if TYPE_CHECKING:
 SEAM = r"(?<=[>\])}»])(?=[<\[({«])|(?<=\[)(?=\{)"  # where white space may stand: "<call>|[|{"
 GAP = 64  # the most white space that is looked for at one place inside a marker
 NEAR = 4  # so many signs of a marker are looked at before its beginning is
+WORD_SIGN = Pattern(r"[\w.+-]")
+PLAIN_WORD = Pattern(r"[\w.-]{0,64}")
 
-# `lead` and `trail` are the white space that the template writes around a marker.
-Mark = namedtuple("Mark", "kind start end lead trail")
+# `lead` and `trail` are the white space that the template writes around a marker; `longer`: it may be of another.
+Mark = namedtuple("Mark", "kind start end lead trail longer", defaults=(True,))
 
 
 class Marks:
@@ -48,6 +50,19 @@ class Marks:
         # What may begin at a text's end, and the same without its white space, which is free.
         self._whole = sorted(core + ends[core] for core in cores)
         self._loose = sorted("".join(core.split()) + ends[core] for core in cores if len(pieces[core]) > 1)
+        # Those that others begin with, and those that stand anywhere in others.
+        bare = {core: "".join(core.split()) for core in cores}
+        lines = "\n" + "\n".join(bare.values())
+        self.longer = {core for core in cores if ends[core] or lines.count("\n" + bare[core]) > 1}
+        self.inside = {core for core in cores if ends[core] or lines.count(bare[core]) > 1}
+        self.first = {core[0] for core in cores}
+        self.wordless = not any(map(WORD_SIGN.match, self.first))
+        # As the ends of a slot: a plain word, as most slots hold, up to the text's end or to what nothing could make
+        # another marker.  What comes after those: None where the marker belongs to what follows.
+        sure = [i for i, core in enumerate(cores) if self.kinds[i][0] != "bare" and core not in self.longer]
+        any_of = "|".join(f"({_pattern(cores[i])})" for i in sure) or "(?!)"
+        self.word = Pattern(rf"[\w.-]{{0,64}}\Z|([\w.-]{{1,64}})(?:{any_of})" if self.wordless else "(?!)")
+        self.trails = [None if self.kinds[i][0] == "next" else self.kinds[i][2] for i in sure]
         leads = {lead for _, lead, _ in self.kinds}
         self._leads = {lead[i:j] for lead in leads for i in range(len(lead)) for j in range(i + 1, len(lead) + 1)}
         self._lead_width = max(map(len, leads), default=0)
@@ -64,20 +79,22 @@ class Marks:
                 word = match or self._words.search(buf, word.start() + 1, stop)
         if match is None:
             return None
-        kind, lead, trail = self.kinds[(match.lastindex or 1) - 1]
-        return Mark(kind, match.start(), match.end(), lead, trail)
+        which = (match.lastindex or 1) - 1
+        kind, lead, trail = self.kinds[which]
+        longer = self.cores[which] in (self.longer if anchored else self.inside)
+        return Mark(kind, match.start(), match.end(), lead, trail, longer)
 
-    def begins(self, buf: str, pos: int) -> bool:
-        """Could the text from `pos` to the end become a marker, or a longer one?"""
-        if len(buf) - pos > self.width:
-            return False
-        tail = buf[pos:]
-        return self._begin(self._whole, tail) or (bool(self._loose) and self._begin(self._loose, "".join(tail.split())))
+    def begins(self, buf: str, pos: int) -> str:
+        """A marker that the text from `pos` to the end could become, with white space as the text has it or without;
+        "" for none."""
+        tail = buf[pos:] if len(buf) - pos <= self.width else ""
+        found = self._begin(self._whole, tail)
+        return found or (self._begin(self._loose, "".join(tail.split())) if self._loose else "")
 
-    def _begin(self, cores: Sequence[str], part: str) -> bool:
+    def _begin(self, cores: Sequence[str], part: str) -> str:
         # In order, what the part begins stands right after it.
         at = bisect_right(cores, part)
-        return at < len(cores) and part != "" and cores[at].startswith(part)
+        return cores[at] if at < len(cores) and part != "" and cores[at].startswith(part) else ""
 
     def begun(self, buf: str, pos: int, kinds: Sequence[str] = (), least: int = 1) -> bool:
         """Does the text from `pos` to the end begin a marker of these kinds (of any)?"""
@@ -87,27 +104,18 @@ class Marks:
 
     def held(self, buf: str, pos: int) -> int:
         """Where text begins that could still become a marker, or be white space that belongs to one."""
-        hold = len(buf)
-        for match in self._near.finditer(buf, max(pos, hold - self.width)):
-            if self.begins(buf, match.start()):
-                hold = match.start()
-                break
-        return self.before(buf, pos, hold)
+        near = self._near.finditer(buf, max(pos, len(buf) - self.width))
+        return self.before(buf, pos, next((at.start() for at in near if self.begins(buf, at.start())), len(buf)))
 
     def plain(self, text: str) -> int:
         """As held; -1 when there may be a whole marker, which takes a closer look."""
         hold = len(text)
-        match = self._near.search(text)
-        if match is None and (self._lead_width == 1 or text[-1:] not in self._leads):
-            return hold - (text[-1:] in self._leads)
-        while match is not None:
-            at = match.start()
-            if self.begins(text, at):
-                hold = at
+        for match in self._near.finditer(text):
+            if self.begins(text, match.start()):
+                hold = match.start()
                 break
-            if self._words.match(text, at):
+            if self._words.match(text, match.start()):
                 return -1
-            match = self._near.search(text, at + 1)
         return self.before(text, 0, hold)
 
     def before(self, buf: str, pos: int, hold: int) -> int:
@@ -124,6 +132,18 @@ class Marks:
 
 NO_MARKS = Marks()
 _WORD_END = r"(?!\w)"
+
+
+class Usual:
+    """What usually stands between two calls, or two pairs, up to a name in the second."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def begun(self, buf: str, start: int) -> bool:
+        """Is there no more of it, and of a plain word behind it, from `start` on?"""
+        text, size = buf[start:], len(self.text)
+        return self.text.startswith(text) or (text[:size] == self.text and bool(PLAIN_WORD.fullmatch(text, size)))
 
 
 def _pieces(core: str) -> list[str]:

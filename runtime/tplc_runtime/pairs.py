@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from .machine import NAME_LIMIT, Machine, next_char
 from .markers import Mark, Marks
+from .pattern import Pattern
 from .schema import properties_of
 from .values import Reader, Style, escaped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import ClassVar
+    from collections.abc import Sequence
+    from typing import Any, ClassVar
 
 
 NO_PAIR = "expected an argument or the end of the call"
@@ -22,6 +24,7 @@ MOST_ODD = 64  # of names that hold what ends names, so many are looked for
 class Pairs(Machine):
     BETWEEN: ClassVar[Marks]  # pair, end (consumed), next (not consumed), and others (skipped)
     PAIR: ClassVar[tuple[tuple[str, Marks, str], ...]]
+    USUAL_PAIR: ClassVar[Sequence[Any]] = ()
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
     RESUMES: ClassVar[bool] = False  # and that says by itself, after text that is no pair, that one begins
     _resuming: Marks | None = None  # what may come after text that is no pair
@@ -41,7 +44,7 @@ class Pairs(Machine):
             at = next_char(buf, pos + len(name)) if buf.startswith(name, pos) else -1
             if at >= 0 and ends.find(buf, at, anchored=True) is not None:
                 return len(name)
-            left = at == len(buf) or ends.begins(buf, at) if at >= 0 else name.startswith(buf[pos:])
+            left = at == len(buf) or ends.begins(buf, at) != "" if at >= 0 else name.startswith(buf[pos:])
             if left and not self._final:
                 return -1
         return 0
@@ -59,7 +62,7 @@ class Pairs(Machine):
 
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end
-        kind = self._next(self.BETWEEN)
+        kind = self._next(self.BETWEEN, self.USUAL_PAIR)
         if kind is None:
             return False
         if kind == "skip":
@@ -134,8 +137,7 @@ class QuotedPairs(Pairs):
     """Pairs whose values are written in a dialect with quotes: city='Paris'."""
 
     STYLES: ClassVar[tuple[Style, Style, Style]]
-    FOLLOW: ClassVar[tuple[str, str]]
-    _reader: Reader | None = None
+    FOLLOW: ClassVar[tuple[Pattern, Pattern]]
 
     def _begin_value(self, key: str, word: str) -> None:
         self._reader = Reader(self.STYLES, self.FOLLOW, self.BREAKS)
@@ -145,7 +147,7 @@ class QuotedPairs(Pairs):
         reader = self._reader
         if reader is None:
             return False
-        self._pos = reader.read(self._buf, self._pos, self._final)
+        self._pos, self._wanted = reader.read(self._buf, self._pos, self._final), reader.wanted
         self._say("arguments", reader.take())
         if reader.want:
             self._in_string(reader)

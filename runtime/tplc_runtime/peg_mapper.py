@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Protocol
 
 from .elements import EMPTY
 from .fence import Fence
+from .pattern import Pattern
 from .raw import MOST_KEYS, PYTHON, WHOLE_ARGUMENTS, string_in
 from .schema import item_of, keys_of, member_of, parameters_of, types_of
 from .values import ESCAPE, Reader, Style, escaped, literal_of, text_of
@@ -64,7 +65,7 @@ LOOSE = ("loose_object", "loose_list", "loose_string", "loose_word")
 ARGUMENTS = ("wrapped_text", "typed_value", *VALUES, *LOOSE, *ELEMENTS, "raw_text")
 QUOTES = ("'", '"')
 RAW = ("raw_text", "element_text")
-WHOLE = (r"\Z", r"\Z")  # nothing follows a value
+WHOLE = (Pattern(r"\Z"), Pattern(r"\Z"))  # nothing follows a value
 TEXTS = ("json_text", "python_text", "plain_text")
 TYPES = {"object": "object", "list": "array", "string": "string", "true": "boolean", "false": "boolean", "null": "null"}
 
@@ -330,7 +331,7 @@ class _Mapper:
         text = self.string(value) if kind == "string" else self.read(self.of(value), over=value.end < len(self.text))
         return text if kind == "loose_object" else self.unwrapped(text)
 
-    def read(self, text: str, follow: tuple[str, ...] = (), *, over: bool = False) -> str:
+    def read(self, text: str, follow: tuple[Pattern, ...] = (), *, over: bool = False) -> str:
         """A loose value, repaired as the generated parsers do it; `over`: the output goes on behind it."""
         reader = Reader(self.styles, follow)
         reader.read(text, 0, True)

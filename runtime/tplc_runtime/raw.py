@@ -30,6 +30,14 @@ PYTHON = Pattern(r"""('[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|\b(?:Tru
 TO_ESCAPE = Pattern(r'\\(.)|["\x00-\x1f]')
 
 
+class Words(dict):  # type: ignore[type-arg]
+    """What is written for true, false and null, and all that begins such a word."""
+
+    def __init__(self, words: dict[str, str]) -> None:
+        super().__init__(words)
+        self.begun = {word[:end] for word in words for end in range(1, len(word) + 1)}
+
+
 class Closer:
     """The marker after one value, where the key is part of it."""
 
@@ -81,7 +89,7 @@ def nested_json(text: str) -> str | None:
 
 
 class RawPairs(Pairs):
-    WORDS: ClassVar[Mapping[str, str]]  # for true, false and null
+    WORDS: ClassVar[Words]
     VALUE_END: ClassVar[End]
     VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, where the closing marker repeats it
     TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]] = {}
@@ -98,7 +106,8 @@ class RawPairs(Pairs):
 
     def _begin_pairs(self) -> None:
         super()._begin_pairs()
-        keys = keys_of(self._schema(), self._schema()) or set()
+        schema = self._schema()
+        keys = keys_of(schema, schema) or set() if schema else set()
         self._keys = keys if len(keys) <= MOST_KEYS else set()  # of the schema, those that have not come
         self._look_for_keys()
 
@@ -118,7 +127,8 @@ class RawPairs(Pairs):
         return "" if holds_all else member
 
     def _begin_value(self, key: str, word: str) -> None:
-        types = types_of(member_of(self._schema(), self._schema(), key), self._schema())
+        schema = self._schema()
+        types = types_of(member_of(schema, schema, key), schema) if schema else None
         if word in self.TYPE_WORDS:
             stated = frozenset(self.TYPE_WORDS[word])
             types = (types or stated) & stated or types or stated
@@ -128,7 +138,7 @@ class RawPairs(Pairs):
         self._types, self._end = types, end
         # As which the text is read: or number, json, word; all of the arguments.
         self._as = "all" if self._all else "string" if types == frozenset(["string"]) else ""
-        self._held: list[str] = []
+        self._texts["value"] = []
         self._quoted, self._in_value = False, True
         self._state = type(self)._value
 
@@ -143,12 +153,12 @@ class RawPairs(Pairs):
         mark = self._end.find(buf, pos)
         while mark is not None and mark.kind == "next" and (mark.start == pos or buf[mark.start - 1] != "\n"):
             mark = self._end.find(buf, mark.start + 1)
-        hold = len(buf) if self._final else self._end.held(buf, pos)
+        hold = len(buf) if self._final or (mark is not None and not mark.longer) else self._end.held(buf, pos)
         if mark is None or hold <= mark.start:
             self._piece(buf[pos:hold])
             self._pos = hold
-            if self._quoted:
-                self._goes_on("arguments", self._end.plain)
+            if self._quoted or self._as == "json":
+                self._goes_on("arguments" if self._quoted else "value", self._end.plain)
             return False
         end = mark.start - lead_in(buf[pos : mark.start], mark.lead)
         self._piece(buf[pos:end])
@@ -163,20 +173,20 @@ class RawPairs(Pairs):
     def _piece(self, text: str) -> None:
         """More of a value.  It is held only while it could be something else than a string."""
         if self._as != "string":
-            self._held.append(text)
+            self._texts["value"].append(text)
             if self._as in ("", "word") or (self._as == "number" and not NUMBER_PART.fullmatch(text)):
-                self._as = self._read_as("".join(self._held).strip())
+                self._as = self._read_as("".join(self._texts["value"]).strip())
             if self._as != "string":
                 return
-            text = "".join(self._held)
-            self._held.clear()
+            text = "".join(self._texts["value"])
+            self._texts["value"].clear()
         if text or not self._quoted:
             self._say("arguments", self._all + '"' * (not self._quoted) + escaped(text))
             self._quoted, self._all = True, ""
 
     def _read_as(self, text: str) -> str:
         fits = {"array", "object", "number", "integer", "boolean", "null"} & (self._types or frozenset(JSON_TYPES))
-        if not text or any(word.startswith(text) for word in self.WORDS):
+        if not text or text in self.WORDS.begun:
             return "word" if text else ""
         if text[0] in "[{":
             return "json" if ("array" if text[0] == "[" else "object") in fits else "string"
@@ -185,7 +195,7 @@ class RawPairs(Pairs):
 
     def _end_value(self) -> None:
         self._in_value = False
-        text = "".join(self._held)
+        text = "".join(self._texts["value"])
         if self._all:
             whole = nested_json(text.strip()) or ""
             inside = whole[1:-1].strip()
@@ -196,7 +206,9 @@ class RawPairs(Pairs):
                 return self._say("arguments", "{" * self._count + inside)
             self._say("arguments", member)
             self._as = self._read_as(text.strip())
-        literal = nested_json(text.strip()) if self._as == "json" else literal_of(text.strip(), self.WORDS)
+        literal = None
+        if self._as not in ("", "string"):
+            literal = nested_json(text.strip()) if self._as == "json" else literal_of(text.strip(), self.WORDS)
         kind = {"t": "boolean", "f": "boolean", "n": "null", "[": "array", "{": "object"}.get(
             (literal or '"')[0], "number"
         )
@@ -204,7 +216,7 @@ class RawPairs(Pairs):
         fits = kind in types or (kind == "number" and "integer" in types)
         if self._types is None and kind == "number" and literal != text.strip():
             fits = False  # 007 is a number only where the schema says so
-        if self._as in ("", "string") or literal is None or literal[0] == '"' or not fits:
+        if literal is None or literal[0] == '"' or not fits:
             self._as = "string"
             self._piece(text)
             literal = '"'
@@ -213,7 +225,7 @@ class RawPairs(Pairs):
 
     def _finish(self) -> None:
         if self._open and self._in_value:
-            if self._held or self._quoted:
+            if self._texts["value"] or self._quoted:
                 self._end_value()
             else:
                 self._say("arguments", self._all + "null")

@@ -24,10 +24,12 @@ if TYPE_CHECKING:
     from .markers import Marks
 
 NUMBER = Pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-LOOSE_NUMBER = r"([+-]?)([0-9][0-9_]*)?(?:(\.)([0-9_]*))?([eE][+-]?[0-9]+)?"
+LOOSE_NUMBER = Pattern(r"([+-]?)([0-9][0-9_]*)?(?:(\.)([0-9_]*))?([eE][+-]?[0-9]+)?")
+HEX_NUMBER = Pattern(r"0[xX][0-9a-fA-F]{1,16}")
 ESCAPE = Pattern(r"\\(?:([\"\\/bfnrt]|u[0-9a-fA-F]{4})|(?:x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(.)))")
 PART_OF_ESCAPE = Pattern(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7}|[0-7]{1,2})?\Z")
 WORD = Pattern(r"[^,\n\]}]+")
+SPACE = Pattern(r"[^\S \t\n\r]")  # none of the four kinds that JSON knows
 JSON_WORDS = ("true", "false", "null")
 JSON_WORD = Pattern(r"[\w.+-]+")
 HELD = 256  # more than any sign is long
@@ -58,8 +60,7 @@ def escaped(text: str) -> str:
 
 def text_of(string: str) -> str:
     """The text of a JSON string."""
-    text: str = json.loads(string, strict=False) if "\\" in string else string[1:-1]
-    return text
+    return str(json.loads(string, strict=False)) if "\\" in string else string[1:-1]
 
 
 def refuse(text: str) -> Any:
@@ -121,6 +122,10 @@ class Style:
         is_json = '"' in self.strings and self.strings['"'].escape == "json" and "".join(signs) == "[,]{:,}"
         is_json = is_json and all(words.get(word) == word for word in JSON_WORDS)
         self.is_json = is_json and '"' not in self.begins
+        # A plain key without quotes, or a plain value: most tokens of a dialect with quotes of its own.
+        key, values = r"([^\W\d]\w{0,63}):" if bare_keys else "((?!))", "|".join(filter(str.isalnum, words)) or "(?!)"
+        usual = "".join(signs) == "[,]{:,}"
+        self.plain = Pattern(rf"{key}|({values}|{NUMBER.pattern})(?=[,\]}}])" if usual else "(?!)")
         follow = "|".join(re.escape(sign) for sign, token in self.tokens.items() if token in ",]}:")
         self.follow = Pattern(rf"\s{{0,16}}(?:{follow}|\)|\Z)")
         self.literal = Pattern("|".join([*map(re.escape, sorted(words, key=len, reverse=True)), NUMBER.pattern]))
@@ -135,12 +140,10 @@ class Reader(Copied):
     """
 
     def __init__(
-        self, styles: tuple[Style, Style, Style], follow: tuple[str, ...] = (), breaks: Marks = NO_MARKS
+        self, styles: tuple[Style, Style, Style], follow: tuple[Pattern, ...] = (), breaks: Marks = NO_MARKS
     ) -> None:
-        self.breaks, self.first = breaks, {core[0] for core in breaks.cores}
-        self.wordless = not any(JSON_WORD.match(sign) for sign in self.first)
-        self.styles, self.style = styles, styles[0]
-        self.follow = [Pattern(pattern) for pattern in follow]
+        self.breaks, self.first = breaks, breaks.first
+        self.styles, self.style, self.follow = styles, styles[0], follow
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
         self.stack: list[str] = []
         self.lists = 0  # how many lists are open
@@ -150,6 +153,7 @@ class Reader(Copied):
         self.repair = ""  # the first thing that had to be repaired
         self.pause = False
         self.waits = False  # what is left of regular JSON is decided by what comes
+        self.wanted = 0  # so many characters have to come before anything is decided
         self.floor = 0  # what is deeper is read for its text alone
 
     def _new(self) -> Any:
@@ -162,7 +166,7 @@ class Reader(Copied):
 
     def read(self, buf: str, pos: int, final: bool) -> int:
         """Consume `buf` from `pos` on, to the value's end or to where more input is needed."""
-        stop = len(buf)
+        stop, self.wanted = len(buf), 0
         while pos < stop and self.want and not self.pause:
             if len(self.stack) > self.floor and self.style.is_json:
                 pos = self.regular(buf, pos, stop)
@@ -172,6 +176,9 @@ class Reader(Copied):
                 start, pos = pos, self._inside(buf, pos, final, self.string)
                 if pos == start and self.string is not None:
                     break
+                continue
+            if len(self.stack) > self.floor and (end := self._plain(buf, pos)) > pos:
+                pos = end
                 continue
             match = self.style.token.match(buf, pos)
             if match is None:
@@ -186,7 +193,7 @@ class Reader(Copied):
                     continue
             if match.lastindex == 1:
                 if self.stack:
-                    (self.comma or self.out).append(text if text.isascii() and text.isprintable() else _space(text))
+                    (self.comma or self.out).append(SPACE.sub(" ", text))
             elif match.lastindex == 2:
                 if text in self.style.begins and stop - pos < HELD and buf[pos:] in self.style.begins and not final:
                     break
@@ -237,9 +244,8 @@ class Reader(Copied):
             elif sign == ":" and want == "colon":
                 want = "value"
             elif sign in "]}":
-                if want not in ("comma", "item", "key") or len(stack) <= self.floor + 1:
-                    break
-                if stack[-1] != ("[" if sign == "]" else "{"):
+                opened = want in ("comma", "item", "key") and len(stack) > self.floor + 1 and stack[-1]
+                if opened != ("[" if sign == "]" else "{"):
                     break
                 self.lists -= stack.pop() == "["
                 want = "comma"
@@ -251,7 +257,7 @@ class Reader(Copied):
             else:
                 word = JSON_WORD.match(buf, pos)
                 if word is None or word.end() == stop:
-                    self.waits = word is not None and self.wordless
+                    self.waits = word is not None and self.breaks.wordless
                     break
                 text, end = word.group(), word.end()
                 if buf[end] not in ",]} \n\r\t" or not (text in JSON_WORDS or NUMBER.fullmatch(text)):
@@ -266,6 +272,17 @@ class Reader(Copied):
         if pos > start:
             self.out.append(buf[start:pos])
         return pos
+
+    def _plain(self, buf: str, pos: int) -> int:
+        """The end of a plain key with its colon, or of a plain value, where one stands and may stand."""
+        match = self.style.plain.match(buf, pos) if self.want not in ("colon", "comma") else None
+        if match is None or (match[1] is None) != (self.want in ("value", "item")) or not self.breaks.wordless:
+            return pos
+        self.out += self.comma
+        self.comma.clear()
+        self.out.append(self.style.words.get(match[2], match[2]) if match[1] is None else f'"{match[1]}":')
+        self.want = "comma" if match[1] is None else "value"
+        return int(match.end())
 
     def _open(self, sign: str) -> None:
         self.stack.append(sign)
@@ -410,6 +427,7 @@ class Reader(Copied):
             # Where quotes inside are not escaped, one ends the string only before what may follow.
             guess = escape == "none" and len(close) < 3
             if guess and not final and len(buf) - after < LONGEST_FOLLOW:
+                self.wanted = LONGEST_FOLLOW - (len(buf) - after)
                 return end
             if not guess or (self.style.follow if self.stack or not self.follow else self.follow[final]).match(
                 buf, after
@@ -431,8 +449,7 @@ class Reader(Copied):
             self.out.append("\\\\")
             return end + 1
         self.out.append(match.group() if match.group(1) else unescaped(match))
-        end = match.end()
-        return end
+        return int(match.end())
 
     def close(self) -> str:
         """The rest of a value that was cut off."""
@@ -446,10 +463,6 @@ class Reader(Copied):
             self._pop()
         self.want = ""
         return self.take()
-
-
-def _space(text: str) -> str:
-    return re.sub(r"[^ \t\n\r]", " ", text)  # JSON knows four kinds of white space
 
 
 def unescaped(match: re.Match[str]) -> str:
@@ -470,9 +483,9 @@ def literal_of(text: str, words: Mapping[str, str]) -> str | None:
         return text
     if text.lstrip("+-").lower() in ("nan", "inf", "infinity"):
         return '"' + text + '"'
-    if re.fullmatch(r"0[xX][0-9a-fA-F]{1,16}", text):
+    if HEX_NUMBER.fullmatch(text):
         return str(int(text, 16))
-    match = re.fullmatch(LOOSE_NUMBER, text)
+    match = LOOSE_NUMBER.fullmatch(text)
     if not match or not ((match.group(2) or "").lstrip("0") or match.group(4)):
         return None
     sign, whole, point, fraction, exponent = (group or "" for group in match.groups())

@@ -166,10 +166,10 @@ def test_compile_to_standard_output(run: Run, template: Path, tmp_path: Path) ->
     to_file = run("compile", "chat.jinja", "-o", "chat.py", "-q")
     result = run("compile", "chat.jinja")
     assert (to_file.code, result.code) == (0, 0)
-    assert result.out == (tmp_path / "chat.py").read_text()
+    assert result.out == (tmp_path / "chat.py").read_text().replace("-o chat.py", "-t python")
     assert "wrote" not in result.err
     piped = run("compile", "-", stdin=TEMPLATE).out.replace("stdin", "chat.jinja")
-    assert piped.replace("tplc compile - -o", "tplc compile chat.jinja -o") == result.out
+    assert piped.replace("tplc compile - -t", "tplc compile chat.jinja -t") == result.out
 
 
 def test_compile_a_grammar(run: Run, template: Path, tmp_path: Path) -> None:
@@ -187,7 +187,7 @@ def test_compile_a_grammar(run: Run, template: Path, tmp_path: Path) -> None:
     none = run("compile", "chat.jinja", "-o", "chat.gbnf", "--tools", "tools.json", "--tool-choice", "none")
     assert "grammar      none: nothing is constrained\nwrote " in none.err
     assert (tmp_path / "chat.gbnf").read_text().splitlines()[1:] == [
-        "# To regenerate: tplc compile chat.jinja -t gbnf --tools tools.json --tool-choice none",
+        "# To regenerate: tplc compile chat.jinja -o chat.gbnf --tools tools.json --tool-choice none",
         "# No rules: nothing is constrained, so give an engine no grammar.",
     ]
     large = run("compile", "chat.jinja", "-t", "gbnf", "--tools", "tools.json", "--max-size", "5")
@@ -260,7 +260,7 @@ def test_compile_overwrites_its_own_files_and_with_force_any(run: Run, template:
     assert run("compile", "chat.jinja", "-o", "empty.py", "-q").code == 0
     (tmp_path / "mine.py").write_text("print('mine')\n")
     assert run("compile", "chat.jinja", "-o", "mine.py", "-q", "--force").code == 0
-    assert (tmp_path / "mine.py").read_text() == (tmp_path / "chat.py").read_text()
+    assert (tmp_path / "mine.py").read_text() == (tmp_path / "chat.py").read_text().replace("-o chat.py", "-o mine.py")
 
 
 BAD_TEMPLATES: dict[str, tuple[str | bytes, int, str]] = {
@@ -292,8 +292,7 @@ BAD_TEMPLATES: dict[str, tuple[str | bytes, int, str]] = {
     "no template": (
         "Just a text.",
         1,
-        "bad.jinja: no conversation of a user and an assistant shows the assistant's text, whatever the form of the "
-        "messages: it never reads the variable messages\n",
+        "bad.jinja: the template holds no Jinja, so all conversations render alike\n",
     ),
     "never ends": (
         "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
@@ -358,7 +357,7 @@ def test_inspect(run: Run, template: Path, golden: Callable[[Path, str], None]) 
 def test_inspect_shows_one_form(run: Run, template: Path) -> None:
     for options, told in ((["--json", "--peg"], "--json and --peg"), (["--peg", "--text"], "--text and --peg")):
         result = run("inspect", "chat.jinja", *options)
-        assert (result.code, result.out, result.err) == (2, "", f"tplc: {told} are two forms: one of them\n")
+        assert (result.code, result.err) == (2, f"tplc: {told} are two forms: one of them\n")
 
 
 SNEAKY = "{% for m in messages %}[{{ m.role }}]{% if 'go' in m.content %}!{% endif %}{{ m.content }}[end]{% endfor %}"
@@ -399,7 +398,10 @@ def test_what_is_held_fixed(run: Run, tmp_path: Path) -> None:
         ("variable", "verb", "call"),
         ("position", "", "2"),
     ]
-    assert 'captured.position = "2" in tools.section_start "<calls turn=2>"\n' in run("inspect", "held.jinja", "--text").out
+    assert (
+        'captured.position = "2" in tools.section_start "<calls turn=2>"\n'
+        in run("inspect", "held.jinja", "--text").out
+    )
 
 
 # It clears the screen, renames the window, and turns the text around.

@@ -13,12 +13,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jsonschema
 import pytest
+import typer
+from typer.core import TyperGroup
 
 from tests.cli.conftest import TEMPLATE, Run
 from tplc.cli.app import app
 from tplc.errors import SourceError
 from tplc.project.artifacts import write_output
+from tplc.schemas import load_schema
 
 COMMANDS = [command.name for command in app.registered_commands]
 NOT_SO = "there is no such outcome"
@@ -126,21 +130,75 @@ def test_an_unknown_option(run: Run, command: str) -> None:
     assert "No such option: --no-such-option" in result.err
 
 
-JSON_OPTIONS = {
-    "compile": ["--json"], "inspect": ["--json"], "verify": ["--json"], "build": ["--json"], "diff": ["--json"],
-    "check": ["--json"], "explain": ["--json"], "parse": [], "prepare": [],
+# The schema of what a command writes for scripts.
+SCHEMAS = {
+    "compile": "compile", "inspect": "ir", "parse": "rows", "verify": "verify", "explain": "explanation", "try": "try",
+    "doctor": "doctor", "lint": "lint", "build": "build", "check": "check", "census": "census", "diff": "diff",
+    "catalogue": "entries", "observe": "observe",
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("command", JSON_OPTIONS)
+def valid(text: str, schema: str) -> bool:
+    return jsonschema.Draft202012Validator(load_schema(schema)).is_valid(json.loads(text))
+
+
+def test_every_json_has_a_schema() -> None:
+    group = typer.main.get_command(app)
+    assert isinstance(group, TyperGroup)
+    options = {name: [opt for param in one.params for opt in param.opts] for name, one in group.commands.items()}
+    assert [name for name, opts in options.items() if "--json" in opts] == list(SCHEMAS)
+
+
+@pytest.mark.parametrize("command", SCHEMAS)
 def test_what_a_script_reads(run: Run, here: Path, command: str) -> None:
     """Whatever the outcome is; a compiled artifact has standard output, so the report is on the other stream."""
-    for code in (0, 1):
-        arguments = [*TABLE[command, code], *JSON_OPTIONS[command]]
-        result = run(*arguments)
+    (here / "rows.jsonl").write_text('{"text": "Hi.<end>"}\n')
+    (here / "out.jsonl").write_text('{"text": "Hi.<end>"}\n{"text": "<Call>{}</call>"}\n')
+    given = {
+        ("parse", 0): ["parse", "good.json", "rows.jsonl", "--column", "text", "-o", "new.jsonl"],
+        ("parse", 1): ["parse", "bad.jinja", "rows.jsonl", "--column", "text", "-o", "new.jsonl"],
+        ("parse", 2): ["parse", "good.json", "none.jsonl", "--column", "text", "-o", "new.jsonl"],
+        ("observe", 0): ["observe", "good.jinja", "out.jsonl"],
+        ("check", 2): ["check", "none"],
+    }
+    for code in (0, 1, 2):
+        arguments = given.get((command, code), TABLE[command, code])
+        if arguments == NOT_SO:
+            continue
+        result = run(*arguments, "--json")
         assert result.code == code
-        if code == 0 or command in ("verify", "build", "diff", "check", "explain"):
-            json.loads(result.err if command == "compile" else result.out)
+        written = result.err if command == "compile" else result.out
+        schema = SCHEMAS[command]
+        if not valid(written, schema):
+            assert code > 0, written
+            assert valid(written, "failure"), written
+            assert json.loads(written)["exit_code"] == code
+
+
+@pytest.mark.parametrize("command", ["parse", "prepare"])
+def test_what_is_json_anyway(run: Run, here: Path, command: str) -> None:
+    assert valid(run(*TABLE[command, 0]).out, command.replace("parse", "message"))
+    assert run(*TABLE[command, 1]).out == ""
+
+
+def test_deltas_are_lines_of_json(run: Run, here: Path) -> None:
+    lines = run("parse", "good.json", "output.txt", "--stream").out.splitlines()
+    assert len(lines) > 1
+    assert all(valid(line, "delta") for line in lines)
+
+
+def test_an_error_as_json(run: Run, here: Path) -> None:
+    (here / "bad.jinja").write_text("{% for m in messages %}\n  {% fi m %}\n{% endfor %}")
+    result = run("lint", "bad.jinja", "--json")
+    message = (
+        "bad.jinja:2:6: Encountered unknown tag 'fi'. Jinja was looking for the following tags: 'endfor' or 'else'. "
+        "The innermost block that needs to be closed is 'for'.\n    {% fi m %}\n       ^"
+    )
+    error = {"type": "TemplateSyntaxError", "message": message, "name": "bad.jinja", "line": 2, "column": 6}
+    assert (result.code, json.loads(result.out)) == (1, {"error": error, "exit_code": 1})
+    assert result.err == f"tplc: {message}\n"
+    compiled = run("compile", "bad.jinja", "--json")
+    assert (compiled.code, compiled.out, json.loads(compiled.err)) == (1, "", {"error": error, "exit_code": 1})
 
 
 def test_the_outcomes_of_a_build(run: Run, here: Path) -> None:
@@ -187,7 +245,7 @@ COLOUR = re.compile(r"\x1b\[[0-9;]*3[0-7][0-9;]*m")
 def test_colours(run: Run, here: Path, arguments: list[str]) -> None:
     coloured = on_a_terminal(arguments, here)
     assert COLOUR.search(coloured)
-    assert not COLOUR.search(on_a_terminal(arguments, here, NO_COLOR="1"))
+    assert "\x1b" not in on_a_terminal(arguments, here, NO_COLOR="1")
     plain = run(*arguments)
     assert "\x1b" not in plain.out + plain.err
 
@@ -288,7 +346,7 @@ def test_a_pipe_or_a_device_is_written_to(run: Run, here: Path) -> None:
     try:
         assert run("compile", "good.jinja", "-o", "pipe.py", "-q").code == 0
         assert (here / "pipe.py").is_fifo()
-        assert reader.communicate(timeout=10)[0] == (here / "good.py").read_bytes()
+        assert reader.communicate(timeout=10)[0] == (here / "good.py").read_bytes().replace(b"-o good", b"-o pipe")
     finally:
         reader.kill()
 

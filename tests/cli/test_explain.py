@@ -123,7 +123,7 @@ def test_explain_what_is_refused_as_json(run: Run, tmp_path: Path) -> None:
 )
 def test_explain_as_json_is_for_scripts(run: Run, template: Path, options: list[str], other: str) -> None:
     result = run("explain", "chat.jinja", "--json", *options)
-    assert (result.code, result.out, result.err) == (2, "", f"tplc: --json is for scripts, {other}: one of them\n")
+    assert (result.code, result.err) == (2, f"tplc: --json is for scripts, {other}: one of them\n")
 
 
 def test_explain_wants_one_thing(run: Run, template: Path) -> None:
@@ -136,9 +136,19 @@ def test_explain_what_is_refused(run: Run, tmp_path: Path) -> None:
     result = run("explain", "no.jinja")
     assert result.code == 1
     assert result.err.startswith("tplc: no.jinja: no conversation of a user and an assistant shows")
-    assert result.out.splitlines()[1:3] == [
+    assert result.out.splitlines()[1:] == [
         "How must a conversation look for this template to render it, and to show calls?",
-        "    user, assistant: refused: no.jinja:1: the template refused: not today",
+        *(
+            f"    {turns}: refused: no.jinja:1: the template refused: not today  (4 conversations)"
+            for turns in (
+                "user, assistant",
+                "user, assistant, user",
+                "system, user, assistant",
+                "system, user, assistant, user",
+            )
+        ),
+        "",
+        "16 renders",
     ]
 
 

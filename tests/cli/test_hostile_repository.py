@@ -76,7 +76,7 @@ def test_outputs_that_are_links(
         (clone / name).symlink_to(clone.parent / target)
     before, own = inside(home), (clone / "hut.jinja").read_text()
     built = run("build", *force)
-    assert (built.code, built.out) == (1, f"failed   hut: {error}\n1 model: 0 built, 0 current, 1 failed\n")
+    assert (built.code, built.out) == (2, f"failed   hut: {error}\n1 model: 0 built, 0 current, 1 failed\n")
     checked = run("check")
     assert (checked.code, checked.out) == (1, f"out/hut.py: foreign: {error}\n")
     assert inside(home) == before
@@ -112,13 +112,13 @@ def test_no_name_says_anything_to_a_shell(run: Run, clone: Path, home: Path) -> 
         assert (result.code, result.out, result.err) == (
             2,
             "",
-            f"tplc: tplc.toml:3: models.{key}: {NAMES}\n",
+            f"tplc: tplc.toml:3:9: models.{key}: {NAMES}\n",
         )
 
     (clone / "tplc.toml").write_text("[models]\n'a b' = {source = 'hut.jinja', outputs = ['x.py']}\n")
-    assert run("check").err.startswith('tplc: tplc.toml:2: models."a b": expected a name')
+    assert run("check").err.startswith('tplc: tplc.toml:2:1: models."a b": expected a name')
     (clone / "pyproject.toml").write_text("[tool.tplc]\nmodels.'$x' = {source = 'a', outputs = ['x.py']}\n")
-    assert run("check", "-m", "pyproject.toml").err.startswith('tplc: pyproject.toml:2: models."$x": expected a name')
+    assert run("check", "-m", "pyproject.toml").err.startswith('tplc: pyproject.toml:2:8: models."$x": expected a name')
 
 
 OUTSIDE = "is outside the manifest's folder\n    a manifest names files of its own folder"
@@ -143,12 +143,12 @@ def test_no_path_leads_outside(run: Run, clone: Path, home: Path, path: str, err
         value = f'["{path}"]' if key in ("tolerances", "examples") else f'"{path}"'
         (clone / "tplc.toml").write_text(PLAIN + f"{key} = {value}\n")
         result = run("build")
-        assert (result.code, result.out, result.err) == (2, "", f"tplc: tplc.toml: models.hut: {error}\n")
+        assert (result.code, result.out, result.err) == (2, "", f"tplc: tplc.toml:1:9: models.hut: {error}\n")
     if path.endswith(".py"):
         (clone / "tplc.toml").write_text(PLAIN.replace("out/hut.py", path))
         for command in ("build", "check"):
             result = run(command)
-            assert (result.code, result.out, result.err) == (2, "", f"tplc: tplc.toml: models.hut: {error}\n")
+            assert (result.code, result.out, result.err) == (2, "", f"tplc: tplc.toml:1:9: models.hut: {error}\n")
     assert inside(home) == before
 
 

@@ -29,7 +29,7 @@ def test_without_a_tokenizer(run: Run, tmp_path: Path) -> None:
     )
     lines = (tmp_path / "chat.lark").read_text().splitlines()
     assert lines[0] == "%llguidance {}"
-    assert lines[2] == "// To regenerate: tplc compile chat.jinja -t lark --tools tools.json"
+    assert lines[2] == "// To regenerate: tplc compile chat.jinja -o chat.lark --tools tools.json"
     # Written once, it is known as our own.
     assert run(*ASKED, "--tool-choice", "none").code == 0
     assert (

@@ -122,7 +122,7 @@ def test_a_manifest(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     run("build")
     assert not extension.exists()
     (tmp_path / "tplc.toml").write_text(manifest + 'runtime = "shared"\n')
-    told = "tplc.toml: models.hut: native: is for parsers with a runtime of their own, not for runtime shared"
+    told = "tplc.toml:1:9: models.hut: native: is for parsers with a runtime of their own, not for runtime shared"
     assert run("build").err == f"tplc: {told}\n"
 
 

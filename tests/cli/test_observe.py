@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import Run
+from tests.cli.conftest import TEMPLATE, Run
 
 CALL = '<call>{"name": "look", "arguments": {"at": "you"}}</call><end>'
 TOOLS = [
@@ -80,6 +80,25 @@ def test_proposals_are_written_and_mend(run: Run, outputs: Path, tmp_path: Path)
     assert "<del>&lt;kall&gt;</del>{&quot;name&quot;" in page
     after = json.loads(run("observe", "chat.jinja", "out.jsonl", "--tolerances", "t.json", "--json").out)
     assert (after["clean"], after["tolerances"], after["kinds"]["marker in content"]) == (4, [], 0)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<tool_call>{"name": "look", "arguments": {"at": 1}}</tool_call><end>',
+        '<calls>[{"name": "look", "arguments": {"at": 1}}]</calls><end>',
+        "<tool_call>look(at=1)</tool_call><end>",
+    ],
+)
+def test_what_opens_calls_is_no_reasoning(run: Run, tmp_path: Path, text: str) -> None:
+    """In a format without reasoning, both ends of a part that a text begins with."""
+    (tmp_path / "plain.jinja").write_text(TEMPLATE.replace("if m.reasoning", "if false"))
+    (tmp_path / "out.jsonl").write_text(json.dumps({"text": text}) + "\n")
+    told = run("observe", "plain.jinja", "out.jsonl").out
+    assert "reasoning.start" not in told
+    assert ('"<tool_call>" for "<call>"' in told) == ('>{"name"' in text)
+    (tmp_path / "out.jsonl").write_text('{"text": "<think>Hm.</think>Yes.<end>"}\n')
+    assert '"<think>" for "reasoning.start"' in run("observe", "plain.jinja", "out.jsonl").out
 
 
 def test_what_would_change(run: Run, outputs: Path) -> None:

@@ -52,7 +52,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ),
         (
             "build -m over.toml --force",
-            "over.toml: models.hut: outputs: ./hut.jinja: is read as well: name another file to write",
+            "over.toml:1:9: models.hut: outputs: ./hut.jinja: is read as well: name another file to write",
         ),
         ("check --junit hut.jinja", "hut.jinja: is there already, and no report of tests: name another file"),
     ],

@@ -12,7 +12,9 @@ def test_compile(run: Run, template: Path, tmp_path: Path) -> None:
         result = run("compile", "chat.jinja", "-t", server, "-o", f"chat_{server}.py")
         assert (result.code, result.err.splitlines()[-1]) == (0, f"wrote        chat_{server}.py")
         text = (tmp_path / f"chat_{server}.py").read_text(encoding="utf-8")
-        assert text.splitlines()[1] == f"# To regenerate: tplc compile chat.jinja -t {server} --name chat"
+        assert text.splitlines()[1] == (
+            f"# To regenerate: tplc compile chat.jinja -t {server} -o chat_{server}.py --name chat"
+        )
         assert '\nNAME = "chat"\n' in text
         # What the header says makes the same file, and it is known as our own.
         again = run("compile", "chat.jinja", "-t", server, "--name", "chat", "-q", "-o", f"chat_{server}.py")

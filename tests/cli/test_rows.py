@@ -107,7 +107,8 @@ WRONG = [
 @pytest.mark.parametrize(("arguments", "problem"), WRONG)
 def test_wrong_usage(run: Run, rows: str, arguments: tuple[str, ...], problem: str) -> None:
     engine = () if "--engine" in arguments else ("--engine", "pyarrow")
-    result = run("parse", PARSER, rows, "--column", "text", *engine, *arguments)
+    column = () if "--column" in arguments else ("--column", "text")
+    result = run("parse", PARSER, rows, *column, *engine, *arguments)
     assert (result.code, result.out) == (2, "") and result.err.startswith(f"tplc: {problem}")
 
 
@@ -142,7 +143,7 @@ def test_standard_input_and_output(run: Run, rows: str, tmp_path: Path) -> None:
     assert result.err.splitlines()[-1] == "wrote        standard output"
     for option in ("--json", "--resume"):
         result = run("parse", PARSER, rows, "--column", "text", "-o", "-", option)
-        assert (result.code, result.out) == (2, "") and result.err.startswith(f"tplc: {option}: ")
+        assert result.code == 2 and result.err.startswith(f"tplc: {option}: ")
 
 
 def test_what_is_read_is_not_written(run: Run, rows: str, tmp_path: Path) -> None:
@@ -186,6 +187,22 @@ OF_ROWS = (
 )
 
 
+def test_what_is_wrong_comes_before_what_is_missing(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tplc.batch.engines.find_spec", lambda name: None)
+    (tmp_path / "in.jsonl").write_text('{"text": "Hi."}\n')
+    (tmp_path / "there.jsonl").write_text("")
+    for output, column, told in (
+        ("out.txt", "text", "out.txt: rows are written to .parquet, .jsonl, .ndjson, or to a folder (a new one with "
+         "a dot in its name ends with /)"),
+        ("there.jsonl", "text", "there.jsonl is there: --resume leaves what is whole, --force writes anew"),
+        ("out.jsonl", "no", "in.jsonl: there is no column no: there are text"),
+        ("out.jsonl", "text", "a column of outputs, of JSON lines too, needs a package that is not installed: "
+         "pip install 'tplc[batch]'"),
+    ):  # fmt: skip
+        result = run("parse", PARSER, "in.jsonl", "--column", column, "-o", output)
+        assert (result.code, result.out, result.err) == (2, "", f"tplc: {told}\n")
+
+
 def test_options_of_the_other_kind_are_not_ignored(run: Run, rows: str) -> None:
     for option in ONE_OUTPUT:
         name = option.partition("=")[0]
@@ -194,7 +211,7 @@ def test_options_of_the_other_kind_are_not_ignored(run: Run, rows: str) -> None:
     for option in OF_ROWS:
         name = option.partition("=")[0]
         result = run("parse", PARSER, option, stdin="Hi.")
-        assert (result.code, result.out, result.err) == (2, "", f"tplc: {name} is for rows (--column)\n")
+        assert (result.code, result.err) == (2, f"tplc: {name} is for rows (--column)\n")
 
 
 def test_rows_that_no_parser_reads(run: Run, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,18 +16,57 @@ from tplc.ir.nodes import GENERAL_TOLERANCES
 from tplc.ir.tolerances import tolerances_from
 from tplc.schemas import load_schema, schema_names
 
-NAMES = ["catalogue", "explanation", "grammar", "ir", "manifest", "tolerances"]
+NAMES = [
+    "build",
+    "catalogue",
+    "census",
+    "check",
+    "compile",
+    "delta",
+    "diff",
+    "doctor",
+    "entries",
+    "explanation",
+    "failure",
+    "grammar",
+    "ir",
+    "lint",
+    "manifest",
+    "message",
+    "observe",
+    "prepare",
+    "rows",
+    "tolerances",
+    "try",
+    "verify",
+]
 VARIANT = {"kind": "variant", "marker": "<fn>", "text": "<Fn>", "reason": "seen"}
 
 
 def test_they_are_listed_and_printed(run: Run) -> None:
     assert run("schema").out == (
+        "build        What tplc build --json writes\n"
         "catalogue    An entry of a catalogue of observed variants\n"
+        "census       What tplc census --json writes\n"
+        "check        What tplc check --json writes\n"
+        "compile      What tplc compile --json writes\n"
+        "delta        A line of tplc parse --stream\n"
+        "diff         What tplc diff --json writes\n"
+        "doctor       What tplc doctor --json writes\n"
+        "entries      What tplc catalogue --json writes\n"
         "explanation  What tplc explain --json writes\n"
+        "failure      What a command with --json writes where it fails\n"
         "grammar      What tplc compile --json says of a grammar\n"
         "ir           The format of a template: what tplc compile -t json writes\n"
+        "lint         What tplc lint --json writes\n"
         "manifest     A manifest, tplc.toml\n"
+        "message      What tplc parse writes\n"
+        "observe      What tplc observe --json writes\n"
+        "prepare      What tplc prepare writes\n"
+        "rows         What tplc parse --column --json writes\n"
         "tolerances   A tolerance file: how outputs may differ from what a template renders\n"
+        "try          What tplc try --json writes\n"
+        "verify       What tplc verify --json writes\n"
     )
     for name in NAMES:
         assert json.loads(run("schema", name).out) == load_schema(name)
@@ -39,7 +79,15 @@ def test_they_are_listed_and_printed(run: Run) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_is_a_schema(name: str) -> None:
-    jsonschema.Draft202012Validator.check_schema(load_schema(name))
+    """That stands by itself: what it names of other files is in it."""
+    schema = load_schema(name)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    named = re.findall(r'"\$ref": "([^"]+)"', json.dumps(schema))
+    assert [ref for ref in named if not ref.startswith("#/")] == []
+    for ref in named:
+        part: Any = schema
+        for step in ref.split("/")[1:]:
+            part = part[step]
     assert schema_names() == NAMES
 
 

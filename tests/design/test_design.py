@@ -38,8 +38,14 @@ def test_what_is_started_works(run: Run, tmp_path: Path, monkeypatch: pytest.Mon
     made = run("new", "hut", "--layout", layout)
     assert (made.code, made.out) == (
         0,
-        "wrote hut/chat_template.jinja, hut/tplc.toml, hut/tools.json, hut/test_format.py, outputs\n"
-        "    cd hut && tplc build && python -m unittest    tplc lint chat_template.jinja\n",
+        "wrote hut/chat_template.jinja\nwrote hut/tplc.toml\nwrote hut/tools.json\nwrote hut/test_format.py\n"
+        "wrote hut/outputs/answer.txt\nwrote hut/outputs/answer.json\n"
+        "wrote hut/outputs/reasoning.txt\nwrote hut/outputs/reasoning.json\n"
+        "wrote hut/outputs/call.txt\nwrote hut/outputs/call.json\n"
+        "wrote hut/outputs/two_calls.txt\nwrote hut/outputs/two_calls.json\n"
+        "next: change the markers in chat_template.jinja, and see what became of it:\n"
+        "    cd hut && tplc build && python -m unittest\n"
+        "    tplc lint chat_template.jinja\n",
     )
     monkeypatch.chdir(tmp_path / "hut")
     assert run("build").out.startswith("built    hut: hut_parser.py (")

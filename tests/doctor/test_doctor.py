@@ -32,23 +32,23 @@ def test_markers_in_pieces() -> None:
 
 def test_special_tokens_change_what_a_server_can_do() -> None:
     ir = example_ir("tagged-json")
-    plain = {(one.place, one.what): one.text for one in advise(ir, "m", ["<s>"])}
-    special = {(one.place, one.what): one.text for one in advise(ir, "m", ["<fn>", "</fn>"])}
+    plain = {(one.place, one.what): str(one) for one in advise(ir, "m", ["<s>"])}
+    special = {(one.place, one.what): str(one) for one in advise(ir, "m", ["<fn>", "</fn>"])}
     assert plain["vLLM", "grammar"] == "tplc prepare m gives it: structured_outputs.grammar, unless it is lazy"
     assert special["vLLM", "grammar"].startswith("none as GBNF: in a grammar request every special token is empty")
     assert ("SGLang", "requests") not in plain
     assert special["SGLang", "requests"] == (
-        'skip_special_tokens: false where no parser is set: else "<fn>" "</fn>" are dropped'
+        'skip_special_tokens: false where no parser is set, for else these are dropped: "<fn>" "</fn>"'
     )
 
 
 def test_without_a_tokenizer() -> None:
-    told = [one.text for one in advise(example_ir("tagged-json"), "m", ()) if one.what == "tokens"]
+    told = [str(one) for one in advise(example_ir("tagged-json"), "m", ()) if one.what == "tokens"]
     assert [text.partition(":")[0] for text in told] == ["not known"]
 
 
 def told(name: str, source: str, place: str) -> dict[str, str]:
-    return {one.what: one.text for one in advise(example_ir(name), source, ()) if one.place == place}
+    return {one.what: str(one) for one in advise(example_ir(name), source, ()) if one.place == place}
 
 
 def test_plug_ins_with_commands_to_paste() -> None:
@@ -78,7 +78,7 @@ UNSAID = (
 def test_a_format_that_no_response_template_can_say() -> None:
     with open_renderer(UNSAID, name="m") as renderer:
         ir = learn_format(renderer, name="m", source_text=UNSAID)
-    found = [(one.place, one.what, one.text) for one in advise(ir, "m", ())]
+    found = [(one.place, one.what, str(one)) for one in advise(ir, "m", ())]
     assert [(what, text) for place, what, text in found if place == "vLLM"][:3] == [
         ("template", "no response template can say this format: a member of calls that is no word ('tool-name')"),
         ("make", "tplc compile m -t vllm -o m_vllm.py"),
@@ -92,16 +92,16 @@ def test_where_a_model_stops() -> None:
     assert told("channels", "m", "format")["stop"] == '"{done}"'
     ir = example_ir("tagged-json")
     ir = replace(ir, turn=replace(ir.turn, ends=("<eos_token:not-given>",)))
-    assert [one.text for one in advise(ir, "m", ()) if one.what == "stop"] == [
+    assert [str(one) for one in advise(ir, "m", ()) if one.what == "stop"] == [
         "the eos_token, which is not given here: --token eos_token=TEXT, or name the model's folder"
     ]
 
 
 def test_a_format_without_anything_to_parse() -> None:
-    served = {one.place: one.text for one in advise(example_ir("plain-chat"), "m", ()) if one.what == "serve"}
+    served = {one.place: str(one) for one in advise(example_ir("plain-chat"), "m", ()) if one.what == "serve"}
     assert served["vLLM"] == served["SGLang"] == ("nothing to parse: the template writes neither calls nor reasoning")
 
 
 def test_commands_name_the_source_as_a_shell_takes_it() -> None:
-    made = [one.text for one in advise(example_ir("tagged-json"), "my model", ()) if one.what == "make"]
+    made = [str(one) for one in advise(example_ir("tagged-json"), "my model", ()) if one.what == "make"]
     assert made[0] == "tplc compile 'my model' --profile servers --into tokenizer_config.json"

@@ -200,7 +200,9 @@ def _texts(module: ModuleType) -> Iterator[str]:
 def _watched(form: Format) -> tuple[Any, Markers]:
     module = load_module(form.source)
     parser = module.StreamParser
-    parser.HEAD = None  # the shortcut reads several fields in one step; that it agrees is checked on the whole parser
+    parser.HEAD = re.compile(
+        "(?!)"
+    )  # the shortcut reads several fields in one step; that it agrees is checked on the whole parser
     for name in STATES:
         if hasattr(parser, name):
             setattr(parser, name, _state(name, getattr(parser, name)))

@@ -5,7 +5,7 @@ Columns(output="text", prompt="prompt").check(schema)  →  nothing, or "the col
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -47,13 +47,15 @@ class Columns:
         for problem in self._problems(schema, ids=ids):
             raise UsageError(problem)
 
+    def missing(self, names: Sequence[str]) -> Iterator[str]:
+        for name in self.named:
+            if name not in names:
+                yield f"there is no column {name}: there are {', '.join(names)}"
+
     def _problems(self, schema: pa.Schema, *, ids: bool) -> Iterator[str]:
         import pyarrow.types as types
 
-        there = ", ".join(schema.names)
-        for name in self.named:
-            if name not in schema.names:
-                yield f"there is no column {name}: there are {there}"
+        yield from self.missing(schema.names)
         for name in self.written:
             if name in schema.names:
                 yield f"there is a column {name} already, and it would be overwritten: rename it, or drop it first"

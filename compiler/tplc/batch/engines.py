@@ -17,7 +17,7 @@ from tplc.batch.parts import Part
 from tplc.batch.rows import RowParser
 from tplc.batch.summary import Summary
 from tplc.cluster import reason, start_ray, stop_ray
-from tplc.errors import SourceError, TplcError, UsageError
+from tplc.errors import MissingPackage, SourceError, TplcError, UsageError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -62,15 +62,15 @@ def choose_engine(
     name: str | None, *, address: str | None = None, jobs: int | None = None, batch: int = BATCH
 ) -> Engine:
     """The engine of this name, or the first that is installed."""
+    asked = name is not None
     if name is None:
         name = next((one for one in ENGINES if find_spec(one) is not None), "pyarrow")
     known = next((one for one in ENGINES if one == name), None)
     if known is None:
         raise UsageError(f"--engine {name}: no such engine; there are {', '.join(ENGINES)}")
+    what = f"--engine {known}" if asked else "a column of outputs, of JSON lines too,"
     if find_spec("pyarrow") is None or find_spec(known) is None:
-        raise UsageError(
-            f"--engine {known} needs a package that is not installed: pip install 'tplc[{_EXTRAS[known]}]'"
-        )
+        raise MissingPackage(what, _EXTRAS[known])
     if address is not None and known != "ray":
         raise UsageError(f"--address is for --engine ray, and the engine is {known}")
     return Engine(known, address, jobs, batch)

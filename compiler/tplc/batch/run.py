@@ -54,8 +54,7 @@ def plan(read: RowParser, engine: Engine, rows: str, output: str, *, force: bool
     taken = existing([part.output for part in parts], root)
     there = [part for part in parts if part.output in taken]
     if there and not (force or resume):
-        more = f" (and {len(there) - 1} more)" if len(there) > 1 else ""
-        raise UsageError(f"{there[0].output} is there{more}: --resume leaves what is whole, --force writes anew")
+        raise is_there(there[0].output, len(there) - 1)
     left = tuple(part for part in parts if part not in there) if resume and not force else parts
     for part in left:
         for file in part.inputs:
@@ -63,6 +62,11 @@ def plan(read: RowParser, engine: Engine, rows: str, output: str, *, force: bool
     for folder in sorted({part.output.rpartition("/")[0] for part in left}):
         make_folder(folder)
     return Job(read, engine, left)
+
+
+def is_there(output: str, others: int = 0) -> UsageError:
+    more = f" (and {others} more)" if others else ""
+    return UsageError(f"{output} is there{more}: --resume leaves what is whole, --force writes anew")
 
 
 def _check_apart(parts: Sequence[Part], rows: str, output: str) -> None:

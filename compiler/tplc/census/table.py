@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tplc.census.entry import Entry
-from tplc.errors import SourceError, UsageError
+from tplc.errors import MissingPackage, SourceError
 
 LISTS = ("ambiguities", "warnings")
 
@@ -57,6 +57,4 @@ def read(path: str) -> list[Entry]:
 
 def need_arrow(path: str) -> None:
     if path.endswith(".parquet") and find_spec("pyarrow") is None:
-        raise UsageError(
-            f"{path}: Parquet needs a package that is not installed: pip install 'tplc[batch]', or use .jsonl"
-        )
+        raise MissingPackage(f"{path}: Parquet", "batch", "use .jsonl")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import signal
 import sys
+from contextlib import suppress
 
 from tplc.version import VERSION
 
@@ -11,9 +14,52 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+# What a shell says of a program that SIGPIPE ended.
+CLOSED_PIPE = 141
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command.  Every mistake of the user's is one message on standard error, and an exit code."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever started it: `tplc … >&-`
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - as long as the process
+    try:
+        try:
+            _run(arguments)
+        finally:
+            sys.stdout.flush()
+    except SystemExit as stop:
+        # Rich and typer make this of a pipe that is closed.
+        if not isinstance(stop.__context__, BrokenPipeError):
+            raise
+    except BrokenPipeError:
+        pass
+    except OSError as error:
+        if error.errno not in _FULL or error.filename is not None:
+            raise
+        _drop_what_is_left()
+        print(f"tplc: standard output: cannot be written: {error.strerror}", file=sys.stderr)
+        raise SystemExit(2) from None
+    else:
+        return
+    # Whoever reads has read enough (`tplc explain … | head`).
+    _drop_what_is_left()
+    raise SystemExit(CLOSED_PIPE) from None
+
+
+def _drop_what_is_left() -> None:
+    """It goes nowhere, so that the interpreter has nothing to say about it at its own end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            with suppress(OSError):
+                os.dup2(nowhere, stream.fileno())
+
+
+def _run(arguments: Sequence[str] | None) -> None:
     if (sys.argv[1:] if arguments is None else list(arguments)) == ["--version"]:
         print(f"tplc {VERSION}")  # without what the other commands need: scripts ask this at every start
         return

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tplc.cli import complete
+from tplc.cli.command import Command
 from tplc.version import VERSION
 
 if TYPE_CHECKING:
@@ -24,6 +26,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+command = partial(app.command, cls=Command)
 
 ROWS = "Rows"
 BATCH_SIZE = 1000
@@ -105,7 +109,7 @@ def _root(
 ) -> None: ...
 
 
-@app.command("compile", short_help="A template to a parser or a grammar, verified.")
+@command("compile", short_help="A template to a parser or a grammar, verified.")
 def compile_(
     source: Source,
     output: Annotated[
@@ -128,7 +132,12 @@ def compile_(
     catalogue: CatalogueFolders = None,
     no_catalogue: NoCatalogue = False,
     example: Examples = None,
-    tools: Tools = None,
+    tools: Annotated[
+        str | None,
+        typer.Option(
+            "--tools", metavar="FILE", help="For gbnf, structural_tag, lark, peg: a JSON file with the list of tools."
+        ),
+    ] = None,
     tool_choice: Annotated[
         str,
         typer.Option(
@@ -320,7 +329,7 @@ def _variants(tolerances: list[Path] | None, catalogue: list[Path] | None, no_ca
     return Variants(tuple(map(str, tolerances or ())), tuple(map(str, catalogue or ())), shipped=not no_catalogue)
 
 
-@app.command("inspect", short_help="The format of a template: modes, markers, sample turns.")
+@command("inspect", short_help="The format of a template: modes, markers, sample turns.")
 def inspect_(
     source: Annotated[
         str,
@@ -353,7 +362,7 @@ def inspect_(
     )
 
 
-@app.command("parse", short_help="A model's output to a message.")
+@command("parse", short_help="A model's output to a message.")
 def parse_(
     source: Annotated[
         str,
@@ -549,7 +558,7 @@ def parse_(
     )
 
 
-@app.command("verify", short_help="Check an artifact that is there against a template.")
+@command("verify", short_help="Check an artifact that is there against a template.")
 def verify_(
     source: Source,
     artifact: Annotated[str, typer.Argument(help="The parser to verify, or an IR as JSON.", show_default=False)],
@@ -578,7 +587,7 @@ def verify_(
     )
 
 
-@app.command("render", short_help="Messages to a prompt.")
+@command("render", short_help="Messages to a prompt.")
 def render_(
     source: Source,
     messages: Annotated[
@@ -609,7 +618,7 @@ def render_(
     )
 
 
-@app.command("prepare", short_help="A request to prompt, grammar, stops and keywords.")
+@command("prepare", short_help="A request to prompt, grammar, stops and keywords.")
 def prepare_(
     source: Source,
     request: Annotated[
@@ -632,7 +641,7 @@ def prepare_(
     prepare_command(source, request, ir, template_name, special_token or [], variants, limit or [])
 
 
-@app.command("explain", short_help="How a format is learned, comparison by comparison.")
+@command("explain", short_help="How a format is learned, comparison by comparison.")
 def explain_(
     source: Source,
     html: Annotated[str | None, typer.Option("--html", metavar="FILE", help="Write a page instead.")] = None,
@@ -666,7 +675,7 @@ def explain_(
     )
 
 
-@app.command("try", short_help="Paste an output: its parts, and its deltas.")
+@command("try", short_help="Paste an output: its parts, and its deltas.")
 def try_(
     source: Annotated[
         str,
@@ -684,6 +693,7 @@ def try_(
     chunk: Annotated[
         int | None, typer.Option("--chunk", metavar="N", min=1, help="Characters at a time; else about a token's.")
     ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Parts, deltas and message as JSON.")] = False,
     template_name: Name = None,
     special_token: Tokens = None,
     tolerances: Tolerances = None,
@@ -711,10 +721,11 @@ def try_(
             limits=tuple(limit or ()),
         ),
         chunk=chunk,
+        as_json=as_json,
     )
 
 
-@app.command("doctor", short_help="What to set where a model is served.")
+@command("doctor", short_help="What to set where a model is served.")
 def doctor_(
     source: Source,
     template_name: Name = None,
@@ -731,7 +742,7 @@ def doctor_(
     doctor_command(source, template_name, special_token or [], limit or [], as_json=as_json)
 
 
-@app.command("lint", short_help="What a format cannot say, for its designer.")
+@command("lint", short_help="What a format cannot say, for its designer.")
 def lint_(
     source: Source,
     template_name: Name = None,
@@ -750,7 +761,7 @@ def lint_(
     lint_command(source, template_name, special_token or [], limit or [], strict=strict, as_json=as_json)
 
 
-@app.command("new", short_help="Start a template of a chosen layout, with its tests.")
+@command("new", short_help="Start a template of a chosen layout, with its tests.")
 def new_(
     folder: Annotated[str, typer.Argument(help="The folder to make; its name is the model's.", show_default=False)],
     layout: Annotated[
@@ -775,7 +786,7 @@ def new_(
 Models = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[model]...", autocompletion=complete.models, help="Models of the manifest; all, when none is named."
+        metavar="MODEL", autocompletion=complete.models, help="Models of the manifest; all, when none is named."
     ),
 ]
 ManifestFile = Annotated[
@@ -789,7 +800,7 @@ Jobs = Annotated[
 ]
 
 
-@app.command("build", short_help="Build what the manifest lists and is not current.")
+@command("build", short_help="Build what the manifest lists and is not current.")
 def build_(
     models: Models = None,
     manifest: ManifestFile = None,
@@ -804,14 +815,15 @@ def build_(
 ) -> None:
     """Build what the manifest lists, where it is not current.
 
-    Exit code 1: a model failed (the others are built nevertheless).  Exit code 2: the manifest is wrong.
+    Exit code 1: a model's template is not right (the others are built nevertheless).  Exit code 2: the manifest is
+    wrong, or what a model is made from cannot be read.
     """
     from tplc.cli.build import build_command
 
     build_command(models or [], manifest, jobs=jobs, engine=engine, address=address, force=force, as_json=as_json)
 
 
-@app.command("check", short_help="For CI: are all outputs what would be built?")
+@command("check", short_help="For CI: are all outputs what would be built?")
 def check_(
     models: Models = None,
     manifest: ManifestFile = None,
@@ -827,7 +839,8 @@ def check_(
 ) -> None:
     """Make anew what the manifest lists, and say whether what is there is that; nothing is written.
 
-    Exit code 1: an output is missing, stale, edited or unverified, or a model fails.
+    Exit code 1: an output is missing, stale, edited or unverified, or a model's template is not right.  Exit code 2:
+    the manifest is wrong, or what a model is made from cannot be read.
     """
     from tplc.cli.build import check_command
 
@@ -835,10 +848,10 @@ def check_(
     check_command(models or [], manifest, jobs=jobs, output_format=output_format, junit=junit)
 
 
-@app.command("init", short_help="Start a manifest.")
+@command("init", short_help="Start a manifest.")
 def init_(
     sources: Annotated[
-        list[str] | None, typer.Argument(metavar="[source]...", help="Templates to list (as for compile).")
+        list[str] | None, typer.Argument(metavar="SOURCE", help="Templates to list (as for compile).")
     ] = None,
     output: Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="Where to write.")] = "tplc.toml",
     force: Annotated[bool, typer.Option("--force", help="Overwrite a manifest that is there.")] = False,
@@ -849,7 +862,7 @@ def init_(
     init_command(sources or [], output, force=force)
 
 
-@app.command("schema", short_help="JSON schemas of tplc's files, for editors.")
+@command("schema", short_help="JSON schemas of tplc's files, for editors.")
 def schema_(
     name: Annotated[
         str | None,
@@ -862,7 +875,7 @@ def schema_(
     schema_command(name)
 
 
-@app.command("census", short_help="A collection of templates at once: what each is compiled to.")
+@command("census", short_help="A collection of templates at once: what each is compiled to.")
 def census_(
     place: Annotated[
         str,
@@ -904,7 +917,7 @@ def census_(
     )
 
 
-@app.command("diff", short_help="What changed between two formats; does it matter?")
+@command("diff", short_help="What changed between two formats; does it matter?")
 def diff_(
     first: Annotated[
         str,
@@ -929,7 +942,7 @@ def diff_(
     diff_command(first, second, template_name, special_token or [], limit or [], as_json=as_json)
 
 
-@app.command("catalogue", short_help="The observed variants that tplc knows of.")
+@command("catalogue", short_help="The observed variants that tplc knows of.")
 def catalogue_(
     catalogue: CatalogueFolders = None,
     no_catalogue: NoCatalogue = False,
@@ -944,7 +957,7 @@ def catalogue_(
     catalogue_command(_variants(None, catalogue, no_catalogue), as_json=as_json)
 
 
-@app.command("observe", short_help="Recorded outputs: what is odd, what would mend it.")
+@command("observe", short_help="Recorded outputs: what is odd, what would mend it.")
 def observe_(
     source: Annotated[
         str,

@@ -11,8 +11,9 @@ from rich.console import Console
 from rich.text import Text
 
 from tplc.cli import inputs
+from tplc.cli.console import new_console
 from tplc.cli.parse import ParseOptions, check_input, parser_of
-from tplc.cli.shown import one_line_json
+from tplc.cli.shown import one_line_json, print_json
 from tplc.explain.spans import Span, spans
 from tplc.ir.visible import shown
 from tplc.project.files import read_text, read_tools
@@ -42,7 +43,7 @@ class Fed:
         return self.at + len(self.chunk)
 
 
-def try_command(options: ParseOptions, *, chunk: int | None) -> None:
+def try_command(options: ParseOptions, *, chunk: int | None, as_json: bool = False) -> None:
     check_input(options)
     parser = parser_of(options)
     assert parser.stream is not None
@@ -52,14 +53,29 @@ def try_command(options: ParseOptions, *, chunk: int | None) -> None:
         "prompt": read_text(options.prompt) if options.prompt else None,
     }
     stream: Any = parser.stream(**keywords)
-    console = Console(highlight=False, soft_wrap=True)
     # Character by character: so the deltas tell best where they come from.
-    _print_parts(console, spans(text, [(f.end, f.deltas) for f in _feed(parser.stream(**keywords), text, 1)]))
-    _print_deltas(console, list(_feed(stream, text, chunk)))
+    parts = spans(text, [(f.end, f.deltas) for f in _feed(parser.stream(**keywords), text, 1)])
+    fed = list(_feed(stream, text, chunk))
+    if as_json:
+        print_json(_told(parts, fed, stream))
+        return
+    console = new_console()
+    _print_parts(console, parts)
+    _print_deltas(console, fed)
     for diagnostic in stream.diagnostics:
         console.print(Text(f"at {diagnostic.offset}: {shown(diagnostic.text)}", style="yellow"))
     if stream.incomplete:
         console.print(Text("the output is incomplete", style="yellow"))
+
+
+def _told(parts: Sequence[Span], fed: Sequence[Fed], stream: Any) -> dict[str, Any]:
+    return {
+        "parts": [{"start": part.start, "kind": part.kind, "text": part.text} for part in parts],
+        "deltas": [{"at": one.at, "chunk": one.chunk, "delta": delta} for one in fed for delta in one.deltas],
+        "message": stream.message,
+        "diagnostics": [{"offset": one.offset, "text": one.text} for one in stream.diagnostics],
+        "incomplete": stream.incomplete,
+    }
 
 
 def _feed(stream: Any, text: str, chunk: int | None) -> Iterator[Fed]:

@@ -16,7 +16,7 @@ from tplc.cli.shown import print_json
 from tplc.errors import UsageError
 from tplc.ir.visible import one_line, shown, visible
 from tplc.project.artifacts import check_report, write_output
-from tplc.project.build import Outcome, build
+from tplc.project.build import Outcome, build, exit_code_of
 from tplc.project.check import Finding, check
 from tplc.project.files import read_text
 from tplc.project.manifest import Manifest, Model, find_manifest, load_manifest
@@ -52,8 +52,8 @@ def build_command(
         print_json([asdict(outcome) for outcome in outcomes])
     else:
         _print_outcomes(outcomes)
-    if any(outcome.state == "failed" for outcome in outcomes):
-        raise SystemExit(1)
+    if code := exit_code_of(outcome.exit_code for outcome in outcomes):
+        raise SystemExit(code)
 
 
 def _print_outcomes(outcomes: Sequence[Outcome]) -> None:
@@ -88,8 +88,8 @@ def check_command(
         _print_findings(findings, manifest.path)
     if junit is not None:
         write_output(junit, _junit(findings))
-    if any(finding.state != "current" for finding in findings):
-        raise SystemExit(1)
+    if code := exit_code_of(finding.exit_code for finding in findings):
+        raise SystemExit(code)
 
 
 def _print_findings(findings: Sequence[Finding], manifest_path: str) -> None:
@@ -135,8 +135,14 @@ def init_command(sources: Sequence[str], path: str, *, force: bool) -> None:
     if os.path.lexists(path) and not force:
         raise UsageError(f"{path}: is there already: give --force to write it anew")
     check_report(path)
+    named: dict[str, str] = {}
     for source in sources:
         _check_source(source)
+        place = os.path.realpath(source) if os.path.exists(source) else source
+        if place in named:
+            also = f", as {named[place]} too" if named[place] != source else ""
+            raise UsageError(f"{source}: is named twice{also}: each template is listed once")
+        named[place] = source
     names: dict[str, str] = {}
     modules: set[str] = set()
     for source in sources or [TEMPLATE_FILE]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from rich.console import Console
 from rich.text import Text
 
 from tplc.catalogue import Entry
+from tplc.cli.console import new_console
 from tplc.cli.inputs import Variants
 from tplc.cli.shown import print_json
 from tplc.ir.printed import quoted
@@ -19,7 +19,7 @@ def catalogue_command(variants: Variants, *, as_json: bool) -> None:
     if as_json:
         print_json([asdict(entry) for entry in entries])
         return
-    console = Console(highlight=False, soft_wrap=True)
+    console = new_console()
     for entry in entries:
         console.print(Text.assemble((entry.name, "bold"), f": {one_line(entry.title)}"))
         for label, text in _rows(entry):

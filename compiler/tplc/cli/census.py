@@ -18,7 +18,7 @@ from tplc.cli import inputs
 from tplc.cli.ending import unwinding
 from tplc.cli.progress import counting
 from tplc.cli.shown import print_json
-from tplc.errors import TplcError, UsageError
+from tplc.errors import UsageError, Verdict
 from tplc.ir.visible import one_line
 from tplc.project.artifacts import check_output, check_place, write_bytes, write_output
 from tplc.spread import check_engine
@@ -26,7 +26,7 @@ from tplc.spread import check_engine
 _MOST_SHOWN = 20
 
 
-class NoLongerVerified(TplcError):
+class NoLongerVerified(Verdict):
     """Templates that an earlier census found verified are not any more."""
 
 

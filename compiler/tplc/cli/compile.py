@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 from tplc import driver
+from tplc.audit.warnings import TemplateWarning
 from tplc.bounds import bounded
 from tplc.catalogue.load import files_in
 from tplc.cli import inputs
@@ -33,7 +34,6 @@ from tplc.sources import is_elsewhere, load_added_tokens
 from tplc.targets.lark import check_read
 
 if TYPE_CHECKING:
-    from tplc.audit.warnings import TemplateWarning
     from tplc.backends.gbnf import Grammar
     from tplc.backends.lark import LarkGrammar
     from tplc.ir.tokens import AddedToken
@@ -135,6 +135,9 @@ def compile_command(options: CompileOptions) -> None:
             unsaid=unsaid.append,
             parser=request.parser,
         )
+    if options.target is None and (meant := driver.named_otherwise(options.output, target)):
+        what = f"the suffix makes this a {target} artifact, though the name says {meant}: -t {meant} or -t {target}"
+        warnings.append(TemplateWarning(options.output, 0, 0, f"{what} tells which"))
     if options.strict and unsaid:
         raise unsaid[0].refused(template.name)
     writes = ir.verification.verified or options.allow_unverified

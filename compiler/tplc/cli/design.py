@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -66,5 +67,8 @@ def new_command(folder: str, layout: str) -> None:
         place = os.path.join(folder, path)
         os.makedirs(os.path.dirname(place), exist_ok=True)
         write_output(place, text)
-    print(f"wrote {', '.join(shown(os.path.join(folder, path)) for path in started.files if '/' not in path)}, outputs")
-    print(f"    cd {shown(folder)} && tplc build && python -m unittest    tplc lint chat_template.jinja")
+    for path in started.files:
+        print(f"wrote {shown(os.path.join(folder, path))}")
+    print("next: change the markers in chat_template.jinja, and see what became of it:")
+    print(f"    cd {shown(shlex.quote(folder))} && tplc build && python -m unittest")
+    print("    tplc lint chat_template.jinja")

@@ -33,5 +33,5 @@ def doctor_command(
         if one.place != place:
             print(f"{chr(10) * bool(place)}{one.place}")
             place = one.place
-        print_rows([(f"  {one.what}", one.text)], sys.stdout)
+        print_rows([(f"  {one.what}", str(one))], sys.stdout)
     print(f"\nAs {VERSIONS} document it; tplc compile verifies what it makes.")

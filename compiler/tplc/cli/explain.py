@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from tplc.cli import inputs
+from tplc.cli.console import new_console
 from tplc.cli.progress import working
 from tplc.cli.shown import print_json, shown_text
 from tplc.errors import UsageError
@@ -77,7 +79,7 @@ def explain_command(
 
 
 def _print(explanation: Explanation, *, step: bool, verbose: int) -> None:
-    console = Console(highlight=False, soft_wrap=True)
+    console = new_console()
     for question in explanation.questions:
         if not question.comparisons and not verbose and explanation.ir is not None:
             continue
@@ -103,7 +105,7 @@ def _print_comparison(console: Console, comparison: Comparison) -> None:
             console.print(Text(f"{_INDENT}{sign} {shown(line)}", style="dim"))
     joined = Text(_INDENT)
     for where, text in marks(tail_of(comparison.first), tail_of(comparison.second)):
-        opened, closed = ("", "") if console.is_terminal else _BRACKETS[where]
+        opened, closed = ("", "") if console.color_system else _BRACKETS[where]
         joined.append(f"{opened}{shown(text)}{closed}".replace("\n", f"\n{_INDENT}"), style=_STYLES[where])
     console.print(shown_text(joined))
     for fact in comparison.concluded:
@@ -111,9 +113,11 @@ def _print_comparison(console: Console, comparison: Comparison) -> None:
 
 
 def _print_log(console: Console, question: Question, *, whole: bool) -> None:
-    for probe in question.probes:
-        result = _result(probe, whole=whole).replace("\n", f"\n{_INDENT}")
-        console.print(Text(f"{_INDENT}{title_of(probe)}: {shown(result)}"))
+    """What was asked, in order; what was answered alike to several conversations of a kind, once."""
+    told = (f"{title_of(probe)}: {shown(_result(probe, whole=whole))}" for probe in question.probes)
+    for text, many in Counter(told).items():
+        times = f"  ({many} conversations)" if many > 1 else ""
+        console.print(Text(f"{_INDENT}{text}".replace("\n", f"\n{_INDENT}") + times))
 
 
 def _result(probe: Probe, *, whole: bool) -> str:

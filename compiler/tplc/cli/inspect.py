@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich import box
-from rich.console import Console
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
 from tplc import driver
 from tplc.cli import inputs
+from tplc.cli.console import new_console
 from tplc.cli.progress import working
 from tplc.cli.report import print_rows, token_rows, warning_rows
 from tplc.cli.shown import shown_text
@@ -81,7 +81,7 @@ def inspect_command(
     if as_peg:
         sys.stdout.write(driver.generate(ir, "peg"))
         return
-    console = Console(highlight=False)
+    console = new_console(soft_wrap=False)
     for table in _tables(ir):
         console.print(table)
     for title, message in samples(ir):

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from tplc.cli import inputs
+from tplc.cli.console import new_console
 from tplc.cli.progress import advancing
 from tplc.cli.shown import print_json, shown_text
 from tplc.errors import UsageError
@@ -84,7 +85,7 @@ def _format_of(options: ObserveOptions) -> TemplateIR:
 
 
 def _print(found: Observation, options: ObserveOptions) -> None:
-    console = Console(highlight=False, soft_wrap=True)
+    console = new_console()
     total = len(found.judged)
     _row(console, "outputs", f"{total} in {options.outputs}")
     _row(console, "clean", f"{found.clean} ({100 - found.share_odd:.1f}%)")

@@ -1,4 +1,4 @@
-"""What is going on, on standard error, where that is a terminal; elsewhere nothing.
+"""What is going on, on standard error, where that is a terminal that takes colours; elsewhere nothing.
 
 ⠋ learning chat.jinja
 building hut ━━━━━━━━╸━━━━ 0:00:12
@@ -10,33 +10,32 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from tplc.cli.console import is_plain, new_console
 from tplc.ir.visible import one_line
 
 
 @contextmanager
 def working(title: str) -> Iterator[None]:
     """For what takes a second or more."""
-    if not sys.stderr.isatty():
+    if is_plain(sys.stderr):
         yield
         return
-    from rich.console import Console
     from rich.text import Text
 
-    with Console(stderr=True).status(Text(one_line(title))):
+    with new_console(sys.stderr).status(Text(one_line(title))):
         yield
 
 
 @contextmanager
 def counting(title: str, total: int) -> Iterator[Callable[[str], None]]:
     """For what is done one after another: called with the name of each that is done."""
-    if not sys.stderr.isatty():
+    if is_plain(sys.stderr):
         yield lambda _: None
         return
-    from rich.console import Console
     from rich.markup import escape
     from rich.progress import Progress
 
-    with Progress(console=Console(stderr=True), transient=True) as bar:
+    with Progress(console=new_console(sys.stderr), transient=True) as bar:
         task = bar.add_task(title, total=total)
         yield lambda name: bar.update(task, advance=1, description=f"{title} {escape(name)}")
 
@@ -44,13 +43,12 @@ def counting(title: str, total: int) -> Iterator[Callable[[str], None]]:
 @contextmanager
 def advancing(title: str, total: int | None) -> Iterator[Callable[[int], None]]:
     """For many things done in groups: called with the size of each group.  `total` None: nobody knows."""
-    if not sys.stderr.isatty():
+    if is_plain(sys.stderr):
         yield lambda _: None
         return
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Progress(*columns, console=new_console(sys.stderr), transient=True) as bar:
         task = bar.add_task(one_line(title), total=total)
         yield lambda size: bar.update(task, advance=size)

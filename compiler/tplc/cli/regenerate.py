@@ -1,7 +1,7 @@
 """The command in a generated file's header, which makes the file anew.
 
-Run in the folder of the file.  The same template and options give the same bytes, wherever the folder is and whatever
-the file is called: paths are told from the file's folder, and those of elsewhere on this machine by their last name.
+Run in the folder of the file.  The same template and options give the same bytes, wherever the folder is: paths are
+told from the file's folder, and those of elsewhere on this machine by their last name.
 What only reports, overwrites or verifies (--json, --force, --seed, …) is left out.
 """
 
@@ -12,6 +12,7 @@ import shlex
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from tplc.driver import SUFFIXES, target_of
 from tplc.sources import is_elsewhere
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def command_of(options: CompileOptions, target: Target) -> str:
 
 def _options(options: CompileOptions, target: Target, seen: Callable[[str], str]) -> Iterator[str]:
     variants = options.variants
-    yield from ("-o", "parser.py") if target == "python" else ("-t", target)
+    yield from _written(options, target)
     listed = {
         "--token": [text if "=" in text else seen(text) for text in options.special_tokens],
         "--tolerances": map(seen, variants.tolerances),
@@ -70,6 +71,17 @@ def _options(options: CompileOptions, target: Target, seen: Callable[[str], str]
         if one:
             yield from (name, one)
     yield from (name for name, given in flags.items() if given)
+
+
+def _written(options: CompileOptions, target: Target) -> Iterator[str]:
+    """The file's own name, and the target where the name does not tell it."""
+    if options.into is not None or options.output == "-":
+        yield from ("-t", target)
+        return
+    name = os.path.basename(options.output)
+    if not (name.endswith(tuple(SUFFIXES)) and target_of(name, None) == target):
+        yield from ("-t", target)
+    yield from ("-o", name)
 
 
 def _unless(text: str, default: str) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from tplc.catalogue import applied_entries
+from tplc.cli.console import is_plain, new_console
 from tplc.ir.nodes import Ambiguity, Captured, Json, TemplateIR, Verification
 from tplc.ir.printed import printed_layout, quoted
 from tplc.ir.serialize import to_dict
@@ -59,15 +60,13 @@ def report_dict(ir: TemplateIR, wrote: str | None) -> dict[str, Json]:
 
 
 def print_rows(rows: list[tuple[str, str]], file: TextIO) -> None:
-    if not file.isatty():
+    if is_plain(file):
         for label, text in rows:
             print(f"{label:<12} {one_line(text)}".rstrip(), file=file)
         return
-    from rich.console import Console
-
-    console = Console(file=file, highlight=False, soft_wrap=True)
+    printer = new_console(file)
     for label, text in rows:
-        console.print(_coloured(label, one_line(text)))
+        printer.print(_coloured(label, one_line(text)))
 
 
 def _coloured(label: str, text: str) -> Text:
@@ -207,7 +206,7 @@ def warning_rows(warnings: Sequence[TemplateWarning]) -> Iterator[tuple[str, str
 
 
 def verification_rows(result: Verification) -> Iterator[tuple[str, str]]:
-    counts = f"{result.passed} of {result.messages} messages, {result.chunkings} chunkings (seed {result.seed})"
+    counts = f"{result.passed} of {result.messages} messages{chunkings_of(result)} (seed {result.seed})"
     yield "verified" if result.verified else "NOT VERIFIED", counts
     for text in result.not_shown[:MOST_LINES]:
         yield "not shown", text
@@ -217,6 +216,11 @@ def verification_rows(result: Verification) -> Iterator[tuple[str, str]]:
     for failure in result.failures[:MOST_LINES]:
         yield "failed", failure
     yield from _more(len(result.failures), "failed")
+
+
+def chunkings_of(result: Verification) -> str:
+    """Nothing for what reads whole outputs only, as grammars do."""
+    return f", {result.chunkings} chunkings" if result.chunkings else ""
 
 
 def _ambiguity(ambiguity: Ambiguity) -> str:

@@ -17,7 +17,7 @@ from tplc.cli.ending import unwinding
 from tplc.cli.progress import advancing
 from tplc.cli.shown import print_json
 from tplc.cli.standard import STANDARD_INPUT, standard_rows
-from tplc.errors import SourceError, TplcError, UsageError
+from tplc.errors import SourceError, UsageError, Verdict
 from tplc.ir.runtimes import RUNTIME_FILE
 from tplc.ir.visible import one_line
 from tplc.project.artifacts import check_output, write_output
@@ -26,7 +26,7 @@ from tplc.project.files import read_text, read_tools
 from tplc.verify.artifact import runtime_beside
 
 if TYPE_CHECKING:
-    from tplc.batch import RowParser
+    from tplc.batch import Columns, RowParser
     from tplc.batch.engines import Engine
     from tplc.batch.summary import Summary
 
@@ -64,7 +64,7 @@ class RowOptions:
     limits: tuple[str, ...] = ()
 
 
-class NoRowRead(TplcError):
+class NoRowRead(Verdict):
     """The rows are written, and none of them is a message that a parser made."""
 
 
@@ -73,10 +73,11 @@ def rows_command(options: RowOptions) -> None:
     from tplc.batch.engines import choose_engine
 
     _check(options)
-    engine = choose_engine(options.engine, address=options.address, jobs=options.jobs, batch=options.batch_size)
     columns = Columns(
         options.column, options.prompt_column, options.tools_column, options.parser_column, options.struct
     )
+    _check_lines(options, columns)
+    engine = choose_engine(options.engine, address=options.address, jobs=options.jobs, batch=options.batch_size)
     read = RowParser(
         _parsers(options),
         columns,
@@ -138,6 +139,23 @@ def _check(options: RowOptions) -> None:
             f"--parser-column {options.parser_column}: is a folder: it names the column that says which parser reads "
             "a row, and the folder of parsers is SOURCE"
         )
+
+
+def _check_lines(options: RowOptions, columns: Columns) -> None:
+    """What can be told of a file of lines without a package that may not be there: what is wrong comes before what is
+    missing."""
+    from tplc.batch.lines import head
+    from tplc.batch.run import is_there
+
+    if not options.rows.endswith(ROW_SUFFIXES[1:]) or not os.path.isfile(options.rows):
+        return
+    if options.output and os.path.isfile(options.output) and not (options.force or options.resume):
+        if os.path.samefile(options.output, options.rows):
+            return  # that is told, and not that it is there
+        raise is_there(options.output)
+    first = head(lambda: open(options.rows, "rb"), columns)  # noqa: SIM115 - what reads it closes it
+    for problem in columns.missing(list(first.kinds)) if first.rows else ():
+        raise UsageError(f"{options.rows}: {problem}")
 
 
 def _why_none(options: RowOptions, read: RowParser, summary: Summary) -> str:

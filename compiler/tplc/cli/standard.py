@@ -37,8 +37,5 @@ def standard_rows(rows: str, output: str) -> Iterator[tuple[str, str]]:
 
 
 def _pass_on(file: BinaryIO) -> None:
-    try:
-        shutil.copyfileobj(file, sys.stdout.buffer)
-        sys.stdout.buffer.flush()
-    except BrokenPipeError:  # whoever reads has read enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    shutil.copyfileobj(file, sys.stdout.buffer)
+    sys.stdout.buffer.flush()

@@ -26,11 +26,24 @@ _READ_BY_TRANSFORMERS = "tokenizer.parse_response(text, prefix=prompt, tools=too
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """`place` is the format itself or a server, `what` is set there."""
+    """`place` is the format itself or a server, `what` is set there: a text, values of the format, or both.
+
+    `tokens`: those of the tokenizer that the values, one marker, are made of.
+    """
 
     place: str
     what: str
-    text: str
+    text: str = ""
+    values: tuple[str, ...] = ()
+    tokens: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        values = _shown(self.values)
+        if self.what == "marker":
+            return f"{values} is {self.text}" + (
+                f": {_shown(self.tokens)}" if self.tokens not in ((), self.values) else ""
+            )
+        return ": ".join(filter(None, (self.text, values)))
 
 
 def advise(ir: TemplateIR, source: str, added_tokens: Sequence[str]) -> tuple[Advice, ...]:
@@ -54,12 +67,12 @@ def _format(ir: TemplateIR, markers: Sequence[MarkerTokens], *, known: bool) -> 
     acceptor = lower(ir)
     known_ends, not_given = known_stops(ir, acceptor), names_stood_for(" ".join(stops(ir, acceptor)))
     if known_ends or not not_given:
-        yield Advice(place, "stop", _shown(known_ends))
+        yield Advice(place, "stop", *_listed(known_ends))
     for name in not_given:
         yield Advice(
             place, "stop", f"the {name}, which is not given here: --token {name}=TEXT, or name the model's folder"
         )
-    yield Advice(place, "preserve", _shown(ir.preserved_tokens))
+    yield Advice(place, "preserve", *_listed(ir.preserved_tokens))
     if _said(ir) is None and not _is_plain(ir):
         yield Advice(
             place,
@@ -75,8 +88,7 @@ def _format(ir: TemplateIR, markers: Sequence[MarkerTokens], *, known: bool) -> 
         )
         return
     for marker in markers:
-        detail = "" if marker.kind in ("one token", "text") else f": {' '.join(map(json.dumps, marker.tokens))}"
-        yield Advice(place, "marker", f"{json.dumps(marker.marker, ensure_ascii=False)} is {marker.kind}{detail}")
+        yield Advice(place, "marker", marker.kind, (marker.marker,), tuple(marker.tokens))
 
 
 def _vllm(ir: TemplateIR, source: str, name: str, markers: Sequence[MarkerTokens]) -> Iterator[Advice]:
@@ -193,7 +205,10 @@ def _kept(place: str, markers: Sequence[MarkerTokens]) -> Iterator[Advice]:
     tokens = list(dict.fromkeys(token for marker in markers for token in marker.tokens))
     if tokens:
         yield Advice(
-            place, "requests", f"skip_special_tokens: false where no parser is set: else {_shown(tokens)} are dropped"
+            place,
+            "requests",
+            "skip_special_tokens: false where no parser is set, for else these are dropped",
+            tuple(tokens),
         )
 
 
@@ -218,5 +233,9 @@ def _message_key(ir: TemplateIR) -> str:
     return ir.reasoning.key if ":" not in ir.reasoning.key else "reasoning_content"
 
 
+def _listed(texts: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    return "" if texts else "nothing", tuple(texts)
+
+
 def _shown(texts: Sequence[str]) -> str:
-    return " ".join(json.dumps(text, ensure_ascii=False) for text in texts) or "nothing"
+    return " ".join(json.dumps(text, ensure_ascii=False) for text in texts)

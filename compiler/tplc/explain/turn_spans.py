@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
+from tplc import given
 from tplc.driver import artifact_of
 from tplc.explain.spans import spans as value_spans
 from tplc.ir.nodes import Json, TemplateIR
@@ -42,6 +43,9 @@ def spans(
     ir: TemplateIR, text: str, *, prompt: str | None = None, tools: Sequence[Mapping[str, Json]] | None = None
 ) -> tuple[TurnSpan, ...]:
     """The parts of what a model wrote after `prompt` (the default one, when it is None)."""
+    given.instance("ir", ir, TemplateIR, "a TemplateIR, as compile_template gives it")
+    given.text("text", text, "what a model wrote (str)")
+    given.tools(tools)
     stream = _parser(ir)(tools=tools, prompt=prompt)
     fed: list[tuple[int, Sequence[dict[str, Any]]]] = []
     for at, char in enumerate(text, 1):

@@ -203,7 +203,8 @@ def _tolerances(ir: TemplateIR) -> Iterator[str]:
 
 def _verification(result: Verification) -> Iterator[str]:
     verdict = "verified" if result.verified else "not verified"
-    counts = f"{result.passed} of {result.messages} messages, {result.chunkings} chunkings, seed {result.seed}"
+    chunkings = f", {result.chunkings} chunkings" if result.chunkings else ""
+    counts = f"{result.passed} of {result.messages} messages{chunkings}, seed {result.seed}"
     yield f"verification = {verdict}: {counts}"
     for text in result.not_shown:
         yield f"not shown = {text}"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tplc.ir.markers import ends_in_text, is_distinctive
-from tplc.ir.nodes import Layout, SlotKind
+from tplc.ir.nodes import Layout, SlotKind, Text
 from tplc.ir.spellings import Spelling
 
 # The fields of a call that is an object with one member: the name, and the arguments as its value.
@@ -151,7 +151,8 @@ class CallForm:
     fields: tuple[tuple[tuple[str, ...], str], ...] = ()
     wrapped: tuple[tuple[tuple[str, ...], str], ...] = ()  # the same inside of one more object, as APIs have them
     object_open: str = "{"
-    object_head: str = ""  # a pattern: how a call's object usually begins, up to the arguments
+    # How a call's object usually begins: a pattern up to the name, and the text from there to inside of the arguments.
+    object_head: tuple[str, str] | None = None
     pairs: PairForm | None = None
     encoded: bool = False  # arguments are an object written inside a JSON string
     styles: tuple[Spelling, Spelling, Spelling] | None = None
@@ -164,6 +165,17 @@ class CallForm:
     def told_closers(self) -> tuple[str, ...]:
         """Closers that an object without a name is text before: they are like nothing in it."""
         return tuple(text for text in self.last or self.closers[:1] if is_distinctive(text))
+
+    @property
+    def usual_next(self) -> tuple[str, ...]:
+        """What stands between two calls as the template writes them, and what opens the second up to its first slot,
+        with and without what closes the first; none where that is no row of markers that are told apart."""
+        closer = "".join(text or "" for text in self.shape.closer).strip()
+        opener = self.call[0].text if isinstance(self.call[0], Text) else ""
+        known = None not in self.shape.closer and closer in {text.strip() for text in (*self.closers, "")}
+        opens = [text.strip() for text in self.inner or self.openers if opener.strip().startswith(text.strip())]
+        texts = (closer + self.separator + opener, self.separator + opener)
+        return tuple(dict.fromkeys(map(str.lstrip, texts))) if known and opens and closer not in opens else ()
 
     @property
     def section_start(self) -> str:

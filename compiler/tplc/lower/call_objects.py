@@ -17,7 +17,7 @@ from typing import get_args
 from tplc.ir.nodes import Layout, Slot, SlotKind, Text, Tools, ValueStyle
 from tplc.ir.spellings import spelling_of
 from tplc.lower.acceptor import NAME_IS_KEY
-from tplc.lower.layouts import merged
+from tplc.lower.layouts import merged, text_at
 from tplc_runtime.values import Reader, Style
 
 Path = tuple[str, ...]
@@ -127,18 +127,22 @@ def _fields(members: object, path: Path = ()) -> Iterator[tuple[Path, str]]:
         yield path, role if role in ("name", "arguments", "id", "index") else "constant"
 
 
-def object_head(tools: Tools) -> str:
-    """A pattern for what a call's object holds before its arguments, where that is plain JSON."""
+def object_head(tools: Tools) -> tuple[str, str] | None:
+    """Where the name comes before the arguments, in plain JSON: a pattern for what a call's object holds up to the
+    name, and the text from behind that to the inside of the arguments."""
     if tools.json is None:
-        return ""
+        return None
     assert tools.dialect is not None
     paths = {"name": tools.json.name, "id": tools.json.id or (), "arguments": tools.json.arguments}
-    order = [item.kind for item in tools.call if isinstance(item, Slot)]
+    layout = merged(tools.call)
+    order = [item.kind for item in layout if isinstance(item, Slot)]
     before = order[: order.index("arguments")]
     flat = all(len(paths.get(kind, ())) == 1 for kind in (*before, "arguments"))
     plain = all(string.open == '"' and string.escape == "json" for string in tools.dialect.in_object.strings)
-    if not flat or not plain or "name" not in before or tools.dialect.in_object.object_open != "{":
-        return ""
-    text = r'"\s*:\s*"(?P<{}>[^"\\\x00-\x1f]*)"\s*,\s*'
+    to_arguments = text_at(layout, layout.index(Slot("arguments")) - 1)
+    plain = plain and flat and "".join(to_arguments.split()) == f'","{paths["arguments"][0]}":'
+    if not plain or before[-1:] != ["name"] or tools.dialect.in_object.object_open != "{":
+        return None
+    text = r'"\s*:\s*"(?P<{}>[^"\\\x00-\x1f]*)"'
     fields = ['"' + re.escape(paths[kind][0]) + text.replace("{}", kind) for kind in before]
-    return r"\{\s*" + "".join(fields) + '"' + re.escape(paths["arguments"][0]) + r'"\s*:\s*(?=\{)'
+    return r"\{\s*" + r"\s*,\s*".join(fields), to_arguments[1:] + "{"

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tplc.errors import SourceError, UsageError
+from tplc.errors import MissingPackage, SourceError, UsageError
 
 _TEXTS = ("text", "output")
 
@@ -75,7 +75,7 @@ def _table(path: str) -> Iterator[tuple[str, Any]]:
         import pyarrow as pa
         import pyarrow.parquet as parquet
     except ImportError as error:
-        raise UsageError(f"{path}: reading tables needs pyarrow: pip install pyarrow") from error
+        raise MissingPackage(f"{path}: Parquet", "batch", "use .jsonl") from error
     try:
         rows = parquet.read_table(path).to_pylist()
     except (pa.ArrowException, OSError) as error:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import permutations
@@ -28,6 +28,8 @@ _MOST_PARTS = 4
 _LONGEST = 4000  # of an output that is looked at
 _CLOSE = 0.55
 _LEAST_AROUND = 3
+# What stands behind an opener of calls, and of no reasoning.
+_CALL = re.compile(r"\s*(?:\{|\[\s*[\[{\"]|[\w.-]+\()")
 _WORD = re.compile(r"[^\W_]+|_|[^\w\s]|\s+")
 
 
@@ -54,7 +56,8 @@ def propose(ir: TemplateIR, judge: Judge, groups: Sequence[Group], step: Callabl
             found.update({*_mended(judge, judged, targets)})
         step(1)
     texts = [judged.output.text for group in groups for judged in group.members]
-    chosen = {proposal.text: proposal for proposal in _of_reasoning(ir, groups)}
+    of_calls = {text for text, marker in found if targets[marker].startswith("tools.")}
+    chosen = {proposal.text: proposal for proposal in _of_reasoning(ir, groups, of_calls)}
     for (text, marker), _ in found.most_common():  # a text stands for one marker: the one that it was found for most
         chosen.setdefault(text, Proposal(marker, text, sum(text in each for each in texts)))
     return sorted(chosen.values(), key=lambda each: (-each.seen, each.marker, each.text))
@@ -189,8 +192,11 @@ def _spaced(text: str) -> str:
 # Reasoning that the template has no notion of
 
 
-def _of_reasoning(ir: TemplateIR, groups: Sequence[Group]) -> list[Proposal]:
-    """What outputs begin with, where the same with a slash comes later, in a format without reasoning."""
+def _of_reasoning(ir: TemplateIR, groups: Sequence[Group], of_calls: Set[str]) -> list[Proposal]:
+    """What outputs begin with, where the same with a slash comes later, in a format without reasoning.
+
+    `of_calls`: texts by which calls are read, in the place of the format's own.
+    """
     if ir.reasoning.mode != "none":
         return []
     starts: Counter[str] = Counter()
@@ -198,7 +204,9 @@ def _of_reasoning(ir: TemplateIR, groups: Sequence[Group]) -> list[Proposal]:
         for judged in group.members:
             text = judged.output.text.lstrip()
             first = next((f for f in judged.findings if f.kind == "marker in content"), None)
-            if first is not None and text.startswith(first.what) and _closing(first.what) in text:
+            if first is None or first.what in of_calls or _CALL.match(text, len(first.what)):
+                continue
+            if text.startswith(first.what) and _closing(first.what) in text:
                 starts[first.what] += 1
     if not starts:
         return []

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from tplc.audit.warnings import TemplateWarning
     from tplc.sources import TemplateSource
 
-# Failures that another run may not have: the machine was busy, a file or the hub could not be read.
-_PASSING = (LimitExceeded, WorkerDied, SourceError)
+# Failures that another run may not have, as the machine was busy.  So are those that are not the template's: a file or
+# the hub could not be read, a package was not there.
+_PASSING = (LimitExceeded, WorkerDied)
 _AS_BEFORE = "    as in the run before, from the same inputs; --force tries again"
 
 
@@ -37,7 +38,8 @@ _AS_BEFORE = "    as in the run before, from the same inputs; --force tries agai
 class Made:
     """What a model's template makes: the texts of its outputs, or the error.
 
-    `inputs` is the hash of what it was made from; "" when another run may end otherwise.
+    `inputs` is the hash of what it was made from; "" when another run may end otherwise.  `exit_code` is what a
+    compile of the model alone would end with.
     """
 
     model: str
@@ -46,17 +48,31 @@ class Made:
     template_sha256: str = ""
     inputs: str = ""
     error: str = ""
+    exit_code: int = 0
     warnings: tuple[TemplateWarning, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`state`: built, current (nothing to do), or failed.  The warnings are the template's, whatever came of it."""
+    """`state`: built, current (nothing to do), or failed.  The warnings are the template's, whatever came of it.
+
+    `exit_code`: what a compile of the model alone would end with.
+    """
 
     model: str
     state: str
     message: str
     warnings: tuple[TemplateWarning, ...] = ()
+    exit_code: int = 0
+
+
+def _failed(name: str, error: TplcError, warnings: tuple[TemplateWarning, ...] = ()) -> Outcome:
+    return Outcome(name, "failed", str(error), warnings, error.exit_code)
+
+
+def exit_code_of(codes: Iterable[int]) -> int:
+    """Of a whole manifest: 1 where a template or an artifact is not right, 2 where all that fails is what is read."""
+    return min(filter(None, codes), default=0)
 
 
 Progress = Callable[[str], None]
@@ -111,7 +127,7 @@ def _refused(model: Model, *, force: bool) -> Outcome | None:
             if model.tree.is_taken(extension) and not _is_native(model, extension):
                 raise not_ours(model.tree.path(extension))
     except TplcError as error:
-        return Outcome(model.name, "failed", str(error))
+        return _failed(model.name, error)
     return None
 
 
@@ -120,11 +136,11 @@ def _remembered(model: Model, cache: Cache) -> Outcome | None:
     try:
         known = cache.known(model, inputs_of(model))
     except TplcError as error:
-        return Outcome(model.name, "failed", str(error))
+        return _failed(model.name, error)
     if known is None:
         return None
     if known.error:
-        return Outcome(model.name, "failed", f"{known.error}\n{_AS_BEFORE}", known.warnings)
+        return Outcome(model.name, "failed", f"{known.error}\n{_AS_BEFORE}", known.warnings, 1)
     written = known.are_written(model) and all(_is_native(model, path) == model.native for path in extensions_of(model))
     return Outcome(model.name, "current", "", known.warnings) if written else None
 
@@ -145,7 +161,7 @@ def _is_native(model: Model, extension: str) -> bool:
 def _written(model: Model, made: Made, cache: Cache) -> Outcome:
     note(cache, model, made)
     if made.error:
-        return Outcome(model.name, "failed", made.error, made.warnings)
+        return Outcome(model.name, "failed", made.error, made.warnings, made.exit_code)
     try:
         told = list(zip(model.outputs, made.texts, strict=True))
         parsers = [(output.path, text) for output, text in told if output.target == "python"]
@@ -159,7 +175,7 @@ def _written(model: Model, made: Made, cache: Cache) -> Outcome:
         for extension, data in compiled.items():
             model.tree.write_bytes(extension, data)
     except TplcError as error:
-        return Outcome(model.name, "failed", str(error), made.warnings)
+        return _failed(model.name, error, made.warnings)
     result = made.verification
     assert result is not None
     paths = ", ".join([*(output.path for output in model.outputs), *compiled])
@@ -179,7 +195,7 @@ def make_all(
     for place, made in spread(make, models, engine=engine, jobs=jobs, address=address):
         name = models[place].name
         if isinstance(made, Died):
-            yield Made(name, error=f"{name}: the process that compiles ended by itself, or was killed")
+            yield Made(name, error=f"{name}: the process that compiles ended by itself, or was killed", exit_code=1)
         elif isinstance(made, BaseException):
             raise made
         else:
@@ -190,13 +206,14 @@ def make(model: Model) -> Made:
     try:
         inputs = inputs_of(model)
     except TplcError as error:
-        return Made(model.name, error=str(error))
+        return Made(model.name, error=str(error), exit_code=error.exit_code)
     warnings: list[TemplateWarning] = []
     try:
         with bounded(model.name, driver.make_limits(dict(model.limits))):
             made = _make(model, inputs, warnings)
     except TplcError as error:
-        made = Made(model.name, error=str(error), inputs="" if isinstance(error, _PASSING) else inputs)
+        passing = error.exit_code != 1 or isinstance(error, _PASSING)
+        made = Made(model.name, error=str(error), exit_code=error.exit_code, inputs="" if passing else inputs)
     return replace(made, warnings=tuple(warnings))
 
 
@@ -210,6 +227,7 @@ def note(cache: Cache, model: Model, made: Made) -> None:
 
 def _make(model: Model, inputs: str, warnings: list[TemplateWarning]) -> Made:
     """`warnings` are told as they are found: also those of a template that fails after it."""
+    warnings += map(_misnamed, filter(lambda output: output.meant, model.outputs))
     template = load_source(model)
     declared = _declared(model)
     with telling_places(declared):
@@ -231,6 +249,16 @@ def _make(model: Model, inputs: str, warnings: list[TemplateWarning]) -> Made:
         template_sha256=ir.provenance.sha256,
         inputs=inputs,
     )
+
+
+def _misnamed(output: Output) -> TemplateWarning:
+    from tplc.audit.warnings import TemplateWarning
+
+    told = (
+        f"the suffix makes this a {output.target} artifact, though the name says {output.meant}: "
+        f'{{path = "{output.path}", target = "{output.meant}"}} or target = "{output.target}" tells which'
+    )
+    return TemplateWarning(output.path, 0, 0, told)
 
 
 def _text(ir: TemplateIR, output: Output, model: Model) -> str:

@@ -16,15 +16,16 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
 from tplc.catalogue.load import files_in
-from tplc.driver import FOR_A_REQUEST, SUFFIXES, Target, make_limits, target_of
+from tplc.driver import FOR_A_REQUEST, SUFFIXES, Target, make_limits, named_otherwise, target_of
 from tplc.errors import SourceError, UsageError
 from tplc.ir.runtimes import RUNTIME_FILE, Runtime
 from tplc.ir.visible import one_line
-from tplc.project.files import read_text
+from tplc.project.places import place_of
 from tplc.project.tree import Tree
 
 if sys.version_info >= (3, 11):
@@ -40,8 +41,11 @@ _MODEL_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 
 @dataclass(frozen=True, slots=True)
 class Output:
+    """`meant`: the target that the name says, where its suffix says another and nobody said which."""
+
     path: str
     target: Target | Literal["runtime"]
+    meant: Target | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +150,8 @@ def load_manifest(path: str) -> Manifest:
         try:
             models.append(_model(name, path, {**shared, **table}))
         except (UsageError, SourceError) as error:
-            raise SourceError(path, f"{prefix}models.{name}: {error}") from error
+            place = place_of(path, [*_keys(prefix), "models", name])
+            raise SourceError(place, f"{prefix}models.{name}: {error}") from error
     _check_paths(path, models)
     return Manifest(path, tuple(models))
 
@@ -177,35 +182,34 @@ def _validate(data: Mapping[str, Any], path: str, prefix: str) -> None:
 
     from tplc.schemas import load_schema
 
-    error = best_match(Draft202012Validator(load_schema("manifest")).iter_errors(data))
-    if error is not None:
-        key = prefix + ".".join(map(str, error.absolute_path))
-        raise SourceError(path, f"{key.rstrip('.')}: {_expected(error)}" if key else _expected(error))
+    errors = list(Draft202012Validator(load_schema("manifest")).iter_errors(data))
+    # A key that is misspelt explains one that is missing.
+    unknown = [error for error in errors if error.validator == "additionalProperties"]
+    error = best_match(unknown or errors)
+    if error is None:
+        return
+    keys = [*map(str, error.absolute_path)]
+    wrong = _unknown(error)[:1] if unknown else []
+    told = prefix + ".".join(keys)
+    place = place_of(path, [*_keys(prefix), *(key for key in keys if not key.isdigit()), *wrong])
+    raise SourceError(place, f"{told.rstrip('.')}: {_expected(error)}" if told else _expected(error))
+
+
+def _keys(prefix: str) -> list[str]:
+    return prefix.split(".")[:-1]
+
+
+def _unknown(error: Any) -> list[str]:
+    return sorted(set(error.instance) - set(error.schema["properties"]))
 
 
 def _check_names(models: Mapping[str, Any], path: str, prefix: str) -> None:
     """A name goes into file names, reports and commands: it may not say anything there."""
     for name in models:
         if not is_model_name(name):
-            line = _line_of(name, path, [*prefix.split(".")[:-1], "models"])
             problem = "expected a name of ASCII letters, digits, '-', '_' and '.', with no '.' or '-' first"
-            raise SourceError(path + (f":{line}" if line else ""), f"models.{one_line(json.dumps(name))}: {problem}")
-
-
-def _line_of(name: str, path: str, tables: Sequence[str]) -> int | None:
-    """The line that names a model; TOML's reader does not tell it.  Each line is read by itself, under its header."""
-    header = ""
-    for number, line in enumerate(read_text(path).splitlines(), 1):
-        header = line if line.lstrip().startswith("[") else header
-        try:
-            table: Any = tomllib.loads(line if header is line else f"{header}\n{line}")
-            for key in tables:
-                table = table[key]
-            if name in table:
-                return number
-        except (ValueError, KeyError, TypeError, RecursionError):
-            continue
-    return None
+            place = place_of(path, [*_keys(prefix), "models", name])
+            raise SourceError(place, f"models.{one_line(json.dumps(name))}: {problem}")
 
 
 def _check_tree(model: Model) -> None:
@@ -224,8 +228,10 @@ def _expected(error: Any) -> str:
         missing = next(name for name in error.validator_value if name not in error.instance)
         return f"the key {missing!r} is missing"
     if error.validator == "additionalProperties":
-        unknown = sorted(set(error.instance) - set(schema["properties"]))
-        return f"no such key: {unknown[0]}; there are {', '.join(schema['properties'])}"
+        wrong = _unknown(error)[0]
+        near = get_close_matches(wrong, schema["properties"], n=1)
+        meant = f" (did you mean {near[0]}?)" if near else ""
+        return f"no such key: {wrong}{meant}; there are {', '.join(schema['properties'])}"
     if error.validator == "type":
         return f"expected {_article(error.validator_value)}, got {error.instance!r}"
     if error.validator == "enum":
@@ -276,7 +282,8 @@ def _output(entry: str | Mapping[str, str]) -> Output:
                 f"outputs: {entry}: cannot tell the target from the name: end it in {', '.join(SUFFIXES)}, "
                 "or give {path = …, target = …}"
             )
-        return Output(entry, target_of(entry, None))
+        target = target_of(entry, None)
+        return Output(entry, target, named_otherwise(entry, target))
     return Output(entry["path"], target_of(entry["path"], entry["target"]))
 
 

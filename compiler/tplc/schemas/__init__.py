@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 from tplc.ir.nodes import Json
 
@@ -23,7 +24,38 @@ def schema_names() -> list[str]:
 
 
 def load_schema(name: str) -> dict[str, Json]:
+    """The schema of a file, with what it names of other schemas: it stands by itself."""
+    schema = _read(name)
+    others: dict[str, Json] = {}
+    whole = _standing(schema, "", others)
+    return {**whole, "$defs": {**others, **whole.get("$defs", {})}} if others else whole
+
+
+def _read(name: str) -> dict[str, Any]:
     installed = _HERE / f"{name}{_SUFFIX}"
     path = installed if installed.is_file() else _CHECKOUT / installed.name
-    schema: dict[str, Json] = json.loads(path.read_text(encoding="utf-8"))
+    schema: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return schema
+
+
+def _standing(node: Any, place: str, others: dict[str, Json]) -> Any:
+    """A part of a schema whose references to other files are to `others`.  `place`: the file that it is from, "" for
+    the schema itself."""
+    if isinstance(node, list):
+        return [_standing(item, place, others) for item in node]
+    if not isinstance(node, dict):
+        return node
+    named = node.get("$ref")
+    if not isinstance(named, str) or (named.startswith("#") and not place):
+        return {key: _standing(value, place, others) for key, value in node.items()}
+    file, _, pointer = named.partition("#")
+    file = file.removesuffix(_SUFFIX) or place
+    key = "_".join([file, *pointer.split("/")[2:]])
+    if key not in others:
+        others[key] = {}  # it may name itself
+        part: Any = _read(file)
+        for name in pointer.split("/")[1:]:
+            part = part[name]
+        part = {name: value for name, value in part.items() if name not in ("$schema", "$defs")}
+        others[key] = _standing(part, file, others)
+    return {**node, "$ref": f"#/$defs/{key}"}

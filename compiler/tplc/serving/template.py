@@ -18,7 +18,7 @@ from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from tplc import driver
+from tplc import driver, given
 from tplc.errors import RenderFailed, RequestError, TemplateRaised, UsageError
 from tplc.ir.nodes import Captured, GenerationPrompt, Json, TemplateIR, Tolerance
 from tplc.ir.stand_ins import without_stand_ins
@@ -115,8 +115,11 @@ class ChatTemplate:
         catalogue: Sequence[Entry] | None = None,
         adds_bos: bool = False,
         adds_eos: bool = False,
-        limits: Limits | None = None,
+        limits: Limits | Mapping[str, float] | None = None,
     ) -> None:
+        given.text("source", source, "the text of a template (str)")
+        if ir is not None:
+            given.instance("ir", ir, TemplateIR, "a TemplateIR, as compile_template gives it")
         if ir is not None and ir.provenance.sha256 != _sha256(source):
             raise UsageError(f"{name}: the IR is of another template ({ir.provenance.name}): their SHA-256 differ")
         tokens = special_tokens if special_tokens is not None or ir is None else dict(ir.provenance.special_tokens)
@@ -380,7 +383,7 @@ def _learned(
     added: Sequence[str],
     tolerances: Sequence[Tolerance],
     catalogue: Sequence[Entry] | None,
-    limits: Limits | None,
+    limits: Limits | Mapping[str, float] | None,
 ) -> TemplateIR:
     with (
         driver.open_renderer(source, name=name, special_tokens=tokens, limits=limits) as renderer,

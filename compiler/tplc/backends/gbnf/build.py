@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tplc import given
 from tplc.backends.gbnf.lint import lint
 from tplc.backends.gbnf.result import Grammar, with_comments
 from tplc.backends.gbnf.spelling import GBNF
@@ -39,6 +40,8 @@ def grammar(
     most_characters: int = MOST_CHARACTERS,
 ) -> Grammar:
     """The grammar of one request; what it may ask for is told at `Request`."""
+    given.instance("ir", ir, TemplateIR, "a TemplateIR, as compile_template gives it")
+    given.tools(tools)
     request = Request(
         tools=tools,
         tool_choice=tool_choice,

@@ -30,6 +30,7 @@ MODULES: Mapping[str, frozenset[str] | None] = {
         """ASCII DOTALL IGNORECASE MULTILINE Match Pattern compile escape findall finditer fullmatch match search split
         sub""".split()
     ),
+    "signal": frozenset(["SIGPIPE", "SIG_DFL", "signal"]),
     "sys": frozenset(["intern", "maxsize", "stderr", "stdin", "stdout"]),
     "time": frozenset(["time"]),
     "typing": None,

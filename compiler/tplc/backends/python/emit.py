@@ -89,7 +89,7 @@ def _bases(facts: Acceptor) -> list[str]:
     if calls is None:
         return ["Machine"]
     if calls.fields:
-        return ["CallObjects"]
+        return ["UsualObjects" if calls.object_head else "CallObjects"]
     if calls.pairs is None:
         return ["Objects"]
     if calls.pairs.quoted:
@@ -405,7 +405,7 @@ def _both(calls: CallForm) -> tuple[str, ...]:
 
 def _with_joints(starts: str, calls: CallForm) -> str:
     """What opens a further call, also behind the signs that may stand before it."""
-    if not calls.joints:
+    if not calls.usual_next:
         return starts
     joined = f'(f"{{sign}}\\n{{text}}" for sign in {literal(calls.joints)} for text in NEXT_CALL_START)'
     return f"{starts} + tuple{joined}"
@@ -447,7 +447,7 @@ def _field_table(calls: CallForm) -> list[str]:
         mapping((texts(path), literal(role)) for path, role in (*calls.fields, *calls.wrapped)),
     )
     if calls.object_head:
-        lines += assignment("CALL_HEAD", called("Pattern", [literal(calls.object_head)]))
+        lines += assignment("CALL_HEAD", called("Pattern", [literal(calls.object_head[0])]))
     return lines
 
 
@@ -539,25 +539,30 @@ def _attributes(facts: Acceptor) -> list[str]:
         lines.append("    OPENERS = CALL_START")
     if calls.breaks:
         lines.append("    BREAKS = CALL_BREAKS")
+    if calls.usual_next:
+        lines += assignment("USUAL_NEXT", called("", [f"Usual({literal(text)})" for text in calls.usual_next]), 4)
     if calls.last or calls.tail is not None:
         lines += ["    CLOSED = True", *(["    ENDS_TURN = True"] if calls.ends_turn else [])]
     if calls.fields:
         closers = calls.told_closers
         lines += ["    FIELDS = CALL_FIELDS", *([f"    CLOSERS = {texts(closers)}"] if closers else [])]
         if calls.object_head:
-            lines.append("    HEAD = CALL_HEAD")
+            lines += ["    HEAD = CALL_HEAD", f"    TO_ARGUMENTS = {literal(calls.object_head[1])}"]
     pairs = calls.pairs
     if pairs is None:
         return lines
     lines += ["    BETWEEN = BETWEEN_PAIRS", "    PAIR = PAIR_HEADER"]
+    if pairs.opens and not pairs.separator.strip():
+        lines.append(f"    USUAL_PAIR = (Usual({literal(pairs.opens[0].lstrip())}),)")
     if not pairs.opens:
         lines.append("    PAIR_OPENS = False")
     if pairs.resumes:
         lines.append("    RESUMES = True")
     if pairs.quoted:
-        follow = assignment("FOLLOW", texts(_follow(pairs.following)), 4)
+        patterns = [called("Pattern", [literal(pattern)]) for pattern in _follow(pairs.following)]
+        follow = assignment("FOLLOW", called("", patterns), 4)
         return [*lines, *follow]
-    lines.append("    WORDS = WORDS_OF_VALUES")
+    lines.append("    WORDS = Words(WORDS_OF_VALUES)")
     if pairs.value_close is not None:
         lines.append("    VALUE_CLOSE = VALUE_END_AROUND_KEY")
     else:
@@ -607,14 +612,15 @@ def _feed_text(facts: Acceptor, word: str) -> list[str]:
     held = [(f"-{n}", f"text[-{n}:] {_is_one_of(some)}") for n, some in by_length.items() if n > 1]
     sure = {end[-1] for end in ends if len(end) > 1} <= ends
     held += [] if sure else [("-1", f"text[-1] {_is_one_of(by_length[1])}")]
+    stop = "stop" if held else "-1"
     return [
         f"        {word} self._plain_text:",
         '            text = self._buf + chunk if self._buf != "" else chunk',
         *_condition(12, "if", [*(f"{literal(sign)} not in text" for sign in sorted(signs)), 'text != ""']),
         f"                if text[-1] in {literal(''.join(sorted({end[-1] for end in ends})))}:",
         "                    # White space before a marker belongs to it, and letters may begin one.",
-        *_chosen(20, "stop", held, "-1" if sure else "len(text)"),
-        "                    self._buf, text = text[stop:], text[:stop]",
+        *(_chosen(20, "stop", held, "-1" if sure else "len(text)") if held else ()),
+        f"                    self._buf, text = text[{stop}:], text[:{stop}]",
         '                    if text == "":',
         "                        return []",
         '                elif self._buf != "":',
@@ -884,8 +890,6 @@ def _content_markers(facts: Acceptor, text: str) -> list[str]:
         lines += [
             f"        elif kind == {kind} and self._calls_on:",
             f"            {_try(facts.calls, literal(text))}",
-            f"        elif kind == {kind}:",
-            f"            self._keep({literal(text)})",
         ]
     return [*lines, "        elif kind:", f"            self._turn_marker({literal(text)})"]
 

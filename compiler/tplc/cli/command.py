@@ -1,0 +1,79 @@
+"""What all commands do alike with what is typed.
+
+tplc compile chat.jinja -o a.py -o b.py  →  --output is given twice, and holds one value: give it once
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from typing import Any
+
+import typer
+from typer.core import TyperCommand
+
+from tplc.errors import TplcError, UsageError, Verdict
+
+
+class Command(TyperCommand):
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        for parameter in self.params:
+            if parameter.param_type_name == "argument":
+                # As documents name them: SOURCE, and not `source <str>`.
+                parameter.metavar = parameter.metavar or str(parameter.name).upper()
+                parameter.get_help_record = partial(_record, parameter)  # type: ignore[method-assign]
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        if not ctx.resilient_parsing:  # a shell that completes is told nothing
+            self._check_once(ctx, args)
+        return super().parse_args(ctx, args)
+
+    def _check_once(self, ctx: typer.Context, args: list[str]) -> None:
+        """The first of two values would be dropped in silence."""
+        _, _, given = self.make_parser(ctx).parse_args(args=list(args))
+        seen = set()
+        for parameter in given:
+            holds_one = parameter.param_type_name == "option" and not (
+                parameter.multiple or getattr(parameter, "is_flag", False) or getattr(parameter, "count", False)
+            )
+            if holds_one and parameter.name in seen:
+                raise UsageError(f"{parameter.opts[-1]} is given twice, and holds one value: give it once")
+            seen.add(parameter.name)
+
+    def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
+        try:
+            return super().invoke(ctx)
+        except Verdict:
+            raise
+        except TplcError as error:
+            if not (ctx.params.get("as_json") or ctx.params.get("output_format") == "json"):
+                raise
+            from tplc.cli.shown import print_json
+
+            if self.name == "compile":
+                # Where its report goes, for standard output is the artifact's.
+                print_json(failure(error), sys.stderr)
+                raise SystemExit(error.exit_code) from None
+            print_json(failure(error))
+            raise
+
+
+def _record(argument: Any, ctx: typer.Context) -> tuple[str, str] | None:
+    told = type(argument).get_help_record(argument, ctx)
+    return None if told is None else (told[0].partition(" <")[0], told[1])
+
+
+def failure(error: TplcError) -> dict[str, Any]:
+    """An error as JSON, in the form that `schemas/failure.schema.json` describes."""
+    name = getattr(error, "name", None) or getattr(error, "source", None)
+    return {
+        "error": {
+            "type": type(error).__name__,
+            "message": str(error),
+            "name": name,
+            "line": getattr(error, "line", None),
+            "column": getattr(error, "column", None),
+        },
+        "exit_code": error.exit_code,
+    }

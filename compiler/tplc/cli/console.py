@@ -1,0 +1,25 @@
+"""Where commands write for people: in colours on a terminal, and without a single escape code elsewhere.
+
+NO_COLOR is minded (https://no-color.org): then there is no bold, no dim and no progress either.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def is_plain(file: TextIO) -> bool:
+    return bool(os.environ.get("NO_COLOR")) or not file.isatty()
+
+
+def new_console(file: TextIO | None = None, *, soft_wrap: bool = True) -> Console:
+    """On standard output where no file is given."""
+    from rich.console import Console
+
+    file = sys.stdout if file is None else file
+    return Console(file=file, highlight=False, soft_wrap=soft_wrap, color_system=None if is_plain(file) else "auto")
