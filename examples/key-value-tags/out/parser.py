@@ -100,8 +100,10 @@ class Pattern:
 SEAM = r"(?<=[>\])}»])(?=[<\[({«])|(?<=\[)(?=\{)"  # where white space may stand: "<call>|[|{"
 GAP = 64  # the most white space that is looked for at one place inside a marker
 NEAR = 4  # so many signs of a marker are looked at before its beginning is
-# `lead` and `trail` are the white space that the template writes around a marker.
-Mark = namedtuple("Mark", "kind start end lead trail")
+WORD_SIGN = Pattern(r"[\w.+-]")
+PLAIN_WORD = Pattern(r"[\w.-]{0,64}")
+# `lead` and `trail` are the white space that the template writes around a marker; `longer`: it may be of another.
+Mark = namedtuple("Mark", "kind start end lead trail longer", defaults=(True,))
 
 
 class Marks:
@@ -125,6 +127,19 @@ class Marks:
         # What may begin at a text's end, and the same without its white space, which is free.
         self._whole = sorted(core + ends[core] for core in cores)
         self._loose = sorted("".join(core.split()) + ends[core] for core in cores if len(pieces[core]) > 1)
+        # Those that others begin with, and those that stand anywhere in others.
+        bare = {core: "".join(core.split()) for core in cores}
+        lines = "\n" + "\n".join(bare.values())
+        self.longer = {core for core in cores if ends[core] or lines.count("\n" + bare[core]) > 1}
+        self.inside = {core for core in cores if ends[core] or lines.count(bare[core]) > 1}
+        self.first = {core[0] for core in cores}
+        self.wordless = not any(map(WORD_SIGN.match, self.first))
+        # As the ends of a slot: a plain word, as most slots hold, up to the text's end or to what nothing could make
+        # another marker.  What comes after those: None where the marker belongs to what follows.
+        sure = [i for i, core in enumerate(cores) if self.kinds[i][0] != "bare" and core not in self.longer]
+        any_of = "|".join(f"({_pattern(cores[i])})" for i in sure) or "(?!)"
+        self.word = Pattern(rf"[\w.-]{{0,64}}\Z|([\w.-]{{1,64}})(?:{any_of})" if self.wordless else "(?!)")
+        self.trails = [None if self.kinds[i][0] == "next" else self.kinds[i][2] for i in sure]
         leads = {lead for _, lead, _ in self.kinds}
         self._leads = {lead[i:j] for lead in leads for i in range(len(lead)) for j in range(i + 1, len(lead) + 1)}
         self._lead_width = max(map(len, leads), default=0)
@@ -141,20 +156,22 @@ class Marks:
                 word = match or self._words.search(buf, word.start() + 1, stop)
         if match is None:
             return None
-        kind, lead, trail = self.kinds[(match.lastindex or 1) - 1]
-        return Mark(kind, match.start(), match.end(), lead, trail)
+        which = (match.lastindex or 1) - 1
+        kind, lead, trail = self.kinds[which]
+        longer = self.cores[which] in (self.longer if anchored else self.inside)
+        return Mark(kind, match.start(), match.end(), lead, trail, longer)
 
-    def begins(self, buf: str, pos: int) -> bool:
-        """Could the text from `pos` to the end become a marker, or a longer one?"""
-        if len(buf) - pos > self.width:
-            return False
-        tail = buf[pos:]
-        return self._begin(self._whole, tail) or (bool(self._loose) and self._begin(self._loose, "".join(tail.split())))
+    def begins(self, buf: str, pos: int) -> str:
+        """A marker that the text from `pos` to the end could become, with white space as the text has it or without;
+        "" for none."""
+        tail = buf[pos:] if len(buf) - pos <= self.width else ""
+        found = self._begin(self._whole, tail)
+        return found or (self._begin(self._loose, "".join(tail.split())) if self._loose else "")
 
-    def _begin(self, cores: Sequence[str], part: str) -> bool:
+    def _begin(self, cores: Sequence[str], part: str) -> str:
         # In order, what the part begins stands right after it.
         at = bisect_right(cores, part)
-        return at < len(cores) and part != "" and cores[at].startswith(part)
+        return cores[at] if at < len(cores) and part != "" and cores[at].startswith(part) else ""
 
     def begun(self, buf: str, pos: int, kinds: Sequence[str] = (), least: int = 1) -> bool:
         """Does the text from `pos` to the end begin a marker of these kinds (of any)?"""
@@ -164,27 +181,18 @@ class Marks:
 
     def held(self, buf: str, pos: int) -> int:
         """Where text begins that could still become a marker, or be white space that belongs to one."""
-        hold = len(buf)
-        for match in self._near.finditer(buf, max(pos, hold - self.width)):
-            if self.begins(buf, match.start()):
-                hold = match.start()
-                break
-        return self.before(buf, pos, hold)
+        near = self._near.finditer(buf, max(pos, len(buf) - self.width))
+        return self.before(buf, pos, next((at.start() for at in near if self.begins(buf, at.start())), len(buf)))
 
     def plain(self, text: str) -> int:
         """As held; -1 when there may be a whole marker, which takes a closer look."""
         hold = len(text)
-        match = self._near.search(text)
-        if match is None and (self._lead_width == 1 or text[-1:] not in self._leads):
-            return hold - (text[-1:] in self._leads)
-        while match is not None:
-            at = match.start()
-            if self.begins(text, at):
-                hold = at
+        for match in self._near.finditer(text):
+            if self.begins(text, match.start()):
+                hold = match.start()
                 break
-            if self._words.match(text, at):
+            if self._words.match(text, match.start()):
                 return -1
-            match = self._near.search(text, at + 1)
         return self.before(text, 0, hold)
 
     def before(self, buf: str, pos: int, hold: int) -> int:
@@ -201,6 +209,18 @@ class Marks:
 
 NO_MARKS = Marks()
 _WORD_END = r"(?!\w)"
+
+
+class Usual:
+    """What usually stands between two calls, or two pairs, up to a name in the second."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def begun(self, buf: str, start: int) -> bool:
+        """Is there no more of it, and of a plain word behind it, from `start` on?"""
+        text, size = buf[start:], len(self.text)
+        return self.text.startswith(text) or (text[:size] == self.text and bool(PLAIN_WORD.fullmatch(text, size)))
 
 
 def _pieces(core: str) -> list[str]:
@@ -337,7 +357,9 @@ def keys_of(schema: object, root: object) -> set[str] | None:
 
 
 NUMBER = Pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-LOOSE_NUMBER = r"([+-]?)([0-9][0-9_]*)?(?:(\.)([0-9_]*))?([eE][+-]?[0-9]+)?"
+LOOSE_NUMBER = Pattern(r"([+-]?)([0-9][0-9_]*)?(?:(\.)([0-9_]*))?([eE][+-]?[0-9]+)?")
+HEX_NUMBER = Pattern(r"0[xX][0-9a-fA-F]{1,16}")
+SPACE = Pattern(r"[^\S \t\n\r]")  # none of the four kinds that JSON knows
 
 
 def escaped(text: str) -> str:
@@ -369,9 +391,9 @@ def literal_of(text: str, words: Mapping[str, str]) -> str | None:
         return text
     if text.lstrip("+-").lower() in ("nan", "inf", "infinity"):
         return '"' + text + '"'
-    if re.fullmatch(r"0[xX][0-9a-fA-F]{1,16}", text):
+    if HEX_NUMBER.fullmatch(text):
         return str(int(text, 16))
-    match = re.fullmatch(LOOSE_NUMBER, text)
+    match = LOOSE_NUMBER.fullmatch(text)
     if not match or not ((match.group(2) or "").lstrip("0") or match.group(4)):
         return None
     sign, whole, point, fraction, exponent = (group or "" for group in match.groups())
@@ -393,13 +415,10 @@ class Fence(Copied):
         held = self._held + text
         if self._state == "start":
             opening = OPENING.match(held)
-            if opening:
-                self._state, held = "inside", held[opening.end() :]
-            elif len(held) < FENCE_LIMIT and PART_OF_OPENING.fullmatch(held):
+            if opening is None and len(held) < FENCE_LIMIT and PART_OF_OPENING.fullmatch(held):
                 self._held = held
                 return ""
-            else:
-                self._state = "none"
+            self._state, held = ("inside", held[opening.end() :]) if opening else ("none", held)
         if self._state == "none":
             self._held = ""
             return held
@@ -476,7 +495,9 @@ class Machine(Copied):
     OPENERS: ClassVar[Sequence[str]] = ()  # of calls
     DISTINCT: ClassVar[bool] = True  # they are like nothing else, so what follows is a call
     BREAKS: ClassVar[Marks] = NO_MARKS  # markers that no name holds, and no value outside of a string
+    USUAL_NEXT: ClassVar[Sequence[Any]] = ()  # what usually comes after a call
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
+    _reader: Any = None  # of a value in a dialect with quotes
     ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
 
     def __init__(
@@ -500,6 +521,10 @@ class Machine(Copied):
         self._buf, self._pos, self._base = "", 0, 0
         self._parts: list[str] = []  # text that is not looked at before _wanted characters of it have come
         self._wanted = 0
+        # Whether the buffer, from there on, still leaves open what comes: while it does, no state has to look at it.
+        self._undecided: Callable[[str, int], object] | None = None
+        self._undecided_from = 0
+        self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is said as it comes
         self._final = False
         # Where in the turn the machine is.
         self._state: Callable[[Any], bool] = self._first_state()
@@ -513,7 +538,7 @@ class Machine(Copied):
         self._opener = ""  # of the reasoning that the text is in
         # Output: the message, and the deltas of this feed.
         self._texts: dict[str, list[str]] = {
-            kind: [] for kind in ("content", "reasoning_content", "arguments", "held", "trailing")
+            kind: [] for kind in ("content", "reasoning_content", "arguments", "value", "held", "trailing")
         }
         self._calls: list[tuple[str, str | None, str]] = []  # name, id, arguments (those of the last are in _texts)
         self._index = -1  # of the last call
@@ -571,6 +596,7 @@ class Machine(Copied):
                 self._flush()
         if self._out:
             self._goes_on("")  # they go out with the first feed
+            self._wanted = 0
 
     # Input and output
 
@@ -600,11 +626,20 @@ class Machine(Copied):
         if text:
             self._base += len(text)
             self._texts[kind].append(self._written(text) if kind == "arguments" else text)
-            if kind != "arguments":
+            if kind not in ("arguments", "value"):
                 self._line_start = at_line_start(text, self._line_start)
 
     def _more(self, chunk: str) -> list[Delta]:
         """A chunk that is not plain: where it only goes on with the text, that is passed on without any state."""
+        if self._wanted > len(chunk):
+            self._wanted -= len(chunk)
+            self._parts.append(chunk)
+            return []
+        if self._through is not None:
+            return self._through(self, chunk)
+        if self._undecided is not None:
+            self._buf += chunk
+            return [] if self._undecided(self._buf, self._undecided_from) else self._advance("")
         kind = self._within
         if not kind:
             return self._advance(chunk)
@@ -615,11 +650,12 @@ class Machine(Copied):
         self._buf, text = text[stop:], text[:stop]
         if kind == "arguments":
             self._plain_value = self._buf == ""
-        else:
+        elif kind != "value":
             self._plain_text = self.HOLDS or self._buf == ""
-        if text == "":
+        if text != "":
+            self._passed.append(text)
+        if text == "" or kind == "value":
             return []
-        self._passed.append(text)
         if kind != "arguments":
             return [{kind: text}]
         return [{"tool_calls": [{"index": self._index, "function": {"arguments": self._written(text)}}]}]
@@ -630,9 +666,9 @@ class Machine(Copied):
 
     def _goes_on(self, kind: str, plain_to: Callable[[str], int] = len) -> None:
         """The next chunk may go on with the text of this kind, none for ""."""
-        self._within, self._plain_to = kind, plain_to
+        self._within, self._plain_to, self._undecided, self._through = kind, plain_to, None, None
         self._plain_value = kind == "arguments"
-        self._plain_text = kind not in ("", "arguments")
+        self._plain_text = kind not in ("", "arguments", "value")
 
     def _advance(self, chunk: str) -> list[Delta]:
         if self._final and chunk:
@@ -640,27 +676,26 @@ class Machine(Copied):
             return []
         if self._passed:
             self._settle()
-        self._within = ""
+        self._within, self._undecided, self._through = "", None, None
         self._plain_value = self._plain_text = False
-        self._wanted -= len(chunk)
-        if self._wanted > 0 and not self._final:
-            self._parts.append(chunk)
-        else:
-            if self._parts:
-                chunk = "".join(self._parts) + chunk
-                self._parts.clear()
-            self._buf += chunk
-            while self._pos < len(self._buf) and self._state(self):
-                pass
-            self._base += self._pos
-            self._buf, self._pos = self._buf[self._pos :], 0
-            held = len(self._buf)
-            self._wanted = held if held > HELD_LIMIT else 0
-            if self._eat or self._wanted or self._base < 0:
-                self._goes_on("")
-            elif held:
-                self._plain_value = False
-                self._plain_text = self._plain_text and self.HOLDS
+        if self._parts:
+            chunk = "".join(self._parts) + chunk
+            self._parts.clear()
+        self._buf += chunk
+        self._wanted = 0
+        while self._pos < len(self._buf) and self._state(self):
+            pass
+        self._base += self._pos
+        self._undecided_from -= self._pos
+        self._buf, self._pos = self._buf[self._pos :], 0
+        held = len(self._buf)
+        if held > HELD_LIMIT and not self._final:
+            self._wanted = max(self._wanted, held)
+        if self._eat or self._wanted or self._base < 0:
+            self._goes_on("")
+        elif held:
+            self._plain_value = False
+            self._plain_text = self._plain_text and self.HOLDS
         if self._said:
             self._flush()
         self._out, out = [], self._out
@@ -669,9 +704,8 @@ class Machine(Copied):
     @property
     def message(self) -> Message:
         self._settle()
-        content, reasoning, last = (
-            "".join(self._texts[kind]) for kind in ("content", "reasoning_content", "arguments")
-        )
+        kinds = ("content", "reasoning_content", "arguments")
+        content, reasoning, last = ("".join(self._texts[kind]) for kind in kinds)
         calls: list[ToolCall] = [
             {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
             for name, call_id, arguments in self._calls
@@ -739,7 +773,7 @@ class Machine(Copied):
             self._eat_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
         mark = self._counting(marks, marks.find(buf, pos))
-        clear = mark is not None and mark.end < stop - marks.width  # nothing before its end can be undecided
+        clear = mark is not None and not mark.longer  # nothing before its end can be undecided
         hold = stop if clear else marks.held(buf, pos) if mark is None or not self._final else stop
         if mark is not None and mark.kind in ("last", "sign") and not self._final:
             hold = min(hold, marks.before(buf, pos, mark.start))
@@ -775,8 +809,7 @@ class Machine(Copied):
         self._pos = end - lead if mark.kind in ("call", "line") else end
         self._mark = mark
         self._skip = mark.end - self._pos
-        marker: str = mark.kind
-        return marker
+        return str(mark.kind)
 
     def _is_silent(self) -> bool:
         return not (self._calls or self._said or any(self._texts.values()))
@@ -809,27 +842,36 @@ class Machine(Copied):
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of what is none here
         return mark
 
-    def _next(self, marks: Marks) -> str | None:
-        """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed."""
-        self._eat_space()
+    def _next(self, marks: Marks, usual: Sequence[Any] = ()) -> str | None:
+        """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed.
+        `usual`: what usually comes, which may hold several of the markers."""
+        if self._eat:
+            self._eat_space()
         buf, start = self._buf, next_char(self._buf, self._pos)
-        if not self._final and (start == len(buf) or marks.begins(buf, start)):
-            return None
         mark = marks.find(buf, start, anchored=True)
+        if not self._final and (mark is None or mark.longer):
+            for text in usual if mark is None else ():
+                if text.begun(buf, start):
+                    self._undecided, self._undecided_from = text.begun, start
+                    return None
+            begun = marks.begins(buf, start)
+            if begun or start == len(buf):
+                self._leave_open(start, begun)
+                return None
         if mark is None:
             return ""
         self._mark = mark
         self._skip = mark.end - self._pos
-        kind: str = mark.kind
-        return kind
+        return str(mark.kind)
+
+    def _leave_open(self, start: int, text: str) -> None:
+        """The buffer has the beginning of this text from `start` on, and says nothing before all of it has come."""
+        self._undecided, self._undecided_from = (self._buf[self._pos : start] + text[:-1]).startswith, self._pos
 
     def _eat_space(self) -> None:
         while self._eat and self._pos < len(self._buf):
-            if self._buf[self._pos] != self._eat[0]:
-                self._eat = ""
-                break
-            self._pos += 1
-            self._eat = self._eat[1:]
+            comes = self._buf[self._pos] == self._eat[0]
+            self._pos, self._eat = self._pos + comes, self._eat[1:] if comes else ""
 
     def _drop(self, fresh: bool = True) -> None:
         """The marker only structures the turn."""
@@ -860,7 +902,7 @@ class Machine(Copied):
 
     def _turn_marker(self, text: str) -> None:
         kind = self._mark.kind
-        if self._is_text(self._mark):
+        if self._is_text(self._mark) or kind in ("call", "line"):  # calls are text here, as none are looked for
             return self._keep(text)
         if kind in ("stray", "empty"):
             self._note("reasoning ends that was not open" if kind == "stray" else "an empty call")
@@ -913,9 +955,18 @@ class Machine(Copied):
         buf, others, last, start, joint = self._buf, [], "", pos, ""
         for slot, ends, stops in slots:
             pos = next_char(buf, pos)
-            known = self._known(slot, pos, ends)
+            known = self._known(slot, pos, ends) if self._tools else 0
             if known < 0:
                 return values, pos, "more"
+            word = ends.word.match(buf, pos) if self.BREAKS.wordless and not (known or self._final) else None
+            if word is not None and word.lastindex is None:
+                self._undecided, self._undecided_from = PLAIN_WORD.fullmatch, pos
+                return values, pos, "more"
+            if word is not None and values.setdefault(slot, word[1]) == word[1] and slot != "index":
+                start, last, joint = pos, slot, buf[word.end(1) : word.end()]
+                trail = ends.trails[word.lastindex - 2]
+                pos, self._eat = word.end(1 if trail is None else 0), trail or ""
+                continue
             mark = ends.find(buf, pos + known, stop=pos + NAME_LIMIT)
             held = ends.held(buf, pos)
             hold = len(buf) if self._final else held
@@ -1013,7 +1064,7 @@ class Machine(Copied):
 
     def _next_of_calls(self, marks: Marks) -> str | None:
         """As `_next`; a part of a marker of the calls, where the output ends, is no text."""
-        kind = self._next(marks)
+        kind = self._next(marks, self.USUAL_NEXT)
         least = 1 if self._unclosed else LEAST_CUT
         if kind == "" and self._final and marks.begun(self._buf, self._pos, CALL_KINDS, least):
             self._cut_off()
@@ -1036,6 +1087,7 @@ MOST_ODD = 64  # of names that hold what ends names, so many are looked for
 class Pairs(Machine):
     BETWEEN: ClassVar[Marks]  # pair, end (consumed), next (not consumed), and others (skipped)
     PAIR: ClassVar[tuple[tuple[str, Marks, str], ...]]
+    USUAL_PAIR: ClassVar[Sequence[Any]] = ()
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
     RESUMES: ClassVar[bool] = False  # and that says by itself, after text that is no pair, that one begins
     _resuming: Marks | None = None  # what may come after text that is no pair
@@ -1055,7 +1107,7 @@ class Pairs(Machine):
             at = next_char(buf, pos + len(name)) if buf.startswith(name, pos) else -1
             if at >= 0 and ends.find(buf, at, anchored=True) is not None:
                 return len(name)
-            left = at == len(buf) or ends.begins(buf, at) if at >= 0 else name.startswith(buf[pos:])
+            left = at == len(buf) or ends.begins(buf, at) != "" if at >= 0 else name.startswith(buf[pos:])
             if left and not self._final:
                 return -1
         return 0
@@ -1073,7 +1125,7 @@ class Pairs(Machine):
 
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end
-        kind = self._next(self.BETWEEN)
+        kind = self._next(self.BETWEEN, self.USUAL_PAIR)
         if kind is None:
             return False
         if kind == "skip":
@@ -1152,6 +1204,14 @@ PYTHON = Pattern(r"""('[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|\b(?:Tru
 TO_ESCAPE = Pattern(r'\\(.)|["\x00-\x1f]')
 
 
+class Words(dict):  # type: ignore[type-arg]
+    """What is written for true, false and null, and all that begins such a word."""
+
+    def __init__(self, words: dict[str, str]) -> None:
+        super().__init__(words)
+        self.begun = {word[:end] for word in words for end in range(1, len(word) + 1)}
+
+
 class Closer:
     """The marker after one value, where the key is part of it."""
 
@@ -1203,7 +1263,7 @@ def nested_json(text: str) -> str | None:
 
 
 class RawPairs(Pairs):
-    WORDS: ClassVar[Mapping[str, str]]  # for true, false and null
+    WORDS: ClassVar[Words]
     VALUE_END: ClassVar[End]
     VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, where the closing marker repeats it
     TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]] = {}
@@ -1220,7 +1280,8 @@ class RawPairs(Pairs):
 
     def _begin_pairs(self) -> None:
         super()._begin_pairs()
-        keys = keys_of(self._schema(), self._schema()) or set()
+        schema = self._schema()
+        keys = keys_of(schema, schema) or set() if schema else set()
         self._keys = keys if len(keys) <= MOST_KEYS else set()  # of the schema, those that have not come
         self._look_for_keys()
 
@@ -1240,7 +1301,8 @@ class RawPairs(Pairs):
         return "" if holds_all else member
 
     def _begin_value(self, key: str, word: str) -> None:
-        types = types_of(member_of(self._schema(), self._schema(), key), self._schema())
+        schema = self._schema()
+        types = types_of(member_of(schema, schema, key), schema) if schema else None
         if word in self.TYPE_WORDS:
             stated = frozenset(self.TYPE_WORDS[word])
             types = (types or stated) & stated or types or stated
@@ -1250,7 +1312,7 @@ class RawPairs(Pairs):
         self._types, self._end = types, end
         # As which the text is read: or number, json, word; all of the arguments.
         self._as = "all" if self._all else "string" if types == frozenset(["string"]) else ""
-        self._held: list[str] = []
+        self._texts["value"] = []
         self._quoted, self._in_value = False, True
         self._state = type(self)._value
 
@@ -1265,12 +1327,12 @@ class RawPairs(Pairs):
         mark = self._end.find(buf, pos)
         while mark is not None and mark.kind == "next" and (mark.start == pos or buf[mark.start - 1] != "\n"):
             mark = self._end.find(buf, mark.start + 1)
-        hold = len(buf) if self._final else self._end.held(buf, pos)
+        hold = len(buf) if self._final or (mark is not None and not mark.longer) else self._end.held(buf, pos)
         if mark is None or hold <= mark.start:
             self._piece(buf[pos:hold])
             self._pos = hold
-            if self._quoted:
-                self._goes_on("arguments", self._end.plain)
+            if self._quoted or self._as == "json":
+                self._goes_on("arguments" if self._quoted else "value", self._end.plain)
             return False
         end = mark.start - lead_in(buf[pos : mark.start], mark.lead)
         self._piece(buf[pos:end])
@@ -1285,20 +1347,20 @@ class RawPairs(Pairs):
     def _piece(self, text: str) -> None:
         """More of a value.  It is held only while it could be something else than a string."""
         if self._as != "string":
-            self._held.append(text)
+            self._texts["value"].append(text)
             if self._as in ("", "word") or (self._as == "number" and not NUMBER_PART.fullmatch(text)):
-                self._as = self._read_as("".join(self._held).strip())
+                self._as = self._read_as("".join(self._texts["value"]).strip())
             if self._as != "string":
                 return
-            text = "".join(self._held)
-            self._held.clear()
+            text = "".join(self._texts["value"])
+            self._texts["value"].clear()
         if text or not self._quoted:
             self._say("arguments", self._all + '"' * (not self._quoted) + escaped(text))
             self._quoted, self._all = True, ""
 
     def _read_as(self, text: str) -> str:
         fits = {"array", "object", "number", "integer", "boolean", "null"} & (self._types or frozenset(JSON_TYPES))
-        if not text or any(word.startswith(text) for word in self.WORDS):
+        if not text or text in self.WORDS.begun:
             return "word" if text else ""
         if text[0] in "[{":
             return "json" if ("array" if text[0] == "[" else "object") in fits else "string"
@@ -1307,7 +1369,7 @@ class RawPairs(Pairs):
 
     def _end_value(self) -> None:
         self._in_value = False
-        text = "".join(self._held)
+        text = "".join(self._texts["value"])
         if self._all:
             whole = nested_json(text.strip()) or ""
             inside = whole[1:-1].strip()
@@ -1318,7 +1380,9 @@ class RawPairs(Pairs):
                 return self._say("arguments", "{" * self._count + inside)
             self._say("arguments", member)
             self._as = self._read_as(text.strip())
-        literal = nested_json(text.strip()) if self._as == "json" else literal_of(text.strip(), self.WORDS)
+        literal = None
+        if self._as not in ("", "string"):
+            literal = nested_json(text.strip()) if self._as == "json" else literal_of(text.strip(), self.WORDS)
         kind = {"t": "boolean", "f": "boolean", "n": "null", "[": "array", "{": "object"}.get(
             (literal or '"')[0], "number"
         )
@@ -1326,7 +1390,7 @@ class RawPairs(Pairs):
         fits = kind in types or (kind == "number" and "integer" in types)
         if self._types is None and kind == "number" and literal != text.strip():
             fits = False  # 007 is a number only where the schema says so
-        if self._as in ("", "string") or literal is None or literal[0] == '"' or not fits:
+        if literal is None or literal[0] == '"' or not fits:
             self._as = "string"
             self._piece(text)
             literal = '"'
@@ -1335,7 +1399,7 @@ class RawPairs(Pairs):
 
     def _finish(self) -> None:
         if self._open and self._in_value:
-            if self._held or self._quoted:
+            if self._texts["value"] or self._quoted:
                 self._end_value()
             else:
                 self._say("arguments", self._all + "null")
@@ -1346,35 +1410,18 @@ JSON_TYPES = frozenset(["array", "object", "number", "integer", "boolean", "null
 MOST_TOOLS = 1000  # so many distinct tools of rows are kept
 
 
-class ToolsOfRows:
-    """The tools of each row: the same for all, or one entry a row.  Each text of JSON is read once."""
-
-    def __init__(self, tools: object) -> None:
-        by_row = isinstance(tools, (list, tuple)) and any(not isinstance(tool, dict) for tool in tools)
-        self._by_row: Sequence[object] | None = tools if by_row else None  # type: ignore[assignment]
-        self._known: dict[str, tuple[Parameters, str]] = {}
-        self._usual = self._read(tools) if not by_row else (Parameters(), "")
-
-    def of(self, row: int) -> tuple[Parameters, str]:
-        """What parsers want to know of the tools, and what is wrong with them."""
-        if self._by_row is None:
-            return self._usual
-        tools = self._by_row[row]
-        if not isinstance(tools, str):
-            return self._read(tools)
-        if tools not in self._known:
-            if len(self._known) >= MOST_TOOLS:
-                self._known.clear()
-            self._known[tools] = self._read(tools)
-        return self._known[tools]
-
-    def _read(self, tools: object) -> tuple[Parameters, str]:
-        if isinstance(tools, str):
-            try:
-                tools = json.loads(tools) if tools.strip() else None
-            except (ValueError, RecursionError) as error:
-                return Parameters(), "the tools are not JSON: " + str(error)
+def tools_of(tools: object, known: dict[str, tuple[Parameters, str]]) -> tuple[Parameters, str]:
+    """What parsers want to know of the tools, and what is wrong with them.  Each text of JSON is read once."""
+    if not isinstance(tools, str):
         return parameters_of(tools), ""
+    if tools not in known:
+        if len(known) >= MOST_TOOLS:
+            known.clear()
+        try:
+            known[tools] = parameters_of(json.loads(tools) if tools.strip() else None), ""
+        except (ValueError, RecursionError) as error:
+            known[tools] = Parameters(), "the tools are not JSON: " + str(error)
+    return known[tools]
 
 
 def rows_of(
@@ -1384,13 +1431,15 @@ def rows_of(
     tools: object,
 ) -> list[Row | None]:
     """`prompts` and `tools`: one for all texts, or a list with one for each.  A text that is None gives None."""
-    given = ToolsOfRows(tools)
+    rows = tools if isinstance(tools, (list, tuple)) and any(not isinstance(tool, dict) for tool in tools) else None
+    read: dict[str, tuple[Parameters, str]] = {}
+    usual = tools_of(tools if rows is None else None, read)
     found: list[Row | None] = []
     for at, text in enumerate(texts):
         if text is None:
             found.append(None)
             continue
-        known, problem = given.of(at)
+        known, problem = usual if rows is None else tools_of(rows[at], read)
         stream = parser(tools=known, prompt=prompts if prompts is None or isinstance(prompts, str) else prompts[at])
         stream.feed(text)
         stream.finish()
@@ -1427,6 +1476,12 @@ def run_command(parser: Callable[..., Machine]) -> None:
     )
     arguments.add_argument("--stream", action="store_true", help="print the deltas of each line instead of the message")
     options = arguments.parse_args()
+    try:
+        from signal import SIG_DFL, SIGPIPE, signal
+
+        signal(SIGPIPE, SIG_DFL)  # whoever reads may have read enough, as `head` does
+    except ImportError:  # there is none on Windows
+        pass
     tools = prompt = None
     try:
         if options.tools:
@@ -1483,11 +1538,13 @@ class StreamParser(RawPairs):
     AROUND_REASONING = (("[mull]",), ("[/mull]",))
     OPENERS = CALL_START
     BREAKS = CALL_BREAKS
+    USUAL_NEXT = (Usual("[/ability]\n[ability]"), Usual("[ability]"))
     CLOSED = True
     BETWEEN = BETWEEN_PAIRS
     PAIR = PAIR_HEADER
+    USUAL_PAIR = (Usual("[k]"),)
     RESUMES = True
-    WORDS = WORDS_OF_VALUES
+    WORDS = Words(WORDS_OF_VALUES)
     VALUE_CLOSERS = VALUE_END
     NEXT_PAIR = ("\n[k]", "[/k]\n[v]")
     VALUE_END = AFTER_VALUE
@@ -1528,8 +1585,6 @@ class StreamParser(RawPairs):
             self._state = StreamParser._reasoning
         elif kind == "call" and self._calls_on:
             self._try(StreamParser._call, "content")
-        elif kind == "call":
-            self._keep("content")
         elif kind:
             self._turn_marker("content")
         return kind != ""

@@ -84,8 +84,9 @@ class Pattern:
 SEAM = r"(?<=[>\])}»])(?=[<\[({«])|(?<=\[)(?=\{)"  # where white space may stand: "<call>|[|{"
 GAP = 64  # the most white space that is looked for at one place inside a marker
 NEAR = 4  # so many signs of a marker are looked at before its beginning is
-# `lead` and `trail` are the white space that the template writes around a marker.
-Mark = namedtuple("Mark", "kind start end lead trail")
+WORD_SIGN = Pattern(r"[\w.+-]")
+# `lead` and `trail` are the white space that the template writes around a marker; `longer`: it may be of another.
+Mark = namedtuple("Mark", "kind start end lead trail longer", defaults=(True,))
 
 
 class Marks:
@@ -109,6 +110,19 @@ class Marks:
         # What may begin at a text's end, and the same without its white space, which is free.
         self._whole = sorted(core + ends[core] for core in cores)
         self._loose = sorted("".join(core.split()) + ends[core] for core in cores if len(pieces[core]) > 1)
+        # Those that others begin with, and those that stand anywhere in others.
+        bare = {core: "".join(core.split()) for core in cores}
+        lines = "\n" + "\n".join(bare.values())
+        self.longer = {core for core in cores if ends[core] or lines.count("\n" + bare[core]) > 1}
+        self.inside = {core for core in cores if ends[core] or lines.count(bare[core]) > 1}
+        self.first = {core[0] for core in cores}
+        self.wordless = not any(map(WORD_SIGN.match, self.first))
+        # As the ends of a slot: a plain word, as most slots hold, up to the text's end or to what nothing could make
+        # another marker.  What comes after those: None where the marker belongs to what follows.
+        sure = [i for i, core in enumerate(cores) if self.kinds[i][0] != "bare" and core not in self.longer]
+        any_of = "|".join(f"({_pattern(cores[i])})" for i in sure) or "(?!)"
+        self.word = Pattern(rf"[\w.-]{{0,64}}\Z|([\w.-]{{1,64}})(?:{any_of})" if self.wordless else "(?!)")
+        self.trails = [None if self.kinds[i][0] == "next" else self.kinds[i][2] for i in sure]
         leads = {lead for _, lead, _ in self.kinds}
         self._leads = {lead[i:j] for lead in leads for i in range(len(lead)) for j in range(i + 1, len(lead) + 1)}
         self._lead_width = max(map(len, leads), default=0)
@@ -125,44 +139,37 @@ class Marks:
                 word = match or self._words.search(buf, word.start() + 1, stop)
         if match is None:
             return None
-        kind, lead, trail = self.kinds[(match.lastindex or 1) - 1]
-        return Mark(kind, match.start(), match.end(), lead, trail)
+        which = (match.lastindex or 1) - 1
+        kind, lead, trail = self.kinds[which]
+        longer = self.cores[which] in (self.longer if anchored else self.inside)
+        return Mark(kind, match.start(), match.end(), lead, trail, longer)
 
-    def begins(self, buf: str, pos: int) -> bool:
-        """Could the text from `pos` to the end become a marker, or a longer one?"""
-        if len(buf) - pos > self.width:
-            return False
-        tail = buf[pos:]
-        return self._begin(self._whole, tail) or (bool(self._loose) and self._begin(self._loose, "".join(tail.split())))
+    def begins(self, buf: str, pos: int) -> str:
+        """A marker that the text from `pos` to the end could become, with white space as the text has it or without;
+        "" for none."""
+        tail = buf[pos:] if len(buf) - pos <= self.width else ""
+        found = self._begin(self._whole, tail)
+        return found or (self._begin(self._loose, "".join(tail.split())) if self._loose else "")
 
-    def _begin(self, cores: Sequence[str], part: str) -> bool:
+    def _begin(self, cores: Sequence[str], part: str) -> str:
         # In order, what the part begins stands right after it.
         at = bisect_right(cores, part)
-        return at < len(cores) and part != "" and cores[at].startswith(part)
+        return cores[at] if at < len(cores) and part != "" and cores[at].startswith(part) else ""
 
     def held(self, buf: str, pos: int) -> int:
         """Where text begins that could still become a marker, or be white space that belongs to one."""
-        hold = len(buf)
-        for match in self._near.finditer(buf, max(pos, hold - self.width)):
-            if self.begins(buf, match.start()):
-                hold = match.start()
-                break
-        return self.before(buf, pos, hold)
+        near = self._near.finditer(buf, max(pos, len(buf) - self.width))
+        return self.before(buf, pos, next((at.start() for at in near if self.begins(buf, at.start())), len(buf)))
 
     def plain(self, text: str) -> int:
         """As held; -1 when there may be a whole marker, which takes a closer look."""
         hold = len(text)
-        match = self._near.search(text)
-        if match is None and (self._lead_width == 1 or text[-1:] not in self._leads):
-            return hold - (text[-1:] in self._leads)
-        while match is not None:
-            at = match.start()
-            if self.begins(text, at):
-                hold = at
+        for match in self._near.finditer(text):
+            if self.begins(text, match.start()):
+                hold = match.start()
                 break
-            if self._words.match(text, at):
+            if self._words.match(text, match.start()):
                 return -1
-            match = self._near.search(text, at + 1)
         return self.before(text, 0, hold)
 
     def before(self, buf: str, pos: int, hold: int) -> int:
@@ -234,6 +241,7 @@ def parameters_of(tools: object) -> Parameters:
     return found
 
 
+SPACE = Pattern(r"[^\S \t\n\r]")  # none of the four kinds that JSON knows
 OPENING = Pattern(r"\s*```[^\n`]*\n")
 PART_OF_OPENING = Pattern(r"\s*(?:`{0,2}|```[^\n`]*)")
 FENCE_LIMIT = 256  # more white space than this, or a longer line, is no fence
@@ -248,13 +256,10 @@ class Fence(Copied):
         held = self._held + text
         if self._state == "start":
             opening = OPENING.match(held)
-            if opening:
-                self._state, held = "inside", held[opening.end() :]
-            elif len(held) < FENCE_LIMIT and PART_OF_OPENING.fullmatch(held):
+            if opening is None and len(held) < FENCE_LIMIT and PART_OF_OPENING.fullmatch(held):
                 self._held = held
                 return ""
-            else:
-                self._state = "none"
+            self._state, held = ("inside", held[opening.end() :]) if opening else ("none", held)
         if self._state == "none":
             self._held = ""
             return held
@@ -328,7 +333,9 @@ class Machine(Copied):
     OPENERS: ClassVar[Sequence[str]] = ()  # of calls
     DISTINCT: ClassVar[bool] = True  # they are like nothing else, so what follows is a call
     BREAKS: ClassVar[Marks] = NO_MARKS  # markers that no name holds, and no value outside of a string
+    USUAL_NEXT: ClassVar[Sequence[Any]] = ()  # what usually comes after a call
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
+    _reader: Any = None  # of a value in a dialect with quotes
     ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
 
     def __init__(
@@ -352,6 +359,10 @@ class Machine(Copied):
         self._buf, self._pos, self._base = "", 0, 0
         self._parts: list[str] = []  # text that is not looked at before _wanted characters of it have come
         self._wanted = 0
+        # Whether the buffer, from there on, still leaves open what comes: while it does, no state has to look at it.
+        self._undecided: Callable[[str, int], object] | None = None
+        self._undecided_from = 0
+        self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is said as it comes
         self._final = False
         # Where in the turn the machine is.
         self._state: Callable[[Any], bool] = self._first_state()
@@ -365,7 +376,7 @@ class Machine(Copied):
         self._opener = ""  # of the reasoning that the text is in
         # Output: the message, and the deltas of this feed.
         self._texts: dict[str, list[str]] = {
-            kind: [] for kind in ("content", "reasoning_content", "arguments", "held", "trailing")
+            kind: [] for kind in ("content", "reasoning_content", "arguments", "value", "held", "trailing")
         }
         self._calls: list[tuple[str, str | None, str]] = []  # name, id, arguments (those of the last are in _texts)
         self._index = -1  # of the last call
@@ -420,6 +431,7 @@ class Machine(Copied):
                 self._flush()
         if self._out:
             self._goes_on("")  # they go out with the first feed
+            self._wanted = 0
 
     # Input and output
 
@@ -449,11 +461,20 @@ class Machine(Copied):
         if text:
             self._base += len(text)
             self._texts[kind].append(self._written(text) if kind == "arguments" else text)
-            if kind != "arguments":
+            if kind not in ("arguments", "value"):
                 self._line_start = at_line_start(text, self._line_start)
 
     def _more(self, chunk: str) -> list[Delta]:
         """A chunk that is not plain: where it only goes on with the text, that is passed on without any state."""
+        if self._wanted > len(chunk):
+            self._wanted -= len(chunk)
+            self._parts.append(chunk)
+            return []
+        if self._through is not None:
+            return self._through(self, chunk)
+        if self._undecided is not None:
+            self._buf += chunk
+            return [] if self._undecided(self._buf, self._undecided_from) else self._advance("")
         kind = self._within
         if not kind:
             return self._advance(chunk)
@@ -464,11 +485,12 @@ class Machine(Copied):
         self._buf, text = text[stop:], text[:stop]
         if kind == "arguments":
             self._plain_value = self._buf == ""
-        else:
+        elif kind != "value":
             self._plain_text = self.HOLDS or self._buf == ""
-        if text == "":
+        if text != "":
+            self._passed.append(text)
+        if text == "" or kind == "value":
             return []
-        self._passed.append(text)
         if kind != "arguments":
             return [{kind: text}]
         return [{"tool_calls": [{"index": self._index, "function": {"arguments": self._written(text)}}]}]
@@ -479,9 +501,9 @@ class Machine(Copied):
 
     def _goes_on(self, kind: str, plain_to: Callable[[str], int] = len) -> None:
         """The next chunk may go on with the text of this kind, none for ""."""
-        self._within, self._plain_to = kind, plain_to
+        self._within, self._plain_to, self._undecided, self._through = kind, plain_to, None, None
         self._plain_value = kind == "arguments"
-        self._plain_text = kind not in ("", "arguments")
+        self._plain_text = kind not in ("", "arguments", "value")
 
     def _advance(self, chunk: str) -> list[Delta]:
         if self._final and chunk:
@@ -489,27 +511,26 @@ class Machine(Copied):
             return []
         if self._passed:
             self._settle()
-        self._within = ""
+        self._within, self._undecided, self._through = "", None, None
         self._plain_value = self._plain_text = False
-        self._wanted -= len(chunk)
-        if self._wanted > 0 and not self._final:
-            self._parts.append(chunk)
-        else:
-            if self._parts:
-                chunk = "".join(self._parts) + chunk
-                self._parts.clear()
-            self._buf += chunk
-            while self._pos < len(self._buf) and self._state(self):
-                pass
-            self._base += self._pos
-            self._buf, self._pos = self._buf[self._pos :], 0
-            held = len(self._buf)
-            self._wanted = held if held > HELD_LIMIT else 0
-            if self._eat or self._wanted or self._base < 0:
-                self._goes_on("")
-            elif held:
-                self._plain_value = False
-                self._plain_text = self._plain_text and self.HOLDS
+        if self._parts:
+            chunk = "".join(self._parts) + chunk
+            self._parts.clear()
+        self._buf += chunk
+        self._wanted = 0
+        while self._pos < len(self._buf) and self._state(self):
+            pass
+        self._base += self._pos
+        self._undecided_from -= self._pos
+        self._buf, self._pos = self._buf[self._pos :], 0
+        held = len(self._buf)
+        if held > HELD_LIMIT and not self._final:
+            self._wanted = max(self._wanted, held)
+        if self._eat or self._wanted or self._base < 0:
+            self._goes_on("")
+        elif held:
+            self._plain_value = False
+            self._plain_text = self._plain_text and self.HOLDS
         if self._said:
             self._flush()
         self._out, out = [], self._out
@@ -518,9 +539,8 @@ class Machine(Copied):
     @property
     def message(self) -> Message:
         self._settle()
-        content, reasoning, last = (
-            "".join(self._texts[kind]) for kind in ("content", "reasoning_content", "arguments")
-        )
+        kinds = ("content", "reasoning_content", "arguments")
+        content, reasoning, last = ("".join(self._texts[kind]) for kind in kinds)
         calls: list[ToolCall] = [
             {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
             for name, call_id, arguments in self._calls
@@ -588,7 +608,7 @@ class Machine(Copied):
             self._eat_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
         mark = self._counting(marks, marks.find(buf, pos))
-        clear = mark is not None and mark.end < stop - marks.width  # nothing before its end can be undecided
+        clear = mark is not None and not mark.longer  # nothing before its end can be undecided
         hold = stop if clear else marks.held(buf, pos) if mark is None or not self._final else stop
         if mark is not None and mark.kind in ("last", "sign") and not self._final:
             hold = min(hold, marks.before(buf, pos, mark.start))
@@ -624,8 +644,7 @@ class Machine(Copied):
         self._pos = end - lead if mark.kind in ("call", "line") else end
         self._mark = mark
         self._skip = mark.end - self._pos
-        marker: str = mark.kind
-        return marker
+        return str(mark.kind)
 
     def _is_silent(self) -> bool:
         return not (self._calls or self._said or any(self._texts.values()))
@@ -660,11 +679,8 @@ class Machine(Copied):
 
     def _eat_space(self) -> None:
         while self._eat and self._pos < len(self._buf):
-            if self._buf[self._pos] != self._eat[0]:
-                self._eat = ""
-                break
-            self._pos += 1
-            self._eat = self._eat[1:]
+            comes = self._buf[self._pos] == self._eat[0]
+            self._pos, self._eat = self._pos + comes, self._eat[1:] if comes else ""
 
     def _drop(self, fresh: bool = True) -> None:
         """The marker only structures the turn."""
@@ -689,7 +705,7 @@ class Machine(Copied):
 
     def _turn_marker(self, text: str) -> None:
         kind = self._mark.kind
-        if self._is_text(self._mark):
+        if self._is_text(self._mark) or kind in ("call", "line"):  # calls are text here, as none are looked for
             return self._keep(text)
         if kind in ("stray", "empty"):
             self._note("reasoning ends that was not open" if kind == "stray" else "an empty call")
@@ -723,10 +739,6 @@ class Machine(Copied):
 
     # Calls
 
-    def _known(self, slot: str, pos: int, ends: Marks) -> int:
-        """The length of a name of the tools that stands here and holds what ends others; -1: more input is needed."""
-        return 0
-
     def _announce(self) -> None:
         self._flush()
         name, call_id, _ = self._calls[-1]
@@ -746,35 +758,18 @@ class Machine(Copied):
 MOST_TOOLS = 1000  # so many distinct tools of rows are kept
 
 
-class ToolsOfRows:
-    """The tools of each row: the same for all, or one entry a row.  Each text of JSON is read once."""
-
-    def __init__(self, tools: object) -> None:
-        by_row = isinstance(tools, (list, tuple)) and any(not isinstance(tool, dict) for tool in tools)
-        self._by_row: Sequence[object] | None = tools if by_row else None  # type: ignore[assignment]
-        self._known: dict[str, tuple[Parameters, str]] = {}
-        self._usual = self._read(tools) if not by_row else (Parameters(), "")
-
-    def of(self, row: int) -> tuple[Parameters, str]:
-        """What parsers want to know of the tools, and what is wrong with them."""
-        if self._by_row is None:
-            return self._usual
-        tools = self._by_row[row]
-        if not isinstance(tools, str):
-            return self._read(tools)
-        if tools not in self._known:
-            if len(self._known) >= MOST_TOOLS:
-                self._known.clear()
-            self._known[tools] = self._read(tools)
-        return self._known[tools]
-
-    def _read(self, tools: object) -> tuple[Parameters, str]:
-        if isinstance(tools, str):
-            try:
-                tools = json.loads(tools) if tools.strip() else None
-            except (ValueError, RecursionError) as error:
-                return Parameters(), "the tools are not JSON: " + str(error)
+def tools_of(tools: object, known: dict[str, tuple[Parameters, str]]) -> tuple[Parameters, str]:
+    """What parsers want to know of the tools, and what is wrong with them.  Each text of JSON is read once."""
+    if not isinstance(tools, str):
         return parameters_of(tools), ""
+    if tools not in known:
+        if len(known) >= MOST_TOOLS:
+            known.clear()
+        try:
+            known[tools] = parameters_of(json.loads(tools) if tools.strip() else None), ""
+        except (ValueError, RecursionError) as error:
+            known[tools] = Parameters(), "the tools are not JSON: " + str(error)
+    return known[tools]
 
 
 def rows_of(
@@ -784,13 +779,15 @@ def rows_of(
     tools: object,
 ) -> list[Row | None]:
     """`prompts` and `tools`: one for all texts, or a list with one for each.  A text that is None gives None."""
-    given = ToolsOfRows(tools)
+    rows = tools if isinstance(tools, (list, tuple)) and any(not isinstance(tool, dict) for tool in tools) else None
+    read: dict[str, tuple[Parameters, str]] = {}
+    usual = tools_of(tools if rows is None else None, read)
     found: list[Row | None] = []
     for at, text in enumerate(texts):
         if text is None:
             found.append(None)
             continue
-        known, problem = given.of(at)
+        known, problem = usual if rows is None else tools_of(rows[at], read)
         stream = parser(tools=known, prompt=prompts if prompts is None or isinstance(prompts, str) else prompts[at])
         stream.feed(text)
         stream.finish()
@@ -827,6 +824,12 @@ def run_command(parser: Callable[..., Machine]) -> None:
     )
     arguments.add_argument("--stream", action="store_true", help="print the deltas of each line instead of the message")
     options = arguments.parse_args()
+    try:
+        from signal import SIG_DFL, SIGPIPE, signal
+
+        signal(SIGPIPE, SIG_DFL)  # whoever reads may have read enough, as `head` does
+    except ImportError:  # there is none on Windows
+        pass
     tools = prompt = None
     try:
         if options.tools:
