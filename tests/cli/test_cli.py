@@ -227,7 +227,7 @@ def test_compile_a_grammar(run: Run, template: Path, tmp_path: Path) -> None:
         (["--limit", "memory_mb=1e10"], "limit memory_mb=1e+10: expected at most 1,000,000,000"),
         (["--limit", "memory_mb"], "--limit memory_mb: expected NAME=VALUE"),
         (["--special-token", "=x"], "--token =x: expected NAME=VALUE"),
-        (["--tolerances", "t.json"], "t.json: no such file"),
+        (["--tolerances", "t.json"], "t.json: there is no such file"),
         (["-o", "x.gbnf", "--json-schema", "list.json"], "list.json: is no JSON schema: expected an object, or true or "
          "false"),
     ],
@@ -534,7 +534,7 @@ def test_parse_a_stream_that_is_no_text(template: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        (["missing.txt"], "missing.txt: no such file"),
+        (["missing.txt"], "missing.txt: there is no such file"),
         (["."], ".: is a directory"),
         (["bytes.txt"], "bytes.txt: this is not UTF-8 text: byte 0xff at 2"),
         (["--tools", "bytes.txt"], "bytes.txt: this is not UTF-8 text: byte 0xff at 2"),
@@ -608,7 +608,7 @@ def test_a_limit_that_a_long_text_meets_is_no_warning(run: Run) -> None:
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        (None, "artifact.py: no such file"),
+        (None, "artifact.py: there is no such file"),
         ("import os\n", "artifact.py: is not a parser made by tplc: it has no parse and StreamParser"),
         ("def (", "artifact.py: is not Python: invalid syntax (artifact.py, line 1)"),
     ],
