@@ -125,7 +125,8 @@ class Marks:
         self.width = max((len(core) + GAP * (len(pieces[core]) - 1) for core in cores), default=0) + 1
         # What may begin at a text's end, and the same without its white space, which is free.
         self._whole = sorted(core + ends[core] for core in cores)
-        self._loose = sorted("".join(core.split()) + ends[core] for core in cores if len(pieces[core]) > 1)
+        spelled = sorted(("".join(core.split()) + ends[core], core) for core in cores if len(pieces[core]) > 1)
+        self._loose, self._spelled = [loose for loose, _ in spelled], [core for _, core in spelled]
         # Those that others begin with, and those that stand anywhere in others.
         bare = {core: "".join(core.split()) for core in cores}
         lines = "\n" + "\n".join(bare.values())
@@ -165,7 +166,16 @@ class Marks:
         "" for none."""
         tail = buf[pos:] if len(buf) - pos <= self.width else ""
         found = self._begin(self._whole, tail)
-        return found or (self._begin(self._loose, "".join(tail.split())) if self._loose else "")
+        if found or not self._loose:
+            return found
+        part = "".join(tail.split())
+        at = bisect_right(self._loose, part)
+        while part and at < len(self._loose) and self._loose[at].startswith(part):
+            # White space inside of a word of a marker is none of the marker's.
+            if is_cut(self._spelled[at], tail) or self._loose[at] == part + " ":
+                return self._loose[at]
+            at += 1
+        return ""
 
     def _begin(self, cores: Sequence[str], part: str) -> str:
         # In order, what the part begins stands right after it.
