@@ -222,6 +222,7 @@ class UsualObjects(CallObjects):
 
     HEAD: ClassVar[Pattern]  # how the object usually begins, up to the name
     TO_ARGUMENTS: ClassVar[str]  # and from there to the inside of the arguments
+    USUAL_KEYS: ClassVar[tuple[str, str]]  # of both
 
     def _begin_object(self, opened: str) -> None:
         super()._begin_object(opened)
@@ -229,12 +230,9 @@ class UsualObjects(CallObjects):
         if head is not None and self._reader is not None:
             self._pos, self._call_id = head.end(), head.groupdict().get("id")
             self._raw.append(head[0])
-            self._reader.go_to(self._key_of("name"))
+            self._reader.go_to(self.USUAL_KEYS[0])
             if self._is_named(head["name"]):
                 self._state = type(self)._to_arguments
-
-    def _key_of(self, role: str) -> str:
-        return next(path[0] for path, held in self.FIELDS.items() if held == role)
 
     def _to_arguments(self) -> bool:
         # to_arguments = "," key ":" "{"
@@ -253,5 +251,5 @@ class UsualObjects(CallObjects):
                 return self._close_call()
             self._pos, self._kind = end, "{"
             self._say("arguments", "{")
-            reader.go_to(self._key_of("arguments"), "{")
+            reader.go_to(self.USUAL_KEYS[1], "{")
         return True

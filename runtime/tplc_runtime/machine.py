@@ -190,15 +190,15 @@ class Machine(Copied):
 
     def _more(self, chunk: str) -> list[Delta]:
         """A chunk that is not plain: where it only goes on with the text, that is passed on without any state."""
-        if self._wanted > len(chunk):
-            self._wanted -= len(chunk)
-            self._parts.append(chunk)
-            return []
         if self._through is not None:
             return self._through(self, chunk)
         if self._undecided is not None:
             self._buf += chunk
             return [] if self._undecided(self._buf, self._undecided_from) else self._advance("")
+        if self._wanted > len(chunk):
+            self._wanted -= len(chunk)
+            self._parts.append(chunk)
+            return []
         kind = self._within
         if not kind:
             return self._advance(chunk)
@@ -221,16 +221,17 @@ class Machine(Copied):
 
     def _regular(self, chunk: str) -> list[Delta]:
         """More of arguments in JSON as it should be: no state has to look at it."""
-        reader, buf = self._reader, self._buf + chunk if self._buf != "" else chunk
+        reader: Reader = self._reader
+        buf = self._buf + chunk if self._buf != "" else chunk
         end = reader.regular(buf, 0, len(buf))
         if not reader.waits or len(buf) - end > HELD:
+            reader.out.append(buf[:end])
             self._buf, self._pos = buf, end
             return self._advance("")
         text, self._buf = buf[:end], buf[end:]
         self._plain_value = self._buf == "" and reader.string is not None and reader.style.usual == '"'
         if text == "":
             return []
-        reader.out.clear()  # it is the text, as it came
         self._passed.append(text)
         return [{"tool_calls": [{"index": self._index, "function": {"arguments": text}}]}]
 

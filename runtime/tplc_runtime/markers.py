@@ -110,6 +110,8 @@ class Marks:
     def plain(self, text: str) -> int:
         """As held; -1 when there may be a whole marker, which takes a closer look."""
         hold = len(text)
+        if text[-1:] not in self._leads and self._near.search(text) is None:
+            return hold
         for match in self._near.finditer(text):
             if self.begins(text, match.start()):
                 hold = match.start()
