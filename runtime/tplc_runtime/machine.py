@@ -41,8 +41,7 @@ def at_line_start(text: str, before: bool) -> bool:
 
 def next_char(buf: str, pos: int) -> int:
     """Where the next character stands that is no white space."""
-    match = NON_SPACE.search(buf, pos)
-    return match.start() if match else len(buf)
+    return int(NON_SPACE.search(buf, pos).start())
 
 
 class Machine(Copied):
@@ -96,9 +95,8 @@ class Machine(Copied):
         self._ended = self._literal = False  # after the turn's end; after a call that was none: its closers are text
         self._opener = ""  # of the reasoning that the text is in
         # Output: the message, and the deltas of this feed.
-        self._texts: dict[str, list[str]] = {
-            kind: [] for kind in ("content", "reasoning_content", "arguments", "value", "held", "trailing")
-        }
+        self._texts: dict[str, list[str]] = {"content": [], "reasoning_content": [], "arguments": []}
+        self._texts.update(value=[], held=[], trailing=[])
         self._calls: list[tuple[str, str | None, str]] = []  # name, id, arguments (those of the last are in _texts)
         self._index = -1  # of the last call
         self._open = False  # the last call is not complete
