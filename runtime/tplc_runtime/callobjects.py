@@ -47,6 +47,12 @@ class CallReader(Reader):
             self.role, self.depth, self.floor = "arguments", 1, 1
             self._open(opened)
 
+    def may_close(self, early: str | None) -> bool:
+        """Would the first arguments end here, where nothing had to be repaired, and the object with them?"""
+        inside = self.role == "arguments" and len(self.stack) == 2 and self.stack[1] == "{" and self.string is None
+        regular = self.style.is_json and not (self.repair or self.comma or "}" in self.first or early is not None)
+        return inside and regular and self.want in ("comma", "key")
+
     def _new(self) -> Any:
         return CallReader(self.styles, self.breaks, self.fields)
 
@@ -253,3 +259,12 @@ class UsualObjects(CallObjects):
             self._say("arguments", "{")
             reader.go_to(self.USUAL_KEYS[1], "{")
         return True
+
+    def _object(self) -> bool:
+        reader: CallReader | None = self._reader
+        if reader is not None and self._buf.startswith("}}", self._pos) and reader.may_close(self._early):
+            self._pos += 2
+            self._say("arguments", reader.take() + "}")
+            self._reader = None
+            return self._close_call()
+        return super()._object()
