@@ -24,6 +24,37 @@ tree of frozen dataclasses; `tplc.load_ir(text)` reads and checks it.
 White space that a template writes belongs to its markers, so a layout's texts and values, one after the other, are just
 what the template renders.
 
+An IR says its `version`, and a tplc reads its own version only: a format is learned again sooner than converted. What
+follows from other members is in none of its own.
+
+## Words
+
+The same in the code, the messages and these pages.
+
+| word | meaning |
+|---|---|
+| turn | An assistant's part of a render, from the end of what came before to the end of the message. |
+| header | What opens every turn, whatever its parts are. |
+| generation prompt, head | What is appended for the model to continue; the head is what it holds of the turn behind the header. |
+| part | Reasoning, content or calls. |
+| marker | A literal text that a template writes around a part: an opener, a closer, a separator. |
+| distinctive | Of a marker: ordinary text does not hold it. |
+| slot | Where a value stands: a name, an id, an index, arguments, a key, a type, a value. |
+| layout | Markers and slots in order. |
+| dialect | How argument values are written. |
+| form | The markers of turns of one shape; the shape is which parts a turn has. |
+| tolerance, variant | A way in which output may differ from what is rendered; a variant is another text for one marker. |
+| captured | Of a text in a marker: it comes from elsewhere, and is as it was when the format was learned. |
+| acceptor | What is read, made of an IR (`tplc.lower`): each marker with its variants and where it counts. |
+| follow set | The texts that may come after a value, and so end it. |
+| lookahead | How far a reader looks before it decides; each bound has a name (`tplc.lower.bounds`). |
+| production, rule | One named rule of a grammar that is generated. |
+| probe | One conversation that is rendered to learn something; its values are sentinels, unlike any other text. |
+| setup | How conversations are put for a template: the form of arguments, of content, of ids, what follows. |
+| outline | A turn with calls, cut at its slots. |
+| question | What a pass of the learner asks of a template; every probe is put for one. |
+| example | A message and the text that a model writes for it, given by a user. |
+
 """  # noqa: E501 - as it stands in the document
 _TYPES = {"string": "text", "integer": "whole number", "boolean": "true or false", "null": "null", "number": "number"}
 

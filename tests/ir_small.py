@@ -8,11 +8,11 @@ from tplc.ir.nodes import (
     JSON_STYLE,
     CallId,
     Capabilities,
+    Captured,
     Content,
     Dialect,
     Elements,
     GenerationPrompt,
-    Held,
     JsonFields,
     ObjectArguments,
     PairArguments,
@@ -48,7 +48,7 @@ BARE_KEYS = replace(
     list_separator=",",
     object_separator=",",
 )
-CALLS = Capabilities(tools=True, tool_calls=True, parallel_calls=True, object_arguments=True, content_with_calls=True)
+CALLS = Capabilities(tools=True, object_arguments=True)
 
 
 def _ir(name: str, header: str, end: str, tools: Tools, **parts: object) -> TemplateIR:
@@ -89,17 +89,16 @@ JSON_CALLS = _ir(
         ),
         ("<eos>\n", "<stop>"),
     ),
-    capabilities=replace(CALLS, reasoning=True, refusals=("After the user comes the bot",)),
+    capabilities=replace(CALLS, refusals=("After the user comes the bot",)),
     reasoning=Reasoning("forced_open", "<r>\n", "\n</r>\n\n", "reasoning_content"),
     preserved_tokens=("<r>", "</r>", "<call>", "</call>"),
-    triggers=("<call>",),
     tolerances=(
         Tolerance("whitespace"),
         Tolerance("variant", marker="<call>", text="<kall>", reason="seen in outputs", source="a user"),
     ),
-    held=(
-        Held("variable", "tone", "r", "reasoning.start", "<r>"),
-        Held("position", "", "1", "", "<calls 1><call>"),
+    captured=(
+        Captured("variable", "tone", "r", "reasoning.start", "<r>"),
+        Captured("position", "", "1", "", "<calls 1><call>"),
     ),
 )
 

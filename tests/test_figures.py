@@ -1,4 +1,5 @@
-"""The figures of the README are those that `make coverage` wrote into docs/coverage.md."""
+"""The figures of the README and of docs/limits.md are those that `make coverage` wrote into docs/coverage.md, what
+`make bench` measured (docs/performance.md), and what the examples are."""
 
 from __future__ import annotations
 
@@ -8,6 +9,10 @@ from tests.conftest import ROOT
 
 README = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
 COVERAGE = (ROOT / "docs" / "coverage.md").read_text(encoding="utf-8")
+
+
+SPEED = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
+LIMITS = " ".join((ROOT / "docs" / "limits.md").read_text(encoding="utf-8").split())
 
 
 def figures(label: str) -> tuple[str, ...]:
@@ -38,3 +43,36 @@ def test_messages() -> None:
 def test_there_is_nothing_that_went_wrong() -> None:
     assert figures("internal errors") == ("0",)
     assert figures("outputs where a chunking differs from the whole")[0] == "0"
+
+
+def measured(kinds: list[str]) -> tuple[int, int]:
+    """The least and the most microseconds for 1,000 characters of these kinds, in the first table."""
+    found = [re.search(rf"^\| {re.escape(kind)} \| (\d+) \|", SPEED, re.MULTILINE) for kind in kinds]
+    values = [int(match[1]) for match in found if match]
+    assert len(values) == len(kinds)
+    return min(values), max(values)
+
+
+def test_speed() -> None:
+    least, most = measured(["content", "content, this project's documents"])
+    arguments = ("one long string", "source code")
+    calls = measured([f"{kind} call, {held}" for kind in ("JSON", "tagged") for held in arguments])
+    content = f"takes {least} to {most} µs for 1,000 characters of content"
+    assert f"{content} and {calls[0]} to {calls[1]} µs for those of a call" in README
+
+
+def test_the_time_of_a_compile() -> None:
+    speed = " ".join(SPEED.split())
+    told = re.search(r"(\d+) templates took a median of ([\d.]+) s .*?\(the slowest ([\d.]+) s", speed)
+    assert told is not None
+    many, median, slowest = told.groups()
+    assert f"a median of {median} s of processor time, {slowest} s for the slowest of {many} real templates" in LIMITS
+
+
+def test_the_size_of_parsers() -> None:
+    sizes = sorted(path.stat().st_size for path in (ROOT / "examples").glob("*/out/parser.py"))
+    told = re.search(r"The parsers of the examples are (\d+) to (\d+) kB of Python", LIMITS)
+    assert told is not None
+    # As near as a reader cares for.
+    assert abs(sizes[0] / 1000 - int(told[1])) < 5
+    assert abs(sizes[-1] / 1000 - int(told[2])) < 5

@@ -24,7 +24,7 @@ ALLOWED = {
     "bounds": {"errors", "render"},
     "ir": {"errors"},
     "messages": {"ir"},
-    "examples": {"errors", "ir"},
+    "examples": {"errors", "ir", "messages"},
     "schemas": {"errors", "ir"},
     "sources": {"errors", "ir"},
     "render": {"bounds", "errors", "ir"},

@@ -99,7 +99,7 @@ def test_schema_enums_are_the_nodes_literals() -> None:
     assert enum("Tools", "format") == typing.get_args(nodes.ToolFormat)
     assert enum("CallId", "position") == typing.get_args(nodes.IdPosition)
     assert enum("StringStyle", "escape") == typing.get_args(nodes.Escape)
-    assert enum("Held", "by") == typing.get_args(nodes.HeldBy)
+    assert enum("Captured", "by") == typing.get_args(nodes.CapturedBy)
     assert enum("TypeWord", "type") == typing.get_args(nodes.JsonType)
     assert SCHEMA["properties"]["version"]["const"] == nodes.IR_VERSION
 
@@ -126,7 +126,9 @@ def _broken(path: str, value: object) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        ("version", 2, "version: expected an IR version from 1 to 1, got 2"),
+        ("version", 1, "version: expected IR version 2 (an earlier tplc wrote this: compile the template "
+         '"json-calls.jinja" again, tplc compile TEMPLATE -o ir.json), got 1'),
+        ("version", 3, "version: expected IR version 2 (a later tplc wrote this: update), got 3"),
         ("version", True, "version: expected the IR version, a whole number, got true"),
         ("version", KeyError, "version: expected the IR version, a whole number, got null"),
         ("turn.header", KeyError, "turn.header: expected a value, got none"),
@@ -181,7 +183,7 @@ def test_text_that_is_no_ir(text: str, message: str) -> None:
 
 def test_what_may_be_left_out_of_the_json() -> None:
     data = to_dict(ir_small.PLAIN)
-    for name in ("preserved_tokens", "triggers", "tolerances", "verification"):
+    for name in ("preserved_tokens", "tolerances", "verification"):
         del data[name]
     assert from_dict(data) == ir_small.PLAIN
 
@@ -219,9 +221,7 @@ PAIRS = typing.cast(PairArguments, TAGGED.arguments)
         ({"content": nodes.Content("always_wrapped")},
          ["content: the mode is always_wrapped, but neither start nor end is set"]),
         ({"tools": nodes.Tools(section_start="<c>")},
-         ["tools: the format is none, but a marker, layout or dialect is set",
-          "capabilities.tool_calls: goes with a tools.format other than none, and the other way",
-          "capabilities.parallel_calls: differs from tools.parallel"]),
+         ["tools: the format is none, but a marker, layout or dialect is set"]),
         ({"tools": replace(TOOLS, dialect=None, json=None)},
          ["tools.dialect: the format json_native needs one",
           "tools.json: is set for the format json_native, and for no other"]),

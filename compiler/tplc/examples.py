@@ -1,7 +1,7 @@
 """Pairs of a message and its text, as data: what shows a format where a template never renders it.
 
 {"message": {"content": "Hi.", "tool_calls": [{"function": {"name": "f", "arguments": "{}"}}]}, "text": "Hi.<f/>"}
-→  Example("Hi.<f/>", "Hi.", "", (Call("f", {}),))
+→  Example("Hi.<f/>", "Hi.", "", (Call("f", ()),))
 """
 
 from __future__ import annotations
@@ -12,13 +12,7 @@ from dataclasses import dataclass
 from tplc.errors import SourceError
 from tplc.ir.json_text import NotJson, parse_json
 from tplc.ir.nodes import Json
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    name: str
-    arguments: Mapping[str, Json]
-    id: str | None = None
+from tplc.messages import Call
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,4 +54,4 @@ def _read_call(data: Json, place: str) -> Call:
     if not isinstance(arguments, dict):
         raise SourceError(place, "expected its arguments to be an object")
     identifier = data.get("id")
-    return Call(name, arguments, identifier if isinstance(identifier, str) else None)
+    return Call(name, tuple(arguments.items()), identifier if isinstance(identifier, str) else None)

@@ -26,10 +26,11 @@ ArgumentForm = Literal["object", "text"]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call to be put into a message: a name and arguments as (key, value) pairs."""
+    """A call of a message: a name, arguments as (key, value) pairs, and an id where it matters."""
 
     name: str
     arguments: tuple[tuple[str, Json], ...]
+    id: str | None = None
 
 
 def text_content(text: str, *, parts: bool) -> Json:

@@ -156,7 +156,7 @@ def test_what_a_script_reads(run: Run, here: Path, command: str) -> None:
     (here / "out.jsonl").write_text('{"text": "Hi.<end>"}\n{"text": "<Call>{}</call>"}\n')
     given = {
         ("parse", 0): ["parse", "good.json", "rows.jsonl", "--column", "text", "-o", "new.jsonl"],
-        ("parse", 1): ["parse", "bad.jinja", "rows.jsonl", "--column", "text", "-o", "new.jsonl"],
+        ("parse", 1): ["parse", "bad.jinja", "rows.jsonl", "--column", "text", "-o", "other.jsonl"],
         ("parse", 2): ["parse", "good.json", "none.jsonl", "--column", "text", "-o", "new.jsonl"],
         ("observe", 0): ["observe", "good.jinja", "out.jsonl"],
         ("check", 2): ["check", "none"],
@@ -179,6 +179,8 @@ def test_what_a_script_reads(run: Run, here: Path, command: str) -> None:
 def test_what_is_json_anyway(run: Run, here: Path, command: str) -> None:
     assert valid(run(*TABLE[command, 0]).out, command.replace("parse", "message"))
     assert run(*TABLE[command, 1]).out == ""
+    (here / "output.txt").write_text('<call>{"name": "look", "arguments": {}}</call><end>')
+    assert valid(run(*TABLE[command, 0]).out, command.replace("parse", "message"))
 
 
 def test_deltas_are_lines_of_json(run: Run, here: Path) -> None:
@@ -377,7 +379,7 @@ def test_what_a_link_points_to_is_written(run: Run, here: Path) -> None:
 )
 def test_a_limit_that_would_bound_nothing(run: Run, here: Path, command: list[str], what: str) -> None:
     (here / "parser.py").write_text("")
-    (here / "rows.jsonl").write_text('{"text": "Hi."}\n')
+    (here / "rows.jsonl").write_text('{"text": "Hi.", "by": "parser"}\n')
     result = run(*command, "--limit", "total_seconds=4")
     assert (result.code, result.err) == (
         2,

@@ -520,6 +520,18 @@ def test_init_names_a_source_once(run: Run, project: Path) -> None:
         assert not (project / "new.toml").exists()
 
 
+def test_what_was_cut_is_told(run: Run, project: Path) -> None:
+    assert run("build", "hut").code == 0
+    made = project / "out" / "hut.py"
+    whole = made.read_text()
+    many = whole.count("\n")
+    for lines in (many // 2, many - 1):
+        made.write_text("".join(whole.splitlines(keepends=True)[:lines]))
+        checked = run("check", "hut")
+        assert checked.code == 1
+        assert checked.out.splitlines()[0] == f"out/hut.py: edited: it breaks off after {lines} of {many} lines"
+
+
 def test_a_name_that_says_another_target(run: Run, project: Path) -> None:
     manifest = '[models.hut]\nsource = "hut.jinja"\noutputs = [{}]\n'
     (project / "tplc.toml").write_text(manifest.format('"hut_vllm.py"'))
@@ -573,7 +585,7 @@ def test_a_source_is_one_of_the_manifest_s_folder(run: Run, project: Path, monke
     result = run("build", "-m", "sub/tplc.toml")
     assert (result.code, result.out) == (
         2,
-        "failed   hut: sub/hut.jinja: there is no such file or folder\n    did you mean sub/inn.jinja?\n"
+        "failed   hut: sub/hut.jinja: there is no such file or folder\n"
         "failed   input: sub/-: there is no such file or folder\n"
         "built    builtin: builtin.py (27 of 27 messages)\n"
         "3 models: 1 built, 0 current, 2 failed\n",

@@ -69,7 +69,7 @@ def test_into_a_tokenizer_config(run: Run, template: Path, tmp_path: Path) -> No
             "--tools is for --target gbnf, structural_tag, lark or peg; a response_template artifact is made for all "
             "requests",
         ),
-        (["--into", "none.json"], "none.json: no such file"),
+        (["--into", "none.json"], "none.json: there is no such file"),
     ],
 )
 def test_usage(run: Run, template: Path, arguments: list[str], error: str) -> None:

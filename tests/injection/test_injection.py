@@ -59,7 +59,6 @@ def test_the_places_are_many() -> None:
         "tools.dialect.elements.item_open",
         "tools.dialect.wrap.open",
         "preserved_tokens.N",
-        "triggers.N",
     } <= found
 
 

@@ -10,7 +10,7 @@ from tests.cli.conftest import Run
 from tests.cli.conftest import run as run
 from tests.conftest import ROOT
 from tplc import compile_template
-from tplc.ir.nodes import Held
+from tplc.ir.nodes import Captured
 from tplc.ir.stand_ins import names_stood_for, stand_in, without_stand_ins
 from tplc.learn.tokens import stand_ins
 
@@ -49,14 +49,16 @@ def test_an_end_token_that_was_not_given_is_part_of_the_format() -> None:
     ir = compile_template(BARE)
     assert ir.verification.verified
     assert ir.turn.ends == ("<eos_token:not-given>",)
-    assert ir.held == (Held("token", "eos_token", "<eos_token:not-given>", "turn.end", "<eos_token:not-given>"),)
+    assert ir.captured == (
+        Captured("token", "eos_token", "<eos_token:not-given>", "turn.end", "<eos_token:not-given>"),
+    )
     assert ir.preserved_tokens == ()
 
 
 def test_an_end_token_that_was_given() -> None:
     ir = compile_template(BARE, special_tokens={"eos_token": "<eos>", "bos_token": "<bos>"})
     assert ir.verification.verified
-    assert (ir.turn.ends, ir.held, ir.preserved_tokens) == (("<eos>",), (), ("<eos>",))
+    assert (ir.turn.ends, ir.captured, ir.preserved_tokens) == (("<eos>",), (), ("<eos>",))
 
 
 def test_a_mark_and_a_token_both_end_the_turn() -> None:

@@ -242,6 +242,7 @@ def test_missing(here: Path, source: str, message: str) -> None:
 def test_what_was_meant(here: Path) -> None:
     write(here / "m" / "chat.jinja", PLAIN)
     missing = "there is no such file or folder\n    "
+    assert problem("m/other.jinja") == "m/other.jinja: there is no such file or folder"
     assert problem("./m/chat.jinj") == f"./m/chat.jinj: {missing}did you mean m/chat.jinja?"
     assert problem("m/chat.jinj") == f"m/chat.jinj: {missing}did you mean m/chat.jinja?"
     assert problem("moo/chat.txt") == "moo/chat.txt: there is no such file or folder"

@@ -26,6 +26,7 @@ from itertools import product
 from tplc.audit.suspects import SourcePosition, Suspects, suspects
 from tplc.errors import LimitExceeded, RenderFailed, TemplateRaised, UnsafeTemplate, UnsupportedTemplate
 from tplc.ir.nodes import TemplateIR
+from tplc.ir.own_markers import opening_of_calls
 from tplc.learn.align import token_spans
 from tplc.learn.candidates import candidates
 from tplc.learn.conversation import base_setup
@@ -173,7 +174,7 @@ def _stage(renderer: Renderer, ir: TemplateIR) -> _Stage | None:
 def _markers(ir: TemplateIR) -> Iterator[str]:
     tools, turn = ir.tools, ir.turn
     yield from (ir.reasoning.start, ir.reasoning.end, ir.content.start, ir.content.end, tools.section_start)
-    yield from (tools.section_end, turn.header, *turn.ends, *ir.preserved_tokens, *ir.triggers)
+    yield from (tools.section_end, turn.header, *turn.ends, *ir.preserved_tokens, opening_of_calls(ir.tools))
 
 
 # Phrases

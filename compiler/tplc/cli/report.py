@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from tplc.catalogue import applied_entries
 from tplc.cli.console import is_plain, new_console
-from tplc.ir.nodes import Ambiguity, Held, Json, TemplateIR, Verification
+from tplc.ir.nodes import Ambiguity, Captured, Json, TemplateIR, Verification
 from tplc.ir.printed import printed_layout, quoted
 from tplc.ir.serialize import to_dict
 from tplc.ir.stand_ins import stand_in
@@ -53,7 +53,7 @@ def print_report(
 def report_dict(ir: TemplateIR, wrote: str | None) -> dict[str, Json]:
     """The same for scripts."""
     whole = to_dict(ir)
-    kept = ("provenance", "turn", "reasoning", "content", "held", "left_out", "verification")
+    kept = ("provenance", "turn", "reasoning", "content", "captured", "left_out", "verification")
     tools: dict[str, Json] = {"format": ir.tools.format, "parallel": ir.tools.parallel}
     catalogue: dict[str, Json] = {**applied_entries(ir)}
     return {**{name: whole[name] for name in kept}, "tools": tools, "catalogue": catalogue, "wrote": wrote}
@@ -111,9 +111,9 @@ def _rows(ir: TemplateIR) -> Iterator[tuple[str, str]]:
 def token_rows(ir: TemplateIR) -> Iterator[tuple[str, str]]:
     """The special tokens of the format that no one gave."""
     places: dict[str, list[str]] = {}
-    for held in ir.held:
-        if held.by == "token":
-            places.setdefault(held.name, []).append(held.marker)
+    for captured in ir.captured:
+        if captured.by == "token":
+            places.setdefault(captured.name, []).append(captured.marker)
     for name, markers in places.items():
         where = " and ".join(dict.fromkeys(markers))
         yield (
@@ -123,17 +123,21 @@ def token_rows(ir: TemplateIR) -> Iterator[tuple[str, str]]:
         )
 
 
-_HELD = {"variable": "the variable", "position": "the turn's place in the conversation", "calls": "the number of calls"}
+_CAPTURED = {
+    "variable": "the variable",
+    "position": "the turn's place in the conversation",
+    "calls": "the number of calls",
+}
 
 
 def held_rows(ir: TemplateIR) -> Iterator[tuple[str, str]]:
-    return (("held fixed", _held(held)) for held in ir.held if held.by != "token")
+    return (("held fixed", _captured(captured)) for captured in ir.captured if captured.by != "token")
 
 
-def _held(held: Held) -> str:
-    where = f"in {held.marker} {quoted(held.whole)}" if held.marker else f"at {quoted(held.whole)}"
-    source = _HELD[held.by] + (f" {held.name}" if held.name else "")
-    return f"{source}: {quoted(held.text)} {where}"
+def _captured(captured: Captured) -> str:
+    where = f"in {captured.marker} {quoted(captured.whole)}" if captured.marker else f"at {quoted(captured.whole)}"
+    source = _CAPTURED[captured.by] + (f" {captured.name}" if captured.name else "")
+    return f"{source}: {quoted(captured.text)} {where}"
 
 
 def _grammar_rows(grammar: Grammar | LarkGrammar) -> Iterator[tuple[str, str]]:

@@ -15,7 +15,7 @@ from typing import Any
 from tplc.errors import BadMessage, TemplateError
 from tplc.ir.markers import could_be_prose
 from tplc.ir.nodes import Json, PairArguments, Slot, TemplateIR, Text
-from tplc.ir.own_markers import own_markers
+from tplc.ir.own_markers import opening_of_calls, own_markers
 from tplc.ir.printed import quoted
 from tplc.ir.write import write_message
 from tplc.messages import ArgumentForm, Call, Message, answer, question, tool_call, tool_result
@@ -239,12 +239,12 @@ def _of_turn(ir: TemplateIR) -> Iterator[Remark]:
         )
     if not ir.turn.header.strip():
         yield Remark("turn", "nothing opens the assistant's turn", "open each message with its role")
-    for held in ir.held:
-        if held.by != "token":  # it is the tokenizer's to give
-            marker, on = quoted(held.whole.strip()), _dependence(held.by, held.name)
+    for captured in ir.captured:
+        if captured.by != "token":  # it is the tokenizer's to give
+            marker, on = quoted(captured.whole.strip()), _dependence(captured.by, captured.name)
             yield Remark(
                 "turn",
-                f"{marker} holds {quoted(held.text)}: it depends on {on}",
+                f"{marker} holds {quoted(captured.text)}: it depends on {on}",
                 "write markers that are the same in every conversation",
             )
 
@@ -316,7 +316,7 @@ def _distinct(ir: TemplateIR) -> list[str]:
 
 
 def _openers(ir: TemplateIR) -> list[str]:
-    return [text.strip() for text in (ir.reasoning.start, ir.content.start, ir.tools.section_start, *ir.triggers)]
+    return [text.strip() for text in (ir.reasoning.start, ir.content.start, opening_of_calls(ir.tools))]
 
 
 def _listed(names: Any) -> str:

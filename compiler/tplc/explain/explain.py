@@ -30,7 +30,7 @@ ANSWERS: Mapping[str, tuple[str, ...]] = {
     "arguments": ("tools.arguments", "tools.dialect"),
     "calls": ("tools.",),
     "content": ("content.",),
-    "capabilities": ("capabilities", "preserved", "trigger"),
+    "capabilities": ("capabilities", "preserved"),
 }
 
 

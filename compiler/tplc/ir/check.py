@@ -48,7 +48,6 @@ def check(ir: TemplateIR) -> list[Violation]:
         *_check_reasoning(ir.reasoning, ir.turn),
         *_check_content(ir.content),
         *_check_tools(ir.tools),
-        *_check_capabilities(ir),
         *_check_tokens(ir),
         *_check_tolerances(ir),
         *_check_verification(ir.verification),
@@ -227,16 +226,8 @@ def _check_layout(path: str, layout: Layout) -> Iterator[Violation]:
             yield Violation(f"{path}[{index}]", "is a slot right after a slot; nothing tells where one ends")
 
 
-def _check_capabilities(ir: TemplateIR) -> Iterator[Violation]:
-    if ir.capabilities.tool_calls != (ir.tools.format != "none"):
-        yield Violation("capabilities.tool_calls", "goes with a tools.format other than none, and the other way")
-    if ir.capabilities.parallel_calls != ir.tools.parallel:
-        yield Violation("capabilities.parallel_calls", "differs from tools.parallel")
-
-
 def _check_tokens(ir: TemplateIR) -> Iterator[Violation]:
     yield from _check_texts("preserved_tokens", ir.preserved_tokens)
-    yield from _check_texts("triggers", ir.triggers)
 
 
 def _check_tolerances(ir: TemplateIR) -> Iterator[Violation]:

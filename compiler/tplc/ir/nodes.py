@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, Union
 
-IR_VERSION = 1
+IR_VERSION = 2
 
 Json = Union[None, bool, int, float, str, "list[Json]", "dict[str, Json]"]
 
@@ -25,7 +25,7 @@ ToolFormat = Literal["none", "json_native", "tag_with_json", "tag_with_tagged", 
 IdPosition = Literal["none", "pre_func_name", "between_func_and_args", "post_args"]
 ContentPlace = Literal["before", "after", "none"]
 Escape = Literal["json", "python", "none"]
-HeldBy = Literal["variable", "token", "position", "calls"]
+CapturedBy = Literal["variable", "token", "position", "calls"]
 Part = Literal["reasoning", "content", "calls"]
 FormMarker = Literal[
     "reasoning.start",
@@ -70,18 +70,15 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What the template was seen to do with a conversation."""
+    """What the template was seen to do with a conversation, apart from what the format itself says: whether it has
+    reasoning and calls, and several of them."""
 
     tools: bool = False
-    tool_calls: bool = False
-    parallel_calls: bool = False
     system_role: bool = False
-    reasoning: bool = False
     object_arguments: bool = False
     string_arguments: bool = False
     null_content: bool = False
     list_content: bool = False
-    content_with_calls: bool = False
     needs_tool_result: bool = False
     refusals: tuple[str, ...] = ()
 
@@ -355,16 +352,15 @@ GENERAL_TOLERANCES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """Text in a marker that the template takes from elsewhere, and the format holds as it was when it was learned.
+class Captured:
+    """Text in a marker that the template takes from elsewhere, and the format has as it was when it was learned.
 
-    `by` says from where: a "variable" of the template, whose `name` this is; a special "token" that no one
-    gave; the turn's "position" in the conversation; how many "calls" there are.  `text` is what is held, `marker` names
-    the marker of this IR it stands in ("" where it is in none alone), and `whole` is that marker, or
-    what stands around.
+    `by` says from where: a "variable" of the template, whose `name` this is; a special "token" that no one gave; the
+    turn's "position" in the conversation; how many "calls" there are.  `text` is what was there, `marker` names the
+    marker of this IR it stands in ("" where it is in none alone), and `whole` is that marker, or what stands around.
     """
 
-    by: HeldBy
+    by: CapturedBy
     name: str
     text: str
     marker: str
@@ -410,9 +406,8 @@ class TemplateIR:
     tools: Tools
     forms: tuple[Form, ...] = ()
     preserved_tokens: tuple[str, ...] = ()
-    triggers: tuple[str, ...] = ()
     tolerances: tuple[Tolerance, ...] = ()
-    held: tuple[Held, ...] = ()
+    captured: tuple[Captured, ...] = ()
     left_out: tuple[str, ...] = ()
     verification: Verification = Verification()
     version: int = IR_VERSION

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tplc.ir.nodes import Layout, PairArguments, TemplateIR, Text
+from tplc.ir.nodes import Layout, PairArguments, TemplateIR, Text, Tools
 from tplc.ir.roles import ROLES
 
 
@@ -18,6 +18,12 @@ def own_markers(ir: TemplateIR) -> dict[str, str]:
         if text.strip():
             found.setdefault(text.strip(), place)
     return found
+
+
+def opening_of_calls(tools: Tools) -> str:
+    """What opens a turn's calls, without outer white space: the section's marker, else the first text of a call."""
+    first = tools.call[0] if tools.call else None
+    return tools.section_start.strip() or (first.text.strip() if isinstance(first, Text) else "")
 
 
 def _texts(ir: TemplateIR) -> Iterator[tuple[str, str]]:

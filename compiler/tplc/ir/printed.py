@@ -61,12 +61,10 @@ def _all_facts(ir: TemplateIR) -> Iterator[str]:
         yield f"form {'+'.join(form.parts)}: {form.marker} = {quoted(form.text)}"
     for token in sorted(ir.preserved_tokens):
         yield f"preserved = {quoted(token)}"
-    for trigger in sorted(ir.triggers):
-        yield f"trigger = {quoted(trigger)}"
     yield from _tolerances(ir)
-    for held in ir.held:
-        place = f"{held.marker} {quoted(held.whole)}" if held.marker else quoted(held.whole)
-        yield f"held.{held.by}{' ' + held.name if held.name else ''} = {quoted(held.text)} in {place}"
+    for one in ir.captured:
+        place = f"{one.marker} {quoted(one.whole)}" if one.marker else quoted(one.whole)
+        yield f"captured.{one.by}{' ' + one.name if one.name else ''} = {quoted(one.text)} in {place}"
     for reason in ir.left_out:
         yield f"left out = {reason}"
     if ir.verification != Verification():

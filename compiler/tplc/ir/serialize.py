@@ -22,7 +22,7 @@ from tplc.ir.json_text import NotJson, parse_json
 from tplc.ir.nodes import IR_VERSION, Layout, ObjectArguments, PairArguments, Slot, TemplateIR, Text
 from tplc.ir.visible import visible
 
-OLDEST_IR_VERSION = 1
+OLDEST_IR_VERSION = 2
 ARGUMENT_KINDS: dict[str, type[ObjectArguments] | type[PairArguments]] = {
     "object": ObjectArguments,
     "pairs": PairArguments,
@@ -55,9 +55,19 @@ def from_dict(data: object) -> TemplateIR:
     if not isinstance(version, int) or isinstance(version, bool):
         raise BadIR("version", "the IR version, a whole number", _shown(version))
     if not OLDEST_IR_VERSION <= version <= IR_VERSION:
-        raise BadIR("version", f"an IR version from {OLDEST_IR_VERSION} to {IR_VERSION}", _shown(version))
+        raise BadIR("version", _known_version(version, data), _shown(version))
     ir: TemplateIR = _decode_node(data, TemplateIR, "")
     return ir
+
+
+def _known_version(version: int, data: Mapping[str, object]) -> str:
+    """What to do where it is another version's: a format is learned again sooner than it is converted."""
+    made = data.get("provenance")
+    name = made.get("name") if isinstance(made, Mapping) else None
+    template = f"the template {_shown(name)}" if isinstance(name, str) else "the template"
+    again = f"compile {template} again, tplc compile TEMPLATE -o ir.json"
+    todo = f"an earlier tplc wrote this: {again}" if version < OLDEST_IR_VERSION else "a later tplc wrote this: update"
+    return f"IR version {IR_VERSION} ({todo})"
 
 
 # Encoding

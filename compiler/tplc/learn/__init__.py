@@ -9,13 +9,14 @@ them work by alignment (`align`) of sentinels (`probe`).
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from tplc.examples import Example
 from tplc.ir.nodes import GENERAL_TOLERANCES, Provenance, TemplateIR, Tolerance, Tools, Turn
 from tplc.learn.arguments import learn_arguments
-from tplc.learn.calls import learn_calls, triggers_of
+from tplc.learn.calls import learn_calls
 from tplc.learn.candidates import candidates
 from tplc.learn.capabilities import learn_capabilities
 from tplc.learn.captured import captured_tokens, find_captured
@@ -79,20 +80,12 @@ def learn(
         content, tools, ends = split_end_before_calls(turn, content, calls.beside, tools, ends)
         content = replace(content, with_calls=calls.beside.place)
     ir = TemplateIR(
-        provenance=Provenance(
-            name=name,
-            sha256=_digest(source),
-            size=len(source.encode("utf-8", "surrogatepass")),
-            tplc_version=version,
-            special_tokens=tuple(sorted((special_tokens or {}).items())),
-            examples_sha256=_digest(repr(tuple(examples))) if examples else None,
-        ),
-        capabilities=learn_capabilities(prober, base, called, arguments, reasoning, content, tools),
+        provenance=_provenance(name, source, version, special_tokens or {}, examples),
+        capabilities=learn_capabilities(prober, base, called, arguments),
         turn=Turn(turn.header, (*turn.anchors, *after.anchors), turn.prompts, ends, after.heads),
         reasoning=reasoning,
         content=content,
         tools=tools,
-        triggers=triggers_of(tools),
         tolerances=tuple(Tolerance(kind) for kind in GENERAL_TOLERANCES),
         left_out=left_out if reasoning.mode == "none" else (),
     )
@@ -102,7 +95,20 @@ def learn(
     check_all_is_learned(prober, base, ir)
     ir = with_token_ends(prober, base, ir, renderer.special_tokens)
     captured = find_captured(prober, ir, turn.asked, base, called, markers, found)
-    return replace(ir, preserved_tokens=preserved_tokens(ir, added_tokens), held=(*captured_tokens(ir), *captured))
+    return replace(ir, preserved_tokens=preserved_tokens(ir, added_tokens), captured=(*captured_tokens(ir), *captured))
+
+
+def _provenance(
+    name: str, source: str, version: str, special_tokens: Mapping[str, str], examples: Sequence[Example]
+) -> Provenance:
+    return Provenance(
+        name=name,
+        sha256=_digest(source),
+        size=len(source.encode("utf-8", "surrogatepass")),
+        tplc_version=version,
+        special_tokens=tuple(sorted(special_tokens.items())),
+        examples_sha256=_digest(json.dumps([asdict(example) for example in examples])) if examples else None,
+    )
 
 
 def _digest(text: str) -> str:

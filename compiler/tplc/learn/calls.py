@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from tplc.ir.nodes import JsonFields, Layout, ObjectArguments, Slot, Text, ToolFormat, Tools
+from tplc.ir.nodes import JsonFields, Layout, ObjectArguments, Slot, ToolFormat, Tools
 from tplc.learn.align import Repetition, repetition
 from tplc.learn.arguments import ArgumentFacts, merged, text_items
 from tplc.learn.call_ends import turn_end_behind, without_turn_end
@@ -123,10 +123,3 @@ def _format(fields: JsonFields | None, facts: ArgumentFacts) -> ToolFormat:
     pairs = facts.arguments
     keyword = facts.dialect.top.strings or (len(pairs.pair) == 3 and pairs.separator.strip())
     return "keyword_arguments" if keyword and not facts.dialect.types else "tag_with_tagged"
-
-
-def triggers_of(tools: Tools) -> tuple[str, ...]:
-    """What turns a lazy grammar on: the opening of the calls."""
-    first = tools.call[0] if tools.call else Slot("name")
-    opening = tools.section_start.strip() or (first.text.strip() if isinstance(first, Text) else "")
-    return (opening,) if opening else ()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tplc.ir.nodes import Capabilities, Content, Reasoning, Tools
+from tplc.ir.nodes import Capabilities
 from tplc.learn.arguments import ArgumentFacts
 from tplc.learn.conversation import CallSetup
 from tplc.learn.probe import SYSTEM, Prober, Refused, Setup, asks, opening, sentinel_call
@@ -19,9 +19,6 @@ def learn_capabilities(
     base: Setup,
     called: CallSetup | None,
     arguments: ArgumentFacts | None,
-    reasoning: Reasoning,
-    content: Content,
-    tools: Tools,
 ) -> Capabilities:
     asked = replace(base, system=True)
     system = prober.render(opening(asked), asked)
@@ -31,15 +28,11 @@ def learn_capabilities(
     refused = [f"{kind} arguments" for kind in arguments.refused] if arguments else []
     return Capabilities(
         tools=not isinstance(offered, Refused) and call.name in offered,
-        tool_calls=tools.format != "none",
-        parallel_calls=tools.parallel,
         system_role=not isinstance(system, Refused) and SYSTEM in system,
-        reasoning=reasoning.mode != "none",
         object_arguments=called is not None and setup.arguments == "object",
         string_arguments=called is not None and setup.arguments == "text",
         null_content=called is not None and setup.content == "null",
         list_content=base.parts,
-        content_with_calls=content.with_calls != "none",
         needs_tool_result=called is not None and setup.follow in ("tool", "tool_user"),
         refusals=(*(called.refusals if called else ()), *refused),
     )

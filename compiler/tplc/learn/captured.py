@@ -1,6 +1,6 @@
 """What stands in the markers that the template takes from elsewhere, so that it may be otherwise next time?
 
-    {reason effort={{ effort | default("medium") }}}  →  Held("variable", "effort", "medium", "reasoning.start", …)
+    {reason effort={{ effort | default("medium") }}}  →  Captured("variable", "effort", "medium", "reasoning.start", …)
 
 Turns are rendered again with each variable of the template set, after an earlier turn, and with more calls.  Where the
 same sentinels show in the same order, the texts between them must stay: what does not is held as it was learned.
@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from tplc.ir.nodes import Held, HeldBy, Json, TemplateIR
+from tplc.ir.nodes import Captured, CapturedBy, Json, TemplateIR
 from tplc.ir.stand_ins import names_stood_for, stand_in
 from tplc.learn.align import common_prefix, common_suffix, cut_left, cut_right
 from tplc.learn.candidates import Candidates
@@ -81,11 +81,11 @@ def find_captured(
     called: CallSetup | None,
     shown: Markers,
     found: Candidates,
-) -> tuple[Held, ...]:
+) -> tuple[Captured, ...]:
     """`asked` is what follows the user's words and is no part of the turn yet."""
     calls = called.setup if called else None
     scenes = list(_scenes(ir, base, calls, shown.shown[0].setup if shown.shown else None))
-    told: list[tuple[HeldBy, str, _Change]] = []
+    told: list[tuple[CapturedBy, str, _Change]] = []
     for name, constants in found.variables:
         values = [v for v in (_WORD, _NUMBER, *constants, True, False) if _matters(prober, scenes, name, v)]
         changes = list(_data(prober, scenes, name, values)) or _switched(prober, scenes, name, values)
@@ -95,7 +95,7 @@ def find_captured(
         told += [("position", "", change) for change in changes]
     told += [("calls", "", change) for change in _counted(prober, ir, calls)]
     own = [(by, name, change) for by, name, change in told if not _before_the_turn(change, asked)]
-    return tuple(dict.fromkeys(held for by, name, change in own for held in _held(ir, by, name, change)))
+    return tuple(dict.fromkeys(held for by, name, change in own for held in _captured(ir, by, name, change)))
 
 
 def _scenes(ir: TemplateIR, base: Setup, calls: Setup | None, reasoning: Setup | None) -> Iterator[_Scene]:
@@ -219,15 +219,15 @@ def _before_the_turn(change: _Change, asked: str) -> bool:
     return change.first and change.text.startswith(asked) and change.stop <= len(asked) and change.start < len(asked)
 
 
-def _held(ir: TemplateIR, by: HeldBy, name: str, change: _Change) -> Iterator[Held]:
+def _captured(ir: TemplateIR, by: CapturedBy, name: str, change: _Change) -> Iterator[Captured]:
     """Nothing for a change behind the turn's end, nor for a call's own counter."""
     text = change.text[change.start : change.stop]
     place = next((named for named in markers(ir) if _touches(change, named[1])), None)
     if place is not None and (by != "calls" or place[0] != "tools.call"):
-        yield Held(by, name, text, *place)
+        yield Captured(by, name, text, *place)
     elif place is None and not change.last:
         shown = change.text[max(0, change.start - _AROUND) : change.stop + _AROUND]
-        yield Held(by, name, text, "", shown)
+        yield Captured(by, name, text, "", shown)
 
 
 def _touches(change: _Change, marker: str) -> bool:
@@ -256,10 +256,10 @@ def _counted(prober: Prober, ir: TemplateIR, setup: Setup | None) -> Iterator[_C
             yield replace(changes[0], last=True)
 
 
-def captured_tokens(ir: TemplateIR) -> tuple[Held, ...]:
+def captured_tokens(ir: TemplateIR) -> tuple[Captured, ...]:
     """The markers that hold a stand-in."""
     return tuple(
-        Held("token", name, stand_in(name), path, marker)
+        Captured("token", name, stand_in(name), path, marker)
         for path, marker in dict.fromkeys(markers(ir))
         for name in names_stood_for(marker)
     )

@@ -114,7 +114,7 @@ def _locate(text: str, example: Example, name: str) -> list[_Located]:
         found_id = (identifier[0], identifier[0] + len(call.id)) if identifier and call.id else None
         at = span[1]
         pairs = []
-        for key, value in call.arguments.items():
+        for key, value in call.arguments:
             key_span = _find(text, key, at, name)
             value_span = _find_value(text, value, key_span[1], name)
             pairs.append(_Pair(key_span, value_span, isinstance(value, str), value))

@@ -104,6 +104,9 @@ def _finding(model: Model, output: Output, text: str, made: Made) -> Finding:
         return _unchanged(model, path, verified=verified or output.target == "runtime")
     if not is_generated(data, path):
         return Finding(model.name, path, "foreign", "is not a file that tplc wrote")
+    if len(there) < len(text) and text.startswith(there.rstrip("\n")):
+        lines = there.count("\n")
+        return Finding(model.name, path, "edited", f"it breaks off after {lines} of {text.count(chr(10))} lines")
     state, why = _difference(there, made)
     return Finding(model.name, path, state, f"{why}: {_summary(there, text, output)}")
 

@@ -110,7 +110,7 @@ def _name(path: str) -> str:
 
 def _reason(error: OSError) -> str:
     if isinstance(error, FileNotFoundError):
-        return "no such file"
+        return "there is no such file"
     if isinstance(error, IsADirectoryError):
         return "is a directory"
     if isinstance(error, PermissionError):

@@ -215,7 +215,8 @@ def _failure(error: Exception) -> bytes:
         return _answer("raised", {"line": line, "message": _message(error)})
     if isinstance(error, OverLimit):
         return _answer("limit", {"limit": error.limit, "value": error.value, "line": line})
-    if isinstance(error, MemoryError):
+    # The interpreter says the other where there is no memory left to say this one.
+    if isinstance(error, (MemoryError, SystemError)):
         return _answer("limit", {"limit": "memory_mb", "value": "", "line": line})
     if isinstance(error, RecursionError):
         return _answer("limit", {"limit": "recursion", "value": str(sys.getrecursionlimit()), "line": line})

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from tplc import driver, given
 from tplc.errors import RenderFailed, RequestError, TemplateRaised, UsageError
-from tplc.ir.nodes import GenerationPrompt, Held, Json, TemplateIR, Tolerance
+from tplc.ir.nodes import Captured, GenerationPrompt, Json, TemplateIR, Tolerance
 from tplc.ir.stand_ins import without_stand_ins
 from tplc.serving.added import added, behind_mark, marked_at_its_end
 from tplc.serving.messages import messages_for
@@ -282,23 +282,23 @@ class ChatTemplate:
                 'FILE.json), or set tool_choice to "none"',
             )
         for name, value in request.variables:
-            for held in self.ir.held:
-                if held.by == "variable" and held.name == name and self._writes_otherwise(held, value):
-                    place = f"{held.marker} {json.dumps(held.whole, ensure_ascii=False)}".strip()
+            for captured in self.ir.captured:
+                if captured.by == "variable" and captured.name == name and self._writes_otherwise(captured, value):
+                    place = f"{captured.marker} {json.dumps(captured.whole, ensure_ascii=False)}".strip()
                     raise RequestError(
                         f"chat_template_kwargs.{name}",
                         f"the template writes another marker then, and the format holds {place}: leave it out",
                     )
 
-    def _writes_otherwise(self, held: Held, value: Json) -> bool:
+    def _writes_otherwise(self, captured: Captured, value: Json) -> bool:
         """Whether a marker is another one with this value.  The header is not: no model writes it, and what follows is
         read without it.  Where the usual marker does not show, its text is all there is to go by."""
-        if held.marker == "turn.header":
+        if captured.marker == "turn.header":
             return False
-        marker = held.whole.strip()
+        marker = captured.whole.strip()
         if marker not in self._usual_parts:
-            return str(value) != held.text
-        return marker not in self._every_part({held.name: value})
+            return str(value) != captured.text
+        return marker not in self._every_part({captured.name: value})
 
     @cached_property
     def _usual_parts(self) -> str:

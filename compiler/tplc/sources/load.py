@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import replace
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 from pathlib import Path
 
 from tplc.errors import SourceError
@@ -20,6 +20,8 @@ from tplc.sources.tokenizer_config import read_tokenizer_config
 
 STDIN = "-"
 ARTIFACTS = (".py", ".peg", ".gbnf")
+
+_MOST_NEAR, _ALIKE = 20, 0.5
 
 
 def load(source: str, *, template_name: str | None = None, prefer_tools: bool = True) -> TemplateSource:
@@ -122,10 +124,15 @@ def _near(path: Path) -> Path | None:
     if folder != path.parent and os.path.exists(folder / path.name):
         return folder / path.name
     try:
-        near = get_close_matches(path.name, sorted(entry.name for entry in folder.iterdir()), n=1)
+        near = get_close_matches(path.name, sorted(entry.name for entry in folder.iterdir()), n=_MOST_NEAR)
     except OSError:
         return None
-    return folder / near[0] if near else None
+    # A suffix that many files have makes none of them alike.
+    return next((folder / name for name in near if _stems_alike(path.name, name)), None)
+
+
+def _stems_alike(name: str, other: str) -> bool:
+    return SequenceMatcher(None, Path(name).stem, Path(other).stem).ratio() >= _ALIKE
 
 
 def _is_there(path: Path, source: str) -> bool:

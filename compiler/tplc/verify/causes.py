@@ -46,10 +46,10 @@ def told(ir: TemplateIR, tried: Sequence[Tried]) -> tuple[str, ...]:
 
 
 def causes(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
-    counted = [held for held in ir.held if held.by == "calls"]
-    for held in counted:
-        place = f"{held.marker} {quoted(held.whole)}"
-        yield f"the number of calls ({held.text}) stands in {place}, and a marker is the same text for any number"
+    counted = [captured for captured in ir.captured if captured.by == "calls"]
+    for captured in counted:
+        place = f"{captured.marker} {quoted(captured.whole)}"
+        yield f"the number of calls ({captured.text}) stands in {place}, and a marker is the same text for any number"
     # What came back with arguments all the same was none.
     read = any(one.passed and any(call.arguments for call in one.case.calls) for one in tried)
     weak = [] if read else list(_weak_places(ir))
@@ -148,9 +148,9 @@ _PARTS: dict[str, Callable[[Tried], bool]] = {
 
 def _helps(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
     """What its user can give.  Nothing is promised: what is given is verified as well."""
-    for held in ir.held:
-        if held.by == "token":
-            yield f"{held.name} was not given, and it is in {held.marker}: --token {held.name}=TEXT"
+    for captured in ir.captured:
+        if captured.by == "token":
+            yield f"{captured.name} was not given, and it is in {captured.marker}: --token {captured.name}=TEXT"
     for one in tried:
         place = None if one.passed else _place(ir, one)
         if place is not None and place.marker:
