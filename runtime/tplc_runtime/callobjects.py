@@ -262,7 +262,12 @@ class UsualObjects(CallObjects):
 
     def _object(self) -> bool:
         reader: CallReader | None = self._reader
-        if reader is not None and self._buf.startswith("}}", self._pos) and reader.may_close(self._early):
+        if (
+            self._named
+            and reader is not None
+            and self._buf.startswith("}}", self._pos)
+            and reader.may_close(self._early)
+        ):
             self._pos += 2
             self._say("arguments", reader.take() + "}")
             self._reader = None
