@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, TypedDict, get_args
 
 from tplc import given
 from tplc.errors import InvalidIR, UnsupportedTemplate, UsageError, VerificationFailed
@@ -466,11 +466,12 @@ def _structural_tag(ir: TemplateIR, options: GrammarOptions) -> str:
 
 
 def _tag(ir: TemplateIR, options: GrammarOptions) -> dict[str, Json]:
-    from tplc.targets.structural_tag import structural_tag, without_reasoning
+    from tplc.targets.structural_tag import tag_of
 
-    constrained = ir if options.reasoning == "inside" else without_reasoning(ir)
-    parallel = ir.tools.parallel if options.parallel_tool_calls is None else options.parallel_tool_calls
-    return structural_tag(constrained, make_grammar(constrained, options), parallel=parallel)
+    parallel = options.parallel_tool_calls
+    return tag_of(
+        ir, lambda constrained: make_grammar(constrained, options), reasoning=options.reasoning, parallel=parallel
+    )
 
 
 def _lark(ir: TemplateIR, options: GrammarOptions) -> str:
@@ -485,18 +486,33 @@ def _lark(ir: TemplateIR, options: GrammarOptions) -> str:
 def make_lark(ir: TemplateIR, options: GrammarOptions) -> LarkGrammar:
     from tplc.backends.lark import MOST_CHARACTERS, lark
 
-    return lark(
-        ir,
-        tools=options.tools,
-        tool_choice=options.tool_choice,
-        parallel_tool_calls=options.parallel_tool_calls,
-        json_schema=options.json_schema,
-        context=options.context,
-        any_order=options.any_order,
-        strict=options.strict,
-        most_characters=MOST_CHARACTERS if options.most_characters is None else options.most_characters,
-        tokens=options.tokens,
-    )
+    return lark(ir, **_request(options, MOST_CHARACTERS), tokens=options.tokens)
+
+
+class _Request(TypedDict):
+    """What the grammars of all engines are made for."""
+
+    tools: Sequence[Mapping[str, Json]]
+    tool_choice: str
+    parallel_tool_calls: bool | None
+    json_schema: Json | None
+    context: Mapping[str, Json] | None
+    any_order: bool
+    strict: bool
+    most_characters: int
+
+
+def _request(options: GrammarOptions, most_characters: int) -> _Request:
+    return {
+        "tools": options.tools,
+        "tool_choice": options.tool_choice,
+        "parallel_tool_calls": options.parallel_tool_calls,
+        "json_schema": options.json_schema,
+        "context": options.context,
+        "any_order": options.any_order,
+        "strict": options.strict,
+        "most_characters": most_characters if options.most_characters is None else options.most_characters,
+    }
 
 
 def grammar_header(ir: TemplateIR, command: str = "") -> str:
@@ -513,17 +529,7 @@ def grammar_header(ir: TemplateIR, command: str = "") -> str:
 def make_grammar(ir: TemplateIR, options: GrammarOptions) -> Grammar:
     from tplc.backends.gbnf import MOST_CHARACTERS, grammar
 
-    return grammar(
-        ir,
-        tools=options.tools,
-        tool_choice=options.tool_choice,
-        parallel_tool_calls=options.parallel_tool_calls,
-        json_schema=options.json_schema,
-        context=options.context,
-        any_order=options.any_order,
-        strict=options.strict,
-        most_characters=MOST_CHARACTERS if options.most_characters is None else options.most_characters,
-    )
+    return grammar(ir, **_request(options, MOST_CHARACTERS))
 
 
 def target_of(path: str, target: str | None) -> Target:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tplc.backends.gbnf import grammar
+from tplc.backends.gbnf import Grammar, grammar
 from tplc.ir.nodes import Json, TemplateIR
-from tplc.targets.structural_tag import structural_tag, without_reasoning
+from tplc.targets.structural_tag import tag_of
 
 if TYPE_CHECKING:
     from xgrammar import StructuralTag
@@ -38,15 +38,16 @@ def register(ir: TemplateIR, key: str) -> Builder:
             raise ValueError(f"{key}: the format of {ir.provenance.name} has no built-in tools")
         if not tools:
             return StructuralTag.model_validate({"format": {"type": "any_text"}})
-        constrained = without_reasoning(ir) if reasoning == "disabled" else ir
-        made = grammar(
-            constrained,
-            tools=[_as_json(tool) for tool in tools],
-            tool_choice="auto" if tool_choice == "auto" else "required",
-            parallel_tool_calls=parallel_tool_calls and ir.tools.parallel,
-            any_order=any_order,
-        )
-        tag = structural_tag(constrained, made, parallel=parallel_tool_calls and ir.tools.parallel)
+        offered = [_as_json(tool) for tool in tools]
+        parallel = parallel_tool_calls and ir.tools.parallel
+
+        def grammar_of(constrained: TemplateIR) -> Grammar:
+            choice = "auto" if tool_choice == "auto" else "required"
+            return grammar(
+                constrained, tools=offered, tool_choice=choice, parallel_tool_calls=parallel, any_order=any_order
+            )
+
+        tag = tag_of(ir, grammar_of, reasoning="outside" if reasoning == "disabled" else "inside", parallel=parallel)
         return StructuralTag.model_validate(tag)
 
     registered: Builder = register_model_structural_tag(key)(build)

@@ -661,9 +661,11 @@ class Machine(Copied):
 
     def _next_of_calls(self, marks: Marks) -> str | None:
         """As `_next`; a part of a marker of the calls, where the output ends, is no text."""
-        kind = self._next(marks, self.USUAL_NEXT)
-        least = 1 if self._unclosed else LEAST_CUT
-        if kind == "" and self._final and marks.begun(self._buf, self._pos, CALL_KINDS, least):
+        kind, buf = self._next(marks, self.USUAL_NEXT), self._buf
+        # What goes on behind a piece of a closer may be as much as there is of the whole.
+        part = kind == "" or (kind in ("close", "closed") and next_char(buf, self._mark.end) < len(buf))
+        least = 1 if self._unclosed and kind == "" else LEAST_CUT
+        if part and self._final and marks.begun(buf, self._pos, CALL_KINDS, least):
             self._cut_off()
             return None
         return kind

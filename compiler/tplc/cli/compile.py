@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
@@ -101,17 +101,12 @@ def _watched(options: CompileOptions) -> list[str]:
 def compile_command(options: CompileOptions) -> None:
     target = _target(options)
     profile = _profile(options, target)
-    _check_overwriting(options, _named(options))
-    check_output(options.output, force=options.force)
-    config = _config(options)
-    _check_input(options)
-    _check_depfile(options)
+    config = _checked_files(options)
     request = _grammar_options(options, target)
     declared = options.variants.read()
     examples = [example for path in options.examples for example in read_examples(str(path))]
     limits = inputs.limits(options.limits)
-    template = inputs.load_template(options.source, options.template_name, options.special_tokens)
-    _check_overwriting(options, [("read as well", path) for path in template.files])
+    template = _template(options)
     if target == "lark":
         request = replace(request, tokens=_added_tokens(options, template))
     warnings: list[TemplateWarning] = []
@@ -121,13 +116,13 @@ def compile_command(options: CompileOptions) -> None:
         ir = driver.compile_template(
             template.text,
             name=template.name,
+            limits=limits,
+            target=target,
             special_tokens=template.special_tokens,
             added_tokens=template.added_tokens,
             tolerances=declared.tolerances,
             catalogue=declared.catalogue,
             examples=examples,
-            target=target,
-            limits=limits,
             seed=options.seed,
             thorough=options.thorough,
             warn=warnings.append,
@@ -135,33 +130,58 @@ def compile_command(options: CompileOptions) -> None:
             unsaid=unsaid.append,
             parser=request.parser,
         )
-    if options.target is None and (meant := driver.named_otherwise(options.output, target)):
-        what = f"the suffix makes this a {target} artifact, though the name says {meant}: -t {meant} or -t {target}"
-        warnings.append(TemplateWarning(options.output, 0, 0, f"{what} tells which"))
+    warnings += _of_names(options, target)
     if options.strict and unsaid:
         raise unsaid[0].refused(template.name)
     writes = ir.verification.verified or options.allow_unverified
     with bounded(template.name, limits):
         grammar = _made(ir, request, target)
-        text = (
-            driver.generate(ir, target, replace(request, command=_command(options, target, request))) if writes else ""
-        )
+        told = replace(request, command=_command(options, target, request))
+        text = driver.generate(ir, target, told) if writes else ""
     if writes:
-        if options.into is not None:
-            write_output(options.into, with_member(config, "response_template", json.loads(text), options.into))
-        else:
-            if request.parser.runtime == "shared":
-                # First: a parser is never without it.
-                write_output(_runtime_file(options), driver.shared_runtime())
-            _write(options, target, text)
-        if options.depfile is not None:
-            write_output(options.depfile, rule)
+        _write(options, target, request, text, config)
+        _write_rule(options, rule)
     _report(ir, grammar, warnings, unsaid, options, wrote=writes)
     if not writes:
         raise SystemExit(1)
 
 
-def _write(options: CompileOptions, target: driver.Target, text: str) -> None:
+def _template(options: CompileOptions) -> TemplateSource:
+    template = inputs.load_template(options.source, options.template_name, options.special_tokens)
+    _check_overwriting(options, [("read as well", path) for path in template.files])
+    return template
+
+
+def _checked_files(options: CompileOptions) -> str:
+    """Whether they can be written and read; the one that a member is put into."""
+    _check_overwriting(options, _named(options))
+    check_output(options.output, force=options.force)
+    config = _config(options)
+    _check_input(options)
+    _check_depfile(options)
+    return config
+
+
+def _of_names(options: CompileOptions, target: driver.Target) -> Iterator[TemplateWarning]:
+    if options.target is None and (meant := driver.named_otherwise(options.output, target)):
+        what = f"the suffix makes this a {target} artifact, though the name says {meant}: -t {meant} or -t {target}"
+        yield TemplateWarning(options.output, 0, 0, f"{what} tells which")
+
+
+def _write_rule(options: CompileOptions, rule: str) -> None:
+    if options.depfile is not None:
+        write_output(options.depfile, rule)
+
+
+def _write(
+    options: CompileOptions, target: driver.Target, request: driver.GrammarOptions, text: str, config: str
+) -> None:
+    if options.into is not None:
+        write_output(options.into, with_member(config, "response_template", json.loads(text), options.into))
+        return
+    if request.parser.runtime == "shared":
+        # First: a parser is never without it.
+        write_output(_runtime_file(options), driver.shared_runtime())
     extension = extension_of(options.output)
     compiled = compile_native(text, options.output) if options.native else b""
     if target == "python" and options.output != "-" and is_native(extension):

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tplc.ir.nodes import Json
+from tplc.ir.write import json_type
 from tplc.learn.probe import (
     CONTENT,
     REASONING,
@@ -251,15 +252,8 @@ def shape_of(probe: Probe) -> Shape:
 
 
 def kind_of(value: Json) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "boolean"
-    if isinstance(value, int):
-        return "integer"
-    if isinstance(value, float):
-        return "number"
-    return "text" if isinstance(value, str) else "list" if isinstance(value, list) else "object"
+    kind = json_type(value)
+    return {"string": "text", "array": "list"}.get(kind, kind)
 
 
 def tail_of(probe: Probe) -> str:

@@ -16,6 +16,7 @@ from typing import Literal, ParamSpec, TypeVar
 
 from tplc.errors import LimitExceeded, RenderFailed, TemplateRaised
 from tplc.ir.nodes import Json
+from tplc.ir.write import json_type
 from tplc.messages import (
     ArgumentForm,
     Call,
@@ -269,7 +270,7 @@ def tool_list(setup: Setup, calls: Sequence[Call]) -> list[dict[str, Json]] | No
 
 def schema_of(value: Json) -> dict[str, Json]:
     """A schema as tool authors write it: objects with properties, lists with items."""
-    schema: dict[str, Json] = {"type": json_type(value)}
+    schema: dict[str, Json] = {"type": _type_in_schema(value)}
     if isinstance(value, dict):
         schema["properties"] = {key: schema_of(member) for key, member in value.items()}
         schema["additionalProperties"] = True
@@ -278,12 +279,6 @@ def schema_of(value: Json) -> dict[str, Json]:
     return schema
 
 
-def json_type(value: Json) -> str:
-    if isinstance(value, bool):
-        return "boolean"
-    if isinstance(value, int):
-        return "integer"
-    if isinstance(value, float):
-        return "number"
-    # a null argument still needs a schema that templates can print: those that walk schemas know no "null"
-    return "array" if isinstance(value, list) else "object" if isinstance(value, dict) else "string"
+def _type_in_schema(value: Json) -> str:
+    """A null argument still needs a schema that templates can print: those that walk schemas know no "null"."""
+    return "string" if value is None else json_type(value)

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tplc.ir.markers import is_distinctive, pieces_of
-from tplc.ir.nodes import PairArguments, Slot, TemplateIR, Tools
+from tplc.ir.nodes import Layout, PairArguments, Slot, TemplateIR, Tools
 from tplc.ir.spellings import spelling_of
-from tplc.lower.acceptor import PairForm, SlotEnd
+from tplc.lower.acceptor import Following, PairForm, SlotEnd
 from tplc.lower.following import ValueContext, following_of
 from tplc.lower.layouts import merged, not_blank, text_at
 from tplc.lower.slots import stops_of
@@ -29,12 +29,7 @@ def pairs_of(
     dialect, layout = tools.dialect, merged(pairs.pair)
     at = layout.index(Slot("value"))
     opened, close = text_at(layout, 0), text_at(layout, at + 1)
-    behind = ((item, text_at(layout[:at], index + 1)) for index, item in enumerate(layout[:at]))
-    slots = tuple(
-        SlotEnd(item.kind, tolerated.texts(text), stops=stops_of(text))
-        for item, text in behind
-        if isinstance(item, Slot)
-    )
+    slots = _slot_ends(layout[:at], tolerated)
     repeats = Slot("key") in layout[at + 2 : at + 3]
     written = slots[0].suffixes[0] if slots else ""
     key_end = written.strip() or written[:1]  # a type may come behind it
@@ -44,10 +39,7 @@ def pairs_of(
     python = guessed and "python_literals" in tolerated.kinds
     bare = None
     if python and close.strip() in QUOTES and key_end == "=" + close.strip():
-        # A keyword call: what models write there is any literal of Python.
-        slots = (*slots[:-1], replace(slots[-1], suffixes=(*slots[-1].suffixes, "=")))
-        context = replace(context, key_end="=")
-        bare = following_of(replace(context, close=""), guessed=True)
+        slots, context, bare = _with_literals(slots, context)
     opens = not_blank(tolerated.texts(opened))
     between = _between(tools, context, opens, [*next_call, *ir.turn.ends], repeats=repeats)
     return PairForm(
@@ -74,6 +66,25 @@ def pairs_of(
         items=(dialect.elements.item_open, dialect.elements.item_close) if dialect.elements else None,
         resumes=bool(opens) and all(_resumes(text.strip(), between) for text in opens),
     )
+
+
+def _slot_ends(layout: Layout, tolerated: Tolerated) -> tuple[SlotEnd, ...]:
+    """What ends each slot before the value."""
+    behind = ((item, text_at(layout, index + 1)) for index, item in enumerate(layout))
+    return tuple(
+        SlotEnd(item.kind, tolerated.texts(text), stops=stops_of(text))
+        for item, text in behind
+        if isinstance(item, Slot)
+    )
+
+
+def _with_literals(
+    slots: tuple[SlotEnd, ...], context: ValueContext
+) -> tuple[tuple[SlotEnd, ...], ValueContext, Following]:
+    """A keyword call: what models write there is any literal of Python.  Last, what follows one that has no quotes."""
+    slots = (*slots[:-1], replace(slots[-1], suffixes=(*slots[-1].suffixes, "=")))
+    context = replace(context, key_end="=")
+    return slots, context, following_of(replace(context, close=""), guessed=True)
 
 
 def _resumes(opener: str, between: Sequence[tuple[str, tuple[str, ...]]]) -> bool:

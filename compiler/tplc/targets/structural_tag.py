@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from tplc.backends.gbnf import Grammar
 from tplc.errors import TplcError
@@ -74,6 +74,19 @@ def structural_tag(ir: TemplateIR, grammar: Grammar, *, parallel: bool) -> dict[
     triggers: list[Json] = [trigger.value for trigger in grammar.triggers]
     found: dict[str, Json] = {"type": "triggered_tags", "triggers": triggers, "tags": tags}
     return _tag({**found, "stop_after_first": True} if not parallel else found)
+
+
+def tag_of(
+    ir: TemplateIR,
+    grammar_of: Callable[[TemplateIR], Grammar],
+    *,
+    reasoning: Literal["inside", "outside"],
+    parallel: bool | None,
+) -> dict[str, Json]:
+    """The tag of a request: reasoning is constrained as well, or left to whoever reads it before."""
+    constrained = ir if reasoning == "inside" else without_reasoning(ir)
+    several = ir.tools.parallel if parallel is None else parallel
+    return structural_tag(constrained, grammar_of(constrained), parallel=several)
 
 
 def legacy_tag(

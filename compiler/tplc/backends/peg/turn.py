@@ -8,6 +8,8 @@ Reasoning("tag_based", "<reason>\\n", "\\n</reason>")
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from tplc.backends.peg.cuts import cut_names
 from tplc.backends.peg.facts import Facts
 from tplc.backends.peg.patterns import either, leaf, some_prefix, up_to
@@ -39,42 +41,56 @@ def turn_section(facts: Facts, *, in_format: bool) -> Section:
     parts = [*markers, *text]
     if _failing_next(facts):
         parts[parts.index("tool_calls")] = "tool_calls failed_call?"
-    rules = [rule("turn", sequence(*first, "part*"))]
-    if facts.reasoning_open_first or facts.content_open_first:
-        strays = f"({leaf(SPACE)} stray_closer)* " if facts.stray else ""
-        rules.append(rule("part", *(_then_first(part, facts) for part in parts)))
-        if facts.reasoning_open_first:
-            ahead = leaf(SPACE + facts.reasoning_open_first)
-            rules.append(rule("reasoning_for_start", f"{strays}&{ahead} {leaf(SPACE)} reasoning"))
-        if facts.content_open_first:
-            rules.append(rule("content_open_for_start", strays + leaf(SPACE + facts.content_open_first)))
-    elif facts.bare:
-        rules.append(rule("part", *(f"{name} tool_calls_first?" for name in markers), *text))
-    else:
-        rules.append(rule("part", *parts))
-    if facts.bare:
-        cut = ["content_for_space cut_text"] if cut_names(facts) else []
-        rules.append(rule("tool_calls_first", f"{leaf(SPACE)} tool_calls", *cut))
-        rules += [rule("content_for_space", leaf(SPACE))] if cut else []
-        own_line = [f"&{leaf(facts.own_line)} tool_calls"] if facts.call_lead else []
-        rules.append(rule("call_line", *own_line, "line_start content_for_indent tool_calls"))
-        rules.append(rule("line_start", leaf(r"(?<![^\n])")))
-    if facts.reasoning_open_first and facts.reasoning_open_anywhere:
-        rules.append(rule("reasoning_for_word", f"&{leaf(facts.reasoning_open_anywhere)} reasoning"))
-    if facts.turn_end:
-        rules.append(rule("turn_end", leaf(facts.turn_end)))
-    if facts.turn_header:
-        rules.append(rule("turn_header", leaf(facts.turn_header)))
-    if facts.empty:
-        rules.append(rule("empty_call", leaf(facts.empty)))
-    if facts.stray:
-        rules.append(rule("stray_closer", leaf(facts.stray)))
-    if facts.reasoning_close_first:
-        rules.append(rule("reasoning_for_closer", leaf(SPACE + facts.reasoning_close_first)))
-    if facts.content_space:
-        rules.append(rule("content_space", leaf(some_prefix(facts.content_space))))
-    rules.append(rule("cut", leaf(r"\Z")))
+    rules = [
+        rule("turn", sequence(*first, "part*")),
+        *_part_rules(facts, parts, markers, text),
+        *_bare_call_rules(facts),
+        *_marker_rules(facts),
+        rule("cut", leaf(r"\Z")),
+    ]
     return Section("A turn, part after part: what matches first is taken, and what is no marker is content.", (*rules,))
+
+
+def _part_rules(facts: Facts, parts: Sequence[str], markers: Sequence[str], text: Sequence[str]) -> Iterator[Rule]:
+    """A part, and what of one may stand before it."""
+    if not facts.reasoning_open_first and not facts.content_open_first:
+        bare = [*(f"{name} tool_calls_first?" for name in markers), *text]
+        yield rule("part", *(bare if facts.bare else parts))
+        return
+    strays = f"({leaf(SPACE)} stray_closer)* " if facts.stray else ""
+    yield rule("part", *(_then_first(part, facts) for part in parts))
+    if facts.reasoning_open_first:
+        ahead = leaf(SPACE + facts.reasoning_open_first)
+        yield rule("reasoning_for_start", f"{strays}&{ahead} {leaf(SPACE)} reasoning")
+    if facts.content_open_first:
+        yield rule("content_open_for_start", strays + leaf(SPACE + facts.content_open_first))
+
+
+def _bare_call_rules(facts: Facts) -> Iterator[Rule]:
+    """Calls that no marker opens: at the beginning, behind a marker, and on lines of their own."""
+    if not facts.bare:
+        return
+    cut = ["content_for_space cut_text"] if cut_names(facts) else []
+    yield rule("tool_calls_first", f"{leaf(SPACE)} tool_calls", *cut)
+    if cut:
+        yield rule("content_for_space", leaf(SPACE))
+    own_line = [f"&{leaf(facts.own_line)} tool_calls"] if facts.call_lead else []
+    yield rule("call_line", *own_line, "line_start content_for_indent tool_calls")
+    yield rule("line_start", leaf(r"(?<![^\n])"))
+
+
+def _marker_rules(facts: Facts) -> Iterator[Rule]:
+    if facts.reasoning_open_first and facts.reasoning_open_anywhere:
+        yield rule("reasoning_for_word", f"&{leaf(facts.reasoning_open_anywhere)} reasoning")
+    named = (
+        ("turn_end", facts.turn_end),
+        ("turn_header", facts.turn_header),
+        ("empty_call", facts.empty),
+        ("stray_closer", facts.stray),
+        ("reasoning_for_closer", SPACE + facts.reasoning_close_first if facts.reasoning_close_first else ""),
+        ("content_space", some_prefix(facts.content_space) if facts.content_space else ""),
+    )
+    yield from (rule(name, leaf(pattern)) for name, pattern in named if pattern)
 
 
 def _markers(facts: Facts) -> list[str]:
