@@ -57,7 +57,7 @@ class Marks:
         self.inside = {core for core in cores if ends[core] or lines.count(bare[core]) > 1}
         self.first = {core[0] for core in cores}
         self.wordless = not any(map(WORD_SIGN.match, self.first))
-        # A slot's plain word, up to the text's end or a sure marker; the space behind that, None if it is of what follows.
+        # A slot's plain word, up to the end or to a sure marker; the space behind that, None where the marker is kept.
         sure = [i for i, core in enumerate(cores) if self.kinds[i][0] != "bare" and core not in self.longer]
         any_of = "|".join(f"({_pattern(cores[i])})" for i in sure) or "(?!)"
         self.word = Pattern(rf"[\w.-]{{0,64}}\Z|([\w.-]{{1,64}})(?:{any_of})" if self.wordless else "(?!)")
