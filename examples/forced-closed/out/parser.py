@@ -129,8 +129,7 @@ class Marks:
         self.inside = {core for core in cores if ends[core] or lines.count(bare[core]) > 1}
         self.first = {core[0] for core in cores}
         self.wordless = not any(map(WORD_SIGN.match, self.first))
-        # As the ends of a slot: a plain word, as most slots hold, up to the text's end or to what nothing could make
-        # another marker.  What comes after those: None where the marker belongs to what follows.
+        # A slot's plain word, up to the end or to a sure marker; the space behind that, None where the marker is kept.
         sure = [i for i, core in enumerate(cores) if self.kinds[i][0] != "bare" and core not in self.longer]
         any_of = "|".join(f"({_pattern(cores[i])})" for i in sure) or "(?!)"
         self.word = Pattern(rf"[\w.-]{{0,64}}\Z|([\w.-]{{1,64}})(?:{any_of})" if self.wordless else "(?!)")
@@ -157,8 +156,7 @@ class Marks:
         return Mark(kind, match.start(), match.end(), lead, trail, longer)
 
     def begins(self, buf: str, pos: int) -> str:
-        """A marker that the text from `pos` to the end could become, with white space as the text has it or without;
-        "" for none."""
+        """A marker that the text from `pos` to the end could become, or one without its free space; "" for none."""
         tail = buf[pos:] if len(buf) - pos <= self.width else ""
         found = self._begin(self._whole, tail)
         return found or (self._begin(self._loose, "".join(tail.split())) if self._loose else "")
@@ -313,12 +311,8 @@ def text_of(string: str) -> str:
     return str(json.loads(string, strict=False)) if "\\" in string else string[1:-1]
 
 
-def refuse(text: str) -> Any:
-    raise ValueError(text)
-
-
-# Numbers stay text: a number of 10,000 digits is no int.
-decoder = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=refuse)
+# Numbers stay text: a number of 10,000 digits is no int.  Nor are NaN and Infinity, which JSON has not.
+decoder = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=int)
 
 
 def json_end(buf: str, pos: int) -> int:
@@ -1435,9 +1429,11 @@ class Machine(Copied):
 
     def _next_of_calls(self, marks: Marks) -> str | None:
         """As `_next`; a part of a marker of the calls, where the output ends, is no text."""
-        kind = self._next(marks, self.USUAL_NEXT)
-        least = 1 if self._unclosed else LEAST_CUT
-        if kind == "" and self._final and marks.begun(self._buf, self._pos, CALL_KINDS, least):
+        kind, buf = self._next(marks, self.USUAL_NEXT), self._buf
+        # What goes on behind a piece of a closer may be as much as there is of the whole.
+        part = kind == "" or (kind in ("close", "closed") and next_char(buf, self._mark.end) < len(buf))
+        least = 1 if self._unclosed and kind == "" else LEAST_CUT
+        if part and self._final and marks.begun(buf, self._pos, CALL_KINDS, least):
             self._cut_off()
             return None
         return kind
