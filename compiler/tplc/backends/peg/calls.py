@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 from tplc.backends.peg.arguments import argument_sections
-from tplc.backends.peg.cuts import cut_section, cuts_after
+from tplc.backends.peg.cuts import cut_section, cuts_after, longer_than_closers
 from tplc.backends.peg.facts import Facts
 from tplc.backends.peg.known_tools import KnownTools
 from tplc.backends.peg.object_calls import object_call_section
@@ -48,7 +48,9 @@ def section_section(facts: Facts, *, parallel: bool, apart: bool) -> Section:
     named = ["section_close"] if facts.section_close else []
     named += ["call_close"] if facts.call_close and facts.closes_only else []
     named += ["call_separator"] if facts.separator and not apart else []
-    between = f"(gap {_any(named)})*" if named else ""
+    # A piece of a closer may be all that is there of the whole.
+    whole = "!trailing_for_whole " if longer_than_closers(facts.calls) else ""
+    between = f"(gap {whole}{_any(named)})*" if named else ""
     joint = "call_joint?" if facts.calls.joints else "call_separator gap" if apart else ""
     another = sequence("between_calls" if between else "", "gap", joint, "call")
     opened = "section_open gap" if facts.section_open else ""

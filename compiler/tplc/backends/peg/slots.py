@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from tplc.backends.peg.arguments import arguments_ahead
+from tplc.backends.peg.cuts import longer_than_closers
 from tplc.backends.peg.facts import Facts, longest_first
 from tplc.backends.peg.known_tools import KnownTools
 from tplc.backends.peg.patterns import begun, either, exact, group, leaf, literal, marker, marker_word
@@ -29,7 +30,11 @@ def closing(facts: Facts) -> str:
     """The call's closing marker; where that has pieces, each may come by itself."""
     if not facts.call_close:
         return ""
-    return "(gap call_close)*" if "|" in facts.call_close else "(gap call_close)?"
+    if "|" not in facts.call_close:
+        return "(gap call_close)?"
+    if longer_than_closers(facts.calls):
+        return "(gap call_close (gap !trailing_for_whole call_close)*)?"
+    return "(gap call_close)*"
 
 
 def slot_rules(facts: Facts, known: KnownTools) -> list[Rule]:
