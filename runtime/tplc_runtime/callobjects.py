@@ -47,6 +47,12 @@ class CallReader(Reader):
             self.role, self.depth, self.floor = "arguments", 1, 1
             self._open(opened)
 
+    def may_close(self, early: str | None) -> bool:
+        """Would the first arguments end here, where nothing had to be repaired, and the object with them?"""
+        inside = self.role == "arguments" and len(self.stack) == 2 and self.stack[1] == "{" and self.string is None
+        regular = self.style.is_json and not (self.repair or self.comma or "}" in self.first or early is not None)
+        return inside and regular and self.want in ("comma", "key")
+
     def _new(self) -> Any:
         return CallReader(self.styles, self.breaks, self.fields)
 
@@ -222,6 +228,7 @@ class UsualObjects(CallObjects):
 
     HEAD: ClassVar[Pattern]  # how the object usually begins, up to the name
     TO_ARGUMENTS: ClassVar[str]  # and from there to the inside of the arguments
+    USUAL_KEYS: ClassVar[tuple[str, str]]  # of both
 
     def _begin_object(self, opened: str) -> None:
         super()._begin_object(opened)
@@ -229,12 +236,9 @@ class UsualObjects(CallObjects):
         if head is not None and self._reader is not None:
             self._pos, self._call_id = head.end(), head.groupdict().get("id")
             self._raw.append(head[0])
-            self._reader.go_to(self._key_of("name"))
+            self._reader.go_to(self.USUAL_KEYS[0])
             if self._is_named(head["name"]):
                 self._state = type(self)._to_arguments
-
-    def _key_of(self, role: str) -> str:
-        return next(path[0] for path, held in self.FIELDS.items() if held == role)
 
     def _to_arguments(self) -> bool:
         # to_arguments = "," key ":" "{"
@@ -253,5 +257,19 @@ class UsualObjects(CallObjects):
                 return self._close_call()
             self._pos, self._kind = end, "{"
             self._say("arguments", "{")
-            reader.go_to(self._key_of("arguments"), "{")
+            reader.go_to(self.USUAL_KEYS[1], "{")
         return True
+
+    def _object(self) -> bool:
+        reader: CallReader | None = self._reader
+        if (
+            self._named
+            and reader is not None
+            and self._buf.startswith("}}", self._pos)
+            and reader.may_close(self._early)
+        ):
+            self._pos += 2
+            self._say("arguments", reader.take() + "}")
+            self._reader = None
+            return self._close_call()
+        return super()._object()

@@ -41,8 +41,7 @@ def at_line_start(text: str, before: bool) -> bool:
 
 def next_char(buf: str, pos: int) -> int:
     """Where the next character stands that is no white space."""
-    match = NON_SPACE.search(buf, pos)
-    return match.start() if match else len(buf)
+    return int(NON_SPACE.search(buf, pos).start())
 
 
 class Machine(Copied):
@@ -96,9 +95,8 @@ class Machine(Copied):
         self._ended = self._literal = False  # after the turn's end; after a call that was none: its closers are text
         self._opener = ""  # of the reasoning that the text is in
         # Output: the message, and the deltas of this feed.
-        self._texts: dict[str, list[str]] = {
-            kind: [] for kind in ("content", "reasoning_content", "arguments", "value", "held", "trailing")
-        }
+        self._texts: dict[str, list[str]] = {"content": [], "reasoning_content": [], "arguments": []}
+        self._texts.update(value=[], held=[], trailing=[])
         self._calls: list[tuple[str, str | None, str]] = []  # name, id, arguments (those of the last are in _texts)
         self._index = -1  # of the last call
         self._open = False  # the last call is not complete
@@ -190,15 +188,15 @@ class Machine(Copied):
 
     def _more(self, chunk: str) -> list[Delta]:
         """A chunk that is not plain: where it only goes on with the text, that is passed on without any state."""
-        if self._wanted > len(chunk):
-            self._wanted -= len(chunk)
-            self._parts.append(chunk)
-            return []
         if self._through is not None:
             return self._through(self, chunk)
         if self._undecided is not None:
             self._buf += chunk
             return [] if self._undecided(self._buf, self._undecided_from) else self._advance("")
+        if self._wanted > len(chunk):
+            self._wanted -= len(chunk)
+            self._parts.append(chunk)
+            return []
         kind = self._within
         if not kind:
             return self._advance(chunk)
@@ -221,16 +219,17 @@ class Machine(Copied):
 
     def _regular(self, chunk: str) -> list[Delta]:
         """More of arguments in JSON as it should be: no state has to look at it."""
-        reader, buf = self._reader, self._buf + chunk if self._buf != "" else chunk
+        reader: Reader = self._reader
+        buf = self._buf + chunk if self._buf != "" else chunk
         end = reader.regular(buf, 0, len(buf))
         if not reader.waits or len(buf) - end > HELD:
+            reader.out.append(buf[:end])
             self._buf, self._pos = buf, end
             return self._advance("")
         text, self._buf = buf[:end], buf[end:]
         self._plain_value = self._buf == "" and reader.string is not None and reader.style.usual == '"'
         if text == "":
             return []
-        reader.out.clear()  # it is the text, as it came
         self._passed.append(text)
         return [{"tool_calls": [{"index": self._index, "function": {"arguments": text}}]}]
 

@@ -58,8 +58,7 @@ class Marks:
         self.inside = {core for core in cores if ends[core] or lines.count(bare[core]) > 1}
         self.first = {core[0] for core in cores}
         self.wordless = not any(map(WORD_SIGN.match, self.first))
-        # As the ends of a slot: a plain word, as most slots hold, up to the text's end or to what nothing could make
-        # another marker.  What comes after those: None where the marker belongs to what follows.
+        # A slot's plain word, up to the end or to a sure marker; the space behind that, None where the marker is kept.
         sure = [i for i, core in enumerate(cores) if self.kinds[i][0] != "bare" and core not in self.longer]
         any_of = "|".join(f"({_pattern(cores[i])})" for i in sure) or "(?!)"
         self.word = Pattern(rf"[\w.-]{{0,64}}\Z|([\w.-]{{1,64}})(?:{any_of})" if self.wordless else "(?!)")
@@ -86,8 +85,7 @@ class Marks:
         return Mark(kind, match.start(), match.end(), lead, trail, longer)
 
     def begins(self, buf: str, pos: int) -> str:
-        """A marker that the text from `pos` to the end could become, with white space as the text has it or without;
-        "" for none."""
+        """A marker that the text from `pos` to the end could become, or one without its free space; "" for none."""
         tail = buf[pos:] if len(buf) - pos <= self.width else ""
         found = self._begin(self._whole, tail)
         if found or not self._loose:
@@ -120,6 +118,8 @@ class Marks:
     def plain(self, text: str) -> int:
         """As held; -1 when there may be a whole marker, which takes a closer look."""
         hold = len(text)
+        if text[-1:] not in self._leads and self._near.search(text) is None:
+            return hold
         for match in self._near.finditer(text):
             if self.begins(text, match.start()):
                 hold = match.start()

@@ -63,12 +63,8 @@ def text_of(string: str) -> str:
     return str(json.loads(string, strict=False)) if "\\" in string else string[1:-1]
 
 
-def refuse(text: str) -> Any:
-    raise ValueError(text)
-
-
-# Numbers stay text: a number of 10,000 digits is no int.
-decoder = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=refuse)
+# Numbers stay text: a number of 10,000 digits is no int.  Nor are NaN and Infinity, which JSON has not.
+decoder = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=int)
 
 
 def json_end(buf: str, pos: int) -> int:
@@ -169,7 +165,8 @@ class Reader(Copied):
         stop, self.wanted = len(buf), 0
         while pos < stop and self.want and not self.pause:
             if len(self.stack) > self.floor and self.style.is_json:
-                pos = self.regular(buf, pos, stop)
+                start, pos = pos, self.regular(buf, pos, stop)
+                self.out.append(buf[start:pos])
                 if pos == stop or (self.waits and not final):
                     break
             if self.string is not None:
@@ -213,10 +210,10 @@ class Reader(Copied):
         return pos
 
     def regular(self, buf: str, pos: int, stop: int) -> int:
-        """JSON as it should be, up to what is not, or takes a closer look, or closes what is read.  A comma waits for
-        what follows it; `waits`: so does all that is left."""
+        """The end of JSON as it should be: up to what is not, or takes a closer look, or closes what is read.  A comma
+        waits for what follows it; `waits`: so does all that is left."""
         stack, want, string, quoting = self.stack, self.want, self.string, self.style.strings['"']
-        start, comma, self.waits = pos, -1, False
+        comma, self.waits = -1, False
         if self.comma or (string is not None and string is not quoting):
             return pos
         while pos < stop:
@@ -269,8 +266,6 @@ class Reader(Copied):
         if comma >= 0:
             pos, want = comma, "comma"
         self.want, self.string = want, string
-        if pos > start:
-            self.out.append(buf[start:pos])
         return pos
 
     def _plain(self, buf: str, pos: int) -> int:

@@ -7,9 +7,10 @@ from types import ModuleType
 
 import pytest
 
-from tests.backends.parsers import module_of, parser_of, streamed, told
+from tests.backends.parsers import ir_of, module_of, parser_of, streamed, told
 from tplc.backends.python import generate
 from tplc.driver import learn_format, open_renderer
+from tplc.ir.write import write_message
 
 RECIPIENTS = """
 {%- for m in messages %}{{ '<' ~ m.role }}
@@ -65,3 +66,55 @@ def told_in(parser: ModuleType, text: str, size: int = 0) -> object:
         stream.feed(text[at : at + size])
     stream.finish()
     return message, told(stream), stream.incomplete, stream.trailing
+
+
+FORMATS = ("tagged-json", "parameter-tags", "addressed-parts", "string-delimiters", "keyword-calls")
+
+
+def some_calls(name: str) -> str:
+    arguments: list[dict[str, object]] = [
+        {"a": 1, "city": "Oslo"},
+        {"rows": [{"n": 2.5, "ok": True}, None], "t": "a-b"},
+        {},
+    ]
+    calls = [{"id": "call00001", "type": "function", "function": {"name": "get.it", "arguments": a}} for a in arguments]
+    return write_message(ir_of(name), {"role": "assistant", "content": None, "tool_calls": calls})
+
+
+def odd(text: str) -> list[str]:
+    """The same, with something else at every third place."""
+    return [text[:at] + sign + text[at + 1 :] for at in range(3, len(text), 3) for sign in ("~", " ", '"')]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_what_usually_comes_between_calls(name: str) -> None:
+    parser, text = parser_of(name), some_calls(name)
+    for given in [text, *odd(text)]:
+        assert all(told_in(parser, given, size) == told_in(parser, given) for size in (1, 3, 4)), given
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_copy_waits_for_the_same(name: str) -> None:
+    parser, text = parser_of(name), some_calls(name)
+    stream = parser.StreamParser()
+    for at in range(0, len(text), 4):
+        twin = stream.copy()
+        assert stream.feed(text[at : at + 4]) == twin.feed(text[at : at + 4])
+        other = twin.copy()
+        other.feed("~")
+        other.finish()
+        assert (twin.message, stream.message) == (stream.message, twin.message)
+        stream = twin
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_nothing_is_held_back_that_is_known(name: str) -> None:
+    """After each character, the deltas say what the whole of it does, but for what its end leaves open."""
+    parser, text = parser_of(name), some_calls(name)
+    stream, said = parser.StreamParser(), 0
+    for at in range(len(text)):
+        said += len(stream.feed(text[at]))
+        at_once = parser.StreamParser()
+        at_once.feed(text[: at + 1])
+        assert stream.message == at_once.message
+    assert said > 5

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.grid import message
 from tests.backends.parsers import ir_of, parser_of
 from tplc.ir.write import write_message
 
@@ -96,3 +97,24 @@ def test_code_takes_few_calls(name: str, kind: str) -> None:
     text = output(name, kind, 8 * 1024, words='def f(a):\n\tif a < "b\\n":\n        return a\n\n')
     chunks = [text[i : i + 4] for i in range(0, len(text), 4)]
     assert calls_made(parser_of(name), chunks) <= 12 * len(chunks)
+
+
+# What a chunk of four characters costs at most, in calls of functions: content, one long string, numbers, small calls.
+MOST_CALLS = {
+    "tagged-json": (2.3, 3.4, 10.5, 17.5),
+    "parameter-tags": (2.3, 3.4, 8.5, 30),
+    "addressed-parts": (2.3, 3.5, 8.5, 28),
+    "string-delimiters": (2.6, 4.3, 23, 33),
+    "keyword-calls": (2.2, 3.4, 13.5, 56),
+}
+
+
+@pytest.mark.parametrize("name", MOST_CALLS)
+def test_a_chunk_takes_no_more_calls_than_it_did(name: str) -> None:
+    found = []
+    for kind in ("content", "long string", "numbers", "small calls"):
+        text = write_message(ir_of(name), message(kind, 16 * 1024))
+        chunks = [text[i : i + 4] for i in range(0, len(text), 4)]
+        calls_made(parser_of(name), chunks)  # what is done once is not counted
+        found.append(calls_made(parser_of(name), chunks) / len(chunks))
+    assert all(count <= most for count, most in zip(found, MOST_CALLS[name], strict=True)), found

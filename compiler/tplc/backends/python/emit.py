@@ -548,6 +548,7 @@ def _attributes(facts: Acceptor) -> list[str]:
         lines += ["    FIELDS = CALL_FIELDS", *([f"    CLOSERS = {texts(closers)}"] if closers else [])]
         if calls.object_head:
             lines += ["    HEAD = CALL_HEAD", f"    TO_ARGUMENTS = {literal(calls.object_head[1])}"]
+            lines.append(f"    USUAL_KEYS = {texts([calls.path_of('name')[0], calls.path_of('arguments')[0]])}")
     pairs = calls.pairs
     if pairs is None:
         return lines
