@@ -247,7 +247,7 @@ class UsualObjects(CallObjects):
             self._leave_open(self._pos, text)
             return False
         self._state = type(self)._object
-        if reader is not None and buf.startswith(text, self._pos):
+        if reader is not None and buf.startswith(text, self._pos) and not self._may_break(end - 1):
             stop = json_end(buf, end - 1) if reader.style.is_json and buf.find("}", end) >= 0 else 0
             closing = OBJECT_END.match(buf, stop) if stop else None
             if closing is not None:  # the standard library's scanner has read all of it
@@ -259,6 +259,10 @@ class UsualObjects(CallObjects):
             self._say("arguments", "{")
             reader.go_to(self.USUAL_KEYS[1], "{")
         return True
+
+    def _may_break(self, pos: int) -> bool:
+        """Does a marker begin here, or could one, that ends the call where it is?"""
+        return bool(self.BREAKS.begins(self._buf, pos)) or self.BREAKS.find(self._buf, pos, anchored=True) is not None
 
     def _object(self) -> bool:
         reader: CallReader | None = self._reader

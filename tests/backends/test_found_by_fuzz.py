@@ -23,6 +23,8 @@ OPEN = {"prompt": '^<job of="l">^<k>', "continue_final_message": True}
         ("pretty-json", ["o", "Ste", "ps:\n", "```js"], {}, "o", None),
         ("pretty-json", ["o", "Steps:", "``` json"], {}, "oSteps:``` json", None),
         ("pretty-json", ["[St", "eps ", ":```"], {}, "[Steps :", None),
+        # What opens the arguments may begin a marker that ends the call.
+        ("array-with-ids", ['{{DO}}[{"id":"","name":"n", "arguments": {{', "END}}"], {}, None, "{}"),
         # What opens a pair of an element may begin what opens the calls.
         ("nested-elements", ["^<", "jobs>^<jo", 'b of="'], OPEN, None, '{"jobs": {}}}'),
         # A name may hold what ends names, and white space around that.

@@ -126,8 +126,7 @@ class Marks:
         self.inside = {core for core in cores if ends[core] or lines.count(bare[core]) > 1}
         self.first = {core[0] for core in cores}
         self.wordless = not any(map(WORD_SIGN.match, self.first))
-        # As the ends of a slot: a plain word, as most slots hold, up to the text's end or to what nothing could make
-        # another marker.  What comes after those: None where the marker belongs to what follows.
+        # A slot's plain word, up to the end or to a sure marker; the space behind that, None where the marker is kept.
         sure = [i for i, core in enumerate(cores) if self.kinds[i][0] != "bare" and core not in self.longer]
         any_of = "|".join(f"({_pattern(cores[i])})" for i in sure) or "(?!)"
         self.word = Pattern(rf"[\w.-]{{0,64}}\Z|([\w.-]{{1,64}})(?:{any_of})" if self.wordless else "(?!)")
@@ -154,8 +153,7 @@ class Marks:
         return Mark(kind, match.start(), match.end(), lead, trail, longer)
 
     def begins(self, buf: str, pos: int) -> str:
-        """A marker that the text from `pos` to the end could become, with white space as the text has it or without;
-        "" for none."""
+        """A marker that the text from `pos` to the end could become, or one without its free space; "" for none."""
         tail = buf[pos:] if len(buf) - pos <= self.width else ""
         found = self._begin(self._whole, tail)
         if found or not self._loose:
@@ -188,6 +186,8 @@ class Marks:
     def plain(self, text: str) -> int:
         """As held; -1 when there may be a whole marker, which takes a closer look."""
         hold = len(text)
+        if text[-1:] not in self._leads and self._near.search(text) is None:
+            return hold
         for match in self._near.finditer(text):
             if self.begins(text, match.start()):
                 hold = match.start()
@@ -317,12 +317,8 @@ def text_of(string: str) -> str:
     return str(json.loads(string, strict=False)) if "\\" in string else string[1:-1]
 
 
-def refuse(text: str) -> Any:
-    raise ValueError(text)
-
-
-# Numbers stay text: a number of 10,000 digits is no int.
-decoder = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=refuse)
+# Numbers stay text: a number of 10,000 digits is no int.  Nor are NaN and Infinity, which JSON has not.
+decoder = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=int)
 
 
 def json_end(buf: str, pos: int) -> int:
@@ -423,7 +419,8 @@ class Reader(Copied):
         stop, self.wanted = len(buf), 0
         while pos < stop and self.want and not self.pause:
             if len(self.stack) > self.floor and self.style.is_json:
-                pos = self.regular(buf, pos, stop)
+                start, pos = pos, self.regular(buf, pos, stop)
+                self.out.append(buf[start:pos])
                 if pos == stop or (self.waits and not final):
                     break
             if self.string is not None:
@@ -467,10 +464,10 @@ class Reader(Copied):
         return pos
 
     def regular(self, buf: str, pos: int, stop: int) -> int:
-        """JSON as it should be, up to what is not, or takes a closer look, or closes what is read.  A comma waits for
-        what follows it; `waits`: so does all that is left."""
+        """The end of JSON as it should be: up to what is not, or takes a closer look, or closes what is read.  A comma
+        waits for what follows it; `waits`: so does all that is left."""
         stack, want, string, quoting = self.stack, self.want, self.string, self.style.strings['"']
-        start, comma, self.waits = pos, -1, False
+        comma, self.waits = -1, False
         if self.comma or (string is not None and string is not quoting):
             return pos
         while pos < stop:
@@ -523,8 +520,6 @@ class Reader(Copied):
         if comma >= 0:
             pos, want = comma, "comma"
         self.want, self.string = want, string
-        if pos > start:
-            self.out.append(buf[start:pos])
         return pos
 
     def _plain(self, buf: str, pos: int) -> int:
@@ -826,8 +821,7 @@ def at_line_start(text: str, before: bool) -> bool:
 
 def next_char(buf: str, pos: int) -> int:
     """Where the next character stands that is no white space."""
-    match = NON_SPACE.search(buf, pos)
-    return match.start() if match else len(buf)
+    return int(NON_SPACE.search(buf, pos).start())
 
 
 class Machine(Copied):
@@ -881,9 +875,8 @@ class Machine(Copied):
         self._ended = self._literal = False  # after the turn's end; after a call that was none: its closers are text
         self._opener = ""  # of the reasoning that the text is in
         # Output: the message, and the deltas of this feed.
-        self._texts: dict[str, list[str]] = {
-            kind: [] for kind in ("content", "reasoning_content", "arguments", "value", "held", "trailing")
-        }
+        self._texts: dict[str, list[str]] = {"content": [], "reasoning_content": [], "arguments": []}
+        self._texts.update(value=[], held=[], trailing=[])
         self._calls: list[tuple[str, str | None, str]] = []  # name, id, arguments (those of the last are in _texts)
         self._index = -1  # of the last call
         self._open = False  # the last call is not complete
@@ -975,15 +968,15 @@ class Machine(Copied):
 
     def _more(self, chunk: str) -> list[Delta]:
         """A chunk that is not plain: where it only goes on with the text, that is passed on without any state."""
-        if self._wanted > len(chunk):
-            self._wanted -= len(chunk)
-            self._parts.append(chunk)
-            return []
         if self._through is not None:
             return self._through(self, chunk)
         if self._undecided is not None:
             self._buf += chunk
             return [] if self._undecided(self._buf, self._undecided_from) else self._advance("")
+        if self._wanted > len(chunk):
+            self._wanted -= len(chunk)
+            self._parts.append(chunk)
+            return []
         kind = self._within
         if not kind:
             return self._advance(chunk)
@@ -1006,16 +999,17 @@ class Machine(Copied):
 
     def _regular(self, chunk: str) -> list[Delta]:
         """More of arguments in JSON as it should be: no state has to look at it."""
-        reader, buf = self._reader, self._buf + chunk if self._buf != "" else chunk
+        reader: Reader = self._reader
+        buf = self._buf + chunk if self._buf != "" else chunk
         end = reader.regular(buf, 0, len(buf))
         if not reader.waits or len(buf) - end > HELD:
+            reader.out.append(buf[:end])
             self._buf, self._pos = buf, end
             return self._advance("")
         text, self._buf = buf[:end], buf[end:]
         self._plain_value = self._buf == "" and reader.string is not None and reader.style.usual == '"'
         if text == "":
             return []
-        reader.out.clear()  # it is the text, as it came
         self._passed.append(text)
         return [{"tool_calls": [{"index": self._index, "function": {"arguments": text}}]}]
 
@@ -1411,6 +1405,12 @@ class CallReader(Reader):
             self.role, self.depth, self.floor = "arguments", 1, 1
             self._open(opened)
 
+    def may_close(self, early: str | None) -> bool:
+        """Would the first arguments end here, where nothing had to be repaired, and the object with them?"""
+        inside = self.role == "arguments" and len(self.stack) == 2 and self.stack[1] == "{" and self.string is None
+        regular = self.style.is_json and not (self.repair or self.comma or "}" in self.first or early is not None)
+        return inside and regular and self.want in ("comma", "key")
+
     def _new(self) -> Any:
         return CallReader(self.styles, self.breaks, self.fields)
 
@@ -1586,6 +1586,7 @@ class UsualObjects(CallObjects):
 
     HEAD: ClassVar[Pattern]  # how the object usually begins, up to the name
     TO_ARGUMENTS: ClassVar[str]  # and from there to the inside of the arguments
+    USUAL_KEYS: ClassVar[tuple[str, str]]  # of both
 
     def _begin_object(self, opened: str) -> None:
         super()._begin_object(opened)
@@ -1593,12 +1594,9 @@ class UsualObjects(CallObjects):
         if head is not None and self._reader is not None:
             self._pos, self._call_id = head.end(), head.groupdict().get("id")
             self._raw.append(head[0])
-            self._reader.go_to(self._key_of("name"))
+            self._reader.go_to(self.USUAL_KEYS[0])
             if self._is_named(head["name"]):
                 self._state = type(self)._to_arguments
-
-    def _key_of(self, role: str) -> str:
-        return next(path[0] for path, held in self.FIELDS.items() if held == role)
 
     def _to_arguments(self) -> bool:
         # to_arguments = "," key ":" "{"
@@ -1607,7 +1605,7 @@ class UsualObjects(CallObjects):
             self._leave_open(self._pos, text)
             return False
         self._state = type(self)._object
-        if reader is not None and buf.startswith(text, self._pos):
+        if reader is not None and buf.startswith(text, self._pos) and not self._may_break(end - 1):
             stop = json_end(buf, end - 1) if reader.style.is_json and buf.find("}", end) >= 0 else 0
             closing = OBJECT_END.match(buf, stop) if stop else None
             if closing is not None:  # the standard library's scanner has read all of it
@@ -1617,8 +1615,26 @@ class UsualObjects(CallObjects):
                 return self._close_call()
             self._pos, self._kind = end, "{"
             self._say("arguments", "{")
-            reader.go_to(self._key_of("arguments"), "{")
+            reader.go_to(self.USUAL_KEYS[1], "{")
         return True
+
+    def _may_break(self, pos: int) -> bool:
+        """Does a marker begin here, or could one, that ends the call where it is?"""
+        return bool(self.BREAKS.begins(self._buf, pos)) or self.BREAKS.find(self._buf, pos, anchored=True) is not None
+
+    def _object(self) -> bool:
+        reader: CallReader | None = self._reader
+        if (
+            self._named
+            and reader is not None
+            and self._buf.startswith("}}", self._pos)
+            and reader.may_close(self._early)
+        ):
+            self._pos += 2
+            self._say("arguments", reader.take() + "}")
+            self._reader = None
+            return self._close_call()
+        return super()._object()
 
 
 MOST_TOOLS = 1000  # so many distinct tools of rows are kept
@@ -1756,6 +1772,7 @@ class StreamParser(UsualObjects):
     FIELDS = CALL_FIELDS
     HEAD = CALL_HEAD
     TO_ARGUMENTS = ', "arguments": {'
+    USUAL_KEYS = ("name", "arguments")
 
     def feed(self, chunk: str) -> list[Delta]:
         # Most chunks are passed on as they came: no character of them could begin or end anything.

@@ -128,8 +128,7 @@ class Marks:
         self.inside = {core for core in cores if ends[core] or lines.count(bare[core]) > 1}
         self.first = {core[0] for core in cores}
         self.wordless = not any(map(WORD_SIGN.match, self.first))
-        # As the ends of a slot: a plain word, as most slots hold, up to the text's end or to what nothing could make
-        # another marker.  What comes after those: None where the marker belongs to what follows.
+        # A slot's plain word, up to the end or to a sure marker; the space behind that, None where the marker is kept.
         sure = [i for i, core in enumerate(cores) if self.kinds[i][0] != "bare" and core not in self.longer]
         any_of = "|".join(f"({_pattern(cores[i])})" for i in sure) or "(?!)"
         self.word = Pattern(rf"[\w.-]{{0,64}}\Z|([\w.-]{{1,64}})(?:{any_of})" if self.wordless else "(?!)")
@@ -156,8 +155,7 @@ class Marks:
         return Mark(kind, match.start(), match.end(), lead, trail, longer)
 
     def begins(self, buf: str, pos: int) -> str:
-        """A marker that the text from `pos` to the end could become, with white space as the text has it or without;
-        "" for none."""
+        """A marker that the text from `pos` to the end could become, or one without its free space; "" for none."""
         tail = buf[pos:] if len(buf) - pos <= self.width else ""
         found = self._begin(self._whole, tail)
         if found or not self._loose:
@@ -190,6 +188,8 @@ class Marks:
     def plain(self, text: str) -> int:
         """As held; -1 when there may be a whole marker, which takes a closer look."""
         hold = len(text)
+        if text[-1:] not in self._leads and self._near.search(text) is None:
+            return hold
         for match in self._near.finditer(text):
             if self.begins(text, match.start()):
                 hold = match.start()
@@ -342,12 +342,8 @@ def escaped(text: str) -> str:
     return encode_basestring(text)[1:-1]
 
 
-def refuse(text: str) -> Any:
-    raise ValueError(text)
-
-
-# Numbers stay text: a number of 10,000 digits is no int.
-decoder = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=refuse)
+# Numbers stay text: a number of 10,000 digits is no int.  Nor are NaN and Infinity, which JSON has not.
+decoder = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=int)
 
 
 def json_end(buf: str, pos: int) -> int:
@@ -448,7 +444,8 @@ class Reader(Copied):
         stop, self.wanted = len(buf), 0
         while pos < stop and self.want and not self.pause:
             if len(self.stack) > self.floor and self.style.is_json:
-                pos = self.regular(buf, pos, stop)
+                start, pos = pos, self.regular(buf, pos, stop)
+                self.out.append(buf[start:pos])
                 if pos == stop or (self.waits and not final):
                     break
             if self.string is not None:
@@ -492,10 +489,10 @@ class Reader(Copied):
         return pos
 
     def regular(self, buf: str, pos: int, stop: int) -> int:
-        """JSON as it should be, up to what is not, or takes a closer look, or closes what is read.  A comma waits for
-        what follows it; `waits`: so does all that is left."""
+        """The end of JSON as it should be: up to what is not, or takes a closer look, or closes what is read.  A comma
+        waits for what follows it; `waits`: so does all that is left."""
         stack, want, string, quoting = self.stack, self.want, self.string, self.style.strings['"']
-        start, comma, self.waits = pos, -1, False
+        comma, self.waits = -1, False
         if self.comma or (string is not None and string is not quoting):
             return pos
         while pos < stop:
@@ -548,8 +545,6 @@ class Reader(Copied):
         if comma >= 0:
             pos, want = comma, "comma"
         self.want, self.string = want, string
-        if pos > start:
-            self.out.append(buf[start:pos])
         return pos
 
     def _plain(self, buf: str, pos: int) -> int:
@@ -853,8 +848,7 @@ def at_line_start(text: str, before: bool) -> bool:
 
 def next_char(buf: str, pos: int) -> int:
     """Where the next character stands that is no white space."""
-    match = NON_SPACE.search(buf, pos)
-    return match.start() if match else len(buf)
+    return int(NON_SPACE.search(buf, pos).start())
 
 
 class Machine(Copied):
@@ -908,9 +902,8 @@ class Machine(Copied):
         self._ended = self._literal = False  # after the turn's end; after a call that was none: its closers are text
         self._opener = ""  # of the reasoning that the text is in
         # Output: the message, and the deltas of this feed.
-        self._texts: dict[str, list[str]] = {
-            kind: [] for kind in ("content", "reasoning_content", "arguments", "value", "held", "trailing")
-        }
+        self._texts: dict[str, list[str]] = {"content": [], "reasoning_content": [], "arguments": []}
+        self._texts.update(value=[], held=[], trailing=[])
         self._calls: list[tuple[str, str | None, str]] = []  # name, id, arguments (those of the last are in _texts)
         self._index = -1  # of the last call
         self._open = False  # the last call is not complete
@@ -1002,15 +995,15 @@ class Machine(Copied):
 
     def _more(self, chunk: str) -> list[Delta]:
         """A chunk that is not plain: where it only goes on with the text, that is passed on without any state."""
-        if self._wanted > len(chunk):
-            self._wanted -= len(chunk)
-            self._parts.append(chunk)
-            return []
         if self._through is not None:
             return self._through(self, chunk)
         if self._undecided is not None:
             self._buf += chunk
             return [] if self._undecided(self._buf, self._undecided_from) else self._advance("")
+        if self._wanted > len(chunk):
+            self._wanted -= len(chunk)
+            self._parts.append(chunk)
+            return []
         kind = self._within
         if not kind:
             return self._advance(chunk)
@@ -1033,16 +1026,17 @@ class Machine(Copied):
 
     def _regular(self, chunk: str) -> list[Delta]:
         """More of arguments in JSON as it should be: no state has to look at it."""
-        reader, buf = self._reader, self._buf + chunk if self._buf != "" else chunk
+        reader: Reader = self._reader
+        buf = self._buf + chunk if self._buf != "" else chunk
         end = reader.regular(buf, 0, len(buf))
         if not reader.waits or len(buf) - end > HELD:
+            reader.out.append(buf[:end])
             self._buf, self._pos = buf, end
             return self._advance("")
         text, self._buf = buf[:end], buf[end:]
         self._plain_value = self._buf == "" and reader.string is not None and reader.style.usual == '"'
         if text == "":
             return []
-        reader.out.clear()  # it is the text, as it came
         self._passed.append(text)
         return [{"tool_calls": [{"index": self._index, "function": {"arguments": text}}]}]
 
