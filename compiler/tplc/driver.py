@@ -489,7 +489,7 @@ def make_lark(ir: TemplateIR, options: GrammarOptions) -> LarkGrammar:
     return lark(ir, **_request(options, MOST_CHARACTERS), tokens=options.tokens)
 
 
-class _Request(TypedDict):
+class _GrammarOptions(TypedDict):
     """What the grammars of all engines are made for."""
 
     tools: Sequence[Mapping[str, Json]]
@@ -502,7 +502,7 @@ class _Request(TypedDict):
     most_characters: int
 
 
-def _request(options: GrammarOptions, most_characters: int) -> _Request:
+def _request(options: GrammarOptions, most_characters: int) -> _GrammarOptions:
     return {
         "tools": options.tools,
         "tool_choice": options.tool_choice,

@@ -32,7 +32,7 @@ from tplc.learn.candidates import candidates
 from tplc.learn.conversation import base_setup
 from tplc.learn.probe import (
     Prober,
-    Refused,
+    Refusal,
     Setup,
     assistant,
     sentinel_call,
@@ -48,7 +48,7 @@ _MOST_WORDS = 3000
 _MOMENTS = (datetime(1999, 1, 2, 3, 4, 5), datetime(2031, 12, 30, 22, 58, 56), datetime(2077, 7, 7, 0, 0, 0))
 
 
-class _TooMuch(Refused):
+class _TooMuch(Refusal):
     """A render that met a limit."""
 
 
@@ -83,7 +83,7 @@ def find_warnings(renderer: Renderer, ir: TemplateIR) -> tuple[TemplateWarning, 
 
 
 @dataclass(slots=True)
-class _Stage:
+class _Conversation:
     """One conversation with every role the template takes, the content of each message left open."""
 
     renderer: Renderer
@@ -93,7 +93,7 @@ class _Stage:
     renders: int = 0
     compared: dict[str, int] = field(default_factory=dict)
 
-    def trace(self, contents: Sequence[str], *, clock: datetime = CLOCK, seed: int = 0) -> Trace | Refused:
+    def trace(self, contents: Sequence[str], *, clock: datetime = CLOCK, seed: int = 0) -> Trace | Refusal:
         self.renders += 1
         calls = [sentinel_call(0)]
         messages: list[Message] = []
@@ -120,9 +120,9 @@ class _Stage:
             if isinstance(error, LimitExceeded) and error.limit == "total_seconds":
                 raise
             self.renders += MOST_RENDERS // 4  # the next ones may take as long
-            return _TooMuch(str(error)) if isinstance(error, LimitExceeded) else Refused(str(error))
+            return _TooMuch(str(error)) if isinstance(error, LimitExceeded) else Refusal(str(error))
         except (TemplateRaised, RenderFailed) as error:
-            return Refused(str(error))
+            return Refusal(str(error))
         for line, text in traced.compared:
             self.compared.setdefault(text, line)
         return traced
@@ -141,7 +141,7 @@ _CONVERSATIONS = (
 )
 
 
-def _stage(renderer: Renderer, ir: TemplateIR) -> _Stage | None:
+def _stage(renderer: Renderer, ir: TemplateIR) -> _Conversation | None:
     """The longest conversation that shows its last message from the user, and most of the others."""
     prober = Prober(renderer)
     try:
@@ -150,12 +150,12 @@ def _stage(renderer: Renderer, ir: TemplateIR) -> _Stage | None:
         return None
     seen = ir.capabilities
     arguments = ("text", "object") if seen.string_arguments and not seen.object_arguments else ("object", "text")
-    best: tuple[int, _Stage] | None = None
+    best: tuple[int, _Conversation] | None = None
     for roles, argument, system, ids in product(_CONVERSATIONS, arguments, (("system",), ()), (9, 24)):
         setup = replace(base, arguments=argument, ids=ids)  # type: ignore[arg-type]
-        stage = _Stage(renderer, setup, (*system, *roles))
+        stage = _Conversation(renderer, setup, (*system, *roles))
         traced = stage.trace(stage.words())
-        if isinstance(traced, Refused):
+        if isinstance(traced, Refusal):
             continue
         shown = sum(word in traced.text for word in stage.words())
         if best is None or shown > best[0]:
@@ -202,7 +202,7 @@ _TELLING = ' Zq"<&\n\\\u00e9 '  # no two forms write it alike
 _WHO = {"system": "the system message", "user": "a user's message", "assistant": "an answer", "tool": "a tool's result"}
 
 
-def _phrases(stage: _Stage, found: Suspects) -> Iterator[tuple[SourcePosition, str]]:
+def _phrases(stage: _Conversation, found: Suspects) -> Iterator[tuple[SourcePosition, str]]:
     base = stage.trace(stage.words())
     assert isinstance(base, Trace)
     yield from _length(stage, base)
@@ -230,7 +230,7 @@ def _phrases(stage: _Stage, found: Suspects) -> Iterator[tuple[SourcePosition, s
         waiting += list(stage.compared)[before:]
 
 
-def _forms(stage: _Stage, base: Trace) -> list[_Form | None]:
+def _forms(stage: _Conversation, base: Trace) -> list[_Form | None]:
     """How each message's content is written; None where it is in no known form."""
     words, forms = stage.words(), []
     for index, word in enumerate(words):
@@ -249,7 +249,7 @@ def _forms(stage: _Stage, base: Trace) -> list[_Form | None]:
     return forms
 
 
-def _place(phrase: str, places: Mapping[str, SourcePosition], found: Suspects, stage: _Stage) -> SourcePosition:
+def _place(phrase: str, places: Mapping[str, SourcePosition], found: Suspects, stage: _Conversation) -> SourcePosition:
     """Where the phrase is compared with a message, to the column if it is written there."""
     line = stage.compared.get(phrase)
     if line is None:
@@ -265,7 +265,9 @@ class _Effect:
     written: str | None  # None: refused
 
 
-def _effect(stage: _Stage, base: Trace, forms: Sequence[_Form | None], phrase: str, content: str) -> _Effect | None:
+def _effect(
+    stage: _Conversation, base: Trace, forms: Sequence[_Form | None], phrase: str, content: str
+) -> _Effect | None:
     """What else changes when the content of all messages is this one, and of the first whose change shows."""
     words = stage.words()
     expected = base.text
@@ -280,7 +282,7 @@ def _effect(stage: _Stage, base: Trace, forms: Sequence[_Form | None], phrase: s
             continue
         traced = stage.trace([*words[:index], content, *words[index + 1 :]])
         usual = base.text.replace(words[index], (form or str)(content))
-        if isinstance(traced, Refused):
+        if isinstance(traced, Refusal):
             if not token_spans(phrase):
                 return _Effect(role, 0, "", None)
         elif traced.text != usual and not _normal(stage, phrase, usual, traced.text):
@@ -292,7 +294,7 @@ def _plain(phrase: str) -> bool:
     return json.dumps(phrase)[1:-1] == phrase == html.escape(phrase)
 
 
-def _normal(stage: _Stage, phrase: str, usual: str, written: str) -> bool:
+def _normal(stage: _Conversation, phrase: str, usual: str, written: str) -> bool:
     """White space aside, the phrase alone is taken out; or it holds a mark, which may cut and move what stands around
     it but brings in nothing that the format does not write."""
     bare = "".join(phrase.split())
@@ -357,7 +359,7 @@ def _short(text: str) -> str:
     return json.dumps(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")
 
 
-def _length(stage: _Stage, base: Trace) -> Iterator[tuple[SourcePosition, str]]:
+def _length(stage: _Conversation, base: Trace) -> Iterator[tuple[SourcePosition, str]]:
     words = stage.words()
     for index, role in enumerate(stage.roles):
         content = "zqlong0x " * (_LONG // 9) + "zqb0x"
@@ -365,7 +367,7 @@ def _length(stage: _Stage, base: Trace) -> Iterator[tuple[SourcePosition, str]]:
         usual = base.text.replace(words[index], content)
         if isinstance(traced, _TooMuch):
             return  # a long text may take more than there is
-        if isinstance(traced, Refused) or "".join(traced.text.split()) != "".join(usual.split()):
+        if isinstance(traced, Refusal) or "".join(traced.text.split()) != "".join(usual.split()):
             yield (
                 SourcePosition(0),
                 f"the render depends on the length of a message: {_WHO[role]} of {len(content)} characters",
@@ -376,7 +378,7 @@ def _length(stage: _Stage, base: Trace) -> Iterator[tuple[SourcePosition, str]]:
 # Chance and time
 
 
-def _unsteady(stage: _Stage, found: Suspects) -> Iterator[tuple[SourcePosition, str]]:
+def _unsteady(stage: _Conversation, found: Suspects) -> Iterator[tuple[SourcePosition, str]]:
     words = stage.words()
     first = stage.trace(words)
     renders = [stage.trace(words, seed=seed) for seed in (1, 2, 3)]
@@ -388,7 +390,7 @@ def _unsteady(stage: _Stage, found: Suspects) -> Iterator[tuple[SourcePosition, 
     ) as another:
         renders.append(replace(stage, renderer=another).trace(words))
     for traced in renders:
-        if traced != first and (isinstance(traced, Refused) or isinstance(first, Refused) or traced.text != first.text):
+        if traced != first and (isinstance(traced, Refusal) or isinstance(first, Refusal) or traced.text != first.text):
             yield _unlike(first, traced, found.chance), "two renders of one conversation differ"
             break
     else:
@@ -398,21 +400,21 @@ def _unsteady(stage: _Stage, found: Suspects) -> Iterator[tuple[SourcePosition, 
                 SourcePosition(line),
                 "the render depends on which words are in it: with others, drawn by chance, it differs",
             )
-    if isinstance(first, Refused):
+    if isinstance(first, Refusal):
         return
     for moment in _MOMENTS:
         traced = stage.trace(words, clock=moment)
-        if isinstance(traced, Refused) or _without_dates(traced) != _without_dates(first):
-            more = "is refused" if isinstance(traced, Refused) else "differs in more than the date"
+        if isinstance(traced, Refusal) or _without_dates(traced) != _without_dates(first):
+            more = "is refused" if isinstance(traced, Refusal) else "differs in more than the date"
             place = found.clock[0] if found.clock else SourcePosition(0)
             yield place, f"the render depends on the time: at {moment:%Y-%m-%d %H:%M} it {more}"
             return
 
 
-def _unlike(first: Trace | Refused, other: Trace | Refused, chance: Sequence[SourcePosition]) -> SourcePosition:
+def _unlike(first: Trace | Refusal, other: Trace | Refusal, chance: Sequence[SourcePosition]) -> SourcePosition:
     if len(chance) == 1:
         return chance[0]
-    if isinstance(first, Refused) or isinstance(other, Refused):
+    if isinstance(first, Refusal) or isinstance(other, Refusal):
         return chance[0] if chance else SourcePosition(0)
     pairs = zip(first.pieces, other.pieces, strict=False)
     line = next((line for (line, text), (_, unlike) in pairs if text != unlike), 0)

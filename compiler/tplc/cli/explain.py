@@ -15,13 +15,13 @@ from tplc.cli.console import new_console
 from tplc.cli.progress import working
 from tplc.cli.shown import print_json, shown_text
 from tplc.errors import UsageError
-from tplc.explain import Explanation, Question, explain
+from tplc.explain import AnsweredQuestion, Explanation, explain
 from tplc.explain.comparisons import Comparison, tail_of
 from tplc.explain.marks import marks
 from tplc.explain.page import conversation, page, title_of
 from tplc.explain.serialize import to_dict
 from tplc.ir.visible import shown
-from tplc.learn.probe import Probe, Refused
+from tplc.learn.probe import Probe, Refusal
 from tplc.project.artifacts import check_output, write_output
 from tplc.project.files import read_examples
 
@@ -112,7 +112,7 @@ def _print_comparison(console: Console, comparison: Comparison) -> None:
         console.print(Text.assemble((f"{_INDENT}→ ", "bold"), shown(fact)))
 
 
-def _print_log(console: Console, question: Question, *, whole: bool) -> None:
+def _print_log(console: Console, question: AnsweredQuestion, *, whole: bool) -> None:
     """What was asked, in order; what was answered alike to several conversations of a kind, once."""
     told = (f"{title_of(probe)}: {shown(_result(probe, whole=whole))}" for probe in question.probes)
     for text, many in Counter(told).items():
@@ -121,7 +121,7 @@ def _print_log(console: Console, question: Question, *, whole: bool) -> None:
 
 
 def _result(probe: Probe, *, whole: bool) -> str:
-    if isinstance(probe.result, Refused):
+    if isinstance(probe.result, Refusal):
         return f"refused: {probe.result.reason}"
     return conversation(probe) + "\n" + probe.result + "\n" if whole else repr(tail_of(probe))
 

@@ -19,7 +19,7 @@ from tplc.learn.probe import (
     REASONING,
     USER,
     Probe,
-    Refused,
+    Refusal,
 )
 
 
@@ -36,7 +36,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class ProbeShape:
     """What a probe holds; `arguments` counts them call by call, `kind` is the JSON type of the very first one.
 
     Reasoning counts when the render shows it.
@@ -56,8 +56,8 @@ class _Wanted:
     name: str
     title: str
     question: str
-    first: Callable[[Shape], bool]
-    second: Callable[[Shape], bool]
+    first: Callable[[ProbeShape], bool]
+    second: Callable[[ProbeShape], bool]
     facts: tuple[str, ...]
     same_setup: bool = True
 
@@ -66,28 +66,28 @@ class _Wanted:
         return not facts or self.question != "reasoning" or any(line.startswith("reasoning.") for line in facts)
 
 
-def _asked(shape: Shape) -> bool:
+def _asked(shape: ProbeShape) -> bool:
     return not shape.answered and not shape.generation
 
 
-def _prompted(shape: Shape) -> bool:
+def _prompted(shape: ProbeShape) -> bool:
     return not shape.answered and shape.generation
 
 
-def _answer(shape: Shape) -> bool:
+def _answer(shape: ProbeShape) -> bool:
     return shape.content and not shape.reasoning and not shape.arguments
 
 
-def _calls(count: int) -> Callable[[Shape], bool]:
+def _calls(count: int) -> Callable[[ProbeShape], bool]:
     wanted = (1,) * count
     return lambda s: s.arguments == wanted and s.kind == "text" and not s.content and not s.reasoning
 
 
-def _arguments(count: int) -> Callable[[Shape], bool]:
+def _arguments(count: int) -> Callable[[ProbeShape], bool]:
     return lambda s: s.arguments == (count,) and s.kind in ("text", "none") and not s.content and not s.reasoning
 
 
-def _value(kind: str) -> Callable[[Shape], bool]:
+def _value(kind: str) -> Callable[[ProbeShape], bool]:
     return lambda s: s.arguments == (1,) and not s.content and not s.reasoning and s.kind == kind
 
 
@@ -184,7 +184,7 @@ def comparisons(probes: Sequence[Probe], facts: Sequence[str]) -> list[Compariso
     """`facts` are the printed IR's; none of them for a template that was refused.  What is asked of a format that is
     learned already shows none of its markers."""
     asked = (probe for probe in probes if probe.question.name != "captured")
-    shown = [(probe, shape_of(probe)) for probe in asked if not isinstance(probe.result, Refused)]
+    shown = [(probe, shape_of(probe)) for probe in asked if not isinstance(probe.result, Refusal)]
     found: list[Comparison] = []
     for wanted in _WANTED:
         pair = next(_pairs(shown, wanted), None)
@@ -195,7 +195,7 @@ def comparisons(probes: Sequence[Probe], facts: Sequence[str]) -> list[Compariso
     return found
 
 
-def _pairs(shown: Sequence[tuple[Probe, Shape]], wanted: _Wanted) -> Iterator[tuple[Probe, Probe]]:
+def _pairs(shown: Sequence[tuple[Probe, ProbeShape]], wanted: _Wanted) -> Iterator[tuple[Probe, Probe]]:
     """Pairs that fit; those that were asked for the question itself come first."""
     own = [(p, s) for p, s in shown if p.question.name == wanted.question]
     for seconds in (own, shown):
@@ -208,7 +208,7 @@ def _pairs(shown: Sequence[tuple[Probe, Shape]], wanted: _Wanted) -> Iterator[tu
                     yield first, second
 
 
-def _prompts(shown: Sequence[tuple[Probe, Shape]], facts: Sequence[str]) -> list[Comparison]:
+def _prompts(shown: Sequence[tuple[Probe, ProbeShape]], facts: Sequence[str]) -> list[Comparison]:
     """The generation prompt under settings that change it."""
     prompts = [probe for probe, shape in shown if _prompted(shape)]
     if not prompts:
@@ -233,14 +233,14 @@ def _prompts(shown: Sequence[tuple[Probe, Shape]], facts: Sequence[str]) -> list
     ]
 
 
-def shape_of(probe: Probe) -> Shape:
+def shape_of(probe: Probe) -> ProbeShape:
     turn = [message for message in probe.messages if message["role"] == "assistant"]
     text = json.dumps(turn)
     kind = "none"
     if probe.calls and probe.calls[0].arguments:
         kind = kind_of(probe.calls[0].arguments[0][1])
     arguments = tuple(len(call.arguments) for call in probe.calls) if turn and "tool_calls" in turn[0] else ()
-    return Shape(
+    return ProbeShape(
         answered=bool(turn),
         content=json.dumps(CONTENT) in text,
         reasoning=REASONING in text and isinstance(probe.result, str) and REASONING in probe.result,
@@ -258,7 +258,7 @@ def kind_of(value: Json) -> str:
 
 def tail_of(probe: Probe) -> str:
     """The render from the last question on; a refusal's reason."""
-    if isinstance(probe.result, Refused):
+    if isinstance(probe.result, Refusal):
         return probe.result.reason
     at = probe.result.rfind(USER)
     return probe.result[at + len(USER) :] if at >= 0 else probe.result

@@ -1,6 +1,6 @@
 """Learn a template, and keep what was asked on the way.
 
-    explain(source)  →  Explanation(ir, (Question("turn", "Where does a turn start, …?", comparisons, probes), …))
+    explain(source)  →  Explanation(ir, (AnsweredQuestion("turn", "Where does a turn start, …?", comparisons, …), …))
 
 A template that is refused has an explanation, too: up to the question that had no answer.
 """
@@ -35,7 +35,7 @@ ANSWERS: Mapping[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class AnsweredQuestion:
     """A question of the learner, the comparisons that answer it, and all that was asked for it, once each."""
 
     name: str
@@ -61,7 +61,7 @@ class Explanation:
     name: str
     ir: TemplateIR | None
     refused: str
-    questions: tuple[Question, ...]
+    questions: tuple[AnsweredQuestion, ...]
     renders: int
     lessons: tuple[Lesson, ...] = ()
 
@@ -100,12 +100,12 @@ def explain(
     return Explanation(name, ir, "", _questions(probes, ir), renders, tuple(lessons))
 
 
-def _questions(probes: Sequence[Probe], ir: TemplateIR | None) -> tuple[Question, ...]:
+def _questions(probes: Sequence[Probe], ir: TemplateIR | None) -> tuple[AnsweredQuestion, ...]:
     facts = list(lines(ir)) if ir is not None else []
     compared = comparisons(probes, facts)
     questions = dict.fromkeys(probe.question for probe in probes)
     return tuple(
-        Question(
+        AnsweredQuestion(
             question.name,
             question.text,
             tuple(comparison for comparison in compared if comparison.question == question.name),

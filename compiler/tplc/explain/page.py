@@ -12,13 +12,13 @@ from html import escape
 from tplc import driver
 from tplc.errors import TplcError
 from tplc.explain.comparisons import Comparison, tail_of
-from tplc.explain.explain import Explanation, Question
+from tplc.explain.explain import AnsweredQuestion, Explanation
 from tplc.explain.marks import Where, marks
 from tplc.explain.samples import SAMPLE_TOOLS, samples
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.printed import lines
 from tplc.ir.write import write_parts
-from tplc.learn.probe import Probe, Refused
+from tplc.learn.probe import Probe, Refusal
 from tplc.page import document, with_line_ends
 from tplc.version import VERSION
 
@@ -136,7 +136,7 @@ def _lessons(explanation: Explanation) -> str:
     )
 
 
-def _question(question: Question) -> str:
+def _question(question: AnsweredQuestion) -> str:
     shown = "".join(_comparison(comparison) for comparison in question.comparisons)
     return f"<h3>{escape(question.text)}</h3>{shown}"
 
@@ -172,14 +172,14 @@ def _log(explanation: Explanation) -> str:
     return f'<section class="log"><h2>Everything that was asked</h2>{groups}</section>'
 
 
-def _asked(question: Question) -> str:
+def _asked(question: AnsweredQuestion) -> str:
     rows = "".join(_probe(probe) for probe in question.probes)
     count = f"{len(question.probes)} conversation{'s' if len(question.probes) != 1 else ''}"
     return f"<details><summary>{escape(question.text)} <small>{count}</small></summary><table>{rows}</table></details>"
 
 
 def _probe(probe: Probe) -> str:
-    refused = isinstance(probe.result, Refused)
+    refused = isinstance(probe.result, Refusal)
     result = f'<pre class="{"refused" if refused else "same"}">{with_line_ends(tail_of(probe))}</pre>'
     asked = f'<pre class="asked">{escape(conversation(probe))}</pre>'
     return f"<tr><th>{escape(title_of(probe))}</th><td>{asked}</td><td>{result}</td></tr>"

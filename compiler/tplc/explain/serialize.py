@@ -12,10 +12,10 @@ from dataclasses import asdict
 from typing import Any
 
 from tplc.explain.comparisons import Comparison, tail_of
-from tplc.explain.explain import Explanation, Question
+from tplc.explain.explain import AnsweredQuestion, Explanation
 from tplc.explain.marks import Where, marks
 from tplc.ir.nodes import Json
-from tplc.learn.probe import Probe, Refused, tool_list
+from tplc.learn.probe import Probe, Refusal, tool_list
 
 _IN: dict[Where, str] = {"same": "both", "first": "first", "second": "second"}
 
@@ -31,7 +31,7 @@ def to_dict(explanation: Explanation, *, whole: bool) -> dict[str, Json]:
     }
 
 
-def _question(question: Question, *, whole: bool) -> dict[str, Json]:
+def _question(question: AnsweredQuestion, *, whole: bool) -> dict[str, Json]:
     told: dict[str, Json] = {
         "question": question.text,
         "answer": list(question.answer),
@@ -53,7 +53,7 @@ def _comparison(comparison: Comparison) -> dict[str, Json]:
 
 
 def _probe(probe: Probe) -> dict[str, Json]:
-    refused = probe.result.reason if isinstance(probe.result, Refused) else None
+    refused = probe.result.reason if isinstance(probe.result, Refusal) else None
     messages: Any = list(probe.messages)
     tools: Any = tool_list(probe.setup, probe.calls)
     return {

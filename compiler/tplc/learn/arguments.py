@@ -33,7 +33,7 @@ from tplc.learn.align import Repetition, common_prefix, common_suffix, cut_left,
 from tplc.learn.dialect import Position, in_list, in_object, indent_of, learn_style, learn_wrap, on_one_line
 from tplc.learn.probe import (
     Prober,
-    Refused,
+    Refusal,
     Setup,
     asks,
     assistant,
@@ -80,10 +80,10 @@ class ArgumentFacts:
     refused: tuple[str, ...]
 
 
-def call_turn(prober: Prober, turn: TurnFacts, setup: Setup, calls: Sequence[Call]) -> str | Refused:
+def call_turn(prober: Prober, turn: TurnFacts, setup: Setup, calls: Sequence[Call]) -> str | Refusal:
     """The text of a turn that holds these calls and nothing else."""
     tail = prober.tail([assistant(setup, calls=calls)], setup, calls=calls)
-    if isinstance(tail, Refused):
+    if isinstance(tail, Refusal):
         return tail
     text = turn.turn_text(tail)
     return _STRING_OF_OBJECT.sub(_decoded, text) if setup.encoded else text
@@ -107,12 +107,12 @@ def learn_place(prober: Prober, turn: TurnFacts, setup: Setup) -> ValuePlace:
     sentinel = value_of(0, 0)
     string = call_turn(prober, turn, setup, [with_value(sentinel)])
     number = call_turn(prober, turn, setup, [with_value(_INT)])
-    assert not isinstance(string, Refused)  # call_setup saw it render
+    assert not isinstance(string, Refusal)  # call_setup saw it render
     at = string.index(sentinel)
     key_at = string.count(key_of(0), 0, at)
     before = string[string.rindex(key_of(0), 0, at) + len(key_of(0)) : at]
     after = string[at + len(sentinel) :]
-    if isinstance(number, Refused) or str(_INT) not in number or key_of(0) not in number:
+    if isinstance(number, Refusal) or str(_INT) not in number or key_of(0) not in number:
         return ValuePlace(key_at, before, "", False, after, ("", ""))
     number_at = number.index(str(_INT))
     number_before = number[number.rindex(key_of(0), 0, number_at) + len(key_of(0)) : number_at]
@@ -155,7 +155,7 @@ def learn_arguments(prober: Prober, turn: TurnFacts, setup: Setup) -> ArgumentFa
 
     def position(value: Json) -> str | None:
         text = call_turn(prober, turn, setup, [with_value(value)])
-        found = None if isinstance(text, Refused) else place_text(text, place)
+        found = None if isinstance(text, Refusal) else place_text(text, place)
         return None if found is None else found[1]
 
     top = learn_style(position)
@@ -203,7 +203,7 @@ def _refused(prober: Prober, turn: TurnFacts, setup: Setup) -> tuple[str, ...]:
         ("integer", 7), ("number", 7.5), ("boolean", True), ("null", None), ("array", [1]), ("object", {"zqka0x": 1})
     )  # fmt: skip
     return tuple(
-        kind for kind, value in values if isinstance(call_turn(prober, turn, setup, [with_value(value)]), Refused)
+        kind for kind, value in values if isinstance(call_turn(prober, turn, setup, [with_value(value)]), Refusal)
     )
 
 
@@ -247,12 +247,12 @@ def generalise(text: str, setup: Setup) -> str:
     return text
 
 
-def _repeated_pairs(texts: Sequence[str | Refused], setup: Setup, quote: str) -> Repetition | None:
+def _repeated_pairs(texts: Sequence[str | Refusal], setup: Setup, quote: str) -> Repetition | None:
     """Split the call of two arguments around its pairs; None when it has none of its own (refused).  `quote` is what
     closes a text: it is a value's, so nothing is cut inside it."""
     for count in (3, 2):
         text = texts[count]
-        if isinstance(text, Refused) or value_of(0, 1) not in text or key_of(1) not in text:
+        if isinstance(text, Refusal) or value_of(0, 1) not in text or key_of(1) not in text:
             continue
         first_value, second_value = value_of(0, count - 2), value_of(0, count - 1)
         at_key = text.index(key_of(0))
@@ -268,9 +268,9 @@ def _repeated_pairs(texts: Sequence[str | Refused], setup: Setup, quote: str) ->
     return None
 
 
-def _slots_before(one: str | Refused, setup: Setup) -> int:
+def _slots_before(one: str | Refusal, setup: Setup) -> int:
     """How many names and ids stand before the arguments."""
-    if isinstance(one, Refused):
+    if isinstance(one, Refusal):
         return 1
     return len(re.findall(f"{NAME}|{ID}", generalise(one[: one.index(key_of(0))], setup)))
 
@@ -360,7 +360,7 @@ def _type_words(prober: Prober, turn: TurnFacts, setup: Setup, place: ValuePlace
     words = []
     for kind, sample in samples:
         text = call_turn(prober, turn, setup, [with_value(sample)])
-        found = None if isinstance(text, Refused) else place_text(text, place)
+        found = None if isinstance(text, Refusal) else place_text(text, place)
         if found is not None:
             words.append(TypeWord(kind, found[0]))
     return tuple(words)
@@ -373,9 +373,9 @@ def _beside_slots(text: str, before: int) -> str:
     return text[begin : slots[before][0]] if before < len(slots) else text[begin:]
 
 
-def _around(none: str | Refused, pairs: Repetition, setup: Setup, before: int) -> tuple[str, str, str]:
+def _around(none: str | Refusal, pairs: Repetition, setup: Setup, before: int) -> tuple[str, str, str]:
     """start, end and empty of the arguments.  What the call writes with and without arguments alike is the call's."""
-    if isinstance(none, Refused) or name_of(0) not in none:
+    if isinstance(none, Refusal) or name_of(0) not in none:
         return "", "", ""
     text = generalise(none, setup)
     pre, post = pairs.start, pairs.end

@@ -12,15 +12,15 @@ from tplc.learn.align import Repetition, common_prefix, common_suffix, cut_left,
 from tplc.learn.arguments import ArgumentFacts
 from tplc.learn.conversation import CallSetup
 from tplc.learn.outline import outline, probe_call
-from tplc.learn.probe import Prober, Refused, Setup, after_content, assistant
-from tplc.learn.reasoning import Markers
+from tplc.learn.probe import Prober, Refusal, Setup, after_content, assistant
+from tplc.learn.reasoning import ReasoningMarkers
 from tplc.learn.turn import TurnFacts
 
 
 def without_turn_end(
     prober: Prober,
     turn: TurnFacts,
-    markers: Markers,
+    markers: ReasoningMarkers,
     called: CallSetup,
     arguments: ArgumentFacts,
     post: str,
@@ -97,7 +97,7 @@ def _trailer(prober: Prober, setup: Setup, post: str, count: int) -> str:
     calls = [probe_call(i) for i in range(count)]
     asked = prober.tail([], setup, calls=calls)
     answered = prober.tail([assistant(setup, calls=calls)], setup, calls=calls)
-    if isinstance(asked, Refused) or isinstance(answered, Refused) or answered.startswith(asked):
+    if isinstance(asked, Refusal) or isinstance(answered, Refusal) or answered.startswith(asked):
         return ""
     shared = common_suffix(asked, post)
     rest = after_content(prober, setup)

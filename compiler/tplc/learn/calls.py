@@ -19,7 +19,7 @@ from tplc.learn.content import BesideCalls, learn_beside_calls
 from tplc.learn.conversation import CallSetup
 from tplc.learn.outline import Outline, learn_outline
 from tplc.learn.probe import Prober, asks
-from tplc.learn.reasoning import Markers
+from tplc.learn.reasoning import ReasoningMarkers
 from tplc.learn.turn import TurnFacts
 
 
@@ -36,7 +36,7 @@ class CallFacts:
 def learn_calls(
     prober: Prober,
     turn: TurnFacts,
-    markers: Markers,
+    markers: ReasoningMarkers,
     called: CallSetup,
     arguments: ArgumentFacts,
     ends: tuple[str, ...],

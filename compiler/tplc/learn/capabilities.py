@@ -10,7 +10,7 @@ from dataclasses import replace
 from tplc.ir.nodes import Capabilities
 from tplc.learn.arguments import ArgumentFacts
 from tplc.learn.conversation import CallSetup
-from tplc.learn.probe import SYSTEM, Prober, Refused, Setup, asks, opening, sentinel_call
+from tplc.learn.probe import SYSTEM, Prober, Refusal, Setup, asks, opening, sentinel_call
 
 
 @asks("capabilities", "What else does the template take?")
@@ -27,8 +27,8 @@ def learn_capabilities(
     offered = prober.render(opening(setup), replace(setup, tools="full"), calls=[call])
     refused = [f"{kind} arguments" for kind in arguments.refused] if arguments else []
     return Capabilities(
-        tools=not isinstance(offered, Refused) and call.name in offered,
-        system_role=not isinstance(system, Refused) and SYSTEM in system,
+        tools=not isinstance(offered, Refusal) and call.name in offered,
+        system_role=not isinstance(system, Refusal) and SYSTEM in system,
         object_arguments=called is not None and setup.arguments == "object",
         string_arguments=called is not None and setup.arguments == "text",
         null_content=called is not None and setup.content == "null",

@@ -24,7 +24,7 @@ from tplc.learn.probe import (
     TOOL_RESULT,
     USER,
     Prober,
-    Refused,
+    Refusal,
     Setup,
     asks,
     assistant,
@@ -33,7 +33,7 @@ from tplc.learn.probe import (
     opening,
     sentinel_call,
 )
-from tplc.learn.reasoning import Markers
+from tplc.learn.reasoning import ReasoningMarkers
 from tplc.learn.tokens import markers
 from tplc.messages import Call, Message, text_content
 
@@ -57,7 +57,7 @@ class _Scene:
 
 
 @dataclass(frozen=True, slots=True)
-class _Change:
+class _Deviation:
     """Where a text between sentinels is not what it was: in `text` from `start` to `stop`, and what is there instead.
     `first`: the text follows the user's words.  `last`: no sentinel follows it."""
 
@@ -79,13 +79,13 @@ def find_captured(
     asked: str,
     base: Setup,
     called: CallSetup | None,
-    shown: Markers,
+    shown: ReasoningMarkers,
     found: Candidates,
 ) -> tuple[Captured, ...]:
     """`asked` is what follows the user's words and is no part of the turn yet."""
     calls = called.setup if called else None
     scenes = list(_scenes(ir, base, calls, shown.shown[0].setup if shown.shown else None))
-    told: list[tuple[CapturedBy, str, _Change]] = []
+    told: list[tuple[CapturedBy, str, _Deviation]] = []
     for name, constants in found.variables:
         values = [v for v in (_WORD, _NUMBER, *constants, True, False) if _matters(prober, scenes, name, v)]
         changes = list(_data(prober, scenes, name, values)) or _switched(prober, scenes, name, values)
@@ -125,7 +125,7 @@ def _rendered(prober: Prober, scene: _Scene, *, earlier: bool = False) -> str | 
     if scene.message is not None:
         messages += [scene.message, *following(setup, scene.calls)]
     text = prober.render(messages, setup, generation=scene.message is None, calls=scene.calls)
-    if isinstance(text, Refused) or USER not in text:
+    if isinstance(text, Refusal) or USER not in text:
         return None
     tail = text[text.rindex(USER) + len(USER) :]
     return _NEXT.split(tail)[0]
@@ -151,10 +151,10 @@ def _all_in_one(prober: Prober, scenes: Sequence[_Scene], **values: Json) -> str
             asked = {"role": "user", "content": text_content(USER, parts=setup.parts)}
             messages += [asked, scene.message, *following(replace(setup, follow="tool"), scene.calls)]
     text = prober.render(messages, setup, calls=[call for scene in scenes for call in scene.calls])
-    return None if isinstance(text, Refused) or USER not in text else text[text.index(USER) :]
+    return None if isinstance(text, Refusal) or USER not in text else text[text.index(USER) :]
 
 
-def _data(prober: Prober, scenes: Sequence[_Scene], name: str, values: Sequence[Json]) -> Iterator[_Change]:
+def _data(prober: Prober, scenes: Sequence[_Scene], name: str, values: Sequence[Json]) -> Iterator[_Deviation]:
     """Where a variable's own value is written, whatever the case of its letters."""
     for value in [value for value in values if value in (_WORD, _NUMBER)]:
         # what only makes a prompt longer is the beginning of the answer, and read as one
@@ -168,7 +168,7 @@ def _data(prober: Prober, scenes: Sequence[_Scene], name: str, values: Sequence[
                     yield change
 
 
-def _switched(prober: Prober, scenes: Sequence[_Scene], name: str, values: Sequence[Json]) -> Iterator[_Change]:
+def _switched(prober: Prober, scenes: Sequence[_Scene], name: str, values: Sequence[Json]) -> Iterator[_Deviation]:
     """Where a value has another marker written, the prompts being what they were."""
     for value in [value for value in values if value != _NUMBER]:
         renders = list(_set(prober, scenes, name, value))
@@ -192,12 +192,12 @@ def _set(prober: Prober, scenes: Sequence[_Scene], name: str, value: Json) -> It
             yield scene, usual, other
 
 
-def _whole(change: _Change) -> _Change:
+def _whole(change: _Deviation) -> _Deviation:
     """The change with all of the words and tokens that it touches."""
     return replace(change, start=cut_left(change.text, change.start), stop=cut_right(change.text, change.stop))
 
 
-def _changes(usual: str | None, other: str | None) -> Iterator[_Change]:
+def _changes(usual: str | None, other: str | None) -> Iterator[_Deviation]:
     if usual is None or other is None:
         return
     other = other.replace(_WORD, _MARK).replace(_WORD.upper(), _MARK)
@@ -209,17 +209,17 @@ def _changes(usual: str | None, other: str | None) -> Iterator[_Change]:
             yield replace(_change(one, two), first=number == 0, last=0 < number == len(pairs) - 1)
 
 
-def _change(one: str, two: str) -> _Change:
+def _change(one: str, two: str) -> _Deviation:
     start = len(common_prefix(one, two))
     end = len(common_suffix(one[start:], two[start:]))
-    return _Change(one, start, len(one) - end, two[start : len(two) - end].replace(_MARK, _WORD))
+    return _Deviation(one, start, len(one) - end, two[start : len(two) - end].replace(_MARK, _WORD))
 
 
-def _before_the_turn(change: _Change, asked: str) -> bool:
+def _before_the_turn(change: _Deviation, asked: str) -> bool:
     return change.first and change.text.startswith(asked) and change.stop <= len(asked) and change.start < len(asked)
 
 
-def _captured(ir: TemplateIR, by: CapturedBy, name: str, change: _Change) -> Iterator[Captured]:
+def _captured(ir: TemplateIR, by: CapturedBy, name: str, change: _Deviation) -> Iterator[Captured]:
     """Nothing for a change behind the turn's end, nor for a call's own counter."""
     text = change.text[change.start : change.stop]
     place = next((named for named in markers(ir) if _touches(change, named[1])), None)
@@ -230,7 +230,7 @@ def _captured(ir: TemplateIR, by: CapturedBy, name: str, change: _Change) -> Ite
         yield Captured(by, name, text, "", shown)
 
 
-def _touches(change: _Change, marker: str) -> bool:
+def _touches(change: _Deviation, marker: str) -> bool:
     """Whether the change is all in the marker; more behind a turn's end is not the turn's."""
     at = change.text.find(marker)
     while at >= 0 and not (at <= change.start and change.stop <= at + len(marker)):
@@ -238,7 +238,7 @@ def _touches(change: _Change, marker: str) -> bool:
     return at >= 0 and not (change.last and change.start == at + len(marker))
 
 
-def _counted(prober: Prober, ir: TemplateIR, setup: Setup | None) -> Iterator[_Change]:
+def _counted(prober: Prober, ir: TemplateIR, setup: Setup | None) -> Iterator[_Deviation]:
     """Numbers in what opens and closes all the calls that are others when there are fewer calls."""
     if setup is None or not ir.tools.parallel:
         return

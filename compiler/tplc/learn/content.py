@@ -16,7 +16,7 @@ from tplc.learn.outline import probe_call
 from tplc.learn.probe import (
     CONTENT,
     Prober,
-    Refused,
+    Refusal,
     Setup,
     after_content,
     asks,
@@ -24,7 +24,7 @@ from tplc.learn.probe import (
     name_of,
     own_id,
 )
-from tplc.learn.reasoning import Markers
+from tplc.learn.reasoning import ReasoningMarkers
 from tplc.learn.turn import TurnFacts
 
 _QUESTION = "What stands around content, and where does content stand beside calls?"
@@ -43,7 +43,7 @@ class BesideCalls:
 
 
 @asks("content", _QUESTION)
-def learn_content(prober: Prober, base: Setup, turn: TurnFacts, markers: Markers) -> Content:
+def learn_content(prober: Prober, base: Setup, turn: TurnFacts, markers: ReasoningMarkers) -> Content:
     """What opens and closes content, and when: the lead of a plain turn (always), or what stands between reasoning and
     content (then what follows content is more than the end of a plain turn)."""
     if markers.opens_content.strip():
@@ -63,14 +63,14 @@ def learn_content(prober: Prober, base: Setup, turn: TurnFacts, markers: Markers
 
 @asks("content", _QUESTION)
 def split_end_of_content(
-    prober: Prober, base: Setup, turn: TurnFacts, markers: Markers, content: Content, ends: Ends
+    prober: Prober, base: Setup, turn: TurnFacts, markers: ReasoningMarkers, content: Content, ends: Ends
 ) -> tuple[Content, Ends]:
     """The end of content apart from the end of the turn: the latter is all that a turn without content has."""
     if content.mode != "always_wrapped" or not ends:
         return content, ends
     setup = replace(base, follow="none")
     tail = prober.tail([assistant(setup, content="")], setup)
-    rest = "" if isinstance(tail, Refused) else markers.without_blank(turn.turn_text(tail))
+    rest = "" if isinstance(tail, Refusal) else markers.without_blank(turn.turn_text(tail))
     own = ends[0].removesuffix(rest)
     if not rest.strip() or own == ends[0] or not own.strip():
         return content, ends
@@ -81,7 +81,7 @@ def split_end_of_content(
 def learn_beside_calls(prober: Prober, turn: TurnFacts, setup: Setup, lead: str) -> BesideCalls:
     call = probe_call(0)
     tail = prober.tail([assistant(setup, content=CONTENT, calls=[call])], setup, calls=[call])
-    if isinstance(tail, Refused) or CONTENT not in tail or name_of(0) not in tail:
+    if isinstance(tail, Refusal) or CONTENT not in tail or name_of(0) not in tail:
         return BesideCalls("none", lead=lead)
     text = turn.turn_text(tail)
     first = min(text.index(s) for s in (name_of(0), own_id(0, setup)) if s and s in text)

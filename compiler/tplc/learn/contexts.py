@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from tplc.learn.candidates import Candidates
-from tplc.learn.probe import CONTENT, Prober, Refused, Setup, asks, assistant
+from tplc.learn.probe import CONTENT, Prober, Refusal, Setup, asks, assistant
 from tplc.learn.turn import TURN
 
 
@@ -33,12 +33,12 @@ def _is_data(prober: Prober, base: Setup, name: str) -> bool:
     control = "zqcontrol0x"
     setup = base.with_context(**{name: control})
     renders = (prober.tail([], setup, generation=True), prober.tail([assistant(setup, content=CONTENT)], setup))
-    return any(not isinstance(text, Refused) and control in text for text in renders)
+    return any(not isinstance(text, Refusal) and control in text for text in renders)
 
 
 def _effect(prober: Prober, setup: Setup) -> tuple[str, str] | None:
     prompt = prober.tail([], setup, generation=True)
     answer = prober.tail([assistant(setup, content=CONTENT)], setup)
-    if isinstance(prompt, Refused) or isinstance(answer, Refused):
+    if isinstance(prompt, Refusal) or isinstance(answer, Refusal):
         return None
     return prompt, answer

@@ -18,7 +18,7 @@ from tplc.learn.probe import (
     CONTENT,
     NOT_SHOWN,
     Prober,
-    Refused,
+    Refusal,
     Setup,
     Tools,
     asks,
@@ -43,7 +43,7 @@ def base_setup(prober: Prober, found: Candidates, name: str) -> Setup:
     silent: Setup | None = None
     for setup in _base_setups(found):
         tail = prober.tail([assistant(setup, content=CONTENT)], setup)
-        if isinstance(tail, Refused):
+        if isinstance(tail, Refusal):
             reasons.append(tail.reason)
         elif CONTENT in tail:
             return _without_needless(prober, setup)
@@ -70,7 +70,7 @@ def _without_needless(prober: Prober, setup: Setup) -> Setup:
     for name, _ in setup.context:
         fewer = replace(setup, context=tuple(pair for pair in setup.context if pair[0] != name))
         tail = prober.tail([assistant(fewer, content=CONTENT)], fewer)
-        if not isinstance(tail, Refused) and CONTENT in tail:
+        if not isinstance(tail, Refusal) and CONTENT in tail:
             setup = fewer
     return setup
 
@@ -121,8 +121,8 @@ def call_setup(prober: Prober, base: Setup, contexts: tuple[Setup, ...], found: 
     setup = _quiet(prober, replace(best[1], encoded=best[0] == _TWICE))
     two = [sentinel_call(0), sentinel_call(1)]
     tail = prober.tail([assistant(setup, calls=two)], setup, calls=two)
-    refusals = ("parallel calls: " + tail.reason,) if isinstance(tail, Refused) else ()
-    parallel = not isinstance(tail, Refused) and name_of(1) in tail and name_of(0) in tail
+    refusals = ("parallel calls: " + tail.reason,) if isinstance(tail, Refusal) else ()
+    parallel = not isinstance(tail, Refusal) and name_of(1) in tail and name_of(0) in tail
     return CallSetup(setup, parallel, refusals)
 
 
@@ -137,7 +137,7 @@ def _ignores_calls(prober: Prober, base: Setup) -> bool:
         tails = [prober.tail([message], setup, calls=calls) for message in (told, bare)]
         if tails[0] != tails[1]:
             return False
-        rendered = rendered or not isinstance(tails[0], Refused)
+        rendered = rendered or not isinstance(tails[0], Refusal)
     return rendered
 
 
@@ -148,7 +148,7 @@ def _quiet(prober: Prober, setup: Setup) -> Setup:
     for order, content in enumerate(("null", "empty", "absent")):
         form = replace(setup, content=content)  # type: ignore[arg-type]
         tail = prober.tail([assistant(form, calls=[call])], form, calls=[call])
-        if not isinstance(tail, Refused) and name_of(0) in tail and value_of(0, 0) in tail:
+        if not isinstance(tail, Refusal) and name_of(0) in tail and value_of(0, 0) in tail:
             sizes.append((len(tail), order, form))
     return min(sizes, key=lambda size: size[:2])[2] if sizes else setup
 
@@ -190,11 +190,11 @@ def _call_score(prober: Prober, setup: Setup) -> int:
     went through as they were.  4: name, key and value show, and the value as for an object with others."""
     call = Call(name_of(0), ((key_of(0), value_of(0, 0)), (key_of(1), 7431)))
     tail = prober.tail([assistant(setup, calls=[call])], setup, calls=[call])
-    if isinstance(tail, Refused):
+    if isinstance(tail, Refusal):
         # a template may know text values only
         call = sentinel_call(0)
         tail = prober.tail([assistant(setup, calls=[call])], setup, calls=[call])
-        if isinstance(tail, Refused):
+        if isinstance(tail, Refusal):
             return 0
     if any(part not in tail for part in (name_of(0), key_of(0), value_of(0, 0))):
         return 0
@@ -202,7 +202,7 @@ def _call_score(prober: Prober, setup: Setup) -> int:
         # the name must be the call's own, not what a tool's result says
         nameless = replace(setup, tool_names=False)
         own = prober.tail([assistant(nameless, calls=[call])], nameless, calls=[call])
-        if not isinstance(own, Refused) and name_of(0) not in own:
+        if not isinstance(own, Refusal) and name_of(0) not in own:
             return 0
     if '\\\\\\"' + key_of(0) in tail:
         return 1

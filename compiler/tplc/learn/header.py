@@ -17,7 +17,7 @@ from tplc.learn.arguments import ArgumentFacts
 from tplc.learn.conversation import CallSetup
 from tplc.learn.outline import learn_outline
 from tplc.learn.probe import Prober, Setup, asks
-from tplc.learn.reasoning import Markers
+from tplc.learn.reasoning import ReasoningMarkers
 from tplc.learn.turn import TURN, TurnFacts, user_header
 
 
@@ -26,10 +26,10 @@ def learn_header(
     prober: Prober,
     base: Setup,
     turn: TurnFacts,
-    markers: Markers,
+    markers: ReasoningMarkers,
     called: CallSetup | None,
     arguments: ArgumentFacts | None,
-) -> tuple[TurnFacts, Markers]:
+) -> tuple[TurnFacts, ReasoningMarkers]:
     """The turn with what of its header opens no part; reasoning with the opener that was there."""
     if markers and not markers.start.strip():
         size = _mark_at_the_end(prober, base, turn.header)
@@ -45,7 +45,7 @@ def learn_header(
 
 
 def _opener_of_calls(
-    prober: Prober, turn: TurnFacts, markers: Markers, called: CallSetup, arguments: ArgumentFacts
+    prober: Prober, turn: TurnFacts, markers: ReasoningMarkers, called: CallSetup, arguments: ArgumentFacts
 ) -> str:
     """The end of the header, where calls have no other opener."""
     found, _ = learn_outline(prober, turn, markers, called, arguments)

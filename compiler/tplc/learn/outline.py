@@ -15,8 +15,8 @@ from itertools import pairwise
 from tplc.ir.nodes import SlotKind
 from tplc.learn.arguments import INDEX, ArgumentFacts, call_turn, generalise
 from tplc.learn.conversation import CallSetup
-from tplc.learn.probe import Prober, Refused, Setup, key_of, name_of, own_id, value_of
-from tplc.learn.reasoning import Markers
+from tplc.learn.probe import Prober, Refusal, Setup, key_of, name_of, own_id, value_of
+from tplc.learn.reasoning import ReasoningMarkers
 from tplc.learn.turn import TurnFacts
 from tplc.messages import Call
 
@@ -40,7 +40,7 @@ def probe_call(call: int) -> Call:
 
 
 def learn_outline(
-    prober: Prober, turn: TurnFacts, markers: Markers, called: CallSetup, arguments: ArgumentFacts
+    prober: Prober, turn: TurnFacts, markers: ReasoningMarkers, called: CallSetup, arguments: ArgumentFacts
 ) -> tuple[Outline, int]:
     """A turn of as many calls as the template writes, with its counters marked, and the first counter's value."""
     counts = (1, 2, 3) if called.parallel else (1,)
@@ -49,10 +49,10 @@ def learn_outline(
 
 
 def outline(
-    prober: Prober, turn: TurnFacts, setup: Setup, markers: Markers, arguments: ArgumentFacts, count: int
+    prober: Prober, turn: TurnFacts, setup: Setup, markers: ReasoningMarkers, arguments: ArgumentFacts, count: int
 ) -> Outline | None:
     text = call_turn(prober, turn, setup, [probe_call(i) for i in range(count)])
-    if isinstance(text, Refused) or any(name_of(i) not in text for i in range(count)):
+    if isinstance(text, Refusal) or any(name_of(i) not in text for i in range(count)):
         return None
     return _cut(markers.without_blank(text), setup, arguments, count)
 

@@ -57,7 +57,7 @@ def value_of(call: int, argument: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class Refusal:
     """The template raised; `reason` is its message."""
 
     reason: str
@@ -127,7 +127,7 @@ class Probe:
     setup: Setup
     generation: bool
     calls: tuple[Call, ...]
-    result: str | Refused
+    result: str | Refusal
 
 
 Observer = Callable[[Probe], None]
@@ -143,11 +143,11 @@ class Prober:
     renderer: Renderer
     observer: Observer | None = None
     question: Question = _NONE
-    _seen: dict[str, str | Refused] = field(default_factory=dict)
+    _seen: dict[str, str | Refusal] = field(default_factory=dict)
 
     def render(
         self, messages: Sequence[Message], setup: Setup, *, generation: bool = False, calls: Sequence[Call] = ()
-    ) -> str | Refused:
+    ) -> str | Refusal:
         tools = tool_list(setup, calls)
         variables = dict(setup.context)
         key = json.dumps([list(messages), tools, generation, variables])
@@ -157,13 +157,13 @@ class Prober:
                     list(messages), tools=tools, add_generation_prompt=generation, **variables
                 )
             except (TemplateRaised, RenderFailed) as error:
-                self._seen[key] = Refused(str(error))
+                self._seen[key] = Refusal(str(error))
             self._check_size(self._seen[key])
         if self.observer is not None:
             self.observer(Probe(self.question, tuple(messages), setup, generation, tuple(calls), self._seen[key]))
         return self._seen[key]
 
-    def _check_size(self, result: str | Refused) -> None:
+    def _check_size(self, result: str | Refusal) -> None:
         """Everything that is learned from renders takes time and memory with their length."""
         limits = self.renderer.limits
         if isinstance(result, str) and len(result) > limits.probe_chars:
@@ -177,18 +177,18 @@ class Prober:
         *,
         generation: bool = False,
         calls: Sequence[Call] = (),
-    ) -> str | Refused:
+    ) -> str | Refusal:
         """What the render of [user, *turn, *follow] holds after the user's text; `turn` may be empty.  With a
         following message the tail ends before that message's text."""
         messages = [*opening(setup), *turn]
         if turn:
             messages += following(setup, calls)
         rendered = self.render(messages, setup, generation=generation, calls=calls)
-        if isinstance(rendered, Refused):
+        if isinstance(rendered, Refusal):
             return rendered
         at = rendered.rfind(USER)
         if at < 0:
-            return Refused(NOT_SHOWN)
+            return Refusal(NOT_SHOWN)
         tail = rendered[at + len(USER) :]
         for stop in (TOOL_RESULT, NEXT_USER):
             if turn and setup.follow != "none" and stop in tail:
@@ -219,7 +219,7 @@ def asks(name: str, text: str) -> Callable[[Callable[_Asks, _Found]], Callable[_
 def after_content(prober: Prober, setup: Setup) -> str | None:
     """What follows an answer of content alone; None where it does not show."""
     tail = prober.tail([assistant(setup, content=CONTENT)], setup)
-    return None if isinstance(tail, Refused) or CONTENT not in tail else tail[tail.rindex(CONTENT) + len(CONTENT) :]
+    return None if isinstance(tail, Refusal) or CONTENT not in tail else tail[tail.rindex(CONTENT) + len(CONTENT) :]
 
 
 def opening(setup: Setup) -> list[Message]:

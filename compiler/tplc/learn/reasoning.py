@@ -21,7 +21,7 @@ from tplc.learn.probe import (
     CONTROL,
     REASONING,
     Prober,
-    Refused,
+    Refusal,
     Setup,
     asks,
     assistant,
@@ -42,7 +42,7 @@ _NOT_KEYS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ReasoningShown:
     """One render that shows reasoning: the setup, the key, what stands before it in the turn, after it up to the next
     part (content or the first call's name), what that part is, and what follows it."""
 
@@ -55,7 +55,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Markers:
+class ReasoningMarkers:
     """What opens and closes reasoning, and the renders that `shown` it: none where the template only strips it.
 
     `lead` stands before content in a turn without reasoning; it begins with `blank`, an empty or a closed block."""
@@ -64,7 +64,7 @@ class Markers:
     end: str
     lead: str
     blank: str = ""
-    shown: tuple[Shown, ...] = ()
+    shown: tuple[ReasoningShown, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.start or self.end)
@@ -74,7 +74,7 @@ class Markers:
         """What is left of the lead."""
         return self.lead[len(self.blank) :]
 
-    def with_opener(self, opener: str) -> Markers:
+    def with_opener(self, opener: str) -> ReasoningMarkers:
         """The same, with a text before it that was taken for the turn's header."""
         start, lead = opener + self.start, opener + self.lead
         return replace(self, start=start, lead=lead, blank=_blank(lead, start, self.end))
@@ -95,7 +95,7 @@ class Markers:
 @asks("reasoning", REASONED)
 def learn_markers(
     prober: Prober, turn: TurnFacts, base: Setup, contexts: Sequence[Setup], calls: Setup | None, found: Candidates
-) -> Markers:
+) -> ReasoningMarkers:
     """What opens and closes reasoning: where renders show it, else where the template strips it or a prompt has it."""
     lead = plain_lead(prober, turn, base)
     shown = _first_shown(prober, turn, base, contexts, calls, found)
@@ -103,10 +103,10 @@ def learn_markers(
         start, end = _markers(shown, turn, lead, _call_lead(prober, turn, calls))
     else:
         start, end = learn_stripped(prober, turn, base, found, lead)
-    return Markers(start, end, lead, _blank(lead, start, end) if start or end else "", shown)
+    return ReasoningMarkers(start, end, lead, _blank(lead, start, end) if start or end else "", shown)
 
 
-def with_end(markers: Markers) -> tuple[Markers, tuple[str, ...]]:
+def with_end(markers: ReasoningMarkers) -> tuple[ReasoningMarkers, tuple[str, ...]]:
     """Without reasoning that only white space ends: nothing tells where content begins after it.  What is left out, and
     why, is told."""
     if not markers or markers.end.strip():
@@ -119,11 +119,11 @@ def with_end(markers: Markers) -> tuple[Markers, tuple[str, ...]]:
         f"reasoning{place}: only white space ({quoted(markers.end)}) ends it, so nothing tells where content or a "
         "call begins after it; an example pair (--example) can give it other markers"
     )
-    return Markers("", "", markers.lead), (why,)
+    return ReasoningMarkers("", "", markers.lead), (why,)
 
 
 @asks("reasoning", REASONED)
-def learn_reasoning(prober: Prober, turn: TurnFacts, markers: Markers, calls: Setup | None) -> Reasoning:
+def learn_reasoning(prober: Prober, turn: TurnFacts, markers: ReasoningMarkers, calls: Setup | None) -> Reasoning:
     """The mode of reasoning, and its place."""
     if not markers:
         return Reasoning()
@@ -140,7 +140,7 @@ def learn_reasoning(prober: Prober, turn: TurnFacts, markers: Markers, calls: Se
 
 def plain_lead(prober: Prober, turn: TurnFacts, setup: Setup) -> str:
     tail = prober.tail([assistant(setup, content=CONTENT)], setup)
-    assert not isinstance(tail, Refused)
+    assert not isinstance(tail, Refusal)
     text = turn.turn_text(tail)
     return text[: text.index(CONTENT)] if CONTENT in text else ""
 
@@ -151,13 +151,13 @@ def _call_lead(prober: Prober, turn: TurnFacts, calls: Setup | None) -> str:
         return ""
     one = [sentinel_call(0)]
     tail = prober.tail([assistant(calls, calls=one)], calls, calls=one)
-    text = "" if isinstance(tail, Refused) else turn.turn_text(tail)
+    text = "" if isinstance(tail, Refusal) else turn.turn_text(tail)
     return text[: text.index(name_of(0))] if name_of(0) in text else ""
 
 
 def _first_shown(
     prober: Prober, turn: TurnFacts, base: Setup, contexts: Sequence[Setup], calls: Setup | None, found: Candidates
-) -> tuple[Shown, ...]:
+) -> tuple[ReasoningShown, ...]:
     """Renders of the first key that shows reasoning: with content, and with calls."""
     keys = [*REASONING_KEYS, *(key for key in found.keys if key not in _NOT_KEYS and key not in REASONING_KEYS)]
     for key in keys:
@@ -175,10 +175,10 @@ def _printed_whole(prober: Prober, setup: Setup, key: str, calls: Sequence[Call]
     content = None if calls else CONTENT
     message = assistant(setup, content=content, reasoning=("content:" + CONTROL, REASONING), calls=calls)
     tail = prober.tail([message], setup, calls=calls)
-    return not isinstance(tail, Refused) and REASONING in tail
+    return not isinstance(tail, Refusal) and REASONING in tail
 
 
-def _show(prober: Prober, turn: TurnFacts, context: Setup, calls: Setup | None, key: str) -> Iterator[Shown]:
+def _show(prober: Prober, turn: TurnFacts, context: Setup, calls: Setup | None, key: str) -> Iterator[ReasoningShown]:
     if _printed_whole(prober, context, key, ()):
         return
     tail = prober.tail([assistant(context, content=CONTENT, reasoning=(key, REASONING))], context)
@@ -198,14 +198,14 @@ def _after_content(prober: Prober, turn: TurnFacts, setup: Setup, calls: Setup |
     for some in beside:
         message = assistant(setup, content=CONTENT, reasoning=(key, REASONING), calls=some)
         tail = prober.tail([message], setup, calls=some)
-        text = "" if isinstance(tail, Refused) else turn.turn_text(tail)
+        text = "" if isinstance(tail, Refusal) else turn.turn_text(tail)
         if REASONING in text.partition(CONTENT)[2]:
             return True
     return False
 
 
-def _split(turn: TurnFacts, setup: Setup, key: str, tail: str | Refused, then: str) -> Iterator[Shown]:
-    if isinstance(tail, Refused) or tail.count(REASONING) != 1 or CONTROL in tail:
+def _split(turn: TurnFacts, setup: Setup, key: str, tail: str | Refusal, then: str) -> Iterator[ReasoningShown]:
+    if isinstance(tail, Refusal) or tail.count(REASONING) != 1 or CONTROL in tail:
         return
     text = turn.turn_text(tail)
     if REASONING not in text:
@@ -214,10 +214,10 @@ def _split(turn: TurnFacts, setup: Setup, key: str, tail: str | Refused, then: s
     if then not in after:
         return
     at = after.index(then)
-    yield Shown(setup, key, before, after[:at], then, after[at + len(then) :])
+    yield ReasoningShown(setup, key, before, after[:at], then, after[at + len(then) :])
 
 
-def _markers(shown: Sequence[Shown], turn: TurnFacts, lead: str, call_lead: str) -> tuple[str, str]:
+def _markers(shown: Sequence[ReasoningShown], turn: TurnFacts, lead: str, call_lead: str) -> tuple[str, str]:
     """start and end of reasoning: what stands before it; what follows it, less what opens the next part.
 
     `lead` and `call_lead` are what stands before content and before the first call in turns without reasoning.
@@ -255,7 +255,7 @@ def _markers(shown: Sequence[Shown], turn: TurnFacts, lead: str, call_lead: str)
     return start, end
 
 
-def _with_lead(shown: Sequence[Shown], end: str, lead: str) -> str:
+def _with_lead(shown: Sequence[ReasoningShown], end: str, lead: str) -> str:
     """White space that opens content in every turn belongs to the end of reasoning where it follows that: white space
     that neighbours share is written once."""
     both = any(s.then == CONTENT and s.after == end + lead for s in shown)

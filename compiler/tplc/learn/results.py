@@ -17,7 +17,7 @@ from tplc.ir.markers import is_distinctive
 from tplc.learn.probe import (
     TOOL_RESULT,
     Prober,
-    Refused,
+    Refusal,
     Setup,
     asks,
     assistant,
@@ -63,7 +63,7 @@ def _after_result(prober: Prober, setup: Setup) -> str:
     calls = [sentinel_call(0)]
     messages = [*opening(setup), assistant(setup, calls=calls), *following(setup, calls)]
     rendered = prober.render(messages, setup, generation=True, calls=calls)
-    if isinstance(rendered, Refused) or TOOL_RESULT not in rendered:
+    if isinstance(rendered, Refusal) or TOOL_RESULT not in rendered:
         return ""
     rest = rendered[rendered.rindex(TOOL_RESULT) + len(TOOL_RESULT) :]
     return _SENTINEL.split(rest)[-1]

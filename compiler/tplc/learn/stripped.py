@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from tplc.learn.align import pieces
 from tplc.learn.candidates import Candidates
-from tplc.learn.probe import CONTENT, CONTROL, REASONING, Prober, Refused, Setup, assistant
+from tplc.learn.probe import CONTENT, CONTROL, REASONING, Prober, Refusal, Setup, assistant
 from tplc.learn.turn import TurnFacts
 
 
@@ -51,7 +51,7 @@ def _as_written(end: str, lead: str) -> str:
 def _kept(prober: Prober, base: Setup, between: str) -> tuple[bool, bool]:
     content = f"{REASONING}{between}{CONTENT}"
     tail = prober.tail([assistant(base, content=content)], base)
-    if isinstance(tail, Refused):
+    if isinstance(tail, Refusal):
         return False, False
     return REASONING in tail, CONTENT in tail and between in (tail if between == CONTROL else between)
 
@@ -60,7 +60,7 @@ def _rewritten(prober: Prober, base: Setup, constant: str) -> str:
     """What stands between two texts with `constant` between them, when the template writes white space of its own
     around it: then it knows it as a closing marker."""
     tail = prober.tail([assistant(base, content=f"{REASONING}{constant}{CONTENT}")], base)
-    if isinstance(tail, Refused) or REASONING not in tail or CONTENT not in tail:
+    if isinstance(tail, Refusal) or REASONING not in tail or CONTENT not in tail:
         return ""
     between = tail[tail.index(REASONING) + len(REASONING) : tail.index(CONTENT)] if REASONING in tail else ""
     return between if between != constant and between.strip() == constant.strip() else ""
@@ -80,7 +80,7 @@ def _start_for(prober: Prober, turn: TurnFacts, base: Setup, end: str, found: Ca
             continue
         content = f"zqbefore0x{constant}{REASONING}{end}{CONTENT}"
         tail = prober.tail([assistant(base, content=content)], base)
-        if not isinstance(tail, Refused) and constant not in tail and REASONING not in tail and "zqbefore0x" in tail:
+        if not isinstance(tail, Refusal) and constant not in tail and REASONING not in tail and "zqbefore0x" in tail:
             return constant
     return ""
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from tplc.ir.nodes import GenerationPrompt, Json
 from tplc.learn.align import common_prefix, common_suffix, cut_left, cut_right, token_spans
-from tplc.learn.probe import CONTENT, REASONING, USER, Prober, Refused, Setup, asks, assistant, opening, sentinel_call
+from tplc.learn.probe import CONTENT, REASONING, USER, Prober, Refusal, Setup, asks, assistant, opening, sentinel_call
 from tplc.messages import REASONING_KEYS
 
 TURN = "Where does a turn start, what does the prompt already write of it, what ends it?"
@@ -62,9 +62,9 @@ def cut_common(text: str, other: str) -> int:
 def learn_turn(prober: Prober, base: Setup, contexts: Sequence[Setup]) -> TurnFacts:
     """The prompts, and the header that they share with answered turns; what of it opens a part is for `header`."""
     asked = prober.tail([], base)
-    asked = "" if isinstance(asked, Refused) else asked
+    asked = "" if isinstance(asked, Refusal) else asked
     answered = prober.tail([assistant(base, content=CONTENT)], base)
-    assert not isinstance(answered, Refused)  # base_setup saw it render
+    assert not isinstance(answered, Refusal)  # base_setup saw it render
     lead = answered[: answered.index(CONTENT)] if CONTENT in answered else _contentless_lead(prober, base, answered)
     prompts = _prompts(prober, (base, *contexts))
     if not any(prompts.values()):
@@ -114,7 +114,7 @@ def _leads(prober: Prober, base: Setup, asked: str, lead: str) -> list[str]:
     """What stands between the question and the answer: at the end, in the past, and with reasoning."""
     leads = [lead[len(asked) :] if lead.startswith(asked) else lead[cut_common(lead, asked) :]]
     past = prober.tail([assistant(base, content=CONTENT)], replace(base, follow="user"))
-    if not isinstance(past, Refused) and CONTENT in past and past.startswith(asked):
+    if not isinstance(past, Refusal) and CONTENT in past and past.startswith(asked):
         leads.append(past[len(asked) : past.index(CONTENT)])
     return leads + _reasoning_leads(prober, base, asked)
 
@@ -124,7 +124,7 @@ def _reasoning_leads(prober: Prober, base: Setup, asked: str) -> list[str]:
     leads = []
     for key in REASONING_KEYS:
         tail = prober.tail([assistant(base, content=CONTENT, reasoning=(key, REASONING))], base)
-        if not isinstance(tail, Refused) and REASONING in tail and tail.startswith(asked):
+        if not isinstance(tail, Refusal) and REASONING in tail and tail.startswith(asked):
             lead = tail[len(asked) : tail.index(REASONING)]
             if CONTENT not in lead:
                 leads.append(lead)
@@ -134,7 +134,7 @@ def _reasoning_leads(prober: Prober, base: Setup, asked: str) -> list[str]:
 def _contentless_lead(prober: Prober, base: Setup, answered: str) -> str:
     """A template that drops content: the turn opens as its prompt does."""
     prompt = prober.tail([], base, generation=True)
-    return "" if isinstance(prompt, Refused) else answered[: cut_common(answered, prompt)]
+    return "" if isinstance(prompt, Refusal) else answered[: cut_common(answered, prompt)]
 
 
 def _appended(prober: Prober, base: Setup, contexts: Sequence[Setup], asked: str, lead: str) -> TurnFacts:
@@ -150,7 +150,7 @@ def _appended(prober: Prober, base: Setup, contexts: Sequence[Setup], asked: str
     prompts = []
     for setup in (base, *contexts):
         tail = prober.tail([], setup)
-        if not isinstance(tail, Refused) and tail.startswith(anchor):
+        if not isinstance(tail, Refusal) and tail.startswith(anchor):
             head = tail[len(anchor) :]
             if setup is base or head not in [prompt.head for prompt in prompts]:
                 prompts.append(GenerationPrompt(setup.context, head, head))
@@ -167,9 +167,9 @@ def _closes_question(prober: Prober, base: Setup, lead: str) -> str:
 def _generation_prompt(prober: Prober, setup: Setup) -> str | None:
     without = prober.tail([], setup)
     prompt = prober.tail([], setup, generation=True)
-    if isinstance(prompt, Refused):
+    if isinstance(prompt, Refusal):
         return None
-    if isinstance(without, Refused):
+    if isinstance(without, Refusal):
         return None
     if prompt.startswith(without):
         return prompt[len(without) :]
@@ -208,7 +208,7 @@ def _own_header(prober: Prober, base: Setup, asked: str, prompt: str, header: st
     it: the prompt's word then stands for no part of a turn."""
     tails = [prober.tail([assistant(base, content=CONTENT)], base)]
     leads = _call_leads(prober, base)
-    if not leads or isinstance(tails[0], Refused) or CONTENT not in tails[0]:
+    if not leads or isinstance(tails[0], Refusal) or CONTENT not in tails[0]:
         return ""
     shared = _shared_well([tails[0][: tails[0].index(CONTENT)], *leads])
     if not shared.startswith(asked + header):
@@ -225,7 +225,7 @@ def _own_header(prober: Prober, base: Setup, asked: str, prompt: str, header: st
 def _opens(prober: Prober, base: Setup, asked: str, header: str) -> bool:
     """Whether a turn of history opens with this header, no tools being offered."""
     tail = prober.tail([assistant(base, content=CONTENT)], replace(base, tools="none"))
-    return not isinstance(tail, Refused) and tail.startswith(asked + header)
+    return not isinstance(tail, Refusal) and tail.startswith(asked + header)
 
 
 def _call_leads(prober: Prober, base: Setup) -> list[str]:
@@ -235,7 +235,7 @@ def _call_leads(prober: Prober, base: Setup) -> list[str]:
     for tools in ("full", "none"):
         setup = replace(base, tools=tools)
         tail = prober.tail([assistant(setup, calls=[call])], setup, calls=[call])
-        if not isinstance(tail, Refused) and call.name in tail:
+        if not isinstance(tail, Refusal) and call.name in tail:
             leads.append(tail[: tail.index(call.name)])
     return leads
 
@@ -251,4 +251,4 @@ def _shared_well(texts: Sequence[str]) -> str:
 def user_header(prober: Prober, base: Setup) -> str:
     """What stands before the first user message; its end is the user's header."""
     rendered = prober.render(opening(base), base)
-    return "" if isinstance(rendered, Refused) or USER not in rendered else rendered[: rendered.index(USER)]
+    return "" if isinstance(rendered, Refusal) or USER not in rendered else rendered[: rendered.index(USER)]

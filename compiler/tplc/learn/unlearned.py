@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from tplc.errors import UnsupportedTemplate
 from tplc.ir.nodes import TemplateIR
-from tplc.learn.probe import CONTENT, Prober, Refused, Setup, asks, assistant, opening
+from tplc.learn.probe import CONTENT, Prober, Refusal, Setup, asks, assistant, opening
 from tplc.messages import REASONING_KEYS, Call, Message
 
 _CALLS = (Call("zqname0x", (("zqkey0x", "zqvalue0n0x"),)), Call("zqother0x", (("zqplace0x", "zqthing0x"),)))
@@ -58,10 +58,10 @@ def _written_reasoning(prober: Prober, setup: Setup) -> bool:
 def _depends(prober: Prober, setup: Setup, turns: Sequence[Message]) -> bool:
     """Are two turns rendered otherwise, and the first always as it was?"""
 
-    def render(asked: Prober, turn: Message) -> str | Refused:
+    def render(asked: Prober, turn: Message) -> str | Refusal:
         return asked.render([*opening(setup), turn], setup, calls=_CALLS)
 
     one, two = (render(prober, turn) for turn in turns)
-    if isinstance(one, Refused) or isinstance(two, Refused) or one == two:
+    if isinstance(one, Refusal) or isinstance(two, Refusal) or one == two:
         return False
     return all(render(Prober(prober.renderer), turns[0]) == one for _ in range(_TIMES))

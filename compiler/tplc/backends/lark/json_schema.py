@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from tplc.grammars.dialect.values import Reading, is_json
+from tplc.grammars.dialect.values import SchemaReading, is_json
 from tplc.grammars.regular.expressions import Expr, Written
 from tplc.ir.nodes import Dialect, Json
 
@@ -32,7 +32,7 @@ _LARGEST_NUMBER = 1 << 50
 _DEEPEST = 24
 
 
-def as_it_is(schema: Json, dialect: Dialect, reading: Reading) -> Expr | None:
+def as_it_is(schema: Json, dialect: Dialect, reading: SchemaReading) -> Expr | None:
     """The schema as one symbol; None where rules have to say it."""
     if reading.any_order or not is_json(dialect):
         return None

@@ -31,7 +31,7 @@ _WORDS = {"boolean": ("true", "false", "True", "False"), "null": ("null", "None"
 
 
 @dataclass(frozen=True, slots=True)
-class Spelling:
+class WordSpelling:
     """How a dialect writes what is not text, beside what all parsers know: its words, what opens elements."""
 
     words: tuple[tuple[str, str], ...]
@@ -54,7 +54,7 @@ def restricted(shapes: Shapes) -> frozenset[str]:
 
 
 @functools.lru_cache(maxsize=256)
-def text_only(types: frozenset[str], spelling: Spelling) -> Automaton:
+def text_only(types: frozenset[str], spelling: WordSpelling) -> Automaton:
     """Texts that are read as none of the types."""
     ways: list[Expr] = []
     for name in sorted(types):
@@ -62,7 +62,7 @@ def text_only(types: frozenset[str], spelling: Spelling) -> Automaton:
     return negation(from_expr(alt(*ways)))
 
 
-def _read_as(name: str, spelling: Spelling) -> Iterable[Expr]:
+def _read_as(name: str, spelling: WordSpelling) -> Iterable[Expr]:
     for word in dict.fromkeys((*_WORDS.get(name, ()), *(word for kind, word in spelling.words if kind == name))):
         yield seq(_SPACE, lit(word), _SPACE)
     if name == "number":

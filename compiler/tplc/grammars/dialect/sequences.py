@@ -30,7 +30,7 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
-class Members:
+class ObjectMembers:
     """`other`: what any further member looks like, None where there can't be any."""
 
     named: tuple[Member, ...]
@@ -40,7 +40,7 @@ class Members:
     high: int | None = None
 
 
-def in_order(rules: Rules, hint: str, members: Members) -> Expr:
+def in_order(rules: Rules, hint: str, members: ObjectMembers) -> Expr:
     """The named members in their order, optional ones possibly skipped, then the others."""
     required = sum(member.required for member in members.named)
     most = None if members.other is not None else len(members.named)
@@ -49,7 +49,7 @@ def in_order(rules: Rules, hint: str, members: Members) -> Expr:
     return _counted(rules, hint, members)
 
 
-def _plain_order(rules: Rules, hint: str, members: Members) -> Expr:
+def _plain_order(rules: Rules, hint: str, members: ObjectMembers) -> Expr:
     named, separator = members.named, members.separator
     others = EMPTY if members.other is None else rep(seq(separator, members.other), 0, None)
     first = next((index for index, member in enumerate(named) if member.required), None)
@@ -76,7 +76,7 @@ def _following(member: Member, separator: Expr) -> Expr:
     return whole if member.required else opt(whole)
 
 
-def _counted(rules: Rules, hint: str, members: Members) -> Expr:
+def _counted(rules: Rules, hint: str, members: ObjectMembers) -> Expr:
     named = [Member(rules.add(f"{hint}-member", member.expr), member.required) for member in members.named]
     cap = members.low if members.high is None else members.high
     if (len(named) + 1) * (cap + 1) > _MOST_STATES:
@@ -102,7 +102,7 @@ def _counted(rules: Rules, hint: str, members: Members) -> Expr:
     return machine(rules, hint, (0, 0), moves, ends, members.separator)
 
 
-def in_any_order(rules: Rules, hint: str, members: Members) -> Expr | None:
+def in_any_order(rules: Rules, hint: str, members: ObjectMembers) -> Expr | None:
     """Each named member at most once, in any order; None when that takes too many rules.
 
     Of more members than a few, only the required ones are kept count of: an optional one may then come twice.

@@ -22,7 +22,7 @@ from tplc.grammars.dialect.number_values import NumberPlace, number
 from tplc.grammars.dialect.sequences import (
     Items,
     Member,
-    Members,
+    ObjectMembers,
     TooManyStates,
     in_any_order,
     in_order,
@@ -56,9 +56,9 @@ from tplc.grammars.schema.shapes import (
     ANYTHING,
     ArrayShape,
     Contains,
+    NamePattern,
     NumberShape,
     ObjectShape,
-    Pattern,
     Shapes,
     StringShape,
     Sub,
@@ -77,7 +77,7 @@ _MOST_PATTERNS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class SchemaReading:
     """How schemas are taken.
 
     `closed`: an object whose schema lists properties, and says nothing of others, has no others.
@@ -93,7 +93,7 @@ class Reading:
 class Values:
     """Writes the values of one schema after another (`read`) into one set of rules."""
 
-    def __init__(self, rules: Rules, report: Report, dialect: Dialect, reading: Reading) -> None:
+    def __init__(self, rules: Rules, report: Report, dialect: Dialect, reading: SchemaReading) -> None:
         self._rules = rules
         self._report = report
         self._dialect = dialect
@@ -220,7 +220,7 @@ class Values:
         self._report.tighter("type", self._reader.path(sub), "text without the characters that end it")
         return strings.raw_avoiding(self._rules, self._hint(sub), texts, _firsts(around))
 
-    def _format(self, pattern: Pattern, style: ValueStyle) -> Expr:
+    def _format(self, pattern: NamePattern, style: ValueStyle) -> Expr:
         texts = strings.language(StringShape(patterns=(pattern,)), self._report, "#")
         whole = strings.quoted(self._rules, pattern.text, texts, style.strings, self._behind_nested)
         return self._rules.library(pattern.text, whole)
@@ -307,10 +307,10 @@ class Values:
             elif required:
                 return NEVER
         other = self._others(shape, listed, hint, write, key_styles)
-        members = Members(tuple(named), None if other == NEVER else other, separator, shape.low, shape.high)
+        members = ObjectMembers(tuple(named), None if other == NEVER else other, separator, shape.low, shape.high)
         return self._arranged(members, hint, path, ordered=bool(declared))
 
-    def _arranged(self, members: Members, hint: str, path: str, *, ordered: bool) -> Expr:
+    def _arranged(self, members: ObjectMembers, hint: str, path: str, *, ordered: bool) -> Expr:
         """`ordered`: the schema gives an order, which one that only requires names does not."""
         several = len(members.named) > 1 or (members.named and members.other is not None)
         if several and (self._reading.any_order or not ordered):
@@ -380,7 +380,7 @@ class Values:
             sub = self._region(shape, held)
             if self._reader.is_void(sub):
                 continue
-            patterns = tuple(Pattern(text, text in held) for text in texts)
+            patterns = tuple(NamePattern(text, text in held) for text in texts)
             key = self._other_key(StringShape(patterns=patterns, excluded=listed), shape.names, hint, key_styles)
             if key != NEVER:
                 found.append(write(key, sub))
@@ -643,12 +643,12 @@ class Values:
             return frozenset(("null", "boolean", "number", "array", "object"))
         return frozenset("number" if name == "integer" else name for name in types if name != "string")
 
-    def _spelling(self) -> readings.Spelling:
+    def _spelling(self) -> readings.WordSpelling:
         top, elements = self._dialect.top, self._dialect.elements
         words = (("boolean", top.true), ("boolean", top.false), *([("null", top.null)] if top.null else []))
         if elements is None:
-            return readings.Spelling(words)
-        return readings.Spelling(words, elements.item_open, self._pair_opening())
+            return readings.WordSpelling(words)
+        return readings.WordSpelling(words, elements.item_open, self._pair_opening())
 
     def _pair_opening(self) -> str:
         assert self._pairs is not None

@@ -21,7 +21,7 @@ _ASTRAL: Ranges = ((0x10000, 0x10FFFF),)
 _HEX = Chars(codepoints.of("0123456789abcdefABCDEF"))
 
 
-class Quoting:
+class StringQuoting:
     """Writes characters and texts as they stand in strings of one style."""
 
     def __init__(self, rules: Rules, style: StringStyle) -> None:
@@ -49,8 +49,8 @@ class Quoting:
         return chars(ranges)
 
 
-def quoting_of(rules: Rules, style: StringStyle) -> Quoting:
-    return rules.kept(("quoting", style), lambda: Quoting(rules, style))
+def quoting_of(rules: Rules, style: StringStyle) -> StringQuoting:
+    return rules.kept(("quoting", style), lambda: StringQuoting(rules, style))
 
 
 def _json(rules: Rules, style: StringStyle, ranges: Ranges) -> Expr:

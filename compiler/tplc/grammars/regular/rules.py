@@ -37,7 +37,7 @@ class TooManyRules(Exception):
     """One part of a grammar would take more rules than all of it may have."""
 
 
-class Spelling(Protocol):
+class TextSpelling(Protocol):
     """How a target writes what only an automaton says, and which texts it has to write in parts."""
 
     def through(self, rules: Rules, hint: str, stop: Stop, forbidden: tuple[str, ...]) -> Expr:
@@ -53,7 +53,7 @@ class Spelling(Protocol):
 
 
 class Rules:
-    def __init__(self, spelling: Spelling) -> None:
+    def __init__(self, spelling: TextSpelling) -> None:
         self.spelling = spelling
         self._most: int | None = None
         self._bodies: dict[str, Expr] = {}

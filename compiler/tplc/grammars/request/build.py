@@ -10,16 +10,16 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TypeVar
 
-from tplc.grammars.dialect.values import Reading
+from tplc.grammars.dialect.values import SchemaReading
 from tplc.grammars.regular.derivative import after
 from tplc.grammars.regular.expressions import NEVER, Expr, Ref, alt
-from tplc.grammars.regular.rules import Rules, Spelling
+from tplc.grammars.regular.rules import Rules, TextSpelling
 from tplc.grammars.request.calls import GENERAL, Whole, calls_of, response
 from tplc.grammars.request.errors import GrammarNotExact, SchemaTooDeep
-from tplc.grammars.request.layout import Call, TurnRules
+from tplc.grammars.request.layout import ToolRule, TurnRules
 from tplc.grammars.request.openers import call_markers, opener_begun
 from tplc.grammars.request.request import Request, check_request, chosen_tools, prompt_of
-from tplc.grammars.request.size import LEAST_OF_RULE, TooLarge, bounded, largest, within
+from tplc.grammars.request.size import LEAST_OF_RULE, RequestTooLarge, bounded, largest, within
 from tplc.grammars.request.triggers import Takeover, takeovers
 from tplc.grammars.schema.report import Report
 from tplc.ir.forms import forms_with
@@ -32,7 +32,7 @@ Made = TypeVar("Made")
 def made_of(
     ir: TemplateIR,
     request: Request,
-    spelling: Spelling,
+    spelling: TextSpelling,
     write: Callable[[RequestRules], Made],
     whole: Whole | None = None,
 ) -> Made:
@@ -41,7 +41,7 @@ def made_of(
     while True:
         try:
             return write(RequestRules(ir, request, general, spelling, whole))
-        except TooLarge as error:
+        except RequestTooLarge as error:
             # Each time there are more of them, so this ends.
             general |= error.names
         except RecursionError:
@@ -52,7 +52,12 @@ class RequestRules:
     """The rules with these schemas said generally (by their tools; "" is the response format)."""
 
     def __init__(
-        self, ir: TemplateIR, request: Request, general: frozenset[str], spelling: Spelling, whole: Whole | None = None
+        self,
+        ir: TemplateIR,
+        request: Request,
+        general: frozenset[str],
+        spelling: TextSpelling,
+        whole: Whole | None = None,
     ) -> None:
         self.ir, self.request, self.general, self.whole = ir, request, general, whole
         self.prompt = prompt_of(ir, request.context)
@@ -64,7 +69,7 @@ class RequestRules:
         self.fired: list[Takeover] = []
         # What the schemas allow, as rules: of each tool, and of the response format as "".
         self.parts: dict[str, Expr] = {}
-        self.made_calls: list[Call] = []
+        self.made_calls: list[ToolRule] = []
 
     @property
     def lazy(self) -> bool:
@@ -94,7 +99,9 @@ class RequestRules:
     def answer(self, schema: Json) -> Expr:
         """reasoning? answer, in the response format"""
         request = self.request
-        reading = Reading(closed=False, plain_integers=False, any_order=request.any_order, formats=request.formats)
+        reading = SchemaReading(
+            closed=False, plain_integers=False, any_order=request.any_order, formats=request.formats
+        )
         wanted = self.bounded("", schema, True)
         most = None if "" in self.general else self.most_rules
         value = within(self.rules, "", most, partial(response, self.rules, self.report, wanted, reading, self.whole))
@@ -102,16 +109,16 @@ class RequestRules:
         turn = TurnRules(self.rules, self.ir, call_markers(self.ir, lower(self.ir)), self.prompt.head)
         return _continued(self.rules, self.ir, turn.with_value(value), self.prompt)
 
-    def calls(self) -> list[Call]:
+    def calls(self) -> list[ToolRule]:
         request = self.request
-        reading = Reading(closed=not request.open_objects, any_order=request.any_order, formats=request.formats)
+        reading = SchemaReading(closed=not request.open_objects, any_order=request.any_order, formats=request.formats)
         schemas = {name: self.bounded(name, schema, GENERAL) for name, schema in self.chosen.items()}
         most = {name: self.most_rules for name in self.chosen if name not in self.general}
         calls = calls_of(self.rules, self.report, self.ir, schemas, reading, most, self.whole)
         self.parts |= {call.name: call.arguments for call in calls}
         return calls
 
-    def ways_to_call(self, form: TemplateIR, calls: list[Call]) -> list[Expr]:
+    def ways_to_call(self, form: TemplateIR, calls: list[ToolRule]) -> list[Expr]:
         """Where the grammar takes over, the calls; else all of the turn up to them as well."""
         wanted, head, acceptor = self.request.parallel_tool_calls, self.prompt.head, lower(form)
         parallel = self.ir.tools.parallel if wanted is None else wanted
@@ -143,7 +150,7 @@ class RequestRules:
         most = self.request.most_characters
         if len(text) > most:
             parts = {name: part for name, part in self.parts.items() if name not in self.general}
-            raise TooLarge(largest(finished, sizes, len(text), parts, most))
+            raise RequestTooLarge(largest(finished, sizes, len(text), parts, most))
 
 
 def _continued(rules: Rules, ir: TemplateIR, turn: Expr, prompt: GenerationPrompt) -> Expr:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from tplc.grammars.dialect.values import Reading, Values
+from tplc.grammars.dialect.values import SchemaReading, Values
 from tplc.grammars.regular.codepoints import ALL
 from tplc.grammars.regular.expressions import NEVER, Expr, lit, rep, seq
 from tplc.grammars.regular.quoting import quoting_of
 from tplc.grammars.regular.rules import Rules
 from tplc.grammars.request.errors import NothingAllowed
-from tplc.grammars.request.layout import Call
+from tplc.grammars.request.layout import ToolRule
 from tplc.grammars.request.size import within
 from tplc.grammars.schema.reader import SchemaReader
 from tplc.grammars.schema.report import Report
@@ -22,7 +22,7 @@ from tplc.lower.layouts import text_at, text_behind
 
 GENERAL: Json = {"type": "object"}
 # What a target has to say a JSON value of a schema with, in place of rules; None where it says another one.
-Whole = Callable[[Json, Dialect, Reading], Expr | None]
+Whole = Callable[[Json, Dialect, SchemaReading], Expr | None]
 _JSON = Dialect(top=JSON_STYLE, in_list=JSON_STYLE, in_object=JSON_STYLE)
 
 
@@ -31,10 +31,10 @@ def calls_of(
     report: Report,
     ir: TemplateIR,
     functions: dict[str, Json],
-    reading: Reading,
+    reading: SchemaReading,
     most: Mapping[str, int],
     whole: Whole | None = None,
-) -> list[Call]:
+) -> list[ToolRule]:
     """`most`: how many rules a tool's arguments may take; `whole`: what else says a schema as it is."""
     assert ir.tools.dialect is not None
     values = Values(rules, report, ir.tools.dialect, reading)
@@ -51,11 +51,11 @@ def calls_of(
         reader = SchemaReader(schema, report, formats=reading.formats)
         if form.encoded:
             report.looser("parameters", "#", "any object: it is written inside a text")
-            calls.append(Call(name, rules.add(f"{name}-arguments", _in_json_string(rules))))
+            calls.append(ToolRule(name, rules.add(f"{name}-arguments", _in_json_string(rules))))
             continue
         said = None if whole is None or form.pairs is not None else whole(schema, ir.tools.dialect, reading)
         if said is not None:
-            calls.append(Call(name, rules.add(f"{name}-arguments", said)))
+            calls.append(ToolRule(name, rules.add(f"{name}-arguments", said)))
             continue
         arguments = within(rules, name, most.get(name), partial(_arguments, values, reader, name, form, after_call))
         if arguments == NEVER:
@@ -65,7 +65,7 @@ def calls_of(
         one_word = any(slot.kind == "name" and slot.stops == WHITE_SPACE for slot in form.header)
         if (end_of_name and end_of_name in name) or (one_word and len(name.split()) > 1):
             report.looser("name", "#", "it holds what ends a name, so what is called can't be told")
-        calls.append(Call(name, rules.add(f"{name}-arguments", arguments)))
+        calls.append(ToolRule(name, rules.add(f"{name}-arguments", arguments)))
     report.tool = ""
     if not calls:
         raise NothingAllowed(", ".join(functions))
@@ -90,7 +90,7 @@ def _first_name(form: CallForm) -> str:
     return "f" + text_behind(form.call, "name") if named else ""
 
 
-def response(rules: Rules, report: Report, schema: Json, reading: Reading, whole: Whole | None = None) -> Expr:
+def response(rules: Rules, report: Report, schema: Json, reading: SchemaReading, whole: Whole | None = None) -> Expr:
     said = None if whole is None else whole(schema, _JSON, reading)
     if said is not None:
         return rules.add("response", said)

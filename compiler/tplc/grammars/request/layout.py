@@ -14,7 +14,7 @@ from tplc.grammars.regular.expressions import EMPTY, Chars, Expr, alt, lit, opt,
 from tplc.grammars.regular.quoting import quoting_of
 from tplc.grammars.regular.rules import Rules
 from tplc.grammars.regular.until import Stop, stop_at
-from tplc.grammars.request.openers import Markers, first_of_turn, mark
+from tplc.grammars.request.openers import CallMarkers, first_of_turn, mark
 from tplc.grammars.schema.strings import Free, raw_through
 from tplc.ir.nodes import Layout, TemplateIR, Text
 from tplc.lower import Marker, lower
@@ -25,7 +25,7 @@ _COUNT = alt(lit("0"), seq(Chars(codepoints.span("1", "9")), rep(Chars(codepoint
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ToolRule:
     """One tool: its name as written, and the rule of its arguments."""
 
     name: str
@@ -33,7 +33,7 @@ class Call:
 
 
 class TurnRules:
-    def __init__(self, rules: Rules, ir: TemplateIR, markers: Markers, head: str) -> None:
+    def __init__(self, rules: Rules, ir: TemplateIR, markers: CallMarkers, head: str) -> None:
         """`head`: what the prompt holds of the turn."""
         acceptor = lower(ir)
         self._rules = rules
@@ -47,15 +47,15 @@ class TurnRules:
 
     # Calls
 
-    def section(self, calls: list[Call], *, parallel: bool) -> Expr:
+    def section(self, calls: list[ToolRule], *, parallel: bool) -> Expr:
         """section = first call (next call)* end content?"""
         return seq(lit(self._markers.first.lstrip()), self._calls(calls, parallel=parallel))
 
-    def at_once(self, calls: list[Call], *, parallel: bool) -> Expr:
+    def at_once(self, calls: list[ToolRule], *, parallel: bool) -> Expr:
         """The section with nothing before it."""
         return seq(self._gap(), self.section(calls, parallel=parallel))
 
-    def _calls(self, calls: list[Call], *, parallel: bool) -> Expr:
+    def _calls(self, calls: list[ToolRule], *, parallel: bool) -> Expr:
         """What follows the text that opens the first call."""
         markers = self._markers
         first = self._call(calls, lit(str(self._ir.tools.index_base)))
@@ -68,11 +68,11 @@ class TurnRules:
         following = rep(seq(lit(markers.next), self._call(calls, _COUNT)), 0, None) if parallel else EMPTY
         return self._rules.add("calls", seq(first, following, end, self._gap(), self._content_after()))
 
-    def _call(self, calls: list[Call], index: Expr) -> Expr:
+    def _call(self, calls: list[ToolRule], index: Expr) -> Expr:
         ways = [self._rules.add(call.name, self._filled(self._markers.call, call, index)) for call in calls]
         return self._rules.add("call", alt(*ways)) if len(ways) > 1 else alt(*ways)
 
-    def _filled(self, layout: Layout, call: Call, index: Expr) -> Expr:
+    def _filled(self, layout: Layout, call: ToolRule, index: Expr) -> Expr:
         slots = {
             "name": self._name(call.name),
             "arguments": call.arguments,
@@ -93,7 +93,7 @@ class TurnRules:
 
     # Turns
 
-    def with_calls(self, calls: list[Call], *, parallel: bool) -> Expr:
+    def with_calls(self, calls: list[ToolRule], *, parallel: bool) -> Expr:
         """reasoning? content? section content?, as far as the format has them"""
         tail = self._calls(calls, parallel=parallel)
         ways = [self._opened(tail, first=True)]

@@ -18,7 +18,7 @@ _PROSE = frozenset(".,;:!?'\"()-–—…")
 
 
 @dataclass(frozen=True, slots=True)
-class Markers:
+class CallMarkers:
     """The texts around calls, with the white space that neighbours share written once.
 
     `first` comes before the first call at the beginning of a turn, `later` before the first call behind something
@@ -36,7 +36,7 @@ class Markers:
     bare: bool
 
 
-def opener_begun(markers: Markers, head: str) -> str:
+def opener_begun(markers: CallMarkers, head: str) -> str:
     """How much of the first call's opener the prompt's head already holds."""
     opener = markers.first.lstrip()
     return next((opener[:n] for n in range(len(opener), 0, -1) if head.endswith(opener[:n])), "")
@@ -49,10 +49,10 @@ def shared(before: str, marker: str) -> str:
     return marker[count:]
 
 
-def call_markers(ir: TemplateIR, acceptor: Acceptor) -> Markers:
+def call_markers(ir: TemplateIR, acceptor: Acceptor) -> CallMarkers:
     calls = acceptor.calls
     if calls is None:
-        return Markers("", "", "", "", (), None, True)
+        return CallMarkers("", "", "", "", (), None, True)
     section, opening = calls.section_start, text_at(calls.call, 0)
     inner = calls.call[1:] if opening else calls.call
     closing = text_at(inner, len(inner) - 1)
@@ -63,7 +63,7 @@ def call_markers(ir: TemplateIR, acceptor: Acceptor) -> Markers:
     following = separator + shared(closing + separator, opening)
     end = shared(closing, calls.section_end) if closing else calls.section_end
     bare = calls.where == "line start"
-    return Markers(first, later, following, end, inner, None if bare else mark(first.lstrip()), bare)
+    return CallMarkers(first, later, following, end, inner, None if bare else mark(first.lstrip()), bare)
 
 
 def first_of_turn(ir: TemplateIR, marker: str) -> str:

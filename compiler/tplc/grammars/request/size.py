@@ -15,7 +15,7 @@ MOST_CHARACTERS = 4_000_000
 LEAST_OF_RULE = 40
 
 
-class TooLarge(Exception):
+class RequestTooLarge(Exception):
     """These schemas, by their tools ("" is the response format), have to be said more generally."""
 
     def __init__(self, names: frozenset[str]) -> None:
@@ -43,7 +43,7 @@ def within(rules: Rules, name: str, most: int | None, make: Callable[[], Expr]) 
     try:
         return make()
     except TooManyRules:
-        raise TooLarge(frozenset((name,))) from None
+        raise RequestTooLarge(frozenset((name,))) from None
     except RecursionError:
         raise SchemaTooDeep(name or "response format") from None
     finally:

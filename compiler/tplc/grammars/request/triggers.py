@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from tplc.grammars.request.openers import Markers, opener_begun
+from tplc.grammars.request.openers import CallMarkers, opener_begun
 from tplc.lower import Acceptor
 from tplc.lower.layouts import text_at
 
@@ -44,7 +44,7 @@ class Takeover:
         return tuple(self.opener + name for name in self.names) or (self.opener,)
 
 
-def takeovers(acceptor: Acceptor, markers: Markers, names: Iterable[str], head: str) -> tuple[Takeover, ...]:
+def takeovers(acceptor: Acceptor, markers: CallMarkers, names: Iterable[str], head: str) -> tuple[Takeover, ...]:
     """`head`: what the prompt holds of the turn; where that begins an opener, the rest of it triggers."""
     begun = opener_begun(markers, head)
     opener = markers.first.lstrip()

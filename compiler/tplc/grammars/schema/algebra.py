@@ -19,9 +19,9 @@ from tplc.grammars.schema.shapes import (
     ArrayShape,
     Contains,
     Evaluated,
+    NamePattern,
     NumberShape,
     ObjectShape,
-    Pattern,
     Shapes,
     StringShape,
     Sub,
@@ -220,7 +220,7 @@ def _not_string(shape: StringShape) -> tuple[list[StringShape], bool]:
         found.append(StringShape(high=shape.low - 1))
     if shape.high is not None:
         found.append(StringShape(low=shape.high + 1))
-    found += [StringShape(patterns=(Pattern(p.text, not p.wanted, p.is_format),)) for p in shape.patterns]
+    found += [StringShape(patterns=(NamePattern(p.text, not p.wanted, p.is_format),)) for p in shape.patterns]
     if shape.values is not None:
         found.append(StringShape(excluded=shape.values))
     if shape.excluded:

@@ -23,10 +23,10 @@ from tplc.grammars.schema.shapes import (
     ArrayShape,
     Contains,
     Evaluated,
+    NamePattern,
     NumberShape,
     ObjectShape,
     Others,
-    Pattern,
     Shapes,
     StringShape,
     Sub,
@@ -123,7 +123,7 @@ class Keywords:
             if not isinstance(text, str):
                 self._report.looser(keyword, node.path, f"left out: {shown(text)} is not text")
                 continue
-            pattern = Pattern(text, is_format=keyword == "format")
+            pattern = NamePattern(text, is_format=keyword == "format")
             if pattern.is_format and text not in strings.KNOWN_FORMATS:
                 continue
             problem = strings.problem(pattern)
@@ -158,7 +158,7 @@ class Keywords:
         properties = tuple((name, self._sub(node.member("properties", name))) for name in self._map(node, "properties"))
         patterns = []
         for text in self._map(node, "patternProperties"):
-            problem = strings.problem(Pattern(text)) or strings.problem(Pattern(text, wanted=False))
+            problem = strings.problem(NamePattern(text)) or strings.problem(NamePattern(text, wanted=False))
             if problem is None:
                 patterns.append((text, self._sub(node.member("patternProperties", text))))
             else:

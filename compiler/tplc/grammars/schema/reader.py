@@ -22,10 +22,10 @@ from tplc.grammars.schema.shapes import (
     EVERYTHING,
     NOTHING,
     ArrayShape,
+    NamePattern,
     NumberShape,
     ObjectShape,
     Others,
-    Pattern,
     Shapes,
     StringShape,
     Sub,
@@ -432,4 +432,4 @@ def number_fits(shape: NumberShape, value: Fraction) -> bool:
 
 
 def _name_fits(pattern: str, name: str) -> bool:
-    return strings.fits(StringShape(patterns=(Pattern(pattern),)), name)
+    return strings.fits(StringShape(patterns=(NamePattern(pattern),)), name)

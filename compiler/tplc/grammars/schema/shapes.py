@@ -33,7 +33,7 @@ class NumberShape:
 
 
 @dataclass(frozen=True, slots=True)
-class Pattern:
+class NamePattern:
     text: str
     wanted: bool = True
     is_format: bool = False
@@ -43,7 +43,7 @@ class Pattern:
 class StringShape:
     low: int = 0
     high: int | None = None
-    patterns: tuple[Pattern, ...] = ()
+    patterns: tuple[NamePattern, ...] = ()
     values: tuple[str, ...] | None = None
     excluded: tuple[str, ...] = ()
 

@@ -51,7 +51,7 @@ from tplc.grammars.regular.rules import Rules
 from tplc.grammars.regular.until import Stop, quoted_loosely, through, without
 from tplc.grammars.schema.formats import BEYOND, PATTERNS
 from tplc.grammars.schema.report import Report
-from tplc.grammars.schema.shapes import Pattern, StringShape
+from tplc.grammars.schema.shapes import NamePattern, StringShape
 from tplc.ir.nodes import StringStyle
 
 KNOWN_FORMATS = frozenset(PATTERNS) | BEYOND
@@ -79,18 +79,18 @@ Language = Free | Texts | Expr | Automaton
 
 
 @functools.lru_cache(maxsize=4096)
-def _pattern(pattern: Pattern) -> Expr | Automaton:
+def _pattern(pattern: NamePattern) -> Expr | Automaton:
     return pattern_expr(PATTERNS[pattern.text] if pattern.is_format else pattern.text)
 
 
 @functools.lru_cache(maxsize=4096)
-def _automaton(pattern: Pattern) -> Automaton:
+def _automaton(pattern: NamePattern) -> Automaton:
     found = _pattern(pattern)
     positive = found if isinstance(found, Automaton) else from_expr(found)
     return positive if pattern.wanted else negation(positive)
 
 
-def problem(pattern: Pattern) -> str | None:
+def problem(pattern: NamePattern) -> str | None:
     """Why a pattern can't be said in a grammar; None when it can."""
     if pattern.is_format and pattern.text in BEYOND:
         return "no grammar of sensible size says it"
