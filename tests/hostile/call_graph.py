@@ -20,7 +20,8 @@ from collections.abc import Iterator
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Graph = dict[str, set[str]]
-DISPATCH = frozenset(["_state", "_plain_to"])  # attributes that hold functions
+DISPATCH = frozenset(["_state", "_plain_to", "_undecided"])  # attributes that hold functions
+HOLDS_ONE = {"_through": "_regular"}  # and those that hold one only, or none: it is no state
 
 
 def cycles(*sources: str) -> list[set[str]]:
@@ -62,7 +63,8 @@ class _Sources:
             self.by_name.setdefault(owner if word == "__init__" else word, set()).add(name)
         words = [word for tree in trees for word in _handed_on(tree)]
         values = {name for word in words for name in self.by_name.get(word, ())}
-        self.handed_on = {name for name in values if not name.endswith(".__init__")}
+        apart = {name for word in HOLDS_ONE.values() for name in self.by_name.get(word, ())}
+        self.handed_on = {name for name in values - apart if not name.endswith(".__init__")}
 
     def graph(self) -> Graph:
         calls = {name: _calls(body) for name, body in self.bodies.items()}
@@ -73,6 +75,7 @@ class _Sources:
         found = self.by_name.get(word, set())
         if word in DISPATCH:
             return self.handed_on
+        found = found | self.by_name.get(HOLDS_ONE.get(word, ""), set())
         if isinstance(called, ast.Name):
             return {one for one in found if one == word or one.endswith(".__init__")}
         if not isinstance(called, ast.Attribute) or _last(called.value) in _texts(self.bodies[name]):
@@ -89,7 +92,7 @@ class _Sources:
     def unknown(self) -> set[str]:
         """What is called that is neither here nor of the language or its library, by its last name."""
         words = {_last(call.func) for body in self.bodies.values() for call in _calls(body)}
-        words -= DISPATCH | self.by_name.keys() | self.bases.keys()
+        words -= DISPATCH | HOLDS_ONE.keys() | self.by_name.keys() | self.bases.keys()
         return {word for word in words if not hasattr(builtins, word) and not _is_built_in(word)}
 
     def _above(self, name: str) -> list[str]:

@@ -15,10 +15,9 @@ from tplc.cli.progress import counting
 from tplc.cli.shown import print_json
 from tplc.errors import UsageError
 from tplc.ir.visible import one_line, shown, visible
-from tplc.project.artifacts import check_report, write_output
+from tplc.project.artifacts import check_earlier, check_report, write_output
 from tplc.project.build import Outcome, build, exit_code_of
 from tplc.project.check import Finding, check
-from tplc.project.files import read_text
 from tplc.project.manifest import Manifest, Model, find_manifest, load_manifest
 from tplc.sources.builtin import PREFIX
 from tplc.spread import check_engine
@@ -227,10 +226,9 @@ def _for_workflow(text: str, codes: Sequence[tuple[str, str]]) -> str:
 
 
 def _check_junit(path: str) -> None:
-    """What was there may be an earlier report, and nothing else: a check changes no file."""
-    check_report(path)
-    if path != "-" and os.path.isfile(path) and not read_text(path).startswith(_JUNIT) and os.path.getsize(path):
-        raise UsageError(f"{path}: is there already, and no report of tests: name another file")
+    """A check changes no file."""
+    problem = f"{path}: is there already, and no report of tests: name another file"
+    check_earlier(path, _JUNIT, UsageError(problem))
 
 
 def _junit(findings: Sequence[Finding]) -> str:

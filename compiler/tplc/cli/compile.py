@@ -25,7 +25,7 @@ from tplc.ir.nodes import TemplateIR
 from tplc.ir.profiles import PROFILES, Profile
 from tplc.ir.runtimes import RUNTIME_FILE, Runtime
 from tplc.native import check_native, compile_native, extension_of, is_native
-from tplc.project.artifacts import check_output, check_report, not_ours, write_bytes, write_output
+from tplc.project.artifacts import check_earlier, check_output, check_report, not_ours, write_bytes, write_output
 from tplc.project.declared import telling_places
 from tplc.project.depfile import depfile
 from tplc.project.files import read_examples, read_schema, read_text, read_tools
@@ -253,11 +253,8 @@ def _check_depfile(options: CompileOptions) -> None:
         raise UsageError("--depfile: a rule needs the name of what is made: give --output FILE")
     if os.path.abspath(options.depfile) == os.path.abspath(options.output):
         raise UsageError(f"--depfile {options.depfile}: is the output itself")
-    check_report(options.depfile)
-    if not options.force and os.path.isfile(options.depfile):
-        rule = read_text(options.depfile)
-        if rule.strip() and not rule.startswith(depfile(options.output, ()).strip()):
-            raise not_ours(options.depfile)
+    begins = "" if options.force else depfile(options.output, ()).strip()
+    check_earlier(options.depfile, begins, not_ours(options.depfile))
 
 
 def _named(options: CompileOptions) -> list[tuple[str, str | None]]:
