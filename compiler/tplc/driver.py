@@ -192,7 +192,7 @@ def open_renderer(
         limits = make_limits(limits)
     limits, tokens = Limits() if limits is None else limits, dict(special_tokens or {})
     given.instance("limits", limits, Limits, 'Limits (tplc.render), or such as {"memory_mb": 512}')
-    if "{" not in source_text:
+    if "{" not in source_text and len(source_text) <= limits.source_chars:
         raise UnsupportedTemplate(name, _no_jinja(source_text))
     if probing and len(source_text) <= limits.source_chars:
         tokens |= stand_ins(source_text, tokens)
