@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tplc.backends.lark.json_schema import as_it_is
-from tplc.grammars.dialect.values import Reading
+from tplc.grammars.dialect.values import SchemaReading
 from tplc.grammars.regular.expressions import Written
 from tplc.ir.nodes import JSON_STYLE, Dialect
 
@@ -35,7 +35,7 @@ def of(**properties: Any) -> dict[str, Any]:
     ],
 )
 def test_taken(schema: dict[str, Any], text: str) -> None:
-    assert as_it_is(schema, JSON, Reading()) == Written(f"%json {text}", ())
+    assert as_it_is(schema, JSON, SchemaReading()) == Written(f"%json {text}", ())
 
 
 @pytest.mark.parametrize(
@@ -58,8 +58,8 @@ def test_taken(schema: dict[str, Any], text: str) -> None:
     ],
 )
 def test_said_by_rules(schema: Any) -> None:
-    assert as_it_is(schema, JSON, Reading()) is None
+    assert as_it_is(schema, JSON, SchemaReading()) is None
 
 
 def test_any_order_is_said_by_rules() -> None:
-    assert as_it_is(of(), JSON, Reading(any_order=True)) is None
+    assert as_it_is(of(), JSON, SchemaReading(any_order=True)) is None

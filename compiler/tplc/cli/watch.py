@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from itertools import count
+from types import FrameType
 
 from tplc.ir.visible import shown
 
 # Seconds between two looks.  A file is looked at by its status: no event of any system is waited for.
 _EVERY = 0.25
 WRONG_USAGE = 2
+INTERRUPTED = 130
 State = dict[str, tuple[int, int, int] | None]
 
 
 def watch(command: Sequence[str], files: Callable[[], Sequence[str]]) -> None:
     """Runs the command now and after each change, until it is interrupted.  `files` are those of the moment: what a
     template is made of may change with it."""
+    signal.signal(signal.SIGINT, _leave)
     print(f"watching {_named(files())}; Ctrl-C ends it", file=sys.stderr)
     for run in count():
         before = _state(files())
@@ -29,6 +33,12 @@ def watch(command: Sequence[str], files: Callable[[], Sequence[str]]) -> None:
             raise SystemExit(code)
         changed = _changed(before)
         print(f"\n{time.strftime('%H:%M:%S')} {_named(changed)} changed", file=sys.stderr)
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    """At once: nothing is left to do here, and an exception that is raised in a finaliser is lost.  A command that runs
+    is interrupted by itself."""
+    os._exit(INTERRUPTED)
 
 
 def _changed(before: State) -> list[str]:
