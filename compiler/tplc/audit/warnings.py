@@ -38,7 +38,7 @@ from tplc.learn.probe import (
     sentinel_call,
     tool_list,
 )
-from tplc.messages import Message, text_content
+from tplc.messages import Message, text_content, tool_result
 from tplc.render import CLOCK, Renderer, Trace
 
 MOST_RENDERS = 1500  # a template that names more phrases than these is checked for as many
@@ -101,11 +101,11 @@ class _Conversation:
             if role == "assistant":
                 called = len(messages) + 1 < len(self.roles) and self.roles[len(messages) + 1] == "tool"
                 messages.append(assistant(self.setup, content=text, calls=calls if called else ()))
+            elif role == "tool":
+                identity = "zqid0".ljust(self.setup.ids, "w")
+                messages.append(tool_result(text, parts=self.setup.parts, name=calls[0].name, id=identity))
             else:
-                message: Message = {"role": role, "content": text_content(text, parts=self.setup.parts)}
-                if role == "tool":
-                    message |= {"name": calls[0].name, "tool_call_id": "zqid0".ljust(self.setup.ids, "w")}
-                messages.append(message)
+                messages.append({"role": role, "content": text_content(text, parts=self.setup.parts)})
         tools, context = tool_list(self.setup, calls), dict(self.setup.context)
         try:
             traced = self.renderer.trace(

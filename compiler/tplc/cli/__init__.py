@@ -14,7 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# What a shell says of a program that SIGPIPE ended.
+# What a shell says of a program that SIGINT or SIGPIPE ended.
+INTERRUPTED = 130
 CLOSED_PIPE = 141
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
@@ -81,4 +82,4 @@ def _run(arguments: Sequence[str] | None) -> None:
     except KeyboardInterrupt:
         if arguments is None:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # it ends already
-        raise SystemExit(130) from None
+        raise SystemExit(INTERRUPTED) from None

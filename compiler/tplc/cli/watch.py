@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 from types import FrameType
 
+from tplc.cli import INTERRUPTED
 from tplc.ir.visible import shown
 
 # Seconds between two looks.  A file is looked at by its status: no event of any system is waited for.
 _EVERY = 0.25
 WRONG_USAGE = 2
-INTERRUPTED = 130
 State = dict[str, tuple[int, int, int] | None]
 
 

@@ -12,6 +12,8 @@ import sys
 import time
 from contextlib import suppress
 
+from tplc.cli import INTERRUPTED
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FrameType
@@ -100,7 +102,7 @@ def _watch(command: int, told: int) -> int:
     if code >= 0:
         return code
     if -code == signal.SIGINT:
-        return 130  # interrupted again at its very end, where the interpreter hears of it no more
+        return INTERRUPTED  # interrupted again at its very end, where the interpreter hears of it no more
     if -code in (signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
         # As if there were one process.
         signal.signal(-code, signal.SIG_DFL)

@@ -16,7 +16,6 @@ from string import ascii_lowercase
 
 # Letters, a number, maybe one more number, and a last letter; ids are filled up with `w` to the length that is wanted.
 _PROBE = re.compile(r"zq([a-z]*?)([a-z]?)([0-9]+)((?:n|token)[0-9]+)?(x|w*)")
-_PHRASE = re.compile(r"(?<=['\"])[a-z]{2,}(?=['\"])")
 _PHRASE = re.compile(r"(?<=['\"])[a-z]{1,12}(?=['\"])")
 _CONSONANTS, _VOWELS = "bcdfghjklmnprstvz", "aeiou"
 _DIGITS = "0123456789"

@@ -102,10 +102,10 @@ class Renderer:
         self._worker: Worker | None = None
         self._closed = False
         self._deadline: float | None = None
-        self._disguise = Disguise(source)
-        self._answered: dict[str, str] = {}
         if len(source) > limits.source_chars:
             raise LimitExceeded(name, "source_chars", str(limits.source_chars))
+        self._disguise = Disguise(source)
+        self._answered: dict[str, str] = {}  # what was asked with probe words, as JSON, and the render
         self._start()
 
     def render(
@@ -117,8 +117,10 @@ class Renderer:
         **variables: Json,
     ) -> str:
         given = self._given(messages, tools, variables, add_generation_prompt=add_generation_prompt)
-        written = self._disguise.show(cast(str, self._ask({"render": given})))
-        self._answered[json.dumps(given)] = written
+        hidden = self._disguise.hide(given)
+        written = self._disguise.show(cast(str, self._ask(f'{{"render": {hidden}}}')))
+        if hidden != given:
+            self._answered[given] = written
         return written
 
     def trace(
@@ -133,7 +135,7 @@ class Renderer:
     ) -> Trace:
         """A render at some moment, with how it came about.  What depends on chance depends on the seed."""
         given = self._given(messages, tools, variables, add_generation_prompt=add_generation_prompt)
-        return self._traced(self._ask({"trace": given, "clock": clock.timetuple()[:6], "seed": seed}))
+        return self._trace(self._disguise.hide(given), clock, seed)
 
     def differs_in_other_words(self, most: int = 32) -> int | None:
         """A second look at what was asked with probe words (see `disguise`): some of it is asked again, in words that
@@ -141,8 +143,7 @@ class Renderer:
         None when all is the same but for the letters of those words, whole or in pieces.
         """
         chance = random.SystemRandom()
-        asked = [given for given in self._answered if self._disguise.hide(given) != given]
-        for given in chance.sample(asked, min(most, len(asked))):
+        for given in chance.sample(list(self._answered), min(most, len(self._answered))):
             if self._unlike(given, chance) is None:
                 continue
             # Now and then, drawn letters are a phrase that the template looks for; one that knows words differs often.
@@ -153,16 +154,16 @@ class Renderer:
 
     def _unlike(self, given: str, chance: random.Random) -> int | None:
         other = Disguise(self.source, chance=chance)
-        question = {"trace": json.loads(other.hide(given)), "clock": CLOCK.timetuple()[:6], "seed": 0}
         try:
-            traced = self._traced(self._ask(question))
+            traced = self._trace(other.hide(given), CLOCK, 0)
         except (TemplateRaised, RenderFailed) as error:
             return error.line or 0
         at = self._disguise.first_unlike(other, given, self._disguise.hide(self._answered[given]), traced.text)
         return None if at is None else traced.line_at(at)
 
-    def _traced(self, answer: Json) -> Trace:
-        told: Any = answer
+    def _trace(self, hidden: str, clock: datetime, seed: int) -> Trace:
+        moment = json.dumps(clock.timetuple()[:6])
+        told: Any = self._ask(f'{{"trace": {hidden}, "clock": {moment}, "seed": {seed}}}')
         show = self._disguise.show
         return Trace(
             pieces=tuple((int(line), show(str(text))) for line, text in told["pieces"]),
@@ -177,19 +178,21 @@ class Renderer:
         variables: dict[str, Json],
         *,
         add_generation_prompt: bool,
-    ) -> dict[str, object]:
+    ) -> str:
+        """What the template is given, as JSON."""
         # `documents` is always defined, as apply_chat_template has it.
         given: dict[str, object] = {"documents": None, **self.special_tokens, **variables}
-        return given | {"messages": messages, "tools": tools, "add_generation_prompt": add_generation_prompt}
+        given |= {"messages": messages, "tools": tools, "add_generation_prompt": add_generation_prompt}
+        return json.dumps(given)
 
-    def _ask(self, question: dict[str, object]) -> Json:
+    def _ask(self, question: str) -> Json:
         if self._closed:
             raise TplcError(f"{self.name}: the renderer is closed")
         left = self._left()
         # One that an interrupt or the limit of the whole broke off is closed, and not to be asked again.
         worker = self._worker if self._worker is not None and self._worker.alive else self._start()
         self.count += 1
-        answer = worker.ask(self._disguise.hide(json.dumps(question)), left)
+        answer = worker.ask(question, left)
         if isinstance(answer, LimitExceeded) and answer.limit == "wall_seconds" and left < self.limits.wall_seconds:
             self._drop()
             self._left()
