@@ -387,6 +387,7 @@ def _unsteady(stage: _Conversation, found: Suspects) -> Iterator[tuple[SourcePos
         name=stage.renderer.name,
         special_tokens=stage.renderer.special_tokens,
         limits=stage.renderer.limits,
+        apart=True,
     ) as another:
         renders.append(replace(stage, renderer=another).trace(words))
     for traced in renders:
