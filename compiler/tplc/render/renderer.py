@@ -148,12 +148,15 @@ class Renderer:
     def _trace(self, hidden: str, clock: datetime, seed: int) -> Trace:
         moment = json.dumps(clock.timetuple()[:6])
         told: Any = self._ask(f'{{"trace": {hidden}, "clock": {moment}, "seed": {seed}}}')
-        show = self._disguise.show
         return Trace(
-            pieces=tuple((int(line), show(str(text))) for line, text in told["pieces"]),
-            compared=tuple((int(line), show(str(text))) for line, text in told["compared"]),
+            pieces=self._shown(told["pieces"]),
+            compared=self._shown(told["compared"]),
             told=tuple(map(str, told["told"])),
         )
+
+    def _shown(self, pairs: list[tuple[object, object]]) -> tuple[tuple[int, str], ...]:
+        texts = self._disguise.show_all([str(text) for _, text in pairs])
+        return tuple((int(cast(int, line)), text) for (line, _), text in zip(pairs, texts, strict=True))
 
     def _given(
         self,
