@@ -30,7 +30,8 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from tests.conftest import SHARED
 from tplc.driver import compile_template, generate
 from tplc.errors import TplcError
-from tplc.learn.align import common_suffix, reads_well
+from tplc.ir.markers import common_suffix
+from tplc.learn.align import reads_well
 from tplc.verify.artifact import load_module
 
 FOLDERS = (SHARED / "templates", SHARED / "more" / "templates")

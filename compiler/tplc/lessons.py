@@ -15,10 +15,11 @@ from itertools import pairwise
 
 from tplc.errors import BadMessage
 from tplc.ir.forms import PARTS, in_form, marker_of, with_marker
+from tplc.ir.markers import common_prefix, common_suffix
 from tplc.ir.nodes import Form, FormMarker, GenerationPrompt, Part, Reasoning, TemplateIR, Turn
 from tplc.ir.printed import quoted
 from tplc.ir.write import write_message
-from tplc.learn.align import common_prefix, common_suffix, cut_left, reads_well
+from tplc.learn.align import cut_left, reads_well
 from tplc.verify.battery import CONTENT, REASONING, Case
 from tplc.verify.causes import Tried
 from tplc.verify.compare import as_message

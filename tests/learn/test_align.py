@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tplc.ir.markers import common_prefix, common_suffix
 from tplc.learn.align import (
     Repetition,
-    common_prefix,
-    common_suffix,
     cut_left,
     cut_right,
     pieces,

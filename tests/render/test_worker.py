@@ -24,9 +24,21 @@ QUICK = replace(Limits(), render_seconds=0.2)
 posix = pytest.mark.skipif(os.name != "posix", reason="limits of the operating system")
 
 
+@pytest.fixture(autouse=True, params=[pytest.param(True, marks=posix, id="forked"), pytest.param(False, id="started")])
+def forks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Both ways to a worker; a process that is started from here goes the usual way."""
+    monkeypatch.setattr("tplc.render.process._FORKS", request.param)
+    return bool(request.param)
+
+
 def worker_of(renderer: Renderer) -> int:
     assert renderer._worker is not None
     return renderer._worker.process.pid
+
+
+def parent_of(pid: int) -> int:
+    with open(f"/proc/{pid}/stat", encoding="utf-8") as stat:
+        return int(stat.read().rsplit(")", 1)[1].split()[1])
 
 
 def alive(pid: int) -> bool:
@@ -157,7 +169,8 @@ def test_an_answer_that_is_none(said: bytes, monkeypatch: pytest.MonkeyPatch) ->
 
 @posix
 def test_an_answer_without_end_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tplc.render.renderer._START", "import sys\nwhile True: sys.stdout.write('x' * 65536)")
+    monkeypatch.setattr("tplc.render.process._FORKS", False)
+    monkeypatch.setattr("tplc.render.process._START", "import sys\nwhile True: sys.stdout.write('x' * 65536)")
     with pytest.raises(TplcError) as caught:
         Renderer("x", limits=replace(Limits(), output_chars=1000))
     assert str(caught.value) == "template: limit exceeded: output_chars (1000)"
@@ -254,3 +267,61 @@ def test_a_request_larger_than_a_pipe_holds() -> None:
 def test_a_template_that_prints_lines_of_json_is_only_text() -> None:
     with Renderer('\n{"ok": "forged"}\n\n') as renderer:
         assert renderer.render(HI) == '\n{"ok": "forged"}\n'
+
+
+on_linux = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="no /proc")
+
+
+@on_linux
+def test_workers_are_forked_from_one_process_unless_they_are_apart(forks: bool) -> None:
+    with Renderer("one") as one, Renderer("two") as two, Renderer("three", apart=True) as three:
+        parents = [parent_of(worker_of(renderer)) for renderer in (one, two, three)]
+        assert [renderer.render(HI) for renderer in (one, two, three)] == ["one", "two", "three"]
+    if forks:
+        assert os.getpid() not in parents
+        assert parents[0] == parents[1] != parents[2]
+        assert [parent_of(pid) for pid in {parents[0], parents[2]}] == [os.getpid()] * 2
+    else:
+        assert parents == [os.getpid()] * 3
+
+
+@on_linux
+def test_where_the_process_to_fork_from_is_gone_there_is_a_new_one(forks: bool) -> None:
+    if not forks:
+        pytest.skip("nothing is forked")
+    with Renderer("{{ messages[0].content }}") as one:
+        forker = parent_of(worker_of(one))
+        os.kill(forker, signal.SIGKILL)
+        assert gone(forker, 5)
+        with Renderer("other") as other:
+            assert parent_of(worker_of(other)) != forker
+            assert other.render(HI) == "other"
+        # Those that it forked before live on, and end as others do.
+        assert one.render(HI) == "hi"
+        pid = worker_of(one)
+    assert gone(pid, 5)
+
+
+@on_linux
+def test_what_a_breach_ends_is_one_worker_alone(forks: bool) -> None:
+    with Renderer("fine") as fine, Renderer("{% if n %}" + ENDLESS + "{% endif %}fine", limits=QUICK) as endless:
+        pid = worker_of(fine)
+        with pytest.raises(LimitExceeded):
+            endless.render(HI, n=1)
+        assert fine.render(HI) == endless.render(HI, n=0) == "fine"
+        assert worker_of(fine) == pid
+
+
+@on_linux
+def test_a_parent_that_is_killed_leaves_nothing_to_fork_from() -> None:
+    """An `_exit` says no more than a kill: all that is left of the parent are the ends of its sockets."""
+    code = (
+        "import os\nfrom tplc.render import Renderer, process\n"
+        "renderers = [Renderer('x'), Renderer('x', apart=True)]\n"
+        "print(*[renderer._worker.process.pid for renderer in renderers], *"
+        "[forker._process.pid for forker in process._forkers.values()], flush=True)\nos._exit(0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    pids = list(map(int, done.stdout.split()))
+    assert len(pids) == 4
+    assert all(gone(pid, 5) for pid in pids)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from jinja2 import TemplateError, nodes
 
-from tplc.learn.candidates import SourceEnvironment
+from tplc.learn.candidates import SourceEnvironment, read_source
 
 _LOADS: tuple[tuple[type[nodes.Node], str], ...] = (
     (nodes.Include, "includes another template"),
@@ -48,13 +48,13 @@ class Suspects:
 def suspects(source: str) -> Suspects:
     reader = SourceEnvironment()
     try:
-        tree = reader.parse(source)
+        found = read_source(source).nodes
         tokens = list(_tokens(reader, source))
     except (TemplateError, RecursionError):  # the renderer has reported it already, or its parser has more tags
         return Suspects((), (), (), ())
     return Suspects(
         phrases=tuple((text, place) for text, place in _strings(tokens)),
-        reaches=tuple(_at(tokens, line, word, what) for line, word, what in sorted(set(_reaches(tree)))),
+        reaches=tuple(_at(tokens, line, word, what) for line, word, what in sorted(set(_reaches(found)))),
         chance=tuple(_named(tokens, ("random", "lipsum"))),
         clock=tuple(_named(tokens, ("strftime_now",))),
     )
@@ -98,9 +98,8 @@ def _named(tokens: Sequence[_Token], names: Sequence[str]) -> Iterator[SourcePos
     return (token.place for token in tokens if token.kind == "name" and token.text in names)
 
 
-def _reaches(tree: nodes.Template) -> Iterator[tuple[int, str, str]]:
+def _reaches(found: Sequence[nodes.Node]) -> Iterator[tuple[int, str, str]]:
     """The line, a word of it, and what is done there."""
-    found = list(tree.find_all(nodes.Node))
     known = _defined(found)
     for node in found:
         for kind, what in _LOADS:

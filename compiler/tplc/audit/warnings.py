@@ -42,7 +42,7 @@ from tplc.messages import Message, text_content, tool_result
 from tplc.render import CLOCK, Renderer, Trace
 
 MOST_RENDERS = 1500  # a template that names more phrases than these is checked for as many
-_LONG = 20_000  # characters of a long message
+_LONG, _LONG_WORD = 20_000, "zqlong0".ljust(98, "w") + " "  # characters of a long message, and what it is made of
 _SHOWN = 60
 _MOST_WORDS = 3000
 _MOMENTS = (datetime(1999, 1, 2, 3, 4, 5), datetime(2031, 12, 30, 22, 58, 56), datetime(2077, 7, 7, 0, 0, 0))
@@ -362,7 +362,7 @@ def _short(text: str) -> str:
 def _length(stage: _Conversation, base: Trace) -> Iterator[tuple[SourcePosition, str]]:
     words = stage.words()
     for index, role in enumerate(stage.roles):
-        content = "zqlong0x " * (_LONG // 9) + "zqb0x"
+        content = _LONG_WORD * (_LONG // len(_LONG_WORD)) + "zqb0x"
         traced = stage.trace([*words[:index], content, *words[index + 1 :]])
         usual = base.text.replace(words[index], content)
         if isinstance(traced, _TooMuch):
@@ -387,6 +387,7 @@ def _unsteady(stage: _Conversation, found: Suspects) -> Iterator[tuple[SourcePos
         name=stage.renderer.name,
         special_tokens=stage.renderer.special_tokens,
         limits=stage.renderer.limits,
+        apart=True,
     ) as another:
         renders.append(replace(stage, renderer=another).trace(words))
     for traced in renders:

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from difflib import SequenceMatcher
 from typing import Literal
 
-from tplc.learn.align import common_prefix, common_suffix, cut_left, cut_right
+from tplc.ir.markers import common_prefix, common_suffix
+from tplc.learn.align import cut_left, cut_right
 
 Where = Literal["same", "first", "second"]
 _WORD = re.compile(r"\w+|\s|[^\w\s]")

@@ -98,3 +98,17 @@ def pieces_of(text: str) -> list[str]:
 def parts_of(piece: str) -> list[str]:
     """A piece cut behind each closing bracket."""
     return [part for part in re.split(r"(?<=[>\])}»])", piece) if part]
+
+
+def common_prefix(*texts: str) -> str:
+    """What all the texts begin with."""
+    low, high = min(texts), max(texts)
+    for i, ch in enumerate(low):
+        if high[i] != ch:
+            return low[:i]
+    return low
+
+
+def common_suffix(*texts: str) -> str:
+    """What all the texts end with."""
+    return common_prefix(*(t[::-1] for t in texts))[::-1]

@@ -348,6 +348,7 @@ GENERAL_TOLERANCES = (
     "repeated_reasoning",  # more than one reasoning block
     "python_literals",  # True, False, None and single quotes where the dialect has JSON, and the other way round
     "stray_closers",  # a closer of a block that is not open is dropped
+    "header_parts",  # parts of a header in any order, or left out, where all headers of a turn are made of such parts
 )
 
 

@@ -11,20 +11,10 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass
 
+from tplc.ir.markers import common_prefix, common_suffix
+
 _OPEN = "<"
 _CLOSE = ">"
-
-
-def common_prefix(*texts: str) -> str:
-    low, high = min(texts), max(texts)
-    for i, ch in enumerate(low):
-        if high[i] != ch:
-            return low[:i]
-    return low
-
-
-def common_suffix(*texts: str) -> str:
-    return common_prefix(*(t[::-1] for t in texts))[::-1]
 
 
 def _opens(ch: str) -> bool:

@@ -13,6 +13,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from tplc.ir.markers import common_prefix, common_suffix
 from tplc.ir.nodes import (
     JSON_STYLE,
     Arguments,
@@ -29,7 +30,7 @@ from tplc.ir.nodes import (
     TypeWord,
     ValueStyle,
 )
-from tplc.learn.align import Repetition, common_prefix, common_suffix, cut_left, cut_right, repetition
+from tplc.learn.align import Repetition, cut_left, cut_right, repetition
 from tplc.learn.dialect import Position, in_list, in_object, indent_of, learn_style, learn_wrap, on_one_line
 from tplc.learn.probe import (
     Prober,

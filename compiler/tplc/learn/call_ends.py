@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tplc.learn.align import Repetition, common_prefix, common_suffix, cut_left, cut_right, reads_well, token_spans
+from tplc.ir.markers import common_prefix, common_suffix
+from tplc.learn.align import Repetition, cut_left, cut_right, reads_well, token_spans
 from tplc.learn.arguments import ArgumentFacts
 from tplc.learn.conversation import CallSetup
 from tplc.learn.outline import outline, probe_call

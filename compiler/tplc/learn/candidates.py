@@ -84,7 +84,7 @@ class Candidates:
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
+class Read:
     """Jinja's account of a source: its undeclared variables, and every node in order, constants being folded."""
 
     undeclared: frozenset[str]
@@ -95,16 +95,16 @@ class _Read:
 
 
 @lru_cache(maxsize=2)
-def _read(source: str) -> _Read:
-    """Kept: one compile asks three times, and Jinja takes longer to read a template than to render it."""
+def read_source(source: str) -> Read:
+    """Kept: one compile asks four times, and Jinja takes longer to read a template than to render it."""
     tree = SourceEnvironment().parse(source)
     undeclared = frozenset(meta.find_undeclared_variables(tree))
-    return _Read(undeclared, tuple(tree.find_all(nodes.Node)))
+    return Read(undeclared, tuple(tree.find_all(nodes.Node)))
 
 
 def candidates(source: str) -> Candidates:
     try:
-        return _candidates(_read(source))
+        return _candidates(read_source(source))
     except (TemplateError, RecursionError):  # the renderer has reported it already, or its parser has more tags
         return Candidates((), (), (), ())
 
@@ -113,12 +113,12 @@ def written_tokens(source: str) -> tuple[str, ...]:
     """Names of special tokens that are printed or added to a text.  `add_x_token`, which is only asked about, is a
     switch."""
     try:
-        return _tokens_in(_read(source))
+        return _tokens_in(read_source(source))
     except (TemplateError, RecursionError):  # the renderer reports it
         return ()
 
 
-def _tokens_in(read: _Read) -> tuple[str, ...]:
+def _tokens_in(read: Read) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for node in read.nodes:
         if not isinstance(node, (nodes.Output, nodes.Add, nodes.Concat, nodes.CondExpr, nodes.Assign)):
@@ -131,7 +131,7 @@ def _tokens_in(read: _Read) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _candidates(read: _Read) -> Candidates:
+def _candidates(read: Read) -> Candidates:
     names = sorted(read.undeclared - _GIVEN)
     # a variable with a default (`set x = x or …`) is declared by Jinja's count, yet a caller may set it
     for node in read.all(nodes.Test):
@@ -155,7 +155,7 @@ def _candidates(read: _Read) -> Candidates:
     )
 
 
-def _aliases(read: _Read, names: list[str]) -> dict[str, list[str]]:
+def _aliases(read: Read, names: list[str]) -> dict[str, list[str]]:
     """Which undeclared variables a name stands for: itself, and those it is set from."""
     aliases = {name: [name] for name in names}
     for assign in read.all(nodes.Assign):
@@ -168,7 +168,7 @@ def _aliases(read: _Read, names: list[str]) -> dict[str, list[str]]:
     return aliases
 
 
-def _sizes(read: _Read) -> list[int]:
+def _sizes(read: Read) -> list[int]:
     compared = {
         const.value
         for compare in read.all(nodes.Compare)
@@ -179,7 +179,7 @@ def _sizes(read: _Read) -> list[int]:
     return sorted(compared - {9, 24})
 
 
-def _keys(read: _Read) -> list[str]:
+def _keys(read: Read) -> list[str]:
     """Names read by attribute, by item, by `.get(…)` or tested with `in`."""
     keys: dict[str, None] = {}
     for node in read.nodes:

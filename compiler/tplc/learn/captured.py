@@ -12,9 +12,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from tplc.ir.markers import common_prefix, common_suffix
 from tplc.ir.nodes import Captured, CapturedBy, Json, TemplateIR
 from tplc.ir.stand_ins import names_stood_for, stand_in
-from tplc.learn.align import common_prefix, common_suffix, cut_left, cut_right
+from tplc.learn.align import cut_left, cut_right
 from tplc.learn.candidates import Candidates
 from tplc.learn.conversation import CallSetup
 from tplc.learn.probe import (

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from tplc.ir.markers import common_prefix, common_suffix
 from tplc.ir.nodes import Content, ContentPlace, Tools
-from tplc.learn.align import common_prefix, common_suffix, cut_right, reads_well
+from tplc.learn.align import cut_right, reads_well
 from tplc.learn.arguments import generalise
 from tplc.learn.outline import probe_call
 from tplc.learn.probe import (

@@ -13,8 +13,8 @@ import re
 from collections.abc import Callable
 from itertools import pairwise
 
+from tplc.ir.markers import common_suffix
 from tplc.ir.nodes import JSON_STYLE, Escape, Json, StringStyle, ValueStyle
-from tplc.learn.align import common_suffix
 
 Position = Callable[[Json], "str | None"]
 

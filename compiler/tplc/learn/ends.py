@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tplc.learn.align import common_prefix, common_suffix, cut_left, cut_right, token_spans
+from tplc.ir.markers import common_prefix, common_suffix
+from tplc.learn.align import cut_left, cut_right, token_spans
 from tplc.learn.probe import Prober, Setup, after_content, asks
 from tplc.learn.turn import TURN, TurnFacts, cut_common, user_header
 

@@ -17,6 +17,7 @@ from itertools import pairwise
 
 from tplc.errors import UnsupportedTemplate
 from tplc.examples import Example
+from tplc.ir.markers import common_prefix, common_suffix
 from tplc.ir.nodes import (
     JSON_STYLE,
     ContentPlace,
@@ -31,7 +32,7 @@ from tplc.ir.nodes import (
     Text,
     ValueStyle,
 )
-from tplc.learn.align import Repetition, common_prefix, common_suffix, repetition
+from tplc.learn.align import Repetition, repetition
 from tplc.learn.arguments import ArgumentFacts, merged
 from tplc.learn.calls import CallFacts, around_calls, written_calls
 from tplc.learn.content import BesideCalls

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tplc.learn.align import common_suffix, cut_right, pieces, reads_well, token_spans
+from tplc.ir.markers import common_suffix
+from tplc.learn.align import cut_right, pieces, reads_well, token_spans
 from tplc.learn.arguments import ArgumentFacts
 from tplc.learn.conversation import CallSetup
 from tplc.learn.outline import learn_outline

@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from tplc.ir.markers import could_be_prose
+from tplc.ir.markers import common_prefix, could_be_prose
 from tplc.ir.nodes import Reasoning, ReasoningMode
 from tplc.ir.printed import quoted
-from tplc.learn.align import common_prefix, cut_left, pieces
+from tplc.learn.align import cut_left, pieces
 from tplc.learn.candidates import Candidates
 from tplc.learn.probe import (
     CONTENT,

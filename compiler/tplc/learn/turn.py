@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from tplc.ir.markers import common_prefix, common_suffix
 from tplc.ir.nodes import GenerationPrompt, Json
-from tplc.learn.align import common_prefix, common_suffix, cut_left, cut_right, token_spans
+from tplc.learn.align import cut_left, cut_right, token_spans
 from tplc.learn.probe import CONTENT, REASONING, USER, Prober, Refusal, Setup, asks, assistant, opening, sentinel_call
 from tplc.messages import REASONING_KEYS
 

@@ -15,6 +15,7 @@ from tplc.ir.forms import texts_of
 from tplc.ir.markers import piece_at
 from tplc.ir.nodes import GENERAL_TOLERANCES, FormMarker, TemplateIR
 from tplc.ir.roles import marker_of
+from tplc.lower.header_parts import header_parts
 from tplc.lower.layouts import not_blank
 
 
@@ -24,6 +25,7 @@ class Tolerated:
     variants: Mapping[str, tuple[str, ...]]  # by what they stand for, without outer white space
     forms: Mapping[FormMarker, tuple[str, ...]]
     others: Mapping[str, tuple[str, ...]]  # forms by the usual one, without outer white space
+    orders: Mapping[str, tuple[str, ...]]  # headers with their parts in other orders, by the usual one, as above
 
     def usual(self, marker: FormMarker) -> str:
         """A marker's first form that is more than white space; its other forms are variants of that."""
@@ -38,7 +40,7 @@ class Tolerated:
         """A marker, its other forms and its declared variants, also where a piece of it has one."""
         core = marker.strip()
         found = [marker, *self.others.get(core, ())]
-        found += [_as_wide(marker, variant) for variant in self.variants.get(core, ())]
+        found += [_as_wide(marker, text) for text in (*self.variants.get(core, ()), *self.orders.get(core, ()))]
         for piece, variants in self.variants.items():
             at = piece_at(marker, piece) if piece != core else -1
             if at >= 0:
@@ -72,4 +74,6 @@ def tolerated(ir: TemplateIR) -> Tolerated:
         usual.strip(): tuple(more) for texts in forms.values() if len(texts) > 1 for usual, *more in [not_blank(texts)]
     }
     off = {tolerance.kind for tolerance in ir.tolerances if not tolerance.enabled}
-    return Tolerated(frozenset(GENERAL_TOLERANCES) - off, variants, forms, others)
+    parts = None if "header_parts" in off else header_parts(ir)
+    orders = {} if parts is None else parts.variants(variants)
+    return Tolerated(frozenset(GENERAL_TOLERANCES) - off, variants, forms, others, orders)

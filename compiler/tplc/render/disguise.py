@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import random
 import re
+from collections.abc import Sequence
 from string import ascii_lowercase
 
 # Letters, a number, maybe one more number, and a last letter; ids are filled up with `w` to the length that is wanted.
@@ -50,6 +51,11 @@ class Disguise:
                 return text
             self._any = re.compile("|".join(sorted(self._shown, key=len, reverse=True)))
         return self._any.sub(lambda match: self._shown[match[0]], text)
+
+    def show_all(self, texts: Sequence[str]) -> list[str]:
+        """The same of each: at once, for there are many and most are short.  No word goes over what is between two."""
+        shown = self.show("\0".join(texts)).split("\0") if texts else []
+        return shown if len(shown) == len(texts) else list(map(self.show, texts))
 
     def first_unlike(self, other: Disguise, question: str, one: str, two: str) -> int | None:
         """Where `one`, which a template wrote for a question in these words, and `two`, for the same in the words of

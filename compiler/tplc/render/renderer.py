@@ -13,7 +13,6 @@ import random
 import select
 import signal
 import subprocess
-import sys
 import time
 import weakref
 from collections.abc import Iterator, Mapping
@@ -21,13 +20,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from itertools import accumulate
-from pathlib import Path
-from threading import Timer
+from threading import Event, Timer
 from types import TracebackType
 from typing import Any, cast
-
-import jinja2
-import markupsafe
 
 from tplc.bounds import bounded
 from tplc.errors import (
@@ -43,23 +38,9 @@ from tplc.errors import (
 from tplc.ir.nodes import Json
 from tplc.render.disguise import Disguise
 from tplc.render.limits import Limits
+from tplc.render.process import Process, start
 from tplc.render.sandbox import CLOCK, SPECIAL_TOKENS
 
-_RENDER = Path(__file__).resolve().parent
-_LIBRARIES = sorted({str(Path(module.__path__[0]).resolve().parent) for module in (jinja2, markupsafe)})
-
-# Isolated mode reads neither the environment nor the user's site; the two packages above the worker are made empty, for
-# importing the real ones takes longer than everything else together.
-_START = """
-import sys, types
-for name, path in zip(("tplc", "tplc.render"), sys.argv[1:3]):
-    sys.modules[name] = types.ModuleType(name)
-    sys.modules[name].__path__ = [path]
-sys.path += sys.argv[3:]
-from tplc.render.worker import main
-main()
-"""
-_KEPT_ENVIRONMENT = ("SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 _POSIX = os.name == "posix"
 _CHUNK = 1 << 16
 
@@ -93,12 +74,15 @@ class Renderer:
         name: str = "template",
         special_tokens: Mapping[str, str] | None = None,
         limits: Limits = Limits(),  # noqa: B008 - frozen
+        apart: bool = False,
     ) -> None:
+        """`apart`: from a process that others do not come from, so that what differs between processes shows."""
         self.source = source
         self.name = name
         self.limits = limits
         self.special_tokens: dict[str, str] = dict.fromkeys(SPECIAL_TOKENS, "") | dict(special_tokens or {})
         self.count = 0
+        self._apart = apart
         self._worker: Worker | None = None
         self._closed = False
         self._deadline: float | None = None
@@ -164,12 +148,15 @@ class Renderer:
     def _trace(self, hidden: str, clock: datetime, seed: int) -> Trace:
         moment = json.dumps(clock.timetuple()[:6])
         told: Any = self._ask(f'{{"trace": {hidden}, "clock": {moment}, "seed": {seed}}}')
-        show = self._disguise.show
         return Trace(
-            pieces=tuple((int(line), show(str(text))) for line, text in told["pieces"]),
-            compared=tuple((int(line), show(str(text))) for line, text in told["compared"]),
+            pieces=self._shown(told["pieces"]),
+            compared=self._shown(told["compared"]),
             told=tuple(map(str, told["told"])),
         )
+
+    def _shown(self, pairs: list[tuple[object, object]]) -> tuple[tuple[int, str], ...]:
+        texts = self._disguise.show_all([str(text) for _, text in pairs])
+        return tuple((int(cast(int, line)), text) for (line, _), text in zip(pairs, texts, strict=True))
 
     def _given(
         self,
@@ -228,7 +215,7 @@ class Renderer:
         self.close()
 
     def _start(self) -> Worker:
-        self._worker = Worker(self.name, self.limits)
+        self._worker = Worker(self.name, self.limits, apart=self._apart)
         self._result(self._worker.ask(json.dumps({"source": self.source, "limits": asdict(self.limits)})))
         return self._worker
 
@@ -271,22 +258,10 @@ class Renderer:
 class Worker:
     """The process, and the pipes to it."""
 
-    def __init__(self, name: str, limits: Limits) -> None:
+    def __init__(self, name: str, limits: Limits, *, apart: bool = False) -> None:
         self.name = name
         self.limits = limits
-        self.process = subprocess.Popen(
-            [
-                *(sys.executable, "-I", "-S", "-X", "utf8", "-c", _START),
-                *(str(_RENDER.parent), str(_RENDER), *_LIBRARIES),
-            ],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            bufsize=0,
-            env={key: os.environ[key] for key in _KEPT_ENVIRONMENT if key in os.environ},
-            # A group of its own: it is killed as a whole, and the terminal's interrupt is for the parent alone.
-            start_new_session=True,
-        )
+        self.process = start(apart=apart)
         # A character is at most twelve bytes of JSON; what is longer was not written by the worker's own code.
         self._most_bytes = 12 * limits.output_chars + _CHUNK
         self.alive = True
@@ -328,7 +303,7 @@ class Worker:
         self._finalizer()
 
     def _death(self) -> TemplateError:
-        code = self.process.returncode
+        code = self.process.returncode or 0
         if _POSIX and code == -signal.SIGPROF:
             return LimitExceeded(self.name, "render_seconds", str(self.limits.render_seconds))
         if _POSIX and code in (-signal.SIGXCPU, -signal.SIGKILL):
@@ -338,14 +313,14 @@ class Worker:
         return WorkerDied(self.name, how)
 
 
-def _write(process: subprocess.Popen[bytes], data: bytes) -> None:
+def _write(process: Process, data: bytes) -> None:
     assert process.stdin is not None
     view = memoryview(data)
     while view:
         view = view[process.stdin.write(view) :]
 
 
-def _read_line(process: subprocess.Popen[bytes], seconds: float, most: int) -> bytes:
+def _read_line(process: Process, seconds: float, most: int) -> bytes:
     """Up to the newline, to the end of the pipe, or beyond `most` bytes.  The worker says one line a question."""
     if not _POSIX:
         return _read_line_guarded(process, seconds, most)
@@ -367,30 +342,31 @@ def _read_line(process: subprocess.Popen[bytes], seconds: float, most: int) -> b
     return b"".join(pieces)
 
 
-def _read_line_guarded(process: subprocess.Popen[bytes], seconds: float, most: int) -> bytes:
+def _read_line_guarded(process: Process, seconds: float, most: int) -> bytes:
     """Where a pipe cannot be waited for with a time limit."""
     assert process.stdout is not None
-    timer = Timer(seconds, process.kill)
+    late = Event()
+
+    def end() -> None:
+        late.set()
+        process.end()
+
+    timer = Timer(seconds, end)
     timer.start()
     try:
         line = process.stdout.readline(most + 1)
     finally:
         timer.cancel()
-    if not line and timer.finished.is_set() and process.poll() is not None:
+    if not line and late.is_set():
         raise TimeoutError
     return line
 
 
-def _end(process: subprocess.Popen[bytes], owner: int) -> None:
-    """Kill the group and reap the process; also when it is long gone.  A forked copy of the owner leaves it alone."""
+def _end(process: Process, owner: int) -> None:
+    """A forked copy of the owner leaves it alone."""
     if os.getpid() != owner:
         return
-    if process.poll() is None:
-        if _POSIX:
-            os.killpg(process.pid, signal.SIGKILL)
-        else:
-            process.kill()
+    process.end()
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:
             pipe.close()
-    process.wait()

@@ -30,6 +30,8 @@ CLOCK = datetime(2025, 8, 21, 17, 43, 9)
 
 _PLAIN = frozenset([str, dict, list, Namespace, LoopContext, Context])
 
+_METHODS = frozenset(dir(dict))
+
 # Templates add these to strings without asking whether they are defined.
 SPECIAL_TOKENS = ("bos_token", "eos_token", "pad_token", "unk_token")
 
@@ -73,6 +75,12 @@ class ChatEnvironment(SandboxedEnvironment):
         elif operator == "*":
             self._check_product(left, right)
         return super().call_binop(context, operator, left, right)
+
+    def getattr(self, obj: object, attribute: str) -> object:
+        """As Jinja does it; a message's key, of all that is asked for by far the most, without a search that fails."""
+        if type(obj) is dict and attribute not in _METHODS:
+            return obj[attribute] if attribute in obj else self.undefined(obj=obj, name=attribute)
+        return super().getattr(obj, attribute)
 
     def is_safe_attribute(self, obj: object, attr: str, value: object) -> bool:
         # Only functions, types, frames and generators have internals without an underscore; most asked are none.

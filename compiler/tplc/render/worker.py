@@ -56,7 +56,7 @@ def main() -> None:
     answers = sys.stdout.buffer
     setup = json.loads(requests.readline())
     limits = Limits(**setup["limits"])
-    _load_what_is_late()
+    load_what_is_late()
     _lock_in(limits)
     environment = make_environment(limits)
     template: Template | None = None
@@ -72,7 +72,7 @@ def main() -> None:
         answers.flush()
 
 
-def _load_what_is_late() -> None:
+def load_what_is_late() -> None:
     for module in _IMPORTED_LATE:
         importlib.import_module(module)
     for codec in _CODECS_LOADED_LATE:

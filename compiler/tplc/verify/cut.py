@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
-from itertools import takewhile
 
+from tplc.ir.markers import common_prefix, common_suffix
 from tplc.ir.nodes import Turn
 from tplc.verify.words import Words
 
@@ -66,7 +66,7 @@ class Frame:
             # History may have other white space before the header than the prompt, or no header at all.
             found = bool(header.strip()) and rest.lstrip().startswith(header.lstrip())
             return len(asked) + (space + len(header.lstrip()) if found else 0)
-        shared = _out_of_brackets(tail, _shared(asked, tail))
+        shared = _out_of_brackets(tail, len(common_prefix(asked, tail)))
         # What closes the user's message may be left out, or differ, when an answer follows.
         at = tail.find(header, max(0, shared - len(header))) if header else shared
         return None if at < 0 else at + len(header)
@@ -110,16 +110,7 @@ def trailing_of(frame: Frame, full: str, last: str) -> str:
     if prompt and rest.endswith(prompt):
         return prompt
     words = frame.words
-    return _common_suffix(rest, frame.asked[: words.question_at(frame.asked)]) if words.next_question in full else ""
-
-
-def _common_suffix(first: str, second: str) -> str:
-    return first[len(first) - _shared(first[::-1], second[::-1]) :]
-
-
-def _shared(first: str, second: str) -> int:
-    """How many characters two texts have in common at their start."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
+    return common_suffix(rest, frame.asked[: words.question_at(frame.asked)]) if words.next_question in full else ""
 
 
 def _out_of_brackets(text: str, at: int) -> int:

@@ -45,11 +45,11 @@ TURN_START = ("{start}assistant",)
 TURN_END = ("{done}",)
 REASONING_START = ("{channel}notes{body}",)
 REASONING_END = ("{stop}",)
-CONTENT_START = ("{channel}reply{body}",)
-CALL_START = ("{to}fn.",)
-NEXT_CALL_START = ("{to}fn.",)
+CONTENT_START = ("{channel}reply{body}", "{channel}work{body}")
+CALL_START = ("{to}fn.", "{channel}work{to}fn.", "{channel}reply{to}fn.", "{channel}notes{to}fn.")
+NEXT_CALL_START = ("{to}fn.", "{channel}work{to}fn.", "{channel}reply{to}fn.", "{channel}notes{to}fn.")
 CALL_SEPARATOR = ("{start}assistant",)
-NAME_END = ("{channel}work{body}",)
+NAME_END = ("{channel}work{body}", "{body}", "{channel}reply{body}", "{channel}notes{body}")
 CALL_END = ("{invoke}",)
 EMPTY_CALL = ("{to}fn.\n{invoke}", "{to}\n{invoke}")
 STRAY = ("{stop}",)
@@ -1662,7 +1662,9 @@ AFTER_CALL = Marks(
     empty=EMPTY_CALL,
 )
 CALL_HEADER = (("name", Marks(suffix=NAME_END, bare=("{",)), ""),)
-CALL_BREAKS = Marks(mark=("{invoke}", "{to}fn.", "{done}"))
+CALL_BREAKS = Marks(
+    mark=("{invoke}", "{to}fn.", "{channel}work{to}fn.", "{channel}reply{to}fn.", "{channel}notes{to}fn.", "{done}")
+)
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},

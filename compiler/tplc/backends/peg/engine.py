@@ -20,6 +20,7 @@ from parsimonious.grammar import Grammar
 from tplc.backends.peg import generate
 from tplc.backends.peg.styles import styles_of
 from tplc.errors import TplcError
+from tplc.ir.markers import common_prefix
 from tplc.ir.nodes import Json, TemplateIR, Text
 from tplc.lower import CallForm, lower
 from tplc_runtime.heads import continued_head, known_head
@@ -174,7 +175,7 @@ class PegEngine:
         # What is left over after the arguments is the beginning of more.
         start = head if begun.in_call else head[: begun.calls[done].arguments]
         ways = [mapped(start + ending).message["tool_calls"] for ending in ["", *self.endings(start)]]
-        said = common_start([way[done]["function"]["arguments"] for way in ways if len(way) > done])
+        said = common_prefix(*[way[done]["function"]["arguments"] for way in ways if len(way) > done])
         return Said(len(head), done, "" if self.pairs and said == "{" else PART_OF_ESCAPE.sub(r"\1", said))
 
     @property
@@ -201,12 +202,6 @@ class PegEngine:
         strings = [string.open + "x" for string in dialect.in_object.strings] if dialect else []
         typed = ["[1]", "true", "null"]
         return [key, *typed, *strings, "x", "0", " x", '"x', "'x", "}", "]", "\n", one, more, *closing, *sorted(rests)]
-
-
-def common_start(texts: Sequence[str]) -> str:
-    """What all the texts begin with."""
-    first, last = min(texts), max(texts)
-    return first[: next((at for at, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))]
 
 
 def syntax_tree(grammar: Grammar, text: str) -> Node:

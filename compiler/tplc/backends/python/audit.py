@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType
 
@@ -49,6 +51,7 @@ PRIVATE = frozenset(["__class__", "__dict__", "__doc__", "__name__", "__new__", 
 
 _LEAVES = frozenset([ast.Name, ast.Constant])
 _KNOWN = frozenset(dir(builtins))
+_BLOCK = re.compile(r"(?<=\n\n)(?=[^\s)\]}])")
 
 
 class BadArtifact(TplcError):
@@ -59,33 +62,73 @@ class BadArtifact(TplcError):
 def audit(text: str) -> CodeType:
     """The code of a text that passes.  It is kept: what is verified is written a moment later."""
     try:
-        tree = ast.parse(text)
-        code = compile(tree, "parser.py", "exec", dont_inherit=True)
+        code = compile(text, "parser.py", "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as error:
         raise BadArtifact(f"the generated parser is not Python: {error}") from error
-    for line, what in sorted(_breaches(tree)):
+    for line, what in sorted(_breaches(text)):
         raise BadArtifact(f"the generated parser {what} (line {line})")
     return code
 
 
-def _breaches(tree: ast.Module) -> Iterator[tuple[int, str]]:
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    """At some statements.  A breach by a name counts where a module of that name is imported."""
+
+    imported: frozenset[str]
+    breaches: tuple[tuple[int, str], ...]
+    by_name: tuple[tuple[int, str, str], ...]
+
+
+def _breaches(text: str) -> Iterator[tuple[int, str]]:
+    """Most of a parser is its runtime, and all parsers have that: what was looked at once is not again."""
+    looked = []
+    try:
+        for block in _blocks(text):
+            looked.append((block.count("\n"), _look(block)))
+    except SyntaxError:  # no whole statement
+        looked = [(0, _look(text))]
+    imported = frozenset().union(*(one.imported for _, one in looked))
+    line = 0
+    for lines, one in looked:
+        yield from ((line + at, what) for at, what in one.breaches)
+        yield from ((line + at, what) for at, what, module in one.by_name if module in imported)
+        line += lines
+
+
+def _blocks(text: str) -> Iterator[str]:
+    """The text in pieces.  Each begins with a line that is not indented and follows an empty one."""
+    start = 0
+    for match in _BLOCK.finditer(text):
+        yield text[start : match.start()]
+        start = match.start()
+    yield text[start:]
+
+
+@lru_cache(maxsize=2048)
+def _look(text: str) -> _Looked:
+    tree = ast.parse(text)
     nodes = list(_walk(tree))
     imported = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     command = {id(node) for function in _commands(tree) for node in _walk(function)}
     taken = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
+    found: list[tuple[int, str]] = []
+    by_name: list[tuple[int, str, str]] = []
     for node in nodes:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
-            yield from _imports(node)
+            found += _imports(node)
         elif isinstance(node, ast.Name):
-            if node.id in imported and id(node) not in taken:
-                yield node.lineno, f"hands on the module {node.id}"
+            if id(node) not in taken and (node.id in MODULES or node.id in imported):
+                by_name.append((node.lineno, f"hands on the module {node.id}", node.id))
             known = node.id in _KNOWN or node.id.startswith("__")
             if known and not _allowed(node.id, in_command=id(node) in command):
-                yield node.lineno, f"uses {node.id}"
+                found.append((node.lineno, f"uses {node.id}"))
         elif isinstance(node, ast.Attribute):
-            yield from _attributes(node, imported)
+            if node.attr.startswith("__") and node.attr not in PRIVATE:
+                found.append((node.lineno, f"uses .{node.attr}"))
+            by_name += _attributes(node)
         elif isinstance(node, ast.Call):
-            yield from _by_name(node)
+            found += _by_name(node)
+    return _Looked(frozenset(imported), tuple(found), tuple(by_name))
 
 
 def _walk(tree: ast.AST) -> Iterator[ast.AST]:
@@ -127,13 +170,12 @@ def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[int, str]]:
             yield node.lineno, f"imports {alias.name} from {module}"
 
 
-def _attributes(node: ast.Attribute, imported: set[str]) -> Iterator[tuple[int, str]]:
-    if node.attr.startswith("__") and node.attr not in PRIVATE:
-        yield node.lineno, f"uses .{node.attr}"
-    if isinstance(node.value, ast.Name) and node.value.id in imported:
+def _attributes(node: ast.Attribute) -> Iterator[tuple[int, str, str]]:
+    """What is not to be taken from a module, and its name."""
+    if isinstance(node.value, ast.Name):
         allowed = MODULES.get(node.value.id)
         if allowed is not None and node.attr not in allowed:
-            yield node.lineno, f"uses {node.value.id}.{node.attr}"
+            yield node.lineno, f"uses {node.value.id}.{node.attr}", node.value.id
 
 
 def _by_name(node: ast.Call) -> Iterator[tuple[int, str]]:

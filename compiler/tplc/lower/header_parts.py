@@ -1,0 +1,139 @@
+r"""Headers that are a set of parts: in any order, some of them left out, before what opens the body of each message.
+
+reasoning "<in>why<:>", content "<in>say<:>", a call "<to>" name "<in>act json<:>" arguments
+→  "<in>" with a word that says what the message is, "<to>" with a name, " json"; and "<:>" opens the body
+→  "<in>act<to>" opens a call as well, and its name may end at "<:>"; "<in>act<:>" opens content
+
+A message that names who is called is a call; of others the word says what they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations, product
+
+from tplc.ir.markers import common_suffix, could_be_prose, is_distinctive
+from tplc.ir.nodes import Slot, TemplateIR
+from tplc.lower.layouts import merged, text_at, unique
+
+# With the word; each more would multiply the orders.
+_MOST_PARTS = 3
+_WORD = re.compile(r"[\w-]+")
+_TAG_AND_WORD = re.compile(r"(.*?[^\w-])([\w-]+)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderParts:
+    """`tag` stands before the word that says what a message is, "" where that kind has none; `recipient` before the
+    name of who is called; `more`: what else the header of a call holds; `body` ends headers.
+
+    `opener` and `after_name` are the texts before a call's name and after it, as the template writes them.
+    """
+
+    tag: str
+    reasoning: str
+    content: str
+    call: str
+    recipient: str
+    more: tuple[str, ...]
+    body: str
+    opener: str
+    after_name: str
+
+    def variants(self, declared: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+        """How else a marker may be written, by the marker without outer white space; `declared`: the same of parts."""
+        more = [(part, *(_as_wide(part, text) for text in declared.get(part.strip(), ()))) for part in self.more]
+        any_word = self._tagged(self.call, self.content, self.reasoning)
+        found = {
+            self.opener: [
+                _joined(*parts, self.recipient)
+                for parts in _orders(any_word, more)
+                if _opens(parts) and (parts or not could_be_prose(self.recipient))
+            ],
+            self.after_name: [_joined(*parts, self.body) for parts in _orders(any_word, more) if _opens(parts)],
+        }
+        if self.content:
+            words = self._tagged(self.content, self.call if self.call != self.reasoning else "")
+            found[self.tag + self.content + self.body] = self._messages(words, more)
+        if self.reasoning:
+            found[self.tag + self.reasoning + self.body] = self._messages(self._tagged(self.reasoning), more)
+        return {marker.strip(): unique(texts) for marker, texts in found.items()}
+
+    def _tagged(self, *words: str) -> tuple[str, ...]:
+        return unique(self.tag + word for word in words if word)
+
+    def _messages(self, words: tuple[str, ...], more: Sequence[tuple[str, ...]]) -> list[str]:
+        """Headers of messages that call nobody."""
+        orders = [parts for parts in _orders(words, more) if _opens(parts) and not set(words).isdisjoint(parts)]
+        return [_joined(*parts, self.body) for parts in orders]
+
+
+def header_parts(ir: TemplateIR) -> HeaderParts | None:
+    """The parts that the headers of a format consist of; None where they are no set of parts."""
+    layout = merged(ir.tools.call)
+    at = layout.index(Slot("arguments")) if Slot("arguments") in layout else 0
+    opener, after_name = text_at(layout, 0), text_at(layout, at - 1)
+    if Slot("name") not in layout[:at] or not (opener.strip() and after_name.strip()):
+        return None
+    starts = [ir.reasoning.start.strip() if ir.reasoning.mode == "tag_based" else "", ir.content.start.strip()]
+    body = _shared_end(after_name.rstrip(), [start for start in starts if start])
+    words = [_TAG_AND_WORD.fullmatch(start.removesuffix(body)) if start.endswith(body) else None for start in starts]
+    tags = {word[1] for word in words if word is not None}
+    tag = tags.pop() if len(tags) == 1 else ""
+    if not (body and is_distinctive(tag)) or could_be_prose(tag):
+        return None
+    before, call, rest = _around(opener, tag)
+    behind, word, last = _around(after_name.rstrip().removesuffix(body), tag)
+    recipient = rest if call else opener
+    more = tuple(part for part in (behind, last) if part.strip())
+    known = not (call and word) and not (call and before.strip()) and is_distinctive(recipient)
+    if not known or tag in behind + last + recipient or len(more) >= _MOST_PARTS:
+        return None
+    reasoning, content = ("" if found is None else found[2] for found in words)
+    return HeaderParts(tag, reasoning, content, call or word, recipient, more, body, opener, after_name)
+
+
+def _shared_end(text: str, others: Sequence[str]) -> str:
+    """What a text and one of the others end with, no word cut: more than signs, or ""."""
+    ends = []
+    for other in others:
+        end = common_suffix(text, other)
+        cut = any(whole[: len(whole) - len(end)][-1:].isalnum() for whole in (text, other))
+        ends.append(_WORD.sub("", end, count=1) if cut and _WORD.match(end) else end)
+    found = min(filter(is_distinctive, ends), key=len, default="")
+    return "" if could_be_prose(found) else found
+
+
+def _around(text: str, tag: str) -> tuple[str, str, str]:
+    """What stands before the tag and its word, the word, and what stands behind it; without one, all is before."""
+    before, found, behind = text.partition(tag)
+    word = _WORD.match(behind) if found else None
+    return (before, word[0], behind[word.end() :]) if word is not None else (text, "", "")
+
+
+def _orders(words: tuple[str, ...], more: Sequence[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
+    """Each choice of parts in each order: of a part there may be several spellings, of which one is taken."""
+    groups = [words, *more] if words else [*more]
+    for count in range(len(groups) + 1):
+        for chosen in permutations(groups, count):
+            yield from product(*chosen)
+
+
+def _opens(parts: tuple[str, ...]) -> bool:
+    """A part that begins like a word stands behind another part, or it would be the end of a name."""
+    return not parts or not parts[0].strip()[0].isalnum()
+
+
+def _joined(*parts: str) -> str:
+    """Parts in a row; no two words become one."""
+    text = ""
+    for part in parts:
+        text += " " * (text[-1:].isalnum() and part[:1].isalnum()) + part
+    return text
+
+
+def _as_wide(part: str, variant: str) -> str:
+    """A variant with the white space that stands around the part."""
+    return part.replace(part.strip(), variant) if variant == variant.strip() else variant

@@ -1,0 +1,139 @@
+"""Headers that are a set of parts are learned as such: parser and PEG read them in any order, with parts left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import permutations
+from typing import Any
+
+import pytest
+
+from tests.backends.parsers import ir_of, module_of, streamed
+from tplc.backends.peg.engine import PegEngine
+from tplc.backends.python import generate
+from tplc.driver import compile_template, learn_format, open_renderer
+from tplc.ir.nodes import TemplateIR, Tolerance
+from tplc.lower.header_parts import header_parts
+
+
+@dataclass(frozen=True)
+class Format:
+    """`order`: how the template writes the header of a call, parts by their first letters."""
+
+    start: str
+    tag: str
+    words: tuple[str, str, str]  # of reasoning, content and calls
+    recipient: str
+    kind: str
+    body: str
+    over: str
+    order: str = "rck"
+
+    def header(self, order: str, name: str, word: str = "") -> str:
+        parts = {"c": self.tag + (word or self.words[2]), "r": self.recipient + name, "k": self.kind}
+        return "".join(parts[letter] for letter in order) + self.body
+
+    def template(self) -> str:
+        def said(word: str, text: str) -> str:
+            return repr(self.start + "bot" + self.tag + word + self.body) + f" + {text} + " + repr(self.over)
+
+        before, after = self.header(self.order, "\0").split("\0")
+        return (
+            "{%- for message in messages %}{%- if message.role == 'assistant' %}"
+            f"{{%- if message.reasoning %}}{{{{- {said(self.words[0], 'message.reasoning')} }}}}{{%- endif %}}"
+            f"{{%- if message.content %}}{{{{- {said(self.words[1], 'message.content')} }}}}{{%- endif %}}"
+            "{%- for call in message.tool_calls or [] %}"
+            f"{{{{- {self.start + 'bot' + before!r} + call.function.name + {after!r} }}}}"
+            f"{{{{- (call.function.arguments | tojson) + {self.over!r} }}}}{{%- endfor %}}"
+            f"{{%- else %}}{{{{- {self.start!r} + message.role + {self.body!r} + message.content + {self.over!r} }}}}"
+            "{%- endif %}{%- endfor %}"
+            f"{{%- if add_generation_prompt %}}{{{{- {self.start + 'bot'!r} }}}}{{%- endif %}}"
+        )
+
+
+FORMATS = {
+    "recipient first": Format("[[by]]", "[[in]]", ("muse", "say", "act"), "[[to]]", " json", "[[text]]", "[[over]]"),
+    "channel first": Format(
+        "<~~", "<~in~>", ("why", "out", "do"), " for=", " <~as~>json", "<~text~>", "<~over~>", "crk"
+    ),
+    "no kind": Format("⟦", "⟦канал⟧", ("мысль", "ответ", "дело"), "⟦кому⟧", "", "⟦текст⟧", "⟦всё⟧", "rc"),
+    "kind between": Format("@@", "@@w:", ("a-b", "c-d", "e-f"), "@@t:", "@@json", "@@body", "@@end", "rkc"),
+}
+
+
+@cache
+def learned(name: str) -> TemplateIR:
+    source = FORMATS[name].template()
+    with open_renderer(source, name=name) as renderer:
+        return learn_format(renderer, name=name, source_text=source)
+
+
+def read(ir: TemplateIR, text: str) -> dict[str, Any]:
+    """What every engine makes of a text, in any chunking."""
+    module = module_of(generate(ir))
+    message = dict(module.parse(text))
+    assert dict(PegEngine(ir).parse(text)) == message
+    assert streamed(module, list(text)) == message
+    return message
+
+
+def called(name: str) -> dict[str, Any]:
+    call = {"id": None, "type": "function", "function": {"name": name, "arguments": '{"a": 1}'}}
+    return {"role": "assistant", "content": None, "reasoning_content": None, "tool_calls": [call]}
+
+
+def said(content: str | None, reasoning: str | None) -> dict[str, Any]:
+    return {"role": "assistant", "content": content, "reasoning_content": reasoning, "tool_calls": []}
+
+
+@pytest.mark.parametrize("name", list(FORMATS))
+def test_a_call_is_read_whatever_the_order_of_its_header(name: str) -> None:
+    form, ir = FORMATS[name], learned(name)
+    assert header_parts(ir) is not None
+    orders = [order for count in (1, 2, 3) for order in permutations("rck", count) if "r" in order]
+    tried = 0
+    for order in map("".join, orders):
+        before = order[: order.index("k")][-1:] if "k" in order else "-"
+        if form.kind == "" and "k" in order:
+            continue
+        if form.kind[:1] == " " and form.kind.strip()[0].isalnum() and before in ("", "r"):
+            continue  # it could be the end of a name
+        for word in form.words:
+            tried += 1
+            assert read(ir, form.header(order, "look_up", word) + '{"a": 1}' + form.over) == called("look_up"), order
+    assert tried >= 9
+
+
+@pytest.mark.parametrize("name", list(FORMATS))
+def test_the_word_says_what_a_message_is_that_calls_nobody(name: str) -> None:
+    form, ir = FORMATS[name], learned(name)
+    for word, wanted in zip(
+        form.words, (said(None, "I look."), said("I look.", None), said("I look.", None)), strict=True
+    ):
+        for kind in dict.fromkeys(["", form.kind]):
+            assert read(ir, form.tag + word + kind + form.body + "I look." + form.over) == wanted, word
+
+
+@pytest.mark.parametrize("name", list(FORMATS))
+def test_it_can_be_switched_off(name: str) -> None:
+    form, ir = FORMATS[name], learned(name)
+    strict = replace(ir, tolerances=(*ir.tolerances, Tolerance("header_parts", enabled=False)))
+    assert header_parts(ir) is not None
+    own = form.header(form.order, "look_up") + '{"a": 1}' + form.over
+    other = form.header("rc" if form.order[0] == "c" else "cr", "look_up") + '{"a": 1}' + form.over
+    assert read(ir, own) == read(ir, other) == read(strict, own) == called("look_up")
+    assert read(strict, other) != called("look_up")
+    assert header_parts(ir) == header_parts(strict)
+
+
+@pytest.mark.parametrize("name", list(FORMATS))
+@pytest.mark.parametrize("target", ["python", "peg"])
+def test_the_template_still_verifies(name: str, target: Any) -> None:
+    result = compile_template(FORMATS[name].template(), name=name, target=target).verification
+    assert (result.failures, result.verified) == ((), True)
+
+
+@pytest.mark.parametrize("name", ["tagged-json", "parameter-tags", "addressed-parts", "recipient-lines", "plain-chat"])
+def test_other_formats_have_no_such_headers(name: str) -> None:
+    assert header_parts(ir_of(name)) is None
