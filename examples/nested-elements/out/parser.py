@@ -383,7 +383,6 @@ def keys_of(schema: object, root: object) -> set[str] | None:
 NUMBER = Pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 LOOSE_NUMBER = Pattern(r"([+-]?)([0-9][0-9_]*)?(?:(\.)([0-9_]*))?([eE][+-]?[0-9]+)?")
 HEX_NUMBER = Pattern(r"0[xX][0-9a-fA-F]{1,16}")
-SPACE = Pattern(r"[^\S \t\n\r]")  # none of the four kinds that JSON knows
 
 
 def escaped(text: str) -> str:

@@ -249,7 +249,6 @@ def parameters_of(tools: object) -> Parameters:
     return found
 
 
-SPACE = Pattern(r"[^\S \t\n\r]")  # none of the four kinds that JSON knows
 OPENING = Pattern(r"\s*```[^\n`]*\n")
 PART_OF_OPENING = Pattern(r"\s*(?:`{0,2}|```[^\n`]*)")
 FENCE_LIMIT = 256  # more white space than this, or a longer line, is no fence

@@ -78,11 +78,11 @@ class Embedded:
 def embed(code: Iterable[str], bases: Sequence[str] = ()) -> Embedded:
     """What `code`, the lines of the parser itself, needs.  Each of `bases` stands on the next, if there are several."""
     walked = [*ast.walk(ast.parse("\n".join(code)))]
-    words = _names(walked) | _attributes(walked) | frozenset(bases)
+    names, attributes = _names(walked) | frozenset(bases), _attributes(walked)
     definitions = [definition for file in FILES for definition in _definitions(file)]
-    kept = _reachable(definitions, words, _Family.of(definitions, bases))
+    kept = _reachable(definitions, names, attributes, _Family.of(definitions, bases))
     chosen = [definition for definition in definitions if definition.names[0] in kept]
-    texts, used = [], set(words)
+    texts, used = [], set(names)
     for definition in chosen:
         parts = [part for part in definition.parts if part in kept[definition.names[0]]]
         used.update(name for part in parts for name in part.names)
@@ -169,22 +169,25 @@ class _Family:
                 yield from [(other, member) for other in line[start:] if member in self.members[other]][:1]
 
 
-def _reachable(definitions: list[Definition], words: frozenset[str], family: _Family) -> dict[str, set[Part]]:
-    """The parts of definitions, by their first names, that the words lead to."""
+def _reachable(
+    definitions: list[Definition], names: frozenset[str], attributes: frozenset[str], family: _Family
+) -> dict[str, set[Part]]:
+    """The parts of definitions, by their first names: names lead to definitions, attributes to members."""
     kept: dict[str, set[Part]] = {}
-    used, replaced = {*words, *_PUBLIC, "Message", "Delta", "ToolCall", "Function"}, family.replaced()
-    size = (-1, -1)
-    while size != (size := (len(used), len(replaced))):
+    used, members = {*names, "Message", "Delta", "ToolCall", "Function"}, {*attributes, *_PUBLIC}
+    replaced, size = family.replaced(), (-1, -1, -1)
+    while size != (size := (len(used), len(members), len(replaced))):
         for definition in definitions:
             name = definition.names[0]
             if name not in kept and not used.intersection(definition.names):
                 continue
             parts = kept.setdefault(name, set())
             for part in definition.parts:
-                usable = not part.member or part.member in used or part.member.startswith("__")
+                usable = not part.member or part.member in members or part.member.startswith("__")
                 if usable and (name, part.member) not in replaced:
                     parts.add(part)
-                    used |= part.names | part.attributes
+                    used |= part.names
+                    members |= part.attributes
                     replaced.difference_update(family.meant(name, part.inherited))
     return kept
 
@@ -262,11 +265,12 @@ def _parts(node: ast.stmt, lines: list[str]) -> Iterator[Part]:
 
 def _part(member: str, lines: list[str], nodes: list[ast.AST], indent: int) -> Part:
     walked = [item for node in nodes for item in ast.walk(node)]
+    own = member or any(isinstance(node, ast.FunctionDef) for node in nodes)
     inherited = [(_base(item.value), item.attr) for item in walked if isinstance(item, ast.Attribute)]
     return Part(
         member,
         tuple(line[indent:] for line in lines),
-        _names(walked) - (_local(walked) if any(isinstance(node, ast.FunctionDef) for node in nodes) else frozenset()),
+        _names(walked) - (_local(walked) if own else frozenset()),
         _attributes(walked),
         frozenset((base, name) for base, name in inherited if base is not None),
     )
@@ -277,7 +281,7 @@ def _names(walked: Iterable[ast.AST]) -> frozenset[str]:
 
 
 def _local(walked: Sequence[ast.AST]) -> frozenset[str]:
-    """What a function calls its own, which is nothing of the file's."""
+    """What a function or a class calls its own, which is nothing of the file's."""
     stored = (item.id for item in walked if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store))
     return frozenset(stored).union(item.arg for item in walked if isinstance(item, ast.arg))
 

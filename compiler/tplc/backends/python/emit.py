@@ -293,9 +293,57 @@ def _pair_markers(pairs: PairForm) -> list[tuple[str, Sequence[str]]]:
 # What the states look for
 
 
+Kinds = list[tuple[str, str | Sequence[str]]]  # of markers: each with the name of its constant, or with texts
+
+
 def _tables(facts: Acceptor) -> list[str]:
     calls = facts.calls
-    content = [
+    opens, content = _opening(facts), _in_content(facts)
+    lines = _tables_of_text(facts, opens, content)
+    if calls is None:
+        return lines
+    lines += _marks(
+        "AFTER_CALL", _after_calls(calls) + [pair for pair in [*opens, *content] if pair[1] != "CALL_START"]
+    )
+    if calls.header:
+        lines += _slots("CALL_HEADER", calls.header)
+    if calls.breaks:
+        lines += _marks("CALL_BREAKS", [("mark", calls.breaks)])
+    if calls.tail is not None:
+        lines += _slots("CALL_TAIL", calls.tail[1], "_AGAIN_END")
+    for style, name in _named_styles(calls).items():
+        lines += _style(name, style)
+    if calls.fields:
+        lines += _field_table(calls)
+    return lines + (_pair_tables(calls.pairs) if calls.pairs is not None else [])
+
+
+def _tables_of_text(facts: Acceptor, opens: Kinds, content: Kinds) -> list[str]:
+    first = _counts_first(facts)
+    lines = _marks("IN_CONTENT", [*(_openers_anywhere(facts) if first else opens), *content])
+    if first:
+        lines += _marks("BEFORE_CONTENT", [*opens, *content])
+    if _starts_with_closer(facts):
+        lines += _marks("AT_START", [("reasoning_end", _at(facts.strays, "turn start")), *opens, *content])
+    if _unopened(facts):
+        openers = _openers_anywhere(facts) if first else opens
+        return lines + _marks("BEFORE_REASONING_END", [("reasoning_end", "REASONING_END"), *openers, *content])
+    if facts.reasoning_ends:
+        ends: Kinds = [("reasoning_end", "REASONING_END"), *([("end", "TURN_END")] if facts.ends else [])]
+        ends += [("last", "OUTPUT_END")] if facts.last_ends else []
+        ends += [("line", "CALL_START")] if _calls_end_reasoning(facts) else []
+        lines += _marks("IN_REASONING", ends)
+    return lines
+
+
+def _opening(facts: Acceptor) -> Kinds:
+    opens: Kinds = [("reasoning", "REASONING_START")] if facts.reasoning_starts else []
+    return opens + [("content", "CONTENT_START")] * bool(facts.content_starts)
+
+
+def _in_content(facts: Acceptor) -> Kinds:
+    calls = facts.calls
+    return [
         *([("content_end", "CONTENT_END")] if facts.content_marks else []),
         *([("sign", "CONTENT_SIGN")] if facts.content_signs else []),
         *([(_opener_kind(calls), "CALL_START")] if calls is not None and calls.openers else []),
@@ -305,29 +353,13 @@ def _tables(facts: Acceptor) -> list[str]:
         *([("stray", "STRAY")] if _at(facts.strays, "anywhere") else []),
         *([("empty", "EMPTY_CALL")] if calls is not None and calls.empty else []),
     ]
-    opens = [("reasoning", "REASONING_START")] if facts.reasoning_starts else []
-    opens += [("content", "CONTENT_START")] if facts.content_starts else []
-    first = _counts_first(facts)
-    lines = _marks("IN_CONTENT", [*(_openers_anywhere(facts) if first else opens), *content])
-    if first:
-        lines += _marks("BEFORE_CONTENT", [*opens, *content])
-    if _starts_with_closer(facts):
-        lines += _marks("AT_START", [("reasoning_end", _at(facts.strays, "turn start")), *opens, *content])
-    if _unopened(facts):
-        openers = _openers_anywhere(facts) if first else opens
-        lines += _marks("BEFORE_REASONING_END", [("reasoning_end", "REASONING_END"), *openers, *content])
-    elif facts.reasoning_ends:
-        ends = [("reasoning_end", "REASONING_END"), *([("end", "TURN_END")] if facts.ends else [])]
-        ends += [("last", "OUTPUT_END")] if facts.last_ends else []
-        if _calls_end_reasoning(facts):
-            ends.append(("line", "CALL_START"))
-        lines += _marks("IN_REASONING", ends)
-    if calls is None:
-        return lines
+
+
+def _after_calls(calls: CallForm) -> Kinds:
     starts = " + ".join(
         name for name, items in (("NEXT_CALL_START", calls.inner), ("CALL_START", calls.openers)) if items
     )
-    after = [
+    return [
         *([("tail", "TAIL_START")] if calls.tail is not None else []),
         *([("both", _both(calls))] if _both(calls) else []),
         *([("call", _with_joints(starts, calls))] if starts else []),
@@ -336,21 +368,14 @@ def _tables(facts: Acceptor) -> list[str]:
         *([("closed", calls.last)] if calls.last else []),
         *([("close", "CALL_END")] if calls.closers else []),
     ]
-    lines += _marks("AFTER_CALL", after + [pair for pair in [*opens, *content] if pair[1] != "CALL_START"])
-    if calls.header:
-        lines += _slots("CALL_HEADER", calls.header)
-    if calls.breaks:
-        lines += _marks("CALL_BREAKS", [("mark", calls.breaks)])
-    if calls.tail is not None:
-        lines += _slots("CALL_TAIL", calls.tail[1], "_AGAIN_END")
-    if calls.styles is not None and (calls.pairs is None or calls.pairs.quoted):
-        names = {style: f"STYLE_{i}" for i, style in enumerate(dict.fromkeys(calls.styles), 1)}
-        names = names if len(names) > 1 else dict.fromkeys(names, "STYLE")
-        for style, name in names.items():
-            lines += _style(name, style)
-    if calls.fields:
-        lines += _field_table(calls)
-    return lines + (_pair_tables(calls.pairs) if calls.pairs is not None else [])
+
+
+def _named_styles(calls: CallForm) -> dict[Spelling, str]:
+    """The spellings that values are read in, with the names of their constants."""
+    if calls.styles is None or not (calls.pairs is None or calls.pairs.quoted):
+        return {}
+    styles = dict.fromkeys(calls.styles)
+    return {style: f"STYLE_{i}" if len(styles) > 1 else "STYLE" for i, style in enumerate(styles, 1)}
 
 
 def _counts_first(facts: Acceptor) -> bool:
@@ -358,7 +383,7 @@ def _counts_first(facts: Acceptor) -> bool:
     return bool(_at((*facts.reasoning_starts, *facts.content_starts), "before content"))
 
 
-def _openers_anywhere(facts: Acceptor) -> list[tuple[str, Sequence[str]]]:
+def _openers_anywhere(facts: Acceptor) -> Kinds:
     kinds = (("reasoning", facts.reasoning_starts), ("content", facts.content_starts))
     return [(kind, texts) for kind, starts in kinds if (texts := _at(starts, "anywhere"))]
 
@@ -388,7 +413,7 @@ def _at(markers: Iterable[Marker], where: Where) -> tuple[str, ...]:
     return tuple(marker.text for marker in markers if marker.where == where)
 
 
-def _marks(name: str, kinds: Sequence[tuple[str, str | Sequence[str]]]) -> list[str]:
+def _marks(name: str, kinds: Kinds) -> list[str]:
     return assignment(name, called("Marks", [_kind(kind, markers) for kind, markers in kinds]))
 
 
@@ -522,17 +547,21 @@ def _attributes(facts: Acceptor) -> list[str]:
         lines.append("    ANCHORS = TURN_ANCHORS")
     if facts.content_space:
         lines.append(f"    SPACE = {literal(facts.content_space)}")
-    calls = facts.calls
     if facts.reasoning_starts:
         starts = [text.strip() for text in _texts_of(facts.reasoning_starts)]
         ends = [text.strip() for text in facts.reasoning_ends]
         lines += assignment("AROUND_REASONING", called("", [texts(starts), texts(ends)]), 4)
+    calls = facts.calls
     if calls is None:
         return lines
-    if calls.styles is not None and (calls.pairs is None or calls.pairs.quoted):
-        names = {style: f"STYLE_{i}" for i, style in enumerate(dict.fromkeys(calls.styles), 1)}
-        names = names if len(names) > 1 else dict.fromkeys(names, "STYLE")
-        lines.append(f"    STYLES = ({', '.join(names[style] for style in calls.styles)})")
+    lines += _attributes_of_calls(calls)
+    return lines + (_attributes_of_pairs(calls.pairs) if calls.pairs is not None else [])
+
+
+def _attributes_of_calls(calls: CallForm) -> list[str]:
+    lines, names = [], _named_styles(calls)
+    if names:
+        lines.append(f"    STYLES = ({', '.join(names[style] for style in calls.styles or ())})")
     if calls.where == "line start":
         lines.append("    DISTINCT = False")
     elif calls.openers:
@@ -543,16 +572,18 @@ def _attributes(facts: Acceptor) -> list[str]:
         lines += assignment("USUAL_NEXT", called("", [f"Usual({literal(text)})" for text in calls.usual_next]), 4)
     if calls.last or calls.tail is not None:
         lines += ["    CLOSED = True", *(["    ENDS_TURN = True"] if calls.ends_turn else [])]
-    if calls.fields:
-        closers = calls.told_closers
-        lines += ["    FIELDS = CALL_FIELDS", *([f"    CLOSERS = {texts(closers)}"] if closers else [])]
-        if calls.object_head:
-            lines += ["    HEAD = CALL_HEAD", f"    TO_ARGUMENTS = {literal(calls.object_head[1])}"]
-            lines.append(f"    USUAL_KEYS = {texts([calls.path_of('name')[0], calls.path_of('arguments')[0]])}")
-    pairs = calls.pairs
-    if pairs is None:
+    if not calls.fields:
         return lines
-    lines += ["    BETWEEN = BETWEEN_PAIRS", "    PAIR = PAIR_HEADER"]
+    closers = calls.told_closers
+    lines += ["    FIELDS = CALL_FIELDS", *([f"    CLOSERS = {texts(closers)}"] if closers else [])]
+    if calls.object_head:
+        lines += ["    HEAD = CALL_HEAD", f"    TO_ARGUMENTS = {literal(calls.object_head[1])}"]
+        lines.append(f"    USUAL_KEYS = {texts([calls.path_of('name')[0], calls.path_of('arguments')[0]])}")
+    return lines
+
+
+def _attributes_of_pairs(pairs: PairForm) -> list[str]:
+    lines = ["    BETWEEN = BETWEEN_PAIRS", "    PAIR = PAIR_HEADER"]
     if pairs.opens and not pairs.separator.strip():
         lines.append(f"    USUAL_PAIR = (Usual({literal(pairs.opens[0].lstrip())}),)")
     if not pairs.opens:
@@ -561,25 +592,30 @@ def _attributes(facts: Acceptor) -> list[str]:
         lines.append("    RESUMES = True")
     if pairs.quoted:
         patterns = [called("Pattern", [literal(pattern)]) for pattern in _follow(pairs.following)]
-        follow = assignment("FOLLOW", called("", patterns), 4)
-        return [*lines, *follow]
+        return lines + assignment("FOLLOW", called("", patterns), 4)
     lines.append("    WORDS = Words(WORDS_OF_VALUES)")
-    if pairs.value_close is not None:
-        lines.append("    VALUE_CLOSE = VALUE_END_AROUND_KEY")
-    else:
-        if pairs.next_pair is not None:
-            lines += ["    VALUE_CLOSERS = VALUE_END", f"    NEXT_PAIR = {texts(pairs.next_pair)}"]
-        lines.append("    VALUE_END = " + ("VALUE_END" if pairs.guessed else "AFTER_VALUE"))
-        if pairs.literals:
-            lines.append(f"    LITERALS = {literal(pairs.literals)}")
-        if pairs.bare is not None:
-            lines.append("    BARE_END = BARE_VALUE_END")
+    lines += _attributes_of_raw(pairs)
     if pairs.types:
         lines.append("    TYPE_WORDS = TYPES_OF_WORDS")
     if pairs.wrap:
         lines.append(f"    WRAP = {texts(pairs.wrap)}")
     if pairs.items:
         lines += ["    ELEMENT = ELEMENT", "    ITEM_END = ITEM_END[0]"]
+    return lines
+
+
+def _attributes_of_raw(pairs: PairForm) -> list[str]:
+    """What ends a raw value."""
+    if pairs.value_close is not None:
+        return ["    VALUE_CLOSE = VALUE_END_AROUND_KEY"]
+    lines = []
+    if pairs.next_pair is not None:
+        lines += ["    VALUE_CLOSERS = VALUE_END", f"    NEXT_PAIR = {texts(pairs.next_pair)}"]
+    lines.append("    VALUE_END = " + ("VALUE_END" if pairs.guessed else "AFTER_VALUE"))
+    if pairs.literals:
+        lines.append(f"    LITERALS = {literal(pairs.literals)}")
+    if pairs.bare is not None:
+        lines.append("    BARE_END = BARE_VALUE_END")
     return lines
 
 
@@ -943,7 +979,8 @@ def _after_call(calls: CallForm) -> list[str]:
     starts = [*(["NEXT_CALL_START"] if calls.inner else []), *(["CALL_START"] if calls.openers else [])]
     skipped = [*(["CALL_END"] if calls.closers else []), *(["CALL_SEPARATOR"] if calls.separators else [])]
     rule = f"({' | '.join(skipped)})* " if skipped else ""
-    lines = [
+    kinds = '("close", "closed", "separator")' if calls.last else '("close", "separator")'
+    return [
         "",
         "    def _after_call(self) -> bool:",
         f"        # after_call = {rule}(({' | '.join(starts)}) call | content)",
@@ -952,55 +989,68 @@ def _after_call(calls: CallForm) -> list[str]:
         "            return False",
         '        if kind == "call":',
         f"            {_try(calls, literal('content'))}",
-        '        elif kind in ("close", "closed", "separator"):'
-        if calls.last
-        else '        elif kind in ("close", "separator"):',
+        f"        elif kind in {kinds}:",
         "            self._pos, self._eat = self._mark.end, self._mark.trail",
+        *_after_separator(calls),
+        *(_after_unmarked(calls) if calls.unmarked else []),
+        *(_after_both(calls) if _both(calls) else []),
+        *(_after_tail(calls.tail[1]) if calls.tail is not None else []),
+        "        else:",
+        "            self._end_calls()",
+        "        return True",
     ]
-    if calls.separators:
-        lines.append('            self._unclosed = kind == "separator" or (self._unclosed and kind != "closed")')
-    elif calls.last:
-        lines.append('            self._unclosed = self._unclosed and kind != "closed"')
-    if calls.separators and not calls.fields and not calls.inner:
-        lines += [
-            '            if kind == "separator":',
-            "                self._skip = 0",
-            f"                {_try(calls, literal('content'))}",
-        ]
-    if calls.unmarked:
-        if calls.section_ends:
-            lines += [
-                '        elif kind == "section":',
-                "            self._pos, self._eat, self._closed = self._mark.end, self._mark.trail, True",
-                *(["            self._unclosed = False"] if calls.last else []),
-            ]
-        lines += [
-            "        elif not kind and not self._closed:",
-            "            self._skip = 0",
-            f"            {_try(calls, literal('content'))}",
-        ]
-    if _both(calls):
-        lines += [
-            '        elif kind == "both" and not self._closed:',
-            "            self._pos, self._closed = self._mark.end, True",
-            *(["            self._unclosed = False"] if calls.last else []),
-            '        elif kind == "both":',
-            f"            {_try(calls, literal('content'))}",
-        ]
-    if calls.tail is not None:
-        values = "values" if any(slot.kind == "id" for slot in calls.tail[1]) else "_"
-        lines += [
-            '        elif kind == "tail":',
-            f"            {values}, end, expected = self._tail(CALL_TAIL)",
-            '            if expected == "more":',
-            "                return False",
-            '            if expected == "end":',
-            "                return self._cut_off()",
-            "            self._pos, self._unclosed = (self._mark.end if expected else end), False",
-        ]
-        if values == "values":
-            lines += ["            if not expected:", '                self._out.set_id(values["id"])']
-    return [*lines, "        else:", "            self._end_calls()", "        return True"]
+
+
+def _after_separator(calls: CallForm) -> list[str]:
+    if not calls.separators:
+        return ['            self._unclosed = self._unclosed and kind != "closed"'] if calls.last else []
+    lines = ['            self._unclosed = kind == "separator" or (self._unclosed and kind != "closed")']
+    if calls.fields or calls.inner:
+        return lines
+    return [
+        *lines,
+        '            if kind == "separator":',
+        "                self._skip = 0",
+        f"                {_try(calls, literal('content'))}",
+    ]
+
+
+def _after_unmarked(calls: CallForm) -> list[str]:
+    section = [
+        '        elif kind == "section":',
+        "            self._pos, self._eat, self._closed = self._mark.end, self._mark.trail, True",
+        *(["            self._unclosed = False"] if calls.last else []),
+    ]
+    return [
+        *(section if calls.section_ends else []),
+        "        elif not kind and not self._closed:",
+        "            self._skip = 0",
+        f"            {_try(calls, literal('content'))}",
+    ]
+
+
+def _after_both(calls: CallForm) -> list[str]:
+    return [
+        '        elif kind == "both" and not self._closed:',
+        "            self._pos, self._closed = self._mark.end, True",
+        *(["            self._unclosed = False"] if calls.last else []),
+        '        elif kind == "both":',
+        f"            {_try(calls, literal('content'))}",
+    ]
+
+
+def _after_tail(slots: Sequence[SlotEnd]) -> list[str]:
+    has_id = any(slot.kind == "id" for slot in slots)
+    return [
+        '        elif kind == "tail":',
+        f"            {'values' if has_id else '_'}, end, expected = self._tail(CALL_TAIL)",
+        '            if expected == "more":',
+        "                return False",
+        '            if expected == "end":',
+        "                return self._cut_off()",
+        "            self._pos, self._unclosed = (self._mark.end if expected else end), False",
+        *(["            if not expected:", '                self._out.set_id(values["id"])'] if has_id else []),
+    ]
 
 
 _PARSE = '''
