@@ -1492,6 +1492,7 @@ class Pairs(Machine):
     USUAL_PAIR: ClassVar[Sequence[Any]] = ()
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
     RESUMES: ClassVar[bool] = False  # and that says by itself, after text that is no pair, that one begins
+    KEY_SIGNS: ClassVar[Any] = None  # what is written in keys for other signs
     _resuming: Marks | None = None  # what may come after text that is no pair
     _count = 0
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that hold what ends others
@@ -1552,10 +1553,11 @@ class Pairs(Machine):
             return self._cut_off()
         if expected:
             return self._no_pair()
+        key = values["key"] if self.KEY_SIGNS is None else self.KEY_SIGNS.plain(values["key"])
         self._pos = end
         self._count += 1
-        self._say("arguments", self._key_of(comma, values["key"]))
-        self._begin_value(values["key"], values.get("type", ""))
+        self._say("arguments", self._key_of(comma, key))
+        self._begin_value(key, values.get("type", ""))
         return True
 
     def _no_pair(self) -> bool:

@@ -22,6 +22,7 @@ FILES = (
     "markers",
     "schema",
     "values",
+    "signs",
     "fence",
     "heads",
     "machine",
