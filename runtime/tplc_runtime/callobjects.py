@@ -133,7 +133,7 @@ class CallObjects(Objects):
             if "arguments" in (event, reader.role) and self._kind != "done":
                 self._kind = self._kind or "".join(reader.out)[:1]
                 if self._named and self._kind == "{":
-                    self._say("arguments", reader.take())
+                    self._out.say("arguments", reader.take())
                     self._in_string(reader)
             if event and not self._member(reader, event):
                 return True
@@ -156,10 +156,10 @@ class CallObjects(Objects):
         if event == "id" and self._call_id is None:
             self._call_id = text_of(text) if is_text else text
             if self._named:
-                self._set_id(self._call_id or "")
+                self._out.set_id(self._call_id or "")
         elif event == "arguments" and self._kind != "done":
             if self._named:
-                self._say("arguments", text if self._kind == "{" else self._unwrapped(text))
+                self._out.say("arguments", text if self._kind == "{" else self._unwrapped(text))
             self._early, self._kind = text, "done"
         elif event != "key":
             self._note(("unknown" if event == "other" else "repeated") + " field " + reader.path[-1])
@@ -174,13 +174,13 @@ class CallObjects(Objects):
         self._raw = []
         self._open_call(name, self._call_id)
         early = self._early or ""
-        self._say("arguments", early if early[:1] in ("", "{") else self._unwrapped(early))
+        self._out.say("arguments", early if early[:1] in ("", "{") else self._unwrapped(early))
         return True
 
     def _no_object(self, expected: str, result: bool = True) -> bool:
         self._note("not a call: expected " + expected)
         text = "".join(self._raw)
-        self._say(self._back_kind, text if self._echo else text[max(0, -self._raw_base) :])
+        self._out.say(self._back_kind, text if self._echo else text[max(0, -self._raw_base) :])
         self._raw, self._reader = [], None
         self._literal, self._fresh, self._line_start, self._unclosed = True, False, False, False
         self._state = self._back
@@ -199,7 +199,7 @@ class CallObjects(Objects):
         if not self._named:
             return self._no_object("a name")
         if self._early is None:
-            self._say("arguments", "{}")
+            self._out.say("arguments", "{}")
         if reader.repair:
             self._note("call: " + reader.repair)
         self._reader = None
@@ -212,12 +212,12 @@ class CallObjects(Objects):
         elif reader is not None and reader.role == "arguments" and self._kind != "done":
             reader.stack, reader.depth = reader.stack[reader.depth :], 0
             text = reader.take() + reader.close()
-            self._say("arguments", text if self._kind == "{" else self._unwrapped(text))
+            self._out.say("arguments", text if self._kind == "{" else self._unwrapped(text))
             self._reader = None
         elif reader is not None:
             if reader.role in ("arguments", "other"):
                 self._note(("unknown" if reader.role == "other" else "repeated") + " field " + reader.path[-1])
-            self._say("arguments", "{}" if self._early is None else "")
+            self._out.say("arguments", "{}" if self._early is None else "")
             self._reader = None
         # Not the closing of bare arguments, which are another object's here.
         Machine._finish(self)
@@ -252,11 +252,11 @@ class UsualObjects(CallObjects):
             closing = OBJECT_END.match(buf, stop) if stop else None
             if closing is not None:  # the standard library's scanner has read all of it
                 self._pos = closing.end()
-                self._say("arguments", buf[end - 1 : stop])
+                self._out.say("arguments", buf[end - 1 : stop])
                 self._reader = None
                 return self._close_call()
             self._pos, self._kind = end, "{"
-            self._say("arguments", "{")
+            self._out.say("arguments", "{")
             reader.go_to(self.USUAL_KEYS[1], "{")
         return True
 
@@ -273,7 +273,7 @@ class UsualObjects(CallObjects):
             and reader.may_close(self._early)
         ):
             self._pos += 2
-            self._say("arguments", reader.take() + "}")
+            self._out.say("arguments", reader.take() + "}")
             self._reader = None
             return self._close_call()
         return super()._object()

@@ -66,9 +66,9 @@ class Elements(RawPairs):
         opened = "[" if kind == "item" else "{"
         types = self._types
         if closes:
-            self._say("arguments", next((text for kind, text in EMPTY if types is None or kind in types), '""'))
+            self._out.say("arguments", next((text for kind, text in EMPTY if types is None or kind in types), '""'))
         elif kind in ("item", "pair") and (types is None or ("array" if kind == "item" else "object") in types):
-            self._say("arguments", opened)
+            self._out.say("arguments", opened)
             self._frames.append(Frame(opened, self._element_end, self._element_schema))
             self._comma = ""
         else:
@@ -85,7 +85,7 @@ class Elements(RawPairs):
         closes = self._closes(frame.end)
         if closes:
             self._frames.pop()
-            self._say("arguments", "]" if frame.opened == "[" else "}")
+            self._out.say("arguments", "]" if frame.opened == "[" else "}")
             self._comma = ", "
             return True
         kind = None if closes is None else self._next(self.ELEMENT)
@@ -93,7 +93,7 @@ class Elements(RawPairs):
             return False
         if kind == "item" and frame.opened == "[":
             self._pos = self._mark.end
-            self._say("arguments", self._comma)
+            self._out.say("arguments", self._comma)
             self._begin_element(item_of(frame.schema, self._schema()), Closer(self.ITEM_END))
             return True
         if kind in ("item", "pair") and frame.opened == "{":
@@ -109,7 +109,7 @@ class Elements(RawPairs):
         return super()._end_pairs(kind)
 
     def _close_frames(self) -> None:
-        self._say("arguments", "".join("]" if frame.opened == "[" else "}" for frame in self._frames[::-1]))
+        self._out.say("arguments", "".join("]" if frame.opened == "[" else "}" for frame in self._frames[::-1]))
         self._frames = []
 
     def _finish(self) -> None:

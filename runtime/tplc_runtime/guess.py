@@ -74,9 +74,9 @@ class GuessedPairs(RawPairs):
         return "quoted" if text[:1] and text[0] in self._quotes else super()._read_as(text)
 
     def _end_value(self) -> None:
-        literal = PYTHON.fullmatch("".join(self._texts["value"]).strip()) if self._as == "quoted" else None
+        literal = PYTHON.fullmatch("".join(self._out.texts["value"]).strip()) if self._as == "quoted" else None
         if literal is None or (literal[1] or " ")[0] not in self._quotes:
             return super()._end_value()
         self._in_value = False
-        self._say("arguments", string_in(literal[1]))
+        self._out.say("arguments", string_in(literal[1]))
         return None

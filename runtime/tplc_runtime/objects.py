@@ -28,7 +28,7 @@ class Objects(Machine):
                 return False
             if self.STYLES[0].tokens.get(match.group()) not in ("{", '"'):
                 self._note("expected the arguments")
-                self._say("arguments", "{}")
+                self._out.say("arguments", "{}")
                 return self._close_call()
             self._reader = Reader(self.STYLES, (), self.BREAKS)
             self._kind = match.group()
@@ -38,12 +38,12 @@ class Objects(Machine):
     def _said_arguments(self, reader: Reader) -> bool:
         """Say what has come of the arguments; True at their end."""
         if self.STYLES[0].tokens.get(self._kind) == "{":
-            self._say("arguments", reader.take())
+            self._out.say("arguments", reader.take())
         if reader.want:
             self._in_string(reader)
             return False
         if reader.out:
-            self._say("arguments", self._unwrapped(reader.take()))
+            self._out.say("arguments", self._unwrapped(reader.take()))
         if reader.repair:
             self._note("arguments: " + reader.repair)
         self._reader = None
@@ -57,7 +57,7 @@ class Objects(Machine):
             return inner.take() + inner.close()
         if text not in ("null", '""'):
             self._note("the arguments are not an object")
-            self._say("content", text)
+            self._out.say("content", text)
         return "{}"
 
     def _finish(self) -> None:
@@ -65,6 +65,8 @@ class Objects(Machine):
         if self._open:
             if self._reader is not None:
                 text = self._reader.take() + self._reader.close()
-                self._say("arguments", text if self.STYLES[0].tokens.get(self._kind) == "{" else self._unwrapped(text))
+                self._out.say(
+                    "arguments", text if self.STYLES[0].tokens.get(self._kind) == "{" else self._unwrapped(text)
+                )
             else:
-                self._say("arguments", "{}")
+                self._out.say("arguments", "{}")

@@ -52,7 +52,7 @@ class Pairs(Machine):
 
     def _odd_names(self, slot: str, ends: Marks) -> list[str]:
         """Those of the tools, or of the parameters of the tool that is called: the longest first."""
-        of = self._calls[-1][0] if slot == "key" and self._calls else ""
+        of = self._out.calls[-1][0] if slot == "key" and self._out.calls else ""
         self._odd = {} if self._odd is None else self._odd
         if (slot, of) not in self._odd:
             names = self._tools if slot == "name" else properties_of(self._tools.get(of)) if slot == "key" else ()
@@ -91,7 +91,7 @@ class Pairs(Machine):
         key = values["key"] if self.KEY_SIGNS is None else self.KEY_SIGNS.plain(values["key"])
         self._pos = end
         self._count += 1
-        self._say("arguments", self._key_of(comma, key))
+        self._out.say("arguments", self._key_of(comma, key))
         self._begin_value(key, values.get("type", ""))
         return True
 
@@ -126,13 +126,13 @@ class Pairs(Machine):
             return False
         if not kind:
             self._note(NO_PAIR)
-        self._say("arguments", "}" if self._count else "{}")
+        self._out.say("arguments", "}" if self._count else "{}")
         return self._close_call()
 
     def _finish(self) -> None:
         super()._finish()
         if self._open:
-            self._say("arguments", "}" if self._count else "{}")
+            self._out.say("arguments", "}" if self._count else "{}")
 
 
 class QuotedPairs(Pairs):
@@ -150,7 +150,7 @@ class QuotedPairs(Pairs):
         if reader is None:
             return False
         self._pos, self._wanted = reader.read(self._buf, self._pos, self._final), reader.wanted
-        self._say("arguments", reader.take())
+        self._out.say("arguments", reader.take())
         if reader.want:
             self._in_string(reader)
             return False
@@ -162,5 +162,5 @@ class QuotedPairs(Pairs):
 
     def _finish(self) -> None:
         if self._open and self._reader is not None:
-            self._say("arguments", self._reader.take() + self._reader.close())
+            self._out.say("arguments", self._reader.take() + self._reader.close())
         super()._finish()

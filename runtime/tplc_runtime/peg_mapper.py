@@ -18,15 +18,15 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Protocol
 
 from .elements import EMPTY
-from .fence import Fence
 from .pattern import Pattern
 from .raw import MOST_KEYS, PYTHON, WHOLE_ARGUMENTS, string_in
 from .schema import item_of, keys_of, member_of, parameters_of, types_of
 from .signs import Signs
+from .transcript import Transcript
 from .values import ESCAPE, Reader, Style, escaped, literal_of, text_of
 
 if TYPE_CHECKING:
-    from .message import Message, ToolCall
+    from .message import Message
 
 JSON_STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
@@ -135,10 +135,11 @@ def map_tree(
     what is written in names and keys for other signs.
     """
     mapper = _Mapper(tree.full_text, tools, said, parse_reasoning, parse_tool_calls, styles)
-    mapper.literals, mapper.name_signs, mapper.key_signs = literals, name_signs, key_signs
+    mapper.transcript, mapper.literals = Transcript(json_content), literals
+    mapper.name_signs, mapper.key_signs = name_signs, key_signs
     mapper.turn(tree)
     mapper.end_content(final=True)
-    return mapper.mapped(fenced=json_content)
+    return mapper.mapped()
 
 
 def kind_of(node: Node) -> str:
@@ -170,28 +171,18 @@ class _Mapper:
         self.parse_reasoning = parse_reasoning
         self.parse_tool_calls = parse_tool_calls
         self.styles = styles
-        self.content: list[str] = []
+        self.transcript = Transcript()
         self.run: list[str] = []  # content since the last marker
         self.blank = True  # and whether it is white space alone, together with what is said already
-        self.reasoning: list[str] = []
-        self.calls: list[ToolCall] = []
         self.places: list[Place] = []
         self.incomplete = self.in_call = False
-        self.literals = self.trailing = ""
+        self.literals = ""
         self.name_signs = self.key_signs = NO_SIGNS
 
-    def mapped(self, *, fenced: bool) -> Mapped:
-        content, reasoning = "".join(self.content), "".join(self.reasoning)
-        if fenced:
-            fence = Fence()
-            content = fence.more(content) + fence.end()
-        message: Message = {
-            "role": "assistant",
-            "content": content if content or not (reasoning or self.calls) else None,
-            "reasoning_content": reasoning or None,
-            "tool_calls": self.calls,
-        }
-        return Mapped(message, self.incomplete, self.in_call, self.places, self.trailing)
+    def mapped(self) -> Mapped:
+        self.transcript.end_content()
+        trailing = "".join(self.transcript.texts["trailing"])
+        return Mapped(self.transcript.to_message(), self.incomplete, self.in_call, self.places, trailing)
 
     def of(self, node: Node) -> str:
         return self.text[node.start : node.end]
@@ -226,9 +217,8 @@ class _Mapper:
 
         `final`: the turn ends.  `kept`: what comes now is content whatever it is.
         """
-        nothing_else = final and not (self.content or self.reasoning or self.calls)
-        if not self.blank or nothing_else:
-            self.content += self.run
+        if not self.blank or (final and self.transcript.is_silent()):
+            self.transcript.say("content", "".join(self.run))
         self.run.clear()
         self.blank = not kept
 
@@ -246,9 +236,8 @@ class _Mapper:
         self.end_content()
         self.incomplete = self.incomplete or first(node, "cut") is not None
         text = "".join(self.unsaid(part) for part in captures(node, "reasoning_text"))
-        nothing_else = first(node, "cut") is not None and not (self.content or self.reasoning or self.calls)
-        if text.strip() or nothing_else:
-            self.reasoning.append(text)
+        if text.strip() or (first(node, "cut") is not None and self.transcript.is_silent()):
+            self.transcript.say("reasoning_content", text)
 
     def tool_calls(self, node: Node) -> None:
         if not self.parse_tool_calls:
@@ -271,7 +260,7 @@ class _Mapper:
         self.incomplete = True
         if kind_of(node) == "trailing":
             self.end_content()
-            self.trailing += self.unsaid(node)
+            self.transcript.say("trailing", self.unsaid(node))
 
     # Calls
 
@@ -297,7 +286,8 @@ class _Mapper:
         if arguments.startswith(self.arguments_said):
             arguments = arguments[len(self.arguments_said) :]
         self.arguments_said = ""
-        self.calls.append({"id": identity, "type": "function", "function": {"name": called, "arguments": arguments}})
+        self.transcript.open_call(called, identity)
+        self.transcript.say("arguments", arguments)
 
     def is_cut(self, node: Node) -> bool:
         """Whether the text stops inside a field's value."""

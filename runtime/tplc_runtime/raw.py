@@ -102,7 +102,7 @@ class RawPairs(Pairs):
     _all = ""  # what is not yet said of a pair that may hold all arguments
 
     def _schema(self) -> object:
-        return self._tools.get(self._calls[-1][0])
+        return self._tools.get(self._out.calls[-1][0])
 
     def _begin_pairs(self) -> None:
         super()._begin_pairs()
@@ -138,11 +138,11 @@ class RawPairs(Pairs):
         self._types, self._end = types, end
         # As which the text is read: or number, json, word; all of the arguments.
         self._as = "all" if self._all else "string" if types == frozenset(["string"]) else ""
-        self._texts["value"] = []
+        self._out.texts["value"] = []
         self._quoted, self._in_value = False, True
         self._state = type(self)._value
 
-    def _written(self, text: str) -> str:
+    def _json(self, text: str) -> str:
         return escaped(text)
 
     def _value(self) -> bool:
@@ -173,15 +173,15 @@ class RawPairs(Pairs):
     def _piece(self, text: str) -> None:
         """More of a value.  It is held only while it could be something else than a string."""
         if self._as != "string":
-            self._texts["value"].append(text)
+            self._out.texts["value"].append(text)
             if self._as in ("", "word") or (self._as == "number" and not NUMBER_PART.fullmatch(text)):
-                self._as = self._read_as("".join(self._texts["value"]).strip())
+                self._as = self._read_as("".join(self._out.texts["value"]).strip())
             if self._as != "string":
                 return
-            text = "".join(self._texts["value"])
-            self._texts["value"].clear()
+            text = "".join(self._out.texts["value"])
+            self._out.texts["value"].clear()
         if text or not self._quoted:
-            self._say("arguments", self._all + '"' * (not self._quoted) + escaped(text))
+            self._out.say("arguments", self._all + '"' * (not self._quoted) + escaped(text))
             self._quoted, self._all = True, ""
 
     def _read_as(self, text: str) -> str:
@@ -195,7 +195,7 @@ class RawPairs(Pairs):
 
     def _end_value(self) -> None:
         self._in_value = False
-        text = "".join(self._texts["value"])
+        text = "".join(self._out.texts["value"])
         if self._all:
             whole = nested_json(text.strip()) or ""
             inside = whole[1:-1].strip()
@@ -203,8 +203,8 @@ class RawPairs(Pairs):
             if whole[:1] == "{":
                 self._count = int(bool(inside))
                 self._note("one argument holds all of them")
-                return self._say("arguments", "{" * self._count + inside)
-            self._say("arguments", member)
+                return self._out.say("arguments", "{" * self._count + inside)
+            self._out.say("arguments", member)
             self._as = self._read_as(text.strip())
         literal = None
         if self._as not in ("", "string"):
@@ -220,15 +220,15 @@ class RawPairs(Pairs):
             self._as = "string"
             self._piece(text)
             literal = '"'
-        self._say("arguments", literal)
+        self._out.say("arguments", literal)
         return None
 
     def _finish(self) -> None:
         if self._open and self._in_value:
-            if self._texts["value"] or self._quoted:
+            if self._out.texts["value"] or self._quoted:
                 self._end_value()
             else:
-                self._say("arguments", self._all + "null")
+                self._out.say("arguments", self._all + "null")
         super()._finish()
 
 

@@ -197,7 +197,7 @@ def _texts(module: ModuleType) -> Iterator[str]:
 
 
 @cache
-def _watched(form: Format) -> tuple[Any, Markers]:
+def _watched(form: Format) -> tuple[Any, Any, Markers]:
     module = load_module(form.source)
     parser = module.StreamParser
     parser.HEAD = re.compile(
@@ -206,10 +206,11 @@ def _watched(form: Format) -> tuple[Any, Markers]:
     for name in STATES:
         if hasattr(parser, name):
             setattr(parser, name, _state(name, getattr(parser, name)))
-    for name, watch in WATCHES.items():
-        if hasattr(parser, name):
-            setattr(parser, name, watch(getattr(parser, name)))
-    return parser, Markers(module)
+    for owner, watches in ((parser, WATCHES), (module.Transcript, WATCHES_OF_TRANSCRIPTS)):
+        for name, watch in watches.items():
+            if hasattr(owner, name):
+                setattr(owner, name, watch(getattr(owner, name)))
+    return parser, module.Transcript, Markers(module)
 
 
 Method = Callable[..., Any]
@@ -364,10 +365,8 @@ def _watch_finish(method: Method) -> Method:
 
 WATCHES: Mapping[str, Callable[[Method], Method]] = {
     "_text": _watch_text,
-    "_say": _watch_say,
     "_slots": _watch_slots,
     "_open_call": _watch_open_call,
-    "_set_id": _watch_set_id,
     "_begin_object": _watch_begin_object,
     "_no_object": _watch_no_object,
     "_begin_value": _watch_begin_value,
@@ -376,13 +375,14 @@ WATCHES: Mapping[str, Callable[[Method], Method]] = {
     "_end_value": _watch_end_value,
     "_finish": _watch_finish,
 }
+WATCHES_OF_TRANSCRIPTS: Mapping[str, Callable[[Method], Method]] = {"say": _watch_say, "set_id": _watch_set_id}
 
 
 def traced_run(form: Format, text: str, options: Mapping[str, Any]) -> tuple[Any, list[str]]:
     """The parser after the whole text, and what of the text is not accounted for."""
-    watched, marks = _watched(form)
+    watched, transcript, marks = _watched(form)
     parser = watched.__new__(watched)
-    trace = parser._trace = Trace(marks)
+    trace = parser._trace = transcript._trace = Trace(marks)
     parser.__init__(**options)
     calls_before = len(trace.calls)
     before = {kind: len(texts) for kind, texts in trace.told.items()}

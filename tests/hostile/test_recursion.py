@@ -23,8 +23,8 @@ NAMES = sorted(path.parent.parent.name for path in EXAMPLES.glob("*/out/parser.p
 DEEP = 10_000
 FRAMES = 60  # of a parser at work, its states and readers in one another
 
-# Copies hold copies of the parser's own parts: its reader, its fence.
-COPIES = {"Copied.copy", "Machine.copy"}
+# Copies hold copies of the parser's own parts: its transcript, its reader, its fence.
+COPIES = {"Copied.copy", "Machine.copy", "Transcript.copy"}
 OF_A_PARSER = ([COPIES], [{*COPIES, "CallObjects.copy"}])
 # Beside the parsers.  The mapper walks the tree of an engine that refuses more than a hundred levels; one function of
 # the class around parsers calls the parser's of the same name.

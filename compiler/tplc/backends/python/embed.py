@@ -2,8 +2,9 @@
 
     names = {"Pairs"}  →  class Marks: …, class Machine: …, class Pairs(Machine): …
 
-Definitions keep the order they have in the runtime's files.  Of classes, methods that nothing refers to are left out.
-Module docstrings and imports are left out too, and the imports that are needed are gathered.
+Definitions keep the order they have in the runtime's files.  Of classes, methods and attributes that nothing refers to
+are left out, and so are methods of the parser's bases that others stand in for.  Module docstrings and imports are left
+out too, and the imports that are needed are gathered.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ FILES = (
     "values",
     "signs",
     "fence",
+    "transcript",
     "heads",
     "machine",
     "objects",
@@ -39,24 +41,27 @@ FILES = (
 )
 # Of the runtime that several parsers share, not of a parser that holds its own.
 _SHARED_ONLY = "version"
-_PUBLIC = frozenset(["feed", "finish", "message", "copy", "trailing"])
+_PUBLIC = frozenset(["feed", "finish", "message", "copy", "trailing", "response"])
 
 Import = tuple[str, str]  # module and name; the name is "" for `import module`
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Lines of a definition: a method, or what is around the methods."""
+    """Lines of a definition: a member of a class, or what is around the members.  `inherited`: the methods that it
+    takes from a base, of that base ("" for the next)."""
 
-    method: str
+    member: str
     lines: tuple[str, ...]
     names: frozenset[str]
     attributes: frozenset[str]
+    inherited: frozenset[tuple[str, str]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
     names: tuple[str, ...]
+    bases: tuple[str, ...]
     parts: tuple[Part, ...]
     imports: tuple[tuple[str, Import], ...]
     type_imports: tuple[tuple[str, Import], ...]
@@ -73,13 +78,14 @@ class Embedded:
 
 def embed(code: Iterable[str], bases: Sequence[str] = ()) -> Embedded:
     """What `code`, the lines of the parser itself, needs.  Each of `bases` stands on the next, if there are several."""
-    words = frozenset(re.findall(r"\w+", "\n".join(code))).union(bases)
+    walked = [*ast.walk(ast.parse("\n".join(code)))]
+    words = _names(walked) | _attributes(walked) | frozenset(bases)
     definitions = [definition for file in FILES for definition in _definitions(file)]
-    kept, methods = _reachable(definitions, words)
-    chosen = [definition for definition in definitions if kept.intersection(definition.names)]
+    kept = _reachable(definitions, words, _Family.of(definitions, bases))
+    chosen = [definition for definition in definitions if definition.names[0] in kept]
     texts, used = [], set(words)
     for definition in chosen:
-        parts = [part for part in definition.parts if not part.method or part.method in methods]
+        parts = [part for part in definition.parts if part in kept[definition.names[0]]]
         used.update(name for part in parts for name in part.names)
         text = "\n".join(line for part in parts for line in part.lines)
         for base, other in pairwise(bases):
@@ -130,21 +136,58 @@ def imports_of(code: Iterable[str]) -> tuple[dict[str, tuple[str, ...]], dict[st
     return taken, types, outside
 
 
-def _reachable(definitions: list[Definition], words: frozenset[str]) -> tuple[set[str], set[str]]:
-    """The names of definitions and methods that the words lead to."""
-    kept, methods = {"Message", "Delta", "ToolCall", "Function"}, set(_PUBLIC)
-    used, size = set(words), -1
-    while size != len(used):
-        size = len(used)
+@dataclass(frozen=True, slots=True)
+class _Family:
+    """The classes that a parser is one of, the nearest first, with their members."""
+
+    members: dict[str, frozenset[str]]
+
+    @staticmethod
+    def of(definitions: Sequence[Definition], bases: Sequence[str]) -> _Family:
+        classes = {definition.names[0]: definition for definition in definitions}
+        line = [*bases]
+        while line and (above := [base for base in classes[line[-1]].bases if base in classes]):
+            line += above
+        return _Family({name: frozenset(part.member for part in classes[name].parts) for name in line})
+
+    def replaced(self) -> set[tuple[str, str]]:
+        """The members, by class, that a nearer class has as well, and a farther one."""
+        line = list(self.members)
+        return {
+            (name, member)
+            for at, name in enumerate(line)
+            for member in self.members[name] - {""}
+            if any(member in self.members[other] for other in line[:at])
+            and any(member in self.members[other] for other in line[at + 1 :])
+        }
+
+    def meant(self, name: str, inherited: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+        """The class and the member that code of the class `name` means by super().member, or by Base.member."""
+        line = list(self.members)
+        for base, member in inherited:
+            if name in line and (not base or base in line):
+                start = line.index(base) if base else line.index(name) + 1
+                yield from [(other, member) for other in line[start:] if member in self.members[other]][:1]
+
+
+def _reachable(definitions: list[Definition], words: frozenset[str], family: _Family) -> dict[str, set[Part]]:
+    """The parts of definitions, by their first names, that the words lead to."""
+    kept: dict[str, set[Part]] = {}
+    used, replaced = {*words, *_PUBLIC, "Message", "Delta", "ToolCall", "Function"}, family.replaced()
+    size = (-1, -1)
+    while size != (size := (len(used), len(replaced))):
         for definition in definitions:
-            if not (kept | used).intersection(definition.names):
+            name = definition.names[0]
+            if name not in kept and not used.intersection(definition.names):
                 continue
-            kept.update(definition.names)
+            parts = kept.setdefault(name, set())
             for part in definition.parts:
-                if part.method in used or part.method in _PUBLIC or part.method.startswith("__") or not part.method:
-                    methods.add(part.method)
+                usable = not part.member or part.member in used or part.member.startswith("__")
+                if usable and (name, part.member) not in replaced:
+                    parts.add(part)
                     used |= part.names | part.attributes
-    return kept, methods
+                    replaced.difference_update(family.meant(name, part.inherited))
+    return kept
 
 
 def _needed(imports: Iterable[tuple[str, Import]], used: set[str]) -> tuple[Import, ...]:
@@ -182,7 +225,8 @@ def _definitions(file: str) -> tuple[Definition, ...]:
         names = _defined(node)
         if names and names != ("TYPE_CHECKING",):
             parts = tuple(_parts(node, lines))
-            found.append(Definition(names, parts, imports, type_imports, node in guarded))
+            bases = tuple(base.id for base in getattr(node, "bases", ()) if isinstance(base, ast.Name))
+            found.append(Definition(names, bases, parts, imports, type_imports, node in guarded))
     return tuple(found)
 
 
@@ -195,35 +239,60 @@ def _imports(body: list[ast.stmt]) -> Iterator[tuple[str, Import]]:
 
 
 def _parts(node: ast.stmt, lines: list[str]) -> Iterator[Part]:
-    """The definition's lines, a part for each method and for what is between."""
+    """The definition's lines, a part for each member and for what is between."""
     start, stop = _first_line(node, lines), node.end_lineno or node.lineno
     if not isinstance(node, ast.ClassDef):
         yield _part("", lines[start:stop], [node], node.col_offset)
         return
     between: list[ast.AST] = [*node.bases]
     for item in node.body:
-        if isinstance(item, ast.FunctionDef):
+        members = () if isinstance(item, ast.ClassDef) else _defined(item)
+        if members:
             first = _first_line(item, lines)
             while first > start and not lines[first - 1].strip():
                 first -= 1
             if first > start:
                 yield _part("", lines[start:first], between, node.col_offset)
             start, between = item.end_lineno or item.lineno, []
-            yield _part(item.name, lines[first:start], [item], node.col_offset)
+            yield _part(members[0], lines[first:start], [item], node.col_offset)
         else:
             between.append(item)
     if start < stop:
         yield _part("", lines[start:stop], between, node.col_offset)
 
 
-def _part(method: str, lines: list[str], nodes: list[ast.AST], indent: int) -> Part:
+def _part(member: str, lines: list[str], nodes: list[ast.AST], indent: int) -> Part:
     walked = [item for node in nodes for item in ast.walk(node)]
+    inherited = [(_base(item.value), item.attr) for item in walked if isinstance(item, ast.Attribute)]
     return Part(
-        method,
+        member,
         tuple(line[indent:] for line in lines),
-        frozenset(item.id for item in walked if isinstance(item, ast.Name)),
-        frozenset(item.attr for item in walked if isinstance(item, ast.Attribute)),
+        _names(walked) - (_local(walked) if any(isinstance(node, ast.FunctionDef) for node in nodes) else frozenset()),
+        _attributes(walked),
+        frozenset((base, name) for base, name in inherited if base is not None),
     )
+
+
+def _names(walked: Iterable[ast.AST]) -> frozenset[str]:
+    return frozenset(item.id for item in walked if isinstance(item, ast.Name))
+
+
+def _local(walked: Sequence[ast.AST]) -> frozenset[str]:
+    """What a function calls its own, which is nothing of the file's."""
+    stored = (item.id for item in walked if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store))
+    return frozenset(stored).union(item.arg for item in walked if isinstance(item, ast.arg))
+
+
+def _attributes(walked: Iterable[ast.AST]) -> frozenset[str]:
+    return frozenset(item.attr for item in walked if isinstance(item, ast.Attribute))
+
+
+def _base(value: ast.expr) -> str | None:
+    """The class whose member is meant: "" for super(), None for that of an object."""
+    if isinstance(value, ast.Name):
+        return value.id
+    is_super = isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "super"
+    return "" if is_super else None
 
 
 def _first_line(node: ast.stmt, lines: list[str]) -> int:

@@ -676,7 +676,7 @@ def _feed_argument(facts: Acceptor, chars: set[str]) -> list[str]:
             tests = _ends_nothing(filter(str.strip, chars), filter(str.isprintable, filter(str.isspace, chars)))
         # Usual text holds none of these, so only other text is asked about them.
         spaces = "".join(sorted(char for char in chars if char.isspace() and not char.isprintable()))
-        otherwise, said = [f"chunk[-1:] not in {literal(spaces or chr(10))}"], "self._written(chunk)"
+        otherwise, said = [f"chunk[-1:] not in {literal(spaces or chr(10))}"], "self._json(chunk)"
     if not otherwise:
         return [*_condition(12, "if", [*tests, *usual]), *_passed(16, _argument("chunk"))]
     indent = 16 if tests else 12
@@ -690,7 +690,7 @@ def _passed(indent: int, delta: str) -> list[str]:
 
 
 def _argument(text: str) -> str:
-    return f'{{"tool_calls": [{{"index": self._index, "function": {{"arguments": {text}}}}}]}}'
+    return f'{{"tool_calls": [{{"index": self._out.index, "function": {{"arguments": {text}}}}}]}}'
 
 
 def _ends_nothing(signs: Iterable[str], ends: Iterable[str] = ()) -> list[str]:
@@ -829,12 +829,12 @@ def _held(facts: Acceptor) -> list[str]:
         "        # turn = text REASONING_END content | content",
         *_text_until(facts, "BEFORE_REASONING_END", "held"),
         '        if kind == "reasoning_end":',
-        '            self._release("reasoning_content")',
+        '            self._out.release("reasoning_content")',
         "            self._drop()",
         "            self._state = StreamParser._content",
         *_content_markers(facts, "held"),
         '        if kind in ("end", "content"):',
-        '            self._release("content")',
+        '            self._out.release("content")',
         "            self._state = StreamParser._content",
         '        return kind != ""',
     ]
@@ -1010,7 +1010,7 @@ def _after_call(calls: CallForm) -> list[str]:
             "            self._pos, self._unclosed = (self._mark.end if expected else end), False",
         ]
         if values == "values":
-            lines += ["            if not expected:", '                self._set_id(values["id"])']
+            lines += ["            if not expected:", '                self._out.set_id(values["id"])']
     return [*lines, "        else:", "            self._end_calls()", "        return True"]
 
 

@@ -1,0 +1,135 @@
+"""The message so far, and the deltas that tell of it.
+
+    say("content", "Hm."), open_call("f", None), say("arguments", "{}")
+    →  {"content": "Hm.", "tool_calls": [{"id": None, "function": {"name": "f", "arguments": "{}"}, …}], …}
+
+What is said one after the other, of one kind, is one delta.
+"""
+
+from __future__ import annotations
+
+from .fence import Fence
+from .message import Copied
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .message import Delta, Message, ToolCall
+
+
+class Transcript(Copied):
+    """Kinds of text: content, reasoning_content and arguments (of the last call) are the message's; held is text whose
+    kind is not known yet, value one of a value, and trailing is what is no part of the message."""
+
+    def __init__(self, json_content: bool = False) -> None:
+        self.texts: dict[str, list[str]] = {"content": [], "reasoning_content": [], "arguments": []}
+        self.texts.update(value=[], held=[], trailing=[])
+        self.calls: list[tuple[str, str | None, str]] = []  # name, id, arguments (those of the last are in texts)
+        self.index = -1  # of the last call
+        self.fence = Fence() if json_content else None
+        self.waiting: list[Delta] = []  # not given yet
+        self._pieces: list[str] = []  # what goes into the next delta, and of which kind it is
+        self._kind = ""
+
+    def copy(self) -> Any:
+        twin = super().copy()
+        twin.texts = {kind: texts[:] for kind, texts in self.texts.items()}
+        return twin
+
+    def say(self, kind: str, text: str) -> None:
+        if kind == "content" and self.fence is not None:
+            text = self.fence.more(text)
+        if not text:
+            return
+        if kind != self._kind:
+            self.flush()
+            self._kind = kind
+        self._pieces.append(text)
+
+    def flush(self) -> None:
+        """One delta of what was said since the last."""
+        if not self._pieces:
+            return
+        kind, text = self._kind, "".join(self._pieces)
+        self._pieces.clear()
+        self.texts[kind].append(text)
+        if kind == "arguments":
+            self.waiting.append({"tool_calls": [{"index": self.index, "function": {"arguments": text}}]})
+        elif kind not in ("held", "trailing"):
+            self.waiting.append({kind: text})
+
+    def deltas(self) -> list[Delta]:
+        """What was said since the last time."""
+        if self._pieces:
+            self.flush()
+        self.waiting, deltas = [], self.waiting
+        return deltas
+
+    def end_content(self) -> None:
+        """No more content comes."""
+        fence, self.fence = self.fence, None
+        if fence is not None:
+            self.say("content", fence.end())
+        self.flush()
+
+    def release(self, kind: str) -> None:
+        """The text that was held is of this kind."""
+        self.flush()
+        if self.texts["held"]:
+            held = "".join(self.texts["held"])
+            self.texts["held"].clear()
+            if held.strip() or kind == "content":
+                self.say(kind, held)
+
+    def announce(self) -> None:
+        """A delta tells that the last call begins."""
+        self.flush()
+        name, call_id, _ = self.calls[-1]
+        function = {"name": name, "arguments": ""}
+        call = {"index": self.index, "id": call_id, "type": "function", "function": function}
+        self.waiting.append({"tool_calls": [call]})
+
+    def open_call(self, name: str, call_id: str | None) -> None:
+        """Arguments are this call's from here on."""
+        self.release("content")
+        if self.calls:
+            self.calls[-1] = (*self.calls[-1][:2], "".join(self.texts["arguments"]))
+        self.texts["arguments"] = []
+        self.calls.append((name, call_id, ""))
+        self.index = len(self.calls) - 1
+        self.announce()
+
+    def set_id(self, call_id: str) -> None:
+        """The last call's, where it comes behind the name."""
+        self.flush()
+        name, _, arguments = self.calls[-1]
+        self.calls[-1] = (name, call_id, arguments)
+        self.waiting.append({"tool_calls": [{"index": self.index, "id": call_id}]})
+
+    def forget(self, calls: int) -> None:
+        """The prompt has said all of it, but for so many calls, which go on."""
+        self.texts.update(content=[], reasoning_content=[], arguments=[])
+        self.calls, self.waiting = self.calls[len(self.calls) - calls :], []
+        self.index = len(self.calls) - 1
+        if self.calls:
+            self.announce()
+
+    def is_silent(self) -> bool:
+        return not (self.calls or self._pieces or any(self.texts.values()))
+
+    def to_message(self) -> Message:
+        kinds = ("content", "reasoning_content", "arguments")
+        content, reasoning, last = ("".join(self.texts[kind]) for kind in kinds)
+        calls: list[ToolCall] = [
+            {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+            for name, call_id, arguments in self.calls
+        ]
+        if calls:
+            calls[-1]["function"]["arguments"] = last
+        return {
+            "role": "assistant",
+            "content": None if not content and (reasoning or calls) else content,
+            "reasoning_content": reasoning or None,
+            "tool_calls": calls,
+        }
