@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-import uuid
 from bisect import bisect_right
 from collections import namedtuple
 from json.encoder import encode_basestring
@@ -444,6 +443,116 @@ class Fence(Copied):
         return "" if closes else held
 
 
+class Transcript(Copied):
+    """Kinds of text: content, reasoning_content and arguments (of the last call) are the message's; held is text whose
+    kind is not known yet, value one of a value, and trailing is what is no part of the message."""
+
+    def __init__(self, json_content: bool = False) -> None:
+        self.texts: dict[str, list[str]] = {"content": [], "reasoning_content": [], "arguments": []}
+        self.texts.update(value=[], held=[], trailing=[])
+        self.calls: list[tuple[str, str | None, str]] = []  # name, id, arguments (those of the last are in texts)
+        self.index = -1  # of the last call
+        self.fence = Fence() if json_content else None
+        self.waiting: list[Delta] = []  # not given yet
+        self._pieces: list[str] = []  # what goes into the next delta, and of which kind it is
+        self._kind = ""
+
+    def copy(self) -> Any:
+        twin = super().copy()
+        twin.texts = {kind: texts[:] for kind, texts in self.texts.items()}
+        return twin
+
+    def say(self, kind: str, text: str) -> None:
+        if kind == "content" and self.fence is not None:
+            text = self.fence.more(text)
+        if not text:
+            return
+        if kind != self._kind:
+            self.flush()
+            self._kind = kind
+        self._pieces.append(text)
+
+    def flush(self) -> None:
+        """One delta of what was said since the last."""
+        if not self._pieces:
+            return
+        kind, text = self._kind, "".join(self._pieces)
+        self._pieces.clear()
+        self.texts[kind].append(text)
+        if kind == "arguments":
+            self.waiting.append({"tool_calls": [{"index": self.index, "function": {"arguments": text}}]})
+        elif kind not in ("held", "trailing"):
+            self.waiting.append({kind: text})
+
+    def deltas(self) -> list[Delta]:
+        """What was said since the last time."""
+        if self._pieces:
+            self.flush()
+        self.waiting, deltas = [], self.waiting
+        return deltas
+
+    def end_content(self) -> None:
+        """No more content comes."""
+        fence, self.fence = self.fence, None
+        if fence is not None:
+            self.say("content", fence.end())
+        self.flush()
+
+    def release(self, kind: str) -> None:
+        """The text that was held is of this kind."""
+        self.flush()
+        if self.texts["held"]:
+            held = "".join(self.texts["held"])
+            self.texts["held"].clear()
+            if held.strip() or kind == "content":
+                self.say(kind, held)
+
+    def announce(self) -> None:
+        """A delta tells that the last call begins."""
+        self.flush()
+        name, call_id, _ = self.calls[-1]
+        function = {"name": name, "arguments": ""}
+        call = {"index": self.index, "id": call_id, "type": "function", "function": function}
+        self.waiting.append({"tool_calls": [call]})
+
+    def open_call(self, name: str, call_id: str | None) -> None:
+        """Arguments are this call's from here on."""
+        self.release("content")
+        if self.calls:
+            self.calls[-1] = (*self.calls[-1][:2], "".join(self.texts["arguments"]))
+        self.texts["arguments"] = []
+        self.calls.append((name, call_id, ""))
+        self.index = len(self.calls) - 1
+        self.announce()
+
+    def forget(self, calls: int) -> None:
+        """The prompt has said all of it, but for so many calls, which go on."""
+        self.texts.update(content=[], reasoning_content=[], arguments=[])
+        self.calls, self.waiting = self.calls[len(self.calls) - calls :], []
+        self.index = len(self.calls) - 1
+        if self.calls:
+            self.announce()
+
+    def is_silent(self) -> bool:
+        return not (self.calls or self._pieces or any(self.texts.values()))
+
+    def to_message(self) -> Message:
+        kinds = ("content", "reasoning_content", "arguments")
+        content, reasoning, last = ("".join(self.texts[kind]) for kind in kinds)
+        calls: list[ToolCall] = [
+            {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+            for name, call_id, arguments in self.calls
+        ]
+        if calls:
+            calls[-1]["function"]["arguments"] = last
+        return {
+            "role": "assistant",
+            "content": None if not content and (reasoning or calls) else content,
+            "reasoning_content": reasoning or None,
+            "tool_calls": calls,
+        }
+
+
 def known_head(prompt: str, heads: Sequence[str], anchors: Sequence[str]) -> str:
     """The longest known head that the prompt ends with, behind an anchor; "" where it ends with none."""
     found = ""
@@ -505,7 +614,6 @@ class Machine(Copied):
     BREAKS: ClassVar[Marks] = NO_MARKS  # markers that no name holds, and no value outside of a string
     USUAL_NEXT: ClassVar[Sequence[Any]] = ()  # what usually comes after a call
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
-    _reader: Any = None  # of a value in a dialect with quotes
     ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
 
     def __init__(
@@ -524,7 +632,7 @@ class Machine(Copied):
         self._tools = parameters_of(tools)
         self._long_names = "\n" in "".join(self._tools)
         self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
-        self._fence = Fence() if json_content else None
+        self._out = Transcript(json_content)
         # Input: _buf from _pos on is not consumed; _base is its offset, negative for what the prompt holds.
         self._buf, self._pos, self._base = "", 0, 0
         self._parts: list[str] = []  # text that is not looked at before _wanted characters of it have come
@@ -539,22 +647,14 @@ class Machine(Copied):
         self._back, self._back_kind = self._state, "content"  # where to go on when a call turns out to be none
         self._mark = NO_MARK
         self._skip = 0  # the length of the opener of the call that is tried
+        self._open = False  # the last call is not complete
+        self._closed = False  # its closing marker has come
+        self._unclosed = False  # its arguments have ended, the last of its closers has not come
         self._eat = self.SPACE  # white space of the template that may still come
         self._fresh = True  # nothing but white space has come in this part
         self._line_start = True
         self._ended = self._literal = False  # after the turn's end; after a call that was none: its closers are text
         self._opener = ""  # of the reasoning that the text is in
-        # Output: the message, and the deltas of this feed.
-        self._texts: dict[str, list[str]] = {"content": [], "reasoning_content": [], "arguments": []}
-        self._texts.update(value=[], held=[], trailing=[])
-        self._calls: list[tuple[str, str | None, str]] = []  # name, id, arguments (those of the last are in _texts)
-        self._index = -1  # of the last call
-        self._open = False  # the last call is not complete
-        self._closed = False  # its closing marker has come
-        self._unclosed = False  # its arguments have ended, the last of its closers has not come
-        self._out: list[Delta] = []
-        self._said: list[str] = []  # what goes into the next delta, and of which kind it is
-        self._saying = ""
         # The kind of text that the output is in the middle of, and how to find what could end it: up to where a text
         # is plain, -1 where that takes a closer look.  Where nothing is held back, most chunks can be passed on as they
         # come, in a value or in other text; _passed are those that were.
@@ -566,9 +666,7 @@ class Machine(Copied):
 
     def copy(self) -> Any:
         self._settle()
-        twin = super().copy()
-        twin._texts = {kind: texts[:] for kind, texts in self._texts.items()}
-        return twin
+        return super().copy()
 
     def _first_state(self) -> Callable[[Any], bool]:
         return type(self)._content
@@ -590,18 +688,14 @@ class Machine(Copied):
         if not head:
             return
         self._base = -len(head)
-        self._out = self._advance(head)
+        self._out.waiting = self._advance(head)
         if not self._echo:
-            self._texts.update(content=[], reasoning_content=[], arguments=[])
-            self._calls, self._out = self._calls[len(self._calls) - self._open :], []
-            self._index = len(self._calls) - 1
+            self._out.forget(self._open)
             self.diagnostics.clear()
-            if self._calls:
-                self._announce()
             if not self._reasoning_on:
-                self._say("content", self._opener)
-                self._flush()
-        if self._out:
+                self._out.say("content", self._opener)
+                self._out.flush()
+        if self._out.waiting:
             self._goes_on("")  # they go out with the first feed
             self._wanted = 0
 
@@ -618,13 +712,9 @@ class Machine(Copied):
         self._finish()
         if self._pos < len(self._buf) and self._buf[self._pos :].strip():
             self._cut_off()
-        fence, self._fence = self._fence, None
-        if fence is not None:
-            self._say("content", fence.end())
-        self._flush()
+        self._out.end_content()
         self._goes_on("")
-        self._out, out = [], self._out
-        return deltas + out
+        return deltas + self._out.deltas()
 
     def _settle(self) -> None:
         """Account for the chunks that were passed on as they came."""
@@ -632,7 +722,7 @@ class Machine(Copied):
         self._passed.clear()
         if text:
             self._base += len(text)
-            self._texts[kind].append(self._written(text) if kind == "arguments" else text)
+            self._out.texts[kind].append(self._json(text) if kind == "arguments" else text)
             if kind not in ("arguments", "value"):
                 self._line_start = at_line_start(text, self._line_start)
 
@@ -665,9 +755,9 @@ class Machine(Copied):
             return []
         if kind != "arguments":
             return [{kind: text}]
-        return [{"tool_calls": [{"index": self._index, "function": {"arguments": self._written(text)}}]}]
+        return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(text)}}]}]
 
-    def _written(self, text: str) -> str:
+    def _json(self, text: str) -> str:
         """Plain text of a value, inside of the string that it becomes."""
         return text
 
@@ -703,70 +793,23 @@ class Machine(Copied):
         elif held:
             self._plain_value = False
             self._plain_text = self._plain_text and self.HOLDS
-        if self._said:
-            self._flush()
-        self._out, out = [], self._out
-        return out
+        return self._out.deltas()
 
     @property
     def message(self) -> Message:
         self._settle()
-        kinds = ("content", "reasoning_content", "arguments")
-        content, reasoning, last = ("".join(self._texts[kind]) for kind in kinds)
-        calls: list[ToolCall] = [
-            {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
-            for name, call_id, arguments in self._calls
-        ]
-        if calls:
-            calls[-1]["function"]["arguments"] = last
-        return {
-            "role": "assistant",
-            "content": None if not content and (reasoning or calls) else content,
-            "reasoning_content": reasoning or None,
-            "tool_calls": calls,
-        }
+        return self._out.to_message()
 
     @property
     def trailing(self) -> str:
         """What is no part of the message: a call that was cut before it had a name."""
-        return "".join(self._texts["trailing"])
-
-    def _say(self, kind: str, text: str) -> None:
-        if kind == "content" and self._fence is not None:
-            text = self._fence.more(text)
-        if not text:
-            return
-        if kind != self._saying:
-            self._flush()
-            self._saying = kind
-        self._said.append(text)
-
-    def _flush(self) -> None:
-        """One delta of what was said since the last."""
-        if not self._said:
-            return
-        kind, text = self._saying, "".join(self._said)
-        self._said.clear()
-        self._texts[kind].append(text)
-        if kind == "arguments":
-            self._out.append({"tool_calls": [{"index": self._index, "function": {"arguments": text}}]})
-        elif kind not in ("held", "trailing"):
-            self._out.append({kind: text})
+        return "".join(self._out.texts["trailing"])
 
     def _text(self, kind: str, start: int, end: int) -> None:
         """Say text of the buffer; what the prompt already held is not said again."""
         text = self._buf[start:end]
         self._line_start = at_line_start(text, self._line_start)
-        self._say(kind, text if self._echo else text[max(0, -self._base - start) :])
-
-    def _release(self, kind: str) -> None:
-        """The text that was held is of this kind."""
-        self._flush()
-        if self._texts["held"]:
-            held = "".join(self._texts["held"])
-            self._texts["held"].clear()
-            if held.strip() or kind == "content":
-                self._say(kind, held)
+        self._out.say(kind, text if self._echo else text[max(0, -self._base - start) :])
 
     def _note(self, text: str) -> None:
         if len(self.diagnostics) < 1000:
@@ -799,15 +842,15 @@ class Machine(Copied):
             if not blank:
                 self._text(kind, pos, end)
                 self._pos = end
-                looked_at = kind == "held" or (self._opener and not self._reasoning_on) or self._fence is not None
+                looked_at = kind == "held" or (self._opener and not self._reasoning_on) or self._out.fence is not None
                 self._goes_on("" if looked_at else kind, marks.plain)
             elif self._final:
-                if self._is_silent():
+                if self._out.is_silent():
                     self._text(kind, pos, end)
                 self._pos = end
             return ""
         # White space alone is the answer where the turn ends behind it, and holds nothing else.
-        alone = mark.kind == "end" and kind == "content" and self._is_silent()
+        alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
         literal = self._is_text(mark)
         lead = 0 if literal else end - pos if blank and not alone else lead_in(buf[pos:end], mark.lead)
         if not blank or literal or alone:
@@ -817,9 +860,6 @@ class Machine(Copied):
         self._mark = mark
         self._skip = mark.end - self._pos
         return str(mark.kind)
-
-    def _is_silent(self) -> bool:
-        return not (self._calls or self._said or any(self._texts.values()))
 
     def _counting(self, marks: Marks, mark: Mark | None) -> Mark | None:
         """The mark, or the first after it, that counts where it stands: "line" at a line's start, "last" at the end,
@@ -1037,21 +1077,8 @@ class Machine(Copied):
         # Where calls look like text, only a tool's name (or at least an identifier) makes a call.
         return name in self._tools if self._tools else re.fullmatch(r"[^\W\d][\w.:-]*", name) is not None
 
-    def _announce(self) -> None:
-        self._flush()
-        name, call_id, _ = self._calls[-1]
-        function = {"name": name, "arguments": ""}
-        call = {"index": self._index, "id": call_id, "type": "function", "function": function}
-        self._out.append({"tool_calls": [call]})
-
     def _open_call(self, name: str, call_id: str | None = None) -> None:
-        self._release("content")
-        if self._calls:
-            self._calls[-1] = (*self._calls[-1][:2], "".join(self._texts["arguments"]))
-        self._texts["arguments"] = []
-        self._calls.append((name, call_id, ""))
-        self._index = len(self._calls) - 1
-        self._announce()
+        self._out.open_call(name, call_id)
         self._open, self._literal, self._opener = True, False, ""  # a call ends the reasoning
         if self._tools and name not in self._tools:
             self._note("unknown tool " + name)
@@ -1080,7 +1107,7 @@ class Machine(Copied):
 
     def _finish(self) -> None:
         """Close what is open at the end of the output."""
-        self._release("content")
+        self._out.release("content")
         if self._opener and self._reasoning_on:
             self._cut("the reasoning")
         if self._open or (self._unclosed and not self.ENDS_TURN):
@@ -1122,7 +1149,7 @@ class Pairs(Machine):
 
     def _odd_names(self, slot: str, ends: Marks) -> list[str]:
         """Those of the tools, or of the parameters of the tool that is called: the longest first."""
-        of = self._calls[-1][0] if slot == "key" and self._calls else ""
+        of = self._out.calls[-1][0] if slot == "key" and self._out.calls else ""
         self._odd = {} if self._odd is None else self._odd
         if (slot, of) not in self._odd:
             names = self._tools if slot == "name" else properties_of(self._tools.get(of)) if slot == "key" else ()
@@ -1161,7 +1188,7 @@ class Pairs(Machine):
         key = values["key"] if self.KEY_SIGNS is None else self.KEY_SIGNS.plain(values["key"])
         self._pos = end
         self._count += 1
-        self._say("arguments", self._key_of(comma, key))
+        self._out.say("arguments", self._key_of(comma, key))
         self._begin_value(key, values.get("type", ""))
         return True
 
@@ -1196,13 +1223,13 @@ class Pairs(Machine):
             return False
         if not kind:
             self._note(NO_PAIR)
-        self._say("arguments", "}" if self._count else "{}")
+        self._out.say("arguments", "}" if self._count else "{}")
         return self._close_call()
 
     def _finish(self) -> None:
         super()._finish()
         if self._open:
-            self._say("arguments", "}" if self._count else "{}")
+            self._out.say("arguments", "}" if self._count else "{}")
 
 
 NUMBER_PART = Pattern(r"[\s\w.+-]*")
@@ -1285,7 +1312,7 @@ class RawPairs(Pairs):
     _all = ""  # what is not yet said of a pair that may hold all arguments
 
     def _schema(self) -> object:
-        return self._tools.get(self._calls[-1][0])
+        return self._tools.get(self._out.calls[-1][0])
 
     def _begin_pairs(self) -> None:
         super()._begin_pairs()
@@ -1321,11 +1348,11 @@ class RawPairs(Pairs):
         self._types, self._end = types, end
         # As which the text is read: or number, json, word; all of the arguments.
         self._as = "all" if self._all else "string" if types == frozenset(["string"]) else ""
-        self._texts["value"] = []
+        self._out.texts["value"] = []
         self._quoted, self._in_value = False, True
         self._state = type(self)._value
 
-    def _written(self, text: str) -> str:
+    def _json(self, text: str) -> str:
         return escaped(text)
 
     def _value(self) -> bool:
@@ -1356,15 +1383,15 @@ class RawPairs(Pairs):
     def _piece(self, text: str) -> None:
         """More of a value.  It is held only while it could be something else than a string."""
         if self._as != "string":
-            self._texts["value"].append(text)
+            self._out.texts["value"].append(text)
             if self._as in ("", "word") or (self._as == "number" and not NUMBER_PART.fullmatch(text)):
-                self._as = self._read_as("".join(self._texts["value"]).strip())
+                self._as = self._read_as("".join(self._out.texts["value"]).strip())
             if self._as != "string":
                 return
-            text = "".join(self._texts["value"])
-            self._texts["value"].clear()
+            text = "".join(self._out.texts["value"])
+            self._out.texts["value"].clear()
         if text or not self._quoted:
-            self._say("arguments", self._all + '"' * (not self._quoted) + escaped(text))
+            self._out.say("arguments", self._all + '"' * (not self._quoted) + escaped(text))
             self._quoted, self._all = True, ""
 
     def _read_as(self, text: str) -> str:
@@ -1378,7 +1405,7 @@ class RawPairs(Pairs):
 
     def _end_value(self) -> None:
         self._in_value = False
-        text = "".join(self._texts["value"])
+        text = "".join(self._out.texts["value"])
         if self._all:
             whole = nested_json(text.strip()) or ""
             inside = whole[1:-1].strip()
@@ -1386,8 +1413,8 @@ class RawPairs(Pairs):
             if whole[:1] == "{":
                 self._count = int(bool(inside))
                 self._note("one argument holds all of them")
-                return self._say("arguments", "{" * self._count + inside)
-            self._say("arguments", member)
+                return self._out.say("arguments", "{" * self._count + inside)
+            self._out.say("arguments", member)
             self._as = self._read_as(text.strip())
         literal = None
         if self._as not in ("", "string"):
@@ -1403,15 +1430,15 @@ class RawPairs(Pairs):
             self._as = "string"
             self._piece(text)
             literal = '"'
-        self._say("arguments", literal)
+        self._out.say("arguments", literal)
         return None
 
     def _finish(self) -> None:
         if self._open and self._in_value:
-            if self._texts["value"] or self._quoted:
+            if self._out.texts["value"] or self._quoted:
                 self._end_value()
             else:
-                self._say("arguments", self._all + "null")
+                self._out.say("arguments", self._all + "null")
         super()._finish()
 
 
@@ -1466,10 +1493,6 @@ def _row(stream: Any, problem: str) -> Row:
         "incomplete": stream.incomplete,
         "diagnostics": [problem, *diagnostics] if problem else diagnostics,
     }
-
-
-def call_id() -> str:
-    return "call_" + uuid.uuid4().hex[:24]
 
 
 def run_command(parser: Callable[..., Machine]) -> None:
@@ -1568,10 +1591,10 @@ class StreamParser(RawPairs):
             if "<" not in chunk and chunk != "":
                 if '"' not in chunk and "\\" not in chunk and chunk.isprintable():
                     self._passed.append(chunk)
-                    return [{"tool_calls": [{"index": self._index, "function": {"arguments": chunk}}]}]
+                    return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
                 if chunk[-1:] not in "\n":
                     self._passed.append(chunk)
-                    return [{"tool_calls": [{"index": self._index, "function": {"arguments": self._written(chunk)}}]}]
+                    return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(chunk)}}]}]
         elif self._plain_text:
             text = self._buf + chunk if self._buf != "" else chunk
             if "<" not in text and "to" not in text and text != "":
