@@ -51,6 +51,9 @@ def test_what_is_not_parsed_stays(
         ('  {"a": "```"}', '  {"a": "```"}'),
         ('```json\n{"a": "`"', '{"a": "`"'),
         ("``` no fence", "``` no fence"),
+        # So much white space is waited for, in one piece or in many.
+        (" " * 300 + "```json\n[1]\n```", " " * 300 + "```json\n[1]\n```"),
+        ("```json\n[1]" + " " * 300 + "```", "[1]" + " " * 47),
         ("```", "```"),
         ("", ""),
     ],

@@ -23,7 +23,7 @@ class Fence(Copied):
         """The part of the content that is known to be inside the fence, or that no fence is around."""
         held = self._held + text
         if self._state == "start":
-            opening = OPENING.match(held)
+            opening = OPENING.match(held[:FENCE_LIMIT])
             if opening is None and len(held) < FENCE_LIMIT and PART_OF_OPENING.fullmatch(held):
                 self._held = held
                 return ""
@@ -33,7 +33,7 @@ class Fence(Copied):
             return held
         # White space and backticks at the end may be the closing of the fence.
         before = held.rstrip().rstrip("`").rstrip()
-        end = len(before) if len(held) - len(before) < FENCE_LIMIT else len(held)
+        end = max(len(before), len(held) - FENCE_LIMIT)
         self._held = held[end:]
         return held[:end]
 

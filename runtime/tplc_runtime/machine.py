@@ -47,6 +47,10 @@ def next_char(buf: str, pos: int) -> int:
 class Machine(Copied):
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
+    CALLS: ClassVar[bool] = False  # there are some
+    AT_LINES: ClassVar[bool] = False  # some markers count at a line's start alone,
+    AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
+    HELD_TEXT: ClassVar[bool] = False  # nothing opens reasoning: of which kind text is, its end tells
     HOLDS: ClassVar[bool] = False  # `feed` looks after what is held back inside of text
     SPACE: ClassVar[str] = ""  # what the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
@@ -134,6 +138,8 @@ class Machine(Copied):
         if not self._echo:
             self._out.forget(self._open)
             self.diagnostics.clear()
+            if self.CALLS and self._open:
+                self._out.announce()
             if not self._reasoning_on:
                 self._out.say("content", self._opener)
                 self._out.flush()
@@ -152,7 +158,7 @@ class Machine(Copied):
         self._final = True
         deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._passed else []
         self._finish()
-        if self._pos < len(self._buf) and self._buf[self._pos :].strip():
+        if self.CALLS and self._buf[self._pos :].strip():
             self._cut_off()
         self._out.end_content()
         self._goes_on("")
@@ -290,10 +296,12 @@ class Machine(Copied):
         if self._eat:
             self._eat_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
-        mark = self._counting(marks, marks.find(buf, pos))
+        mark = marks.find(buf, pos)
+        if self.AT_LINES or self.AT_ENDS:
+            mark = self._counting(marks, mark)
         clear = mark is not None and not mark.longer  # nothing before its end can be undecided
         hold = stop if clear else marks.held(buf, pos) if mark is None or not self._final else stop
-        if mark is not None and mark.kind in ("last", "sign") and not self._final:
+        if self.AT_ENDS and mark is not None and mark.kind in ("last", "sign") and not self._final:
             hold = min(hold, marks.before(buf, pos, mark.start))
         if self._final and hold < stop and not self._begins_call(hold):
             hold = stop
@@ -337,25 +345,34 @@ class Machine(Copied):
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
         while mark is not None and mark.kind in ("line", "last", "sign"):
-            at = next_char(buf, mark.end) if mark.kind != "line" else -1
-            if at == len(buf):
-                return mark._replace(kind="end" if mark.kind == "last" else "content_end") if self._final else mark
-            if mark.kind == "sign":
-                behind = marks.find(buf, at, anchored=True)
-                if not self._final and marks.begins(buf, at):
-                    return mark
-                apart = behind is not None and (behind.kind != "line" or "\n" in buf[mark.end : at])
-                if behind is not None and apart and behind.kind not in ("last", "sign"):
-                    return mark._replace(kind="content_end")
-                if behind is not None and behind.kind == "last" and next_char(buf, behind.end) == len(buf):
-                    return mark._replace(kind="content_end") if self._final else mark
-            if mark.kind == "line":
+            if self.AT_ENDS and mark.kind != "line":
+                counting = self._at_end(marks, mark)
+                if counting is not None:
+                    return counting
+            if self.AT_LINES and mark.kind == "line":
                 line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
                 if line_start:
                     return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
                 outer = mark if outer is None or mark.start >= outer.end else outer
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of what is none here
         return mark
+
+    def _at_end(self, marks: Marks, mark: Mark) -> Mark | None:
+        """The mark as what it counts for at the end, or before another; as it is where that is not decided."""
+        buf, at = self._buf, next_char(self._buf, mark.end)
+        if at == len(buf):
+            return mark._replace(kind="end" if mark.kind == "last" else "content_end") if self._final else mark
+        if mark.kind == "last":
+            return None
+        behind = marks.find(buf, at, anchored=True)
+        if not self._final and marks.begins(buf, at):
+            return mark
+        apart = behind is not None and (behind.kind != "line" or "\n" in buf[mark.end : at])
+        if behind is not None and apart and behind.kind not in ("last", "sign"):
+            return mark._replace(kind="content_end")
+        if behind is not None and behind.kind == "last" and next_char(buf, behind.end) == len(buf):
+            return mark._replace(kind="content_end") if self._final else mark
+        return None
 
     def _next(self, marks: Marks, usual: Sequence[Any] = ()) -> str | None:
         """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed.
@@ -556,6 +573,8 @@ class Machine(Copied):
         return name in self._tools if self._tools else re.fullmatch(r"[^\W\d][\w.:-]*", name) is not None
 
     def _open_call(self, name: str, call_id: str | None = None) -> None:
+        if self.HELD_TEXT:
+            self._out.release("content")
         self._out.open_call(name, call_id)
         self._open, self._literal, self._opener = True, False, ""  # a call ends the reasoning
         if self._tools and name not in self._tools:
@@ -585,8 +604,9 @@ class Machine(Copied):
 
     def _finish(self) -> None:
         """Close what is open at the end of the output."""
-        self._out.release("content")
+        if self.HELD_TEXT:
+            self._out.release("content")
         if self._opener and self._reasoning_on:
             self._cut("the reasoning")
-        if self._open or (self._unclosed and not self.ENDS_TURN):
+        if self.CALLS and (self._open or (self._unclosed and not self.ENDS_TURN)):
             self._cut("a call")

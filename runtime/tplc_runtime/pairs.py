@@ -27,6 +27,7 @@ class Pairs(Machine):
     USUAL_PAIR: ClassVar[Sequence[Any]] = ()
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
     RESUMES: ClassVar[bool] = False  # and that says by itself, after text that is no pair, that one begins
+    KEY_SIGNS: ClassVar[Any] = None  # what is written in keys for other signs
     _resuming: Marks | None = None  # what may come after text that is no pair
     _count = 0
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that hold what ends others
@@ -83,20 +84,28 @@ class Pairs(Machine):
         values, end, expected = self._slots(start, self.PAIR)
         if expected == "more":
             return False
-        if expected == "end" and not (self.RESUMES and self._after_no_pair()):
+        if self.RESUMES and expected == "end" and self._after_no_pair():
+            return self._no_pair()
+        if expected == "end":
             return self._cut_off()
         if expected:
             return self._no_pair()
+        key = values["key"]
+        if self.KEY_SIGNS:
+            key = self.KEY_SIGNS.plain(key)
         self._pos = end
         self._count += 1
-        self._out.say("arguments", self._key_of(comma, values["key"]))
-        self._begin_value(values["key"], values.get("type", ""))
+        self._out.say("arguments", self._key_of(comma, key))
+        self._begin_value(key, values.get("type", ""))
         return True
 
     def _no_pair(self) -> bool:
+        if self.RESUMES:
+            return self._skip_text()
+        return self._end_pairs("")
+
+    def _skip_text(self) -> bool:
         # What is no pair is content, up to the next pair or the end of the call; where there is none, the call is over.
-        if not self.RESUMES:
-            return self._end_pairs("")
         start, mark = next_char(self._buf, self._pos), self._after_no_pair()
         if mark is None:
             return self._final and self._end_pairs("")

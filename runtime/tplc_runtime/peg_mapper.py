@@ -21,6 +21,7 @@ from .elements import EMPTY
 from .pattern import Pattern
 from .raw import MOST_KEYS, PYTHON, WHOLE_ARGUMENTS, string_in
 from .schema import item_of, keys_of, member_of, parameters_of, types_of
+from .signs import Signs
 from .transcript import Transcript
 from .values import ESCAPE, Reader, Style, escaped, literal_of, text_of
 
@@ -110,6 +111,7 @@ class Said(NamedTuple):
 
 
 NOTHING_SAID = Said()
+NO_SIGNS = Signs({})
 Styles = tuple[Style, Style, Style]
 Types = Optional[frozenset[str]]
 
@@ -124,13 +126,17 @@ def map_tree(
     json_content: bool = False,
     styles: Styles = (JSON_STYLE, JSON_STYLE, JSON_STYLE),
     literals: str = "",
+    name_signs: Signs = NO_SIGNS,
+    key_signs: Signs = NO_SIGNS,
 ) -> Mapped:
     """The message of a tree; what the prompt has said already is not said again.
 
-    `literals`: a raw value that is one whole string in such quotes is that string.
+    `literals`: a raw value that is one whole string in such quotes is that string.  `name_signs` and `key_signs` are
+    what is written in names and keys for other signs.
     """
     mapper = _Mapper(tree.full_text, tools, said, parse_reasoning, parse_tool_calls, styles)
     mapper.transcript, mapper.literals = Transcript(json_content), literals
+    mapper.name_signs, mapper.key_signs = name_signs, key_signs
     mapper.turn(tree)
     mapper.end_content(final=True)
     return mapper.mapped()
@@ -171,6 +177,7 @@ class _Mapper:
         self.places: list[Place] = []
         self.incomplete = self.in_call = False
         self.literals = ""
+        self.name_signs = self.key_signs = NO_SIGNS
 
     def mapped(self) -> Mapped:
         self.transcript.end_content()
@@ -264,6 +271,7 @@ class _Mapper:
         if name is None and given is not None:
             name = first(given, "name")
             called = self.plain(name) if name is not None else ""
+        called = self.name_signs.plain(called)
         identity = None if given is None or self.is_cut(given) else self.plain(given)
         written = first(inner, "arguments")
         whole = first(inner, "call_object") or inner
@@ -395,7 +403,7 @@ class _Mapper:
 
     def pair(self, node: Node, parent: object, root: object) -> str:
         key, value, word = first(node, "argument_key"), first(node, "argument_value", *RAW), first(node, "type")
-        name = self.of(key).strip() if key is not None else ""
+        name = self.key_signs.plain(self.of(key).strip()) if key is not None else ""
         schema = member_of(parent, root, name)
         types = types_of(schema, root)
         stated = self.stated(word)

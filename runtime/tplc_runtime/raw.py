@@ -109,13 +109,13 @@ class RawPairs(Pairs):
         schema = self._schema()
         keys = keys_of(schema, schema) or set() if schema else set()
         self._keys = keys if len(keys) <= MOST_KEYS else set()  # of the schema, those that have not come
-        self._look_for_keys()
+        if self.NEXT_PAIR:
+            self._look_for_keys()
 
     def _look_for_keys(self) -> None:
         """What ends a value: its closer, or a pair of the schema that has not come."""
-        if self.NEXT_PAIR:
-            nexts = [key.join(self.NEXT_PAIR) for key in sorted(self._keys)]
-            self._ends = Marks(end=self.VALUE_CLOSERS, next=nexts) if nexts else None
+        nexts = [key.join(self.NEXT_PAIR) for key in sorted(self._keys)]
+        self._ends = Marks(end=self.VALUE_CLOSERS, next=nexts) if nexts else None
 
     def _key_of(self, comma: str, key: str) -> str:
         member = super()._key_of(comma, key)
@@ -123,13 +123,14 @@ class RawPairs(Pairs):
         self._all = member if holds_all else ""
         if key in self._keys:
             self._keys = self._keys - {key}
-            self._look_for_keys()
+            if self.NEXT_PAIR:
+                self._look_for_keys()
         return "" if holds_all else member
 
     def _begin_value(self, key: str, word: str) -> None:
         schema = self._schema()
         types = types_of(member_of(schema, schema, key), schema) if schema else None
-        if word in self.TYPE_WORDS:
+        if self.TYPE_WORDS and word in self.TYPE_WORDS:
             stated = frozenset(self.TYPE_WORDS[word])
             types = (types or stated) & stated or types or stated
         self._begin_raw(types, Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self._ends or self.VALUE_END)
@@ -151,8 +152,9 @@ class RawPairs(Pairs):
             self._eat_space()
         buf, pos = self._buf, self._pos
         mark = self._end.find(buf, pos)
-        while mark is not None and mark.kind == "next" and (mark.start == pos or buf[mark.start - 1] != "\n"):
-            mark = self._end.find(buf, mark.start + 1)
+        if self.NEXT_PAIR:
+            while mark is not None and mark.kind == "next" and (mark.start == pos or buf[mark.start - 1] != "\n"):
+                mark = self._end.find(buf, mark.start + 1)
         hold = len(buf) if self._final or (mark is not None and not mark.longer) else self._end.held(buf, pos)
         if mark is None or hold <= mark.start:
             self._piece(buf[pos:hold])
@@ -165,7 +167,7 @@ class RawPairs(Pairs):
         self._pos = end  # wherever the chunks ended, what is told of the value is told here
         self._end_value()
         self._pos = mark.start if mark.kind == "next" else mark.end
-        if mark.kind == "next":
+        if self.NEXT_PAIR and mark.kind == "next":
             self._note("an argument is not closed")
         self._state = type(self)._pairs
         return True

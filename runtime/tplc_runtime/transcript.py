@@ -92,7 +92,7 @@ class Transcript(Copied):
 
     def open_call(self, name: str, call_id: str | None) -> None:
         """Arguments are this call's from here on."""
-        self.release("content")
+        self.flush()
         if self.calls:
             self.calls[-1] = (*self.calls[-1][:2], "".join(self.texts["arguments"]))
         self.texts["arguments"] = []
@@ -112,8 +112,6 @@ class Transcript(Copied):
         self.texts.update(content=[], reasoning_content=[], arguments=[])
         self.calls, self.waiting = self.calls[len(self.calls) - calls :], []
         self.index = len(self.calls) - 1
-        if self.calls:
-            self.announce()
 
     def is_silent(self) -> bool:
         return not (self.calls or self._pieces or any(self.texts.values()))

@@ -6,7 +6,13 @@ from typing import Any
 
 import pytest
 
+from tests.backends.parsers import module_of, streamed
+from tests.conftest import ROOT
 from tests.fluent import case
+from tplc.backends.peg.engine import PegEngine
+from tplc.backends.python import generate
+from tplc.driver import learn_format, open_renderer
+from tplc.ir.write import write_message
 
 KEYS = ["a=b", "a b", "it's", 'say "hi"', "<k>", "&lt;k&gt;", "k" * 80, "a/b", "a, b", "x\ny", "[k]", "a:b", "用", ""]
 # Of each format: a call with one argument, and with it between others.
@@ -81,3 +87,23 @@ def test_a_number_that_is_none() -> None:
 def test_white_space_is_an_answer_where_nothing_else_is(name: str, end: str, text: str) -> None:
     case(name).output(text + end).expect(text)
     case(name).output(text).expect(text)
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_signs_of_names_that_are_written_otherwise(known: bool) -> None:
+    """A template that writes `&amp;` for `&` in names and keys means `&` by it, and what stands in a value stays."""
+    source = (ROOT / "tests" / "cases" / "learn" / "signs-of-names-written-otherwise.jinja").read_text("utf-8")
+    with open_renderer(source, name="signs") as renderer:
+        ir = learn_format(renderer, name="signs", source_text=source)
+    text = '<do what="a&amp;b&quot;c<d"><with name="k&amp;amp;q">v &amp; w</with></do></turn>'
+    given = tools('a&b"c<d', "k&amp;q") if known else None
+    module, shared = module_of(generate(ir)), PegEngine(ir).parse(text, tools=given)
+    call = {"name": 'a&b"c<d', "arguments": '{"k&amp;q": "v &amp; w"}'}
+    wanted = {
+        "role": "assistant",
+        "content": None,
+        "reasoning_content": None,
+        "tool_calls": [{"id": None, "type": "function", "function": call}],
+    }
+    assert module.parse(text, tools=given) == streamed(module, list(text), tools=given) == shared == wanted
+    assert write_message(ir, wanted) == text + "\n"

@@ -288,11 +288,21 @@ class CallId:
 
 
 @dataclass(frozen=True, slots=True)
+class Replaced:
+    """A sign of a name or a key, and the text that is written for it: `&` as `&amp;`."""
+
+    slot: Literal["name", "key"]
+    sign: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Tools:
     """section_start call (separator call)* section_end, each call in the layout `call`.
 
     `call` holds the slots name (once or more), arguments (once), id, index; a slot's later occurrences repeat the
-    first.  `index_base` is the first call's index.  `json` is set for the format json_native only.
+    first.  `index_base` is the first call's index.  `json` is set for the format json_native only.  `replaced` are
+    signs that names and keys are written with otherwise.
     """
 
     format: ToolFormat = "none"
@@ -306,6 +316,16 @@ class Tools:
     call_id: CallId = CallId()
     index_base: int = 0
     parallel: bool = False
+    replaced: tuple[Replaced, ...] = ()
+
+    def signs(self, slot: Literal["name", "key"]) -> tuple[tuple[str, str], ...]:
+        """What stands in a name or a key for another sign, and that sign."""
+        return tuple((replaced.text, replaced.sign) for replaced in self.replaced if replaced.slot == slot)
+
+    def written(self, slot: Literal["name", "key"], text: str) -> str:
+        """A name or a key as the template writes it."""
+        texts = {sign: text for text, sign in self.signs(slot)}
+        return "".join(texts.get(char, char) for char in text) if texts else text
 
 
 @dataclass(frozen=True, slots=True)

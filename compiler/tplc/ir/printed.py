@@ -117,6 +117,8 @@ def _tools(tools: Tools) -> Iterator[str]:
         if text := getattr(tools, name):
             yield f"tools.{name} = {quoted(text)}"
     yield f"tools.call = {printed_layout(tools.call)}"
+    for replaced in tools.replaced:
+        yield f"tools.replaced {replaced.slot} {quoted(replaced.sign)} = {quoted(replaced.text)}"
     if tools.index_base:
         yield f"tools.index_base = {tools.index_base}"
     if tools.json is not None:

@@ -159,7 +159,7 @@ def _name_text(tools: Tools, name: str) -> str:
     # Inside a JSON call the name is part of a string, so it is written as one.
     if tools.format == "json_native" and tools.dialect is not None and tools.dialect.in_object.strings:
         return _escaped(name, tools.dialect.in_object.strings[0])
-    return name
+    return tools.written("name", name)
 
 
 def _made_up_id(call_id: CallId, index: int) -> str:
@@ -188,6 +188,7 @@ def write_arguments(tools: Tools, arguments: Mapping[str, Any], *, base: int = 0
     if isinstance(tools.arguments, ObjectArguments):
         text = write_value(tools.dialect, arguments, tools.dialect.in_object, base=base)
         return json.dumps(text, ensure_ascii=False) if tools.arguments.encoded else text
+    arguments = {tools.written("key", key): value for key, value in arguments.items()}
     return _write_pairs(tools.dialect, tools.arguments, arguments)
 
 

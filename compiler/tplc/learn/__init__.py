@@ -30,6 +30,7 @@ from tplc.learn.header import learn_header
 from tplc.learn.limits import check_sizes, check_slots
 from tplc.learn.probe import Observer, Prober
 from tplc.learn.reasoning import learn_markers, learn_reasoning, with_end
+from tplc.learn.replaced import learn_replaced
 from tplc.learn.results import AfterResults, learn_after_results
 from tplc.learn.tokens import preserved_tokens, with_token_ends
 from tplc.learn.turn import learn_turn
@@ -75,6 +76,8 @@ def learn(
         reasoning = reasoning_from_examples(examples)
     calls = calls or calls_from_examples(examples, ends, name)
     tools = calls.tools if calls else Tools()
+    if calls and called:
+        tools = learn_replaced(prober, turn, called.setup, tools)
     if calls:
         ends = tuple(dict.fromkeys((*ends, *calls.ends)))
         content, tools, ends = split_end_before_calls(turn, content, calls.beside, tools, ends)

@@ -96,6 +96,7 @@ class PairForm:
     # What stands around the key of a pair that begins a line: it ends a raw value whose own closer is missing.
     next_pair: tuple[str, str] | None = None
     literals: str = ""  # a raw value that is one string in such quotes of Python is that string
+    replaced: tuple[tuple[str, str], ...] = ()  # what stands in a key for another sign, and that sign
     resumes: bool = False  # after text that is no pair, what opens one says by itself that a pair begins there
 
 
@@ -155,6 +156,7 @@ class CallForm:
     object_head: tuple[str, str] | None = None
     pairs: PairForm | None = None
     encoded: bool = False  # arguments are an object written inside a JSON string
+    replaced: tuple[tuple[str, str], ...] = ()  # what stands in a name for another sign, and that sign
     styles: tuple[Spelling, Spelling, Spelling] | None = None
 
     @property

@@ -69,6 +69,7 @@ def _header_calls(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
         header=header_of(before, last, tolerated),
         tail=after.tail,
         call_id=id_layout(tools, before),
+        replaced=tools.signs("name"),
         pairs=pairs,
     )
 

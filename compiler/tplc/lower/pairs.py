@@ -50,6 +50,7 @@ def pairs_of(
         pair=layout,
         opens=opens,
         slots=slots,
+        replaced=() if repeats else tools.signs("key"),  # what closes a pair has its key as it was written
         between=between,
         close=close,
         value_ends=tolerated.texts(close) if not guessed and not dialect.top.strings else (),

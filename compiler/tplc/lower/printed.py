@@ -66,6 +66,7 @@ def _calls(calls: CallForm) -> Iterator[str]:
     if calls.tail is not None:
         yield f"calls.tail = {quoted(calls.tail[0])}"
         yield from _slots("calls.tail", calls.tail[1])
+    yield from (f"calls.name {quoted(text)} = {quoted(sign)}" for text, sign in calls.replaced)
     if calls.encoded:
         yield "calls.arguments = an object inside a JSON string"
     if calls.pairs is not None:
@@ -83,6 +84,7 @@ def _pairs(pairs: PairForm) -> Iterator[str]:
     yield f"pairs.value = {_value_end(pairs)}"
     for kind, texts in pairs.between:
         yield f"pairs.between {kind} = {' '.join(map(quoted, texts))}"
+    yield from (f"pairs.key {quoted(text)} = {quoted(sign)}" for text, sign in pairs.replaced)
     if pairs.resumes:
         yield "pairs.other = content, up to a pair or the end"
     if pairs.next_pair is not None:

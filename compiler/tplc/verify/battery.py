@@ -135,6 +135,9 @@ def battery(ir: TemplateIR) -> Iterator[Case]:
     yield Case("no arguments between others", calls=(_call("first"), Call("second", ()), _call("third")))
     mixed: tuple[tuple[str, Json], ...] = (("s", "x"), ("n", 1), ("b", False), ("l", ["y"]), ("o", {"k": "v"}))
     yield Case("arguments of every type", calls=(Call("mixed", mixed),))
+    signs = "".join(dict.fromkeys(replaced.sign for replaced in ir.tools.replaced))
+    if signs:
+        yield Case(f"the signs {signs} in a name and a key", calls=(Call(f"look{signs}up", ((f"a{signs}b", "x"),)),))
 
 
 def _signs(reasoning: Reasoning) -> Iterator[tuple[str, str]]:

@@ -418,7 +418,7 @@ class Fence(Copied):
         """The part of the content that is known to be inside the fence, or that no fence is around."""
         held = self._held + text
         if self._state == "start":
-            opening = OPENING.match(held)
+            opening = OPENING.match(held[:FENCE_LIMIT])
             if opening is None and len(held) < FENCE_LIMIT and PART_OF_OPENING.fullmatch(held):
                 self._held = held
                 return ""
@@ -428,7 +428,7 @@ class Fence(Copied):
             return held
         # White space and backticks at the end may be the closing of the fence.
         before = held.rstrip().rstrip("`").rstrip()
-        end = len(before) if len(held) - len(before) < FENCE_LIMIT else len(held)
+        end = max(len(before), len(held) - FENCE_LIMIT)
         self._held = held[end:]
         return held[:end]
 
@@ -494,15 +494,6 @@ class Transcript(Copied):
             self.say("content", fence.end())
         self.flush()
 
-    def release(self, kind: str) -> None:
-        """The text that was held is of this kind."""
-        self.flush()
-        if self.texts["held"]:
-            held = "".join(self.texts["held"])
-            self.texts["held"].clear()
-            if held.strip() or kind == "content":
-                self.say(kind, held)
-
     def announce(self) -> None:
         """A delta tells that the last call begins."""
         self.flush()
@@ -513,7 +504,7 @@ class Transcript(Copied):
 
     def open_call(self, name: str, call_id: str | None) -> None:
         """Arguments are this call's from here on."""
-        self.release("content")
+        self.flush()
         if self.calls:
             self.calls[-1] = (*self.calls[-1][:2], "".join(self.texts["arguments"]))
         self.texts["arguments"] = []
@@ -526,8 +517,6 @@ class Transcript(Copied):
         self.texts.update(content=[], reasoning_content=[], arguments=[])
         self.calls, self.waiting = self.calls[len(self.calls) - calls :], []
         self.index = len(self.calls) - 1
-        if self.calls:
-            self.announce()
 
     def is_silent(self) -> bool:
         return not (self.calls or self._pieces or any(self.texts.values()))
@@ -602,6 +591,9 @@ def next_char(buf: str, pos: int) -> int:
 class Machine(Copied):
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
+    CALLS: ClassVar[bool] = False  # there are some
+    AT_LINES: ClassVar[bool] = False  # some markers count at a line's start alone,
+    AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
     HOLDS: ClassVar[bool] = False  # `feed` looks after what is held back inside of text
     SPACE: ClassVar[str] = ""  # what the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
@@ -688,6 +680,8 @@ class Machine(Copied):
         if not self._echo:
             self._out.forget(self._open)
             self.diagnostics.clear()
+            if self.CALLS and self._open:
+                self._out.announce()
             if not self._reasoning_on:
                 self._out.say("content", self._opener)
                 self._out.flush()
@@ -706,7 +700,7 @@ class Machine(Copied):
         self._final = True
         deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._passed else []
         self._finish()
-        if self._pos < len(self._buf) and self._buf[self._pos :].strip():
+        if self.CALLS and self._buf[self._pos :].strip():
             self._cut_off()
         self._out.end_content()
         self._goes_on("")
@@ -818,11 +812,11 @@ class Machine(Copied):
         if self._eat:
             self._eat_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
-        mark = self._counting(marks, marks.find(buf, pos))
+        mark = marks.find(buf, pos)
+        if self.AT_LINES or self.AT_ENDS:
+            mark = self._counting(marks, mark)
         clear = mark is not None and not mark.longer  # nothing before its end can be undecided
         hold = stop if clear else marks.held(buf, pos) if mark is None or not self._final else stop
-        if mark is not None and mark.kind in ("last", "sign") and not self._final:
-            hold = min(hold, marks.before(buf, pos, mark.start))
         if self._final and hold < stop and not self._begins_call(hold):
             hold = stop
         found = mark is not None and mark.start < hold
@@ -865,19 +859,7 @@ class Machine(Copied):
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
         while mark is not None and mark.kind in ("line", "last", "sign"):
-            at = next_char(buf, mark.end) if mark.kind != "line" else -1
-            if at == len(buf):
-                return mark._replace(kind="end" if mark.kind == "last" else "content_end") if self._final else mark
-            if mark.kind == "sign":
-                behind = marks.find(buf, at, anchored=True)
-                if not self._final and marks.begins(buf, at):
-                    return mark
-                apart = behind is not None and (behind.kind != "line" or "\n" in buf[mark.end : at])
-                if behind is not None and apart and behind.kind not in ("last", "sign"):
-                    return mark._replace(kind="content_end")
-                if behind is not None and behind.kind == "last" and next_char(buf, behind.end) == len(buf):
-                    return mark._replace(kind="content_end") if self._final else mark
-            if mark.kind == "line":
+            if self.AT_LINES and mark.kind == "line":
                 line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
                 if line_start:
                     return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
@@ -1105,10 +1087,9 @@ class Machine(Copied):
 
     def _finish(self) -> None:
         """Close what is open at the end of the output."""
-        self._out.release("content")
         if self._opener and self._reasoning_on:
             self._cut("the reasoning")
-        if self._open or (self._unclosed and not self.ENDS_TURN):
+        if self.CALLS and (self._open or (self._unclosed and not self.ENDS_TURN)):
             self._cut("a call")
 
 
@@ -1178,20 +1159,26 @@ class Pairs(Machine):
         values, end, expected = self._slots(start, self.PAIR)
         if expected == "more":
             return False
-        if expected == "end" and not (self.RESUMES and self._after_no_pair()):
+        if self.RESUMES and expected == "end" and self._after_no_pair():
+            return self._no_pair()
+        if expected == "end":
             return self._cut_off()
         if expected:
             return self._no_pair()
+        key = values["key"]
         self._pos = end
         self._count += 1
-        self._out.say("arguments", self._key_of(comma, values["key"]))
-        self._begin_value(values["key"], values.get("type", ""))
+        self._out.say("arguments", self._key_of(comma, key))
+        self._begin_value(key, values.get("type", ""))
         return True
 
     def _no_pair(self) -> bool:
+        if self.RESUMES:
+            return self._skip_text()
+        return self._end_pairs("")
+
+    def _skip_text(self) -> bool:
         # What is no pair is content, up to the next pair or the end of the call; where there is none, the call is over.
-        if not self.RESUMES:
-            return self._end_pairs("")
         start, mark = next_char(self._buf, self._pos), self._after_no_pair()
         if mark is None:
             return self._final and self._end_pairs("")
@@ -1298,7 +1285,6 @@ class RawPairs(Pairs):
     WORDS: ClassVar[Words]
     VALUE_END: ClassVar[End]
     VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, where the closing marker repeats it
-    TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]] = {}
     # Around the key of a pair that begins a line: one that the schema knows ends a value that VALUE_CLOSERS did not.
     VALUE_CLOSERS: ClassVar[tuple[str, ...]] = ()
     NEXT_PAIR: ClassVar[tuple[str, ...]] = ()
@@ -1315,13 +1301,13 @@ class RawPairs(Pairs):
         schema = self._schema()
         keys = keys_of(schema, schema) or set() if schema else set()
         self._keys = keys if len(keys) <= MOST_KEYS else set()  # of the schema, those that have not come
-        self._look_for_keys()
+        if self.NEXT_PAIR:
+            self._look_for_keys()
 
     def _look_for_keys(self) -> None:
         """What ends a value: its closer, or a pair of the schema that has not come."""
-        if self.NEXT_PAIR:
-            nexts = [key.join(self.NEXT_PAIR) for key in sorted(self._keys)]
-            self._ends = Marks(end=self.VALUE_CLOSERS, next=nexts) if nexts else None
+        nexts = [key.join(self.NEXT_PAIR) for key in sorted(self._keys)]
+        self._ends = Marks(end=self.VALUE_CLOSERS, next=nexts) if nexts else None
 
     def _key_of(self, comma: str, key: str) -> str:
         member = super()._key_of(comma, key)
@@ -1329,15 +1315,13 @@ class RawPairs(Pairs):
         self._all = member if holds_all else ""
         if key in self._keys:
             self._keys = self._keys - {key}
-            self._look_for_keys()
+            if self.NEXT_PAIR:
+                self._look_for_keys()
         return "" if holds_all else member
 
     def _begin_value(self, key: str, word: str) -> None:
         schema = self._schema()
         types = types_of(member_of(schema, schema, key), schema) if schema else None
-        if word in self.TYPE_WORDS:
-            stated = frozenset(self.TYPE_WORDS[word])
-            types = (types or stated) & stated or types or stated
         self._begin_raw(types, Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self._ends or self.VALUE_END)
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
@@ -1357,8 +1341,9 @@ class RawPairs(Pairs):
             self._eat_space()
         buf, pos = self._buf, self._pos
         mark = self._end.find(buf, pos)
-        while mark is not None and mark.kind == "next" and (mark.start == pos or buf[mark.start - 1] != "\n"):
-            mark = self._end.find(buf, mark.start + 1)
+        if self.NEXT_PAIR:
+            while mark is not None and mark.kind == "next" and (mark.start == pos or buf[mark.start - 1] != "\n"):
+                mark = self._end.find(buf, mark.start + 1)
         hold = len(buf) if self._final or (mark is not None and not mark.longer) else self._end.held(buf, pos)
         if mark is None or hold <= mark.start:
             self._piece(buf[pos:hold])
@@ -1371,7 +1356,7 @@ class RawPairs(Pairs):
         self._pos = end  # wherever the chunks ended, what is told of the value is told here
         self._end_value()
         self._pos = mark.start if mark.kind == "next" else mark.end
-        if mark.kind == "next":
+        if self.NEXT_PAIR and mark.kind == "next":
             self._note("an argument is not closed")
         self._state = type(self)._pairs
         return True
@@ -1562,6 +1547,8 @@ WORDS_OF_VALUES = {"False": "false", "None": "null", "True": "true", "false": "f
 
 class StreamParser(RawPairs):
     HEADS = PROMPT_HEADS
+    CALLS = True
+    AT_LINES = True
     ANCHORS = TURN_ANCHORS
     AROUND_REASONING = (("[mull]",), ("[/mull]",))
     OPENERS = CALL_START

@@ -262,7 +262,7 @@ class Fence(Copied):
         """The part of the content that is known to be inside the fence, or that no fence is around."""
         held = self._held + text
         if self._state == "start":
-            opening = OPENING.match(held)
+            opening = OPENING.match(held[:FENCE_LIMIT])
             if opening is None and len(held) < FENCE_LIMIT and PART_OF_OPENING.fullmatch(held):
                 self._held = held
                 return ""
@@ -272,7 +272,7 @@ class Fence(Copied):
             return held
         # White space and backticks at the end may be the closing of the fence.
         before = held.rstrip().rstrip("`").rstrip()
-        end = len(before) if len(held) - len(before) < FENCE_LIMIT else len(held)
+        end = max(len(before), len(held) - FENCE_LIMIT)
         self._held = held[end:]
         return held[:end]
 
@@ -338,30 +338,11 @@ class Transcript(Copied):
             self.say("content", fence.end())
         self.flush()
 
-    def release(self, kind: str) -> None:
-        """The text that was held is of this kind."""
-        self.flush()
-        if self.texts["held"]:
-            held = "".join(self.texts["held"])
-            self.texts["held"].clear()
-            if held.strip() or kind == "content":
-                self.say(kind, held)
-
-    def announce(self) -> None:
-        """A delta tells that the last call begins."""
-        self.flush()
-        name, call_id, _ = self.calls[-1]
-        function = {"name": name, "arguments": ""}
-        call = {"index": self.index, "id": call_id, "type": "function", "function": function}
-        self.waiting.append({"tool_calls": [call]})
-
     def forget(self, calls: int) -> None:
         """The prompt has said all of it, but for so many calls, which go on."""
         self.texts.update(content=[], reasoning_content=[], arguments=[])
         self.calls, self.waiting = self.calls[len(self.calls) - calls :], []
         self.index = len(self.calls) - 1
-        if self.calls:
-            self.announce()
 
     def is_silent(self) -> bool:
         return not (self.calls or self._pieces or any(self.texts.values()))
@@ -413,7 +394,6 @@ def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequenc
     return prompt[start:]
 
 
-NON_SPACE = Pattern(r"\S|\Z")
 HELD_LIMIT = 1024  # more than this much undecided text is looked at again only when it has doubled
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 NO_MARK = Mark("", 0, 0, "", "")
@@ -425,11 +405,6 @@ def at_line_start(text: str, before: bool) -> bool:
     return (bool(newline) or before) and not line.strip()
 
 
-def next_char(buf: str, pos: int) -> int:
-    """Where the next character stands that is no white space."""
-    return int(NON_SPACE.search(buf, pos).start())
-
-
 class Machine(Copied):
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
@@ -438,7 +413,6 @@ class Machine(Copied):
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     OPENERS: ClassVar[Sequence[str]] = ()  # of calls
     DISTINCT: ClassVar[bool] = True  # they are like nothing else, so what follows is a call
-    ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
 
     def __init__(
         self,
@@ -531,8 +505,6 @@ class Machine(Copied):
         self._final = True
         deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._passed else []
         self._finish()
-        if self._pos < len(self._buf) and self._buf[self._pos :].strip():
-            self._cut_off()
         self._out.end_content()
         self._goes_on("")
         return deltas + self._out.deltas()
@@ -643,11 +615,9 @@ class Machine(Copied):
         if self._eat:
             self._eat_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
-        mark = self._counting(marks, marks.find(buf, pos))
+        mark = marks.find(buf, pos)
         clear = mark is not None and not mark.longer  # nothing before its end can be undecided
         hold = stop if clear else marks.held(buf, pos) if mark is None or not self._final else stop
-        if mark is not None and mark.kind in ("last", "sign") and not self._final:
-            hold = min(hold, marks.before(buf, pos, mark.start))
         if self._final and hold < stop and not self._begins_call(hold):
             hold = stop
         found = mark is not None and mark.start < hold
@@ -681,34 +651,6 @@ class Machine(Copied):
         self._mark = mark
         self._skip = mark.end - self._pos
         return str(mark.kind)
-
-    def _counting(self, marks: Marks, mark: Mark | None) -> Mark | None:
-        """The mark, or the first after it, that counts where it stands: "line" at a line's start, "last" at the end,
-        "sign" before the end or before another mark.
-
-        One whose later pieces stand at a line's start counts as a whole.
-        """
-        buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
-        while mark is not None and mark.kind in ("line", "last", "sign"):
-            at = next_char(buf, mark.end) if mark.kind != "line" else -1
-            if at == len(buf):
-                return mark._replace(kind="end" if mark.kind == "last" else "content_end") if self._final else mark
-            if mark.kind == "sign":
-                behind = marks.find(buf, at, anchored=True)
-                if not self._final and marks.begins(buf, at):
-                    return mark
-                apart = behind is not None and (behind.kind != "line" or "\n" in buf[mark.end : at])
-                if behind is not None and apart and behind.kind not in ("last", "sign"):
-                    return mark._replace(kind="content_end")
-                if behind is not None and behind.kind == "last" and next_char(buf, behind.end) == len(buf):
-                    return mark._replace(kind="content_end") if self._final else mark
-            if mark.kind == "line":
-                line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
-                if line_start:
-                    return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
-                outer = mark if outer is None or mark.start >= outer.end else outer
-            mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of what is none here
-        return mark
 
     def _eat_space(self) -> None:
         while self._eat and self._pos < len(self._buf):
@@ -758,13 +700,6 @@ class Machine(Copied):
         whole = self._buf[pos:].lstrip()
         return any(is_cut(opener.strip(), whole) for opener in self.OPENERS)
 
-    def _cut_off(self) -> bool:
-        """The output ends inside the markup of a call: what is left of it is no text."""
-        self._cut("a call")
-        self._text("trailing", self._pos, len(self._buf))
-        self._pos = len(self._buf)
-        return False
-
     def _cut(self, what: str) -> None:
         if not self.incomplete:
             self._note("the output ends inside " + what)
@@ -774,11 +709,8 @@ class Machine(Copied):
 
     def _finish(self) -> None:
         """Close what is open at the end of the output."""
-        self._out.release("content")
         if self._opener and self._reasoning_on:
             self._cut("the reasoning")
-        if self._open or (self._unclosed and not self.ENDS_TURN):
-            self._cut("a call")
 
 
 MOST_TOOLS = 1000  # so many distinct tools of rows are kept

@@ -757,7 +757,7 @@ class Fence(Copied):
         """The part of the content that is known to be inside the fence, or that no fence is around."""
         held = self._held + text
         if self._state == "start":
-            opening = OPENING.match(held)
+            opening = OPENING.match(held[:FENCE_LIMIT])
             if opening is None and len(held) < FENCE_LIMIT and PART_OF_OPENING.fullmatch(held):
                 self._held = held
                 return ""
@@ -767,7 +767,7 @@ class Fence(Copied):
             return held
         # White space and backticks at the end may be the closing of the fence.
         before = held.rstrip().rstrip("`").rstrip()
-        end = len(before) if len(held) - len(before) < FENCE_LIMIT else len(held)
+        end = max(len(before), len(held) - FENCE_LIMIT)
         self._held = held[end:]
         return held[:end]
 
@@ -833,15 +833,6 @@ class Transcript(Copied):
             self.say("content", fence.end())
         self.flush()
 
-    def release(self, kind: str) -> None:
-        """The text that was held is of this kind."""
-        self.flush()
-        if self.texts["held"]:
-            held = "".join(self.texts["held"])
-            self.texts["held"].clear()
-            if held.strip() or kind == "content":
-                self.say(kind, held)
-
     def announce(self) -> None:
         """A delta tells that the last call begins."""
         self.flush()
@@ -852,7 +843,7 @@ class Transcript(Copied):
 
     def open_call(self, name: str, call_id: str | None) -> None:
         """Arguments are this call's from here on."""
-        self.release("content")
+        self.flush()
         if self.calls:
             self.calls[-1] = (*self.calls[-1][:2], "".join(self.texts["arguments"]))
         self.texts["arguments"] = []
@@ -872,8 +863,6 @@ class Transcript(Copied):
         self.texts.update(content=[], reasoning_content=[], arguments=[])
         self.calls, self.waiting = self.calls[len(self.calls) - calls :], []
         self.index = len(self.calls) - 1
-        if self.calls:
-            self.announce()
 
     def is_silent(self) -> bool:
         return not (self.calls or self._pieces or any(self.texts.values()))
@@ -946,6 +935,9 @@ def next_char(buf: str, pos: int) -> int:
 class Machine(Copied):
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
+    CALLS: ClassVar[bool] = False  # there are some
+    AT_LINES: ClassVar[bool] = False  # some markers count at a line's start alone,
+    AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
     HOLDS: ClassVar[bool] = False  # `feed` looks after what is held back inside of text
     SPACE: ClassVar[str] = ""  # what the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
@@ -1033,6 +1025,8 @@ class Machine(Copied):
         if not self._echo:
             self._out.forget(self._open)
             self.diagnostics.clear()
+            if self.CALLS and self._open:
+                self._out.announce()
             if not self._reasoning_on:
                 self._out.say("content", self._opener)
                 self._out.flush()
@@ -1051,7 +1045,7 @@ class Machine(Copied):
         self._final = True
         deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._passed else []
         self._finish()
-        if self._pos < len(self._buf) and self._buf[self._pos :].strip():
+        if self.CALLS and self._buf[self._pos :].strip():
             self._cut_off()
         self._out.end_content()
         self._goes_on("")
@@ -1189,11 +1183,11 @@ class Machine(Copied):
         if self._eat:
             self._eat_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
-        mark = self._counting(marks, marks.find(buf, pos))
+        mark = marks.find(buf, pos)
+        if self.AT_LINES or self.AT_ENDS:
+            mark = self._counting(marks, mark)
         clear = mark is not None and not mark.longer  # nothing before its end can be undecided
         hold = stop if clear else marks.held(buf, pos) if mark is None or not self._final else stop
-        if mark is not None and mark.kind in ("last", "sign") and not self._final:
-            hold = min(hold, marks.before(buf, pos, mark.start))
         if self._final and hold < stop and not self._begins_call(hold):
             hold = stop
         found = mark is not None and mark.start < hold
@@ -1236,19 +1230,7 @@ class Machine(Copied):
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
         while mark is not None and mark.kind in ("line", "last", "sign"):
-            at = next_char(buf, mark.end) if mark.kind != "line" else -1
-            if at == len(buf):
-                return mark._replace(kind="end" if mark.kind == "last" else "content_end") if self._final else mark
-            if mark.kind == "sign":
-                behind = marks.find(buf, at, anchored=True)
-                if not self._final and marks.begins(buf, at):
-                    return mark
-                apart = behind is not None and (behind.kind != "line" or "\n" in buf[mark.end : at])
-                if behind is not None and apart and behind.kind not in ("last", "sign"):
-                    return mark._replace(kind="content_end")
-                if behind is not None and behind.kind == "last" and next_char(buf, behind.end) == len(buf):
-                    return mark._replace(kind="content_end") if self._final else mark
-            if mark.kind == "line":
+            if self.AT_LINES and mark.kind == "line":
                 line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
                 if line_start:
                     return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
@@ -1394,10 +1376,9 @@ class Machine(Copied):
 
     def _finish(self) -> None:
         """Close what is open at the end of the output."""
-        self._out.release("content")
         if self._opener and self._reasoning_on:
             self._cut("the reasoning")
-        if self._open or (self._unclosed and not self.ENDS_TURN):
+        if self.CALLS and (self._open or (self._unclosed and not self.ENDS_TURN)):
             self._cut("a call")
 
 
@@ -1805,6 +1786,8 @@ CALL_HEAD = Pattern('\\{\\s*"name"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
 
 class StreamParser(UsualObjects):
     HEADS = PROMPT_HEADS
+    CALLS = True
+    AT_LINES = True
     ANCHORS = TURN_ANCHORS
     AROUND_REASONING = (("<musing>",), ("</musing>",))
     STYLES = (STYLE, STYLE, STYLE)

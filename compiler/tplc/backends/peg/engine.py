@@ -25,6 +25,7 @@ from tplc.ir.nodes import Json, TemplateIR, Text
 from tplc.lower import CallForm, lower
 from tplc_runtime.heads import continued_head, known_head
 from tplc_runtime.peg_mapper import NOTHING_SAID, Mapped, Node, Said, map_tree
+from tplc_runtime.signs import Signs
 
 if TYPE_CHECKING:
     from tplc_runtime.message import Message
@@ -83,7 +84,10 @@ class PegEngine:
         self.acceptor = lower(ir)
         self.styles = styles_of(self.acceptor)
         calls = self.acceptor.calls
-        self.literals = calls.pairs.literals if calls is not None and calls.pairs is not None else ""
+        pairs = calls.pairs if calls is not None else None
+        self.literals = pairs.literals if pairs is not None else ""
+        self.name_signs = Signs(dict(calls.replaced) if calls is not None else {})
+        self.key_signs = Signs(dict(pairs.replaced) if pairs is not None else {})
 
     def parse(
         self,
@@ -147,6 +151,8 @@ class PegEngine:
                 json_content=json_content,
                 styles=self.styles,
                 literals=self.literals,
+                name_signs=self.name_signs,
+                key_signs=self.key_signs,
             )
 
         tree = syntax_tree(grammar, whole)

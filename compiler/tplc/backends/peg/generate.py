@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from tplc.backends.peg.calls import call_sections
 from tplc.backends.peg.facts import facts_of, without_calls
@@ -36,7 +37,7 @@ def generate(
     facts = facts_of(lower(ir))
     if not parse_tool_calls:
         facts = without_calls(facts, facts_of(lower(replace(ir, tools=Tools()))))
-    known = known_tools(tools, closed=facts.bare)
+    known = known_tools(tools, closed=facts.bare, written=partial(ir.tools.written, "name"))
     answer = [response_section(json_schema, facts)] if json_schema is not None else []
     turn = turn_sections(ir.reasoning.mode, facts, in_format=bool(answer))
     dialect = ir.tools.dialect if facts.acceptor.calls is not None else None

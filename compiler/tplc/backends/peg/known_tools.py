@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tplc.ir.nodes import Json
@@ -43,11 +43,14 @@ class KnownTools:
         return [] if self.closed else [rule]
 
 
-def known_tools(tools: Sequence[Mapping[str, Json]] | None, *, closed: bool) -> KnownTools:
+def known_tools(
+    tools: Sequence[Mapping[str, Json]] | None, *, closed: bool, written: Callable[[str], str] = str
+) -> KnownTools:
+    """`written`: a name as the template writes it."""
     # Longest name first: of two names, one may begin with the other.
     schemas = sorted(parameters_of(list(tools or ())).items(), key=lambda item: (-len(item[0]), item[0]))
     taken: set[str] = set()
-    known = tuple(_tool(name, schema, taken) for name, schema in schemas if name.strip())
+    known = tuple(_tool(written(name), schema, taken) for name, schema in schemas if name.strip())
     return KnownTools(known, closed and bool(known))
 
 

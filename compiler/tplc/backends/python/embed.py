@@ -3,8 +3,10 @@
     names = {"Pairs"}  →  class Marks: …, class Machine: …, class Pairs(Machine): …
 
 Definitions keep the order they have in the runtime's files.  Of classes, methods and attributes that nothing refers to
-are left out, and so are methods of the parser's bases that others stand in for.  Module docstrings and imports are left
-out too, and the imports that are needed are gathered.
+are left out, and so are methods of the parser's bases that others stand in for, and branches for what the format has
+not: `if self.FLAG` (alone, as the first of several conditions, or with other flags by `or`), where the runtime's class
+says that FLAG is false or empty and the parser says nothing.  Module docstrings and imports are left out too, and the
+imports that are needed are gathered.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ FILES = (
     "markers",
     "schema",
     "values",
+    "signs",
     "fence",
     "transcript",
     "heads",
@@ -40,6 +43,7 @@ FILES = (
 )
 # Of the runtime that several parsers share, not of a parser that holds its own.
 _SHARED_ONLY = "version"
+_GONE = "\0"
 _PUBLIC = frozenset(["feed", "finish", "message", "copy", "trailing", "response"])
 
 Import = tuple[str, str]  # module and name; the name is "" for `import module`
@@ -79,7 +83,8 @@ def embed(code: Iterable[str], bases: Sequence[str] = ()) -> Embedded:
     """What `code`, the lines of the parser itself, needs.  Each of `bases` stands on the next, if there are several."""
     walked = [*ast.walk(ast.parse("\n".join(code)))]
     names, attributes = _names(walked) | frozenset(bases), _attributes(walked)
-    definitions = [definition for file in FILES for definition in _definitions(file)]
+    off = frozenset(flag for file in FILES for flag in _flags(file)) - _local(walked)
+    definitions = [definition for file in FILES for definition in _definitions(file, off)]
     kept = _reachable(definitions, names, attributes, _Family.of(definitions, bases))
     chosen = [definition for definition in definitions if definition.names[0] in kept]
     texts, used = [], set(names)
@@ -215,9 +220,44 @@ def _joined(texts: list[str]) -> str:
     return joined
 
 
+def _source(file: str) -> str:
+    return (resources.files("tplc_runtime") / f"{file}.py").read_text(encoding="utf-8")
+
+
 @cache
-def _definitions(file: str) -> tuple[Definition, ...]:
-    source = (resources.files("tplc_runtime") / f"{file}.py").read_text(encoding="utf-8")
+def _flags(file: str) -> frozenset[str]:
+    """The attributes of classes that are false or empty where a parser says nothing else."""
+    classes = (node for node in ast.parse(_source(file)).body if isinstance(node, ast.ClassDef))
+    stated = (item for node in classes for item in node.body if isinstance(item, ast.AnnAssign) and item.value)
+    return frozenset(
+        item.target.id
+        for item in stated
+        if isinstance(item.target, ast.Name)
+        and item.target.id.isupper()
+        and ast.unparse(item.value or item) in ("False", "None", "()", "{}", "''")
+    )
+
+
+def _without(source: str, off: frozenset[str]) -> str:
+    """The source without the branches for flags that are off."""
+    lines = source.splitlines()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.If) and not node.orelse and _is_off(node.test, off):
+            start, stop = _first_line(node, lines), node.end_lineno or node.lineno
+            lines[start:stop] = [_GONE] * (stop - start)
+    return "\n".join(line for line in lines if line != _GONE)
+
+
+def _is_off(test: ast.expr, off: frozenset[str]) -> bool:
+    if isinstance(test, ast.BoolOp):
+        parts = test.values[:1] if isinstance(test.op, ast.And) else test.values
+        return all(_is_off(part, off) for part in parts)
+    return isinstance(test, ast.Attribute) and test.attr in off
+
+
+@cache
+def _definitions(file: str, off: frozenset[str] = frozenset()) -> tuple[Definition, ...]:
+    source = _without(_source(file), off)
     tree = ast.parse(source)
     lines = source.splitlines()
     guarded = [item for node in tree.body if isinstance(node, ast.If) for item in node.body]

@@ -307,6 +307,8 @@ def _tables(facts: Acceptor) -> list[str]:
     )
     if calls.header:
         lines += _slots("CALL_HEADER", calls.header)
+    if calls.replaced:
+        lines += _replaced("NAME_SIGNS", calls.replaced)
     if calls.breaks:
         lines += _marks("CALL_BREAKS", [("mark", calls.breaks)])
     if calls.tail is not None:
@@ -401,6 +403,11 @@ def _calls_end_reasoning(facts: Acceptor) -> bool:
     return facts.calls is not None and facts.calls.in_reasoning is not None
 
 
+def _counts_at_lines(facts: Acceptor) -> bool:
+    calls = facts.calls
+    return calls is not None and bool(calls.openers) and (_opener_kind(calls) == "line" or _calls_end_reasoning(facts))
+
+
 def _opener_kind(calls: CallForm) -> str:
     return "call" if calls.where == "anywhere" else "line"
 
@@ -476,6 +483,10 @@ def _field_table(calls: CallForm) -> list[str]:
     return lines
 
 
+def _replaced(name: str, replaced: Sequence[tuple[str, str]]) -> list[str]:
+    return assignment(name, called("Signs", [mapping((literal(text), literal(sign)) for text, sign in replaced)]))
+
+
 def _pair_tables(pairs: PairForm) -> list[str]:
     kinds: dict[str, list[str]] = {}
     for kind, items in pairs.between:
@@ -483,6 +494,8 @@ def _pair_tables(pairs: PairForm) -> list[str]:
     named = {"pair": "PAIR_START"}
     lines = _marks("BETWEEN_PAIRS", [(kind, named.get(kind) or items) for kind, items in kinds.items()])
     lines += _slots("PAIR_HEADER", pairs.slots)
+    if pairs.replaced:
+        lines += _replaced("KEY_SIGNS", pairs.replaced)
     if pairs.guessed:
         lines += assignment("VALUE_END", called("Guess", map(literal, _guess(pairs.following))))
         if pairs.bare is not None:
@@ -543,6 +556,9 @@ def _states(facts: Acceptor, bases: Sequence[str]) -> list[str]:
 
 def _attributes(facts: Acceptor) -> list[str]:
     lines = ["    HEADS = PROMPT_HEADS", *["    HOLDS = True"] * _holds(facts)]
+    lines += ["    CALLS = True"] * (facts.calls is not None) + ["    AT_LINES = True"] * _counts_at_lines(facts)
+    lines += ["    HELD_TEXT = True"] * _unopened(facts)
+    lines += ["    AT_ENDS = True"] * bool(facts.last_ends or facts.content_signs)
     if facts.anchors:
         lines.append("    ANCHORS = TURN_ANCHORS")
     if facts.content_space:
@@ -590,6 +606,8 @@ def _attributes_of_pairs(pairs: PairForm) -> list[str]:
         lines.append("    PAIR_OPENS = False")
     if pairs.resumes:
         lines.append("    RESUMES = True")
+    if pairs.replaced:
+        lines.append("    KEY_SIGNS = KEY_SIGNS")
     if pairs.quoted:
         patterns = [called("Pattern", [literal(pattern)]) for pattern in _follow(pairs.following)]
         return lines + assignment("FOLLOW", called("", patterns), 4)
@@ -955,17 +973,18 @@ def _call(calls: CallForm) -> list[str]:
             f"        self._begin_object({literal(calls.object_open)})",
             "        return True",
         ]
+    name = 'NAME_SIGNS.plain(values["name"])' if calls.replaced else 'values["name"]'
     if calls.where == "line start" or calls.unmarked or calls.faint:
         bare = "not self._skip and " if calls.where == "anywhere" and not calls.faint else ""
         lines += [
-            f'        if not expected and {bare}not self._is_tool(values["name"]):',
+            f"        if not expected and {bare}not self._is_tool({name}):",
             '            expected = "the name of a tool"',
         ]
     lines += ["        if expected:", "            return self._no_call(expected)", "        self._pos = end"]
     call_id = "".join([", ", " + ".join(_id_part(part) for part in calls.call_id)]) if calls.call_id else ""
     return [
         *lines,
-        f'        self._open_call(values["name"]{call_id})',
+        f"        self._open_call({name}{call_id})",
         "        self._begin_pairs()" if calls.pairs else "        self._state = StreamParser._arguments",
         "        return True",
     ]

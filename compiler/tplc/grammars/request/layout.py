@@ -86,7 +86,7 @@ class TurnRules:
         if tools.format == "json_native" and tools.dialect is not None and tools.dialect.in_object.strings:
             # Inside a JSON call the name is part of a string, so it is written as one.
             return quoting_of(self._rules, tools.dialect.in_object.strings[0]).text(name)
-        return lit(name)
+        return lit(tools.written("name", name))
 
     def _id(self) -> Expr:
         return self._rules.library("id", rep(_ID, 1, 64))

@@ -1,0 +1,48 @@
+"""Which signs of names and keys are written otherwise?
+
+a call of `a&b"c`  →  `<call a&amp;b&quot;c>`  →  `&` is written `&amp;`, `"` is written `&quot;`
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Literal
+
+from tplc.ir.nodes import PairArguments, Replaced, Tools
+from tplc.learn.arguments import call_turn
+from tplc.learn.probe import Prober, Setup, asks
+from tplc.learn.turn import TurnFacts
+from tplc.messages import Call
+
+SIGNS = "&<>\"'"
+_LONGEST = 16  # what stands for one sign
+
+
+@asks("replaced", "Which signs of names and keys are written otherwise?")
+def learn_replaced(prober: Prober, turn: TurnFacts, setup: Setup, tools: Tools) -> Tools:
+    """Not for calls that are JSON: there a name is a string like any other."""
+    if tools.format == "json_native":
+        return tools
+    slots: list[Literal["name", "key"]] = ["name"]
+    if isinstance(tools.arguments, PairArguments):
+        slots.append("key")
+    texts = {sign: call_turn(prober, turn, setup, [_call(sign)]) for sign in SIGNS}
+    found = [
+        Replaced(slot, sign, written)
+        for slot in slots
+        for sign, text in texts.items()
+        if isinstance(text, str) and (written := _written(text, slot)) not in (sign, "")
+    ]
+    return replace(tools, replaced=tuple(found))
+
+
+def _call(sign: str) -> Call:
+    """One sign at a time: which of two quotes is escaped depends on the other."""
+    return Call(f"zqname0x{sign}zqname1x", ((f"zqkey0x{sign}zqkey1x", "zqvalue0n0x"),))
+
+
+def _written(text: str, slot: str) -> str:
+    """What is written for the sign; "" where nothing is, or it can't be told."""
+    found = re.search(f"zq{slot}0x(.{{1,{_LONGEST}}}?)zq{slot}1x", text, re.DOTALL)
+    return found[1] if found is not None else ""

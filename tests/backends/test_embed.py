@@ -1,0 +1,92 @@
+"""Of the runtime a parser holds what its format can reach."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+import pytest
+
+from tests.conftest import ROOT
+from tplc.backends.python import generate
+from tplc.backends.python.embed import _without, embed
+from tplc.driver import load_ir
+
+
+def parser_of(example: str, *, openai: bool = False) -> str:
+    ir = load_ir((ROOT / "examples" / example / "out" / "ir.json").read_text(encoding="utf-8"))
+    return generate(ir, openai=openai)
+
+
+def methods(source: str) -> set[str]:
+    classes = (node for node in ast.parse(source).body if isinstance(node, ast.ClassDef))
+    return {f"{node.name}.{item.name}" for node in classes for item in node.body if isinstance(item, ast.FunctionDef)}
+
+
+CODE = """
+class StreamParser({base}):
+    {attributes}
+
+    def _content(self) -> bool:
+        {statement}
+"""
+
+
+def embedded(statement: str, base: str = "Machine", attributes: str = 'HEADS = ("",)') -> str:
+    code = CODE.format(base=base, attributes=attributes, statement=statement)
+    return embed(code.split("\n"), [base]).text
+
+
+def test_a_chat_without_calls_reads_none() -> None:
+    found = methods(parser_of("plain-chat"))
+    assert not {name for name in found if re.search(r"call|counting|release|slots", name)} - {"Machine._begins_call"}
+
+
+@pytest.mark.parametrize(("openai", "imported"), [(False, False), (True, True)])
+def test_what_only_chat_completions_need(openai: bool, imported: bool) -> None:
+    assert ("import uuid" in parser_of("tagged-json", openai=openai)) == imported
+
+
+def test_a_flag_brings_its_branches() -> None:
+    statement = "return self._until(Marks(), 'content') != ''"
+    assert "_counting" not in embedded(statement)
+    assert "def _counting" in embedded(statement, attributes="AT_LINES = True")
+    assert "_at_end" not in embedded(statement, attributes="AT_LINES = True")
+    assert "def _at_end" in embedded(statement, attributes="AT_ENDS = True")
+
+
+def test_what_a_nearer_class_stands_in_for() -> None:
+    statement = "return self._begin_object('{') is None"
+    assert "Objects._finish" not in methods(embedded(statement, "CallObjects"))
+    assert {"CallObjects._finish", "Machine._finish"} <= methods(embedded(statement, "CallObjects"))
+    assert {"RawPairs._finish", "Pairs._finish"} <= methods(embedded("return self._pairs()", "RawPairs"))
+
+
+def test_branches_that_are_left_out() -> None:
+    source = """
+def f(self, x):
+    # More of it.
+    if self.FIRST and x:
+        return 1
+    if self.FIRST or self.SECOND:
+        return 2
+    if x and self.FIRST:
+        return 3
+    if self.FIRST:
+        return 4
+    else:
+        return 5
+"""
+    left = """
+def f(self, x):
+    if self.FIRST or self.SECOND:
+        return 2
+    if x and self.FIRST:
+        return 3
+    if self.FIRST:
+        return 4
+    else:
+        return 5"""
+    assert _without(source, frozenset(["FIRST"])) == left
+    assert "return 2" not in _without(source, frozenset(["FIRST", "SECOND"]))
+    assert _without(source, frozenset()) + "\n" == source
