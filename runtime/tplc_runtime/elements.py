@@ -1,6 +1,7 @@
 """Nested values written as elements: an object is its pairs, a list is its items.
 
 <tags><item>a</item><item>b</item></tags>  →  "tags": ["a", "b"]
+<tags><tag>a</tag><tag>b</tag></tags>      →  "tags": {"tag": ["a", "b"]}, where the schema does not tell
 """
 
 from __future__ import annotations
@@ -12,19 +13,48 @@ from .markers import Marks
 from .pairs import Pairs
 from .raw import Closer, RawPairs
 from .schema import item_of, member_of, types_of
+from .transcript import Transcript
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import ClassVar
+    from collections.abc import Callable
+    from typing import Any, ClassVar
 
-# A list or an object that is open.
-Frame = namedtuple("Frame", "opened end schema")
+# A list or an object that is open; `key` is that of its last member, which is "held", or a "list" of what came again,
+# and `member` what stands before its value.
+Frame = namedtuple("Frame", "opened end schema key state member", defaults=("", "", ""))
 
 # What an element without anything in it is: by the first of these types that the schema allows.
 EMPTY = (("string", '""'), ("null", "null"), ("array", "[]"), ("object", "{}"))
 
 
+class HoldingTranscript(Transcript):
+    """What may have to stand in a list is not said before that is known."""
+
+    def __init__(self, json_content: bool = False) -> None:
+        super().__init__(json_content)
+        self.held: list[list[str]] = []
+
+    def copy(self) -> Any:
+        twin = super().copy()
+        twin.held = [pieces[:] for pieces in self.held]
+        return twin
+
+    def say(self, kind: str, text: str) -> None:
+        if kind == "arguments" and self.held:
+            self.held[-1].append(text)
+        else:
+            super().say(kind, text)
+
+    def hold(self) -> None:
+        self.held.append([])
+
+    def let_go(self) -> str:
+        return "".join(self.held.pop())
+
+
 class Elements(RawPairs):
+    TRANSCRIPT = HoldingTranscript
     ELEMENT: ClassVar[Marks]  # what opens an item or a pair; "broken": a closing marker
     ITEM_END: ClassVar[str]
 
@@ -33,8 +63,41 @@ class Elements(RawPairs):
         self._frames: list[Frame] = []
         self._comma = ""
 
+    @property
+    def _holding(self) -> HoldingTranscript:
+        return self._out  # type: ignore[return-value]
+
+    def _consume_head(self, prompt: str | None, continued: bool) -> None:
+        super()._consume_head(prompt, continued)
+        if self._holding.held and not self._echo:  # the prompt has said it
+            self._holding.held.clear()
+            self._frames = [frame._replace(state="") for frame in self._frames]
+
+    def _goes_on(self, kind: str, plain_to: Callable[[str], int] = len) -> None:
+        super()._goes_on("" if kind == "arguments" and self._holding.held else kind, plain_to)
+
     def _key_of(self, comma: str, key: str) -> str:
-        return Pairs._key_of(self, comma, key)  # all of the arguments are elements themselves
+        member = Pairs._key_of(self, comma, key)  # all of the arguments are elements themselves
+        if not self._frames:
+            return member
+        frame = self._frames[-1]
+        if frame.state and frame.key == key:
+            self._frames[-1] = frame._replace(state="list")
+            return ", " if frame.state == "list" else f"{frame.member}[{self._holding.let_go()}, "
+        self._end_member()
+        if types_of(member_of(frame.schema, self._schema(), key), self._schema()) is not None:
+            return member
+        self._frames[-1] = frame._replace(key=key, state="held", member=member)
+        self._holding.hold()
+        return ""
+
+    def _end_member(self) -> None:
+        """The last member of what is open does not come again."""
+        frame = self._frames[-1]
+        if frame.state:
+            end = "]" if frame.state == "list" else frame.member + self._holding.let_go()
+            self._out.say("arguments", end)
+            self._frames[-1] = frame._replace(state="")
 
     def _begin_value(self, key: str, word: str) -> None:
         parent = self._frames[-1].schema if self._frames else self._schema()
@@ -84,6 +147,7 @@ class Elements(RawPairs):
         frame = self._frames[-1]
         closes = self._closes(frame.end)
         if closes:
+            self._end_member()
             self._frames.pop()
             self._out.say("arguments", "]" if frame.opened == "[" else "}")
             self._comma = ", "
@@ -109,8 +173,9 @@ class Elements(RawPairs):
         return super()._end_pairs(kind)
 
     def _close_frames(self) -> None:
-        self._out.say("arguments", "".join("]" if frame.opened == "[" else "}" for frame in self._frames[::-1]))
-        self._frames = []
+        while self._frames:
+            self._end_member()
+            self._out.say("arguments", "]" if self._frames.pop().opened == "[" else "}")
 
     def _finish(self) -> None:
         if self._open:

@@ -392,7 +392,7 @@ class _Mapper:
     # Pairs
 
     def pairs(self, node: Node, root: object) -> str:
-        pairs = [self.pair(argument, root, root) for argument in captures(node, "argument")]
+        pairs = [f'"{key}": {value}' for key, value, _ in self.members(node, root, root)]
         known = keys_of(root, root) if first(node, *ELEMENTS) is None else None
         for key in WHOLE_ARGUMENTS if pairs and known and len(known) <= MOST_KEYS else ():
             member = f'"{key}": ' + "{"
@@ -401,15 +401,30 @@ class _Mapper:
                 pairs[:0] = [inside] if inside else []
         return "{" + ", ".join(pairs) + "}"
 
-    def pair(self, node: Node, parent: object, root: object) -> str:
+    def members(self, node: Node, parent: object, root: object) -> list[tuple[str, str, bool]]:
+        return [self.pair(argument, parent, root) for argument in captures(node, "argument")]
+
+    def gathered(self, node: Node, parent: object, root: object) -> str:
+        """What comes again, one right after the other, is a list, where the schema does not tell what it is."""
+        found: list[tuple[str, list[str]]] = []
+        for key, value, known in self.members(node, parent, root):
+            if not known and found and found[-1][0] == key:
+                found[-1][1].append(value)
+            else:
+                found.append((key, [value]))
+        listed = (values[0] if len(values) == 1 else f"[{', '.join(values)}]" for _, values in found)
+        return ", ".join(f'"{key}": {value}' for (key, _), value in zip(found, listed))
+
+    def pair(self, node: Node, parent: object, root: object) -> tuple[str, str, bool]:
+        """The key and the value as JSON writes them, and whether the schema tells of what type it is."""
         key, value, word = first(node, "argument_key"), first(node, "argument_value", *RAW), first(node, "type")
         name = self.key_signs.plain(self.of(key).strip()) if key is not None else ""
         schema = member_of(parent, root, name)
         types = types_of(schema, root)
-        stated = self.stated(word)
+        known, stated = types is not None, self.stated(word)
         if stated is not None:
             types = types & stated or types if types else stated
-        return f'"{escaped(name)}": {self.argument(value, types, schema, root)}'
+        return escaped(name), self.argument(value, types, schema, root), known
 
     def stated(self, word: Optional[Node]) -> Types:
         """The types that a type word stands for: the name of its rule lists them."""
@@ -456,7 +471,7 @@ class _Mapper:
             ]
             return "[" + ", ".join(items) + "]"
         if choice is not None and kind == "object_of_arguments" and (types is None or "object" in types):
-            return "{" + ", ".join(self.pair(pair, schema, root) for pair in captures(choice, "argument")) + "}"
+            return "{" + self.gathered(choice, schema, root) + "}"
         if choice is not None and kind in ("scalar_value", "scalar_item"):
             typed = self.typed(choice, types)
             if typed is not None:

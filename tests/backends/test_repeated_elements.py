@@ -1,0 +1,77 @@
+"""Elements that come again inside of an element are a list, where the schema does not tell; no key stands twice."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.backends.parsers import ir_of, joined, module_of, streamed
+from tplc.backends.peg.engine import PegEngine
+from tplc.backends.python import generate
+
+OPEN, CLOSE = '^<jobs>\n^<job of="look">', "^</job>\n^</jobs>^[.]^\n"
+WRITTEN = {
+    "<p>^<t>a^</t>^<t>b^</t>^</p>": {"p": {"t": ["a", "b"]}},
+    "<p>^<t>a^</t>^<t>2^</t>^<t>c^</t>^<u>d^</u>^</p>": {"p": {"t": ["a", 2, "c"], "u": "d"}},
+    "<p>^<u>d^</u>^<t>a^</t>^<t>b^</t>^</p>^<q>x^</q>": {"p": {"u": "d", "t": ["a", "b"]}, "q": "x"},
+    "<p>^<t>^<u>1^</u>^<u>2^</u>^</t>^<t>^<u>3^</u>^</t>^</p>": {"p": {"t": [{"u": [1, 2]}, {"u": 3}]}},
+    "<p>^<each>^<t>a^</t>^<t>b^</t>^</each>^<each>^<t>c^</t>^</each>^</p>": {"p": [{"t": ["a", "b"]}, {"t": "c"}]},
+    "<p>^<t>a^</t>^</p>": {"p": {"t": "a"}},
+    "<p>^<t>^<each>a^</each>^</t>^<t>b^</t>^</p>": {"p": {"t": [["a"], "b"]}},
+}
+STRINGS = {"type": "object", "additionalProperties": {"type": "string"}}
+
+
+def tools(**properties: Any) -> list[dict[str, Any]]:
+    return [{"type": "function", "function": {"name": "look", "parameters": {"properties": properties}}}]
+
+
+def arguments(message: dict[str, Any]) -> str:
+    return str(message["tool_calls"][0]["function"]["arguments"])
+
+
+def twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    assert len({key for key, _ in pairs}) == len(pairs), pairs
+    return dict(pairs)
+
+
+@pytest.mark.parametrize("elements", WRITTEN)
+@pytest.mark.parametrize("given", [None, tools(p={"type": "object"}, q={"type": "string"})])
+def test_what_comes_again_is_a_list(elements: str, given: Any) -> None:
+    ir = ir_of("nested-elements")
+    module, text = module_of(generate(ir)), f"{OPEN}^{elements}{CLOSE}"
+    if given and elements.startswith("<p>^<each>"):
+        given = tools(p={"type": "array", "items": {"type": "object"}})
+    message = dict(module.parse(text, tools=given))
+    assert json.loads(arguments(message), object_pairs_hook=twice) == WRITTEN[elements]
+    assert message == dict(PegEngine(ir).parse(text, tools=given))
+    for size in (1, 2, 7):
+        chunks = [text[at : at + size] for at in range(0, len(text), size)]
+        assert streamed(module, chunks, tools=given) == message
+
+
+def test_what_the_schema_knows_is_no_list() -> None:
+    text = f"{OPEN}^<p>^<t>a^</t>^<u>b^</u>^</p>{CLOSE}"
+    parser = module_of(generate(ir_of("nested-elements"))).StreamParser(tools=tools(p=STRINGS))
+    told = [delta for char in text for delta in parser.feed(char)]
+    pieces = [call["function"]["arguments"] for delta in told for call in delta.get("tool_calls", ())]
+    assert "".join(pieces) == '{"p": {"t": "a", "u": "b"}}'
+    assert '"a' in pieces  # said as it came
+
+
+@pytest.mark.parametrize("elements", WRITTEN)
+def test_wherever_the_output_is_cut(elements: str) -> None:
+    """What was said stays said, and arguments are JSON without a key twice; a copy goes on by itself."""
+    module = module_of(generate(ir_of("nested-elements")))
+    text = f"{OPEN}^{elements}{CLOSE}"
+    whole = dict(module.parse(text))
+    for at in range(len(OPEN) + 1, len(text)):
+        parser = module.StreamParser()
+        deltas = parser.feed(text[:at])
+        twin = parser.copy()
+        ended = deltas + parser.finish()
+        assert joined(ended) == parser.message
+        json.loads(arguments(parser.message), object_pairs_hook=twice)
+        assert joined(deltas + twin.feed(text[at:]) + twin.finish()) == whole
