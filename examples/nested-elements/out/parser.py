@@ -604,6 +604,7 @@ def next_char(buf: str, pos: int) -> int:
 
 
 class Machine(Copied):
+    TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
     CALLS: ClassVar[bool] = False  # there are some
@@ -635,7 +636,7 @@ class Machine(Copied):
         self._tools = parameters_of(tools)
         self._long_names = "\n" in "".join(self._tools)
         self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
-        self._out = Transcript(json_content)
+        self._out = self.TRANSCRIPT(json_content)
         # Input: _buf from _pos on is not consumed; _base is its offset, negative for what the prompt holds.
         self._buf, self._pos, self._base = "", 0, 0
         self._parts: list[str] = []  # text that is not looked at before _wanted characters of it have come
@@ -1379,13 +1380,40 @@ class RawPairs(Pairs):
 
 
 JSON_TYPES = frozenset(["array", "object", "number", "integer", "boolean", "null", "string"])
-# A list or an object that is open.
-Frame = namedtuple("Frame", "opened end schema")
+# A list or an object that is open; `key` is that of its last member, which is "held", or a "list" of what came again,
+# and `member` what stands before its value.
+Frame = namedtuple("Frame", "opened end schema key state member", defaults=("", "", ""))
 # What an element without anything in it is: by the first of these types that the schema allows.
 EMPTY = (("string", '""'), ("null", "null"), ("array", "[]"), ("object", "{}"))
 
 
+class HoldingTranscript(Transcript):
+    """What may have to stand in a list is not said before that is known."""
+
+    def __init__(self, json_content: bool = False) -> None:
+        super().__init__(json_content)
+        self.held: list[list[str]] = []
+
+    def copy(self) -> Any:
+        twin = super().copy()
+        twin.held = [pieces[:] for pieces in self.held]
+        return twin
+
+    def say(self, kind: str, text: str) -> None:
+        if kind == "arguments" and self.held:
+            self.held[-1].append(text)
+        else:
+            super().say(kind, text)
+
+    def hold(self) -> None:
+        self.held.append([])
+
+    def let_go(self) -> str:
+        return "".join(self.held.pop())
+
+
 class Elements(RawPairs):
+    TRANSCRIPT = HoldingTranscript
     ELEMENT: ClassVar[Marks]  # what opens an item or a pair; "broken": a closing marker
     ITEM_END: ClassVar[str]
 
@@ -1394,8 +1422,41 @@ class Elements(RawPairs):
         self._frames: list[Frame] = []
         self._comma = ""
 
+    @property
+    def _holding(self) -> HoldingTranscript:
+        return self._out  # type: ignore[return-value]
+
+    def _consume_head(self, prompt: str | None, continued: bool) -> None:
+        super()._consume_head(prompt, continued)
+        if self._holding.held and not self._echo:  # the prompt has said it
+            self._holding.held.clear()
+            self._frames = [frame._replace(state="") for frame in self._frames]
+
+    def _goes_on(self, kind: str, plain_to: Callable[[str], int] = len) -> None:
+        super()._goes_on("" if kind == "arguments" and self._holding.held else kind, plain_to)
+
     def _key_of(self, comma: str, key: str) -> str:
-        return Pairs._key_of(self, comma, key)  # all of the arguments are elements themselves
+        member = Pairs._key_of(self, comma, key)  # all of the arguments are elements themselves
+        if not self._frames:
+            return member
+        frame = self._frames[-1]
+        if frame.state and frame.key == key:
+            self._frames[-1] = frame._replace(state="list")
+            return ", " if frame.state == "list" else f"{frame.member}[{self._holding.let_go()}, "
+        self._end_member()
+        if types_of(member_of(frame.schema, self._schema(), key), self._schema()) is not None:
+            return member
+        self._frames[-1] = frame._replace(key=key, state="held", member=member)
+        self._holding.hold()
+        return ""
+
+    def _end_member(self) -> None:
+        """The last member of what is open does not come again."""
+        frame = self._frames[-1]
+        if frame.state:
+            end = "]" if frame.state == "list" else frame.member + self._holding.let_go()
+            self._out.say("arguments", end)
+            self._frames[-1] = frame._replace(state="")
 
     def _begin_value(self, key: str, word: str) -> None:
         parent = self._frames[-1].schema if self._frames else self._schema()
@@ -1445,6 +1506,7 @@ class Elements(RawPairs):
         frame = self._frames[-1]
         closes = self._closes(frame.end)
         if closes:
+            self._end_member()
             self._frames.pop()
             self._out.say("arguments", "]" if frame.opened == "[" else "}")
             self._comma = ", "
@@ -1470,8 +1532,9 @@ class Elements(RawPairs):
         return super()._end_pairs(kind)
 
     def _close_frames(self) -> None:
-        self._out.say("arguments", "".join("]" if frame.opened == "[" else "}" for frame in self._frames[::-1]))
-        self._frames = []
+        while self._frames:
+            self._end_member()
+            self._out.say("arguments", "]" if self._frames.pop().opened == "[" else "}")
 
     def _finish(self) -> None:
         if self._open:
