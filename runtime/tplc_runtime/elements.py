@@ -67,12 +67,6 @@ class Elements(RawPairs):
     def _holding(self) -> HoldingTranscript:
         return self._out  # type: ignore[return-value]
 
-    def _consume_head(self, prompt: str | None, continued: bool) -> None:
-        super()._consume_head(prompt, continued)
-        if self._holding.held and not self._echo:  # the prompt has said it
-            self._holding.held.clear()
-            self._frames = [frame._replace(state="") for frame in self._frames]
-
     def _goes_on(self, kind: str, plain_to: Callable[[str], int] = len) -> None:
         super()._goes_on("" if kind == "arguments" and self._holding.held else kind, plain_to)
 

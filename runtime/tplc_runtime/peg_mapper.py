@@ -51,6 +51,7 @@ PASSED_THROUGH = (
     "",
     "turn",
     "part",
+    "turn_over",
     "tool_calls_first",
     "call_line",
     "talk_of_calls",
@@ -206,6 +207,8 @@ class _Mapper:
         elif kind in PASSED_THROUGH and node.children:
             for child in node.children:
                 self.turn(child)
+        elif kind == "after_turn":
+            self.transcript.say("trailing", self.unsaid(node))
         elif kind == "stray_closer":
             if self.blank:
                 self.run.clear()

@@ -981,7 +981,7 @@ class Machine(Copied):
         self._eat = self.SPACE  # white space of the template that may still come
         self._fresh = True  # nothing but white space has come in this part
         self._line_start = True
-        self._ended = self._literal = False  # after the turn's end; after a call that was none: its closers are text
+        self._literal = False  # after a call that was none: its closers are text
         self._opener = ""  # of the reasoning that the text is in
         # The kind of text that the output is in the middle of, and how to find what could end it: up to where a text
         # is plain, -1 where that takes a closer look.  Where nothing is held back, most chunks can be passed on as they
@@ -1190,9 +1190,6 @@ class Machine(Copied):
         blank = self._fresh and (end == pos or buf[pos:end].isspace())
         if not blank:
             self._fresh = False
-            if self._ended:
-                self._ended = False
-                self._note("text after the end of the turn")
         if mark is None or not found:
             # White space before the first text is dropped when a marker follows it, so it has to wait.
             if not blank:
@@ -1294,8 +1291,21 @@ class Machine(Copied):
         elif kind == "header" and not self._fresh:
             self._note("another turn begins")
         self._drop(self._fresh if kind in ("stray", "empty") else kind != "content")
-        self._ended = kind == "end" or (self._ended and kind == "stray")
+        if kind == "end":
+            self._state = type(self)._over
         return None
+
+    def _over(self) -> bool:
+        # over = text, which is no part of the turn
+        self._eat_space()
+        if self._fresh:
+            self._pos = next_char(self._buf, self._pos)
+            if self._pos < len(self._buf):
+                self._fresh = False
+                self._note("text after the end of the turn")
+        self._text("trailing", self._pos, len(self._buf))
+        self._pos = len(self._buf)
+        return False
 
     # The end of the output
 

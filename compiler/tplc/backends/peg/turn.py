@@ -19,6 +19,7 @@ from tplc.lower import CallForm
 
 INDENT = r"[^\S\n]*+"
 SPACE = r"\s*+"
+OVER = "turn_over"
 AT_CALL = "&(tool_calls / trailing_for_call)"
 CONTENT = "Content: text up to where the next part may begin."
 
@@ -54,7 +55,7 @@ def turn_section(facts: Facts, *, in_format: bool) -> Section:
 def _part_rules(facts: Facts, parts: Sequence[str], markers: Sequence[str], text: Sequence[str]) -> Iterator[Rule]:
     """A part, and what of one may stand before it."""
     if not facts.reasoning_open_first and not facts.content_open_first:
-        bare = [*(f"{name} tool_calls_first?" for name in markers), *text]
+        bare = [*(name if name == OVER else f"{name} tool_calls_first?" for name in markers), *text]
         yield rule("part", *(bare if facts.bare else parts))
         return
     strays = f"({leaf(SPACE)} stray_closer)* " if facts.stray else ""
@@ -80,6 +81,9 @@ def _bare_call_rules(facts: Facts) -> Iterator[Rule]:
 
 
 def _marker_rules(facts: Facts) -> Iterator[Rule]:
+    if facts.turn_end:
+        yield rule(OVER, f"turn_end {leaf(SPACE)} after_turn?")
+        yield rule("after_turn", leaf(".+"))
     if facts.reasoning_open_first and facts.reasoning_open_anywhere:
         yield rule("reasoning_for_word", f"&{leaf(facts.reasoning_open_anywhere)} reasoning")
     named = (
@@ -96,7 +100,7 @@ def _marker_rules(facts: Facts) -> Iterator[Rule]:
 def _markers(facts: Facts) -> list[str]:
     """What is more than text, in the order in which it is tried."""
     named = (
-        ("turn_end", facts.turn_end),
+        (OVER, facts.turn_end),
         ("turn_header", facts.turn_header),
         ("reasoning_for_word" if facts.reasoning_open_first else "reasoning", facts.reasoning_open_anywhere),
         ("call_line" if facts.bare else "tool_calls", facts.call_starts),
@@ -129,6 +133,8 @@ def _first(facts: Facts) -> str:
 
 def _then_first(part: str, facts: Facts) -> str:
     """A part and what may follow it where reasoning or content is opened before content only."""
+    if part == OVER:
+        return part
     if part in ("content_open", "stray_closer"):
         return f"{part} tool_calls_first?" if facts.bare else part
     if part.startswith(("content", "talk")) and part != "content_close":

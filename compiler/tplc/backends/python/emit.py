@@ -860,8 +860,8 @@ def _reasoning(facts: Acceptor) -> list[str]:
     return [
         *lines,
         f"        {'el' if calls is not None else ''}if kind:",
-        "            self._reasoning_marker()",
         "            self._state = StreamParser._content",
+        "            self._reasoning_marker()",
         '        return kind != ""',
     ]
 
@@ -879,7 +879,7 @@ def _held(facts: Acceptor) -> list[str]:
         *_content_markers(facts, "held"),
         '        if kind in ("end", "content"):',
         '            self._out.release("content")',
-        "            self._state = StreamParser._content",
+        '            self._state = StreamParser._over if kind == "end" else StreamParser._content',
         '        return kind != ""',
     ]
 
