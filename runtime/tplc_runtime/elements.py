@@ -54,7 +54,6 @@ class HoldingTranscript(Transcript):
 
 
 class Elements(RawPairs):
-    TRANSCRIPT = HoldingTranscript
     ELEMENT: ClassVar[Marks]  # what opens an item or a pair; "broken": a closing marker
     ITEM_END: ClassVar[str]
 
@@ -62,6 +61,9 @@ class Elements(RawPairs):
         super()._begin_pairs()
         self._frames: list[Frame] = []
         self._comma = ""
+
+    def _transcript(self, json_content: bool) -> Transcript:
+        return HoldingTranscript(json_content)
 
     @property
     def _holding(self) -> HoldingTranscript:

@@ -204,9 +204,13 @@ class CallForm:
 
 @dataclass(frozen=True, slots=True)
 class Acceptor:
-    """`reasoning_ends` without `reasoning_starts`: reasoning is what stands before its end, and nothing opens it."""
+    """`reasoning_ends` without `reasoning_starts`: reasoning is what stands before its end, and nothing opens it.
+
+    `heads` are what prompts may hold of the turn, the default first; one that is an end is none of it.
+    """
 
     anchors: tuple[str, ...]
+    heads: tuple[str, ...]
     headers: tuple[str, ...]
     ends: tuple[str, ...]
     last_ends: tuple[str, ...]  # those that stand in text too, so they count only where nothing but white space follows

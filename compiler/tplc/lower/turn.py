@@ -17,12 +17,14 @@ from tplc.lower.tolerated import Tolerated
 
 def turn_of(ir: TemplateIR, calls: CallForm | None, tolerated: Tolerated) -> Acceptor:
     trailing = tolerated.blank("content.end")
+    ended = {end.strip() for end in ir.turn.ends}
     ends = tolerated.texts(tolerated.usual("reasoning.end")) if ir.reasoning.mode != "none" else ()
     starts = _reasoning_starts(ir.reasoning, tolerated)
     parts = [*(start.text for start in starts), *tolerated.of_role("content.start"), *(calls.openers if calls else ())]
     headers = [text for header in tolerated.texts(ir.turn.header) for text in [header, *_rests(header, parts)]]
     return Acceptor(
         anchors=tuple(anchor for anchor in ir.turn.anchors if anchor),
+        heads=unique("" if head.strip() in ended else head for head in ir.turn.heads) or ("",),
         # A header that people write as well ("Answer:") repeats no turn: words would be lost.
         headers=not_blank(header for header in headers if not could_be_prose(header)),
         ends=unique(trailing + end for end in ir.turn.ends if end.strip() and not ends_in_text(end)),

@@ -936,7 +936,6 @@ def next_char(buf: str, pos: int) -> int:
 
 
 class Machine(Copied):
-    TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
     CALLS: ClassVar[bool] = False  # there are some
@@ -946,6 +945,7 @@ class Machine(Copied):
     SPACE: ClassVar[str] = ""  # what the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     OPENERS: ClassVar[Sequence[str]] = ()  # of calls
+    AFTER_END: ClassVar[Marks] = NO_MARKS  # a call right behind the end of the turn is one of its calls all the same
     DISTINCT: ClassVar[bool] = True  # they are like nothing else, so what follows is a call
     BREAKS: ClassVar[Marks] = NO_MARKS  # markers that no name holds, and no value outside of a string
     USUAL_NEXT: ClassVar[Sequence[Any]] = ()  # what usually comes after a call
@@ -969,7 +969,7 @@ class Machine(Copied):
         self._tools = parameters_of(tools)
         self._long_names = "\n" in "".join(self._tools)
         self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
-        self._out = self.TRANSCRIPT(json_content)
+        self._out = self._transcript(json_content)
         # Input: _buf from _pos on is not consumed; _base is its offset, negative for what the prompt holds.
         self._buf, self._pos, self._base = "", 0, 0
         self._parts: list[str] = []  # text that is not looked at before _wanted characters of it have come
@@ -1000,6 +1000,9 @@ class Machine(Copied):
         self._plain_to: Callable[[str], int] = len
         self._passed: list[str] = []
         self._consume_head(prompt, continue_final_message)
+
+    def _transcript(self, json_content: bool) -> Transcript:
+        return Transcript(json_content)
 
     def copy(self) -> Any:
         self._settle()
@@ -1311,9 +1314,14 @@ class Machine(Copied):
         return None
 
     def _over(self) -> bool:
-        # over = text, which is no part of the turn
-        self._eat_space()
+        # over = (CALL_START call)? | text, which is no part of the turn
         if self._fresh:
+            kind = self._next(self.AFTER_END)
+            if kind is None:
+                return False
+            if kind == "call":
+                self._state = type(self)._content
+                return True
             self._pos = next_char(self._buf, self._pos)
             if self._pos < len(self._buf):
                 self._fresh = False
@@ -1808,6 +1816,7 @@ class StreamParser(UsualObjects):
     AROUND_REASONING = (("(~muse~)",), ("(~/muse~)",))
     STYLES = (STYLE, STYLE, STYLE)
     OPENERS = CALL_START
+    AFTER_END = IN_CONTENT
     BREAKS = CALL_BREAKS
     USUAL_NEXT = (Usual(', {"call": "'),)
     FIELDS = CALL_FIELDS

@@ -163,6 +163,12 @@ class Marks:
         at = bisect_right(cores, part)
         return cores[at] if at < len(cores) and part != "" and cores[at].startswith(part) else ""
 
+    def begun(self, buf: str, pos: int, kinds: Sequence[str] = (), least: int = 1) -> bool:
+        """Does the text from `pos` to the end begin a marker of these kinds (of any)?"""
+        rest = "".join(buf[pos:].split()) if len(buf) - pos < self.width + GAP else ""
+        cores = (core for core, (kind, _, _) in zip(self.cores, self.kinds) if not kinds or kind in kinds)
+        return len(rest) >= least and any("".join(core.split()).startswith(rest) for core in cores)
+
     def held(self, buf: str, pos: int) -> int:
         """Where text begins that could still become a marker, or be white space that belongs to one."""
         near = self._near.finditer(buf, max(pos, len(buf) - self.width))
@@ -193,6 +199,7 @@ class Marks:
         return at
 
 
+NO_MARKS = Marks()
 _WORD_END = r"(?!\w)"
 
 
@@ -412,13 +419,13 @@ def next_char(buf: str, pos: int) -> int:
 
 
 class Machine(Copied):
-    TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
     HOLDS: ClassVar[bool] = False  # `feed` looks after what is held back inside of text
     SPACE: ClassVar[str] = ""  # what the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     OPENERS: ClassVar[Sequence[str]] = ()  # of calls
+    AFTER_END: ClassVar[Marks] = NO_MARKS  # a call right behind the end of the turn is one of its calls all the same
     DISTINCT: ClassVar[bool] = True  # they are like nothing else, so what follows is a call
 
     def __init__(
@@ -437,7 +444,7 @@ class Machine(Copied):
         self._tools = parameters_of(tools)
         self._long_names = "\n" in "".join(self._tools)
         self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
-        self._out = self.TRANSCRIPT(json_content)
+        self._out = self._transcript(json_content)
         # Input: _buf from _pos on is not consumed; _base is its offset, negative for what the prompt holds.
         self._buf, self._pos, self._base = "", 0, 0
         self._parts: list[str] = []  # text that is not looked at before _wanted characters of it have come
@@ -468,6 +475,9 @@ class Machine(Copied):
         self._plain_to: Callable[[str], int] = len
         self._passed: list[str] = []
         self._consume_head(prompt, continue_final_message)
+
+    def _transcript(self, json_content: bool) -> Transcript:
+        return Transcript(json_content)
 
     def copy(self) -> Any:
         self._settle()
@@ -656,6 +666,32 @@ class Machine(Copied):
         self._skip = mark.end - self._pos
         return str(mark.kind)
 
+    def _next(self, marks: Marks, usual: Sequence[Any] = ()) -> str | None:
+        """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed.
+        `usual`: what usually comes, which may hold several of the markers."""
+        if self._eat:
+            self._eat_space()
+        buf, start = self._buf, next_char(self._buf, self._pos)
+        mark = marks.find(buf, start, anchored=True)
+        if not self._final and (mark is None or mark.longer):
+            for text in usual if mark is None else ():
+                if text.begun(buf, start):
+                    self._undecided, self._undecided_from = text.begun, start
+                    return None
+            begun = marks.begins(buf, start)
+            if begun or start == len(buf):
+                self._leave_open(start, begun)
+                return None
+        if mark is None:
+            return ""
+        self._mark = mark
+        self._skip = mark.end - self._pos
+        return str(mark.kind)
+
+    def _leave_open(self, start: int, text: str) -> None:
+        """The buffer has the beginning of this text from `start` on, and says nothing before all of it has come."""
+        self._undecided, self._undecided_from = (self._buf[self._pos : start] + text[:-1]).startswith, self._pos
+
     def _eat_space(self) -> None:
         while self._eat and self._pos < len(self._buf):
             comes = self._buf[self._pos] == self._eat[0]
@@ -696,9 +732,14 @@ class Machine(Copied):
         return None
 
     def _over(self) -> bool:
-        # over = text, which is no part of the turn
-        self._eat_space()
+        # over = (CALL_START call)? | text, which is no part of the turn
         if self._fresh:
+            kind = self._next(self.AFTER_END)
+            if kind is None:
+                return False
+            if kind == "call":
+                self._state = type(self)._content
+                return True
             self._pos = next_char(self._buf, self._pos)
             if self._pos < len(self._buf):
                 self._fresh = False

@@ -243,12 +243,11 @@ def _grammar(ir: TemplateIR, tools: str, json_schema: str, parse_tool_calls: boo
 
 def head_of(ir: TemplateIR, prompt: str | None, *, continued: bool = False) -> str:
     """What the prompt already holds of the turn."""
-    heads = ir.turn.heads
-    if prompt is None:
-        return heads[0] if heads else ""
     acceptor = lower(ir)
+    if prompt is None:
+        return acceptor.heads[0]
     if not continued:
-        return known_head(prompt, heads, acceptor.anchors)
+        return known_head(prompt, acceptor.heads, acceptor.anchors)
     opened = tuple(start.text.strip() for start in acceptor.reasoning_starts)
     closed = tuple(end.strip() for end in acceptor.reasoning_ends)
     return continued_head(prompt, acceptor.anchors, (opened, closed))

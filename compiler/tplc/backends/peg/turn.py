@@ -82,8 +82,10 @@ def _bare_call_rules(facts: Facts) -> Iterator[Rule]:
 
 def _marker_rules(facts: Facts) -> Iterator[Rule]:
     if facts.turn_end:
-        yield rule(OVER, f"turn_end {leaf(SPACE)} after_turn?")
-        yield rule("after_turn", leaf(".+"))
+        yield rule(OVER, f"turn_end ({leaf(SPACE)} after_turn)?")
+        # A call right behind the end is one of the turn's calls all the same.
+        calls = "" if facts.bare or not facts.call_starts else f"(?!{either(facts.call_starts)})"
+        yield rule("after_turn", leaf(calls + ".+"))
     if facts.reasoning_open_first and facts.reasoning_open_anywhere:
         yield rule("reasoning_for_word", f"&{leaf(facts.reasoning_open_anywhere)} reasoning")
     named = (

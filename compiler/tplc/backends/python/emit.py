@@ -250,7 +250,7 @@ def _field(path: tuple[str, ...], role: str) -> str:
 def _markers(ir: TemplateIR, facts: Acceptor) -> list[str]:
     groups: list[tuple[str, Sequence[str]]] = [
         ("TURN_ANCHORS", facts.anchors),
-        ("PROMPT_HEADS", ir.turn.heads or ("",)),
+        ("PROMPT_HEADS", facts.heads),
         ("TURN_START", facts.headers),
         ("TURN_END", facts.ends),
         ("OUTPUT_END", facts.last_ends),
@@ -581,7 +581,7 @@ def _attributes_of_calls(calls: CallForm) -> list[str]:
     if calls.where == "line start":
         lines.append("    DISTINCT = False")
     elif calls.openers:
-        lines.append("    OPENERS = CALL_START")
+        lines += ["    OPENERS = CALL_START", "    AFTER_END = IN_CONTENT"]
     if calls.breaks:
         lines.append("    BREAKS = CALL_BREAKS")
     if calls.usual_next:

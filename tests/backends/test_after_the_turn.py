@@ -1,0 +1,73 @@
+"""Text behind the end of the turn is never content: it is kept apart, and told; parser and PEG alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.backends.parsers import ir_of, module_of, streamed, told
+from tplc.backends.peg.engine import PegEngine
+from tplc.backends.python import generate
+
+AFTER = "text after the end of the turn"
+CASES = [
+    ("tagged-json", "Hi.<~/~>\n", "More.", "Hi.", 0),
+    ("tagged-json", "Hi.<~/~>\n", "<~/~>\n", "Hi.", 0),
+    ("tagged-json", "Hi.<~/~>\n  ", "<~user~>\nAnd?<~/~>\n<~assistant~>\nWell.<~/~>\n", "Hi.", 0),
+    ("tagged-json", '<fn>\n{"name": "f", "arguments": {}}\n</fn><~/~>\n', "<~tool~>\n12<~/~>\n", None, 1),
+    ("tagged-json", "<musing>\nHm.<~/~>\n", "</musing>\n\nHi.", None, 0),
+    ("tagged-json", "Hi.<~/~>\n", 'Look: <fn>\n{"name": "f", "arguments": {}}\n</fn>', "Hi.", 0),
+    ("channels", "{channel}reply{body}Hi.{done}", "{start}user{body}And?{stop}", "Hi.", 0),
+    ("channels", "{channel}reply{body}Hi.{done}", "{done}", "Hi.", 0),
+    ("plain-chat", "Hi.\n--- over ---\n", "--- user ---\nAnd?", "Hi.", 0),
+]
+
+
+def read(name: str, text: str, **options: Any) -> Any:
+    """The parser after the text, in one chunk as in chunks of a character; the PEG reads the same."""
+    ir = ir_of(name)
+    module = module_of(generate(ir))
+    assert streamed(module, list(text), **options) == streamed(module, [text], **options)
+    parser, other = module.StreamParser(**options), module.StreamParser(**options)
+    for char in text:
+        parser.feed(char)
+    other.feed(text)
+    parser.finish()
+    other.finish()
+    assert (other.trailing, told(other)) == (parser.trailing, told(parser))
+    by_peg = PegEngine(ir).read(text, **options)
+    assert (by_peg.message, by_peg.trailing) == (parser.message, parser.trailing)
+    assert by_peg.incomplete == parser.incomplete
+    return parser
+
+
+@pytest.mark.parametrize(("name", "turn", "behind", "content", "calls"), CASES)
+def test_what_comes_behind_the_end_is_no_content(
+    name: str, turn: str, behind: str, content: str | None, calls: int
+) -> None:
+    parser = read(name, turn + behind)
+    assert (parser.message["content"], len(parser.message["tool_calls"])) == (content, calls)
+    assert parser.trailing == behind
+    assert told(parser)[-1] == (len(turn), AFTER)
+    assert not parser.incomplete
+
+
+@pytest.mark.parametrize("space", ["", "\n", "  \n\n"])
+def test_white_space_behind_the_end_is_nothing(space: str) -> None:
+    parser = read("tagged-json", "Hi.<~/~>\n" + space)
+    assert (parser.message["content"], parser.trailing, parser.diagnostics) == ("Hi.", "", [])
+
+
+def test_a_call_right_behind_the_end_is_the_turns_all_the_same() -> None:
+    """There are templates that write their second call there."""
+    call = '<fn>\n{"name": "f", "arguments": {}}\n</fn>'
+    parser = read("tagged-json", f"{call}<~/~>\n{call}<~/~>\nMore")
+    assert [each["function"]["name"] for each in parser.message["tool_calls"]] == ["f", "f"]
+    assert (parser.message["content"], parser.trailing) == (None, "More")
+
+
+def test_what_a_prompt_says_behind_an_end_is_an_answer() -> None:
+    """The end in the prompt is that of the turn before."""
+    parser = read("tagged-json", "Hi.<~/~>\n", prompt="<~user~>\nHello<~/~>\n<~assistant~>\n")
+    assert (parser.message["content"], parser.trailing) == ("Hi.", "")
