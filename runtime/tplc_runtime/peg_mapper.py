@@ -249,7 +249,7 @@ class _Mapper:
         self.end_content()
         self.in_call = first(node, "cut") is not None
         self.incomplete = self.incomplete or first(node, *ENDS_INSIDE) is not None
-        for part in captures(node, "call", "content", "trailing"):
+        for part in captures(node, "call", "content", "trailing", "after_turn"):
             if kind_of(part) != "call":
                 self.turn(part)
                 continue

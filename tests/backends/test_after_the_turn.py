@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from tests.backends.parsers import ir_of, module_of, streamed, told
 from tplc.backends.peg.engine import PegEngine
 from tplc.backends.python import generate
 
+RESULT = "{start}fn{to}assistant{channel}work{body}12{stop}"
 AFTER = "text after the end of the turn"
 CASES = [
     ("tagged-json", "Hi.<~/~>\n", "More.", "Hi.", 0),
@@ -71,3 +73,29 @@ def test_what_a_prompt_says_behind_an_end_is_an_answer() -> None:
     """The end in the prompt is that of the turn before."""
     parser = read("tagged-json", "Hi.<~/~>\n", prompt="<~user~>\nHello<~/~>\n<~assistant~>\n")
     assert (parser.message["content"], parser.trailing) == ("Hi.", "")
+
+
+@pytest.mark.parametrize(
+    ("behind", "content", "calls", "trailing"),
+    [
+        (RESULT, None, 1, RESULT),
+        ("It is 12.", None, 1, "It is 12."),
+        ("{start}assistant{channel}reply{body}So 12.{done}", "So 12.", 1, ""),
+        ('{start}assistant{to}fn.g{channel}work{body}{"a": 1}{invoke}', None, 2, ""),
+        ("{done}", None, 1, ""),
+        (" \n", None, 1, ""),
+    ],
+)  # fmt: skip
+def test_one_call_is_all_of_a_turn(behind: str, content: str | None, calls: int, trailing: str) -> None:
+    """Its last closer ends the turn, where the template writes one call a turn: an invented result is no content."""
+    ir = ir_of("channels")
+    ir = replace(ir, tools=replace(ir.tools, parallel=False, separator=""))
+    text = '{to}fn.f{channel}work{body}{"q": 1}{invoke}' + behind
+    module, by_peg = module_of(generate(ir)), PegEngine(ir).read(text)
+    assert streamed(module, list(text)) == module.parse(text) == by_peg.message
+    parser = module.StreamParser()
+    parser.feed(text)
+    parser.finish()
+    assert (parser.trailing, parser.incomplete) == (by_peg.trailing, by_peg.incomplete) == (trailing, False)
+    assert (parser.message["content"], len(parser.message["tool_calls"])) == (content, calls)
+    assert [text for _, text in told(parser)] == ([AFTER] if trailing else [])

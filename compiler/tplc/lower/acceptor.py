@@ -169,6 +169,11 @@ class CallForm:
         return tuple(text for text in self.last or self.closers[:1] if is_distinctive(text))
 
     @property
+    def turn_closers(self) -> tuple[str, ...]:
+        """Closers that end the turn, where one call is all of it."""
+        return tuple(text for text in self.last if is_distinctive(text)) if self.ends_turn else ()
+
+    @property
     def usual_next(self) -> tuple[str, ...]:
         """What stands between two calls as the template writes them, and what opens the second up to its first slot,
         with and without what closes the first; none where that is no row of markers that are told apart."""

@@ -5,7 +5,6 @@ TemplateIR, Acceptor  →  ("<end>", "<run>")
 
 from __future__ import annotations
 
-from tplc.ir.markers import is_distinctive
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.stand_ins import without_stand_ins
 from tplc.lower.acceptor import Acceptor, CallForm
@@ -28,5 +27,4 @@ def _known(text: str) -> str:
 
 def _ends_of_calls(calls: CallForm | None) -> list[str]:
     """Where one call is all of a turn, its last closer ends that."""
-    told = [text for text in calls.last if is_distinctive(text)] if calls is not None and calls.ends_turn else []
-    return sorted(told, key=len)[:1]
+    return sorted(calls.turn_closers, key=len)[:1] if calls is not None else []

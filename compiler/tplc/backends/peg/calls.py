@@ -67,6 +67,7 @@ def section_section(facts: Facts, *, parallel: bool, apart: bool) -> Section:
                 "between_calls" if between else "",
                 # At the end of a text parsimonious tries nothing that `?` makes optional.
                 '(calls_cut / "")' if cuts_after(facts) else "",
+                "(gap after_turn_for_calls)?" if facts.calls.turn_closers else "",
                 "(gap call_separator)?" if apart else "",
             ),
         )

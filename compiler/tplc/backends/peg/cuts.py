@@ -43,6 +43,8 @@ def cut_section(facts: Facts, known: KnownTools, style: BoundedStyle) -> Section
     rules += _cut_call(facts, style)
     rules += [rule("calls_cut", f"gap ({' / '.join(cuts_after(facts))})")] if cuts_after(facts) else []
     rules += _next_rules(facts)
+    if calls.turn_closers:
+        rules.append(rule("after_turn_for_calls", leaf(_after_turn(facts))))
     rules += slot_cuts(
         calls.header, known, breaks_pattern(calls.breaks), opened=calls.object_open if calls.fields else ""
     )
@@ -195,6 +197,14 @@ def _markers_after(calls: CallForm) -> list[str]:
     ends = calls.section_ends if calls.unmarked else ()
     texts = [*tail, *calls.inner, *calls.openers, *joined, *calls.separators, *ends, *calls.last, *calls.closers]
     return [*dict.fromkeys(text.strip() for text in texts if text.strip())]
+
+
+def _after_turn(facts: Facts) -> str:
+    """What is no part of a turn, behind a call that is all of it."""
+    calls = facts.calls
+    last = either([marker_core(text) for text in calls.turn_closers])
+    marks = [*_markers_after(calls), *calls.closers, *_markers_of_turn(facts.acceptor), *facts.acceptor.content_ends]
+    return rf"(?<=(?:{last})\s*)" + no_whole([text for text in marks if text.strip()]) + ".+"
 
 
 def _markers_of_turn(acceptor: Acceptor) -> list[str]:

@@ -1014,10 +1014,15 @@ def _after_call(calls: CallForm) -> list[str]:
         *(_after_unmarked(calls) if calls.unmarked else []),
         *(_after_both(calls) if _both(calls) else []),
         *(_after_tail(calls.tail[1]) if calls.tail is not None else []),
+        *(_after_turn() if calls.turn_closers else []),
         "        else:",
         "            self._end_calls()",
         "        return True",
     ]
+
+
+def _after_turn() -> list[str]:
+    return ['        elif kind == "" and not self._unclosed:', "            self._state = StreamParser._over"]
 
 
 def _after_separator(calls: CallForm) -> list[str]:
