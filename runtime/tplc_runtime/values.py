@@ -19,7 +19,7 @@ from .pattern import Pattern
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any, ClassVar
+    from typing import Any
 
     from .markers import Marks
 
@@ -117,11 +117,11 @@ class Style:
         self.begins = {sign[:n] for sign in ordered for n in range(1, len(sign))}
         is_json = '"' in self.strings and self.strings['"'].escape == "json" and "".join(signs) == "[,]{:,}"
         is_json = is_json and all(words.get(word) == word for word in JSON_WORDS)
-        self.is_json = is_json and '"' not in self.begins
-        # A plain key without quotes, or a plain value: most tokens of a dialect with quotes of its own.
+        self.is_json = is_json and '"' not in self.begins and self.usual == '"' and not bare_keys
+        # A plain key without quotes, a plain value, or both: most tokens of a dialect with quotes of its own.
         key, values = r"([^\W\d]\w{0,63}):" if bare_keys else "((?!))", "|".join(filter(str.isalnum, words)) or "(?!)"
-        usual = "".join(signs) == "[,]{:,}"
-        self.plain = Pattern(rf"{key}|({values}|{NUMBER.pattern})(?=[,\]}}])" if usual else "(?!)")
+        value = rf"({values}|{NUMBER.pattern})(?=[,\]}}])"
+        self.plain = Pattern(f"{key}(?:{value})?|{value}" if "".join(signs) == "[,]{:,}" else "(?!)")
         follow = "|".join(re.escape(sign) for sign, token in self.tokens.items() if token in ",]}:")
         self.follow = Pattern(rf"\s{{0,16}}(?:{follow}|\)|\Z)")
         self.literal = Pattern("|".join([*map(re.escape, sorted(words, key=len, reverse=True)), NUMBER.pattern]))
@@ -131,15 +131,15 @@ class Style:
 class Reader(Copied):
     """Reads one value; `styles` are those at the top, inside a top-level list, inside a top-level object.
 
+    `follow` is what may follow the value, where that is not obvious: a pattern, and one for the end of the output.
     `breaks`: markers that stand in no value but inside a string; they close what is open.
     """
 
-    FOLLOWED: ClassVar[bool] = False  # what follows the value says where it ends
-    follow: tuple[Pattern, ...] = ()
-
-    def __init__(self, styles: tuple[Style, Style, Style], breaks: Marks = NO_MARKS) -> None:
+    def __init__(
+        self, styles: tuple[Style, Style, Style], follow: tuple[Pattern, ...] = (), breaks: Marks = NO_MARKS
+    ) -> None:
         self.breaks, self.first = breaks, breaks.first
-        self.styles, self.style = styles, styles[0]
+        self.styles, self.style, self.follow = styles, styles[0], follow
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
         self.stack: list[str] = []
         self.lists = 0  # how many lists are open
@@ -195,7 +195,7 @@ class Reader(Copied):
                 if text in self.style.begins and stop - pos < HELD and buf[pos:] in self.style.begins and not final:
                     break
                 token = self.style.tokens[text]
-                if self.FOLLOWED and not self.stack and token not in '"[{':
+                if self.follow and not self.stack and token not in '"[{':
                     self._no_value()
                     break
                 if token in "[{" and self.want == "value" and stop - pos > 64 and self._at_top():
@@ -243,6 +243,7 @@ class Reader(Copied):
             elif sign in "]}":
                 opened = want in ("comma", "item", "key") and len(stack) > self.floor + 1 and stack[-1]
                 if opened != ("[" if sign == "]" else "{"):
+                    self.waits = pos + 1 == stop and self.floor > 0  # what is around it mostly ends at once
                     break
                 self.lists -= stack.pop() == "["
                 want = "comma"
@@ -269,14 +270,20 @@ class Reader(Copied):
         return pos
 
     def _plain(self, buf: str, pos: int) -> int:
-        """The end of a plain key with its colon, or of a plain value, where one stands and may stand."""
-        match = self.style.plain.match(buf, pos) if self.want not in ("colon", "comma") else None
-        if match is None or (match[1] is None) != (self.want in ("value", "item")) or not self.breaks.wordless:
+        """The end of a plain key with its colon, of a plain value, or of both, where one stands and may stand."""
+        want = self.want
+        comma = want == "comma" and buf[pos] == "," and "," not in self.first
+        if comma:
+            want = "value" if self.stack[-1] == "[" else "member"
+        match = self.style.plain.match(buf, pos + comma) if want not in ("colon", "comma") else None
+        if match is None or (match[1] is None) != (want in ("value", "item")) or not self.breaks.wordless:
             return pos
-        self.out += self.comma
+        self.out += [","] if comma else self.comma
         self.comma.clear()
-        self.out.append(self.style.words.get(match[2], match[2]) if match[1] is None else f'"{match[1]}":')
-        self.want = "comma" if match[1] is None else "value"
+        key, value = match[1], match[2] or match[3]
+        text = "" if key is None else f'"{key}":'
+        self.out.append(text if value is None else text + self.style.words.get(value, value))
+        self.want = "value" if value is None else "comma"
         return int(match.end())
 
     def _open(self, sign: str) -> None:
@@ -366,7 +373,7 @@ class Reader(Copied):
         if bare_key:
             key_end = self.style.key_end.search(buf, pos).start()
             end = key_end if key_end > pos else end
-        elif self.FOLLOWED and not self.stack:
+        elif self.follow and not self.stack:
             # Where nothing stands between arguments, a number or a literal word ends where its own syntax does.
             own = self.style.literal.match(buf, pos)
             if own and self.follow[final].match(buf, own.end()):
@@ -386,7 +393,7 @@ class Reader(Copied):
             return pos
         literal = None if bare_key else literal_of(buf[pos:end].rstrip(), self.style.words)
         if literal is None:
-            if not bare_key and (self.stack or not self.FOLLOWED):
+            if not bare_key and (self.stack or not self.follow):
                 end = getattr(WORD.match(buf, pos), "end", lambda: end)()
                 end = self._before_break(buf, pos, end, final) if breaks else end
                 if end in (pos, len(buf)) and not final:
@@ -424,10 +431,9 @@ class Reader(Copied):
             if guess and not final and len(buf) - after < LONGEST_FOLLOW:
                 self.wanted = LONGEST_FOLLOW - (len(buf) - after)
                 return end
-            follow = self.style.follow
-            if self.FOLLOWED and not self.stack:
-                follow = self.follow[final]
-            if not guess or follow.match(buf, after):
+            if not guess or (self.style.follow if self.stack or not self.follow else self.follow[final]).match(
+                buf, after
+            ):
                 self.string = None
                 self.out.append('"')
                 self._end()
@@ -459,21 +465,6 @@ class Reader(Copied):
             self._pop()
         self.want = ""
         return self.take()
-
-
-class FollowedReader(Reader):
-    """`follow` is what may follow the value, where that is not obvious: a pattern, and one for the output's end."""
-
-    FOLLOWED: ClassVar[bool] = True
-
-    def __init__(
-        self, styles: tuple[Style, Style, Style], follow: tuple[Pattern, Pattern], breaks: Marks = NO_MARKS
-    ) -> None:
-        super().__init__(styles, breaks)
-        self.follow = follow
-
-    def _new(self) -> Any:
-        return FollowedReader(self.styles, (self.follow[0], self.follow[1]))
 
 
 def unescaped(match: re.Match[str]) -> str:

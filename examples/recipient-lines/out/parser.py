@@ -122,6 +122,7 @@ class Marks:
         lines = "\n" + "\n".join(bare.values())
         self.longer = {core for core in cores if ends[core] or lines.count("\n" + bare[core]) > 1}
         self.inside = {core for core in cores if ends[core] or lines.count(bare[core]) > 1}
+        self._told = [(*found[core], core in self.longer, core in self.inside) for core in cores]
         self.first = {core[0] for core in cores}
         self.wordless = not any(map(WORD_SIGN.match, self.first))
         # A slot's plain word, up to the end or to a sure marker; the space behind that, None where the marker is kept.
@@ -145,17 +146,19 @@ class Marks:
                 word = match or self._words.search(buf, word.start() + 1, stop)
         if match is None:
             return None
-        which = (match.lastindex or 1) - 1
-        kind, lead, trail = self.kinds[which]
-        longer = self.cores[which] in (self.longer if anchored else self.inside)
-        return Mark(kind, match.start(), match.end(), lead, trail, longer)
+        kind, lead, trail, longer, inside = self._told[(match.lastindex or 1) - 1]
+        start, end = match.span()
+        return tuple.__new__(Mark, (kind, start, end, lead, trail, longer if anchored else inside))
 
     def begins(self, buf: str, pos: int) -> str:
         """A marker that the text from `pos` to the end could become, or one without its free space; "" for none."""
         tail = buf[pos:] if len(buf) - pos <= self.width else ""
-        found = self._begin(self._whole, tail)
-        if found or not self._loose:
-            return found
+        # In order, what the tail begins stands right after it.
+        at = bisect_right(self._whole, tail)
+        if at < len(self._whole) and tail != "" and self._whole[at].startswith(tail):
+            return self._whole[at]
+        if not self._loose:
+            return ""
         part = "".join(tail.split())
         at = bisect_right(self._loose, part)
         while part and at < len(self._loose) and self._loose[at].startswith(part):
@@ -165,11 +168,6 @@ class Marks:
             at += 1
         return ""
 
-    def _begin(self, cores: Sequence[str], part: str) -> str:
-        # In order, what the part begins stands right after it.
-        at = bisect_right(cores, part)
-        return cores[at] if at < len(cores) and part != "" and cores[at].startswith(part) else ""
-
     def begun(self, buf: str, pos: int, kinds: Sequence[str] = (), least: int = 1) -> bool:
         """Does the text from `pos` to the end begin a marker of these kinds (of any)?"""
         rest = "".join(buf[pos:].split()) if len(buf) - pos < self.width + GAP else ""
@@ -178,8 +176,12 @@ class Marks:
 
     def held(self, buf: str, pos: int) -> int:
         """Where text begins that could still become a marker, or be white space that belongs to one."""
-        near = self._near.finditer(buf, max(pos, len(buf) - self.width))
-        return self.before(buf, pos, next((at.start() for at in near if self.begins(buf, at.start())), len(buf)))
+        hold = len(buf)
+        for near in self._near.finditer(buf, max(pos, hold - self.width)):
+            if self.begins(buf, near.start()):
+                hold = near.start()
+                break
+        return self.before(buf, pos, hold)
 
     def plain(self, text: str) -> int:
         """As held; -1 when there may be a whole marker, which takes a closer look."""
@@ -257,6 +259,8 @@ def is_cut(core: str, rest: str) -> bool:
 
 def lead_in(text: str, lead: str) -> int:
     """How much of the end of `text` is white space of the marker after it."""
+    if text.endswith(lead):
+        return len(lead)
     return next((n for n in range(min(len(text), len(lead)), 0, -1) if text.endswith(lead[-n:])), 0)
 
 
@@ -369,11 +373,11 @@ class Style:
         self.begins = {sign[:n] for sign in ordered for n in range(1, len(sign))}
         is_json = '"' in self.strings and self.strings['"'].escape == "json" and "".join(signs) == "[,]{:,}"
         is_json = is_json and all(words.get(word) == word for word in JSON_WORDS)
-        self.is_json = is_json and '"' not in self.begins
-        # A plain key without quotes, or a plain value: most tokens of a dialect with quotes of its own.
+        self.is_json = is_json and '"' not in self.begins and self.usual == '"' and not bare_keys
+        # A plain key without quotes, a plain value, or both: most tokens of a dialect with quotes of its own.
         key, values = r"([^\W\d]\w{0,63}):" if bare_keys else "((?!))", "|".join(filter(str.isalnum, words)) or "(?!)"
-        usual = "".join(signs) == "[,]{:,}"
-        self.plain = Pattern(rf"{key}|({values}|{NUMBER.pattern})(?=[,\]}}])" if usual else "(?!)")
+        value = rf"({values}|{NUMBER.pattern})(?=[,\]}}])"
+        self.plain = Pattern(f"{key}(?:{value})?|{value}" if "".join(signs) == "[,]{:,}" else "(?!)")
         follow = "|".join(re.escape(sign) for sign, token in self.tokens.items() if token in ",]}:")
         self.follow = Pattern(rf"\s{{0,16}}(?:{follow}|\)|\Z)")
         self.literal = Pattern("|".join([*map(re.escape, sorted(words, key=len, reverse=True)), NUMBER.pattern]))
@@ -383,15 +387,15 @@ class Style:
 class Reader(Copied):
     """Reads one value; `styles` are those at the top, inside a top-level list, inside a top-level object.
 
+    `follow` is what may follow the value, where that is not obvious: a pattern, and one for the end of the output.
     `breaks`: markers that stand in no value but inside a string; they close what is open.
     """
 
-    FOLLOWED: ClassVar[bool] = False  # what follows the value says where it ends
-    follow: tuple[Pattern, ...] = ()
-
-    def __init__(self, styles: tuple[Style, Style, Style], breaks: Marks = NO_MARKS) -> None:
+    def __init__(
+        self, styles: tuple[Style, Style, Style], follow: tuple[Pattern, ...] = (), breaks: Marks = NO_MARKS
+    ) -> None:
         self.breaks, self.first = breaks, breaks.first
-        self.styles, self.style = styles, styles[0]
+        self.styles, self.style, self.follow = styles, styles[0], follow
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
         self.stack: list[str] = []
         self.lists = 0  # how many lists are open
@@ -447,6 +451,9 @@ class Reader(Copied):
                 if text in self.style.begins and stop - pos < HELD and buf[pos:] in self.style.begins and not final:
                     break
                 token = self.style.tokens[text]
+                if self.follow and not self.stack and token not in '"[{':
+                    self._no_value()
+                    break
                 if token in "[{" and self.want == "value" and stop - pos > 64 and self._at_top():
                     end = self._whole(buf, pos) or end
                 if self.want and not (end > match.end()):
@@ -492,6 +499,7 @@ class Reader(Copied):
             elif sign in "]}":
                 opened = want in ("comma", "item", "key") and len(stack) > self.floor + 1 and stack[-1]
                 if opened != ("[" if sign == "]" else "{"):
+                    self.waits = pos + 1 == stop and self.floor > 0  # what is around it mostly ends at once
                     break
                 self.lists -= stack.pop() == "["
                 want = "comma"
@@ -518,14 +526,20 @@ class Reader(Copied):
         return pos
 
     def _plain(self, buf: str, pos: int) -> int:
-        """The end of a plain key with its colon, or of a plain value, where one stands and may stand."""
-        match = self.style.plain.match(buf, pos) if self.want not in ("colon", "comma") else None
-        if match is None or (match[1] is None) != (self.want in ("value", "item")) or not self.breaks.wordless:
+        """The end of a plain key with its colon, of a plain value, or of both, where one stands and may stand."""
+        want = self.want
+        comma = want == "comma" and buf[pos] == "," and "," not in self.first
+        if comma:
+            want = "value" if self.stack[-1] == "[" else "member"
+        match = self.style.plain.match(buf, pos + comma) if want not in ("colon", "comma") else None
+        if match is None or (match[1] is None) != (want in ("value", "item")) or not self.breaks.wordless:
             return pos
-        self.out += self.comma
+        self.out += [","] if comma else self.comma
         self.comma.clear()
-        self.out.append(self.style.words.get(match[2], match[2]) if match[1] is None else f'"{match[1]}":')
-        self.want = "comma" if match[1] is None else "value"
+        key, value = match[1], match[2] or match[3]
+        text = "" if key is None else f'"{key}":'
+        self.out.append(text if value is None else text + self.style.words.get(value, value))
+        self.want = "value" if value is None else "comma"
         return int(match.end())
 
     def _open(self, sign: str) -> None:
@@ -615,6 +629,17 @@ class Reader(Copied):
         if bare_key:
             key_end = self.style.key_end.search(buf, pos).start()
             end = key_end if key_end > pos else end
+        elif self.follow and not self.stack:
+            # Where nothing stands between arguments, a number or a literal word ends where its own syntax does.
+            own = self.style.literal.match(buf, pos)
+            if own and self.follow[final].match(buf, own.end()):
+                end = own.end()
+            else:
+                follow = self.follow[final].search(buf, pos)
+                end = follow.start() if follow else len(buf)
+                # What comes may show that it ends before that.
+                if not final and len(buf) - end < LONGEST_FOLLOW:
+                    return pos
         breaks = self.stack and not (bare_key and self.style.bare_keys)
         end = self._before_break(buf, pos, end, final) if breaks else end
         if (end == len(buf) or (breaks and end == pos)) and not final:
@@ -624,7 +649,7 @@ class Reader(Copied):
             return pos
         literal = None if bare_key else literal_of(buf[pos:end].rstrip(), self.style.words)
         if literal is None:
-            if not bare_key and (self.stack or not self.FOLLOWED):
+            if not bare_key and (self.stack or not self.follow):
                 end = getattr(WORD.match(buf, pos), "end", lambda: end)()
                 end = self._before_break(buf, pos, end, final) if breaks else end
                 if end in (pos, len(buf)) and not final:
@@ -662,8 +687,9 @@ class Reader(Copied):
             if guess and not final and len(buf) - after < LONGEST_FOLLOW:
                 self.wanted = LONGEST_FOLLOW - (len(buf) - after)
                 return end
-            follow = self.style.follow
-            if not guess or follow.match(buf, after):
+            if not guess or (self.style.follow if self.stack or not self.follow else self.follow[final]).match(
+                buf, after
+            ):
                 self.string = None
                 self.out.append('"')
                 self._end()
@@ -1079,7 +1105,7 @@ class Machine(Copied):
             self._buf, self._pos = buf, end
             return self._advance("")
         text, self._buf = buf[:end], buf[end:]
-        self._plain_value = self._buf == "" and reader.string is not None and reader.style.usual == '"'
+        self._plain_value = self._buf == "" and reader.string is not None
         if text == "":
             return []
         self._passed.append(text)
@@ -1243,7 +1269,7 @@ class Machine(Copied):
         `usual`: what usually comes, which may hold several of the markers."""
         if self._eat:
             self._eat_space()
-        buf, start = self._buf, next_char(self._buf, self._pos)
+        buf, start = self._buf, NON_SPACE.search(self._buf, self._pos).start()
         mark = marks.find(buf, start, anchored=True)
         if not self._final and (mark is None or mark.longer):
             for text in usual if mark is None else ():
@@ -1337,7 +1363,9 @@ class Machine(Copied):
         buf, others, last, start, joint = self._buf, [], "", pos, ""
         for slot, ends, stops in slots:
             pos = next_char(buf, pos)
-            known = 0
+            known = self._known(slot, pos, ends) if self._tools else 0
+            if known < 0:
+                return values, pos, "more"
             word = ends.word.match(buf, pos) if self.BREAKS.wordless and not (known or self._final) else None
             if word is not None and word.lastindex is None:
                 self._undecided, self._undecided_from = PLAIN_WORD.fullmatch, pos
@@ -1347,20 +1375,42 @@ class Machine(Copied):
                 trail = ends.trails[word.lastindex - 2]
                 pos, self._eat = word.end(1 if trail is None else 0), trail or ""
                 continue
-            mark, expected = self._end_of_slot(slot, pos, known, ends, stops, joint)
-            if mark is None:
-                return values, pos, expected
-            text = buf[pos : mark.start].strip()
+            mark = ends.find(buf, pos + known, stop=pos + NAME_LIMIT)
+            held = ends.held(buf, pos)
+            hold = len(buf) if self._final else held
+            end = hold if mark is None else min(hold, mark.start)
+            until = min(end, pos + NAME_LIMIT)
+            stop = min((at for ch in stops if (at := buf.find(ch, pos + known, until)) >= 0), default=-1)
+            end = stop if stop >= 0 else end
+            broken = self.BREAKS.find(buf, pos, stop=pos + NAME_LIMIT) if slot == "name" else None
+            if broken is not None and broken.start < end:
+                return values, pos, slot
+            if slot == "name" and not self._final and self.BREAKS.held(buf, pos) < end:
+                return values, pos, "more"
+            if stop >= 0:
+                mark = Mark("next", stop, stop, "", "")
+            elif mark is None or hold <= mark.start:
+                text = buf[pos : min(held, pos + NAME_LIMIT)].strip()
+                parts = text.split(joint) if slot == "index" and joint else [text]
+                wait = end - pos < NAME_LIMIT and (self._long_names or not any("\n" in part.strip() for part in parts))
+                if self._final and len(text.split()) > 1:  # these are the words of an answer
+                    wait = any(name.startswith(text) for name in self._tools)
+                return values, pos, slot if not wait else "end" if self._final else "more"
+            text = buf[pos:end].strip()
             if slot == "index" and joint and not text.isdigit():  # what stands before it may be in a name, too
-                longer, _, count = buf[start : mark.start].rpartition(joint)
+                longer, _, count = buf[start:end].rpartition(joint)
                 if "\n" not in longer.strip() and count.strip().isdigit() and self.BREAKS.find(longer, 0) is None:
                     values[last], text = longer.strip(), count.strip()
             if values.setdefault(slot, text) != text:
                 others.append(f"the {slot} comes again as {text}")
             start, last, joint = pos, slot, buf[mark.start : mark.end]
-            expected = self._is_no_slot(slot, text, pos, known, ends, mark)
-            if expected:
-                return values, pos, expected
+            lacks = not text and (slot != "key" or mark.kind in ("next", "bare"))
+            if lacks or ("\n" in text and text not in self._tools and not known):
+                return values, pos, slot
+            if mark.kind == "bare" and held <= mark.start:
+                return values, pos, "end"  # the output ends in the text between
+            if mark.kind == "bare" and ONE_WORD.fullmatch(text) is None:
+                return values, pos, slot
             before = mark.kind in ("next", "bare")
             pos = mark.start if before else mark.end
             self._eat = "" if before else mark.trail
@@ -1368,42 +1418,9 @@ class Machine(Copied):
             self._note(other)
         return values, pos, ""
 
-    def _end_of_slot(
-        self, slot: str, pos: int, known: int, ends: Marks, stops: str, joint: str
-    ) -> tuple[Mark | None, str]:
-        """The marker that ends a slot, or what was expected instead."""
-        buf = self._buf
-        mark = ends.find(buf, pos + known, stop=pos + NAME_LIMIT)
-        held = ends.held(buf, pos)
-        hold = len(buf) if self._final else held
-        end = hold if mark is None else min(hold, mark.start)
-        until = min(end, pos + NAME_LIMIT)
-        stop = min((at for ch in stops if (at := buf.find(ch, pos + known, until)) >= 0), default=-1)
-        end = stop if stop >= 0 else end
-        broken = self.BREAKS.find(buf, pos, stop=pos + NAME_LIMIT) if slot == "name" else None
-        if broken is not None and broken.start < end:
-            return None, slot
-        if slot == "name" and not self._final and self.BREAKS.held(buf, pos) < end:
-            return None, "more"
-        if stop >= 0:
-            return Mark("next", stop, stop, "", ""), ""
-        if mark is not None and hold > mark.start:
-            return mark, ""
-        text = buf[pos : min(held, pos + NAME_LIMIT)].strip()
-        parts = text.split(joint) if slot == "index" and joint else [text]
-        wait = end - pos < NAME_LIMIT and (self._long_names or not any("\n" in part.strip() for part in parts))
-        if self._final and len(text.split()) > 1:  # these are the words of an answer
-            wait = any(name.startswith(text) for name in self._tools)
-        return None, slot if not wait else "end" if self._final else "more"
-
-    def _is_no_slot(self, slot: str, text: str, pos: int, known: int, ends: Marks, mark: Mark) -> str:
-        """What was expected instead of a slot with this text, which this marker ends; "" where it may be one."""
-        lacks = not text and (slot != "key" or mark.kind in ("next", "bare"))
-        if lacks or ("\n" in text and text not in self._tools and not known):
-            return slot
-        if mark.kind == "bare" and self._final and ends.held(self._buf, pos) <= mark.start:
-            return "end"  # the output ends in the text between
-        return slot if mark.kind == "bare" and ONE_WORD.fullmatch(text) is None else ""
+    def _known(self, slot: str, pos: int, ends: Marks) -> int:
+        """The length of a name of the tools that stands here and holds what ends others; -1: more input is needed."""
+        return 0
 
     def _try(self, state: Callable[[Any], bool], kind: str = "content") -> None:
         """What comes (after _skip characters of opener) may be a call; if not, it is text of this kind."""
@@ -1476,7 +1493,7 @@ class Objects(Machine):
                 self._note("expected the arguments")
                 self._out.say("arguments", "{}")
                 return self._close_call()
-            self._reader = Reader(self.STYLES, self.BREAKS)
+            self._reader = Reader(self.STYLES, (), self.BREAKS)
             self._kind = match.group()
         self._pos, self._wanted = self._reader.read(self._buf, self._pos, self._final), self._reader.wanted
         return self._said_arguments(self._reader) and self._close_call()

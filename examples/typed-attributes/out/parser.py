@@ -133,6 +133,7 @@ class Marks:
         lines = "\n" + "\n".join(bare.values())
         self.longer = {core for core in cores if ends[core] or lines.count("\n" + bare[core]) > 1}
         self.inside = {core for core in cores if ends[core] or lines.count(bare[core]) > 1}
+        self._told = [(*found[core], core in self.longer, core in self.inside) for core in cores]
         self.first = {core[0] for core in cores}
         self.wordless = not any(map(WORD_SIGN.match, self.first))
         # A slot's plain word, up to the end or to a sure marker; the space behind that, None where the marker is kept.
@@ -156,17 +157,19 @@ class Marks:
                 word = match or self._words.search(buf, word.start() + 1, stop)
         if match is None:
             return None
-        which = (match.lastindex or 1) - 1
-        kind, lead, trail = self.kinds[which]
-        longer = self.cores[which] in (self.longer if anchored else self.inside)
-        return Mark(kind, match.start(), match.end(), lead, trail, longer)
+        kind, lead, trail, longer, inside = self._told[(match.lastindex or 1) - 1]
+        start, end = match.span()
+        return tuple.__new__(Mark, (kind, start, end, lead, trail, longer if anchored else inside))
 
     def begins(self, buf: str, pos: int) -> str:
         """A marker that the text from `pos` to the end could become, or one without its free space; "" for none."""
         tail = buf[pos:] if len(buf) - pos <= self.width else ""
-        found = self._begin(self._whole, tail)
-        if found or not self._loose:
-            return found
+        # In order, what the tail begins stands right after it.
+        at = bisect_right(self._whole, tail)
+        if at < len(self._whole) and tail != "" and self._whole[at].startswith(tail):
+            return self._whole[at]
+        if not self._loose:
+            return ""
         part = "".join(tail.split())
         at = bisect_right(self._loose, part)
         while part and at < len(self._loose) and self._loose[at].startswith(part):
@@ -176,11 +179,6 @@ class Marks:
             at += 1
         return ""
 
-    def _begin(self, cores: Sequence[str], part: str) -> str:
-        # In order, what the part begins stands right after it.
-        at = bisect_right(cores, part)
-        return cores[at] if at < len(cores) and part != "" and cores[at].startswith(part) else ""
-
     def begun(self, buf: str, pos: int, kinds: Sequence[str] = (), least: int = 1) -> bool:
         """Does the text from `pos` to the end begin a marker of these kinds (of any)?"""
         rest = "".join(buf[pos:].split()) if len(buf) - pos < self.width + GAP else ""
@@ -189,8 +187,12 @@ class Marks:
 
     def held(self, buf: str, pos: int) -> int:
         """Where text begins that could still become a marker, or be white space that belongs to one."""
-        near = self._near.finditer(buf, max(pos, len(buf) - self.width))
-        return self.before(buf, pos, next((at.start() for at in near if self.begins(buf, at.start())), len(buf)))
+        hold = len(buf)
+        for near in self._near.finditer(buf, max(pos, hold - self.width)):
+            if self.begins(buf, near.start()):
+                hold = near.start()
+                break
+        return self.before(buf, pos, hold)
 
     def plain(self, text: str) -> int:
         """As held; -1 when there may be a whole marker, which takes a closer look."""
@@ -268,6 +270,8 @@ def is_cut(core: str, rest: str) -> bool:
 
 def lead_in(text: str, lead: str) -> int:
     """How much of the end of `text` is white space of the marker after it."""
+    if text.endswith(lead):
+        return len(lead)
     return next((n for n in range(min(len(text), len(lead)), 0, -1) if text.endswith(lead[-n:])), 0)
 
 
@@ -599,7 +603,6 @@ class Machine(Copied):
     HOLDS: ClassVar[bool] = False  # `feed` looks after what is held back inside of text
     SPACE: ClassVar[str] = ""  # what the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
-    ODD_NAMES: ClassVar[bool] = False  # names that hold what ends others are looked for
     OPENERS: ClassVar[Sequence[str]] = ()  # of calls
     DISTINCT: ClassVar[bool] = True  # they are like nothing else, so what follows is a call
     BREAKS: ClassVar[Marks] = NO_MARKS  # markers that no name holds, and no value outside of a string
@@ -875,7 +878,7 @@ class Machine(Copied):
         `usual`: what usually comes, which may hold several of the markers."""
         if self._eat:
             self._eat_space()
-        buf, start = self._buf, next_char(self._buf, self._pos)
+        buf, start = self._buf, NON_SPACE.search(self._buf, self._pos).start()
         mark = marks.find(buf, start, anchored=True)
         if not self._final and (mark is None or mark.longer):
             for text in usual if mark is None else ():
@@ -983,11 +986,9 @@ class Machine(Copied):
         buf, others, last, start, joint = self._buf, [], "", pos, ""
         for slot, ends, stops in slots:
             pos = next_char(buf, pos)
-            known = 0
-            if self.ODD_NAMES and self._tools:
-                known = self._known(slot, pos, ends)
-                if known < 0:
-                    return values, pos, "more"
+            known = self._known(slot, pos, ends) if self._tools else 0
+            if known < 0:
+                return values, pos, "more"
             word = ends.word.match(buf, pos) if self.BREAKS.wordless and not (known or self._final) else None
             if word is not None and word.lastindex is None:
                 self._undecided, self._undecided_from = PLAIN_WORD.fullmatch, pos
@@ -997,63 +998,48 @@ class Machine(Copied):
                 trail = ends.trails[word.lastindex - 2]
                 pos, self._eat = word.end(1 if trail is None else 0), trail or ""
                 continue
-            mark, expected = self._end_of_slot(slot, pos, known, ends, stops, joint)
-            if mark is None:
-                return values, pos, expected
-            text = buf[pos : mark.start].strip()
+            mark = ends.find(buf, pos + known, stop=pos + NAME_LIMIT)
+            held = ends.held(buf, pos)
+            hold = len(buf) if self._final else held
+            end = hold if mark is None else min(hold, mark.start)
+            until = min(end, pos + NAME_LIMIT)
+            stop = min((at for ch in stops if (at := buf.find(ch, pos + known, until)) >= 0), default=-1)
+            end = stop if stop >= 0 else end
+            broken = self.BREAKS.find(buf, pos, stop=pos + NAME_LIMIT) if slot == "name" else None
+            if broken is not None and broken.start < end:
+                return values, pos, slot
+            if slot == "name" and not self._final and self.BREAKS.held(buf, pos) < end:
+                return values, pos, "more"
+            if stop >= 0:
+                mark = Mark("next", stop, stop, "", "")
+            elif mark is None or hold <= mark.start:
+                text = buf[pos : min(held, pos + NAME_LIMIT)].strip()
+                parts = text.split(joint) if slot == "index" and joint else [text]
+                wait = end - pos < NAME_LIMIT and (self._long_names or not any("\n" in part.strip() for part in parts))
+                if self._final and len(text.split()) > 1:  # these are the words of an answer
+                    wait = any(name.startswith(text) for name in self._tools)
+                return values, pos, slot if not wait else "end" if self._final else "more"
+            text = buf[pos:end].strip()
             if slot == "index" and joint and not text.isdigit():  # what stands before it may be in a name, too
-                longer, _, count = buf[start : mark.start].rpartition(joint)
+                longer, _, count = buf[start:end].rpartition(joint)
                 if "\n" not in longer.strip() and count.strip().isdigit() and self.BREAKS.find(longer, 0) is None:
                     values[last], text = longer.strip(), count.strip()
             if values.setdefault(slot, text) != text:
                 others.append(f"the {slot} comes again as {text}")
             start, last, joint = pos, slot, buf[mark.start : mark.end]
-            expected = self._is_no_slot(slot, text, pos, known, ends, mark)
-            if expected:
-                return values, pos, expected
+            lacks = not text and (slot != "key" or mark.kind in ("next", "bare"))
+            if lacks or ("\n" in text and text not in self._tools and not known):
+                return values, pos, slot
+            if mark.kind == "bare" and held <= mark.start:
+                return values, pos, "end"  # the output ends in the text between
+            if mark.kind == "bare" and ONE_WORD.fullmatch(text) is None:
+                return values, pos, slot
             before = mark.kind in ("next", "bare")
             pos = mark.start if before else mark.end
             self._eat = "" if before else mark.trail
         for other in others:
             self._note(other)
         return values, pos, ""
-
-    def _end_of_slot(
-        self, slot: str, pos: int, known: int, ends: Marks, stops: str, joint: str
-    ) -> tuple[Mark | None, str]:
-        """The marker that ends a slot, or what was expected instead."""
-        buf = self._buf
-        mark = ends.find(buf, pos + known, stop=pos + NAME_LIMIT)
-        held = ends.held(buf, pos)
-        hold = len(buf) if self._final else held
-        end = hold if mark is None else min(hold, mark.start)
-        until = min(end, pos + NAME_LIMIT)
-        stop = min((at for ch in stops if (at := buf.find(ch, pos + known, until)) >= 0), default=-1)
-        end = stop if stop >= 0 else end
-        broken = self.BREAKS.find(buf, pos, stop=pos + NAME_LIMIT) if slot == "name" else None
-        if broken is not None and broken.start < end:
-            return None, slot
-        if slot == "name" and not self._final and self.BREAKS.held(buf, pos) < end:
-            return None, "more"
-        if stop >= 0:
-            return Mark("next", stop, stop, "", ""), ""
-        if mark is not None and hold > mark.start:
-            return mark, ""
-        text = buf[pos : min(held, pos + NAME_LIMIT)].strip()
-        parts = text.split(joint) if slot == "index" and joint else [text]
-        wait = end - pos < NAME_LIMIT and (self._long_names or not any("\n" in part.strip() for part in parts))
-        if self._final and len(text.split()) > 1:  # these are the words of an answer
-            wait = any(name.startswith(text) for name in self._tools)
-        return None, slot if not wait else "end" if self._final else "more"
-
-    def _is_no_slot(self, slot: str, text: str, pos: int, known: int, ends: Marks, mark: Mark) -> str:
-        """What was expected instead of a slot with this text, which this marker ends; "" where it may be one."""
-        lacks = not text and (slot != "key" or mark.kind in ("next", "bare"))
-        if lacks or ("\n" in text and text not in self._tools and not known):
-            return slot
-        if mark.kind == "bare" and self._final and ends.held(self._buf, pos) <= mark.start:
-            return "end"  # the output ends in the text between
-        return slot if mark.kind == "bare" and ONE_WORD.fullmatch(text) is None else ""
 
     def _known(self, slot: str, pos: int, ends: Marks) -> int:
         """The length of a name of the tools that stands here and holds what ends others; -1: more input is needed."""
@@ -1123,7 +1109,6 @@ class Pairs(Machine):
     USUAL_PAIR: ClassVar[Sequence[Any]] = ()
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
     RESUMES: ClassVar[bool] = False  # and that says by itself, after text that is no pair, that one begins
-    ODD_NAMES: ClassVar[bool] = True
     _resuming: Marks | None = None  # what may come after text that is no pair
     _count = 0
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that hold what ends others
