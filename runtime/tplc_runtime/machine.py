@@ -219,7 +219,7 @@ class Machine(Copied):
             self._buf, self._pos = buf, end
             return self._advance("")
         text, self._buf = buf[:end], buf[end:]
-        self._plain_value = self._buf == "" and reader.string is not None and reader.style.usual == '"'
+        self._plain_value = self._buf == "" and reader.string is not None
         if text == "":
             return []
         self._passed.append(text)
@@ -380,7 +380,7 @@ class Machine(Copied):
         `usual`: what usually comes, which may hold several of the markers."""
         if self._eat:
             self._eat_space()
-        buf, start = self._buf, next_char(self._buf, self._pos)
+        buf, start = self._buf, NON_SPACE.search(self._buf, self._pos).start()
         mark = marks.find(buf, start, anchored=True)
         if not self._final and (mark is None or mark.longer):
             for text in usual if mark is None else ():

@@ -117,11 +117,11 @@ class Style:
         self.begins = {sign[:n] for sign in ordered for n in range(1, len(sign))}
         is_json = '"' in self.strings and self.strings['"'].escape == "json" and "".join(signs) == "[,]{:,}"
         is_json = is_json and all(words.get(word) == word for word in JSON_WORDS)
-        self.is_json = is_json and '"' not in self.begins
-        # A plain key without quotes, or a plain value: most tokens of a dialect with quotes of its own.
+        self.is_json = is_json and '"' not in self.begins and self.usual == '"' and not bare_keys
+        # A plain key without quotes, a plain value, or both: most tokens of a dialect with quotes of its own.
         key, values = r"([^\W\d]\w{0,63}):" if bare_keys else "((?!))", "|".join(filter(str.isalnum, words)) or "(?!)"
-        usual = "".join(signs) == "[,]{:,}"
-        self.plain = Pattern(rf"{key}|({values}|{NUMBER.pattern})(?=[,\]}}])" if usual else "(?!)")
+        value = rf"({values}|{NUMBER.pattern})(?=[,\]}}])"
+        self.plain = Pattern(f"{key}(?:{value})?|{value}" if "".join(signs) == "[,]{:,}" else "(?!)")
         follow = "|".join(re.escape(sign) for sign, token in self.tokens.items() if token in ",]}:")
         self.follow = Pattern(rf"\s{{0,16}}(?:{follow}|\)|\Z)")
         self.literal = Pattern("|".join([*map(re.escape, sorted(words, key=len, reverse=True)), NUMBER.pattern]))
@@ -243,6 +243,7 @@ class Reader(Copied):
             elif sign in "]}":
                 opened = want in ("comma", "item", "key") and len(stack) > self.floor + 1 and stack[-1]
                 if opened != ("[" if sign == "]" else "{"):
+                    self.waits = pos + 1 == stop and self.floor > 0  # what is around it mostly ends at once
                     break
                 self.lists -= stack.pop() == "["
                 want = "comma"
@@ -269,14 +270,20 @@ class Reader(Copied):
         return pos
 
     def _plain(self, buf: str, pos: int) -> int:
-        """The end of a plain key with its colon, or of a plain value, where one stands and may stand."""
-        match = self.style.plain.match(buf, pos) if self.want not in ("colon", "comma") else None
-        if match is None or (match[1] is None) != (self.want in ("value", "item")) or not self.breaks.wordless:
+        """The end of a plain key with its colon, of a plain value, or of both, where one stands and may stand."""
+        want = self.want
+        comma = want == "comma" and buf[pos] == "," and "," not in self.first
+        if comma:
+            want = "value" if self.stack[-1] == "[" else "member"
+        match = self.style.plain.match(buf, pos + comma) if want not in ("colon", "comma") else None
+        if match is None or (match[1] is None) != (want in ("value", "item")) or not self.breaks.wordless:
             return pos
-        self.out += self.comma
+        self.out += [","] if comma else self.comma
         self.comma.clear()
-        self.out.append(self.style.words.get(match[2], match[2]) if match[1] is None else f'"{match[1]}":')
-        self.want = "comma" if match[1] is None else "value"
+        key, value = match[1], match[2] or match[3]
+        text = "" if key is None else f'"{key}":'
+        self.out.append(text if value is None else text + self.style.words.get(value, value))
+        self.want = "value" if value is None else "comma"
         return int(match.end())
 
     def _open(self, sign: str) -> None:

@@ -12,7 +12,7 @@ from tests.backends.parsers import ir_of, module_of
 from tests.conftest import ROOT
 from tplc.backends import python
 from tplc.backends.python import generate
-from tplc.backends.python.audit import BadArtifact, audit
+from tplc.backends.python.permitted import BadArtifact, check_permitted
 from tplc.cli import main
 from tplc.ir.nodes import TemplateIR, Text
 from tplc.ir.write import write_message
@@ -116,9 +116,9 @@ def _structure(text: str) -> list[str]:
         ("getattr(1, '__reduce__')", "the generated parser uses .__reduce__ (line 1)"),
     ],
 )
-def test_the_audit_refuses(text: str, problem: str) -> None:
+def test_what_is_not_permitted_is_refused(text: str, problem: str) -> None:
     with pytest.raises(BadArtifact) as caught:
-        audit(text)
+        check_permitted(text)
     assert str(caught.value).replace("<unknown>", "parser.py") == problem
 
 

@@ -17,7 +17,7 @@ from tests.cli.conftest import TEMPLATE, Run, run
 from tests.conftest import ROOT
 from tests.example_case import Example, load_examples
 from tplc.backends.python import generate, generate_runtime
-from tplc.backends.python.audit import audit
+from tplc.backends.python.permitted import check_permitted
 from tplc.driver import load_ir
 from tplc.ir.runtimes import RUNTIME_FILE, Runtime
 from tplc.verify.artifact import load_module
@@ -60,7 +60,7 @@ def test_they_read_alike(example: Example, runtime: Runtime) -> None:
 
 
 def test_the_runtime_is_one_file_that_does_nothing_but_parse() -> None:
-    audit(generate_runtime())
+    check_permitted(generate_runtime())
     assert RUNTIME_FILE == "_tplc_runtime.py"
     assert RUNTIME_VERSION == VERSION
 

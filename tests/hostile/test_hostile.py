@@ -42,6 +42,13 @@ def by_name(*names: str) -> list[Hostile]:
     return [found[name] for name in names]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def forkers() -> None:
+    """What workers are forked from is kept as long as this process is."""
+    for apart in (False, True):
+        Renderer("x", apart=apart).close()
+
+
 @pytest.fixture(autouse=True)
 def nothing_remains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     home = tmp_path / "home"
@@ -59,18 +66,18 @@ def nothing_remains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
 
 
 def children() -> set[int]:
-    """Of this process, dead ones that nobody waited for among them."""
+    """Of this process, and theirs: dead ones that nobody waited for among them."""
     if not os.path.isdir("/proc/self"):
         return set()
-    found = set()
+    parents = {}
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
             stat = Path("/proc", pid, "stat").read_text(encoding="utf-8", errors="replace")
         except OSError:
             continue
-        if stat.rsplit(")", 1)[1].split()[1] == str(os.getpid()):
-            found.add(int(pid))
-    return found
+        parents[int(pid)] = int(stat.rsplit(")", 1)[1].split()[1])
+    found = {pid for pid, parent in parents.items() if parent == os.getpid()}
+    return found | {pid for pid, parent in parents.items() if parent in found}
 
 
 def kilobytes() -> int:

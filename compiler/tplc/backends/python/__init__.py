@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from tplc.backends.python.audit import audit
 from tplc.backends.python.emit import emit, emit_runtime
+from tplc.backends.python.permitted import check_permitted
 from tplc.errors import TplcError
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.runtimes import Runtime
@@ -35,7 +35,9 @@ def generate(
     command: str = "",
     command_line: bool = True,
 ) -> str:
-    """The text of the parser; it has been compiled and audited.  `openai`: with what makes chat completions of it.
+    """The text of the parser; it has been compiled, and does only what is permitted.
+
+    `openai`: with what makes chat completions of it.
     `runtime`: where it has its runtime: in the file, in the file RUNTIME_FILE beside it, or installed.
     `command`: what makes the file anew, for its header.  `command_line`: with what reads whole outputs, and files of
     them; without it there is `StreamParser` alone."""
@@ -44,16 +46,16 @@ def generate(
     if calls is not None and not calls.fields and all(slot.kind != "name" for slot in calls.header):
         raise UnsupportedFormat(ir.provenance.name, "the name of a call comes after its arguments")
     text = emit(ir, acceptor, openai=openai, runtime=runtime, command=command, command_line=command_line)
-    audit(text)
+    check_permitted(text)
     return text
 
 
 @cache
 def generate_runtime() -> str:
-    """The text of the runtime that parsers share, audited."""
+    """The text of the runtime that parsers share, which does only what is permitted."""
     text = emit_runtime()
-    audit(text)
+    check_permitted(text)
     return text
 
 
-__all__ = ["UnsupportedFormat", "audit", "generate", "generate_runtime"]
+__all__ = ["UnsupportedFormat", "check_permitted", "generate", "generate_runtime"]
