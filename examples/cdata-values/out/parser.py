@@ -133,6 +133,7 @@ class Marks:
         lines = "\n" + "\n".join(bare.values())
         self.longer = {core for core in cores if ends[core] or lines.count("\n" + bare[core]) > 1}
         self.inside = {core for core in cores if ends[core] or lines.count(bare[core]) > 1}
+        self._told = [(*found[core], core in self.longer, core in self.inside) for core in cores]
         self.first = {core[0] for core in cores}
         self.wordless = not any(map(WORD_SIGN.match, self.first))
         # A slot's plain word, up to the end or to a sure marker; the space behind that, None where the marker is kept.
@@ -156,17 +157,19 @@ class Marks:
                 word = match or self._words.search(buf, word.start() + 1, stop)
         if match is None:
             return None
-        which = (match.lastindex or 1) - 1
-        kind, lead, trail = self.kinds[which]
-        longer = self.cores[which] in (self.longer if anchored else self.inside)
-        return Mark(kind, match.start(), match.end(), lead, trail, longer)
+        kind, lead, trail, longer, inside = self._told[(match.lastindex or 1) - 1]
+        start, end = match.span()
+        return tuple.__new__(Mark, (kind, start, end, lead, trail, longer if anchored else inside))
 
     def begins(self, buf: str, pos: int) -> str:
         """A marker that the text from `pos` to the end could become, or one without its free space; "" for none."""
         tail = buf[pos:] if len(buf) - pos <= self.width else ""
-        found = self._begin(self._whole, tail)
-        if found or not self._loose:
-            return found
+        # In order, what the tail begins stands right after it.
+        at = bisect_right(self._whole, tail)
+        if at < len(self._whole) and tail != "" and self._whole[at].startswith(tail):
+            return self._whole[at]
+        if not self._loose:
+            return ""
         part = "".join(tail.split())
         at = bisect_right(self._loose, part)
         while part and at < len(self._loose) and self._loose[at].startswith(part):
@@ -176,11 +179,6 @@ class Marks:
             at += 1
         return ""
 
-    def _begin(self, cores: Sequence[str], part: str) -> str:
-        # In order, what the part begins stands right after it.
-        at = bisect_right(cores, part)
-        return cores[at] if at < len(cores) and part != "" and cores[at].startswith(part) else ""
-
     def begun(self, buf: str, pos: int, kinds: Sequence[str] = (), least: int = 1) -> bool:
         """Does the text from `pos` to the end begin a marker of these kinds (of any)?"""
         rest = "".join(buf[pos:].split()) if len(buf) - pos < self.width + GAP else ""
@@ -189,8 +187,12 @@ class Marks:
 
     def held(self, buf: str, pos: int) -> int:
         """Where text begins that could still become a marker, or be white space that belongs to one."""
-        near = self._near.finditer(buf, max(pos, len(buf) - self.width))
-        return self.before(buf, pos, next((at.start() for at in near if self.begins(buf, at.start())), len(buf)))
+        hold = len(buf)
+        for near in self._near.finditer(buf, max(pos, hold - self.width)):
+            if self.begins(buf, near.start()):
+                hold = near.start()
+                break
+        return self.before(buf, pos, hold)
 
     def plain(self, text: str) -> int:
         """As held; -1 when there may be a whole marker, which takes a closer look."""
@@ -268,6 +270,8 @@ def is_cut(core: str, rest: str) -> bool:
 
 def lead_in(text: str, lead: str) -> int:
     """How much of the end of `text` is white space of the marker after it."""
+    if text.endswith(lead):
+        return len(lead)
     return next((n for n in range(min(len(text), len(lead)), 0, -1) if text.endswith(lead[-n:])), 0)
 
 
@@ -874,7 +878,7 @@ class Machine(Copied):
         `usual`: what usually comes, which may hold several of the markers."""
         if self._eat:
             self._eat_space()
-        buf, start = self._buf, next_char(self._buf, self._pos)
+        buf, start = self._buf, NON_SPACE.search(self._buf, self._pos).start()
         mark = marks.find(buf, start, anchored=True)
         if not self._final and (mark is None or mark.longer):
             for text in usual if mark is None else ():

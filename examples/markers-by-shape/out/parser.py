@@ -129,6 +129,7 @@ class Marks:
         lines = "\n" + "\n".join(bare.values())
         self.longer = {core for core in cores if ends[core] or lines.count("\n" + bare[core]) > 1}
         self.inside = {core for core in cores if ends[core] or lines.count(bare[core]) > 1}
+        self._told = [(*found[core], core in self.longer, core in self.inside) for core in cores]
         self.first = {core[0] for core in cores}
         self.wordless = not any(map(WORD_SIGN.match, self.first))
         # A slot's plain word, up to the end or to a sure marker; the space behind that, None where the marker is kept.
@@ -152,17 +153,19 @@ class Marks:
                 word = match or self._words.search(buf, word.start() + 1, stop)
         if match is None:
             return None
-        which = (match.lastindex or 1) - 1
-        kind, lead, trail = self.kinds[which]
-        longer = self.cores[which] in (self.longer if anchored else self.inside)
-        return Mark(kind, match.start(), match.end(), lead, trail, longer)
+        kind, lead, trail, longer, inside = self._told[(match.lastindex or 1) - 1]
+        start, end = match.span()
+        return tuple.__new__(Mark, (kind, start, end, lead, trail, longer if anchored else inside))
 
     def begins(self, buf: str, pos: int) -> str:
         """A marker that the text from `pos` to the end could become, or one without its free space; "" for none."""
         tail = buf[pos:] if len(buf) - pos <= self.width else ""
-        found = self._begin(self._whole, tail)
-        if found or not self._loose:
-            return found
+        # In order, what the tail begins stands right after it.
+        at = bisect_right(self._whole, tail)
+        if at < len(self._whole) and tail != "" and self._whole[at].startswith(tail):
+            return self._whole[at]
+        if not self._loose:
+            return ""
         part = "".join(tail.split())
         at = bisect_right(self._loose, part)
         while part and at < len(self._loose) and self._loose[at].startswith(part):
@@ -172,11 +175,6 @@ class Marks:
             at += 1
         return ""
 
-    def _begin(self, cores: Sequence[str], part: str) -> str:
-        # In order, what the part begins stands right after it.
-        at = bisect_right(cores, part)
-        return cores[at] if at < len(cores) and part != "" and cores[at].startswith(part) else ""
-
     def begun(self, buf: str, pos: int, kinds: Sequence[str] = (), least: int = 1) -> bool:
         """Does the text from `pos` to the end begin a marker of these kinds (of any)?"""
         rest = "".join(buf[pos:].split()) if len(buf) - pos < self.width + GAP else ""
@@ -185,8 +183,12 @@ class Marks:
 
     def held(self, buf: str, pos: int) -> int:
         """Where text begins that could still become a marker, or be white space that belongs to one."""
-        near = self._near.finditer(buf, max(pos, len(buf) - self.width))
-        return self.before(buf, pos, next((at.start() for at in near if self.begins(buf, at.start())), len(buf)))
+        hold = len(buf)
+        for near in self._near.finditer(buf, max(pos, hold - self.width)):
+            if self.begins(buf, near.start()):
+                hold = near.start()
+                break
+        return self.before(buf, pos, hold)
 
     def plain(self, text: str) -> int:
         """As held; -1 when there may be a whole marker, which takes a closer look."""
@@ -264,6 +266,8 @@ def is_cut(core: str, rest: str) -> bool:
 
 def lead_in(text: str, lead: str) -> int:
     """How much of the end of `text` is white space of the marker after it."""
+    if text.endswith(lead):
+        return len(lead)
     return next((n for n in range(min(len(text), len(lead)), 0, -1) if text.endswith(lead[-n:])), 0)
 
 
@@ -376,11 +380,11 @@ class Style:
         self.begins = {sign[:n] for sign in ordered for n in range(1, len(sign))}
         is_json = '"' in self.strings and self.strings['"'].escape == "json" and "".join(signs) == "[,]{:,}"
         is_json = is_json and all(words.get(word) == word for word in JSON_WORDS)
-        self.is_json = is_json and '"' not in self.begins
-        # A plain key without quotes, or a plain value: most tokens of a dialect with quotes of its own.
+        self.is_json = is_json and '"' not in self.begins and self.usual == '"' and not bare_keys
+        # A plain key without quotes, a plain value, or both: most tokens of a dialect with quotes of its own.
         key, values = r"([^\W\d]\w{0,63}):" if bare_keys else "((?!))", "|".join(filter(str.isalnum, words)) or "(?!)"
-        usual = "".join(signs) == "[,]{:,}"
-        self.plain = Pattern(rf"{key}|({values}|{NUMBER.pattern})(?=[,\]}}])" if usual else "(?!)")
+        value = rf"({values}|{NUMBER.pattern})(?=[,\]}}])"
+        self.plain = Pattern(f"{key}(?:{value})?|{value}" if "".join(signs) == "[,]{:,}" else "(?!)")
         follow = "|".join(re.escape(sign) for sign, token in self.tokens.items() if token in ",]}:")
         self.follow = Pattern(rf"\s{{0,16}}(?:{follow}|\)|\Z)")
         self.literal = Pattern("|".join([*map(re.escape, sorted(words, key=len, reverse=True)), NUMBER.pattern]))
@@ -502,6 +506,7 @@ class Reader(Copied):
             elif sign in "]}":
                 opened = want in ("comma", "item", "key") and len(stack) > self.floor + 1 and stack[-1]
                 if opened != ("[" if sign == "]" else "{"):
+                    self.waits = pos + 1 == stop and self.floor > 0  # what is around it mostly ends at once
                     break
                 self.lists -= stack.pop() == "["
                 want = "comma"
@@ -528,14 +533,20 @@ class Reader(Copied):
         return pos
 
     def _plain(self, buf: str, pos: int) -> int:
-        """The end of a plain key with its colon, or of a plain value, where one stands and may stand."""
-        match = self.style.plain.match(buf, pos) if self.want not in ("colon", "comma") else None
-        if match is None or (match[1] is None) != (self.want in ("value", "item")) or not self.breaks.wordless:
+        """The end of a plain key with its colon, of a plain value, or of both, where one stands and may stand."""
+        want = self.want
+        comma = want == "comma" and buf[pos] == "," and "," not in self.first
+        if comma:
+            want = "value" if self.stack[-1] == "[" else "member"
+        match = self.style.plain.match(buf, pos + comma) if want not in ("colon", "comma") else None
+        if match is None or (match[1] is None) != (want in ("value", "item")) or not self.breaks.wordless:
             return pos
-        self.out += self.comma
+        self.out += [","] if comma else self.comma
         self.comma.clear()
-        self.out.append(self.style.words.get(match[2], match[2]) if match[1] is None else f'"{match[1]}":')
-        self.want = "comma" if match[1] is None else "value"
+        key, value = match[1], match[2] or match[3]
+        text = "" if key is None else f'"{key}":'
+        self.out.append(text if value is None else text + self.style.words.get(value, value))
+        self.want = "value" if value is None else "comma"
         return int(match.end())
 
     def _open(self, sign: str) -> None:
@@ -1109,7 +1120,7 @@ class Machine(Copied):
             self._buf, self._pos = buf, end
             return self._advance("")
         text, self._buf = buf[:end], buf[end:]
-        self._plain_value = self._buf == "" and reader.string is not None and reader.style.usual == '"'
+        self._plain_value = self._buf == "" and reader.string is not None
         if text == "":
             return []
         self._passed.append(text)
@@ -1247,7 +1258,7 @@ class Machine(Copied):
         `usual`: what usually comes, which may hold several of the markers."""
         if self._eat:
             self._eat_space()
-        buf, start = self._buf, next_char(self._buf, self._pos)
+        buf, start = self._buf, NON_SPACE.search(self._buf, self._pos).start()
         mark = marks.find(buf, start, anchored=True)
         if not self._final and (mark is None or mark.longer):
             for text in usual if mark is None else ():
