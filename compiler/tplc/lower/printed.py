@@ -24,6 +24,7 @@ def printed(acceptor: Acceptor) -> str:
 
 def _facts(acceptor: Acceptor) -> Iterator[str]:
     yield from _texts("turn.anchor", acceptor.anchors)
+    yield from _texts("turn.head", acceptor.heads)
     yield from _texts("turn.header", acceptor.headers)
     yield from _texts("turn.end", acceptor.ends)
     yield from _texts("turn.end at the output's end", acceptor.last_ends)
