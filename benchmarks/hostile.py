@@ -19,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 
 from benchmarks.outputs import ROOT, ir_of, parser_of
-from tplc.ir.write import Part, write_parts
+from tplc.ir.write import WrittenPart, write_parts
 from tplc.verify.artifact import load_module
 
 REPORT = ROOT / "docs" / "hostile.md"
@@ -144,11 +144,11 @@ def _markers(example: str) -> dict[str, str]:
     }
 
 
-def _place(parts: Sequence[Part], kind: str, start: int = 0) -> int:
+def _place(parts: Sequence[WrittenPart], kind: str, start: int = 0) -> int:
     return next((at for at in range(start, len(parts)) if parts[at].kind == kind), -1)
 
 
-def _before_arguments(parts: Sequence[Part]) -> int:
+def _before_arguments(parts: Sequence[WrittenPart]) -> int:
     at = _place(parts, "arguments")
     # Where no arguments write nothing, they would stand after the marker that follows the name.
     return at if at >= 0 else _place(parts, "name") + 2

@@ -53,7 +53,7 @@ class HoldingTranscript(Transcript):
         return "".join(self.held.pop())
 
 
-class Elements(RawPairs):
+class ElementPairs(RawPairs):
     ELEMENT: ClassVar[Marks]  # what opens an item or a pair; "broken": a closing marker
     ITEM_END: ClassVar[str]
 

@@ -30,7 +30,7 @@ PYTHON = Pattern(r"""('[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|\b(?:Tru
 TO_ESCAPE = Pattern(r'\\(.)|["\x00-\x1f]')
 
 
-class Words(dict):  # type: ignore[type-arg]
+class ValueWords(dict):  # type: ignore[type-arg]
     """What is written for true, false and null, and all that begins such a word."""
 
     def __init__(self, words: dict[str, str]) -> None:
@@ -89,7 +89,7 @@ def nested_json(text: str) -> str | None:
 
 
 class RawPairs(Pairs):
-    WORDS: ClassVar[Words]
+    WORDS: ClassVar[ValueWords]
     VALUE_END: ClassVar[End]
     VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, where the closing marker repeats it
     TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]] = {}

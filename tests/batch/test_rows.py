@@ -20,7 +20,7 @@ pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
 
 from tplc.batch.engines import Engine, choose_engine  # noqa: E402 - they need pyarrow
-from tplc.batch.files import RowFile, Written, part_files  # noqa: E402
+from tplc.batch.files import PendingFile, RowFile, part_files  # noqa: E402
 from tplc.batch.rows import RowParser  # noqa: E402
 from tplc.batch.run import plan  # noqa: E402
 from tplc.batch.summary import Summary  # noqa: E402
@@ -215,7 +215,7 @@ def test_addresses_are_looked_at_like_paths(rows: Path, tmp_path: Path) -> None:
 
 def test_what_is_interrupted_leaves_no_half_file(tmp_path: Path) -> None:
     path = tmp_path / "out.parquet"
-    with pytest.raises(KeyboardInterrupt), Written(str(path)) as written:
+    with pytest.raises(KeyboardInterrupt), PendingFile(str(path)) as written:
         written.add(pa.table({"a": [1]}))
         raise KeyboardInterrupt
     assert list(tmp_path.iterdir()) == []

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import TEMPLATE, Run, run  # noqa: F401 - a fixture
-from tplc.census.changes import Change, changes
-from tplc.census.entry import Entry, entry_of, shared_formats
+from tplc.census.changes import ChangedTemplate, changes
+from tplc.census.entry import CensusEntry, entry_of, shared_formats
 from tplc.census.page import page
 from tplc.census.run import census
 from tplc.census.sources import sources_in
@@ -79,43 +79,43 @@ def test_the_table_comes_back(folder: Path, tmp_path: Path) -> None:
 
 def test_what_changed() -> None:
     before = [
-        Entry("a", "verified", sha256="1", format="f"),
-        Entry("b", "verified", sha256="2", format="f"),
-        Entry("c", "refused", "why", sha256="3"),
-        Entry("d", "verified"),
+        CensusEntry("a", "verified", sha256="1", format="f"),
+        CensusEntry("b", "verified", sha256="2", format="f"),
+        CensusEntry("c", "refused", "why", sha256="3"),
+        CensusEntry("d", "verified"),
     ]
     now = [
-        Entry("a", "not verified", "the closer is missing", sha256="1", format="g"),
-        Entry("b", "verified", sha256="9", format="f", warnings=("chance",)),
-        Entry("c", "verified", sha256="3", format="h"),
-        Entry("e", "verified"),
+        CensusEntry("a", "not verified", "the closer is missing", sha256="1", format="g"),
+        CensusEntry("b", "verified", sha256="9", format="f", warnings=("chance",)),
+        CensusEntry("c", "verified", sha256="3", format="h"),
+        CensusEntry("e", "verified"),
     ]
     assert changes(before, now) == [
-        Change("a", "verified → not verified (the closer is missing)", worse=True),
-        Change("a", "another format (the same template)"),
-        Change("b", "new warning: chance"),
-        Change("c", "refused → verified"),
-        Change("e", "new: verified"),
-        Change("d", "gone"),
+        ChangedTemplate("a", "verified → not verified (the closer is missing)", worse=True),
+        ChangedTemplate("a", "another format (the same template)"),
+        ChangedTemplate("b", "new warning: chance"),
+        ChangedTemplate("c", "refused → verified"),
+        ChangedTemplate("e", "new: verified"),
+        ChangedTemplate("d", "gone"),
     ]
     assert changes(before, before) == []
 
 
 def test_the_page_quotes_what_templates_say() -> None:
-    written = page([Entry("<script>", "refused", "a & b\x1b[31m")], [Change("<b>", "new")])
+    written = page([CensusEntry("<script>", "refused", "a & b\x1b[31m")], [ChangedTemplate("<b>", "new")])
     assert "<script>" not in written and "&lt;script&gt;" in written and "a &amp; b\\u001b[31m" in written
     assert "http" not in written.replace("http-equiv", "")
 
 
-def entries_of(path: Path) -> list[Entry]:
+def entries_of(path: Path) -> list[CensusEntry]:
     return read(str(path))
 
 
-def dying(source: str, limits: object) -> Entry:
+def dying(source: str, limits: object) -> CensusEntry:
     """As a compile whose process is killed."""
     if source == "killer":
         os._exit(9)
-    return Entry(source, "verified")
+    return CensusEntry(source, "verified")
 
 
 def test_a_process_that_dies_takes_no_other_template_with_it(monkeypatch: pytest.MonkeyPatch) -> None:

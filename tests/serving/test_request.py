@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tplc.errors import RequestError
-from tplc.serving import Request, read_request
+from tplc.serving import ChatRequest, read_request
 
 USER = {"role": "user", "content": "Hello."}
 LOOK = {"type": "function", "function": {"name": "look"}}
@@ -22,7 +22,7 @@ def message_of(body: Any) -> str:
 
 
 def test_least() -> None:
-    assert read_request({"model": "m", "messages": [USER]}) == Request(messages=(USER,))
+    assert read_request({"model": "m", "messages": [USER]}) == ChatRequest(messages=(USER,))
 
 
 def test_everything() -> None:
@@ -35,7 +35,7 @@ def test_everything() -> None:
         "stop": "STOP",
         "temperature": 0,
     }
-    assert read_request(body) == Request(
+    assert read_request(body) == ChatRequest(
         messages=(USER,),
         tools=(LOOK,),
         tool_choice="look",

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from tplc.batch.files import Piece, RowFile
-from tplc.batch.parts import Part
+from tplc.batch.files import RowFile, RowRange
+from tplc.batch.parts import PartFile
 from tplc.batch.rows import RowParser
 from tplc.batch.summary import Summary
 from tplc.cluster import reason, start_ray, stop_ray
@@ -46,7 +46,9 @@ class Engine:
         if self.name == "ray":
             stop_ray()
 
-    def summaries(self, read: RowParser, parts: Sequence[Part], progress: Callable[[int], None]) -> Iterator[Summary]:
+    def summaries(
+        self, read: RowParser, parts: Sequence[PartFile], progress: Callable[[int], None]
+    ) -> Iterator[Summary]:
         """What each part holds, in their order, when its file is there."""
         done = 0
         if self.name == "ray" and len(parts) > 1:
@@ -151,11 +153,11 @@ class _Pieces:
 
     def __call__(self, pieces: pa.Table) -> Iterator[pa.Table]:
         for row in pieces.to_pylist():
-            for table in self.file.piece(Piece(**row), self.batch):
+            for table in self.file.piece(RowRange(**row), self.batch):
                 yield self.read(table)
 
 
-def _files_with_ray(engine: Engine, read: RowParser, parts: Sequence[Part]) -> Iterator[Summary]:
+def _files_with_ray(engine: Engine, read: RowParser, parts: Sequence[PartFile]) -> Iterator[Summary]:
     """Whole files, each read and written by one worker: nothing goes through this process but what was counted."""
     ray = start_ray(engine.address, engine.jobs)
     if len(parts) < ray.cluster_resources().get("CPU", 1):
@@ -181,7 +183,7 @@ class _WholeFile:
     batch: int
 
     def __call__(self, item: dict[str, Any]) -> dict[str, bytes]:
-        part = Part(tuple(map(RowFile, item["inputs"])), item["output"])
+        part = PartFile(tuple(map(RowFile, item["inputs"])), item["output"])
         done: Summary | TplcError
         try:
             done = part.write(lambda file: in_this_process(self.read, file, self.batch), Summary.of(self.read))

@@ -1,6 +1,6 @@
 """Files of rows: read in tables of so many rows, written whole or not at all.
 
-part_files("rows/")  →  rows/a.parquet, rows/b.jsonl        Written("out.parquet").add(table) … done()
+part_files("rows/")  →  rows/a.parquet, rows/b.jsonl        PendingFile("out.parquet").add(table) … done()
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ MOST_PIECES = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class RowRange:
     """Rows from `start` up to `stop` of a group."""
 
     group: int
@@ -128,7 +128,7 @@ class RowFile:
         """With the columns of all files that are written into one."""
         return table if self.schema is None else fitted(table, self.schema)
 
-    def pieces(self, size: int) -> list[Piece]:
+    def pieces(self, size: int) -> list[RowRange]:
         """Of a Parquet file: what workers read on their own, of about `size` rows.
 
         A group of many rows is cut in a few pieces only, as each of them has to read all of it.
@@ -142,10 +142,10 @@ class RowFile:
         for group in range(found.num_row_groups):
             rows = found.row_group(group).num_rows
             step = max(size, -(-rows // MOST_PIECES))
-            cut += [Piece(group, start, min(start + step, rows)) for start in range(0, rows, step)]
+            cut += [RowRange(group, start, min(start + step, rows)) for start in range(0, rows, step)]
         return cut
 
-    def piece(self, piece: Piece, size: int) -> Iterator[pa.Table]:
+    def piece(self, piece: RowRange, size: int) -> Iterator[pa.Table]:
         import pyarrow.parquet as parquet
 
         system, path = located(self.path)
@@ -211,7 +211,7 @@ def make_folder(folder: str) -> None:
         system.create_dir(inside, recursive=True)
 
 
-class Written:
+class PendingFile:
     """A file that is there when all of it is: until then the rows stand in one with a name of its own beside it.
 
     That name begins with a dot: those who read whole folders leave such files out.
@@ -224,7 +224,7 @@ class Written:
         self._half = f"{folder}{slash}.{name}.{uuid.uuid4().hex[:8]}{HALF}"
         self._writer: Any = None
 
-    def __enter__(self) -> Written:
+    def __enter__(self) -> PendingFile:
         return self
 
     def add(self, table: pa.Table) -> None:

@@ -1,6 +1,6 @@
 """One output file, and the input files that it is made of: written in this process, whole or not at all.
 
-Part((RowFile("rows/a.parquet"),), "parsed/a.parquet").write(tables, Summary(…))  →  the summary of its rows
+PartFile((RowFile("rows/a.parquet"),), "parsed/a.parquet").write(tables, Summary(…))  →  the summary of its rows
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tplc.batch.files import RowFile, Written, laid_out
+from tplc.batch.files import PendingFile, RowFile, laid_out
 from tplc.batch.summary import Summary
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PartFile:
     inputs: tuple[RowFile, ...]
     output: str
 
@@ -29,7 +29,7 @@ class Part:
     ) -> Summary:
         """`tables`: those of an input with their messages.  The summary counts the rows as they are written."""
         summary.place = self.output
-        with Written(self.output) as written:
+        with PendingFile(self.output) as written:
             for file in laid_out(self.inputs, summary.columns):
                 for table in tables(file):
                     written.add(table)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from tplc.batch.engines import Engine
 from tplc.batch.files import SUFFIXES, RowFile, existing, make_folder, part_files, sweep
-from tplc.batch.parts import Part
+from tplc.batch.parts import PartFile
 from tplc.batch.rows import RowParser
 from tplc.batch.summary import Summary
 from tplc.errors import UsageError
@@ -21,7 +21,7 @@ from tplc.errors import UsageError
 class Job:
     read: RowParser
     engine: Engine
-    parts: tuple[Part, ...]
+    parts: tuple[PartFile, ...]
 
     @property
     def rows(self) -> int | None:
@@ -69,13 +69,13 @@ def is_there(output: str, others: int = 0) -> UsageError:
     return UsageError(f"{output} is there{more}: --resume leaves what is whole, --force writes anew")
 
 
-def _check_apart(parts: Sequence[Part], rows: str, output: str) -> None:
+def _check_apart(parts: Sequence[PartFile], rows: str, output: str) -> None:
     """Nothing that is read is written, and nothing is written twice."""
     is_folder = any(file.path != rows for part in parts for file in part.inputs)
     if is_folder and f"{_real(output)}/".startswith(f"{_real(rows)}/"):
         raise UsageError(f"{output} is in {rows}, which is read: a second run would read it as well: write elsewhere")
     read = {_real(file.path) for part in parts for file in part.inputs}
-    written: dict[str, Part] = {}
+    written: dict[str, PartFile] = {}
     for part in parts:
         place = _real(part.output)
         if place in read:
@@ -91,11 +91,11 @@ def _real(path: str) -> str:
     return path.rstrip("/") if "://" in path else os.path.realpath(path)
 
 
-def _parts(files: list[RowFile], rows: str, output: str) -> Iterator[Part]:
+def _parts(files: list[RowFile], rows: str, output: str) -> Iterator[PartFile]:
     if output.endswith(SUFFIXES):
-        yield Part(tuple(files), output)
+        yield PartFile(tuple(files), output)
         return
     base = rows.rstrip("/") + "/"
     for file in files:
         inside = file.stem.removeprefix(base) if file.path != rows else file.stem.rpartition("/")[2]
-        yield Part((file,), f"{output.rstrip('/')}/{inside}.parquet")
+        yield PartFile((file,), f"{output.rstrip('/')}/{inside}.parquet")

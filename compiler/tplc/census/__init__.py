@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tplc.census.entry import Entry
+from tplc.census.entry import CensusEntry
 from tplc.census.run import census
 
-__all__ = ["Entry", "census"]
+__all__ = ["CensusEntry", "census"]

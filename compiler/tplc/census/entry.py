@@ -1,6 +1,6 @@
 """One template of a census: what compiling it gave.
 
-"models/hut.jinja"  →  Entry(state="verified", calls="json_native", format="9f2c41d0ab12", messages=198, …)
+"models/hut.jinja"  →  CensusEntry(state="verified", calls="json_native", format="9f2c41d0ab12", messages=198, …)
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NOT_FORMAT = ("provenance", "verification", "capabilities", "tolerances")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CensusEntry:
     """`format` is the same for two templates whose answers are written alike; `cause` says why one is not verified."""
 
     source: str
@@ -51,20 +51,20 @@ class Entry:
         return {name: list(value) if isinstance(value, tuple) else value for name, value in row.items()}
 
     @staticmethod
-    def from_json(row: dict[str, Any]) -> Entry:
-        known = {field.name for field in fields(Entry)}
+    def from_json(row: dict[str, Any]) -> CensusEntry:
+        known = {field.name for field in fields(CensusEntry)}
         given: dict[str, Any] = {name: value for name, value in row.items() if name in known}
         given |= {name: tuple(value) for name, value in given.items() if isinstance(value, list)}
-        return Entry(**given)
+        return CensusEntry(**given)
 
 
-def entry_of(source: str, limits: Mapping[str, float] | None = None) -> Entry:
+def entry_of(source: str, limits: Mapping[str, float] | None = None) -> CensusEntry:
     """Compile and verify one template; what goes wrong with it is what its entry says."""
     start = time.perf_counter()
     try:
         template = load(source)
     except TplcError as error:
-        return Entry(source, "unreadable", _first_line(error))
+        return CensusEntry(source, "unreadable", _first_line(error))
     warnings: list[TemplateWarning] = []
     try:
         ir = driver.compile_template(
@@ -77,13 +77,13 @@ def entry_of(source: str, limits: Mapping[str, float] | None = None) -> Entry:
     except TplcError as error:
         sha256 = hashlib.sha256(template.text.encode("utf-8", "surrogatepass")).hexdigest()
         seconds = round(time.perf_counter() - start, 3)
-        return Entry(source, "refused", _first_line(error), sha256, len(template.text.encode()), seconds=seconds)
+        return CensusEntry(source, "refused", _first_line(error), sha256, len(template.text.encode()), seconds=seconds)
     return _entry(source, ir, warnings, round(time.perf_counter() - start, 3))
 
 
-def _entry(source: str, ir: TemplateIR, warnings: list[TemplateWarning], seconds: float) -> Entry:
+def _entry(source: str, ir: TemplateIR, warnings: list[TemplateWarning], seconds: float) -> CensusEntry:
     result = ir.verification
-    return Entry(
+    return CensusEntry(
         source=source,
         state="verified" if result.verified else "not verified",
         cause="" if result.verified else next(iter(result.failures), ""),
@@ -108,9 +108,9 @@ def format_of(ir: TemplateIR) -> str:
     return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:12]
 
 
-def shared_formats(entries: list[Entry]) -> Iterator[tuple[str, list[Entry]]]:
+def shared_formats(entries: list[CensusEntry]) -> Iterator[tuple[str, list[CensusEntry]]]:
     """The formats that more than one different template has, the most common first."""
-    groups: dict[str, list[Entry]] = {}
+    groups: dict[str, list[CensusEntry]] = {}
     for entry in entries:
         if entry.format:
             groups.setdefault(entry.format, []).append(entry)

@@ -1,6 +1,6 @@
 """A census as one HTML page: nothing is loaded, nothing runs.
 
-[Entry(…), …]  →  "<!doctype html>…": how many are verified, which formats there are, a row for each template
+[CensusEntry(…), …]  →  "<!doctype html>…": how many are verified, which formats there are, a row for each template
 """
 
 from __future__ import annotations
@@ -8,21 +8,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from tplc.census.changes import Change
-from tplc.census.entry import STATES, Entry, shared_formats
+from tplc.census.changes import ChangedTemplate
+from tplc.census.entry import STATES, CensusEntry, shared_formats
 from tplc.page import document, figures
 from tplc.version import VERSION
 
 _COLUMNS = ("source", "state", "reasoning", "content", "calls", "format", "messages", "seconds", "notes")
 
 
-def page(entries: list[Entry], found: Sequence[Change] = ()) -> str:
+def page(entries: list[CensusEntry], found: Sequence[ChangedTemplate] = ()) -> str:
     head = f"<header><h1>{len(entries)} templates</h1><p>tplc {VERSION}</p></header>"
     sections = [head, _figures(entries), _changes(found), _formats(entries), _table(entries)]
     return document(f"Census of {len(entries)} templates", f"{len(entries)} templates", sections)
 
 
-def _figures(entries: list[Entry]) -> str:
+def _figures(entries: list[CensusEntry]) -> str:
     states = Counter(entry.state for entry in entries)
     rows: list[tuple[str, str]] = [(state, str(states[state])) for state in STATES if states[state]]
     for name in ("calls", "reasoning", "content"):
@@ -31,17 +31,17 @@ def _figures(entries: list[Entry]) -> str:
     return figures("In all", ("what", "templates"), rows)
 
 
-def _changes(found: Sequence[Change]) -> str:
+def _changes(found: Sequence[ChangedTemplate]) -> str:
     rows = [(change.source, change.what) for change in found]
     return figures("Changed", ("template", "what"), rows)
 
 
-def _formats(entries: list[Entry]) -> str:
+def _formats(entries: list[CensusEntry]) -> str:
     rows = [(name, str(len(group)), ", ".join(one.source for one in group)) for name, group in shared_formats(entries)]
     return figures("Formats that several have", ("format", "templates", "which"), rows)
 
 
-def _table(entries: list[Entry]) -> str:
+def _table(entries: list[CensusEntry]) -> str:
     rows = []
     for entry in entries:
         notes = [*filter(None, [entry.cause]), *entry.ambiguities, *entry.warnings]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from tplc.census.entry import Entry, entry_of
+from tplc.census.entry import CensusEntry, entry_of
 from tplc.spread import Died, spread
 
 
@@ -17,10 +17,10 @@ def census(
     address: str | None = None,
     limits: Mapping[str, float] | None = None,
     progress: Callable[[str], None] = lambda source: None,
-) -> list[Entry]:
+) -> list[CensusEntry]:
     """An entry for each source, in their order, whatever the engine."""
-    done: dict[int, Entry] = {}
-    entries: list[Entry] = []
+    done: dict[int, CensusEntry] = {}
+    entries: list[CensusEntry] = []
     compiled = partial(entry_of, limits=limits)
     for place, result in spread(compiled, sources, engine=engine, jobs=jobs, address=address):
         done[place] = _entry(sources[place], result)
@@ -30,10 +30,10 @@ def census(
     return entries
 
 
-def _entry(source: str, result: Entry | BaseException) -> Entry:
+def _entry(source: str, result: CensusEntry | BaseException) -> CensusEntry:
     """What should never be raised is an entry as well: one template must not end a census of thousands."""
     if isinstance(result, Died):
-        return Entry(source, "internal error", "the process that compiled it died")
+        return CensusEntry(source, "internal error", "the process that compiled it died")
     if isinstance(result, BaseException):
-        return Entry(source, "internal error", f"{type(result).__name__}: {result}".partition("\n")[0])
+        return CensusEntry(source, "internal error", f"{type(result).__name__}: {result}".partition("\n")[0])
     return result

@@ -11,13 +11,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from tplc.census.entry import Entry
+from tplc.census.entry import CensusEntry
 from tplc.errors import MissingPackage, SourceError
 
 LISTS = ("ambiguities", "warnings")
 
 
-def encoded(entries: list[Entry], path: str) -> bytes:
+def encoded(entries: list[CensusEntry], path: str) -> bytes:
     rows = [_row(entry) for entry in entries]
     if not path.endswith(".parquet"):
         return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode("utf-8", "backslashreplace")
@@ -27,18 +27,18 @@ def encoded(entries: list[Entry], path: str) -> bytes:
 
     kinds = {"size": pa.int64(), "messages": pa.int64(), "passed": pa.int64()}
     kinds |= dict.fromkeys(LISTS, pa.list_(pa.string()))
-    names = _row(Entry("", "refused"))
+    names = _row(CensusEntry("", "refused"))
     schema = pa.schema([(name, kinds.get(name, pa.string())) for name in names])
     file = io.BytesIO()
     parquet.write_table(pa.Table.from_pylist(rows, schema), file)
     return file.getvalue()
 
 
-def _row(entry: Entry) -> dict[str, Any]:
+def _row(entry: CensusEntry) -> dict[str, Any]:
     return {name: value for name, value in entry.to_json().items() if name != "seconds"}
 
 
-def read(path: str) -> list[Entry]:
+def read(path: str) -> list[CensusEntry]:
     """The entries of an earlier census."""
     try:
         if path.endswith(".parquet"):
@@ -48,7 +48,7 @@ def read(path: str) -> list[Entry]:
             rows = parquet.read_table(path).to_pylist()
         else:
             rows = [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines() if line.strip()]
-        return [Entry.from_json(row) for row in rows]
+        return [CensusEntry.from_json(row) for row in rows]
     except OSError as error:
         raise SourceError(path, f"cannot be read: {error.strerror or error}") from error
     except (ValueError, TypeError, AttributeError) as error:

@@ -17,7 +17,7 @@ from tplc.errors import UsageError
 from tplc.ir.visible import one_line, shown, visible
 from tplc.project.artifacts import check_earlier, check_report, write_output
 from tplc.project.build import Outcome, build, exit_code_of
-from tplc.project.check import Finding, check
+from tplc.project.check import OutputState, check
 from tplc.project.manifest import Manifest, Model, find_manifest, load_manifest
 from tplc.sources.builtin import PREFIX
 from tplc.spread import check_engine
@@ -91,7 +91,7 @@ def check_command(
         raise SystemExit(code)
 
 
-def _print_findings(findings: Sequence[Finding], manifest_path: str) -> None:
+def _print_findings(findings: Sequence[OutputState], manifest_path: str) -> None:
     """Each model's outputs, then what to know of its template, once."""
     for model, group in groupby(findings, key=lambda finding: finding.model):
         own = list(group)
@@ -101,7 +101,7 @@ def _print_findings(findings: Sequence[Finding], manifest_path: str) -> None:
             print(f"{shown(manifest_path)}: warning: {model}: {one_line(str(warning))}")
 
 
-def _annotate(findings: Sequence[Finding], manifest: Manifest) -> None:
+def _annotate(findings: Sequence[OutputState], manifest: Manifest) -> None:
     """The same for GitHub: what is not as it should be, beside the output, or beside the line of the template."""
     models = {model.name: model for model in manifest.models}
     for name, group in groupby(findings, key=lambda finding: finding.model):
@@ -231,7 +231,7 @@ def _check_junit(path: str) -> None:
     check_earlier(path, _JUNIT, UsageError(problem))
 
 
-def _junit(findings: Sequence[Finding]) -> str:
+def _junit(findings: Sequence[OutputState]) -> str:
     bad = sum(finding.state != "current" for finding in findings)
     cases = []
     for finding in findings:

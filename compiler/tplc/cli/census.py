@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from tplc.census.changes import changes
-from tplc.census.entry import STATES, Entry, shared_formats
+from tplc.census.entry import STATES, CensusEntry, shared_formats
 from tplc.census.page import page
 from tplc.census.run import census
 from tplc.census.sources import sources_in
@@ -80,7 +80,7 @@ def census_command(options: CensusOptions) -> None:
         raise NoLongerVerified(f"{len(worse)} of the templates that verified no longer do")
 
 
-def _print(entries: list[Entry], outputs: Sequence[str]) -> None:
+def _print(entries: list[CensusEntry], outputs: Sequence[str]) -> None:
     states = Counter(entry.state for entry in entries)
     print(f"{'templates':<16}{len(entries)}")
     for state in STATES:

@@ -46,7 +46,7 @@ class AnsweredQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class Lesson:
+class SpokenFor:
     """A format that failed messages spoke for: what was `seen` in them, and how many messages failed with it."""
 
     seen: str
@@ -63,7 +63,7 @@ class Explanation:
     refused: str
     questions: tuple[AnsweredQuestion, ...]
     renders: int
-    lessons: tuple[Lesson, ...] = ()
+    lessons: tuple[SpokenFor, ...] = ()
 
 
 def explain(
@@ -75,10 +75,10 @@ def explain(
     limits: Limits | None = None,
 ) -> Explanation:
     probes: list[Probe] = []
-    lessons: list[Lesson] = []
+    lessons: list[SpokenFor] = []
 
     def note(seen: str, result: Verification) -> None:
-        lessons.append(Lesson(seen, result.messages - result.passed, result.messages))
+        lessons.append(SpokenFor(seen, result.messages - result.passed, result.messages))
 
     with (
         driver.open_renderer(source, name=name, special_tokens=special_tokens, limits=limits) as renderer,

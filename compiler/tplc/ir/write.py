@@ -39,7 +39,7 @@ from tplc.ir.nodes import (
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class WrittenPart:
     """A piece of a written turn: a marker, or the value of a slot."""
 
     kind: Literal["marker", "reasoning", "content", "name", "id", "index", "arguments"]
@@ -51,7 +51,7 @@ def write_message(ir: TemplateIR, message: Mapping[str, Any], *, head: str = "")
     return "".join(part.text for part in write_parts(ir, message)).removeprefix(head)
 
 
-def write_parts(ir: TemplateIR, message: Mapping[str, Any]) -> tuple[Part, ...]:
+def write_parts(ir: TemplateIR, message: Mapping[str, Any]) -> tuple[WrittenPart, ...]:
     reasoning = (message.get("reasoning_content") or "") if ir.reasoning.mode != "none" else ""
     content = message.get("content") or ""
     calls = message.get("tool_calls") or ()
@@ -76,7 +76,7 @@ class _Writer:
     """The parts so far."""
 
     def __init__(self, header: str) -> None:
-        self.parts: list[Part] = []
+        self.parts: list[WrittenPart] = []
         self._header = header
 
     def marker(self, marker: str) -> None:
@@ -89,12 +89,12 @@ class _Writer:
             shared = next((n for n in range(len(space), 0, -1) if before.endswith(space[:n])), 0)
             marker = marker[shared:]
         if marker:
-            self.parts.append(Part("marker", marker))
+            self.parts.append(WrittenPart("marker", marker))
 
     def value(self, kind: SlotKind | Literal["reasoning", "content"], value: str) -> None:
         if value:
             assert kind != "key" and kind != "type" and kind != "value"  # slots of pairs, never of a call
-            self.parts.append(Part(kind, value))
+            self.parts.append(WrittenPart(kind, value))
 
 
 def _write_reasoning(writer: _Writer, ir: TemplateIR, reasoning: str) -> None:

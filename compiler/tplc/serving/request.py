@@ -1,7 +1,7 @@
 """Reading the body of a chat-completions request.
 
     {"messages": […], "tools": […], "tool_choice": {"type": "function", "function": {"name": "f"}}}
-    →  Request(messages=(…), tools=(…), tool_choice="f", …)
+    →  ChatRequest(messages=(…), tools=(…), tool_choice="f", …)
 
 Members that say nothing about prompt or grammar (model, temperature, …) are none of our business.
 """
@@ -24,7 +24,7 @@ _MOST_SHOWN = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ChatRequest:
     """`tool_choice` is auto, none, required, or a tool's name.  `json_schema` is None when none is asked for."""
 
     messages: tuple[Message, ...]
@@ -39,14 +39,14 @@ class Request:
     stop: tuple[str, ...] = ()
 
 
-def read_request(body: Mapping[str, Any]) -> Request:
+def read_request(body: Mapping[str, Any]) -> ChatRequest:
     """Raises RequestError for what is malformed, and for what excludes each other."""
     if not isinstance(body, Mapping):
         raise _wrong("", "an object with messages", body)
     tools = _tools(body.get("tools"))
     continued = _flag(body, "continue_final_message", False)
     messages = read_messages(body.get("messages"))
-    request = Request(
+    request = ChatRequest(
         messages=messages,
         tools=tools,
         tool_choice=_tool_choice(body.get("tool_choice"), tools),
@@ -68,7 +68,7 @@ def read_messages(listed: object) -> tuple[Message, ...]:
     return tuple(_message(message, f"messages[{index}]") for index, message in enumerate(listed))
 
 
-def _refuse_conflicts(request: Request) -> None:
+def _refuse_conflicts(request: ChatRequest) -> None:
     if request.grammar is not None and request.json_schema is not None:
         raise RequestError("grammar", "a grammar and a JSON schema exclude each other")
     if request.grammar is not None and request.tools and request.tool_choice != "none":

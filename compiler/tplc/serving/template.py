@@ -24,7 +24,7 @@ from tplc.ir.nodes import Captured, GenerationPrompt, Json, TemplateIR, Toleranc
 from tplc.ir.stand_ins import without_stand_ins
 from tplc.serving.added import added, behind_mark, marked_at_its_end
 from tplc.serving.messages import messages_for
-from tplc.serving.request import Message, Request, read_messages, read_request
+from tplc.serving.request import ChatRequest, Message, read_messages, read_request
 from tplc.serving.unshown import refuse_failing_parts, refuse_unshown
 from tplc_runtime.heads import known_head
 
@@ -228,7 +228,7 @@ class ChatTemplate:
         except TemplateRaised as error:
             raise RequestError("messages", f"the template refuses them: {error.message}") from error
 
-    def _prompt(self, request: Request) -> str:
+    def _prompt(self, request: ChatRequest) -> str:
         """Raises RequestError for what the template does not write: the model would never see it."""
 
         def render(messages: Sequence[Message]) -> str:
@@ -243,7 +243,7 @@ class ChatTemplate:
         refuse_unshown(request.messages, prompt, render)
         return prompt
 
-    def _continued(self, request: Request) -> str:
+    def _continued(self, request: ChatRequest) -> str:
         """The render up to the end of the last message's text."""
         last = request.messages[-1]
         text = _text_of(last.get("content")) or last.get("reasoning_content") or last.get("reasoning")
@@ -257,7 +257,7 @@ class ChatTemplate:
                 return whole[: at + len(shown)]
         raise RequestError("continue_final_message", "the template does not show the last message's text as it is")
 
-    def _head_keywords(self, request: Request, prompt: str) -> dict[str, Any]:
+    def _head_keywords(self, request: ChatRequest, prompt: str) -> dict[str, Any]:
         """What tells the parser where the answer begins.  Of an answer that is continued it gets no more of the prompt
         than that: others wrote what stands before it, and may have written what looks like a turn's start."""
         if not request.continue_final_message:
@@ -272,7 +272,7 @@ class ChatTemplate:
         start -= len(known_head(prompt[:start], turn.heads, turn.anchors))
         return {"prompt": prompt[start:], "continue_final_message": True}
 
-    def _refuse_impossible(self, request: Request) -> None:
+    def _refuse_impossible(self, request: ChatRequest) -> None:
         wants_calls = bool(request.tools) and request.tool_choice != "none"
         if wants_calls and self.ir.tools.format == "none":
             name = self.ir.provenance.name
@@ -311,7 +311,7 @@ class ChatTemplate:
         except (RequestError, RenderFailed):
             return ""
 
-    def _grammar(self, request: Request, prompt: str) -> tuple[str, bool, tuple[tuple[str, str], ...]]:
+    def _grammar(self, request: ChatRequest, prompt: str) -> tuple[str, bool, tuple[tuple[str, str], ...]]:
         if request.grammar is not None:
             return request.grammar, False, ()
         parallel = request.parallel_tool_calls is not False and self.ir.tools.parallel

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from tplc.errors import BadMessage
 from tplc.ir.nodes import Layout, PairArguments, Slot, TemplateIR, Text
 from tplc.ir.printed import quoted
-from tplc.ir.write import Part, write_parts
+from tplc.ir.write import WrittenPart, write_parts
 from tplc.verify.battery import Case
 from tplc.verify.compare import as_message
 
@@ -160,7 +160,7 @@ def _helps(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _Spot:
     """Where a render and the format part: what stands there in each, with what is around, and the format's marker."""
 
     rendered: str
@@ -170,7 +170,7 @@ class _Place:
     marker: str
 
 
-def _place(ir: TemplateIR, one: Tried) -> _Place | None:
+def _place(ir: TemplateIR, one: Tried) -> _Spot | None:
     try:
         parts = write_parts(ir, as_message(ir, one.case))
     except BadMessage:
@@ -180,7 +180,7 @@ def _place(ir: TemplateIR, one: Tried) -> _Place | None:
         return None
     at = _first_difference(said, one.turn)
     in_turn = _first_difference(one.turn, said)
-    return _Place(one.turn[in_turn:], said[at:], _around(one.turn, in_turn), _around(said, at), _marker_at(parts, at))
+    return _Spot(one.turn[in_turn:], said[at:], _around(one.turn, in_turn), _around(said, at), _marker_at(parts, at))
 
 
 def _around(text: str, at: int) -> str:
@@ -194,7 +194,7 @@ def _first_difference(text: str, other: str) -> int:
     return next((at for (at, ch), sign in zip(signs, others, strict=False) if ch != sign), len(text))
 
 
-def _marker_at(parts: Sequence[Part], at: int) -> str:
+def _marker_at(parts: Sequence[WrittenPart], at: int) -> str:
     for part in parts:
         if at < len(part.text):
             return part.text if part.kind == "marker" else ""

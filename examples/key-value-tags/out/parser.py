@@ -1246,7 +1246,7 @@ PYTHON = Pattern(r"""('[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|\b(?:Tru
 TO_ESCAPE = Pattern(r'\\(.)|["\x00-\x1f]')
 
 
-class Words(dict):  # type: ignore[type-arg]
+class ValueWords(dict):  # type: ignore[type-arg]
     """What is written for true, false and null, and all that begins such a word."""
 
     def __init__(self, words: dict[str, str]) -> None:
@@ -1305,7 +1305,7 @@ def nested_json(text: str) -> str | None:
 
 
 class RawPairs(Pairs):
-    WORDS: ClassVar[Words]
+    WORDS: ClassVar[ValueWords]
     VALUE_END: ClassVar[End]
     VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, where the closing marker repeats it
     # Around the key of a pair that begins a line: one that the schema knows ends a value that VALUE_CLOSERS did not.
@@ -1583,7 +1583,7 @@ class StreamParser(RawPairs):
     PAIR = PAIR_HEADER
     USUAL_PAIR = (Usual("[k]"),)
     RESUMES = True
-    WORDS = Words(WORDS_OF_VALUES)
+    WORDS = ValueWords(WORDS_OF_VALUES)
     VALUE_CLOSERS = VALUE_END
     NEXT_PAIR = ("\n[k]", "[/k]\n[v]")
     VALUE_END = AFTER_VALUE

@@ -1233,7 +1233,7 @@ PYTHON = Pattern(r"""('[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|\b(?:Tru
 TO_ESCAPE = Pattern(r'\\(.)|["\x00-\x1f]')
 
 
-class Words(dict):  # type: ignore[type-arg]
+class ValueWords(dict):  # type: ignore[type-arg]
     """What is written for true, false and null, and all that begins such a word."""
 
     def __init__(self, words: dict[str, str]) -> None:
@@ -1292,7 +1292,7 @@ def nested_json(text: str) -> str | None:
 
 
 class RawPairs(Pairs):
-    WORDS: ClassVar[Words]
+    WORDS: ClassVar[ValueWords]
     VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, where the closing marker repeats it
     _end: End
     _in_value = False
@@ -1434,7 +1434,7 @@ class HoldingTranscript(Transcript):
         return "".join(self.held.pop())
 
 
-class Elements(RawPairs):
+class ElementPairs(RawPairs):
     ELEMENT: ClassVar[Marks]  # what opens an item or a pair; "broken": a closing marker
     ITEM_END: ClassVar[str]
 
@@ -1687,7 +1687,7 @@ WORDS_OF_VALUES = {"False": "false", "None": "null", "True": "true", "false": "f
 ELEMENT = Marks(item=ITEM_START, pair=PAIR_START, broken=VALUE_END_AROUND_KEY[:1])
 
 
-class StreamParser(Elements):
+class StreamParser(ElementPairs):
     HEADS = PROMPT_HEADS
     CALLS = True
     AT_LINES = True
@@ -1701,7 +1701,7 @@ class StreamParser(Elements):
     BETWEEN = BETWEEN_PAIRS
     PAIR = PAIR_HEADER
     USUAL_PAIR = (Usual("^<"),)
-    WORDS = Words(WORDS_OF_VALUES)
+    WORDS = ValueWords(WORDS_OF_VALUES)
     VALUE_CLOSE = VALUE_END_AROUND_KEY
     ELEMENT = ELEMENT
     ITEM_END = ITEM_END[0]

@@ -36,19 +36,19 @@ def conflicts(made: Arranged) -> list[tuple[Expr, Expr]]:
 
 
 @dataclass
-class _Place:
+class _Position:
     """A terminal, a token or a schema where it stands, and the places that may come next; None is the end."""
 
     symbol: Expr
-    next: list[_Place | None] = field(default_factory=list)
+    next: list[_Position | None] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class _Part:
     """The places that a part of a rule begins and ends with; whether it may be empty."""
 
-    first: tuple[_Place, ...]
-    last: tuple[_Place, ...]
+    first: tuple[_Position, ...]
+    last: tuple[_Position, ...]
     empty: bool
 
 
@@ -61,8 +61,8 @@ class _Check:
         self._beginnings: dict[Expr, tuple[Ranges, bool]] = {}
         self._empty = self._empty_rules()
         self._bodies: dict[str, _Part] = {}
-        self._places: list[_Place] = []
-        self._calls: list[tuple[str, _Place]] = []
+        self._places: list[_Position] = []
+        self._calls: list[tuple[str, _Position]] = []
         self._link()
 
     # Positions (Glushkov), with rules called and returned from
@@ -105,15 +105,15 @@ class _Check:
             if expr.high != 1:
                 _lead(part.last, part.first)
             return _Part(part.first, part.last, part.empty or expr.low == 0)
-        place = _Place(expr)
+        place = _Position(expr)
         self._places.append(place)
         if isinstance(expr, Ref) and expr.name in self._made.rules:
             self._calls.append((expr.name, place))
         return _Part((place,), (place,), self._may_be_empty(expr, self._empty))
 
     def _in_a_row(self, parts: list[_Part]) -> _Part:
-        first: list[_Place] = []
-        last: list[_Place] = []
+        first: list[_Position] = []
+        last: list[_Position] = []
         empty = True
         for part in parts:
             _lead(last, part.first)
@@ -122,9 +122,9 @@ class _Check:
             empty = empty and part.empty
         return _Part(tuple(first), tuple(last), empty)
 
-    def _begins(self, places: Iterable[_Place | None]) -> list[_Place | None]:
+    def _begins(self, places: Iterable[_Position | None]) -> list[_Position | None]:
         """The places of terminals that these begin with: into the rules that they call."""
-        found: dict[int, _Place | None] = {}
+        found: dict[int, _Position | None] = {}
         todo = list(places)
         seen: set[int] = set()
         while todo:
@@ -139,24 +139,24 @@ class _Check:
                     found[id(place)] = place
         return list(found.values())
 
-    def _is_call(self, place: _Place) -> bool:
+    def _is_call(self, place: _Position) -> bool:
         return isinstance(place.symbol, Ref) and place.symbol.name in self._made.rules
 
-    def _behind(self) -> dict[int, list[_Place | None]]:
+    def _behind(self) -> dict[int, list[_Position | None]]:
         """What may come behind each place, rules entered and left."""
-        returns: dict[str, list[_Place | None]] = {name: [] for name in self._made.rules}
+        returns: dict[str, list[_Position | None]] = {name: [] for name in self._made.rules}
         returns[ROOT] = [None]
         enders: dict[int, list[str]] = {}
         for name, part in self._bodies.items():
             for place in part.last:
                 enders.setdefault(id(place), []).append(name)
-        behind: dict[int, dict[int, _Place | None]] = {id(place): {} for place in self._places}
+        behind: dict[int, dict[int, _Position | None]] = {id(place): {} for place in self._places}
         changed = True
         while changed:
             changed = False
             for place in self._places:
                 held = behind[id(place)]
-                new: list[_Place | None] = list(place.next)
+                new: list[_Position | None] = list(place.next)
                 for name in enders.get(id(place), ()):
                     new += returns[name]
                 for one in new:
@@ -175,11 +175,11 @@ class _Check:
 
     def conflicts(self) -> list[tuple[Expr, Expr]]:
         behind = {place: self._begins(next_) for place, next_ in self._behind().items()}
-        todo: list[tuple[_Place, _Place]] = []
+        todo: list[tuple[_Position, _Position]] = []
         seen: set[tuple[int, int]] = set()
         found: dict[tuple[Expr, Expr], None] = {}
 
-        def meet(places: list[_Place | None], others: list[_Place | None]) -> None:
+        def meet(places: list[_Position | None], others: list[_Position | None]) -> None:
             for one in places:
                 for other in others:
                     if one is not None and other is not None and (id(one), id(other)) not in seen:
@@ -198,7 +198,7 @@ class _Check:
                 meet(behind[id(one)], behind[id(other)])
         return list(found)
 
-    def _goes_on(self, one: _Place, other: _Place, behind: Mapping[int, list[_Place | None]]) -> bool:
+    def _goes_on(self, one: _Position, other: _Position, behind: Mapping[int, list[_Position | None]]) -> bool:
         if isinstance(one.symbol, Written) or isinstance(other.symbol, Written):
             # What opens a schema's object is no terminal's.
             opened = codepoints.intersection(self._first_of(one.symbol), self._first_of(other.symbol))
@@ -288,7 +288,7 @@ class _Check:
         return expr
 
 
-def _lead(places: Iterable[_Place], to: Iterable[_Place]) -> None:
+def _lead(places: Iterable[_Position], to: Iterable[_Position]) -> None:
     targets = list(to)
     for place in places:
         place.next += targets

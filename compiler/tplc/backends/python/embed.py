@@ -50,7 +50,7 @@ Import = tuple[str, str]  # module and name; the name is "" for `import module`
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Fragment:
     """Lines of a definition: a member of a class, or what is around the members.  `inherited`: the methods that it
     takes from a base, of that base ("" for the next)."""
 
@@ -65,7 +65,7 @@ class Part:
 class Definition:
     names: tuple[str, ...]
     bases: tuple[str, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[Fragment, ...]
     imports: tuple[tuple[str, Import], ...]
     type_imports: tuple[tuple[str, Import], ...]
     only_types: bool
@@ -176,9 +176,9 @@ class _Family:
 
 def _reachable(
     definitions: list[Definition], names: frozenset[str], attributes: frozenset[str], family: _Family
-) -> dict[str, set[Part]]:
+) -> dict[str, set[Fragment]]:
     """The parts of definitions, by their first names: names lead to definitions, attributes to members."""
-    kept: dict[str, set[Part]] = {}
+    kept: dict[str, set[Fragment]] = {}
     used, members = {*names, "Message", "Delta", "ToolCall", "Function"}, {*attributes, *_PUBLIC}
     replaced, size = family.replaced(), (-1, -1, -1)
     while size != (size := (len(used), len(members), len(replaced))):
@@ -280,7 +280,7 @@ def _imports(body: list[ast.stmt]) -> Iterator[tuple[str, Import]]:
             yield from ((alias.name, (node.module, alias.name)) for alias in node.names)
 
 
-def _parts(node: ast.stmt, lines: list[str]) -> Iterator[Part]:
+def _parts(node: ast.stmt, lines: list[str]) -> Iterator[Fragment]:
     """The definition's lines, a part for each member and for what is between."""
     start, stop = _first_line(node, lines), node.end_lineno or node.lineno
     if not isinstance(node, ast.ClassDef):
@@ -303,11 +303,11 @@ def _parts(node: ast.stmt, lines: list[str]) -> Iterator[Part]:
         yield _part("", lines[start:stop], between, node.col_offset)
 
 
-def _part(member: str, lines: list[str], nodes: list[ast.AST], indent: int) -> Part:
+def _part(member: str, lines: list[str], nodes: list[ast.AST], indent: int) -> Fragment:
     walked = [item for node in nodes for item in ast.walk(node)]
     own = member or any(isinstance(node, ast.FunctionDef) for node in nodes)
     inherited = [(_base(item.value), item.attr) for item in walked if isinstance(item, ast.Attribute)]
-    return Part(
+    return Fragment(
         member,
         tuple(line[indent:] for line in lines),
         _names(walked) - (_local(walked) if own else frozenset()),

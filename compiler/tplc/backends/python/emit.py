@@ -94,7 +94,7 @@ def _bases(facts: Acceptor) -> list[str]:
         return ["Objects"]
     if calls.pairs.quoted:
         return ["QuotedPairs"]
-    raw = ["Wraps"] * bool(calls.pairs.wrap) + ["Elements"] * bool(calls.pairs.items)
+    raw = ["Wraps"] * bool(calls.pairs.wrap) + ["ElementPairs"] * bool(calls.pairs.items)
     raw += ["GuessedPairs"] * calls.pairs.guessed
     return raw or ["RawPairs"]
 
@@ -611,7 +611,7 @@ def _attributes_of_pairs(pairs: PairForm) -> list[str]:
     if pairs.quoted:
         patterns = [called("Pattern", [literal(pattern)]) for pattern in _follow(pairs.following)]
         return lines + assignment("FOLLOW", called("", patterns), 4)
-    lines.append("    WORDS = Words(WORDS_OF_VALUES)")
+    lines.append("    WORDS = ValueWords(WORDS_OF_VALUES)")
     lines += _attributes_of_raw(pairs)
     if pairs.types:
         lines.append("    TYPE_WORDS = TYPES_OF_WORDS")

@@ -35,7 +35,7 @@ def _escaped(char: str, quote: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class Bracketed:
     """`function(items)`, a tuple where there is no function, a mapping where it is "{"."""
 
     function: str
@@ -49,20 +49,20 @@ class Group:
         return f"{self.name}{self.function}({items}{',' * (not self.function and len(self.items) == 1)})"
 
 
-Expression = str | Group
+Expression = str | Bracketed
 
 
-def texts(items: Iterable[str], name: str = "") -> Group:
+def texts(items: Iterable[str], name: str = "") -> Bracketed:
     """A tuple of string literals."""
-    return Group("", tuple(literal(item) for item in items), name and f"{name}=")
+    return Bracketed("", tuple(literal(item) for item in items), name and f"{name}=")
 
 
-def called(function: str, items: Iterable[Expression]) -> Group:
-    return Group(function, tuple(items))
+def called(function: str, items: Iterable[Expression]) -> Bracketed:
+    return Bracketed(function, tuple(items))
 
 
-def mapping(pairs: Iterable[tuple[object, object]]) -> Group:
-    return Group("{", tuple(f"{key}: {value}" for key, value in pairs))
+def mapping(pairs: Iterable[tuple[object, object]]) -> Bracketed:
+    return Bracketed("{", tuple(f"{key}: {value}" for key, value in pairs))
 
 
 def assignment(name: str, value: Expression, indent: int = 0) -> list[str]:

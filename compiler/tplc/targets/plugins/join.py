@@ -19,7 +19,7 @@ _OWN = ("tplc.targets.plugins", "tplc_runtime")
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ModuleText:
     """A module's imports, as (module, name) with the name "" for `import module`, and its code without them."""
 
     imports: tuple[tuple[str, str], ...]
@@ -27,23 +27,23 @@ class Piece:
 
 
 @cache
-def piece(name: str) -> Piece:
+def piece(name: str) -> ModuleText:
     """A module of `source/`."""
     text = (resources.files("tplc.targets.plugins.source") / f"{name}.py").read_text(encoding="utf-8")
     body = [node for node in ast.parse(text).body if not _is_text(node)]
     taken = [node for node in body if isinstance(node, ast.Import | ast.ImportFrom)]
     first = next(node for node in body if node not in taken)
     lines = text.splitlines()[_start(first) - 1 :]
-    return Piece(tuple(_imported(taken)), "\n".join(lines))
+    return ModuleText(tuple(_imported(taken)), "\n".join(lines))
 
 
-def join(parser: str, parts: Sequence[Piece | str], usage: str) -> str:
+def join(parser: str, parts: Sequence[ModuleText | str], usage: str) -> str:
     """`usage` is said behind the header of the parser."""
     header, future, rest = parser.partition(_FUTURE)
     imports, _, code = rest.lstrip("\n").partition("\n\n")
     told = [f"# {line}".rstrip() for line in ["", *usage.splitlines()]]
-    own = [pair for part in parts if isinstance(part, Piece) for pair in part.imports]
-    codes = [part.code if isinstance(part, Piece) else part for part in parts]
+    own = [pair for part in parts if isinstance(part, ModuleText) for pair in part.imports]
+    codes = [part.code if isinstance(part, ModuleText) else part for part in parts]
     blocks = [
         header.rstrip("\n") + "\n" + "\n".join(told),
         future.rstrip("\n"),
