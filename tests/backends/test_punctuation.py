@@ -96,7 +96,7 @@ CONTINUED = {"continue_final_message": True}
         ("signs", "<<Two?" + CALL, ("Two?" + CALL, None, [])),
         ("signs", "<<Two?\n" + CALL + "1 << 3", ("Two?\n", "1 << 3", ["f"])),
         ("signs", "<call>none << 1", (None, "<call>none << 1", [])),
-        ("signs", "1 <end>\n<<Two?>>x", ("Two?", "1 x", [])),
+        ("signs", "1 <end>\n<<Two?>>x", (None, "1 ", [])),
         ("signs", "1 <assistant><<Two?>>x << y", ("Two?", "1 x << y", [])),
         ("signs", "1 </call> << x", (None, "1 </call> << x", [])),
         ("signs", "</call> <<Two?>>x", (None, "</call> <<Two?>>x", [])),

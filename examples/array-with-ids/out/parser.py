@@ -1313,12 +1313,12 @@ class Machine(Copied):
         return None
 
     def _over(self) -> bool:
-        # over = (CALL_START call)? | text, which is no part of the turn
+        # over = (TURN_START? CALL_START call) | text, which is no part of the turn
         if self._fresh:
             kind = self._next(self.AFTER_END)
             if kind is None:
                 return False
-            if kind == "call":
+            if kind:
                 self._state = type(self)._content
                 return True
             self._pos = next_char(self._buf, self._pos)
@@ -1775,6 +1775,7 @@ AFTER_CALL = Marks(
     end=TURN_END,
     empty=EMPTY_CALL,
 )
+AFTER_TURN = Marks(call=CALL_START)
 CALL_BREAKS = Marks(mark=("{{DO}} [{", "{{END}}"))
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
@@ -1803,7 +1804,7 @@ class StreamParser(UsualObjects):
     SPACE = " "
     STYLES = (STYLE, STYLE, STYLE)
     OPENERS = CALL_START
-    AFTER_END = IN_CONTENT
+    AFTER_END = AFTER_TURN
     BREAKS = CALL_BREAKS
     USUAL_NEXT = (Usual(', {"id": "'),)
     FIELDS = CALL_FIELDS

@@ -945,12 +945,12 @@ class Machine(Copied):
         return None
 
     def _over(self) -> bool:
-        # over = (CALL_START call)? | text, which is no part of the turn
+        # over = (TURN_START? CALL_START call) | text, which is no part of the turn
         if self._fresh:
             kind = self._next(self.AFTER_END)
             if kind is None:
                 return False
-            if kind == "call":
+            if kind:
                 self._state = type(self)._content
                 return True
             self._pos = next_char(self._buf, self._pos)
@@ -1582,6 +1582,7 @@ AFTER_CALL = Marks(
     stray=STRAY,
     empty=EMPTY_CALL,
 )
+AFTER_TURN = Marks(call=CALL_START, header=('<-assistant-><act name="', '<-assistant-><act name="'))
 CALL_HEADER = (("name", Marks(suffix=NAME_END), ""),)
 CALL_BREAKS = Marks(mark=("</act>", '<act name="'))
 BETWEEN_PAIRS = Marks(pair=PAIR_START, skip=("</arg>",), next=("</act>", '\n<act name="', '<act name="', "<-/->\n"))
@@ -1597,7 +1598,7 @@ class StreamParser(Wraps):
     ANCHORS = TURN_ANCHORS
     AROUND_REASONING = (("<quiet>",), ("</quiet>",))
     OPENERS = CALL_START
-    AFTER_END = IN_CONTENT
+    AFTER_END = AFTER_TURN
     BREAKS = CALL_BREAKS
     USUAL_NEXT = (Usual('</act>\n<act name="'), Usual('<act name="'))
     CLOSED = True

@@ -1320,12 +1320,12 @@ class Machine(Copied):
         return None
 
     def _over(self) -> bool:
-        # over = (CALL_START call)? | text, which is no part of the turn
+        # over = (TURN_START? CALL_START call) | text, which is no part of the turn
         if self._fresh:
             kind = self._next(self.AFTER_END)
             if kind is None:
                 return False
-            if kind == "call":
+            if kind:
                 self._state = type(self)._content
                 return True
             self._pos = next_char(self._buf, self._pos)
@@ -1672,6 +1672,15 @@ AFTER_CALL = Marks(
     stray=STRAY,
     empty=EMPTY_CALL,
 )
+AFTER_TURN = Marks(
+    call=CALL_START,
+    header=(
+        "{start}assistant{to}fn.",
+        "{start}assistant{channel}work{to}fn.",
+        "{start}assistant{channel}reply{to}fn.",
+        "{start}assistant{channel}notes{to}fn.",
+    ),
+)
 CALL_HEADER = (("name", Marks(suffix=NAME_END, bare=("{",)), ""),)
 CALL_BREAKS = Marks(
     mark=("{invoke}", "{to}fn.", "{channel}work{to}fn.", "{channel}reply{to}fn.", "{channel}notes{to}fn.", "{done}")
@@ -1690,7 +1699,7 @@ class StreamParser(Objects):
     AROUND_REASONING = (("{channel}notes{body}",), ("{stop}",))
     STYLES = (STYLE, STYLE, STYLE)
     OPENERS = CALL_START
-    AFTER_END = IN_CONTENT
+    AFTER_END = AFTER_TURN
     BREAKS = CALL_BREAKS
     USUAL_NEXT = (Usual("{invoke}{start}assistant{to}fn."), Usual("{start}assistant{to}fn."))
     CLOSED = True

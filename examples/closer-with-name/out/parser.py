@@ -1307,12 +1307,12 @@ class Machine(Copied):
         return None
 
     def _over(self) -> bool:
-        # over = (CALL_START call)? | text, which is no part of the turn
+        # over = (TURN_START? CALL_START call) | text, which is no part of the turn
         if self._fresh:
             kind = self._next(self.AFTER_END)
             if kind is None:
                 return False
-            if kind == "call":
+            if kind:
                 self._state = type(self)._content
                 return True
             self._pos = next_char(self._buf, self._pos)
@@ -1652,6 +1652,7 @@ AFTER_CALL = Marks(
     header=TURN_START,
     stray=STRAY,
 )
+AFTER_TURN = Marks(call=CALL_START, header=("\\assistant\\\\begin{", "\\assistant\\\\begin{"))
 CALL_HEADER = (("name", Marks(suffix=NAME_END, bare=("{",)), ""),)
 CALL_BREAKS = Marks(mark=("\\begin{", "\\stop\\"))
 CALL_TAIL = (("name", Marks(suffix=NAME_AGAIN_END), ""),)
@@ -1670,7 +1671,7 @@ class StreamParser(Objects):
     AROUND_REASONING = (("\\reflect{",), ("}reflect\\",))
     STYLES = (STYLE, STYLE, STYLE)
     OPENERS = CALL_START
-    AFTER_END = IN_CONTENT
+    AFTER_END = AFTER_TURN
     BREAKS = CALL_BREAKS
     CLOSED = True
 

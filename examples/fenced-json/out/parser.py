@@ -1322,12 +1322,12 @@ class Machine(Copied):
         return None
 
     def _over(self) -> bool:
-        # over = (CALL_START call)? | text, which is no part of the turn
+        # over = (TURN_START? CALL_START call) | text, which is no part of the turn
         if self._fresh:
             kind = self._next(self.AFTER_END)
             if kind is None:
                 return False
-            if kind == "call":
+            if kind:
                 self._state = type(self)._content
                 return True
             self._pos = next_char(self._buf, self._pos)
@@ -1666,6 +1666,7 @@ AFTER_CALL = Marks(
     stray=STRAY,
     empty=EMPTY_CALL,
 )
+AFTER_TURN = Marks(call=CALL_START, header=("〔助手〕〔调用〕〔一个〕function〔名〕", "〔助手〕〔一个〕function〔名〕"))
 CALL_HEADER = (("name", Marks(suffix=NAME_END, bare=("{",)), ""),)
 CALL_BREAKS = Marks(
     mark=("```〔/一个〕", "〔/调用〕", "〔调用〕〔一个〕function〔名〕", "〔一个〕function〔名〕", "〔完〕")
@@ -1684,7 +1685,7 @@ class StreamParser(Objects):
     AROUND_REASONING = (("〔思考〕",), ("〔/思考〕",))
     STYLES = (STYLE, STYLE, STYLE)
     OPENERS = CALL_START
-    AFTER_END = IN_CONTENT
+    AFTER_END = AFTER_TURN
     BREAKS = CALL_BREAKS
     USUAL_NEXT = (Usual("```〔/一个〕\n〔一个〕function〔名〕"), Usual("〔一个〕function〔名〕"))
     CLOSED = True

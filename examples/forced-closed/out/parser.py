@@ -1325,12 +1325,12 @@ class Machine(Copied):
         return None
 
     def _over(self) -> bool:
-        # over = (CALL_START call)? | text, which is no part of the turn
+        # over = (TURN_START? CALL_START call) | text, which is no part of the turn
         if self._fresh:
             kind = self._next(self.AFTER_END)
             if kind is None:
                 return False
-            if kind == "call":
+            if kind:
                 self._state = type(self)._content
                 return True
             self._pos = next_char(self._buf, self._pos)
@@ -1808,6 +1808,7 @@ AFTER_CALL = Marks(
     stray=STRAY,
     empty=EMPTY_CALL,
 )
+AFTER_TURN = Marks(call=CALL_START, header=("[[assistant]][[call ",))
 CALL_HEADER = (("index", Marks(suffix=INDEX_END, bare=("{",)), ""),)
 CALL_BREAKS = Marks(mark=("[[/call]", "[[call"))
 STYLE = Style(
@@ -1826,7 +1827,7 @@ class StreamParser(CallObjects):
     AROUND_REASONING = (("[[depth]]",), ("[[/depth]]",))
     STYLES = (STYLE, STYLE, STYLE)
     OPENERS = CALL_START
-    AFTER_END = IN_CONTENT
+    AFTER_END = AFTER_TURN
     BREAKS = CALL_BREAKS
     USUAL_NEXT = (Usual("[[/call]][[call "), Usual("[[call "))
     CLOSED = True

@@ -1304,12 +1304,12 @@ class Machine(Copied):
         return None
 
     def _over(self) -> bool:
-        # over = (CALL_START call)? | text, which is no part of the turn
+        # over = (TURN_START? CALL_START call) | text, which is no part of the turn
         if self._fresh:
             kind = self._next(self.AFTER_END)
             if kind is None:
                 return False
-            if kind == "call":
+            if kind:
                 self._state = type(self)._content
                 return True
             self._pos = next_char(self._buf, self._pos)
@@ -1646,6 +1646,7 @@ AFTER_CALL = Marks(
     header=TURN_START,
     stray=STRAY,
 )
+AFTER_TURN = Marks(call=CALL_START, header=(">assistant<@@",))
 CALL_HEADER = (("name", Marks(next=("{",)), ""),)
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
@@ -1661,7 +1662,7 @@ class StreamParser(Objects):
     AROUND_REASONING = (("<sketch>",), ("</sketch>",))
     STYLES = (STYLE, STYLE, STYLE)
     OPENERS = CALL_START
-    AFTER_END = IN_CONTENT
+    AFTER_END = AFTER_TURN
     CLOSED = True
 
     def feed(self, chunk: str) -> list[Delta]:

@@ -1310,12 +1310,12 @@ class Machine(Copied):
         return None
 
     def _over(self) -> bool:
-        # over = (CALL_START call)? | text, which is no part of the turn
+        # over = (TURN_START? CALL_START call) | text, which is no part of the turn
         if self._fresh:
             kind = self._next(self.AFTER_END)
             if kind is None:
                 return False
-            if kind == "call":
+            if kind:
                 self._state = type(self)._content
                 return True
             self._pos = next_char(self._buf, self._pos)
@@ -1641,6 +1641,7 @@ AFTER_CALL = Marks(
     header=TURN_START,
     empty=EMPTY_CALL,
 )
+AFTER_TURN = Marks(call=CALL_START, header=("[=assistant=][=ask=][=one=]functions.", "[=assistant=][=one=]functions."))
 CALL_HEADER = (("name", Marks(suffix=NAME_END), ""), ("index", Marks(suffix=INDEX_END, bare=("{",)), ""))
 CALL_BREAKS = Marks(mark=("[=/one=]", "[=/ask=]", "[=ask=][=one=]functions.", "[=one=]functions.", "[=close=]"))
 STYLE = Style(
@@ -1656,7 +1657,7 @@ class StreamParser(Objects):
     ANCHORS = TURN_ANCHORS
     STYLES = (STYLE, STYLE, STYLE)
     OPENERS = CALL_START
-    AFTER_END = IN_CONTENT
+    AFTER_END = AFTER_TURN
     BREAKS = CALL_BREAKS
     USUAL_NEXT = (Usual("[=/one=][=one=]functions."), Usual("[=one=]functions."))
     CLOSED = True

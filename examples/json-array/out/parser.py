@@ -1323,12 +1323,12 @@ class Machine(Copied):
         return None
 
     def _over(self) -> bool:
-        # over = (CALL_START call)? | text, which is no part of the turn
+        # over = (TURN_START? CALL_START call) | text, which is no part of the turn
         if self._fresh:
             kind = self._next(self.AFTER_END)
             if kind is None:
                 return False
-            if kind == "call":
+            if kind:
                 self._state = type(self)._content
                 return True
             self._pos = next_char(self._buf, self._pos)
@@ -1799,6 +1799,7 @@ AFTER_CALL = Marks(
     stray=STRAY,
     empty=EMPTY_CALL,
 )
+AFTER_TURN = Marks(call=CALL_START, header=("«assistant»«wishes»[{",))
 CALL_BREAKS = Marks(mark=("]«/wishes»", "«/wishes»", "«wishes»[{", "«/»"))
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
@@ -1823,7 +1824,7 @@ class StreamParser(UsualObjects):
     AROUND_REASONING = (("«aside»",), ("«/aside»",))
     STYLES = (STYLE, STYLE, STYLE)
     OPENERS = CALL_START
-    AFTER_END = IN_CONTENT
+    AFTER_END = AFTER_TURN
     BREAKS = CALL_BREAKS
     USUAL_NEXT = (Usual(', {"name": "'),)
     FIELDS = CALL_FIELDS

@@ -944,12 +944,12 @@ class Machine(Copied):
         return None
 
     def _over(self) -> bool:
-        # over = (CALL_START call)? | text, which is no part of the turn
+        # over = (TURN_START? CALL_START call) | text, which is no part of the turn
         if self._fresh:
             kind = self._next(self.AFTER_END)
             if kind is None:
                 return False
-            if kind == "call":
+            if kind:
                 self._state = type(self)._content
                 return True
             self._pos = next_char(self._buf, self._pos)
@@ -1560,6 +1560,7 @@ AFTER_CALL = Marks(
     stray=STRAY,
     empty=EMPTY_CALL,
 )
+AFTER_TURN = Marks(call=CALL_START, header=("[@bot@][ability]", "[@bot@][ability]"))
 CALL_HEADER = (("name", Marks(next=("[k]", "[/ability]")), "\n"),)
 CALL_BREAKS = Marks(mark=("[/ability]", "[ability]", "[@user@]"))
 BETWEEN_PAIRS = Marks(pair=PAIR_START, skip=("[/v]",), next=("[/ability]", "\n[ability]", "[ability]", "[@user@]"))
@@ -1575,7 +1576,7 @@ class StreamParser(RawPairs):
     ANCHORS = TURN_ANCHORS
     AROUND_REASONING = (("[mull]",), ("[/mull]",))
     OPENERS = CALL_START
-    AFTER_END = IN_CONTENT
+    AFTER_END = AFTER_TURN
     BREAKS = CALL_BREAKS
     USUAL_NEXT = (Usual("[/ability]\n[ability]"), Usual("[ability]"))
     CLOSED = True

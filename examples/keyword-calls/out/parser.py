@@ -1349,12 +1349,12 @@ class Machine(Copied):
         return None
 
     def _over(self) -> bool:
-        # over = (CALL_START call)? | text, which is no part of the turn
+        # over = (TURN_START? CALL_START call) | text, which is no part of the turn
         if self._fresh:
             kind = self._next(self.AFTER_END)
             if kind is None:
                 return False
-            if kind == "call":
+            if kind:
                 self._state = type(self)._content
                 return True
             self._pos = next_char(self._buf, self._pos)
@@ -1761,6 +1761,7 @@ AFTER_CALL = Marks(
     stray=STRAY,
     empty=EMPTY_CALL,
 )
+AFTER_TURN = Marks(call=CALL_START, header=("<.assistant.><.code.>[",))
 CALL_HEADER = (("name", Marks(suffix=NAME_END), ""),)
 CALL_BREAKS = Marks(mark=("]<./code.>", "<./code.>", "<.code.>["))
 STYLE = Style(
@@ -1779,7 +1780,7 @@ class StreamParser(QuotedPairs):
     AROUND_REASONING = (("<.mind.>",), ("<./mind.>",))
     STYLES = (STYLE, STYLE, STYLE)
     OPENERS = CALL_START
-    AFTER_END = IN_CONTENT
+    AFTER_END = AFTER_TURN
     BREAKS = CALL_BREAKS
     CLOSED = True
     BETWEEN = BETWEEN_PAIRS

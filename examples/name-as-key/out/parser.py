@@ -1345,12 +1345,12 @@ class Machine(Copied):
         return None
 
     def _over(self) -> bool:
-        # over = (CALL_START call)? | text, which is no part of the turn
+        # over = (TURN_START? CALL_START call) | text, which is no part of the turn
         if self._fresh:
             kind = self._next(self.AFTER_END)
             if kind is None:
                 return False
-            if kind == "call":
+            if kind:
                 self._state = type(self)._content
                 return True
             self._pos = next_char(self._buf, self._pos)
@@ -1757,6 +1757,7 @@ AFTER_CALL = Marks(
     header=TURN_START,
     empty=EMPTY_CALL,
 )
+AFTER_TURN = Marks(call=CALL_START, header=("%answer%(use [{",))
 CALL_BREAKS = Marks(mark=("] use)", "(use [{"))
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
@@ -1774,7 +1775,7 @@ class StreamParser(CallObjects):
     AROUND_REASONING = (("(scratch",), ("scratch)",))
     STYLES = (STYLE, STYLE, STYLE)
     OPENERS = CALL_START
-    AFTER_END = IN_CONTENT
+    AFTER_END = AFTER_TURN
     BREAKS = CALL_BREAKS
     USUAL_NEXT = (Usual(', {"'),)
     FIELDS = CALL_FIELDS

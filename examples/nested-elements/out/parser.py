@@ -959,12 +959,12 @@ class Machine(Copied):
         return None
 
     def _over(self) -> bool:
-        # over = (CALL_START call)? | text, which is no part of the turn
+        # over = (TURN_START? CALL_START call) | text, which is no part of the turn
         if self._fresh:
             kind = self._next(self.AFTER_END)
             if kind is None:
                 return False
-            if kind == "call":
+            if kind:
                 self._state = type(self)._content
                 return True
             self._pos = next_char(self._buf, self._pos)
@@ -1675,6 +1675,7 @@ AFTER_CALL = Marks(
     stray=STRAY,
     empty=EMPTY_CALL,
 )
+AFTER_TURN = Marks(call=CALL_START, header=('^[assistant]^^<jobs>\n^<job of="', '^[assistant]^^<job of="'))
 CALL_HEADER = (("name", Marks(suffix=NAME_END), ""),)
 CALL_BREAKS = Marks(mark=("^</job>", "^</jobs>", '^<jobs>\n^<job of="', '^<job of="'))
 BETWEEN_PAIRS = Marks(
@@ -1694,7 +1695,7 @@ class StreamParser(ElementPairs):
     ANCHORS = TURN_ANCHORS
     AROUND_REASONING = (("^<inner voice>",), ("^</inner voice>",))
     OPENERS = CALL_START
-    AFTER_END = IN_CONTENT
+    AFTER_END = AFTER_TURN
     BREAKS = CALL_BREAKS
     USUAL_NEXT = (Usual('^</job>\n^<job of="'), Usual('^<job of="'))
     CLOSED = True

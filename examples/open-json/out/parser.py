@@ -1311,12 +1311,12 @@ class Machine(Copied):
         return None
 
     def _over(self) -> bool:
-        # over = (CALL_START call)? | text, which is no part of the turn
+        # over = (TURN_START? CALL_START call) | text, which is no part of the turn
         if self._fresh:
             kind = self._next(self.AFTER_END)
             if kind is None:
                 return False
-            if kind == "call":
+            if kind:
                 self._state = type(self)._content
                 return True
             self._pos = next_char(self._buf, self._pos)
@@ -1771,6 +1771,7 @@ AFTER_CALL = Marks(
     end=TURN_END,
     header=TURN_START,
 )
+AFTER_TURN = Marks(call=CALL_START, header=("[=assistant=][=request=]{",))
 CALL_BREAKS = Marks(mark=("[=request=]{", "[=stop=]"))
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
@@ -1787,7 +1788,7 @@ class StreamParser(UsualObjects):
     ANCHORS = TURN_ANCHORS
     STYLES = (STYLE, STYLE, STYLE)
     OPENERS = CALL_START
-    AFTER_END = IN_CONTENT
+    AFTER_END = AFTER_TURN
     BREAKS = CALL_BREAKS
     USUAL_NEXT = (Usual('[=request=]{"function": "'),)
     FIELDS = CALL_FIELDS

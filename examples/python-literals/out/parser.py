@@ -1306,12 +1306,12 @@ class Machine(Copied):
         return None
 
     def _over(self) -> bool:
-        # over = (CALL_START call)? | text, which is no part of the turn
+        # over = (TURN_START? CALL_START call) | text, which is no part of the turn
         if self._fresh:
             kind = self._next(self.AFTER_END)
             if kind is None:
                 return False
-            if kind == "call":
+            if kind:
                 self._state = type(self)._content
                 return True
             self._pos = next_char(self._buf, self._pos)
@@ -1637,6 +1637,7 @@ AFTER_CALL = Marks(
     header=TURN_START,
     empty=EMPTY_CALL,
 )
+AFTER_TURN = Marks(call=CALL_START, header=("[assistant]>[run]{'callable': '",))
 CALL_HEADER = (("name", Marks(suffix=NAME_END, bare=("{",)), ""),)
 CALL_BREAKS = Marks(mark=("}[ran]", "[ran]", "[run]{'callable': '"))
 STYLE = Style(
@@ -1652,7 +1653,7 @@ class StreamParser(Objects):
     ANCHORS = TURN_ANCHORS
     STYLES = (STYLE, STYLE, STYLE)
     OPENERS = CALL_START
-    AFTER_END = IN_CONTENT
+    AFTER_END = AFTER_TURN
     BREAKS = CALL_BREAKS
     USUAL_NEXT = (Usual("}[ran][run]{'callable': '"), Usual("[run]{'callable': '"))
     CLOSED = True

@@ -1330,12 +1330,12 @@ class Machine(Copied):
         return None
 
     def _over(self) -> bool:
-        # over = (CALL_START call)? | text, which is no part of the turn
+        # over = (TURN_START? CALL_START call) | text, which is no part of the turn
         if self._fresh:
             kind = self._next(self.AFTER_END)
             if kind is None:
                 return False
-            if kind == "call":
+            if kind:
                 self._state = type(self)._content
                 return True
             self._pos = next_char(self._buf, self._pos)
@@ -1659,6 +1659,7 @@ AFTER_CALL = Marks(
     last=OUTPUT_END,
     header=TURN_START,
 )
+AFTER_TURN = Marks(call=CALL_START, header=("#:assistant==> ",))
 CALL_HEADER = (("name", Marks(next=("{",)), ""),)
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
@@ -1674,7 +1675,7 @@ class StreamParser(Objects):
     ANCHORS = TURN_ANCHORS
     STYLES = (STYLE, STYLE, STYLE)
     OPENERS = CALL_START
-    AFTER_END = IN_CONTENT
+    AFTER_END = AFTER_TURN
     USUAL_NEXT = (Usual("==> "),)
 
     def feed(self, chunk: str) -> list[Delta]:

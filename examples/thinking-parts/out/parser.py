@@ -1315,12 +1315,12 @@ class Machine(Copied):
         return None
 
     def _over(self) -> bool:
-        # over = (CALL_START call)? | text, which is no part of the turn
+        # over = (TURN_START? CALL_START call) | text, which is no part of the turn
         if self._fresh:
             kind = self._next(self.AFTER_END)
             if kind is None:
                 return False
-            if kind == "call":
+            if kind:
                 self._state = type(self)._content
                 return True
             self._pos = next_char(self._buf, self._pos)
@@ -1653,6 +1653,7 @@ AFTER_CALL = Marks(
     end=TURN_END,
     stray=STRAY,
 )
+AFTER_TURN = Marks(call=CALL_START)
 CALL_HEADER = (("name", Marks(suffix=NAME_END, bare=("{",)), ""),)
 CALL_BREAKS = Marks(mark=("[NEED]", "[END]"))
 STYLE = Style(
@@ -1669,7 +1670,7 @@ class StreamParser(Objects):
     AROUND_REASONING = (("[PONDER]",), ("[/PONDER]",))
     STYLES = (STYLE, STYLE, STYLE)
     OPENERS = CALL_START
-    AFTER_END = IN_CONTENT
+    AFTER_END = AFTER_TURN
     BREAKS = CALL_BREAKS
     USUAL_NEXT = (Usual("[NEED]"),)
 

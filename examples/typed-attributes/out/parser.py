@@ -945,12 +945,12 @@ class Machine(Copied):
         return None
 
     def _over(self) -> bool:
-        # over = (CALL_START call)? | text, which is no part of the turn
+        # over = (TURN_START? CALL_START call) | text, which is no part of the turn
         if self._fresh:
             kind = self._next(self.AFTER_END)
             if kind is None:
                 return False
-            if kind == "call":
+            if kind:
                 self._state = type(self)._content
                 return True
             self._pos = next_char(self._buf, self._pos)
@@ -1562,6 +1562,7 @@ AFTER_CALL = Marks(
     stray=STRAY,
     empty=EMPTY_CALL,
 )
+AFTER_TURN = Marks(call=CALL_START)
 CALL_HEADER = (("name", Marks(suffix=NAME_END), ""),)
 CALL_BREAKS = Marks(mark=("⟨/step⟩", "⟨/steps⟩", '⟨steps⟩\n⟨step name="', '⟨step name="', "⟪stop⟫"))
 BETWEEN_PAIRS = Marks(
@@ -1582,7 +1583,7 @@ class StreamParser(RawPairs):
     ANCHORS = TURN_ANCHORS
     AROUND_REASONING = (("⟨ponder⟩",), ("⟨/ponder⟩",))
     OPENERS = CALL_START
-    AFTER_END = IN_CONTENT
+    AFTER_END = AFTER_TURN
     BREAKS = CALL_BREAKS
     USUAL_NEXT = (Usual('⟨/step⟩\n⟨step name="'), Usual('⟨step name="'))
     CLOSED = True

@@ -1345,12 +1345,12 @@ class Machine(Copied):
         return None
 
     def _over(self) -> bool:
-        # over = (CALL_START call)? | text, which is no part of the turn
+        # over = (TURN_START? CALL_START call) | text, which is no part of the turn
         if self._fresh:
             kind = self._next(self.AFTER_END)
             if kind is None:
                 return False
-            if kind == "call":
+            if kind:
                 self._state = type(self)._content
                 return True
             self._pos = next_char(self._buf, self._pos)
@@ -1743,6 +1743,7 @@ AFTER_CALL = Marks(
     header=TURN_START,
     empty=EMPTY_CALL,
 )
+AFTER_TURN = Marks(call=CALL_START, header=("⟪assistant⟫⟨do ",))
 CALL_HEADER = (("name", Marks(next=("⟩",)), " \t\n"),)
 CALL_BREAKS = Marks(mark=("⟨do", "⟪stop⟫"))
 STYLE = Style(
@@ -1760,7 +1761,7 @@ class StreamParser(QuotedPairs):
     ANCHORS = TURN_ANCHORS
     STYLES = (STYLE, STYLE, STYLE)
     OPENERS = CALL_START
-    AFTER_END = IN_CONTENT
+    AFTER_END = AFTER_TURN
     BREAKS = CALL_BREAKS
     USUAL_NEXT = (Usual("⟩⟨do "), Usual("⟨do "))
     CLOSED = True

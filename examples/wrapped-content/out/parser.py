@@ -1324,12 +1324,12 @@ class Machine(Copied):
         return None
 
     def _over(self) -> bool:
-        # over = (CALL_START call)? | text, which is no part of the turn
+        # over = (TURN_START? CALL_START call) | text, which is no part of the turn
         if self._fresh:
             kind = self._next(self.AFTER_END)
             if kind is None:
                 return False
-            if kind == "call":
+            if kind:
                 self._state = type(self)._content
                 return True
             self._pos = next_char(self._buf, self._pos)
@@ -1808,6 +1808,7 @@ AFTER_CALL = Marks(
     stray=STRAY,
     empty=EMPTY_CALL,
 )
+AFTER_TURN = Marks(call=CALL_START, header=("<#assistant#><#acts#>\n{",))
 CALL_BREAKS = Marks(mark=("<#/acts#>", "<#acts#>\n{", "<#over#>"))
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
@@ -1825,7 +1826,7 @@ class StreamParser(UsualObjects):
     AROUND_REASONING = (("<#plan#>",), ("<#/plan#>",))
     STYLES = (STYLE, STYLE, STYLE)
     OPENERS = CALL_START
-    AFTER_END = IN_CONTENT
+    AFTER_END = AFTER_TURN
     BREAKS = CALL_BREAKS
     USUAL_NEXT = (Usual('{"tool": "'),)
     FIELDS = CALL_FIELDS

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from tplc.backends.peg.cuts import cut_names
 from tplc.backends.peg.facts import Facts
-from tplc.backends.peg.patterns import either, leaf, some_prefix, up_to
+from tplc.backends.peg.patterns import either, group, leaf, some_prefix, up_to
 from tplc.backends.peg.rules import Rule, Section, rule, sequence
 from tplc.ir.nodes import ReasoningMode
 from tplc.lower import CallForm
@@ -82,9 +82,10 @@ def _bare_call_rules(facts: Facts) -> Iterator[Rule]:
 
 def _marker_rules(facts: Facts) -> Iterator[Rule]:
     if facts.turn_end:
+        # A call right behind the end, or behind a header there, is one of the turn's calls all the same.
+        header = rf"(?:(?:{facts.turn_header})\s*+)?" if facts.turn_header else ""
+        calls = "" if facts.bare or not facts.call_starts else f"(?!{header}{group(either(facts.call_starts))})"
         yield rule(OVER, f"turn_end ({leaf(SPACE)} after_turn)?")
-        # A call right behind the end is one of the turn's calls all the same.
-        calls = "" if facts.bare or not facts.call_starts else f"(?!{either(facts.call_starts)})"
         yield rule("after_turn", leaf(calls + ".+"))
     if facts.reasoning_open_first and facts.reasoning_open_anywhere:
         yield rule("reasoning_for_word", f"&{leaf(facts.reasoning_open_anywhere)} reasoning")

@@ -305,6 +305,9 @@ def _tables(facts: Acceptor) -> list[str]:
     lines += _marks(
         "AFTER_CALL", _after_calls(calls) + [pair for pair in [*opens, *content] if pair[1] != "CALL_START"]
     )
+    if calls.openers and calls.where == "anywhere":
+        again = [header.rstrip() + opener.lstrip() for header in facts.headers for opener in calls.openers]
+        lines += _marks("AFTER_TURN", [("call", "CALL_START"), *([("header", again)] if again else [])])
     if calls.header:
         lines += _slots("CALL_HEADER", calls.header)
     if calls.replaced:
@@ -581,7 +584,7 @@ def _attributes_of_calls(calls: CallForm) -> list[str]:
     if calls.where == "line start":
         lines.append("    DISTINCT = False")
     elif calls.openers:
-        lines += ["    OPENERS = CALL_START", "    AFTER_END = IN_CONTENT"]
+        lines += ["    OPENERS = CALL_START", "    AFTER_END = AFTER_TURN"]
     if calls.breaks:
         lines.append("    BREAKS = CALL_BREAKS")
     if calls.usual_next:
