@@ -25,12 +25,12 @@ FRAMES = 60  # of a parser at work, its states and readers in one another
 
 # Copies hold copies of the parser's own parts: its transcript, its reader, its fence.
 COPIES = {"Copied.copy", "Machine.copy", "Transcript.copy"}
-OF_A_PARSER = ([COPIES], [{*COPIES, "CallObjects.copy"}])
+OF_A_PARSER = ([COPIES], [{*COPIES, "CallObjects.copy"}], [{*COPIES, "HoldingTranscript.copy"}])
 # Beside the parsers.  The mapper walks the tree of an engine that refuses more than a hundred levels; one function of
 # the class around parsers calls the parser's of the same name.
 BESIDE = {
     "peg_mapper.py": [
-        {"_Mapper.argument", "_Mapper.element", "_Mapper.pair"},
+        {"_Mapper.argument", "_Mapper.element", "_Mapper.gathered", "_Mapper.members", "_Mapper.pair"},
         {"_Mapper.read"},  # the reader's
         {
             "_Mapper.tool_calls",
@@ -41,7 +41,7 @@ BESIDE = {
 }
 # What is called that has no definition here: tuples with names, of the library, and (of a command) what it is given.
 LIBRARY = {
-    "", "ArgumentParser", "Diagnostic", "Frame", "Mark", "_replace", "add_argument", "bisect_right",
+    "", "ArgumentParser", "Diagnostic", "Frame", "Mark", "TRANSCRIPT", "_replace", "add_argument", "bisect_right",
     "encode_basestring", "match_body", "match_word", "parse_args", "parser", "show", "signal",
 }  # fmt: skip
 
