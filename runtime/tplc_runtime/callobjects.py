@@ -32,7 +32,7 @@ class CallReader(Reader):
     def __init__(
         self, styles: tuple[Style, Style, Style], breaks: Marks, fields: Mapping[tuple[str, ...], str]
     ) -> None:
-        super().__init__(styles, (), breaks)
+        super().__init__(styles, breaks)
         self.fields = fields
         self.path: list[str] = []
         self.role = ""  # of the value that is read, which starts at this depth

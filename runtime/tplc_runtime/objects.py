@@ -30,7 +30,7 @@ class Objects(Machine):
                 self._note("expected the arguments")
                 self._out.say("arguments", "{}")
                 return self._close_call()
-            self._reader = Reader(self.STYLES, (), self.BREAKS)
+            self._reader = Reader(self.STYLES, self.BREAKS)
             self._kind = match.group()
         self._pos, self._wanted = self._reader.read(self._buf, self._pos, self._final), self._reader.wanted
         return self._said_arguments(self._reader) and self._close_call()

@@ -9,7 +9,7 @@ from .machine import NAME_LIMIT, Machine, next_char
 from .markers import Mark, Marks
 from .pattern import Pattern
 from .schema import properties_of
-from .values import Reader, Style, escaped
+from .values import FollowedReader, Style, escaped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ class Pairs(Machine):
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
     RESUMES: ClassVar[bool] = False  # and that says by itself, after text that is no pair, that one begins
     KEY_SIGNS: ClassVar[Any] = None  # what is written in keys for other signs
+    ODD_NAMES: ClassVar[bool] = True
     _resuming: Marks | None = None  # what may come after text that is no pair
     _count = 0
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that hold what ends others
@@ -149,7 +150,7 @@ class QuotedPairs(Pairs):
     FOLLOW: ClassVar[tuple[Pattern, Pattern]]
 
     def _begin_value(self, key: str, word: str) -> None:
-        self._reader = Reader(self.STYLES, self.FOLLOW, self.BREAKS)
+        self._reader = FollowedReader(self.STYLES, self.FOLLOW, self.BREAKS)
         self._state = type(self)._value
 
     def _value(self) -> bool:

@@ -23,7 +23,7 @@ from .raw import MOST_KEYS, PYTHON, WHOLE_ARGUMENTS, string_in
 from .schema import item_of, keys_of, member_of, parameters_of, types_of
 from .signs import Signs
 from .transcript import Transcript
-from .values import ESCAPE, Reader, Style, escaped, literal_of, text_of
+from .values import ESCAPE, FollowedReader, Reader, Style, escaped, literal_of, text_of
 
 if TYPE_CHECKING:
     from .message import Message
@@ -331,9 +331,10 @@ class _Mapper:
         text = self.string(value) if kind == "string" else self.read(self.of(value), over=value.end < len(self.text))
         return text if kind == "loose_object" else self.unwrapped(text)
 
-    def read(self, text: str, follow: tuple[Pattern, ...] = (), *, over: bool = False) -> str:
-        """A loose value, repaired as the generated parsers do it; `over`: the output goes on behind it."""
-        reader = Reader(self.styles, follow)
+    def read(self, text: str, *, whole: bool = False, over: bool = False) -> str:
+        """A loose value, repaired as the generated parsers do it.  `whole`: nothing follows a value; `over`: the output
+        goes on behind it."""
+        reader = FollowedReader(self.styles, WHOLE) if whole else Reader(self.styles)
         reader.read(text, 0, True)
         said, closing = reader.take(), reader.close()
         if closing and not over:
@@ -446,7 +447,7 @@ class _Mapper:
         if kind in VALUES:
             return self.json(choice)
         if kind in LOOSE:
-            return self.read(self.of(choice), WHOLE, over=choice.end < len(self.text))
+            return self.read(self.of(choice), whole=True, over=choice.end < len(self.text))
         if kind == "wrapped_text":
             inside = first(choice, "plain_text")
             return '"' + escaped(self.of(inside) if inside is not None else "") + '"'

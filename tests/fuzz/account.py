@@ -285,6 +285,25 @@ def _watch_set_id(method: Method) -> Method:
     return set_id
 
 
+def _watch_consume_head(method: Method) -> Method:
+    def consume_head(self: Any, prompt: str | None, continued: bool) -> None:
+        method(self, prompt, continued)
+        if not self._echo:  # keys that wait for what is held
+            self._trace.exempt += [frame.member for frame in getattr(self, "_frames", ())]
+
+    return consume_head
+
+
+def _watch_forget(method: Method) -> Method:
+    """What is held of arguments in the prompt is not said at all."""
+
+    def forget(self: Any, calls: int) -> None:
+        self._trace.exempt += [text for pieces in getattr(self, "held", ()) for text in pieces]
+        method(self, calls)
+
+    return forget
+
+
 def _watch_begin_object(method: Method) -> Method:
     def begin_object(self: Any, opened: str) -> None:
         self._trace.raw = []
@@ -364,6 +383,7 @@ def _watch_finish(method: Method) -> Method:
 
 
 WATCHES: Mapping[str, Callable[[Method], Method]] = {
+    "_consume_head": _watch_consume_head,
     "_text": _watch_text,
     "_slots": _watch_slots,
     "_open_call": _watch_open_call,
@@ -375,7 +395,11 @@ WATCHES: Mapping[str, Callable[[Method], Method]] = {
     "_end_value": _watch_end_value,
     "_finish": _watch_finish,
 }
-WATCHES_OF_TRANSCRIPTS: Mapping[str, Callable[[Method], Method]] = {"say": _watch_say, "set_id": _watch_set_id}
+WATCHES_OF_TRANSCRIPTS: Mapping[str, Callable[[Method], Method]] = {
+    "say": _watch_say,
+    "set_id": _watch_set_id,
+    "forget": _watch_forget,
+}
 
 
 def traced_run(form: Format, text: str, options: Mapping[str, Any]) -> tuple[Any, list[str]]:

@@ -41,7 +41,7 @@ BESIDE = {
 }
 # What is called that has no definition here: tuples with names, of the library, and (of a command) what it is given.
 LIBRARY = {
-    "", "ArgumentParser", "Diagnostic", "Frame", "Mark", "_replace", "add_argument", "bisect_right",
+    "", "ArgumentParser", "Diagnostic", "Frame", "Mark", "TRANSCRIPT", "_replace", "add_argument", "bisect_right",
     "encode_basestring", "match_body", "match_word", "parse_args", "parser", "show", "signal",
 }  # fmt: skip
 

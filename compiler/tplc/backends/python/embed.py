@@ -4,9 +4,9 @@
 
 Definitions keep the order they have in the runtime's files.  Of classes, methods and attributes that nothing refers to
 are left out, and so are methods of the parser's bases that others stand in for, and branches for what the format has
-not: `if self.FLAG` (alone, as the first of several conditions, or with other flags by `or`), where the runtime's class
-says that FLAG is false or empty and the parser says nothing.  Module docstrings and imports are left out too, and the
-imports that are needed are gathered.
+not: `if self.FLAG` (alone, as the first of several conditions, or with other flags by `or`), where FLAG is false or
+empty in the runtime's class, and neither the parser nor a class that is embedded says otherwise.  Module docstrings and
+imports are left out too, and the imports that are needed are gathered.
 """
 
 from __future__ import annotations
@@ -65,6 +65,7 @@ class Fragment:
 class Definition:
     names: tuple[str, ...]
     bases: tuple[str, ...]
+    flags: frozenset[str]  # of a class, those that are true or hold something
     parts: tuple[Fragment, ...]
     imports: tuple[tuple[str, Import], ...]
     type_imports: tuple[tuple[str, Import], ...]
@@ -83,10 +84,14 @@ def embed(code: Iterable[str], bases: Sequence[str] = ()) -> Embedded:
     """What `code`, the lines of the parser itself, needs.  Each of `bases` stands on the next, if there are several."""
     walked = [*ast.walk(ast.parse("\n".join(code)))]
     names, attributes = _names(walked) | frozenset(bases), _attributes(walked)
-    off = frozenset(flag for file in FILES for flag in _flags(file)) - _local(walked)
-    definitions = [definition for file in FILES for definition in _definitions(file, off)]
-    kept = _reachable(definitions, names, attributes, _Family.of(definitions, bases))
-    chosen = [definition for definition in definitions if definition.names[0] in kept]
+    off, chosen = frozenset(flag for file in FILES for flag in _flags(file)), None
+    on = _local(walked)
+    while chosen is None or on & off:
+        off -= on
+        definitions = [definition for file in FILES for definition in _definitions(file, off)]
+        kept = _reachable(definitions, names, attributes, _Family.of(definitions, bases))
+        chosen = [definition for definition in definitions if definition.names[0] in kept]
+        on = frozenset(flag for definition in chosen for flag in definition.flags)
     texts, used = [], set(names)
     for definition in chosen:
         parts = [part for part in definition.parts if part in kept[definition.names[0]]]
@@ -226,16 +231,15 @@ def _source(file: str) -> str:
 
 @cache
 def _flags(file: str) -> frozenset[str]:
-    """The attributes of classes that are false or empty where a parser says nothing else."""
-    classes = (node for node in ast.parse(_source(file)).body if isinstance(node, ast.ClassDef))
-    stated = (item for node in classes for item in node.body if isinstance(item, ast.AnnAssign) and item.value)
-    return frozenset(
-        item.target.id
-        for item in stated
-        if isinstance(item.target, ast.Name)
-        and item.target.id.isupper()
-        and ast.unparse(item.value or item) in ("False", "None", "()", "{}", "''")
-    )
+    """The attributes of classes that are false or empty where nothing else is said."""
+    return frozenset(flag for node in ast.parse(_source(file)).body for flag in _flags_of(node, on=False))
+
+
+def _flags_of(node: ast.stmt, *, on: bool) -> Iterator[str]:
+    for item in node.body if isinstance(node, ast.ClassDef) else ():
+        if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name) and item.value is not None:
+            if item.target.id.isupper() and (ast.unparse(item.value) not in ("False", "None", "()", "{}", "''")) == on:
+                yield item.target.id
 
 
 def _without(source: str, off: frozenset[str]) -> str:
@@ -268,7 +272,8 @@ def _definitions(file: str, off: frozenset[str] = frozenset()) -> tuple[Definiti
         if names and names != ("TYPE_CHECKING",):
             parts = tuple(_parts(node, lines))
             bases = tuple(base.id for base in getattr(node, "bases", ()) if isinstance(base, ast.Name))
-            found.append(Definition(names, bases, parts, imports, type_imports, node in guarded))
+            flags = frozenset(_flags_of(node, on=True))
+            found.append(Definition(names, bases, flags, parts, imports, type_imports, node in guarded))
     return tuple(found)
 
 
