@@ -604,6 +604,7 @@ class Machine(Copied):
     HOLDS: ClassVar[bool] = False  # `feed` looks after what is held back inside of text
     SPACE: ClassVar[str] = ""  # what the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
+    ODD_NAMES: ClassVar[bool] = False  # names that hold what ends others are looked for
     OPENERS: ClassVar[Sequence[str]] = ()  # of calls
     AFTER_END: ClassVar[Marks] = NO_MARKS  # a call right behind the end of the turn is one of its calls all the same
     DISTINCT: ClassVar[bool] = True  # they are like nothing else, so what follows is a call
@@ -1000,9 +1001,11 @@ class Machine(Copied):
         buf, others, last, start, joint = self._buf, [], "", pos, ""
         for slot, ends, stops in slots:
             pos = next_char(buf, pos)
-            known = self._known(slot, pos, ends) if self._tools else 0
-            if known < 0:
-                return values, pos, "more"
+            known = 0
+            if self.ODD_NAMES and self._tools:
+                known = self._known(slot, pos, ends)
+                if known < 0:
+                    return values, pos, "more"
             word = ends.word.match(buf, pos) if self.BREAKS.wordless and not (known or self._final) else None
             if word is not None and word.lastindex is None:
                 self._undecided, self._undecided_from = PLAIN_WORD.fullmatch, pos
@@ -1012,48 +1015,63 @@ class Machine(Copied):
                 trail = ends.trails[word.lastindex - 2]
                 pos, self._eat = word.end(1 if trail is None else 0), trail or ""
                 continue
-            mark = ends.find(buf, pos + known, stop=pos + NAME_LIMIT)
-            held = ends.held(buf, pos)
-            hold = len(buf) if self._final else held
-            end = hold if mark is None else min(hold, mark.start)
-            until = min(end, pos + NAME_LIMIT)
-            stop = min((at for ch in stops if (at := buf.find(ch, pos + known, until)) >= 0), default=-1)
-            end = stop if stop >= 0 else end
-            broken = self.BREAKS.find(buf, pos, stop=pos + NAME_LIMIT) if slot == "name" else None
-            if broken is not None and broken.start < end:
-                return values, pos, slot
-            if slot == "name" and not self._final and self.BREAKS.held(buf, pos) < end:
-                return values, pos, "more"
-            if stop >= 0:
-                mark = Mark("next", stop, stop, "", "")
-            elif mark is None or hold <= mark.start:
-                text = buf[pos : min(held, pos + NAME_LIMIT)].strip()
-                parts = text.split(joint) if slot == "index" and joint else [text]
-                wait = end - pos < NAME_LIMIT and (self._long_names or not any("\n" in part.strip() for part in parts))
-                if self._final and len(text.split()) > 1:  # these are the words of an answer
-                    wait = any(name.startswith(text) for name in self._tools)
-                return values, pos, slot if not wait else "end" if self._final else "more"
-            text = buf[pos:end].strip()
+            mark, expected = self._end_of_slot(slot, pos, known, ends, stops, joint)
+            if mark is None:
+                return values, pos, expected
+            text = buf[pos : mark.start].strip()
             if slot == "index" and joint and not text.isdigit():  # what stands before it may be in a name, too
-                longer, _, count = buf[start:end].rpartition(joint)
+                longer, _, count = buf[start : mark.start].rpartition(joint)
                 if "\n" not in longer.strip() and count.strip().isdigit() and self.BREAKS.find(longer, 0) is None:
                     values[last], text = longer.strip(), count.strip()
             if values.setdefault(slot, text) != text:
                 others.append(f"the {slot} comes again as {text}")
             start, last, joint = pos, slot, buf[mark.start : mark.end]
-            lacks = not text and (slot != "key" or mark.kind in ("next", "bare"))
-            if lacks or ("\n" in text and text not in self._tools and not known):
-                return values, pos, slot
-            if mark.kind == "bare" and held <= mark.start:
-                return values, pos, "end"  # the output ends in the text between
-            if mark.kind == "bare" and ONE_WORD.fullmatch(text) is None:
-                return values, pos, slot
+            expected = self._is_no_slot(slot, text, pos, known, ends, mark)
+            if expected:
+                return values, pos, expected
             before = mark.kind in ("next", "bare")
             pos = mark.start if before else mark.end
             self._eat = "" if before else mark.trail
         for other in others:
             self._note(other)
         return values, pos, ""
+
+    def _end_of_slot(
+        self, slot: str, pos: int, known: int, ends: Marks, stops: str, joint: str
+    ) -> tuple[Mark | None, str]:
+        """The marker that ends a slot, or what was expected instead."""
+        buf = self._buf
+        mark = ends.find(buf, pos + known, stop=pos + NAME_LIMIT)
+        held = ends.held(buf, pos)
+        hold = len(buf) if self._final else held
+        end = hold if mark is None else min(hold, mark.start)
+        until = min(end, pos + NAME_LIMIT)
+        stop = min((at for ch in stops if (at := buf.find(ch, pos + known, until)) >= 0), default=-1)
+        end = stop if stop >= 0 else end
+        broken = self.BREAKS.find(buf, pos, stop=pos + NAME_LIMIT) if slot == "name" else None
+        if broken is not None and broken.start < end:
+            return None, slot
+        if slot == "name" and not self._final and self.BREAKS.held(buf, pos) < end:
+            return None, "more"
+        if stop >= 0:
+            return Mark("next", stop, stop, "", ""), ""
+        if mark is not None and hold > mark.start:
+            return mark, ""
+        text = buf[pos : min(held, pos + NAME_LIMIT)].strip()
+        parts = text.split(joint) if slot == "index" and joint else [text]
+        wait = end - pos < NAME_LIMIT and (self._long_names or not any("\n" in part.strip() for part in parts))
+        if self._final and len(text.split()) > 1:  # these are the words of an answer
+            wait = any(name.startswith(text) for name in self._tools)
+        return None, slot if not wait else "end" if self._final else "more"
+
+    def _is_no_slot(self, slot: str, text: str, pos: int, known: int, ends: Marks, mark: Mark) -> str:
+        """What was expected instead of a slot with this text, which this marker ends; "" where it may be one."""
+        lacks = not text and (slot != "key" or mark.kind in ("next", "bare"))
+        if lacks or ("\n" in text and text not in self._tools and not known):
+            return slot
+        if mark.kind == "bare" and self._final and ends.held(self._buf, pos) <= mark.start:
+            return "end"  # the output ends in the text between
+        return slot if mark.kind == "bare" and ONE_WORD.fullmatch(text) is None else ""
 
     def _known(self, slot: str, pos: int, ends: Marks) -> int:
         """The length of a name of the tools that stands here and holds what ends others; -1: more input is needed."""
@@ -1127,6 +1145,7 @@ class Pairs(Machine):
     USUAL_PAIR: ClassVar[Sequence[Any]] = ()
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
     RESUMES: ClassVar[bool] = False  # and that says by itself, after text that is no pair, that one begins
+    ODD_NAMES: ClassVar[bool] = True
     _resuming: Marks | None = None  # what may come after text that is no pair
     _count = 0
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that hold what ends others

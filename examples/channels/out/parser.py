@@ -394,15 +394,15 @@ class Style:
 class Reader(Copied):
     """Reads one value; `styles` are those at the top, inside a top-level list, inside a top-level object.
 
-    `follow` is what may follow the value, where that is not obvious: a pattern, and one for the end of the output.
     `breaks`: markers that stand in no value but inside a string; they close what is open.
     """
 
-    def __init__(
-        self, styles: tuple[Style, Style, Style], follow: tuple[Pattern, ...] = (), breaks: Marks = NO_MARKS
-    ) -> None:
+    FOLLOWED: ClassVar[bool] = False  # what follows the value says where it ends
+    follow: tuple[Pattern, ...] = ()
+
+    def __init__(self, styles: tuple[Style, Style, Style], breaks: Marks = NO_MARKS) -> None:
         self.breaks, self.first = breaks, breaks.first
-        self.styles, self.style, self.follow = styles, styles[0], follow
+        self.styles, self.style = styles, styles[0]
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
         self.stack: list[str] = []
         self.lists = 0  # how many lists are open
@@ -458,9 +458,6 @@ class Reader(Copied):
                 if text in self.style.begins and stop - pos < HELD and buf[pos:] in self.style.begins and not final:
                     break
                 token = self.style.tokens[text]
-                if self.follow and not self.stack and token not in '"[{':
-                    self._no_value()
-                    break
                 if token in "[{" and self.want == "value" and stop - pos > 64 and self._at_top():
                     end = self._whole(buf, pos) or end
                 if self.want and not (end > match.end()):
@@ -636,17 +633,6 @@ class Reader(Copied):
         if bare_key:
             key_end = self.style.key_end.search(buf, pos).start()
             end = key_end if key_end > pos else end
-        elif self.follow and not self.stack:
-            # Where nothing stands between arguments, a number or a literal word ends where its own syntax does.
-            own = self.style.literal.match(buf, pos)
-            if own and self.follow[final].match(buf, own.end()):
-                end = own.end()
-            else:
-                follow = self.follow[final].search(buf, pos)
-                end = follow.start() if follow else len(buf)
-                # What comes may show that it ends before that.
-                if not final and len(buf) - end < LONGEST_FOLLOW:
-                    return pos
         breaks = self.stack and not (bare_key and self.style.bare_keys)
         end = self._before_break(buf, pos, end, final) if breaks else end
         if (end == len(buf) or (breaks and end == pos)) and not final:
@@ -656,7 +642,7 @@ class Reader(Copied):
             return pos
         literal = None if bare_key else literal_of(buf[pos:end].rstrip(), self.style.words)
         if literal is None:
-            if not bare_key and (self.stack or not self.follow):
+            if not bare_key and (self.stack or not self.FOLLOWED):
                 end = getattr(WORD.match(buf, pos), "end", lambda: end)()
                 end = self._before_break(buf, pos, end, final) if breaks else end
                 if end in (pos, len(buf)) and not final:
@@ -694,9 +680,8 @@ class Reader(Copied):
             if guess and not final and len(buf) - after < LONGEST_FOLLOW:
                 self.wanted = LONGEST_FOLLOW - (len(buf) - after)
                 return end
-            if not guess or (self.style.follow if self.stack or not self.follow else self.follow[final]).match(
-                buf, after
-            ):
+            follow = self.style.follow
+            if not guess or follow.match(buf, after):
                 self.string = None
                 self.out.append('"')
                 self._end()
@@ -1379,9 +1364,7 @@ class Machine(Copied):
         buf, others, last, start, joint = self._buf, [], "", pos, ""
         for slot, ends, stops in slots:
             pos = next_char(buf, pos)
-            known = self._known(slot, pos, ends) if self._tools else 0
-            if known < 0:
-                return values, pos, "more"
+            known = 0
             word = ends.word.match(buf, pos) if self.BREAKS.wordless and not (known or self._final) else None
             if word is not None and word.lastindex is None:
                 self._undecided, self._undecided_from = PLAIN_WORD.fullmatch, pos
@@ -1391,42 +1374,20 @@ class Machine(Copied):
                 trail = ends.trails[word.lastindex - 2]
                 pos, self._eat = word.end(1 if trail is None else 0), trail or ""
                 continue
-            mark = ends.find(buf, pos + known, stop=pos + NAME_LIMIT)
-            held = ends.held(buf, pos)
-            hold = len(buf) if self._final else held
-            end = hold if mark is None else min(hold, mark.start)
-            until = min(end, pos + NAME_LIMIT)
-            stop = min((at for ch in stops if (at := buf.find(ch, pos + known, until)) >= 0), default=-1)
-            end = stop if stop >= 0 else end
-            broken = self.BREAKS.find(buf, pos, stop=pos + NAME_LIMIT) if slot == "name" else None
-            if broken is not None and broken.start < end:
-                return values, pos, slot
-            if slot == "name" and not self._final and self.BREAKS.held(buf, pos) < end:
-                return values, pos, "more"
-            if stop >= 0:
-                mark = Mark("next", stop, stop, "", "")
-            elif mark is None or hold <= mark.start:
-                text = buf[pos : min(held, pos + NAME_LIMIT)].strip()
-                parts = text.split(joint) if slot == "index" and joint else [text]
-                wait = end - pos < NAME_LIMIT and (self._long_names or not any("\n" in part.strip() for part in parts))
-                if self._final and len(text.split()) > 1:  # these are the words of an answer
-                    wait = any(name.startswith(text) for name in self._tools)
-                return values, pos, slot if not wait else "end" if self._final else "more"
-            text = buf[pos:end].strip()
+            mark, expected = self._end_of_slot(slot, pos, known, ends, stops, joint)
+            if mark is None:
+                return values, pos, expected
+            text = buf[pos : mark.start].strip()
             if slot == "index" and joint and not text.isdigit():  # what stands before it may be in a name, too
-                longer, _, count = buf[start:end].rpartition(joint)
+                longer, _, count = buf[start : mark.start].rpartition(joint)
                 if "\n" not in longer.strip() and count.strip().isdigit() and self.BREAKS.find(longer, 0) is None:
                     values[last], text = longer.strip(), count.strip()
             if values.setdefault(slot, text) != text:
                 others.append(f"the {slot} comes again as {text}")
             start, last, joint = pos, slot, buf[mark.start : mark.end]
-            lacks = not text and (slot != "key" or mark.kind in ("next", "bare"))
-            if lacks or ("\n" in text and text not in self._tools and not known):
-                return values, pos, slot
-            if mark.kind == "bare" and held <= mark.start:
-                return values, pos, "end"  # the output ends in the text between
-            if mark.kind == "bare" and ONE_WORD.fullmatch(text) is None:
-                return values, pos, slot
+            expected = self._is_no_slot(slot, text, pos, known, ends, mark)
+            if expected:
+                return values, pos, expected
             before = mark.kind in ("next", "bare")
             pos = mark.start if before else mark.end
             self._eat = "" if before else mark.trail
@@ -1434,9 +1395,42 @@ class Machine(Copied):
             self._note(other)
         return values, pos, ""
 
-    def _known(self, slot: str, pos: int, ends: Marks) -> int:
-        """The length of a name of the tools that stands here and holds what ends others; -1: more input is needed."""
-        return 0
+    def _end_of_slot(
+        self, slot: str, pos: int, known: int, ends: Marks, stops: str, joint: str
+    ) -> tuple[Mark | None, str]:
+        """The marker that ends a slot, or what was expected instead."""
+        buf = self._buf
+        mark = ends.find(buf, pos + known, stop=pos + NAME_LIMIT)
+        held = ends.held(buf, pos)
+        hold = len(buf) if self._final else held
+        end = hold if mark is None else min(hold, mark.start)
+        until = min(end, pos + NAME_LIMIT)
+        stop = min((at for ch in stops if (at := buf.find(ch, pos + known, until)) >= 0), default=-1)
+        end = stop if stop >= 0 else end
+        broken = self.BREAKS.find(buf, pos, stop=pos + NAME_LIMIT) if slot == "name" else None
+        if broken is not None and broken.start < end:
+            return None, slot
+        if slot == "name" and not self._final and self.BREAKS.held(buf, pos) < end:
+            return None, "more"
+        if stop >= 0:
+            return Mark("next", stop, stop, "", ""), ""
+        if mark is not None and hold > mark.start:
+            return mark, ""
+        text = buf[pos : min(held, pos + NAME_LIMIT)].strip()
+        parts = text.split(joint) if slot == "index" and joint else [text]
+        wait = end - pos < NAME_LIMIT and (self._long_names or not any("\n" in part.strip() for part in parts))
+        if self._final and len(text.split()) > 1:  # these are the words of an answer
+            wait = any(name.startswith(text) for name in self._tools)
+        return None, slot if not wait else "end" if self._final else "more"
+
+    def _is_no_slot(self, slot: str, text: str, pos: int, known: int, ends: Marks, mark: Mark) -> str:
+        """What was expected instead of a slot with this text, which this marker ends; "" where it may be one."""
+        lacks = not text and (slot != "key" or mark.kind in ("next", "bare"))
+        if lacks or ("\n" in text and text not in self._tools and not known):
+            return slot
+        if mark.kind == "bare" and self._final and ends.held(self._buf, pos) <= mark.start:
+            return "end"  # the output ends in the text between
+        return slot if mark.kind == "bare" and ONE_WORD.fullmatch(text) is None else ""
 
     def _try(self, state: Callable[[Any], bool], kind: str = "content") -> None:
         """What comes (after _skip characters of opener) may be a call; if not, it is text of this kind."""
@@ -1509,7 +1503,7 @@ class Objects(Machine):
                 self._note("expected the arguments")
                 self._out.say("arguments", "{}")
                 return self._close_call()
-            self._reader = Reader(self.STYLES, (), self.BREAKS)
+            self._reader = Reader(self.STYLES, self.BREAKS)
             self._kind = match.group()
         self._pos, self._wanted = self._reader.read(self._buf, self._pos, self._final), self._reader.wanted
         return self._said_arguments(self._reader) and self._close_call()

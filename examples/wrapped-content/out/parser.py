@@ -393,15 +393,15 @@ class Style:
 class Reader(Copied):
     """Reads one value; `styles` are those at the top, inside a top-level list, inside a top-level object.
 
-    `follow` is what may follow the value, where that is not obvious: a pattern, and one for the end of the output.
     `breaks`: markers that stand in no value but inside a string; they close what is open.
     """
 
-    def __init__(
-        self, styles: tuple[Style, Style, Style], follow: tuple[Pattern, ...] = (), breaks: Marks = NO_MARKS
-    ) -> None:
+    FOLLOWED: ClassVar[bool] = False  # what follows the value says where it ends
+    follow: tuple[Pattern, ...] = ()
+
+    def __init__(self, styles: tuple[Style, Style, Style], breaks: Marks = NO_MARKS) -> None:
         self.breaks, self.first = breaks, breaks.first
-        self.styles, self.style, self.follow = styles, styles[0], follow
+        self.styles, self.style = styles, styles[0]
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
         self.stack: list[str] = []
         self.lists = 0  # how many lists are open
@@ -457,9 +457,6 @@ class Reader(Copied):
                 if text in self.style.begins and stop - pos < HELD and buf[pos:] in self.style.begins and not final:
                     break
                 token = self.style.tokens[text]
-                if self.follow and not self.stack and token not in '"[{':
-                    self._no_value()
-                    break
                 if token in "[{" and self.want == "value" and stop - pos > 64 and self._at_top():
                     end = self._whole(buf, pos) or end
                 if self.want and not (end > match.end()):
@@ -635,17 +632,6 @@ class Reader(Copied):
         if bare_key:
             key_end = self.style.key_end.search(buf, pos).start()
             end = key_end if key_end > pos else end
-        elif self.follow and not self.stack:
-            # Where nothing stands between arguments, a number or a literal word ends where its own syntax does.
-            own = self.style.literal.match(buf, pos)
-            if own and self.follow[final].match(buf, own.end()):
-                end = own.end()
-            else:
-                follow = self.follow[final].search(buf, pos)
-                end = follow.start() if follow else len(buf)
-                # What comes may show that it ends before that.
-                if not final and len(buf) - end < LONGEST_FOLLOW:
-                    return pos
         breaks = self.stack and not (bare_key and self.style.bare_keys)
         end = self._before_break(buf, pos, end, final) if breaks else end
         if (end == len(buf) or (breaks and end == pos)) and not final:
@@ -655,7 +641,7 @@ class Reader(Copied):
             return pos
         literal = None if bare_key else literal_of(buf[pos:end].rstrip(), self.style.words)
         if literal is None:
-            if not bare_key and (self.stack or not self.follow):
+            if not bare_key and (self.stack or not self.FOLLOWED):
                 end = getattr(WORD.match(buf, pos), "end", lambda: end)()
                 end = self._before_break(buf, pos, end, final) if breaks else end
                 if end in (pos, len(buf)) and not final:
@@ -693,9 +679,8 @@ class Reader(Copied):
             if guess and not final and len(buf) - after < LONGEST_FOLLOW:
                 self.wanted = LONGEST_FOLLOW - (len(buf) - after)
                 return end
-            if not guess or (self.style.follow if self.stack or not self.follow else self.follow[final]).match(
-                buf, after
-            ):
+            follow = self.style.follow
+            if not guess or follow.match(buf, after):
                 self.string = None
                 self.out.append('"')
                 self._end()
@@ -1440,7 +1425,7 @@ class CallReader(Reader):
     def __init__(
         self, styles: tuple[Style, Style, Style], breaks: Marks, fields: Mapping[tuple[str, ...], str]
     ) -> None:
-        super().__init__(styles, (), breaks)
+        super().__init__(styles, breaks)
         self.fields = fields
         self.path: list[str] = []
         self.role = ""  # of the value that is read, which starts at this depth

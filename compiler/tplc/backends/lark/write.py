@@ -20,7 +20,7 @@ def write_lines(made: Arranged) -> dict[str, str]:
     """The line of each rule and each terminal, by name."""
     names = {name: _rule_name(name) for name in made.rules}
     names |= {name: name.upper().replace("-", "_") for name in made.terminals}
-    in_rules, in_terminals = _RuleWriter(names, together=False), _RuleWriter(names, together=True)
+    in_rules, in_terminals = _LarkWriter(names, together=False), _LarkWriter(names, together=True)
     lines = {name: f"{names[name]}: {in_rules.alternatives(body)}\n" for name, body in made.rules.items()}
     more = {name: f"{names[name]}: {in_terminals.alternatives(body)}\n" for name, body in made.terminals.items()}
     return lines | more
@@ -30,7 +30,7 @@ def _rule_name(name: str) -> str:
     return "start" if name == ROOT else name.replace("-", "_")
 
 
-class _RuleWriter:
+class _LarkWriter:
     def __init__(self, names: dict[str, str], *, together: bool) -> None:
         """`together`: what stands in one regular expression may be one; in a rule each is a match of its own."""
         self._names = names
