@@ -55,6 +55,13 @@ def test_what_comes_behind_the_end_is_no_content(
     assert not parser.incomplete
 
 
+@pytest.mark.parametrize("header", ["", "<~assistant~>\n"])
+def test_a_call_behind_the_end_is_no_content_where_calls_are_not_read(header: str) -> None:
+    call = header + '<fn>\n{"name": "f", "arguments": {}}\n</fn>'
+    parser = read("tagged-json", "Hi.<~/~>\n" + call, parse_tool_calls=False)
+    assert (parser.message["content"], parser.trailing) == ("Hi.", call)
+
+
 @pytest.mark.parametrize("space", ["", "\n", "  \n\n"])
 def test_white_space_behind_the_end_is_nothing(space: str) -> None:
     parser = read("tagged-json", "Hi.<~/~>\n" + space)
