@@ -61,10 +61,13 @@ SUFFIXES: Mapping[str, Target] = {
 
 @dataclass(frozen=True, slots=True)
 class ParserOptions:
-    """`openai`: with what makes chat completions.  `runtime`: in the file, shared beside it, or installed."""
+    """`openai`: with what makes chat completions.  `runtime`: in the file, shared beside it, or installed.
+
+    `main`: with a command line."""
 
     openai: bool = False
     runtime: Runtime = "standalone"
+    main: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -385,8 +388,9 @@ def generate(ir: TemplateIR, target: Target, options: GrammarOptions | None = No
     if target == "python":
         from tplc.backends.python import generate as generate_python
 
+        parser = options.parser
         return generate_python(
-            ir, openai=options.parser.openai, runtime=options.parser.runtime, command=options.command
+            ir, openai=parser.openai, runtime=parser.runtime, main=parser.main, command=options.command
         )
     if target == "peg":
         from tplc.backends.peg import generate as generate_peg

@@ -113,3 +113,31 @@ def test_what_a_manifest_builds(run: Run, place: Path, manifest: str, command: s
     made.unlink()
     assert run(*shlex.split(command)[1:]).code == 0
     assert made.read_text() == text
+
+
+@pytest.mark.parametrize("more", [[], ["--openai"], ["--runtime", "shared"]])
+def test_a_parser_without_a_command_line(run: Run, place: Path, more: list[str]) -> None:
+    """It is shorter, says in its header how it was made, and counts as whole; only its end may not be missing."""
+    assert run("compile", "a model.jinja", "-o", "with.py", *more).code == 0
+    assert run("compile", "a model.jinja", "-o", "none.py", "--no-main", *more).code == 0
+    with_main, without = (place / "with.py").read_text(), (place / "none.py").read_text()
+    assert "__main__" in with_main and "__main__" not in without and "run_command" not in without
+    assert len(without) < len(with_main)
+    told = without.splitlines()[1].removeprefix("# To regenerate: ")
+    (place / "none.py").unlink()
+    assert run(*shlex.split(told)[1:]).code == 0
+    assert (place / "none.py").read_text() == without
+    assert run("verify", "a model.jinja", "none.py").code == 0
+    (place / "none.py").write_text(without.rstrip().rpartition("\n")[0])
+    assert run("verify", "a model.jinja", "none.py").code == 1
+
+
+def test_a_manifest_says_whether_parsers_have_a_command_line(run: Run, place: Path) -> None:
+    (place / "tplc.toml").write_text('[models.hut]\nsource = "a model.jinja"\noutputs = ["hut.py"]\nmain = false\n')
+    assert run("build").code == 0
+    assert "__main__" not in (place / "hut.py").read_text()
+
+
+def test_only_parsers_have_a_command_line(run: Run, place: Path) -> None:
+    done = run("compile", "a model.jinja", "-o", "g.peg", "--no-main")
+    assert (done.code, done.err) == (2, "tplc: --no-main is for --target python; a peg artifact has no code\n")

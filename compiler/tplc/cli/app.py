@@ -220,6 +220,12 @@ def compile_(
             help="For lark: a tokenizer.json, a model's folder or a GGUF file, so that markers match as tokens.",
         ),
     ] = None,
+    main: Annotated[
+        bool,
+        typer.Option(
+            "--main/--no-main", help="For python: a command line in the parser, python PARSER < OUTPUT, or none."
+        ),
+    ] = True,
     openai: Annotated[
         bool,
         typer.Option("--openai", help="For python: add a class that makes chat completions for OpenAI's clients."),
@@ -301,6 +307,7 @@ def compile_(
         profile=profile,
         into=into,
         openai=openai,
+        main=main,
         name=name,
         runtime=runtime,
         native=native,

@@ -65,6 +65,7 @@ class CompileOptions:
     profile: str
     into: str | None
     openai: bool
+    main: bool
     name: str | None
     runtime: str
     native: bool
@@ -351,6 +352,8 @@ def _parser(options: CompileOptions, target: driver.Target) -> driver.ParserOpti
     otherwise = "is always whole" if target in _PLUGINS else "has no code"
     if options.openai and target != "python":
         raise UsageError(f"--openai is for --target python; a {target} artifact {otherwise}")
+    if not options.main and target != "python":
+        raise UsageError(f"--no-main is for --target python; a {target} artifact {otherwise}")
     runtime = next((name for name in get_args(Runtime) if name == options.runtime), None)
     if runtime is None:
         raise UsageError(f"--runtime {options.runtime}: expected {', '.join(get_args(Runtime)[:-1])} or installed")
@@ -366,7 +369,7 @@ def _parser(options: CompileOptions, target: driver.Target) -> driver.ParserOpti
         check_output(_runtime_file(options), force=options.force)
     if options.native:
         _check_native(options, target, runtime)
-    return driver.ParserOptions(options.openai, runtime)
+    return driver.ParserOptions(options.openai, runtime, options.main)
 
 
 def _check_native(options: CompileOptions, target: driver.Target, runtime: Runtime) -> None:

@@ -61,6 +61,7 @@ def _options(options: CompileOptions, target: Target, seen: Callable[[str], str]
         "--strict": options.strict,
         "--legacy": options.legacy,
         "--openai": options.openai,
+        "--no-main": not options.main,
         "--native": options.native,
         "--allow-unverified": options.allow_unverified,
     }

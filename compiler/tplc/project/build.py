@@ -299,7 +299,7 @@ def _compiled(
         thorough=model.thorough,
         warn=warn,
         profile=model.profile,
-        parser=driver.ParserOptions(model.openai, model.runtime),
+        parser=driver.ParserOptions(model.openai, model.runtime, model.main),
     )
 
 
@@ -315,7 +315,7 @@ def _grammar_options(model: Model) -> driver.GrammarOptions:
         tools=tuple(read_tools(model.input(model.tools))) if model.tools else (),
         tool_choice=model.tool_choice,
         profile=model.profile,
-        parser=driver.ParserOptions(model.openai, model.runtime),
+        parser=driver.ParserOptions(model.openai, model.runtime, model.main),
         json_schema=read_schema(model.input(model.json_schema)) if model.json_schema else None,
         command=model.command,
         plugin_name=model.name,

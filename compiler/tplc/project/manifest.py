@@ -68,6 +68,7 @@ class Model:
     tool_choice: str = "auto"
     profile: Literal["transformers", "servers"] = "transformers"
     openai: bool = False
+    main: bool = True
     runtime: Runtime = "standalone"
     native: bool = False
     limits: tuple[tuple[str, float], ...] = ()

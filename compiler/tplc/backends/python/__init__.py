@@ -33,19 +33,20 @@ def generate(
     openai: bool = False,
     runtime: Runtime = "standalone",
     command: str = "",
-    command_line: bool = True,
+    whole: bool = True,
+    main: bool = True,
 ) -> str:
     """The text of the parser; it has been compiled, and does only what is permitted.
 
     `openai`: with what makes chat completions of it.
     `runtime`: where it has its runtime: in the file, in the file RUNTIME_FILE beside it, or installed.
-    `command`: what makes the file anew, for its header.  `command_line`: with what reads whole outputs, and files of
-    them; without it there is `StreamParser` alone."""
+    `command`: what makes the file anew, for its header.  `whole`: with what reads whole outputs; without it there is
+    `StreamParser` alone.  `main`: with a command line, for files of outputs."""
     acceptor = lower(ir)
     calls = acceptor.calls
     if calls is not None and not calls.fields and all(slot.kind != "name" for slot in calls.header):
         raise UnsupportedFormat(ir.provenance.name, "the name of a call comes after its arguments")
-    text = emit(ir, acceptor, openai=openai, runtime=runtime, command=command, command_line=command_line)
+    text = emit(ir, acceptor, openai=openai, runtime=runtime, command=command, whole=whole, main=main)
     check_permitted(text)
     return text
 

@@ -34,13 +34,14 @@ def emit(
     openai: bool = False,
     runtime: Runtime = "standalone",
     command: str = "",
-    command_line: bool = True,
+    whole: bool = True,
+    main: bool = True,
 ) -> str:
     tables = _tables(facts)
     bases = _bases(facts)
     # mypyc has no class of two bases; in one file, one can stand on the other.
     states = _states(facts, bases[:1] if runtime == "standalone" else bases)
-    footer = [*_PARSE, *(_OPENAI if openai else ()), *_COMMAND] if command_line else []
+    footer = [*_PARSE, *(_OPENAI if openai else ()), *(_COMMAND if main else ())] if whole else []
     own = [*tables, *states, *footer]
     if runtime == "standalone":
         embedded = embed(own, bases)
@@ -51,7 +52,7 @@ def emit(
         imports, embedding = _imports_of_runtime(own, runtime), []
         checked = ["require_runtime(TPLC_VERSION, __name__)"]
     lines = [
-        *_header(ir, command or _plain_command(ir, openai=openai, runtime=runtime)),
+        *_header(ir, command or _plain_command(ir, openai=openai, runtime=runtime, main=main)),
         *imports,
         "",
         *_constants(ir, facts),
@@ -102,8 +103,8 @@ def _bases(facts: Acceptor) -> list[str]:
 # Above the runtime
 
 
-def _plain_command(ir: TemplateIR, *, openai: bool, runtime: Runtime) -> str:
-    options = " --openai" * openai + f" --runtime {runtime}" * (runtime != "standalone")
+def _plain_command(ir: TemplateIR, *, openai: bool, runtime: Runtime, main: bool) -> str:
+    options = " --openai" * openai + f" --runtime {runtime}" * (runtime != "standalone") + " --no-main" * (not main)
     return f"tplc compile {ir.provenance.name} -o parser.py{options}"
 
 

@@ -46,7 +46,7 @@ def plugin(ir: TemplateIR, server: Server, *, name: str, command: str = "") -> s
     acceptor, name = lower(ir), checked_name(name)
     if acceptor.calls is None and not acceptor.reasoning_ends:
         raise NothingToParse(ir.provenance.name, server)
-    parser = generate(ir, command=command, command_line=False)
+    parser = generate(ir, command=command, whole=False)
     told = "# What follows is the plug-in: the same for all formats, but for these names.\n\n"
     return join(
         parser,
