@@ -26,7 +26,11 @@ _JOINTS = ",;"
 def calls_of(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
     called = object_of(ir.tools)
     form = _header_calls(ir, tolerated) if called is None else _object_calls(ir, called, tolerated)
-    return replace(form, breaks=breaks_of([*form.closers, *form.openers, *ir.turn.ends]))
+    return replace(
+        form,
+        breaks=breaks_of([*form.closers, *form.openers, *ir.turn.ends]),
+        ends_turn=form.ends_turn and ir.content.with_calls != "after",
+    )
 
 
 def _object_calls(ir: TemplateIR, called: CallObject, tolerated: Tolerated) -> CallForm:

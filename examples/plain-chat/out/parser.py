@@ -741,7 +741,7 @@ class Machine(Copied):
             kind = self._next(self.AFTER_END)
             if kind is None:
                 return False
-            if kind:
+            if kind and self._calls_on:
                 self._state = type(self)._content
                 return True
             self._pos = next_char(self._buf, self._pos)

@@ -227,7 +227,9 @@ class PairRules:
         over = longest_first(text for kind, found in self.pairs.between if kind in ENDS_OF_PAIRS for text in found)
         ends = [marker_core(text) for text in over]
         stop = either([self.opens, *ends])
-        return rule(NO_PAIR, leaf(f"(?!{either(ends)})" * bool(ends) + rf"\S.*?(?=\s*+(?:{stop}))"))
+        # White space is looked at once: what steps through it takes its length squared.
+        text = rf"\S(?:(?!{stop})\S|\s++(?!{stop}))*+(?=\s*+(?:{stop}))"
+        return rule(NO_PAIR, leaf(f"(?!{either(ends)})" * bool(ends) + text))
 
     def slot_rules(self, known: KnownTools) -> list[Rule]:
         rules = [rule("key_open", leaf(self.opens))] if self.opens else []
