@@ -68,10 +68,11 @@ def test_white_space_behind_the_end_is_nothing(space: str) -> None:
     assert (parser.message["content"], parser.trailing, parser.diagnostics) == ("Hi.", "", [])
 
 
-def test_a_call_right_behind_the_end_is_the_turns_all_the_same() -> None:
+@pytest.mark.parametrize("header", ["", "<~assistant~>\n", "<~assistant~>"])
+def test_a_call_right_behind_the_end_is_the_turns_all_the_same(header: str) -> None:
     """There are templates that write their second call there."""
     call = '<fn>\n{"name": "f", "arguments": {}}\n</fn>'
-    parser = read("tagged-json", f"{call}<~/~>\n{call}<~/~>\nMore")
+    parser = read("tagged-json", f"{call}<~/~>\n{header}{call}<~/~>\nMore")
     assert [each["function"]["name"] for each in parser.message["tool_calls"]] == ["f", "f"]
     assert (parser.message["content"], parser.trailing) == (None, "More")
 

@@ -137,3 +137,34 @@ def test_the_template_still_verifies(name: str, target: Any) -> None:
 @pytest.mark.parametrize("name", ["tagged-json", "parameter-tags", "addressed-parts", "recipient-lines", "plain-chat"])
 def test_other_formats_have_no_such_headers(name: str) -> None:
     assert header_parts(ir_of(name)) is None
+
+
+def test_words_like_a_recipient_stay_in_the_text() -> None:
+    """The template writes it behind the tag: by itself it opens a call only where the header goes on to its end."""
+    ir = learned("channel first")
+    for text in ('Send it for=bob {"a": 1} now.', "f(x, for=bob{1})", "for=bob"):
+        assert read(ir, f"<~in~>out<~text~>{text}<~over~>") == said(text, None)
+    assert read(ir, ' for=bob<~text~>{"a": 1}<~over~>') == called("bob")
+
+
+@pytest.mark.parametrize("word", ["say", "muse"])
+def test_a_call_whose_header_ends_like_a_message(word: str) -> None:
+    form = Format("[[by]]", "[[in]]", ("muse", "say", word), "[[to]]", "", "[[text]]", "[[over]]", "rc")
+    with open_renderer(form.template(), name="same") as renderer:
+        ir = learn_format(renderer, name="same", source_text=form.template())
+    for order in ("rc", "cr", "r"):
+        for other in form.words:
+            text = form.header(order, "look_up", other) + '{"a": 1}[[over]]'
+            assert read(ir, text) == called("look_up"), text
+    assert read(ir, "[[in]]say[[text]]Hi.[[over]]") == said("Hi.", None)
+    assert read(ir, "[[in]]muse[[text]]Hi.[[over]]") == said(None, "Hi.")
+
+
+def test_a_turn_of_messages_goes_on_behind_an_end() -> None:
+    """The template ends each message of a turn: another one, with its header, is the turn's as well."""
+    form, ir = FORMATS["recipient first"], learned("recipient first")
+    text = f"[[in]]say[[text]]Hi.[[over]][[by]]bot[[in]]muse[[text]]Hm.[[over]][[by]]bot{form.header('rck', 'f')}"
+    message = read(ir, text + '{"a": 1}[[over]]')
+    assert (message["content"], message["reasoning_content"]) == ("Hi.", "Hm.")
+    assert message["tool_calls"] == called("f")["tool_calls"]
+    assert read(ir, "[[in]]say[[text]]Hi.[[over]][[by]]user[[text]]And?[[over]]") == said("Hi.", None)

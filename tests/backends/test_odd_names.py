@@ -107,3 +107,17 @@ def test_signs_of_names_that_are_written_otherwise(known: bool) -> None:
     }
     assert module.parse(text, tools=given) == streamed(module, list(text), tools=given) == shared == wanted
     assert write_message(ir, wanted) == text + "\n"
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["replace('&', '_')", "replace('<', '-') | replace('>', '-')", "replace('&', 'and')", "replace('\"', \"'\")"],
+)
+def test_signs_that_stand_for_several_are_not_read_back(written: str) -> None:
+    """What is written for them is a word or a sign that names hold as well."""
+    path = ROOT / "tests" / "cases" / "learn" / "signs-of-names-written-otherwise.jinja"
+    own = "replace('&', '&amp;') | replace('\"', '&quot;')"
+    source = path.read_text("utf-8").replace(own, written)
+    assert written in source
+    with open_renderer(source, name="signs") as renderer:
+        assert learn_format(renderer, name="signs", source_text=source).tools.replaced == ()

@@ -6,6 +6,7 @@ a call of `a&b"c`  →  `<call a&amp;b&quot;c>`  →  `&` is written `&amp;`, `"
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -34,7 +35,14 @@ def learn_replaced(prober: Prober, turn: TurnFacts, setup: Setup, tools: Tools) 
         for sign, text in texts.items()
         if isinstance(text, str) and (written := _written(text, slot)) not in (sign, "")
     ]
-    return replace(tools, replaced=tuple(found))
+    return replace(tools, replaced=tuple(one for one in found if _means_one_sign(one, found)))
+
+
+def _means_one_sign(one: Replaced, found: Sequence[Replaced]) -> bool:
+    """Only what no name holds otherwise can be read back: no word, no single sign, nothing that stands for two."""
+    text = one.text
+    alone = all((other.slot, other.text) != (one.slot, text) for other in found if other is not one)
+    return alone and len(text) > 1 and not text[0].isalnum()
 
 
 def _call(sign: str) -> Call:

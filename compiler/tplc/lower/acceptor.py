@@ -212,6 +212,7 @@ class Acceptor:
     """`reasoning_ends` without `reasoning_starts`: reasoning is what stands before its end, and nothing opens it.
 
     `heads` are what prompts may hold of the turn, the default first; one that is an end is none of it.
+    `in_messages`: the template writes a turn as several messages, each with its end, so that a further one goes on.
     """
 
     anchors: tuple[str, ...]
@@ -226,6 +227,7 @@ class Acceptor:
     content_ends: tuple[str, ...]
     strays: tuple[Marker, ...]  # closers of reasoning that are dropped though none is open
     calls: CallForm | None
+    in_messages: bool
     tolerances: frozenset[str]  # the general ones that are in force
 
     @property

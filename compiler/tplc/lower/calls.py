@@ -28,7 +28,7 @@ def calls_of(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
     form = _header_calls(ir, tolerated) if called is None else _object_calls(ir, called, tolerated)
     return replace(
         form,
-        breaks=breaks_of([*form.closers, *form.openers, *ir.turn.ends]),
+        breaks=breaks_of([*form.closers, *form.openers, *ir.turn.ends, ir.turn.header]),
         ends_turn=form.ends_turn and ir.content.with_calls != "after",
     )
 

@@ -43,23 +43,35 @@ class HeaderParts:
     after_name: str
 
     def variants(self, declared: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-        """How else a marker may be written, by the marker without outer white space; `declared`: the same of parts."""
-        more = [(part, *(_as_wide(part, text) for text in declared.get(part.strip(), ()))) for part in self.more]
-        any_word = self._tagged(self.call, self.content, self.reasoning)
-        found = {
-            self.opener: [
-                _joined(*parts, self.recipient)
-                for parts in _orders(any_word, more)
-                if _opens(parts) and (parts or not could_be_prose(self.recipient))
-            ],
-            self.after_name: [_joined(*parts, self.body) for parts in _orders(any_word, more) if _opens(parts)],
-        }
+        """How else what opens a call or a message may be written, by how it usually is, without outer white space;
+        `declared`: the same of parts."""
+        more = self._more(declared)
+        before = [parts for parts in self._orders(more) if parts or not could_be_prose(self.recipient)]
+        found = {self.opener: [_joined(*parts, self.recipient) for parts in before]}
         if self.content:
             words = self._tagged(self.content, self.call if self.call != self.reasoning else "")
             found[self.tag + self.content + self.body] = self._messages(words, more)
         if self.reasoning:
             found[self.tag + self.reasoning + self.body] = self._messages(self._tagged(self.reasoning), more)
         return {marker.strip(): unique(texts) for marker, texts in found.items()}
+
+    def name_ends(self, declared: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+        """How else the text after the name may be written."""
+        return unique(_joined(*parts, self.body) for parts in self._orders(self._more(declared)))
+
+    def _more(self, declared: Mapping[str, tuple[str, ...]]) -> list[tuple[str, ...]]:
+        return [(part, *(_as_wide(part, text) for text in declared.get(part.strip(), ()))) for part in self.more]
+
+    def _orders(self, more: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+        """What may stand before a recipient, or behind a name."""
+        any_word = self._tagged(self.call, self.content, self.reasoning)
+        return [parts for parts in _orders(any_word, more) if _opens(parts)]
+
+    @property
+    def like_words(self) -> bool:
+        """Whether a recipient that opens a call, as the template never writes it, stands in text as well (`to=`): what
+        ends the header has to come then."""
+        return self.recipient != self.opener and self.recipient.strip()[0].isalnum()
 
     def _tagged(self, *words: str) -> tuple[str, ...]:
         return unique(self.tag + word for word in words if word)

@@ -36,6 +36,8 @@ def _facts(acceptor: Acceptor) -> Iterator[str]:
     yield from _markers("stray", acceptor.strays)
     if acceptor.calls is not None:
         yield from _calls(acceptor.calls)
+    if acceptor.in_messages:
+        yield "turn = messages, each with its end"
     yield f"tolerances = {', '.join(sorted(acceptor.tolerances)) or 'none'}"
 
 

@@ -23,9 +23,9 @@ def header_of(layout: Layout, last_nexts: SlotEnd, tolerated: Tolerated) -> tupl
         assert isinstance(item, Slot)
         if suffix.strip() or place != places[-1]:
             # Arguments that open with a sign of their own say where the name ended.
-            shown = place == places[-1] and not last_nexts.stops and "omitted_openers" in tolerated.kinds
-            bare = last_nexts.nexts if shown else ()
-            slots.append(SlotEnd(item.kind, tolerated.texts(suffix), stops=stops_of(suffix), bare=bare))
+            shown = place == places[-1] and not (last_nexts.stops or tolerated.like_words)
+            bare = last_nexts.nexts if shown and "omitted_openers" in tolerated.kinds else ()
+            slots.append(SlotEnd(item.kind, tolerated.ends_of_name(suffix), stops=stops_of(suffix), bare=bare))
         else:
             slots.append(SlotEnd(item.kind, last_nexts.suffixes, last_nexts.nexts, last_nexts.stops))
     return tuple(slots)

@@ -26,6 +26,8 @@ class Tolerated:
     forms: Mapping[FormMarker, tuple[str, ...]]
     others: Mapping[str, tuple[str, ...]]  # forms by the usual one, without outer white space
     orders: Mapping[str, tuple[str, ...]]  # headers with their parts in other orders, by the usual one, as above
+    name_ends: Mapping[str, tuple[str, ...]]  # the same of what stands behind a call's name
+    like_words: bool  # what opens a call then stands in text as well
 
     def usual(self, marker: FormMarker) -> str:
         """A marker's first form that is more than white space; its other forms are variants of that."""
@@ -37,15 +39,24 @@ class Tolerated:
         return next((form for form in self.forms[marker] if not form.strip()), "")
 
     def texts(self, marker: str) -> tuple[str, ...]:
-        """A marker, its other forms and its declared variants, also where a piece of it has one."""
+        """A marker, its other forms and its variants, also where a piece of it has one."""
+        more = (_as_wide(marker, text) for text in self.orders.get(marker.strip(), ()))
+        return tuple(dict.fromkeys([*self._declared(marker), *more]))
+
+    def _declared(self, marker: str) -> tuple[str, ...]:
         core = marker.strip()
         found = [marker, *self.others.get(core, ())]
-        found += [_as_wide(marker, text) for text in (*self.variants.get(core, ()), *self.orders.get(core, ()))]
+        found += [_as_wide(marker, text) for text in self.variants.get(core, ())]
         for piece, variants in self.variants.items():
             at = piece_at(marker, piece) if piece != core else -1
             if at >= 0:
                 found += [marker[:at] + variant + marker[at + len(piece) :] for variant in variants]
         return tuple(dict.fromkeys(found))
+
+    def ends_of_name(self, text: str) -> tuple[str, ...]:
+        """What ends a name, and its variants."""
+        more = (_as_wide(text, variant) for variant in self.name_ends.get(text.strip(), ()))
+        return tuple(dict.fromkeys([*self._declared(text), *more]))
 
     def of_role(self, role: FormMarker) -> tuple[str, ...]:
         """The texts of a role that are more than white space: where it has no such marker, its variants alone."""
@@ -76,4 +87,6 @@ def tolerated(ir: TemplateIR) -> Tolerated:
     off = {tolerance.kind for tolerance in ir.tolerances if not tolerance.enabled}
     parts = None if "header_parts" in off else header_parts(ir)
     orders = {} if parts is None else parts.variants(variants)
-    return Tolerated(frozenset(GENERAL_TOLERANCES) - off, variants, forms, others, orders)
+    name_ends = {} if parts is None else {parts.after_name.strip(): parts.name_ends(variants)}
+    like_words = parts is not None and parts.like_words
+    return Tolerated(frozenset(GENERAL_TOLERANCES) - off, variants, forms, others, orders, name_ends, like_words)

@@ -5,7 +5,7 @@ reasoning "<r>" … "</r>", end "<eos>"  →  "<r>" opens reasoning, "</r>" clos
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from tplc.ir.markers import could_be_prose, ends_in_text
 from tplc.ir.nodes import Reasoning, TemplateIR
@@ -36,8 +36,27 @@ def turn_of(ir: TemplateIR, calls: CallForm | None, tolerated: Tolerated) -> Acc
         content_ends=tolerated.of_role("content.end"),
         strays=tuple(map(_stray, ends)) if "stray_closers" in tolerated.kinds else (),
         calls=calls,
+        in_messages=_in_messages(ir, ended),
         tolerances=tolerated.kinds,
     )
+
+
+def _in_messages(ir: TemplateIR, ends: Collection[str]) -> bool:
+    """Whether an end stands inside of a turn: it ends reasoning as well, or a header comes behind it."""
+    header, tools = ir.turn.header.strip(), ir.tools
+    if header and ir.reasoning.end.strip() in ends:
+        return True
+    texts = [
+        tools.section_start,
+        tools.separator,
+        tools.section_end,
+        ir.reasoning.end,
+        ir.content.start,
+        ir.content.end,
+    ]
+    texts += [form.text for form in ir.forms]
+    before = [text.partition(header)[0] for text in texts if header and header in text]
+    return any(end in text for text in before for end in ends if end)
 
 
 def _rests(header: str, parts: Sequence[str]) -> list[str]:

@@ -1582,7 +1582,7 @@ AFTER_CALL = Marks(
     stray=STRAY,
 )
 CALL_HEADER = (("name", Marks(suffix=NAME_END), ""), ("name", Marks(suffix=NAME_AGAIN_END), ""))
-CALL_BREAKS = Marks(mark=("</run>", "<:over:>"))
+CALL_BREAKS = Marks(mark=("</run>", "<:over:>", "<:from assistant"))
 BETWEEN_PAIRS = Marks(
     pair=PAIR_START, skip=("</given>",), next=("</run>", "<:more:><:from assistant ", " to ", "<:over:>")
 )

@@ -1760,7 +1760,7 @@ AFTER_CALL = Marks(
     end=TURN_END,
     header=TURN_START,
 )
-CALL_BREAKS = Marks(mark=("/over/",))
+CALL_BREAKS = Marks(mark=("/over/", "/helper/"))
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},

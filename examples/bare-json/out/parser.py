@@ -1756,7 +1756,7 @@ AFTER_CALL = Marks(
     end=TURN_END,
     header=TURN_START,
 )
-CALL_BREAKS = Marks(mark=("|end of turn|",))
+CALL_BREAKS = Marks(mark=("|end of turn|", "|assistant|"))
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},

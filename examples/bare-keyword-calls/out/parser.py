@@ -1789,6 +1789,7 @@ AFTER_CALL = Marks(
     call=CALL_START, separator=CALL_SEPARATOR, closed=(")", "]"), close=CALL_END, last=OUTPUT_END, header=TURN_START
 )
 CALL_HEADER = (("name", Marks(suffix=NAME_END), ""),)
+CALL_BREAKS = Marks(mark=("~bot~",))
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
@@ -1805,6 +1806,7 @@ class StreamParser(QuotedPairs):
     ANCHORS = TURN_ANCHORS
     STYLES = (STYLE, STYLE, STYLE)
     DISTINCT = False
+    BREAKS = CALL_BREAKS
     CLOSED = True
     BETWEEN = BETWEEN_PAIRS
     PAIR = PAIR_HEADER

@@ -1601,9 +1601,9 @@ AFTER_CALL = Marks(
     stray=STRAY,
     empty=EMPTY_CALL,
 )
-AFTER_TURN = Marks(call=CALL_START, header=('<-assistant-><act name="', '<-assistant-><act name="'))
+AFTER_TURN = Marks(call=CALL_START, header=('<-assistant-> <act name="', '<-assistant-> <act name="'))
 CALL_HEADER = (("name", Marks(suffix=NAME_END), ""),)
-CALL_BREAKS = Marks(mark=("</act>", '<act name="'))
+CALL_BREAKS = Marks(mark=("</act>", '<act name="', "<-assistant->"))
 BETWEEN_PAIRS = Marks(pair=PAIR_START, skip=("</arg>",), next=("</act>", '\n<act name="', '<act name="', "<-/->\n"))
 PAIR_HEADER = (("key", Marks(suffix=KEY_END), ""),)
 AFTER_VALUE = Marks(end=VALUE_END)

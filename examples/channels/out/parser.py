@@ -1669,15 +1669,23 @@ AFTER_CALL = Marks(
 AFTER_TURN = Marks(
     call=CALL_START,
     header=(
-        "{start}assistant{to}fn.",
-        "{start}assistant{channel}work{to}fn.",
-        "{start}assistant{channel}reply{to}fn.",
-        "{start}assistant{channel}notes{to}fn.",
+        "{start}assistant {to}fn.",
+        "{start}assistant {channel}work{to}fn.",
+        "{start}assistant {channel}reply{to}fn.",
+        "{start}assistant {channel}notes{to}fn.",
     ),
 )
 CALL_HEADER = (("name", Marks(suffix=NAME_END, bare=("{",)), ""),)
 CALL_BREAKS = Marks(
-    mark=("{invoke}", "{to}fn.", "{channel}work{to}fn.", "{channel}reply{to}fn.", "{channel}notes{to}fn.", "{done}")
+    mark=(
+        "{invoke}",
+        "{to}fn.",
+        "{channel}work{to}fn.",
+        "{channel}reply{to}fn.",
+        "{channel}notes{to}fn.",
+        "{done}",
+        "{start}assistant",
+    ),
 )
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),

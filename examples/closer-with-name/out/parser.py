@@ -1646,9 +1646,9 @@ AFTER_CALL = Marks(
     header=TURN_START,
     stray=STRAY,
 )
-AFTER_TURN = Marks(call=CALL_START, header=("\\assistant\\\\begin{", "\\assistant\\\\begin{"))
+AFTER_TURN = Marks(call=CALL_START, header=("\\assistant\\ \\begin{", "\\assistant\\ \\begin{"))
 CALL_HEADER = (("name", Marks(suffix=NAME_END, bare=("{",)), ""),)
-CALL_BREAKS = Marks(mark=("\\begin{", "\\stop\\"))
+CALL_BREAKS = Marks(mark=("\\begin{", "\\stop\\", "\\assistant\\"))
 CALL_TAIL = (("name", Marks(suffix=NAME_AGAIN_END), ""),)
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),

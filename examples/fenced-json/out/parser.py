@@ -1660,10 +1660,12 @@ AFTER_CALL = Marks(
     stray=STRAY,
     empty=EMPTY_CALL,
 )
-AFTER_TURN = Marks(call=CALL_START, header=("〔助手〕〔调用〕〔一个〕function〔名〕", "〔助手〕〔一个〕function〔名〕"))
+AFTER_TURN = Marks(
+    call=CALL_START, header=("〔助手〕 〔调用〕〔一个〕function〔名〕", "〔助手〕 〔一个〕function〔名〕")
+)
 CALL_HEADER = (("name", Marks(suffix=NAME_END, bare=("{",)), ""),)
 CALL_BREAKS = Marks(
-    mark=("```〔/一个〕", "〔/调用〕", "〔调用〕〔一个〕function〔名〕", "〔一个〕function〔名〕", "〔完〕")
+    mark=("```〔/一个〕", "〔/调用〕", "〔调用〕〔一个〕function〔名〕", "〔一个〕function〔名〕", "〔完〕", "〔助手〕")
 )
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),

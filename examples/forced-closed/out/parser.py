@@ -1802,9 +1802,9 @@ AFTER_CALL = Marks(
     stray=STRAY,
     empty=EMPTY_CALL,
 )
-AFTER_TURN = Marks(call=CALL_START, header=("[[assistant]][[call ",))
+AFTER_TURN = Marks(call=CALL_START, header=("[[assistant]] [[call ",))
 CALL_HEADER = (("index", Marks(suffix=INDEX_END, bare=("{",)), ""),)
-CALL_BREAKS = Marks(mark=("[[/call]", "[[call"))
+CALL_BREAKS = Marks(mark=("[[/call]", "[[call", "[[assistant]]"))
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},

@@ -1640,8 +1640,9 @@ AFTER_CALL = Marks(
     header=TURN_START,
     stray=STRAY,
 )
-AFTER_TURN = Marks(call=CALL_START, header=(">assistant<@@",))
+AFTER_TURN = Marks(call=CALL_START, header=(">assistant< @@",))
 CALL_HEADER = (("name", Marks(next=("{",)), ""),)
+CALL_BREAKS = Marks(mark=(">assistant<",))
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
@@ -1657,6 +1658,7 @@ class StreamParser(Objects):
     STYLES = (STYLE, STYLE, STYLE)
     OPENERS = CALL_START
     AFTER_END = AFTER_TURN
+    BREAKS = CALL_BREAKS
     CLOSED = True
 
     def feed(self, chunk: str) -> list[Delta]:

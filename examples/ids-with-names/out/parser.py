@@ -1635,9 +1635,13 @@ AFTER_CALL = Marks(
     header=TURN_START,
     empty=EMPTY_CALL,
 )
-AFTER_TURN = Marks(call=CALL_START, header=("[=assistant=][=ask=][=one=]functions.", "[=assistant=][=one=]functions."))
+AFTER_TURN = Marks(
+    call=CALL_START, header=("[=assistant=] [=ask=][=one=]functions.", "[=assistant=] [=one=]functions.")
+)
 CALL_HEADER = (("name", Marks(suffix=NAME_END), ""), ("index", Marks(suffix=INDEX_END, bare=("{",)), ""))
-CALL_BREAKS = Marks(mark=("[=/one=]", "[=/ask=]", "[=ask=][=one=]functions.", "[=one=]functions.", "[=close=]"))
+CALL_BREAKS = Marks(
+    mark=("[=/one=]", "[=/ask=]", "[=ask=][=one=]functions.", "[=one=]functions.", "[=close=]", "[=assistant=]")
+)
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},

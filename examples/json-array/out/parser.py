@@ -1784,8 +1784,8 @@ AFTER_CALL = Marks(
     stray=STRAY,
     empty=EMPTY_CALL,
 )
-AFTER_TURN = Marks(call=CALL_START, header=("«assistant»«wishes»[{",))
-CALL_BREAKS = Marks(mark=("]«/wishes»", "«/wishes»", "«wishes»[{", "«/»"))
+AFTER_TURN = Marks(call=CALL_START, header=("«assistant» «wishes»[{",))
+CALL_BREAKS = Marks(mark=("]«/wishes»", "«/wishes»", "«wishes»[{", "«/»", "«assistant»"))
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},

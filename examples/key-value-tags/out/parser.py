@@ -1579,9 +1579,9 @@ AFTER_CALL = Marks(
     stray=STRAY,
     empty=EMPTY_CALL,
 )
-AFTER_TURN = Marks(call=CALL_START, header=("[@bot@][ability]", "[@bot@][ability]"))
+AFTER_TURN = Marks(call=CALL_START, header=("[@bot@] [ability]", "[@bot@] [ability]"))
 CALL_HEADER = (("name", Marks(next=("[k]", "[/ability]")), "\n"),)
-CALL_BREAKS = Marks(mark=("[/ability]", "[ability]", "[@user@]"))
+CALL_BREAKS = Marks(mark=("[/ability]", "[ability]", "[@user@]", "[@bot@]"))
 BETWEEN_PAIRS = Marks(pair=PAIR_START, skip=("[/v]",), next=("[/ability]", "\n[ability]", "[ability]", "[@user@]"))
 PAIR_HEADER = (("key", Marks(suffix=KEY_END), ""),)
 AFTER_VALUE = Marks(end=VALUE_END)

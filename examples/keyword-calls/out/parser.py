@@ -1796,9 +1796,9 @@ AFTER_CALL = Marks(
     stray=STRAY,
     empty=EMPTY_CALL,
 )
-AFTER_TURN = Marks(call=CALL_START, header=("<.assistant.><.code.>[",))
+AFTER_TURN = Marks(call=CALL_START, header=("<.assistant.> <.code.>[",))
 CALL_HEADER = (("name", Marks(suffix=NAME_END), ""),)
-CALL_BREAKS = Marks(mark=("]<./code.>", "<./code.>", "<.code.>["))
+CALL_BREAKS = Marks(mark=("]<./code.>", "<./code.>", "<.code.>[", "<.assistant.>"))
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},

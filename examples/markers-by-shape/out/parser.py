@@ -1795,8 +1795,8 @@ AFTER_CALL = Marks(
     stray=STRAY,
     empty=EMPTY_CALL,
 )
-AFTER_TURN = Marks(call=CALL_START, header=("(~assistant~)(~do~){",))
-CALL_BREAKS = Marks(mark=("(~/do~)", "(~do~){", "(~end~)"))
+AFTER_TURN = Marks(call=CALL_START, header=("(~assistant~) (~do~){",))
+CALL_BREAKS = Marks(mark=("(~/do~)", "(~do~){", "(~end~)", "(~assistant~)"))
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},

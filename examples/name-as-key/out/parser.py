@@ -1742,8 +1742,8 @@ AFTER_CALL = Marks(
     header=TURN_START,
     empty=EMPTY_CALL,
 )
-AFTER_TURN = Marks(call=CALL_START, header=("%answer%(use [{",))
-CALL_BREAKS = Marks(mark=("] use)", "(use [{"))
+AFTER_TURN = Marks(call=CALL_START, header=("%answer% (use [{",))
+CALL_BREAKS = Marks(mark=("] use)", "(use [{", "%answer%"))
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},

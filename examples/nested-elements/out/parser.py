@@ -1694,9 +1694,9 @@ AFTER_CALL = Marks(
     stray=STRAY,
     empty=EMPTY_CALL,
 )
-AFTER_TURN = Marks(call=CALL_START, header=('^[assistant]^^<jobs>\n^<job of="', '^[assistant]^^<job of="'))
+AFTER_TURN = Marks(call=CALL_START, header=('^[assistant]^ ^<jobs>\n^<job of="', '^[assistant]^ ^<job of="'))
 CALL_HEADER = (("name", Marks(suffix=NAME_END), ""),)
-CALL_BREAKS = Marks(mark=("^</job>", "^</jobs>", '^<jobs>\n^<job of="', '^<job of="'))
+CALL_BREAKS = Marks(mark=("^</job>", "^</jobs>", '^<jobs>\n^<job of="', '^<job of="', "^[assistant]^"))
 BETWEEN_PAIRS = Marks(
     pair=PAIR_START,
     next=("^</job>", "\n^</jobs>", "^</jobs>", '^<jobs>\n^<job of="', '^<job of="', "^[.]^\n"),

@@ -1756,8 +1756,8 @@ AFTER_CALL = Marks(
     end=TURN_END,
     header=TURN_START,
 )
-AFTER_TURN = Marks(call=CALL_START, header=("[=assistant=][=request=]{",))
-CALL_BREAKS = Marks(mark=("[=request=]{", "[=stop=]"))
+AFTER_TURN = Marks(call=CALL_START, header=("[=assistant=] [=request=]{",))
+CALL_BREAKS = Marks(mark=("[=request=]{", "[=stop=]", "[=assistant=]"))
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},

@@ -1581,10 +1581,10 @@ AFTER_CALL = Marks(
     empty=EMPTY_CALL,
 )
 AFTER_TURN = Marks(
-    call=CALL_START, header=("<:assistant:><deed>\n<do=", "<:assistant:><do=", "<:assistant:><deed>\n<do=")
+    call=CALL_START, header=("<:assistant:> <deed>\n<do=", "<:assistant:> <do=", "<:assistant:> <deed>\n<do=")
 )
 CALL_HEADER = (("name", Marks(suffix=NAME_END), ""),)
-CALL_BREAKS = Marks(mark=("</do>", "</deed>", "<deed>\n<do=", "<do="))
+CALL_BREAKS = Marks(mark=("</do>", "</deed>", "<deed>\n<do=", "<do=", "<:assistant:>"))
 BETWEEN_PAIRS = Marks(
     pair=PAIR_START,
     skip=("</with>",),

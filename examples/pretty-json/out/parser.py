@@ -1762,8 +1762,8 @@ AFTER_CALL = Marks(
     header=TURN_START,
     empty=EMPTY_CALL,
 )
-AFTER_TURN = Marks(call=CALL_START, header=("<SAY>Steps:\n```json\n[\n    {", "<SAY>```json\n[\n    {"))
-CALL_BREAKS = Marks(mark=("Steps:\n```json\n[\n    {", "```json\n[\n    {", "<FIN>"))
+AFTER_TURN = Marks(call=CALL_START, header=("<SAY> Steps:\n```json\n[\n    {", "<SAY> ```json\n[\n    {"))
+CALL_BREAKS = Marks(mark=("Steps:\n```json\n[\n    {", "```json\n[\n    {", "<FIN>", "<SAY>"))
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},

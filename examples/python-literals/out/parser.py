@@ -1631,9 +1631,9 @@ AFTER_CALL = Marks(
     header=TURN_START,
     empty=EMPTY_CALL,
 )
-AFTER_TURN = Marks(call=CALL_START, header=("[assistant]>[run]{'callable': '",))
+AFTER_TURN = Marks(call=CALL_START, header=("[assistant]> [run]{'callable': '",))
 CALL_HEADER = (("name", Marks(suffix=NAME_END, bare=("{",)), ""),)
-CALL_BREAKS = Marks(mark=("}[ran]", "[ran]", "[run]{'callable': '"))
+CALL_BREAKS = Marks(mark=("}[ran]", "[ran]", "[run]{'callable': '", "[assistant]>"))
 STYLE = Style(
     (("'", "'", "python"), ('"', '"', "python")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},

@@ -1653,8 +1653,9 @@ AFTER_CALL = Marks(
     last=OUTPUT_END,
     header=TURN_START,
 )
-AFTER_TURN = Marks(call=CALL_START, header=("#:assistant==> ",))
+AFTER_TURN = Marks(call=CALL_START, header=("#:assistant ==> ",))
 CALL_HEADER = (("name", Marks(next=("{",)), ""),)
+CALL_BREAKS = Marks(mark=("#:assistant",))
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
@@ -1670,6 +1671,7 @@ class StreamParser(Objects):
     STYLES = (STYLE, STYLE, STYLE)
     OPENERS = CALL_START
     AFTER_END = AFTER_TURN
+    BREAKS = CALL_BREAKS
     USUAL_NEXT = (Usual("==> "),)
 
     def feed(self, chunk: str) -> list[Delta]:

@@ -1635,9 +1635,9 @@ AFTER_CALL = Marks(
     header=TURN_START,
     empty=EMPTY_CALL,
 )
-AFTER_TURN = Marks(call=CALL_START, header=("<!assistant!><!calls!><!call!>tools.", "<!assistant!><!call!>tools."))
+AFTER_TURN = Marks(call=CALL_START, header=("<!assistant!> <!calls!><!call!>tools.", "<!assistant!> <!call!>tools."))
 CALL_HEADER = (("name", Marks(suffix=NAME_END), ""), ("index", Marks(suffix=INDEX_END, bare=("{",)), ""))
-CALL_BREAKS = Marks(mark=("<!/call!>", "<!/calls!>", "<!calls!><!call!>tools.", "<!call!>tools."))
+CALL_BREAKS = Marks(mark=("<!/call!>", "<!/calls!>", "<!calls!><!call!>tools.", "<!call!>tools.", "<!assistant!>"))
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},

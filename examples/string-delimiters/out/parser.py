@@ -1672,8 +1672,9 @@ AFTER_CALL = Marks(
     last=OUTPUT_END,
     header=TURN_START,
 )
-AFTER_TURN = Marks(call=CALL_START, header=("(|assistant(!ask:",))
+AFTER_TURN = Marks(call=CALL_START, header=("(|assistant (!ask:",))
 CALL_HEADER = (("name", Marks(next=("{",)), ""),)
+CALL_BREAKS = Marks(mark=("(|assistant",))
 STYLE = Style(
     (('‹"', '"›', "none"), ('"', '"', "json"), ("'", "'", "python")),
     {
@@ -1701,6 +1702,7 @@ class StreamParser(Objects):
     STYLES = (STYLE, STYLE, STYLE)
     OPENERS = CALL_START
     AFTER_END = AFTER_TURN
+    BREAKS = CALL_BREAKS
     USUAL_NEXT = (Usual("!)(!ask:"), Usual("(!ask:"))
     CLOSED = True
 

@@ -1783,8 +1783,8 @@ AFTER_CALL = Marks(
     stray=STRAY,
     empty=EMPTY_CALL,
 )
-AFTER_TURN = Marks(call=CALL_START, header=("<~assistant~><fn>\n{", "<~assistant~><fn>\n{"))
-CALL_BREAKS = Marks(mark=("</fn>", "<fn>\n{"))
+AFTER_TURN = Marks(call=CALL_START, header=("<~assistant~> <fn>\n{", "<~assistant~> <fn>\n{"))
+CALL_BREAKS = Marks(mark=("</fn>", "<fn>\n{", "<~assistant~>"))
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},

@@ -1649,9 +1649,9 @@ AFTER_CALL = Marks(
     header=TURN_START,
     stray=STRAY,
 )
-AFTER_TURN = Marks(call=CALL_START, header=("§assistant§§call§",))
+AFTER_TURN = Marks(call=CALL_START, header=("§assistant§ §call§",))
 CALL_HEADER = (("name", Marks(suffix=NAME_END, bare=("{",)), ""),)
-CALL_BREAKS = Marks(mark=("§call§", "§end§"))
+CALL_BREAKS = Marks(mark=("§call§", "§end§", "§assistant§"))
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},

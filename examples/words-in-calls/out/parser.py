@@ -1778,9 +1778,9 @@ AFTER_CALL = Marks(
     header=TURN_START,
     empty=EMPTY_CALL,
 )
-AFTER_TURN = Marks(call=CALL_START, header=("⟪assistant⟫⟨do ",))
+AFTER_TURN = Marks(call=CALL_START, header=("⟪assistant⟫ ⟨do ",))
 CALL_HEADER = (("name", Marks(next=("⟩",)), " \t\n"),)
-CALL_BREAKS = Marks(mark=("⟨do", "⟪stop⟫"))
+CALL_BREAKS = Marks(mark=("⟨do", "⟪stop⟫", "⟪assistant⟫"))
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},

@@ -1793,8 +1793,8 @@ AFTER_CALL = Marks(
     stray=STRAY,
     empty=EMPTY_CALL,
 )
-AFTER_TURN = Marks(call=CALL_START, header=("<#assistant#><#acts#>\n{",))
-CALL_BREAKS = Marks(mark=("<#/acts#>", "<#acts#>\n{", "<#over#>"))
+AFTER_TURN = Marks(call=CALL_START, header=("<#assistant#> <#acts#>\n{",))
+CALL_BREAKS = Marks(mark=("<#/acts#>", "<#acts#>\n{", "<#over#>", "<#assistant#>"))
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},

@@ -84,9 +84,10 @@ def _marker_rules(facts: Facts) -> Iterator[Rule]:
     if facts.turn_end:
         # A call right behind the end, or behind a header there, is one of the turn's calls all the same.
         header = rf"(?:(?:{facts.turn_header})\s*+)?" if facts.turn_header else ""
-        calls = "" if facts.bare or not facts.call_starts else f"(?!{header}{group(either(facts.call_starts))})"
-        yield rule(OVER, f"turn_end ({leaf(SPACE)} after_turn)?")
-        yield rule("after_turn", leaf(calls + ".+"))
+        goes_on = [] if facts.bare or not facts.call_starts else [header + group(either(facts.call_starts))]
+        goes_on += [facts.turn_header] if goes_on and header and facts.acceptor.in_messages else []
+        yield rule(OVER, f"turn_end {leaf(SPACE)} after_turn?")
+        yield rule("after_turn", leaf(f"(?!{either(goes_on)})" * bool(goes_on) + ".+"))
     if facts.reasoning_open_first and facts.reasoning_open_anywhere:
         yield rule("reasoning_for_word", f"&{leaf(facts.reasoning_open_anywhere)} reasoning")
     named = (
@@ -113,7 +114,11 @@ def _markers(facts: Facts) -> list[str]:
         ("content_close", facts.content_close),
         ("stray_closer", facts.stray),
     )
-    return [name for name, present in named if present]
+    found = [name for name, present in named if present]
+    closers, ends = facts.acceptor.content_ends, [end.strip() for end in facts.acceptor.ends]
+    if any(closer.strip() != end and closer.strip().startswith(end) for closer in closers for end in ends):
+        found.insert(0, found.pop(found.index("content_close")))
+    return found
 
 
 def _thinking_first(facts: Facts) -> str:
