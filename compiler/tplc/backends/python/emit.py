@@ -41,7 +41,7 @@ def emit(
     bases = _bases(facts)
     # mypyc has no class of two bases; in one file, one can stand on the other.
     states = _states(facts, bases[:1] if runtime == "standalone" else bases)
-    footer = [*_PARSE, *(_OPENAI if openai else ()), *(_COMMAND if main else ())] if whole else []
+    footer = [*_PARSE, *(_OPENAI if openai else ()), *(_COMMAND if main else _NO_COMMAND)] if whole else []
     own = [*tables, *states, *footer]
     if runtime == "standalone":
         embedded = embed(own, bases)
@@ -1127,6 +1127,9 @@ _OPENAI = """
 class ChatCompletion(Completion):
     # read(event) of the engine's completions, or feed(text, index), and finish(): chunks; response(): the whole answer.
     PARSER = StreamParser""".split("\n")
+_NO_COMMAND = """
+
+# No command line (--no-main).""".split("\n")
 _COMMAND = """
 
 if __name__ == "__main__":
