@@ -1291,12 +1291,14 @@ class Machine(Copied):
     def _over(self) -> bool:
         # over = (TURN_START? CALL_START call) | text, which is no part of the turn
         if self._fresh:
-            kind = self._next(self.AFTER_END)
-            if kind is None:
-                return False
-            if kind and self._calls_on:
-                self._state = type(self)._content
-                return True
+            if self.CALLS:
+                kind = self._next(self.AFTER_END)
+                if kind is None:
+                    return False
+                if kind and self._calls_on:
+                    self._state = type(self)._content
+                    return True
+            self._eat = ""
             self._pos = next_char(self._buf, self._pos)
             if self._pos < len(self._buf):
                 self._fresh = False

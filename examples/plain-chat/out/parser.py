@@ -161,12 +161,6 @@ class Marks:
             at += 1
         return ""
 
-    def begun(self, buf: str, pos: int, kinds: Sequence[str] = (), least: int = 1) -> bool:
-        """Does the text from `pos` to the end begin a marker of these kinds (of any)?"""
-        rest = "".join(buf[pos:].split()) if len(buf) - pos < self.width + GAP else ""
-        cores = (core for core, (kind, _, _) in zip(self.cores, self.kinds) if not kinds or kind in kinds)
-        return len(rest) >= least and any("".join(core.split()).startswith(rest) for core in cores)
-
     def held(self, buf: str, pos: int) -> int:
         """Where text begins that could still become a marker, or be white space that belongs to one."""
         hold = len(buf)
@@ -201,7 +195,6 @@ class Marks:
         return at
 
 
-NO_MARKS = Marks()
 _WORD_END = r"(?!\w)"
 
 
@@ -429,7 +422,6 @@ class Machine(Copied):
     SPACE: ClassVar[str] = ""  # what the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     OPENERS: ClassVar[Sequence[str]] = ()  # of calls
-    AFTER_END: ClassVar[Marks] = NO_MARKS  # a call right behind the end of the turn is one of its calls all the same
     DISTINCT: ClassVar[bool] = True  # they are like nothing else, so what follows is a call
 
     def __init__(
@@ -670,32 +662,6 @@ class Machine(Copied):
         self._skip = mark.end - self._pos
         return str(mark.kind)
 
-    def _next(self, marks: Marks, usual: Sequence[Any] = ()) -> str | None:
-        """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed.
-        `usual`: what usually comes, which may hold several of the markers."""
-        if self._eat:
-            self._eat_space()
-        buf, start = self._buf, NON_SPACE.search(self._buf, self._pos).start()
-        mark = marks.find(buf, start, anchored=True)
-        if not self._final and (mark is None or mark.longer):
-            for text in usual if mark is None else ():
-                if text.begun(buf, start):
-                    self._undecided, self._undecided_from = text.begun, start
-                    return None
-            begun = marks.begins(buf, start)
-            if begun or start == len(buf):
-                self._leave_open(start, begun)
-                return None
-        if mark is None:
-            return ""
-        self._mark = mark
-        self._skip = mark.end - self._pos
-        return str(mark.kind)
-
-    def _leave_open(self, start: int, text: str) -> None:
-        """The buffer has the beginning of this text from `start` on, and says nothing before all of it has come."""
-        self._undecided, self._undecided_from = (self._buf[self._pos : start] + text[:-1]).startswith, self._pos
-
     def _eat_space(self) -> None:
         while self._eat and self._pos < len(self._buf):
             comes = self._buf[self._pos] == self._eat[0]
@@ -738,12 +704,7 @@ class Machine(Copied):
     def _over(self) -> bool:
         # over = (TURN_START? CALL_START call) | text, which is no part of the turn
         if self._fresh:
-            kind = self._next(self.AFTER_END)
-            if kind is None:
-                return False
-            if kind and self._calls_on:
-                self._state = type(self)._content
-                return True
+            self._eat = ""
             self._pos = next_char(self._buf, self._pos)
             if self._pos < len(self._buf):
                 self._fresh = False
