@@ -135,9 +135,8 @@ def map_tree(
     `literals`: a raw value that is one whole string in such quotes is that string.  `name_signs` and `key_signs` are
     what is written in names and keys for other signs.
     """
-    mapper = _Mapper(tree.full_text, tools, said, parse_reasoning, parse_tool_calls, styles)
-    mapper.transcript, mapper.literals = Transcript(json_content), literals
-    mapper.name_signs, mapper.key_signs = name_signs, key_signs
+    mapper = _Mapper(tree.full_text, Transcript(json_content), tools, said, parse_reasoning, parse_tool_calls, styles)
+    mapper.literals, mapper.name_signs, mapper.key_signs = literals, name_signs, key_signs
     mapper.turn(tree)
     mapper.end_content(final=True)
     return mapper.mapped()
@@ -164,15 +163,22 @@ def first(node: Node, *kinds: str) -> Optional[Node]:
 
 class _Mapper:
     def __init__(
-        self, text: str, tools: object, said: Said, parse_reasoning: bool, parse_tool_calls: bool, styles: Styles
+        self,
+        text: str,
+        transcript: Transcript,
+        tools: object,
+        said: Said,
+        parse_reasoning: bool,
+        parse_tool_calls: bool,
+        styles: Styles,
     ) -> None:
         self.text = text
+        self.transcript = transcript
         self.schemas = parameters_of(tools)
         self.said, self.calls_said, self.arguments_said = said
         self.parse_reasoning = parse_reasoning
         self.parse_tool_calls = parse_tool_calls
         self.styles = styles
-        self.transcript = Transcript()
         self.run: list[str] = []  # content since the last marker
         self.blank = True  # and whether it is white space alone, together with what is said already
         self.places: list[Place] = []

@@ -231,6 +231,16 @@ class Acceptor:
     tolerances: frozenset[str]  # the general ones that are in force
 
     @property
+    def further(self) -> tuple[str, ...]:
+        """What opens a further message of a turn behind an end, where calls are: any header, or one with a call."""
+        calls = self.calls
+        if calls is None or calls.where != "anywhere":
+            return ()
+        if self.in_messages:
+            return self.headers
+        return tuple(f"{header.rstrip()} {opener.lstrip()}" for header in self.headers for opener in calls.openers)
+
+    @property
     def content_signs(self) -> tuple[str, ...]:
         """Of the ends of content those that people write as well: they count before what follows content only."""
         return tuple(text for text in self.content_ends if ends_in_text(text))

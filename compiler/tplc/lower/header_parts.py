@@ -16,7 +16,7 @@ from itertools import permutations, product
 
 from tplc.ir.markers import common_suffix, could_be_prose, is_distinctive
 from tplc.ir.nodes import Slot, TemplateIR
-from tplc.lower.layouts import merged, text_at, unique
+from tplc.lower.layouts import as_wide, merged, text_at, unique
 
 # With the word; each more would multiply the orders.
 _MOST_PARTS = 3
@@ -60,7 +60,7 @@ class HeaderParts:
         return unique(_joined(*parts, self.body) for parts in self._orders(self._more(declared)))
 
     def _more(self, declared: Mapping[str, tuple[str, ...]]) -> list[tuple[str, ...]]:
-        return [(part, *(_as_wide(part, text) for text in declared.get(part.strip(), ()))) for part in self.more]
+        return [(part, *(as_wide(part, text) for text in declared.get(part.strip(), ()))) for part in self.more]
 
     def _orders(self, more: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
         """What may stand before a recipient, or behind a name."""
@@ -144,8 +144,3 @@ def _joined(*parts: str) -> str:
     for part in parts:
         text += " " * (text[-1:].isalnum() and part[:1].isalnum()) + part
     return text
-
-
-def _as_wide(part: str, variant: str) -> str:
-    """A variant with the white space that stands around the part."""
-    return part.replace(part.strip(), variant) if variant == variant.strip() else variant

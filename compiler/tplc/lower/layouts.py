@@ -33,6 +33,15 @@ def text_behind(layout: Sequence[Text | Slot], kind: SlotKind) -> str:
     return text_at(layout, at + 1)
 
 
+def as_wide(text: str, variant: str) -> str:
+    """A variant that says nothing of outer white space has that of the text it stands for."""
+    core = text.strip()
+    if variant != variant.strip() or not core:
+        return variant
+    lead, _, trail = text.partition(core)
+    return lead + variant + trail
+
+
 def unique(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(texts))
 

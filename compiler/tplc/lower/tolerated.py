@@ -16,7 +16,7 @@ from tplc.ir.markers import piece_at
 from tplc.ir.nodes import GENERAL_TOLERANCES, FormMarker, TemplateIR
 from tplc.ir.roles import marker_of
 from tplc.lower.header_parts import header_parts
-from tplc.lower.layouts import not_blank
+from tplc.lower.layouts import as_wide, not_blank
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +40,13 @@ class Tolerated:
 
     def texts(self, marker: str) -> tuple[str, ...]:
         """A marker, its other forms and its variants, also where a piece of it has one."""
-        more = (_as_wide(marker, text) for text in self.orders.get(marker.strip(), ()))
+        more = (as_wide(marker, text) for text in self.orders.get(marker.strip(), ()))
         return tuple(dict.fromkeys([*self._declared(marker), *more]))
 
     def _declared(self, marker: str) -> tuple[str, ...]:
         core = marker.strip()
         found = [marker, *self.others.get(core, ())]
-        found += [_as_wide(marker, text) for text in self.variants.get(core, ())]
+        found += [as_wide(marker, text) for text in self.variants.get(core, ())]
         for piece, variants in self.variants.items():
             at = piece_at(marker, piece) if piece != core else -1
             if at >= 0:
@@ -55,22 +55,13 @@ class Tolerated:
 
     def ends_of_name(self, text: str) -> tuple[str, ...]:
         """What ends a name, and its variants."""
-        more = (_as_wide(text, variant) for variant in self.name_ends.get(text.strip(), ()))
+        more = (as_wide(text, variant) for variant in self.name_ends.get(text.strip(), ()))
         return tuple(dict.fromkeys([*self._declared(text), *more]))
 
     def of_role(self, role: FormMarker) -> tuple[str, ...]:
         """The texts of a role that are more than white space: where it has no such marker, its variants alone."""
         usual = self.usual(role)
         return not_blank(self.texts(usual)) if usual.strip() else self.variants.get(role, ())
-
-
-def _as_wide(marker: str, variant: str) -> str:
-    """A variant that says nothing of outer white space has that of the marker."""
-    core = marker.strip()
-    if variant != variant.strip() or not core:
-        return variant
-    lead, _, trail = marker.partition(core)
-    return lead + variant + trail
 
 
 def tolerated(ir: TemplateIR) -> Tolerated:

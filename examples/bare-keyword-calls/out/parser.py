@@ -123,13 +123,13 @@ class Marks:
         # Those that others begin with, and those that stand anywhere in others.
         bare = {core: "".join(core.split()) for core in cores}
         lines = "\n" + "\n".join(bare.values())
-        self.longer = {core for core in cores if ends[core] or lines.count("\n" + bare[core]) > 1}
-        self.inside = {core for core in cores if ends[core] or lines.count(bare[core]) > 1}
-        self._told = [(*found[core], core in self.longer, core in self.inside) for core in cores]
+        longer = {core for core in cores if ends[core] or lines.count("\n" + bare[core]) > 1}
+        inside = {core for core in cores if ends[core] or lines.count(bare[core]) > 1}
+        self._told = [(*found[core], core in longer, core in inside) for core in cores]
         self.first = {core[0] for core in cores}
         self.wordless = not any(map(WORD_SIGN.match, self.first))
         # A slot's plain word, up to the end or to a sure marker; the space behind that, None where the marker is kept.
-        sure = [i for i, core in enumerate(cores) if self.kinds[i][0] != "bare" and core not in self.longer]
+        sure = [i for i, core in enumerate(cores) if self.kinds[i][0] != "bare" and core not in longer]
         any_of = "|".join(f"({_pattern(cores[i])})" for i in sure) or "(?!)"
         self.word = Pattern(rf"[\w.-]{{0,64}}\Z|([\w.-]{{1,64}})(?:{any_of})" if self.wordless else "(?!)")
         self.trails = [None if self.kinds[i][0] == "next" else self.kinds[i][2] for i in sure]

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from tplc.backends.peg.cuts import cut_names
 from tplc.backends.peg.facts import Facts
-from tplc.backends.peg.patterns import either, group, leaf, some_prefix, up_to
+from tplc.backends.peg.patterns import either, leaf, marker_core, some_prefix, up_to
 from tplc.backends.peg.rules import Rule, Section, rule, sequence
 from tplc.ir.nodes import ReasoningMode
 from tplc.lower import CallForm
@@ -82,10 +82,9 @@ def _bare_call_rules(facts: Facts) -> Iterator[Rule]:
 
 def _marker_rules(facts: Facts) -> Iterator[Rule]:
     if facts.turn_end:
-        # A call right behind the end, or behind a header there, is one of the turn's calls all the same.
-        header = rf"(?:(?:{facts.turn_header})\s*+)?" if facts.turn_header else ""
-        goes_on = [] if facts.bare or not facts.call_starts else [header + group(either(facts.call_starts))]
-        goes_on += [facts.turn_header] if goes_on and header and facts.acceptor.in_messages else []
+        # A call right behind the end is one of the turn's calls all the same.
+        further = [*facts.call_starts, *map(marker_core, facts.acceptor.further)]
+        goes_on = [] if facts.bare or not facts.call_starts else further
         yield rule(OVER, f"turn_end {leaf(SPACE)} after_turn?")
         yield rule("after_turn", leaf(f"(?!{either(goes_on)})" * bool(goes_on) + ".+"))
     if facts.reasoning_open_first and facts.reasoning_open_anywhere:

@@ -307,9 +307,8 @@ def _tables(facts: Acceptor) -> list[str]:
         "AFTER_CALL", _after_calls(calls) + [pair for pair in [*opens, *content] if pair[1] != "CALL_START"]
     )
     if calls.openers and calls.where == "anywhere":
-        again = [f"{header.rstrip()} {opener.lstrip()}" for header in facts.headers for opener in calls.openers]
-        headers: Kinds = [("header", "TURN_START" if facts.in_messages else again)] if again else []
-        lines += _marks("AFTER_TURN", [("call", "CALL_START"), *headers])
+        further: Kinds = [("header", "TURN_START" if facts.in_messages else facts.further)] if facts.further else []
+        lines += _marks("AFTER_TURN", [("call", "CALL_START"), *further])
     if calls.header:
         lines += _slots("CALL_HEADER", calls.header)
     if calls.replaced:
