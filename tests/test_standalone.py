@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.example_case import Example, load_examples
+from tplc.verify.artifact import load_module
 
 EXAMPLES = [example for example in load_examples() if (example.out / "parser.py").is_file()]
 PARSERS = [example.out / "parser.py" for example in EXAMPLES]
@@ -57,9 +59,32 @@ def test_unreadable_files_are_wrong_usage(option: str, text: str | None, told: s
     assert result.stderr.splitlines()[-1] == f"parser.py: error: given: {told}"
 
 
-def test_parsers_are_formatted() -> None:
+def test_parsers_are_formatted(tmp_path: Path) -> None:
+    # They tell formatters to leave them alone, so that no other settings make other files of them.
     # --isolated: by the tool's own rules, for whoever vendors the file has not ours; only the line length is told.
-    assert run("ruff", "format", "--isolated", "--line-length", "120", "--check", *map(str, PARSERS)) == (0, "")
+    copies = []
+    for example in EXAMPLES:
+        text = (example.out / "parser.py").read_text(encoding="utf-8")
+        copies.append(tmp_path / f"{example.name}.py")
+        copies[-1].write_text(text.replace("# fmt: off\n", "", 1), encoding="utf-8")
+    assert run("ruff", "format", "--isolated", "--line-length", "120", "--check", *map(str, copies)) == (0, "")
+
+
+def test_a_formatter_leaves_them_alone(tmp_path: Path) -> None:
+    copy = tmp_path / "parser.py"
+    copy.write_bytes(PARSERS[0].read_bytes())
+    assert run("ruff", "format", "--isolated", "--line-length", "60", "--check", str(copy)) == (0, "")
+
+
+def test_what_is_public_is_told_and_can_be_imported() -> None:
+    for path in PARSERS:
+        module = load_module(path.read_text(encoding="utf-8"))
+        assert {*module.__all__} >= {"Delta", "Message", "StreamParser", "parse", "parse_many"}
+        parser = module.StreamParser
+        public = [parser, *(getattr(parser, name) for name in ("parse", "parse_many", "feed", "finish", "copy"))]
+        public += [module, module.parse, module.parse_many, parser.message, parser.trailing]
+        assert [one for one in public if not inspect.getdoc(one)] == []
+        assert {name: getattr(module, name) for name in ("Message", "Delta")} == {"Message": dict, "Delta": dict}
 
 
 def test_parsers_are_linted() -> None:

@@ -99,17 +99,34 @@ class CallReader(Reader):
 
 class CallObjects(Objects):
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]]  # ("*",) stands for a name that is the key
+    OPENED: ClassVar[str] = ""  # what the object opens with
     CLOSERS: ClassVar[Sequence[str]] = ()
 
-    def _try_object(self, kind: str, opened: str) -> None:
-        """The opener of a call has come, with the opening of its object at its end."""
+    def _try_call(self, kind: str) -> bool:
+        if self.HEADER:
+            return super()._try_call(kind)
         self._try(type(self)._object, kind)
-        self._begin_object(opened)
+        self._begin_object()
+        return True
 
-    def _begin_object(self, opened: str) -> None:
+    def _call(self) -> bool:
+        # call = (slot SLOT_END)* object
+        _, end, expected = self._slots(self._pos + self._skip, self.HEADER)
+        if expected == "more":
+            return False
+        if expected:
+            return self._no_call(expected)
+        self._skip = end - self._pos
+        self._begin_object()
+        return True
+
+    def _begin_object(self) -> None:
+        """The opener of a call has come, which may end with the opening of its object."""
         self._state = type(self)._object
         end = self._pos + self._skip
-        end -= len(opened) * self._buf.endswith(opened, self._pos, end)  # it is left where the opener ends with it
+        end -= len(self.OPENED) * self._buf.endswith(
+            self.OPENED, self._pos, end
+        )  # it is left where the opener ends with it
         self._raw, self._raw_base = [self._buf[self._pos : end]], self._base + self._pos  # while it may still be text
         self._pos, self._eat = end, ""
         self._kind = ""
@@ -230,8 +247,8 @@ class UsualObjects(CallObjects):
     TO_ARGUMENTS: ClassVar[str]  # and from there to the inside of the arguments
     USUAL_KEYS: ClassVar[tuple[str, str]]  # of both
 
-    def _begin_object(self, opened: str) -> None:
-        super()._begin_object(opened)
+    def _begin_object(self) -> None:
+        super()._begin_object()
         head = self.HEAD.match(self._buf, self._pos)
         if head is not None and self._reader is not None:
             self._pos, self._call_id = head.end(), head.groupdict().get("id")

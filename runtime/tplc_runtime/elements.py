@@ -57,10 +57,10 @@ class HoldingTranscript(Transcript):
 
 class ElementPairs(RawPairs):
     ELEMENT: ClassVar[Marks]  # what opens an item or a pair; "broken": a closing marker
-    ITEM_END: ClassVar[str]
+    AFTER_ITEM: ClassVar[str]
 
-    def _begin_pairs(self) -> None:
-        super()._begin_pairs()
+    def _begin_arguments(self) -> None:
+        super()._begin_arguments()
         self._frames: list[Frame] = []
         self._comma = ""
 
@@ -167,7 +167,7 @@ class ElementPairs(RawPairs):
             self._pos = self._mark.end
             self._out.say("arguments", self._comma)
             schema = item_of(frame.schema, self._schema())
-            self._begin_element(schema, types_of(schema, self._schema()), Closer(self.ITEM_END))
+            self._begin_element(schema, types_of(schema, self._schema()), Closer(self.AFTER_ITEM))
             return True
         if kind in ("item", "pair") and frame.opened == "{":
             mark = self.BETWEEN.find(self._buf, self._mark.start, anchored=True)

@@ -58,13 +58,13 @@ class Guess:
 
 
 class GuessedPairs(RawPairs):
-    VALUE_END: ClassVar[Guess]
+    AFTER_VALUE: ClassVar[Guess]
     LITERALS: ClassVar[str] = ""  # the quotes of strings that are read as such
     BARE_END: ClassVar[Any] = None  # what ends a value without the quote that the template writes before each
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
         opened = self.BARE_END is None or self._buf[self._pos - 1] in QUOTES
-        ends = self.VALUE_END if opened else self.BARE_END
+        ends = self.AFTER_VALUE if opened else self.BARE_END
         super()._begin_raw(types, ends.before(keys_of(self._schema(), self._schema())))
         self._quotes = self.LITERALS if opened else QUOTES
         if self._quotes:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from .batch import rows_of
 from .heads import continued_head, known_head
 from .markers import NO_MARKS, PLAIN_WORD, Mark, Marks, is_cut, lead_in
 from .message import Copied, Diagnostic
@@ -18,9 +19,10 @@ from .values import HELD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any, ClassVar
 
+    from .batch import Row
     from .message import Delta, Message
     from .values import Reader
 
@@ -50,17 +52,36 @@ class Machine(Copied):
     CALLS: ClassVar[bool] = False  # there are some
     AT_LINES: ClassVar[bool] = False  # some markers count at a line's start alone,
     AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
-    HELD_TEXT: ClassVar[bool] = False  # nothing opens reasoning: of which kind text is, its end tells
+    REASONS: ClassVar[bool] = False  # something opens reasoning
+    HELD_TEXT: ClassVar[bool] = False  # nothing does: of which kind text is, its end tells
+    CLOSED_FIRST: ClassVar[bool] = False  # reasoning may end where the turn begins, though nothing opened it
+    FIRST: ClassVar[Sequence[str]] = ()  # kinds of what counts before content begins only
     HOLDS: ClassVar[bool] = False  # `feed` looks after what is held back inside of text
     SPACE: ClassVar[str] = ""  # what the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     ODD_NAMES: ClassVar[bool] = False  # names that hold what ends others are looked for
     OPENERS: ClassVar[Sequence[str]] = ()  # of calls
-    AFTER_END: ClassVar[Marks] = NO_MARKS  # a call right behind the end of the turn is one of its calls all the same
+    # What the states look for, each in its text.
+    AT_START: ClassVar[Marks] = NO_MARKS
+    IN_REASONING: ClassVar[Marks] = NO_MARKS
+    BEFORE_CONTENT: ClassVar[Marks] = NO_MARKS
+    IN_CONTENT: ClassVar[Marks] = NO_MARKS
+    AFTER_CALL: ClassVar[Marks] = NO_MARKS
+    AFTER_TURN: ClassVar[Marks] = NO_MARKS  # a call right behind the end of the turn is one of its calls all the same
     HEADERS_ALIKE: ClassVar[bool] = False  # what ends the name of a call may open a message as well
     DISTINCT: ClassVar[bool] = True  # they are like nothing else, so what follows is a call
     BREAKS: ClassVar[Marks] = NO_MARKS  # markers that no name holds, and no value outside of a string
     USUAL_NEXT: ClassVar[Sequence[Any]] = ()  # what usually comes after a call
+    HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and signs that do
+    NAME_SIGNS: ClassVar[Any] = None  # what is written in names for other signs
+    CALL_ID: ClassVar[str] = ""  # an id that is made of slots: "{name}:{index}"
+    ONLY_TOOLS: ClassVar[bool] = False  # calls look like text, so that only a tool's name makes one,
+    FAINT: ClassVar[bool] = True  # also behind what opens them
+    SEPARATED: ClassVar[bool] = False  # a separator opens the next call
+    UNMARKED: ClassVar[bool] = False  # nothing opens it
+    BOTH: ClassVar[bool] = False  # what closes a call opens the next as well
+    TAIL: ClassVar[Sequence[Any]] = ()  # slots behind a call
+    TURN_CLOSED: ClassVar[bool] = False  # what closes a call ends the turn
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
     _reader: Any = None  # of a value in a dialect with quotes
     _kept = False  # the name of a call that stays text comes, and the rest of its header
@@ -118,17 +139,54 @@ class Machine(Copied):
         return Transcript(json_content)
 
     def copy(self) -> Any:
+        """Another parser that stands where this one does, and goes on by itself."""
         self._settle()
         return super().copy()
 
-    def _first_state(self) -> Callable[[Any], bool]:
-        return type(self)._content
+    @classmethod
+    def parse(
+        cls,
+        text: str,
+        *,
+        tools: object = None,
+        prompt: str | None = None,
+        parse_reasoning: bool = True,
+        parse_tool_calls: bool = True,
+        echo: bool = False,
+        json_content: bool = False,
+        continue_final_message: bool = False,
+    ) -> Message:
+        """The message that the model's output means.
 
-    def _content(self) -> bool:
-        raise NotImplementedError
+        `json_content`: a Markdown fence around the content is dropped.  `continue_final_message`: the prompt ends with
+        the beginning of this answer, not with a generation prompt.
+        """
+        parser = cls(
+            tools=tools,
+            prompt=prompt,
+            parse_reasoning=parse_reasoning,
+            parse_tool_calls=parse_tool_calls,
+            echo=echo,
+            json_content=json_content,
+            continue_final_message=continue_final_message,
+        )
+        parser.feed(text)
+        parser.finish()
+        return parser.message
 
-    def _after_call(self) -> bool:
-        raise NotImplementedError
+    @classmethod
+    def parse_many(
+        cls,
+        texts: Iterable[str | None],
+        *,
+        prompts: str | Sequence[str | None] | None = None,
+        tools: object = None,
+    ) -> list[Row | None]:
+        """A row for each text: content, reasoning_content, tool_calls (id, name, arguments), incomplete, diagnostics.
+
+        `prompts` and `tools` (also as JSON text): one for all, or a list with one for each text.  None gives None.
+        """
+        return rows_of(cls, texts, prompts, tools)
 
     # The prompt
 
@@ -157,9 +215,11 @@ class Machine(Copied):
     # Input and output
 
     def feed(self, chunk: str) -> list[Delta]:
+        """What is new with this chunk."""
         return self._advance(chunk)
 
     def finish(self) -> list[Delta]:
+        """The output has ended: what is new with that."""
         if self._final:
             return []
         self._final = True
@@ -278,6 +338,7 @@ class Machine(Copied):
 
     @property
     def message(self) -> Message:
+        """All that has come, as chat servers write a message."""
         self._settle()
         return self._out.to_message()
 
@@ -296,7 +357,138 @@ class Machine(Copied):
         if len(self.diagnostics) < 1000:
             self.diagnostics.append(Diagnostic(self._base + self._pos, text))
 
+    # The states
+
+    def _first_state(self) -> Callable[[Any], bool]:
+        if self.HELD_TEXT and self._reasoning_on:
+            return type(self)._held_text
+        if self.CLOSED_FIRST and self._reasoning_on:
+            return type(self)._start
+        return type(self)._content
+
+    def _start(self) -> bool:
+        # turn = REASONING_END* content
+        kind = self._next(self.AT_START)
+        if kind is None:
+            return False
+        if kind == "reasoning_end":
+            self._note("reasoning ends that was not open")
+            self._drop()
+        else:
+            self._state = type(self)._content
+        return True
+
+    def _held_text(self) -> bool:
+        # turn = text REASONING_END content | content
+        kind = self._text_to(self.IN_REASONING, "held")
+        if self.CALLS and kind in ("call", "line") and self._calls_on:
+            return self._try_call("held")
+        if kind == "reasoning_end":
+            self._out.release("reasoning_content")
+            self._drop()
+            self._state = type(self)._content
+        elif kind:
+            self._turn_marker("held")
+        if kind in ("end", "content"):
+            self._out.release("content")
+            self._state = type(self)._over if kind == "end" else type(self)._content
+        return kind != ""
+
+    def _reasoning(self) -> bool:
+        # reasoning = text (REASONING_END content | CALL_START call)
+        text = "reasoning_content" if self._reasoning_on else "content"
+        kind = self._until(self.IN_REASONING, text)
+        if self.AT_LINES and kind == "line":
+            return self._try_call(text) if self._calls_on else self._keep_call()
+        if kind:
+            self._state = type(self)._content
+            self._reasoning_marker()
+        return kind != ""
+
+    def _content(self) -> bool:
+        # content = (text | CONTENT_START | CONTENT_END | TURN_END)* (REASONING_START reasoning | CALL_START call)?
+        kind = self._text_to(self.IN_CONTENT, "content")
+        if self.REASONS and kind == "reasoning":
+            self._reasoning_marker()
+            self._state = type(self)._reasoning
+            return True
+        if self.CALLS and kind in ("call", "line") and self._calls_on:
+            return self._try_call("content")
+        if kind:
+            self._turn_marker("content")
+        return kind != ""
+
+    def _call(self) -> bool:
+        # call = (slot SLOT_END)* arguments
+        values, end, expected = self._slots(self._pos + self._skip, self.HEADER)
+        if expected == "more":
+            return False
+        if self.NAME_SIGNS and not expected:
+            values["name"] = self.NAME_SIGNS.plain(values["name"])
+        if self.ONLY_TOOLS and not expected and (self.FAINT or not self._skip) and not self._is_tool(values["name"]):
+            expected = "the name of a tool"
+        if expected:
+            return self._no_call(expected)
+        self._pos = end
+        self._open_call(values["name"], self.CALL_ID.format_map(values) if self.CALL_ID else None)
+        self._begin_arguments()
+        return True
+
+    def _after_call(self) -> bool:
+        # after_call = (CALL_END | CALL_SEPARATOR)* ((NEXT_CALL_START | CALL_START) call | content)
+        kind = self._next_of_calls(self.AFTER_CALL)
+        if kind is None:
+            return False
+        if kind == "call":
+            return self._try_call("content")
+        if kind in ("close", "closed", "separator"):
+            self._pos, self._eat = self._mark.end, self._mark.trail
+            self._unclosed = kind == "separator" or (self._unclosed and kind != "closed")
+            if self.SEPARATED and kind == "separator":
+                return self._try_unopened()
+            return True
+        if self.UNMARKED and kind == "section":
+            self._pos, self._eat, self._closed, self._unclosed = self._mark.end, self._mark.trail, True, False
+            return True
+        if self.UNMARKED and not kind and not self._closed:
+            return self._try_unopened()
+        if self.BOTH and kind == "both":
+            if self._closed:
+                return self._try_call("content")
+            self._pos, self._closed, self._unclosed = self._mark.end, True, False
+            return True
+        if self.TAIL and kind == "tail":
+            return self._tail()
+        if self.TURN_CLOSED and kind == "" and not self._unclosed:
+            self._state = type(self)._over
+            return True
+        # Something else than more of the calls comes, or nothing.
+        self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
+        self._state = type(self)._content
+        return True
+
+    def _tail(self) -> bool:
+        # tail = TAIL_START (slot SLOT_END)*
+        name = self._out.calls[-1][0] if self._out.calls else None
+        values, end, expected = self._slots(self._mark.end, self.TAIL, name)
+        if expected == "more":
+            return False
+        if expected == "end":
+            return self._cut_off()
+        self._pos, self._unclosed = (self._mark.end if expected else end), False
+        if not expected and "id" in values:
+            self._out.set_id(values["id"])
+        return True
+
     # Text and markers
+
+    def _text_to(self, marks: Marks, kind: str) -> str:
+        """As _until; what opens reasoning or content may count before any of the text only."""
+        if self.FIRST and self._fresh:
+            first = self._next(self.BEFORE_CONTENT)
+            if first is None or first in self.FIRST:
+                return first or ""
+        return self._until(marks, kind)
 
     def _until(self, marks: Marks, kind: str) -> str:
         """Say the text before the next marker as `kind`; the marker's kind, "" where more input is needed."""
@@ -428,11 +620,12 @@ class Machine(Copied):
         if self.HEADERS_ALIKE:
             self._kept = self._mark.kind in ("call", "line")
 
-    def _keep_call(self) -> None:
+    def _keep_call(self) -> bool:
         """Calls stay in the content as they came; where they end reasoning, they do so all the same."""
         if self._reasoning_on:
             self._opener, self._state = "", type(self)._content
         self._keep("content")
+        return True
 
     def _is_text(self, mark: Mark) -> bool:
         """Is it a marker of what shall stay in the content as it came?"""
@@ -461,7 +654,7 @@ class Machine(Copied):
         # over = (TURN_START? CALL_START call) | text, which is no part of the turn
         if self._fresh:
             if self.CALLS:
-                kind = self._next(self.AFTER_END)
+                kind = self._next(self.AFTER_TURN)
                 if kind is None:
                     return False
                 if kind and self._calls_on:
@@ -595,15 +788,23 @@ class Machine(Copied):
         """The length of a name of the tools that stands here and holds what ends others; -1: more input is needed."""
         return 0
 
-    def _tail(self, slots: Sequence[Any]) -> tuple[dict[str, str], int, str]:
-        """The slots of the marker after a call."""
-        return self._slots(self._mark.end, slots, self._out.calls[-1][0] if self._out.calls else None)
-
     def _try(self, state: Callable[[Any], bool], kind: str = "content") -> None:
         """What comes (after _skip characters of opener) may be a call; if not, it is text of this kind."""
         self._back = type(self)._content if self._state == type(self)._after_call else self._state
         self._back_kind = kind
         self._state = state
+
+    def _try_call(self, kind: str) -> bool:
+        self._try(type(self)._call, kind)
+        return True
+
+    def _try_unopened(self) -> bool:
+        """As _try_call, where no marker opens the call."""
+        self._skip = 0
+        return self._try_call("content")
+
+    def _begin_arguments(self) -> None:
+        raise NotImplementedError
 
     def _no_call(self, expected: str) -> bool:
         if expected == "end" and (self._skip or self._mark.kind == "separator"):
@@ -634,11 +835,6 @@ class Machine(Copied):
         self._unclosed = self.CLOSED
         self._state = type(self)._after_call
         return True
-
-    def _end_calls(self) -> None:
-        """Something else than more of the calls comes, or nothing."""
-        self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
-        self._state = type(self)._content
 
     def _next_of_calls(self, marks: Marks) -> str | None:
         """As `_next`; a part of a marker of the calls, where the output ends, is no text."""

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
         {"role": str, "content": "str | None", "reasoning_content": "str | None", "tool_calls": "list[ToolCall]"},
     )
     Delta = dict[str, Any]
+else:
+    Delta = Function = Message = ToolCall = dict  # as what they describe is
 
 
 Diagnostic = namedtuple("Diagnostic", "offset text")

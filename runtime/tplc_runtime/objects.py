@@ -14,8 +14,12 @@ if TYPE_CHECKING:
 
 
 class Objects(Machine):
+    CALLS: ClassVar[bool] = True
     STYLES: ClassVar[tuple[Style, Style, Style]]
     _kind = ""  # how the arguments begin
+
+    def _begin_arguments(self) -> None:
+        self._state = type(self)._arguments
 
     def _arguments(self) -> bool:
         # arguments = object | string that holds an object

@@ -22,6 +22,7 @@ MOST_ODD = 64  # of names that hold what ends names, so many are looked for
 
 
 class Pairs(Machine):
+    CALLS: ClassVar[bool] = True
     BETWEEN: ClassVar[Marks]  # pair, end (consumed), next (not consumed), and others (skipped)
     PAIR: ClassVar[tuple[tuple[str, Marks, str], ...]]
     USUAL_PAIR: ClassVar[Sequence[Any]] = ()
@@ -33,7 +34,7 @@ class Pairs(Machine):
     _count = 0
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that hold what ends others
 
-    def _begin_pairs(self) -> None:
+    def _begin_arguments(self) -> None:
         self._count = 0
         self._state = type(self)._pairs
 

@@ -90,7 +90,7 @@ def nested_json(text: str) -> str | None:
 
 class RawPairs(Pairs):
     WORDS: ClassVar[ValueWords]
-    VALUE_END: ClassVar[End]
+    AFTER_VALUE: ClassVar[End]
     VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, where the closing marker repeats it
     TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]] = {}
     # Around the key of a pair that begins a line: one that the schema knows ends a value that VALUE_CLOSERS did not.
@@ -104,8 +104,8 @@ class RawPairs(Pairs):
     def _schema(self) -> object:
         return self._tools.get(self._out.calls[-1][0])
 
-    def _begin_pairs(self) -> None:
-        super()._begin_pairs()
+    def _begin_arguments(self) -> None:
+        super()._begin_arguments()
         schema = self._schema()
         keys = keys_of(schema, schema) or set() if schema else set()
         self._keys = keys if len(keys) <= MOST_KEYS else set()  # of the schema, those that have not come
@@ -133,7 +133,9 @@ class RawPairs(Pairs):
         if self.TYPE_WORDS and word in self.TYPE_WORDS:
             stated = frozenset(self.TYPE_WORDS[word])
             types = (types or stated) & stated or types or stated
-        self._begin_raw(types, Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self._ends or self.VALUE_END)
+        self._begin_raw(
+            types, Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self._ends or self.AFTER_VALUE
+        )
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
         self._types, self._end = types, end

@@ -305,10 +305,10 @@ def _watch_forget(method: Method) -> Method:
 
 
 def _watch_begin_object(method: Method) -> Method:
-    def begin_object(self: Any, opened: str) -> None:
+    def begin_object(self: Any) -> None:
         self._trace.raw = []
         start = self._pos
-        method(self, opened)
+        method(self)
         if self._trace.raw is not None:  # its name is not known at once
             self._trace.raw.append(self._buf[start : self._pos])
 

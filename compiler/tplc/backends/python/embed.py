@@ -5,15 +5,16 @@
 Definitions keep the order they have in the runtime's files.  Of classes, methods and attributes that nothing refers to
 are left out, and so are methods of the parser's bases that others stand in for, and branches for what the format has
 not: `if self.FLAG` (alone, as the first of several conditions, or with other flags by `or`), where FLAG is false or
-empty in the runtime's class, and neither the parser nor a class that is embedded says otherwise.  Module docstrings and
-imports are left out too, and the imports that are needed are gathered.
+empty in the runtime's class, and neither the parser nor a class that is embedded says otherwise.  Where a flag is true,
+`if self.FLAG` goes, and what it guards stays.  Module docstrings and imports are left out too, and the imports that are
+needed are gathered.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -59,6 +60,13 @@ class Fragment:
     names: frozenset[str]
     attributes: frozenset[str]
     inherited: frozenset[tuple[str, str]] = frozenset()
+    signature: tuple[str, ...] = ()  # of a method, without what it does
+    names_of_signature: frozenset[str] = frozenset()
+
+    @property
+    def stub(self) -> tuple[str, ...]:
+        """The method as that of a base that only others stand in for."""
+        return (*self.signature, "        raise NotImplementedError")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +86,7 @@ class Embedded:
     type_imports: tuple[Import, ...]
     types: tuple[str, ...]
     text: str
+    told: frozenset[str] = frozenset()  # flags of the parser that no code asks for any more
 
 
 def embed(code: Iterable[str], bases: Sequence[str] = ()) -> Embedded:
@@ -86,17 +95,19 @@ def embed(code: Iterable[str], bases: Sequence[str] = ()) -> Embedded:
     names, attributes = _names(walked) | frozenset(bases), _attributes(walked)
     off, chosen = frozenset(flag for file in FILES for flag in _flags(file)), None
     on = _local(walked)
+    always = _always(bases, {flag: flag in _true(walked) for flag in on})
     while chosen is None or on & off:
         off -= on
-        definitions = [definition for file in FILES for definition in _definitions(file, off)]
-        kept = _reachable(definitions, names, attributes, _Family.of(definitions, bases))
+        definitions = [definition for file in FILES for definition in _definitions(file, off, always)]
+        kept, stubs = _reachable(definitions, names, attributes, _Family.of(definitions, bases))
         chosen = [definition for definition in definitions if definition.names[0] in kept]
         on = frozenset(flag for definition in chosen for flag in definition.flags)
     texts, used = [], set(names)
     for definition in chosen:
-        parts = [part for part in definition.parts if part in kept[definition.names[0]]]
-        used.update(name for part in parts for name in part.names)
-        text = "\n".join(line for part in parts for line in part.lines)
+        name = definition.names[0]
+        parts = [(part, (name, part.member) in stubs) for part in definition.parts if part in kept[name]]
+        used.update(name for part, stub in parts for name in (part.names_of_signature if stub else part.names))
+        text = "\n".join(line for part, stub in parts for line in (part.stub if stub else part.lines))
         for base, other in pairwise(bases):
             text = re.sub(rf"^class {base}\(\w+\):", f"class {base}({other}):", text)
         texts.append(text)
@@ -105,7 +116,35 @@ def embed(code: Iterable[str], bases: Sequence[str] = ()) -> Embedded:
         type_imports=_needed((pair for definition in definitions for pair in definition.type_imports), used),
         types=_spaced([text for definition, text in zip(chosen, texts, strict=True) if definition.only_types]),
         text=_joined([text for definition, text in zip(chosen, texts, strict=True) if not definition.only_types]),
+        told=always - attributes.union(*(part.attributes for parts in kept.values() for part in parts)),
     )
+
+
+def _true(walked: Iterable[ast.AST]) -> set[str]:
+    """The flags of a class that are true."""
+    items = [item for node in walked if isinstance(node, ast.ClassDef) for item in node.body]
+    values = [item for item in items if isinstance(item, ast.Assign | ast.AnnAssign)]
+    true = [item for item in values if isinstance(item.value, ast.Constant) and item.value.value is True]
+    return {name for item in true for name in _defined(item)}
+
+
+@cache
+def _classes() -> dict[str, ast.ClassDef]:
+    return {
+        node.name: node for file in FILES for node in ast.parse(_source(file)).body if isinstance(node, ast.ClassDef)
+    }
+
+
+def _always(bases: Sequence[str], own: Mapping[str, bool]) -> frozenset[str]:
+    """The flags that are true in a parser with these bases, where `own` are those that it sets itself."""
+    known, classes, line = dict(own), _classes(), [*bases]
+    for name in line:
+        node = classes[name]
+        true = _true([node])
+        for flag in {name for item in node.body for name in _defined(item) if name.isupper()}:
+            known.setdefault(flag, flag in true)
+        line += [base.id for base in node.bases if isinstance(base, ast.Name) and base.id in classes]
+    return frozenset(flag for flag, is_on in known.items() if is_on)
 
 
 def share() -> Embedded:
@@ -126,7 +165,8 @@ def imports_of(code: Iterable[str]) -> tuple[dict[str, tuple[str, ...]], dict[st
 
     Returns the names by file of the runtime, those that are types alone, and the imports of other modules.
     """
-    names = {node.id for node in ast.walk(ast.parse("\n".join(code))) if isinstance(node, ast.Name)}
+    walked = ast.walk(ast.parse("\n".join(code)))
+    names = {node.id for node in walked if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
     taken: dict[str, tuple[str, ...]] = {}
     types: dict[str, tuple[str, ...]] = {}
     definitions = {file: _definitions(file) for file in (*FILES, _SHARED_ONLY)}
@@ -159,16 +199,18 @@ class _Family:
             line += above
         return _Family({name: frozenset(part.member for part in classes[name].parts) for name in line})
 
-    def replaced(self) -> set[tuple[str, str]]:
-        """The members, by class, that a nearer class has as well, and a farther one."""
+    def replaced(self) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
+        """The members, by class, that a nearer class has as well: those of classes in between, and of the farthest,
+        where a signature has to be, as code of its class uses it."""
         line = list(self.members)
-        return {
-            (name, member)
-            for at, name in enumerate(line)
-            for member in self.members[name] - {""}
-            if any(member in self.members[other] for other in line[:at])
-            and any(member in self.members[other] for other in line[at + 1 :])
-        }
+        between: set[tuple[str, str]] = set()
+        farthest: set[tuple[str, str]] = set()
+        for at, name in enumerate(line):
+            for member in self.members[name] - {""}:
+                if any(member in self.members[other] for other in line[:at]):
+                    last = not any(member in self.members[other] for other in line[at + 1 :])
+                    (farthest if last else between).add((name, member))
+        return between, farthest
 
     def meant(self, name: str, inherited: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
         """The class and the member that code of the class `name` means by super().member, or by Base.member."""
@@ -181,12 +223,13 @@ class _Family:
 
 def _reachable(
     definitions: list[Definition], names: frozenset[str], attributes: frozenset[str], family: _Family
-) -> dict[str, set[Fragment]]:
-    """The parts of definitions, by their first names: names lead to definitions, attributes to members."""
+) -> tuple[dict[str, set[Fragment]], set[tuple[str, str]]]:
+    """The parts of definitions, by their first names: names lead to definitions, attributes to members.  Then the
+    methods, by class, of which the signature is enough."""
     kept: dict[str, set[Fragment]] = {}
     used, members = {*names, "Message", "Delta", "ToolCall", "Function"}, {*attributes, *_PUBLIC}
-    replaced, size = family.replaced(), (-1, -1, -1)
-    while size != (size := (len(used), len(members), len(replaced))):
+    (replaced, stubs), size = family.replaced(), (-1, -1, -1, -1)
+    while size != (size := (len(used), len(members), len(replaced), len(stubs))):
         for definition in definitions:
             name = definition.names[0]
             if name not in kept and not used.intersection(definition.names):
@@ -194,12 +237,19 @@ def _reachable(
             parts = kept.setdefault(name, set())
             for part in definition.parts:
                 usable = not part.member or part.member in members or part.member.startswith("__")
-                if usable and (name, part.member) not in replaced:
-                    parts.add(part)
-                    used |= part.names
-                    members |= part.attributes
-                    replaced.difference_update(family.meant(name, part.inherited))
-    return kept
+                if not usable or (name, part.member) in replaced:
+                    continue
+                parts.add(part)
+                if (name, part.member) in stubs and part.signature:
+                    used |= part.names_of_signature
+                    continue
+                stubs.discard((name, part.member))
+                used |= part.names
+                members |= part.attributes
+                meant = {*family.meant(name, part.inherited)}
+                replaced -= meant
+                stubs -= meant
+    return kept, stubs
 
 
 def _needed(imports: Iterable[tuple[str, Import]], used: set[str]) -> tuple[Import, ...]:
@@ -242,14 +292,35 @@ def _flags_of(node: ast.stmt, *, on: bool) -> Iterator[str]:
                 yield item.target.id
 
 
-def _without(source: str, off: frozenset[str]) -> str:
-    """The source without the branches for flags that are off."""
+def _without(source: str, off: frozenset[str], on: frozenset[str] = frozenset()) -> str:
+    """The source without the branches for flags that are off, and without asking for those that are on."""
     lines = source.splitlines()
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.If) and not node.orelse and _is_off(node.test, off):
-            start, stop = _first_line(node, lines), node.end_lineno or node.lineno
+        if not isinstance(node, ast.If):
+            continue
+        start, stop = _first_line(node, lines), node.end_lineno or node.lineno
+        if not node.orelse and _is_off(node.test, off):
             lines[start:stop] = [_GONE] * (stop - start)
+        elif not node.orelse and isinstance(node.test, ast.Attribute) and node.test.attr in on:
+            lines[node.lineno - 1 : stop] = [_GONE, *(line.removeprefix("    ") for line in lines[node.lineno : stop])]
+        elif isinstance(node.test, ast.BoolOp) and isinstance(node.test.op, ast.And):
+            first = node.test.values[0]
+            if isinstance(first, ast.Attribute) and first.attr in on:
+                lines[node.lineno - 1] = _unasked(lines[node.lineno - 1], ast.unparse(first))
     return "\n".join(line for line in lines if line != _GONE)
+
+
+def _unasked(line: str, flag: str) -> str:
+    """if FLAG and (a or b): …  →  if a or b: …"""
+    before, word, test = line.replace(f"{flag} and ", "", 1).partition("if ")
+    bare = test.removeprefix("(").removesuffix("):")
+    # The brackets are around all of it where they close at its end alone.
+    depth, closed = 0, False
+    for char in bare:
+        depth += (char == "(") - (char == ")")
+        closed = closed or depth < 0
+    whole = test == f"({bare}):" and not closed
+    return f"{before}{word}{bare + ':' if whole else test}"
 
 
 def _is_off(test: ast.expr, off: frozenset[str]) -> bool:
@@ -260,8 +331,10 @@ def _is_off(test: ast.expr, off: frozenset[str]) -> bool:
 
 
 @cache
-def _definitions(file: str, off: frozenset[str] = frozenset()) -> tuple[Definition, ...]:
-    source = _without(_source(file), off)
+def _definitions(
+    file: str, off: frozenset[str] = frozenset(), on: frozenset[str] = frozenset()
+) -> tuple[Definition, ...]:
+    source = _without(_source(file), off, on)
     tree = ast.parse(source)
     lines = source.splitlines()
     guarded = [item for node in tree.body if isinstance(node, ast.If) for item in node.body]
@@ -312,12 +385,23 @@ def _part(member: str, lines: list[str], nodes: list[ast.AST], indent: int) -> F
     walked = [item for node in nodes for item in ast.walk(node)]
     own = member or any(isinstance(node, ast.FunctionDef) for node in nodes)
     inherited = [(_base(item.value), item.attr) for item in walked if isinstance(item, ast.Attribute)]
+    method = nodes[0] if member and len(nodes) == 1 and isinstance(nodes[0], ast.FunctionDef) else None
+    own_lines = tuple(line[indent:] for line in lines)
+    if method is None:
+        signature: tuple[str, ...] = ()
+        of_signature: frozenset[str] = frozenset()
+    else:
+        signature = own_lines[: len(lines) - (method.end_lineno or 0) + method.body[0].lineno - 1]
+        annotated = [method.args, *([method.returns] if method.returns else []), *method.decorator_list]
+        of_signature = _names([item for node in annotated for item in ast.walk(node)])
     return Fragment(
         member,
-        tuple(line[indent:] for line in lines),
+        own_lines,
         _names(walked) - (_local(walked) if own else frozenset()),
         _attributes(walked),
         frozenset((base, name) for base, name in inherited if base is not None),
+        signature,
+        of_signature,
     )
 
 

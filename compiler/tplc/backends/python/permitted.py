@@ -40,10 +40,10 @@ MODULES: Mapping[str, frozenset[str] | None] = {
 }
 BUILTINS = frozenset(
     """AssertionError AttributeError ImportError IndexError KeyError NotImplementedError OSError OverflowError
-    RecursionError StopIteration TypeError UnicodeError ValueError __name__ __package__ abs all any ascii bool bytes
-    callable chr dict divmod enumerate filter float frozenset getattr hasattr hash hex id int isinstance issubclass
-    iter len list map max min next object oct ord pow property range repr reversed round set setattr slice sorted
-    staticmethod classmethod str sum super tuple type zip""".split()
+    RecursionError StopIteration TypeError UnicodeError ValueError __all__ __name__ __package__ abs all any
+    ascii bool bytes callable chr dict divmod enumerate filter float frozenset getattr hasattr hash hex id int
+    isinstance issubclass iter len list map max min next object oct ord pow property range repr reversed round
+    set setattr slice sorted staticmethod classmethod str sum super tuple type zip""".split()
 )
 COMMAND_ONLY = frozenset(["open", "print"])
 PRIVATE = frozenset(["__class__", "__dict__", "__doc__", "__name__", "__new__", "__init__", "__mypyc_attrs__"])

@@ -1,0 +1,199 @@
+"""The way most text goes through a parser: `feed`, which passes on chunks that nothing has to look at.
+
+Acceptor(calls=None, ends=("<end>",), …)
+→
+    def feed(self, chunk: str) -> list[Delta]:
+        if self._plain_text and "<" not in chunk and chunk != "":
+            self._passed.append(chunk)
+            return [{self._within: chunk}]
+        return self._more(chunk)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from tplc.backends.python.literals import WIDTH, literal, texts
+from tplc.backends.python.tables import texts_at
+from tplc.lower import Acceptor
+
+MOST_HELD = 12  # kinds of held text that `feed` looks for
+NOT_EMPTY = 'chunk != ""'  # twice as fast as the truth of a string
+
+
+def feed(facts: Acceptor) -> list[str]:
+    """The way most text goes.  Every test counts here: this is what a server spends its time on."""
+    lines = [
+        "",
+        "    def feed(self, chunk: str) -> list[Delta]:",
+        '        """What is new with this chunk."""',
+        "        # Most chunks are passed on as they came: no character of them could begin or end anything.",
+    ]
+    word = "if"
+    chars = _ends_of_values(facts)
+    if chars is not None:
+        lines += ["        if self._plain_value:", *_feed_argument(facts, chars)]
+        word = "elif"
+    lines += _feed_text(facts, word)
+    return [*lines, "        return self._more(chunk)"]
+
+
+def _feed_text(facts: Acceptor, word: str) -> list[str]:
+    """Content and reasoning.  Where words are followed by what may be held back, `feed` itself looks after that."""
+    signs, ends = _signs(_markers_in_text(facts))
+    if not holds(facts):
+        tests = _ends_nothing(signs, ends)
+        return [*_condition(8, word, ["self._plain_text", *tests]), *_passed(12, "{self._within: chunk}")]
+    by_length = {n: [end for end in sorted(ends) if len(end) == n] for n in sorted(set(map(len, ends)), reverse=True)}
+    held = [(f"-{n}", f"text[-{n}:] {_is_one_of(some)}") for n, some in by_length.items() if n > 1]
+    sure = {end[-1] for end in ends if len(end) > 1} <= ends
+    held += [] if sure else [("-1", f"text[-1] {_is_one_of(by_length[1])}")]
+    stop = "stop" if held else "-1"
+    return [
+        f"        {word} self._plain_text:",
+        '            text = self._buf + chunk if self._buf != "" else chunk',
+        *_condition(12, "if", [*(f"{literal(sign)} not in text" for sign in sorted(signs)), 'text != ""']),
+        f"                if text[-1] in {literal(''.join(sorted({end[-1] for end in ends})))}:",
+        "                    # White space before a marker belongs to it, and letters may begin one.",
+        *(_chosen(20, "stop", held, "-1" if sure else "len(text)") if held else ()),
+        f"                    self._buf, text = text[{stop}:], text[:{stop}]",
+        '                    if text == "":',
+        "                        return []",
+        '                elif self._buf != "":',
+        '                    self._buf = ""',
+        "                self._passed.append(text)",
+        "                return [{self._within: text}]",
+    ]
+
+
+def _chosen(indent: int, name: str, choices: Sequence[tuple[str, str]], other: str) -> list[str]:
+    """The first value whose test holds, as formatters write that."""
+    line = f"{' ' * indent}{name} = {' else '.join([*(f'{value} if {test}' for value, test in choices), other])}"
+    if len(line) <= WIDTH:
+        return [line]
+    parts = [part for value, test in choices for part in (f"else {value}", f"if {test}")]
+    parts = [parts[0].removeprefix("else "), *parts[1:], f"else {other}"]
+    return [f"{' ' * indent}{name} = (", *(f"{' ' * indent}    {part}" for part in parts), " " * indent + ")"]
+
+
+def _is_one_of(some: Sequence[str]) -> str:
+    return f"== {literal(some[0])}" if len(some) == 1 else f"in {texts(some)}"
+
+
+def holds(facts: Acceptor) -> bool:
+    """What may be held back inside of text is found there often, and is of few kinds."""
+    _, ends = _signs(_markers_in_text(facts))
+    return len(ends) <= MOST_HELD and any(end.isprintable() for end in ends)
+
+
+def _feed_argument(facts: Acceptor, chars: set[str]) -> list[str]:
+    """Text that goes into a string: as it came, and otherwise if possible.  No chunk that is empty, as "" is in any."""
+    usual = ["'\"' not in chunk", '"\\\\" not in chunk', "chunk.isprintable()"]
+    if _in_reader(facts):
+        usual.append(NOT_EMPTY)
+        tests = [f"{literal(char)} not in chunk" for char in sorted(chars - {'"', "\\"})]
+        otherwise, said = ['chunk[-1:] not in "\\\\"', "IN_STRING.fullmatch(chunk)"] if _in_json(facts) else [], "chunk"
+    else:
+        if facts.calls is not None and facts.calls.pairs is not None and facts.calls.pairs.guessed:
+            # Any of them may begin what ends the value, white space among them.
+            tests = [*_ends_nothing(chars), "not chunk[-1:].isspace()"]
+        else:
+            tests = _ends_nothing(filter(str.strip, chars), filter(str.isprintable, filter(str.isspace, chars)))
+        # Usual text holds none of these, so only other text is asked about them.
+        spaces = "".join(sorted(char for char in chars if char.isspace() and not char.isprintable()))
+        otherwise, said = [f"chunk[-1:] not in {literal(spaces or chr(10))}"], "self._json(chunk)"
+    if not otherwise:
+        return [*_condition(12, "if", [*tests, *usual]), *_passed(16, _argument("chunk"))]
+    indent = 16 if tests else 12
+    lines = [*_condition(indent, "if", usual), *_passed(indent + 4, _argument("chunk"))]
+    lines += [*_condition(indent, "if", otherwise), *_passed(indent + 4, _argument(said))]
+    return [*_condition(12, "if", tests), *lines] if tests else lines
+
+
+def _passed(indent: int, delta: str) -> list[str]:
+    return [" " * indent + "self._passed.append(chunk)", " " * indent + f"return [{delta}]"]
+
+
+def _argument(text: str) -> str:
+    return f'{{"tool_calls": [{{"index": self._out.index, "function": {{"arguments": {text}}}}}]}}'
+
+
+def _ends_nothing(signs: Iterable[str], ends: Iterable[str] = ()) -> list[str]:
+    """The chunk is not empty, holds none of the signs, and ends with none of `ends`."""
+    tests = [*(f"{literal(sign)} not in chunk" for sign in sorted(signs)), NOT_EMPTY]
+    # An end that another ends with is found by that.
+    last = [end for end in sorted(ends) if not any(end != other and end.endswith(other) for other in ends)]
+    if len(last) == 1 and len(last[0]) == 1:  # mostly it is not in there at all
+        return [*tests, f"({literal(last[0])} not in chunk or chunk[-1] != {literal(last[0])})"]
+    return tests + [f"not chunk.endswith({texts(last)})"] * bool(last)
+
+
+def _in_reader(facts: Acceptor) -> bool:
+    """Arguments are values of a dialect with quotes."""
+    return facts.calls is not None and (facts.calls.pairs is None or facts.calls.pairs.quoted)
+
+
+def _in_json(facts: Acceptor) -> bool:
+    """Arguments are passed on as they came, as their strings are JSON's."""
+    styles = facts.calls.styles if facts.calls is not None else None
+    usual = {style.strings[0] if style.strings else ("", "", "") for style in styles or ()}
+    return _in_reader(facts) and usual == {('"', '"', "json")}
+
+
+def _condition(indent: int, word: str, tests: Sequence[str]) -> list[str]:
+    line = f"{word} {' and '.join(tests)}:"
+    lines = [line]
+    if indent + len(line) > 120:
+        lines = [f"{word} (", f"    {tests[0]}", *(f"    and {test}" for test in tests[1:]), "):"]
+    return [" " * indent + line for line in lines]
+
+
+def _signs(markers: Iterable[str]) -> tuple[set[str], set[str]]:
+    """What no text without a marker holds, and what it does not end with.
+
+    A marker that begins with a letter is looked for by its first sign that words have not, or as a whole word, and by
+    the letters before that at the end of the text, with white space of markers before them.
+    """
+    signs: set[str] = set()
+    begun, spaces = {""}, {""}
+    for marker in filter(str.strip, markers):
+        core = marker.strip()
+        word = re.match(r"\w*", core)[0]  # type: ignore[index]
+        rare = core[len(word) :][:1].strip()
+        signs.add(rare or word)
+        begun |= {word[:n] for n in range(1, len(word) + bool(rare))}
+        lead = marker[: marker.index(core)]
+        spaces |= {lead[i:j] for i in range(len(lead)) for j in range(i + 1, len(lead) + 1)}
+    signs = {sign for sign in signs if not any(other in sign for other in signs - {sign})}
+    return signs, {space + part for space in spaces for part in begun} - {""}
+
+
+def _ends_of_values(facts: Acceptor) -> set[str] | None:
+    """Characters that a value can't hold without being looked at."""
+    calls = facts.calls
+    if calls is None:
+        return None
+    if calls.pairs is None or calls.pairs.quoted:
+        return {'"', "\\"} | {style.strings[0][1][0] for style in calls.styles or () if style.strings}
+    pairs = calls.pairs
+    if pairs.value_close is not None and not pairs.value_close[0].strip():
+        return None  # a value's closer begins with its key
+    ends = [*pairs.value_ends, *(pairs.value_close or ())[:1], *(pairs.wrap or ())[1:]]
+    ends += pairs.items[1:] if pairs.items else pairs.next_pair[:1] if pairs.next_pair else ()
+    starts = pairs.following.starts + (pairs.bare.starts if pairs.bare is not None else "")
+    return {char for end in ends for char in _first(end)} | set(starts if pairs.guessed else "")
+
+
+def _markers_in_text(facts: Acceptor) -> list[str]:
+    """All that content or reasoning can't hold."""
+    calls = facts.calls
+    markers = [*facts.reasoning_ends, *facts.ends, *facts.last_ends]
+    markers += [*texts_at(facts.reasoning_starts, "anywhere"), *texts_at(facts.strays, "anywhere")]
+    markers += [*texts_at(facts.content_starts, "anywhere"), *facts.content_ends, *facts.headers]
+    return [*markers, *(calls.openers if calls is not None else ())]
+
+
+def _first(marker: str) -> str:
+    core = marker.strip()
+    return marker[: marker.index(core)] + core[:1]
