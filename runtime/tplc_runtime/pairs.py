@@ -111,9 +111,8 @@ class Pairs(Machine):
         if mark is None:
             return self._final and self._end_pairs("")
         self._note(NO_PAIR)
-        end = start + len(self._buf[start : mark.start].rstrip())
-        self._text("content", start, end)
-        self._pos, self._eat = end, ""
+        self._pos, self._eat = start, ""
+        self._text("content", start + len(self._buf[start : mark.start].rstrip()))
         return True
 
     def _after_no_pair(self) -> Mark | None:

@@ -297,6 +297,7 @@ WORD = Pattern(r"[^,\n\]}]+")
 SPACE = Pattern(r"[^\S \t\n\r]")  # none of the four kinds that JSON knows
 JSON_WORDS = ("true", "false", "null")
 JSON_WORD = Pattern(r"[\w.+-]+")
+JSON_LITERAL = Pattern(rf"(?:true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])")
 HELD = 256  # more than any sign is long
 LONGEST_FOLLOW = 160  # what shows that a value has ended, in characters
 
@@ -435,41 +436,42 @@ class Reader(Copied):
                 if pos == stop or (self.waits and not final):
                     break
             if self.string is not None:
-                start, pos = pos, self._inside(buf, pos, final, self.string)
-                if pos == start and self.string is not None:
-                    break
-                continue
-            if len(self.stack) > self.floor and (end := self._plain(buf, pos)) > pos:
-                pos = end
-                continue
-            match = self.style.token.match(buf, pos)
-            if match is None:
-                break
-            text, end = match.group(), match.end()
-            if text[0] in self.first and self.stack:
-                if not final and self.breaks.begins(buf, pos):
-                    break
-                if self.breaks.find(buf, pos, anchored=True):
-                    self._repaired("missing closing bracket")
-                    self._pop()
-                    continue
-            if match.lastindex == 1:
-                if self.stack:
-                    (self.comma or self.out).append(SPACE.sub(" ", text))
-            elif match.lastindex == 2:
-                if text in self.style.begins and stop - pos < HELD and buf[pos:] in self.style.begins and not final:
-                    break
-                token = self.style.tokens[text]
-                if token in "[{" and self.want == "value" and stop - pos > 64 and self._at_top():
-                    end = self._whole(buf, pos) or end
-                if self.want and not (end > match.end()):
-                    self._sign(token, text)
+                end = self._inside(buf, pos, final, self.string)
+                end = -1 if end == pos and self.string is not None else end
             else:
-                end = self._word(buf, pos, self.style.word_end.search(buf, end).start(), final)
-                if end == pos:
-                    break
+                end = self._plain(buf, pos) if len(self.stack) > self.floor else pos
+                end = end if end > pos else self._token(buf, pos, final)
+            if end < 0:
+                break
             pos = end
         return pos
+
+    def _token(self, buf: str, pos: int, final: bool) -> int:
+        """The end of the token that begins here; -1 where more input is needed."""
+        match = self.style.token.match(buf, pos)
+        text: str = match.group()
+        end: int = match.end()
+        if text[0] in self.first and self.stack:
+            if not final and self.breaks.begins(buf, pos):
+                return -1
+            if self.breaks.find(buf, pos, anchored=True):
+                self._repaired("missing closing bracket")
+                self._pop()
+                return pos
+        if match.lastindex == 3:
+            return self._word(buf, pos, self.style.word_end.search(buf, end).start(), final)
+        if match.lastindex == 1:
+            if self.stack:
+                (self.comma or self.out).append(SPACE.sub(" ", text))
+            return end
+        rest = len(buf) - pos
+        if text in self.style.begins and rest < HELD and buf[pos:] in self.style.begins and not final:
+            return -1
+        token = self.style.tokens[text]
+        whole = self._whole(buf, pos) if token in "[{" and self.want == "value" and rest > 64 else 0
+        if not whole:
+            self._sign(token, text)
+        return whole or end
 
     def regular(self, buf: str, pos: int, stop: int) -> int:
         """The end of JSON as it should be: up to what is not, or takes a closer look, or closes what is read.  A comma
@@ -480,23 +482,19 @@ class Reader(Copied):
             return pos
         while pos < stop:
             if string is not None:
-                end = quoting.body.match(buf, pos).end()
-                if end < stop and buf[end] == '"':
-                    pos = end + 1
-                    string, want = None, "colon" if want in ("key", "member") else "comma"
-                    continue
-                if end == pos:
+                start, pos = pos, quoting.body.match(buf, pos).end()
+                if pos < stop and buf[pos] == '"':
+                    string, want, pos = None, "colon" if want in ("key", "member") else "comma", pos + 1
+                elif pos == start:
                     self.waits = buf[pos] == "\\" and PART_OF_ESCAPE.match(buf, pos) is not None
                     break
-                pos = end
                 continue
             sign = buf[pos]
-            if sign in " \n\r\t":
-                pos += 1
-                continue
             if sign in self.first:
                 break
-            if sign == '"' and want not in ("colon", "comma"):
+            if sign in " \n\r\t":
+                pass
+            elif sign == '"' and want not in ("colon", "comma"):
                 string, comma = quoting, -1
             elif sign == "," and want == "comma":
                 comma, want = pos, "value" if stack[-1] == "[" else "member"
@@ -507,29 +505,22 @@ class Reader(Copied):
                 if opened != ("[" if sign == "]" else "{"):
                     self.waits = pos + 1 == stop and self.floor > 0  # what is around it mostly ends at once
                     break
-                self.lists -= stack.pop() == "["
-                want = "comma"
+                want, self.lists = "comma", self.lists - (stack.pop() == "[")
             elif want not in ("value", "item"):
                 break
             elif sign in "[{":
                 self._open(sign)
                 want, comma = self.want, -1
             else:
-                word = JSON_WORD.match(buf, pos)
-                if word is None or word.end() == stop:
-                    self.waits = word is not None and self.breaks.wordless
+                literal = JSON_LITERAL.match(buf, pos)
+                if literal is None:
+                    self.waits = self.breaks.wordless and JSON_WORD.fullmatch(buf, pos) is not None
                     break
-                text, end = word.group(), word.end()
-                if buf[end] not in ",]} \n\r\t" or not (text in JSON_WORDS or NUMBER.fullmatch(text)):
-                    break
-                want, comma, pos = "comma", -1, end
-                continue
+                want, comma, pos = "comma", -1, literal.end() - 1
             pos += 1
-        self.waits = self.waits or pos == stop
-        if comma >= 0:
-            pos, want = comma, "comma"
-        self.want, self.string = want, string
-        return pos
+        self.string, self.waits = string, self.waits or pos == stop
+        self.want = want if comma < 0 else "comma"
+        return pos if comma < 0 else comma
 
     def _plain(self, buf: str, pos: int) -> int:
         """The end of a plain key with its colon, of a plain value, or of both, where one stands and may stand."""
@@ -557,7 +548,8 @@ class Reader(Copied):
         return not self.stack
 
     def _whole(self, buf: str, pos: int) -> int:
-        end = json_end(buf, pos) if self.style.is_json else 0
+        """The end of all that is read, where it is JSON as it should be, and all of it has come; 0 otherwise."""
+        end = json_end(buf, pos) if self.style.is_json and self._at_top() else 0
         if end:
             self._begin()
             self.out.append(buf[pos:end])
@@ -567,10 +559,11 @@ class Reader(Copied):
     def _repaired(self, what: str) -> None:
         self.repair = self.repair or what
 
-    def _no_value(self) -> None:
+    def _no_value(self, pos: int) -> int:
         self._repaired("missing value")
         self.out.append("null")
         self.want = ""
+        return pos
 
     def _begin(self) -> None:
         """A value or a key begins: write what must stand before it."""
@@ -630,7 +623,7 @@ class Reader(Copied):
         self._end()
 
     def _word(self, buf: str, pos: int, end: int, final: bool) -> int:
-        """A word: a literal, a key without quotes, or else a string without quotes."""
+        """A word: a literal, a key without quotes, or else a string without quotes; -1: more input is needed."""
         bare_key = self.want in ("key", "member") or (self.want == "comma" and self.stack[-1] == "{")
         if bare_key:
             key_end = self.style.key_end.search(buf, pos).start()
@@ -638,17 +631,16 @@ class Reader(Copied):
         breaks = self.stack and not (bare_key and self.style.bare_keys)
         end = self._before_break(buf, pos, end, final) if breaks else end
         if (end == len(buf) or (breaks and end == pos)) and not final:
-            return pos
+            return -1
         if end == pos:
-            self._no_value()
-            return pos
+            return self._no_value(pos)
         literal = None if bare_key else literal_of(buf[pos:end].rstrip(), self.style.words)
         if literal is None:
             if not bare_key and (self.stack or not self.FOLLOWED):
                 end = getattr(WORD.match(buf, pos), "end", lambda: end)()
                 end = self._before_break(buf, pos, end, final) if breaks else end
                 if end in (pos, len(buf)) and not final:
-                    return pos
+                    return -1
             if not (bare_key and self.style.bare_keys):
                 self._repaired("missing quotes")
             literal = '"' + escaped(buf[pos:end].rstrip()) + '"'
@@ -929,6 +921,7 @@ def next_char(buf: str, pos: int) -> int:
 
 
 class Machine(Copied):
+    TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
     CALLS: ClassVar[bool] = False  # there are some
@@ -962,7 +955,7 @@ class Machine(Copied):
         self._tools = parameters_of(tools)
         self._long_names = "\n" in "".join(self._tools)
         self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
-        self._out = self._transcript(json_content)
+        self._out = self.TRANSCRIPT(json_content)
         # Input: _buf from _pos on is not consumed; _base is its offset, negative for what the prompt holds.
         self._buf, self._pos, self._base = "", 0, 0
         self._parts: list[str] = []  # text that is not looked at before _wanted characters of it have come
@@ -993,13 +986,6 @@ class Machine(Copied):
         self._plain_to: Callable[[str], int] = len
         self._passed: list[str] = []
         self._consume_head(prompt, continue_final_message)
-
-    def _transcript(self, json_content: bool) -> Transcript:
-        return Transcript(json_content)
-
-    def copy(self) -> Any:
-        self._settle()
-        return super().copy()
 
     def _first_state(self) -> Callable[[Any], bool]:
         return type(self)._content
@@ -1166,11 +1152,12 @@ class Machine(Copied):
         """What is no part of the message: a call that was cut before it had a name."""
         return "".join(self._out.texts["trailing"])
 
-    def _text(self, kind: str, start: int, end: int) -> None:
-        """Say text of the buffer; what the prompt already held is not said again."""
-        text = self._buf[start:end]
+    def _text(self, kind: str, end: int) -> None:
+        """Say the text up to `end`; what the prompt already held is not said again."""
+        text = self._buf[self._pos : end]
         self._line_start = at_line_start(text, self._line_start)
-        self._out.say(kind, text if self._echo else text[max(0, -self._base - start) :])
+        self._out.say(kind, text if self._echo else text[max(0, -self._base - self._pos) :])
+        self._pos = end
 
     def _note(self, text: str) -> None:
         if len(self.diagnostics) < 1000:
@@ -1198,13 +1185,12 @@ class Machine(Copied):
         if mark is None or not found:
             # White space before the first text is dropped when a marker follows it, so it has to wait.
             if not blank:
-                self._text(kind, pos, end)
-                self._pos = end
+                self._text(kind, end)
                 looked_at = kind == "held" or (self._opener and not self._reasoning_on) or self._out.fence is not None
                 self._goes_on("" if looked_at else kind, marks.plain)
+            elif self._final and self._out.is_silent():
+                self._text(kind, end)
             elif self._final:
-                if self._out.is_silent():
-                    self._text(kind, pos, end)
                 self._pos = end
             return ""
         # White space alone is the answer where the turn ends behind it, and holds nothing else.
@@ -1212,7 +1198,7 @@ class Machine(Copied):
         literal = self._is_text(mark)
         lead = 0 if literal else end - pos if blank and not alone else lead_in(buf[pos:end], mark.lead)
         if not blank or literal or alone:
-            self._text(kind, pos, end - lead)
+            self._text(kind, end - lead)
         # A call may turn out to be text, and then the white space before it is text too.
         self._pos = end - lead if mark.kind in ("call", "line") else end
         self._mark = mark
@@ -1275,8 +1261,7 @@ class Machine(Copied):
 
     def _keep(self, kind: str) -> None:
         """The marker is text."""
-        self._text(kind, self._pos, self._pos + self._skip)
-        self._pos += self._skip
+        self._text(kind, self._pos + self._skip)
         self._fresh = False
 
     def _keep_call(self) -> None:
@@ -1321,8 +1306,7 @@ class Machine(Copied):
             if self._pos < len(self._buf):
                 self._fresh = False
                 self._note("text after the end of the turn")
-        self._text("trailing", self._pos, len(self._buf))
-        self._pos = len(self._buf)
+        self._text("trailing", len(self._buf))
         return False
 
     def _reasoning_marker(self) -> None:
@@ -1346,8 +1330,7 @@ class Machine(Copied):
     def _cut_off(self) -> bool:
         """The output ends inside the markup of a call: what is left of it is no text."""
         self._cut("a call")
-        self._text("trailing", self._pos, len(self._buf))
-        self._pos = len(self._buf)
+        self._text("trailing", len(self._buf))
         return False
 
     def _cut(self, what: str) -> None:

@@ -594,6 +594,7 @@ def next_char(buf: str, pos: int) -> int:
 
 
 class Machine(Copied):
+    TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
     CALLS: ClassVar[bool] = False  # there are some
@@ -627,7 +628,7 @@ class Machine(Copied):
         self._tools = parameters_of(tools)
         self._long_names = "\n" in "".join(self._tools)
         self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
-        self._out = self._transcript(json_content)
+        self._out = self.TRANSCRIPT(json_content)
         # Input: _buf from _pos on is not consumed; _base is its offset, negative for what the prompt holds.
         self._buf, self._pos, self._base = "", 0, 0
         self._parts: list[str] = []  # text that is not looked at before _wanted characters of it have come
@@ -658,13 +659,6 @@ class Machine(Copied):
         self._plain_to: Callable[[str], int] = len
         self._passed: list[str] = []
         self._consume_head(prompt, continue_final_message)
-
-    def _transcript(self, json_content: bool) -> Transcript:
-        return Transcript(json_content)
-
-    def copy(self) -> Any:
-        self._settle()
-        return super().copy()
 
     def _first_state(self) -> Callable[[Any], bool]:
         return type(self)._content
@@ -805,11 +799,12 @@ class Machine(Copied):
         """What is no part of the message: a call that was cut before it had a name."""
         return "".join(self._out.texts["trailing"])
 
-    def _text(self, kind: str, start: int, end: int) -> None:
-        """Say text of the buffer; what the prompt already held is not said again."""
-        text = self._buf[start:end]
+    def _text(self, kind: str, end: int) -> None:
+        """Say the text up to `end`; what the prompt already held is not said again."""
+        text = self._buf[self._pos : end]
         self._line_start = at_line_start(text, self._line_start)
-        self._out.say(kind, text if self._echo else text[max(0, -self._base - start) :])
+        self._out.say(kind, text if self._echo else text[max(0, -self._base - self._pos) :])
+        self._pos = end
 
     def _note(self, text: str) -> None:
         if len(self.diagnostics) < 1000:
@@ -837,13 +832,12 @@ class Machine(Copied):
         if mark is None or not found:
             # White space before the first text is dropped when a marker follows it, so it has to wait.
             if not blank:
-                self._text(kind, pos, end)
-                self._pos = end
+                self._text(kind, end)
                 looked_at = kind == "held" or (self._opener and not self._reasoning_on) or self._out.fence is not None
                 self._goes_on("" if looked_at else kind, marks.plain)
+            elif self._final and self._out.is_silent():
+                self._text(kind, end)
             elif self._final:
-                if self._out.is_silent():
-                    self._text(kind, pos, end)
                 self._pos = end
             return ""
         # White space alone is the answer where the turn ends behind it, and holds nothing else.
@@ -851,7 +845,7 @@ class Machine(Copied):
         literal = self._is_text(mark)
         lead = 0 if literal else end - pos if blank and not alone else lead_in(buf[pos:end], mark.lead)
         if not blank or literal or alone:
-            self._text(kind, pos, end - lead)
+            self._text(kind, end - lead)
         # A call may turn out to be text, and then the white space before it is text too.
         self._pos = end - lead if mark.kind in ("call", "line") else end
         self._mark = mark
@@ -914,8 +908,7 @@ class Machine(Copied):
 
     def _keep(self, kind: str) -> None:
         """The marker is text."""
-        self._text(kind, self._pos, self._pos + self._skip)
-        self._pos += self._skip
+        self._text(kind, self._pos + self._skip)
         self._fresh = False
 
     def _keep_call(self) -> None:
@@ -960,8 +953,7 @@ class Machine(Copied):
             if self._pos < len(self._buf):
                 self._fresh = False
                 self._note("text after the end of the turn")
-        self._text("trailing", self._pos, len(self._buf))
-        self._pos = len(self._buf)
+        self._text("trailing", len(self._buf))
         return False
 
     def _reasoning_marker(self) -> None:
@@ -985,8 +977,7 @@ class Machine(Copied):
     def _cut_off(self) -> bool:
         """The output ends inside the markup of a call: what is left of it is no text."""
         self._cut("a call")
-        self._text("trailing", self._pos, len(self._buf))
-        self._pos = len(self._buf)
+        self._text("trailing", len(self._buf))
         return False
 
     def _cut(self, what: str) -> None:
@@ -1228,9 +1219,8 @@ class Pairs(Machine):
         if mark is None:
             return self._final and self._end_pairs("")
         self._note(NO_PAIR)
-        end = start + len(self._buf[start : mark.start].rstrip())
-        self._text("content", start, end)
-        self._pos, self._eat = end, ""
+        self._pos, self._eat = start, ""
+        self._text("content", start + len(self._buf[start : mark.start].rstrip()))
         return True
 
     def _after_no_pair(self) -> Mark | None:
