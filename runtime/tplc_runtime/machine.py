@@ -14,7 +14,7 @@ from .message import Copied, Diagnostic
 from .pattern import Pattern
 from .schema import parameters_of
 from .transcript import Transcript
-from .values import HELD
+from .values import HELD, unwrapped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar
 
     from .message import Delta, Message
-    from .values import Reader
+    from .values import Reader, Style
 
 NON_SPACE = Pattern(r"\S|\Z")
 ONE_WORD = Pattern(r"[\w.:/-]+")
@@ -62,7 +62,9 @@ class Machine(Copied):
     BREAKS: ClassVar[Marks] = NO_MARKS  # markers that no name holds, and no value outside of a string
     USUAL_NEXT: ClassVar[Sequence[Any]] = ()  # what usually comes after a call
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
-    _reader: Any = None  # of a value in a dialect with quotes
+    STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
+    _reader: Reader | None = None  # and what reads one
+    _written = ""  # what the arguments begin with
     ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
 
     def __init__(
@@ -206,7 +208,9 @@ class Machine(Copied):
 
     def _regular(self, chunk: str) -> list[Delta]:
         """More of arguments in JSON as it should be: no state has to look at it."""
-        reader: Reader = self._reader
+        reader = self._reader
+        if reader is None:
+            return self._advance(chunk)
         buf = self._buf + chunk if self._buf != "" else chunk
         end = reader.regular(buf, 0, len(buf))
         if not reader.waits or len(buf) - end > HELD:
@@ -239,6 +243,24 @@ class Machine(Copied):
             self._goes_on("")
         if len(reader.stack) > reader.floor and reader.style.is_json and not (reader.comma or reader.out):
             self._within, self._through = "arguments", type(self)._regular
+
+    def _is_over(self, reader: Reader) -> bool:
+        """Has the value come to its end?  If not, what comes may go on with a string of it."""
+        if reader.want:
+            self._in_string(reader)
+            return False
+        if reader.repair:
+            self._note("arguments: " + reader.repair)
+        self._reader = None
+        return True
+
+    def _say_arguments(self, text: str) -> None:
+        """Arguments may be written as a string that holds an object; any other text is none, so it is content."""
+        inside = text if self._written == "{" else unwrapped(text, self.STYLES)
+        if inside is None and text not in ("null", '""'):
+            self._note("the arguments are not an object")
+            self._out.say("content", text)
+        self._out.say("arguments", "{}" if inside is None else inside)
 
     def _advance(self, chunk: str) -> list[Delta]:
         if self._final and chunk:

@@ -9,7 +9,7 @@ from .machine import NAME_LIMIT, Machine, next_char
 from .markers import Mark, Marks
 from .pattern import Pattern
 from .schema import properties_of
-from .values import FollowedReader, Style, escaped
+from .values import FollowedReader, escaped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -145,11 +145,11 @@ class Pairs(Machine):
 class QuotedPairs(Pairs):
     """Pairs whose values are written in a dialect with quotes: city='Paris'."""
 
-    STYLES: ClassVar[tuple[Style, Style, Style]]
     FOLLOW: ClassVar[tuple[Pattern, Pattern]]
 
     def _begin_value(self, key: str, word: str) -> None:
-        self._reader = FollowedReader(self.STYLES, self.FOLLOW, self.BREAKS)
+        self._reader = FollowedReader(self.STYLES, self.BREAKS)
+        self._reader.follow = self.FOLLOW
         self._state = type(self)._value
 
     def _value(self) -> bool:
@@ -158,16 +158,12 @@ class QuotedPairs(Pairs):
             return False
         self._pos, self._wanted = reader.read(self._buf, self._pos, self._final), reader.wanted
         self._out.say("arguments", reader.take())
-        if reader.want:
-            self._in_string(reader)
+        if not self._is_over(reader):
             return False
-        if reader.repair:
-            self._note("arguments: " + reader.repair)
-        self._reader = None
         self._state = type(self)._pairs
         return True
 
     def _finish(self) -> None:
         if self._open and self._reader is not None:
-            self._out.say("arguments", self._reader.take() + self._reader.close())
+            self._out.say("arguments", self._reader.close())
         super()._finish()

@@ -135,8 +135,8 @@ class Reader(Copied):
     `breaks`: markers that stand in no value but inside a string; they close what is open.
     """
 
-    FOLLOWED: ClassVar[bool] = False  # what follows the value says where it ends
-    follow: tuple[Pattern, ...] = ()
+    FOLLOWED: ClassVar[bool] = False
+    follow: tuple[Pattern, ...] = ()  # what may follow the value: a pattern, and one for the output's end
 
     def __init__(self, styles: tuple[Style, Style, Style], breaks: Marks = NO_MARKS) -> None:
         self.breaks, self.first = breaks, breaks.first
@@ -154,7 +154,7 @@ class Reader(Copied):
         self.floor = 0  # what is deeper is read for its text alone
 
     def _new(self) -> Any:
-        return Reader(self.styles)
+        return type(self)(self.styles)
 
     def take(self) -> str:
         text = "".join(self.out)
@@ -446,7 +446,7 @@ class Reader(Copied):
         return int(match.end())
 
     def close(self) -> str:
-        """The rest of a value that was cut off."""
+        """What is not taken yet of a value that was cut off, and what closes it."""
         if self.string is not None:
             self.string = None
             self.out.append('"')
@@ -460,18 +460,17 @@ class Reader(Copied):
 
 
 class FollowedReader(Reader):
-    """`follow` is what may follow the value, where that is not obvious: a pattern, and one for the output's end."""
+    """What may follow the value says where it ends, for that is not obvious."""
 
     FOLLOWED: ClassVar[bool] = True
 
-    def __init__(
-        self, styles: tuple[Style, Style, Style], follow: tuple[Pattern, Pattern], breaks: Marks = NO_MARKS
-    ) -> None:
-        super().__init__(styles, breaks)
-        self.follow = follow
 
-    def _new(self) -> Any:
-        return FollowedReader(self.styles, (self.follow[0], self.follow[1]))
+def unwrapped(text: str, styles: tuple[Style, Style, Style]) -> str | None:
+    """The object that a JSON string holds; None where it holds none."""
+    inside, reader = text_of(text) if text[:1] == '"' else "", Reader(styles)
+    if inside.lstrip()[:1] == "{" and not inside[reader.read(inside, 0, True) :].strip():
+        return reader.close()
+    return None
 
 
 def unescaped(match: re.Match[str]) -> str:

@@ -396,8 +396,8 @@ class Reader(Copied):
     `breaks`: markers that stand in no value but inside a string; they close what is open.
     """
 
-    FOLLOWED: ClassVar[bool] = False  # what follows the value says where it ends
-    follow: tuple[Pattern, ...] = ()
+    FOLLOWED: ClassVar[bool] = False
+    follow: tuple[Pattern, ...] = ()  # what may follow the value: a pattern, and one for the output's end
 
     def __init__(self, styles: tuple[Style, Style, Style], breaks: Marks = NO_MARKS) -> None:
         self.breaks, self.first = breaks, breaks.first
@@ -415,7 +415,7 @@ class Reader(Copied):
         self.floor = 0  # what is deeper is read for its text alone
 
     def _new(self) -> Any:
-        return Reader(self.styles)
+        return type(self)(self.styles)
 
     def take(self) -> str:
         text = "".join(self.out)
@@ -692,7 +692,7 @@ class Reader(Copied):
         return int(match.end())
 
     def close(self) -> str:
-        """The rest of a value that was cut off."""
+        """What is not taken yet of a value that was cut off, and what closes it."""
         if self.string is not None:
             self.string = None
             self.out.append('"')
@@ -703,6 +703,14 @@ class Reader(Copied):
             self._pop()
         self.want = ""
         return self.take()
+
+
+def unwrapped(text: str, styles: tuple[Style, Style, Style]) -> str | None:
+    """The object that a JSON string holds; None where it holds none."""
+    inside, reader = text_of(text) if text[:1] == '"' else "", Reader(styles)
+    if inside.lstrip()[:1] == "{" and not inside[reader.read(inside, 0, True) :].strip():
+        return reader.close()
+    return None
 
 
 def unescaped(match: re.Match[str]) -> str:
@@ -939,7 +947,9 @@ class Machine(Copied):
     BREAKS: ClassVar[Marks] = NO_MARKS  # markers that no name holds, and no value outside of a string
     USUAL_NEXT: ClassVar[Sequence[Any]] = ()  # what usually comes after a call
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
-    _reader: Any = None  # of a value in a dialect with quotes
+    STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
+    _reader: Reader | None = None  # and what reads one
+    _written = ""  # what the arguments begin with
     ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
 
     def __init__(
@@ -1083,7 +1093,9 @@ class Machine(Copied):
 
     def _regular(self, chunk: str) -> list[Delta]:
         """More of arguments in JSON as it should be: no state has to look at it."""
-        reader: Reader = self._reader
+        reader = self._reader
+        if reader is None:
+            return self._advance(chunk)
         buf = self._buf + chunk if self._buf != "" else chunk
         end = reader.regular(buf, 0, len(buf))
         if not reader.waits or len(buf) - end > HELD:
@@ -1116,6 +1128,14 @@ class Machine(Copied):
             self._goes_on("")
         if len(reader.stack) > reader.floor and reader.style.is_json and not (reader.comma or reader.out):
             self._within, self._through = "arguments", type(self)._regular
+
+    def _say_arguments(self, text: str) -> None:
+        """Arguments may be written as a string that holds an object; any other text is none, so it is content."""
+        inside = text if self._written == "{" else unwrapped(text, self.STYLES)
+        if inside is None and text not in ("null", '""'):
+            self._note("the arguments are not an object")
+            self._out.say("content", text)
+        self._out.say("arguments", "{}" if inside is None else inside)
 
     def _advance(self, chunk: str) -> list[Delta]:
         if self._final and chunk:
@@ -1476,41 +1496,20 @@ class Machine(Copied):
             self._cut("a call")
 
 
-class Objects(Machine):
-    STYLES: ClassVar[tuple[Style, Style, Style]]
-    _kind = ""  # how the arguments begin
-
-    def _unwrapped(self, text: str) -> str:
-        """Arguments written as a string that holds an object; any other text is no arguments, so it is content."""
-        inside = text_of(text) if text[:1] == '"' else ""
-        inner = Reader(self.STYLES)
-        if inside.lstrip()[:1] == "{" and not inside[inner.read(inside, 0, True) :].strip():
-            return inner.take() + inner.close()
-        if text not in ("null", '""'):
-            self._note("the arguments are not an object")
-            self._out.say("content", text)
-        return "{}"
-
-
 NO_FLOOR = sys.maxsize
 
 
 class CallReader(Reader):
     """Pauses at every key, and at the end of every value that plays a role in a call."""
 
-    def __init__(
-        self, styles: tuple[Style, Style, Style], breaks: Marks, fields: Mapping[tuple[str, ...], str]
-    ) -> None:
+    def __init__(self, styles: tuple[Style, Style, Style], breaks: Marks = NO_MARKS) -> None:
         super().__init__(styles, breaks)
-        self.fields = fields
+        self.fields: Mapping[tuple[str, ...], str] = {}
         self.path: list[str] = []
         self.role = ""  # of the value that is read, which starts at this depth
         self.depth = 0
         self.floor = NO_FLOOR
         self.event = ""
-
-    def _new(self) -> Any:
-        return CallReader(self.styles, self.breaks, self.fields)
 
     def _begin(self) -> None:
         super()._begin()
@@ -1553,7 +1552,7 @@ class CallReader(Reader):
         self.pause = True
 
 
-class CallObjects(Objects):
+class CallObjects(Machine):
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]]  # ("*",) stands for a name that is the key
     CLOSERS: ClassVar[Sequence[str]] = ()
 
@@ -1563,17 +1562,17 @@ class CallObjects(Objects):
         end -= len(opened) * self._buf.endswith(opened, self._pos, end)  # it is left where the opener ends with it
         self._raw, self._raw_base = [self._buf[self._pos : end]], self._base + self._pos  # while it may still be text
         self._pos, self._eat = end, ""
-        self._kind = ""
+        self._written = ""
         self._named = False
         self._early: str | None = None  # arguments that came before the name
         self._call_id: str | None = None
-        self._reader = CallReader(self.STYLES, self.BREAKS, self.FIELDS)
+        self._reader = reader = CallReader(self.STYLES, self.BREAKS)
+        reader.fields = self.FIELDS
 
     def _object(self) -> bool:
         # call = "{" (key ":" value ",")* "}"
-        reader: CallReader | None = self._reader
-        more = True
-        while more and reader is not None and self._reader is reader:
+        reader, more = self._reader, True
+        while more and isinstance(reader, CallReader) and self._reader is reader:
             start = self._pos
             self._pos = reader.read(self._buf, start, self._final)
             more, reader.pause, event, reader.event = reader.pause, False, reader.event, ""
@@ -1581,9 +1580,9 @@ class CallObjects(Objects):
                 self._raw.append(self._buf[start : self._pos])
                 if reader.repair and not self.DISTINCT:
                     return self._no_object("the object of a call")
-            if "arguments" in (event, reader.role) and self._kind != "done":
-                self._kind = self._kind or "".join(reader.out)[:1]
-                if self._named and self._kind == "{":
+            if "arguments" in (event, reader.role) and self._written != "done":
+                self._written = self._written or "".join(reader.out)[:1]
+                if self._named and self._written == "{":
                     self._out.say("arguments", reader.take())
                     self._in_string(reader)
             if event and not self._member(reader, event):
@@ -1608,10 +1607,10 @@ class CallObjects(Objects):
             self._call_id = text_of(text) if is_text else text
             if self._named:
                 self._out.set_id(self._call_id or "")
-        elif event == "arguments" and self._kind != "done":
+        elif event == "arguments" and self._written != "done":
             if self._named:
-                self._out.say("arguments", text if self._kind == "{" else self._unwrapped(text))
-            self._early, self._kind = text, "done"
+                self._say_arguments(text)
+            self._early, self._written = text, "done"
         elif event != "key":
             self._note(("unknown" if event == "other" else "repeated") + " field " + reader.path[-1])
         return True
@@ -1624,8 +1623,10 @@ class CallObjects(Objects):
         self._named = True
         self._raw = []
         self._open_call(name, self._call_id)
-        early = self._early or ""
-        self._out.say("arguments", early if early[:1] in ("", "{") else self._unwrapped(early))
+        if self._early:
+            self._written = self._early[0]
+            self._say_arguments(self._early)
+            self._written = "done"
         return True
 
     def _no_object(self, expected: str, result: bool = True) -> bool:
@@ -1646,7 +1647,7 @@ class CallObjects(Objects):
             self._cut("a call")
         self._no_object("the rest of the call")
 
-    def _end_object(self, reader: CallReader) -> bool:
+    def _end_object(self, reader: Reader) -> bool:
         if not self._named:
             return self._no_object("a name")
         if self._early is None:
@@ -1657,21 +1658,18 @@ class CallObjects(Objects):
         return self._close_call()
 
     def _finish(self) -> None:
-        reader: CallReader | None = self._reader
+        reader, self._reader = self._reader, None
         if reader is not None and not self._named:
             self._cut_object()
-        elif reader is not None and reader.role == "arguments" and self._kind != "done":
-            reader.stack, reader.depth = reader.stack[reader.depth :], 0
-            text = reader.take() + reader.close()
-            self._out.say("arguments", text if self._kind == "{" else self._unwrapped(text))
-            self._reader = None
-        elif reader is not None:
-            if reader.role in ("arguments", "other"):
-                self._note(("unknown" if reader.role == "other" else "repeated") + " field " + reader.path[-1])
+        elif isinstance(reader, CallReader):
+            role = reader.role
+            if role == "arguments" and self._written != "done":
+                reader.stack, reader.depth = reader.stack[reader.depth :], 0
+                reader.out = [reader.close()]
+            if role in ("arguments", "other"):
+                self._member(reader, role)
             self._out.say("arguments", "{}" if self._early is None else "")
-            self._reader = None
-        # Not the closing of bare arguments, which are another object's here.
-        Machine._finish(self)
+        super()._finish()
 
 
 MOST_TOOLS = 1000  # so many distinct tools of rows are kept

@@ -427,8 +427,8 @@ class Reader(Copied):
     `breaks`: markers that stand in no value but inside a string; they close what is open.
     """
 
-    FOLLOWED: ClassVar[bool] = False  # what follows the value says where it ends
-    follow: tuple[Pattern, ...] = ()
+    FOLLOWED: ClassVar[bool] = False
+    follow: tuple[Pattern, ...] = ()  # what may follow the value: a pattern, and one for the output's end
 
     def __init__(self, styles: tuple[Style, Style, Style], breaks: Marks = NO_MARKS) -> None:
         self.breaks, self.first = breaks, breaks.first
@@ -446,7 +446,7 @@ class Reader(Copied):
         self.floor = 0  # what is deeper is read for its text alone
 
     def _new(self) -> Any:
-        return Reader(self.styles)
+        return type(self)(self.styles)
 
     def take(self) -> str:
         text = "".join(self.out)
@@ -738,7 +738,7 @@ class Reader(Copied):
         return int(match.end())
 
     def close(self) -> str:
-        """The rest of a value that was cut off."""
+        """What is not taken yet of a value that was cut off, and what closes it."""
         if self.string is not None:
             self.string = None
             self.out.append('"')
@@ -752,18 +752,9 @@ class Reader(Copied):
 
 
 class FollowedReader(Reader):
-    """`follow` is what may follow the value, where that is not obvious: a pattern, and one for the output's end."""
+    """What may follow the value says where it ends, for that is not obvious."""
 
     FOLLOWED: ClassVar[bool] = True
-
-    def __init__(
-        self, styles: tuple[Style, Style, Style], follow: tuple[Pattern, Pattern], breaks: Marks = NO_MARKS
-    ) -> None:
-        super().__init__(styles, breaks)
-        self.follow = follow
-
-    def _new(self) -> Any:
-        return FollowedReader(self.styles, (self.follow[0], self.follow[1]))
 
 
 def unescaped(match: re.Match[str]) -> str:
@@ -994,7 +985,8 @@ class Machine(Copied):
     BREAKS: ClassVar[Marks] = NO_MARKS  # markers that no name holds, and no value outside of a string
     USUAL_NEXT: ClassVar[Sequence[Any]] = ()  # what usually comes after a call
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
-    _reader: Any = None  # of a value in a dialect with quotes
+    STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
+    _reader: Reader | None = None  # and what reads one
     ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
 
     def __init__(
@@ -1138,7 +1130,9 @@ class Machine(Copied):
 
     def _regular(self, chunk: str) -> list[Delta]:
         """More of arguments in JSON as it should be: no state has to look at it."""
-        reader: Reader = self._reader
+        reader = self._reader
+        if reader is None:
+            return self._advance(chunk)
         buf = self._buf + chunk if self._buf != "" else chunk
         end = reader.regular(buf, 0, len(buf))
         if not reader.waits or len(buf) - end > HELD:
@@ -1171,6 +1165,16 @@ class Machine(Copied):
             self._goes_on("")
         if len(reader.stack) > reader.floor and reader.style.is_json and not (reader.comma or reader.out):
             self._within, self._through = "arguments", type(self)._regular
+
+    def _is_over(self, reader: Reader) -> bool:
+        """Has the value come to its end?  If not, what comes may go on with a string of it."""
+        if reader.want:
+            self._in_string(reader)
+            return False
+        if reader.repair:
+            self._note("arguments: " + reader.repair)
+        self._reader = None
+        return True
 
     def _advance(self, chunk: str) -> list[Delta]:
         if self._final and chunk:
@@ -1638,11 +1642,11 @@ class Pairs(Machine):
 class QuotedPairs(Pairs):
     """Pairs whose values are written in a dialect with quotes: city='Paris'."""
 
-    STYLES: ClassVar[tuple[Style, Style, Style]]
     FOLLOW: ClassVar[tuple[Pattern, Pattern]]
 
     def _begin_value(self, key: str, word: str) -> None:
-        self._reader = FollowedReader(self.STYLES, self.FOLLOW, self.BREAKS)
+        self._reader = FollowedReader(self.STYLES, self.BREAKS)
+        self._reader.follow = self.FOLLOW
         self._state = type(self)._value
 
     def _value(self) -> bool:
@@ -1651,18 +1655,14 @@ class QuotedPairs(Pairs):
             return False
         self._pos, self._wanted = reader.read(self._buf, self._pos, self._final), reader.wanted
         self._out.say("arguments", reader.take())
-        if reader.want:
-            self._in_string(reader)
+        if not self._is_over(reader):
             return False
-        if reader.repair:
-            self._note("arguments: " + reader.repair)
-        self._reader = None
         self._state = type(self)._pairs
         return True
 
     def _finish(self) -> None:
         if self._open and self._reader is not None:
-            self._out.say("arguments", self._reader.take() + self._reader.close())
+            self._out.say("arguments", self._reader.close())
         super()._finish()
 
 

@@ -398,8 +398,8 @@ class Reader(Copied):
     `breaks`: markers that stand in no value but inside a string; they close what is open.
     """
 
-    FOLLOWED: ClassVar[bool] = False  # what follows the value says where it ends
-    follow: tuple[Pattern, ...] = ()
+    FOLLOWED: ClassVar[bool] = False
+    follow: tuple[Pattern, ...] = ()  # what may follow the value: a pattern, and one for the output's end
 
     def __init__(self, styles: tuple[Style, Style, Style], breaks: Marks = NO_MARKS) -> None:
         self.breaks, self.first = breaks, breaks.first
@@ -417,7 +417,7 @@ class Reader(Copied):
         self.floor = 0  # what is deeper is read for its text alone
 
     def _new(self) -> Any:
-        return Reader(self.styles)
+        return type(self)(self.styles)
 
     def take(self) -> str:
         text = "".join(self.out)
@@ -694,7 +694,7 @@ class Reader(Copied):
         return int(match.end())
 
     def close(self) -> str:
-        """The rest of a value that was cut off."""
+        """What is not taken yet of a value that was cut off, and what closes it."""
         if self.string is not None:
             self.string = None
             self.out.append('"')
@@ -705,6 +705,14 @@ class Reader(Copied):
             self._pop()
         self.want = ""
         return self.take()
+
+
+def unwrapped(text: str, styles: tuple[Style, Style, Style]) -> str | None:
+    """The object that a JSON string holds; None where it holds none."""
+    inside, reader = text_of(text) if text[:1] == '"' else "", Reader(styles)
+    if inside.lstrip()[:1] == "{" and not inside[reader.read(inside, 0, True) :].strip():
+        return reader.close()
+    return None
 
 
 def unescaped(match: re.Match[str]) -> str:
@@ -939,7 +947,9 @@ class Machine(Copied):
     BREAKS: ClassVar[Marks] = NO_MARKS  # markers that no name holds, and no value outside of a string
     USUAL_NEXT: ClassVar[Sequence[Any]] = ()  # what usually comes after a call
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
-    _reader: Any = None  # of a value in a dialect with quotes
+    STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
+    _reader: Reader | None = None  # and what reads one
+    _written = ""  # what the arguments begin with
     ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
 
     def __init__(
@@ -1083,7 +1093,9 @@ class Machine(Copied):
 
     def _regular(self, chunk: str) -> list[Delta]:
         """More of arguments in JSON as it should be: no state has to look at it."""
-        reader: Reader = self._reader
+        reader = self._reader
+        if reader is None:
+            return self._advance(chunk)
         buf = self._buf + chunk if self._buf != "" else chunk
         end = reader.regular(buf, 0, len(buf))
         if not reader.waits or len(buf) - end > HELD:
@@ -1116,6 +1128,14 @@ class Machine(Copied):
             self._goes_on("")
         if len(reader.stack) > reader.floor and reader.style.is_json and not (reader.comma or reader.out):
             self._within, self._through = "arguments", type(self)._regular
+
+    def _say_arguments(self, text: str) -> None:
+        """Arguments may be written as a string that holds an object; any other text is none, so it is content."""
+        inside = text if self._written == "{" else unwrapped(text, self.STYLES)
+        if inside is None and text not in ("null", '""'):
+            self._note("the arguments are not an object")
+            self._out.say("content", text)
+        self._out.say("arguments", "{}" if inside is None else inside)
 
     def _advance(self, chunk: str) -> list[Delta]:
         if self._final and chunk:
@@ -1385,22 +1405,6 @@ class Machine(Copied):
             self._cut("a call")
 
 
-class Objects(Machine):
-    STYLES: ClassVar[tuple[Style, Style, Style]]
-    _kind = ""  # how the arguments begin
-
-    def _unwrapped(self, text: str) -> str:
-        """Arguments written as a string that holds an object; any other text is no arguments, so it is content."""
-        inside = text_of(text) if text[:1] == '"' else ""
-        inner = Reader(self.STYLES)
-        if inside.lstrip()[:1] == "{" and not inside[inner.read(inside, 0, True) :].strip():
-            return inner.take() + inner.close()
-        if text not in ("null", '""'):
-            self._note("the arguments are not an object")
-            self._out.say("content", text)
-        return "{}"
-
-
 NO_FLOOR = sys.maxsize
 OBJECT_END = Pattern(r"\s*\}")
 
@@ -1408,11 +1412,9 @@ OBJECT_END = Pattern(r"\s*\}")
 class CallReader(Reader):
     """Pauses at every key, and at the end of every value that plays a role in a call."""
 
-    def __init__(
-        self, styles: tuple[Style, Style, Style], breaks: Marks, fields: Mapping[tuple[str, ...], str]
-    ) -> None:
+    def __init__(self, styles: tuple[Style, Style, Style], breaks: Marks = NO_MARKS) -> None:
         super().__init__(styles, breaks)
-        self.fields = fields
+        self.fields: Mapping[tuple[str, ...], str] = {}
         self.path: list[str] = []
         self.role = ""  # of the value that is read, which starts at this depth
         self.depth = 0
@@ -1431,9 +1433,6 @@ class CallReader(Reader):
         inside = self.role == "arguments" and len(self.stack) == 2 and self.stack[1] == "{" and self.string is None
         regular = self.style.is_json and not (self.repair or self.comma or "}" in self.first or early is not None)
         return inside and regular and self.want in ("comma", "key")
-
-    def _new(self) -> Any:
-        return CallReader(self.styles, self.breaks, self.fields)
 
     def _begin(self) -> None:
         super()._begin()
@@ -1476,7 +1475,7 @@ class CallReader(Reader):
         self.pause = True
 
 
-class CallObjects(Objects):
+class CallObjects(Machine):
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]]  # ("*",) stands for a name that is the key
     CLOSERS: ClassVar[Sequence[str]] = ()
 
@@ -1491,17 +1490,17 @@ class CallObjects(Objects):
         end -= len(opened) * self._buf.endswith(opened, self._pos, end)  # it is left where the opener ends with it
         self._raw, self._raw_base = [self._buf[self._pos : end]], self._base + self._pos  # while it may still be text
         self._pos, self._eat = end, ""
-        self._kind = ""
+        self._written = ""
         self._named = False
         self._early: str | None = None  # arguments that came before the name
         self._call_id: str | None = None
-        self._reader = CallReader(self.STYLES, self.BREAKS, self.FIELDS)
+        self._reader = reader = CallReader(self.STYLES, self.BREAKS)
+        reader.fields = self.FIELDS
 
     def _object(self) -> bool:
         # call = "{" (key ":" value ",")* "}"
-        reader: CallReader | None = self._reader
-        more = True
-        while more and reader is not None and self._reader is reader:
+        reader, more = self._reader, True
+        while more and isinstance(reader, CallReader) and self._reader is reader:
             start = self._pos
             self._pos = reader.read(self._buf, start, self._final)
             more, reader.pause, event, reader.event = reader.pause, False, reader.event, ""
@@ -1509,9 +1508,9 @@ class CallObjects(Objects):
                 self._raw.append(self._buf[start : self._pos])
                 if reader.repair and not self.DISTINCT:
                     return self._no_object("the object of a call")
-            if "arguments" in (event, reader.role) and self._kind != "done":
-                self._kind = self._kind or "".join(reader.out)[:1]
-                if self._named and self._kind == "{":
+            if "arguments" in (event, reader.role) and self._written != "done":
+                self._written = self._written or "".join(reader.out)[:1]
+                if self._named and self._written == "{":
                     self._out.say("arguments", reader.take())
                     self._in_string(reader)
             if event and not self._member(reader, event):
@@ -1536,10 +1535,10 @@ class CallObjects(Objects):
             self._call_id = text_of(text) if is_text else text
             if self._named:
                 self._out.set_id(self._call_id or "")
-        elif event == "arguments" and self._kind != "done":
+        elif event == "arguments" and self._written != "done":
             if self._named:
-                self._out.say("arguments", text if self._kind == "{" else self._unwrapped(text))
-            self._early, self._kind = text, "done"
+                self._say_arguments(text)
+            self._early, self._written = text, "done"
         elif event != "key":
             self._note(("unknown" if event == "other" else "repeated") + " field " + reader.path[-1])
         return True
@@ -1552,8 +1551,10 @@ class CallObjects(Objects):
         self._named = True
         self._raw = []
         self._open_call(name, self._call_id)
-        early = self._early or ""
-        self._out.say("arguments", early if early[:1] in ("", "{") else self._unwrapped(early))
+        if self._early:
+            self._written = self._early[0]
+            self._say_arguments(self._early)
+            self._written = "done"
         return True
 
     def _no_object(self, expected: str, result: bool = True) -> bool:
@@ -1574,7 +1575,7 @@ class CallObjects(Objects):
             self._cut("a call")
         self._no_object("the rest of the call")
 
-    def _end_object(self, reader: CallReader) -> bool:
+    def _end_object(self, reader: Reader) -> bool:
         if not self._named:
             return self._no_object("a name")
         if self._early is None:
@@ -1585,21 +1586,18 @@ class CallObjects(Objects):
         return self._close_call()
 
     def _finish(self) -> None:
-        reader: CallReader | None = self._reader
+        reader, self._reader = self._reader, None
         if reader is not None and not self._named:
             self._cut_object()
-        elif reader is not None and reader.role == "arguments" and self._kind != "done":
-            reader.stack, reader.depth = reader.stack[reader.depth :], 0
-            text = reader.take() + reader.close()
-            self._out.say("arguments", text if self._kind == "{" else self._unwrapped(text))
-            self._reader = None
-        elif reader is not None:
-            if reader.role in ("arguments", "other"):
-                self._note(("unknown" if reader.role == "other" else "repeated") + " field " + reader.path[-1])
+        elif isinstance(reader, CallReader):
+            role = reader.role
+            if role == "arguments" and self._written != "done":
+                reader.stack, reader.depth = reader.stack[reader.depth :], 0
+                reader.out = [reader.close()]
+            if role in ("arguments", "other"):
+                self._member(reader, role)
             self._out.say("arguments", "{}" if self._early is None else "")
-            self._reader = None
-        # Not the closing of bare arguments, which are another object's here.
-        Machine._finish(self)
+        super()._finish()
 
 
 class UsualObjects(CallObjects):
@@ -1612,7 +1610,7 @@ class UsualObjects(CallObjects):
     def _begin_object(self, opened: str) -> None:
         super()._begin_object(opened)
         head = self.HEAD.match(self._buf, self._pos)
-        if head is not None and self._reader is not None:
+        if head is not None and isinstance(self._reader, CallReader):
             self._pos, self._call_id = head.end(), head.groupdict().get("id")
             self._raw.append(head[0])
             self._reader.go_to(self.USUAL_KEYS[0])
@@ -1626,7 +1624,7 @@ class UsualObjects(CallObjects):
             self._leave_open(self._pos, text)
             return False
         self._state = type(self)._object
-        if reader is not None and buf.startswith(text, self._pos) and not self._may_break(end - 1):
+        if isinstance(reader, CallReader) and buf.startswith(text, self._pos) and not self._may_break(end - 1):
             stop = json_end(buf, end - 1) if reader.style.is_json and buf.find("}", end) >= 0 else 0
             closing = OBJECT_END.match(buf, stop) if stop else None
             if closing is not None:  # the standard library's scanner has read all of it
@@ -1634,7 +1632,7 @@ class UsualObjects(CallObjects):
                 self._out.say("arguments", buf[end - 1 : stop])
                 self._reader = None
                 return self._close_call()
-            self._pos, self._kind = end, "{"
+            self._pos, self._written = end, "{"
             self._out.say("arguments", "{")
             reader.go_to(self.USUAL_KEYS[1], "{")
         return True
@@ -1644,13 +1642,9 @@ class UsualObjects(CallObjects):
         return bool(self.BREAKS.begins(self._buf, pos)) or self.BREAKS.find(self._buf, pos, anchored=True) is not None
 
     def _object(self) -> bool:
-        reader: CallReader | None = self._reader
-        if (
-            self._named
-            and reader is not None
-            and self._buf.startswith("}}", self._pos)
-            and reader.may_close(self._early)
-        ):
+        reader = self._reader
+        both = self._named and self._buf.startswith("}}", self._pos)
+        if both and isinstance(reader, CallReader) and reader.may_close(self._early):
             self._pos += 2
             self._out.say("arguments", reader.take() + "}")
             self._reader = None

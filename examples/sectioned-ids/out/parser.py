@@ -394,8 +394,8 @@ class Reader(Copied):
     `breaks`: markers that stand in no value but inside a string; they close what is open.
     """
 
-    FOLLOWED: ClassVar[bool] = False  # what follows the value says where it ends
-    follow: tuple[Pattern, ...] = ()
+    FOLLOWED: ClassVar[bool] = False
+    follow: tuple[Pattern, ...] = ()  # what may follow the value: a pattern, and one for the output's end
 
     def __init__(self, styles: tuple[Style, Style, Style], breaks: Marks = NO_MARKS) -> None:
         self.breaks, self.first = breaks, breaks.first
@@ -413,7 +413,7 @@ class Reader(Copied):
         self.floor = 0  # what is deeper is read for its text alone
 
     def _new(self) -> Any:
-        return Reader(self.styles)
+        return type(self)(self.styles)
 
     def take(self) -> str:
         text = "".join(self.out)
@@ -690,7 +690,7 @@ class Reader(Copied):
         return int(match.end())
 
     def close(self) -> str:
-        """The rest of a value that was cut off."""
+        """What is not taken yet of a value that was cut off, and what closes it."""
         if self.string is not None:
             self.string = None
             self.out.append('"')
@@ -701,6 +701,14 @@ class Reader(Copied):
             self._pop()
         self.want = ""
         return self.take()
+
+
+def unwrapped(text: str, styles: tuple[Style, Style, Style]) -> str | None:
+    """The object that a JSON string holds; None where it holds none."""
+    inside, reader = text_of(text) if text[:1] == '"' else "", Reader(styles)
+    if inside.lstrip()[:1] == "{" and not inside[reader.read(inside, 0, True) :].strip():
+        return reader.close()
+    return None
 
 
 def unescaped(match: re.Match[str]) -> str:
@@ -930,7 +938,9 @@ class Machine(Copied):
     BREAKS: ClassVar[Marks] = NO_MARKS  # markers that no name holds, and no value outside of a string
     USUAL_NEXT: ClassVar[Sequence[Any]] = ()  # what usually comes after a call
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
-    _reader: Any = None  # of a value in a dialect with quotes
+    STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
+    _reader: Reader | None = None  # and what reads one
+    _written = ""  # what the arguments begin with
     ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
 
     def __init__(
@@ -1074,7 +1084,9 @@ class Machine(Copied):
 
     def _regular(self, chunk: str) -> list[Delta]:
         """More of arguments in JSON as it should be: no state has to look at it."""
-        reader: Reader = self._reader
+        reader = self._reader
+        if reader is None:
+            return self._advance(chunk)
         buf = self._buf + chunk if self._buf != "" else chunk
         end = reader.regular(buf, 0, len(buf))
         if not reader.waits or len(buf) - end > HELD:
@@ -1107,6 +1119,24 @@ class Machine(Copied):
             self._goes_on("")
         if len(reader.stack) > reader.floor and reader.style.is_json and not (reader.comma or reader.out):
             self._within, self._through = "arguments", type(self)._regular
+
+    def _is_over(self, reader: Reader) -> bool:
+        """Has the value come to its end?  If not, what comes may go on with a string of it."""
+        if reader.want:
+            self._in_string(reader)
+            return False
+        if reader.repair:
+            self._note("arguments: " + reader.repair)
+        self._reader = None
+        return True
+
+    def _say_arguments(self, text: str) -> None:
+        """Arguments may be written as a string that holds an object; any other text is none, so it is content."""
+        inside = text if self._written == "{" else unwrapped(text, self.STYLES)
+        if inside is None and text not in ("null", '""'):
+            self._note("the arguments are not an object")
+            self._out.say("content", text)
+        self._out.say("arguments", "{}" if inside is None else inside)
 
     def _advance(self, chunk: str) -> list[Delta]:
         if self._final and chunk:
@@ -1454,9 +1484,6 @@ class Machine(Copied):
 
 
 class Objects(Machine):
-    STYLES: ClassVar[tuple[Style, Style, Style]]
-    _kind = ""  # how the arguments begin
-
     def _arguments(self) -> bool:
         # arguments = object | string that holds an object
         if self._reader is None:
@@ -1466,50 +1493,26 @@ class Objects(Machine):
             begins = match is not None and match.lastindex == 3 and self._buf[start:] in self.STYLES[0].begins
             if match is None or (begins and not self._final):
                 return False
-            if self.STYLES[0].tokens.get(match.group()) not in ("{", '"'):
+            self._written = self.STYLES[0].tokens.get(match.group(), "")
+            if self._written not in ("{", '"'):
                 self._note("expected the arguments")
                 self._out.say("arguments", "{}")
                 return self._close_call()
             self._reader = Reader(self.STYLES, self.BREAKS)
-            self._kind = match.group()
-        self._pos, self._wanted = self._reader.read(self._buf, self._pos, self._final), self._reader.wanted
-        return self._said_arguments(self._reader) and self._close_call()
-
-    def _said_arguments(self, reader: Reader) -> bool:
-        """Say what has come of the arguments; True at their end."""
-        if self.STYLES[0].tokens.get(self._kind) == "{":
+        reader = self._reader
+        self._pos, self._wanted = reader.read(self._buf, self._pos, self._final), reader.wanted
+        if self._written == "{":
             self._out.say("arguments", reader.take())
-        if reader.want:
-            self._in_string(reader)
-            return False
-        if reader.out:
-            self._out.say("arguments", self._unwrapped(reader.take()))
-        if reader.repair:
-            self._note("arguments: " + reader.repair)
-        self._reader = None
-        return True
-
-    def _unwrapped(self, text: str) -> str:
-        """Arguments written as a string that holds an object; any other text is no arguments, so it is content."""
-        inside = text_of(text) if text[:1] == '"' else ""
-        inner = Reader(self.STYLES)
-        if inside.lstrip()[:1] == "{" and not inside[inner.read(inside, 0, True) :].strip():
-            return inner.take() + inner.close()
-        if text not in ("null", '""'):
-            self._note("the arguments are not an object")
-            self._out.say("content", text)
-        return "{}"
+        elif not reader.want:
+            self._say_arguments(reader.take())
+        return self._is_over(reader) and self._close_call()
 
     def _finish(self) -> None:
         super()._finish()
-        if self._open:
-            if self._reader is not None:
-                text = self._reader.take() + self._reader.close()
-                self._out.say(
-                    "arguments", text if self.STYLES[0].tokens.get(self._kind) == "{" else self._unwrapped(text)
-                )
-            else:
-                self._out.say("arguments", "{}")
+        if self._open and self._reader is not None:
+            self._say_arguments(self._reader.close())
+        elif self._open:
+            self._out.say("arguments", "{}")
 
 
 MOST_TOOLS = 1000  # so many distinct tools of rows are kept
