@@ -1029,9 +1029,6 @@ class Machine(Copied):
 
     # Input and output
 
-    def feed(self, chunk: str) -> list[Delta]:
-        return self._advance(chunk)
-
     def finish(self) -> list[Delta]:
         if self._final:
             return []
@@ -1684,7 +1681,7 @@ def _row(stream: Any, problem: str) -> Row:
     }
 
 
-def run_command(parser: Callable[..., Machine]) -> None:
+def run_command(parser: Callable[..., Any]) -> None:
     import argparse
     import json
     import sys

@@ -1062,9 +1062,6 @@ class Machine(Copied):
 
     # Input and output
 
-    def feed(self, chunk: str) -> list[Delta]:
-        return self._advance(chunk)
-
     def finish(self) -> list[Delta]:
         if self._final:
             return []
@@ -1430,10 +1427,6 @@ class Machine(Copied):
             if mark is None:
                 return values, pos, expected
             text = buf[pos : mark.start].strip()
-            if slot == "index" and joint and not text.isdigit():  # what stands before it may be in a name, too
-                longer, _, count = buf[start : mark.start].rpartition(joint)
-                if "\n" not in longer.strip() and count.strip().isdigit() and self.BREAKS.find(longer, 0) is None:
-                    values[last], text = longer.strip(), count.strip()
             if values.setdefault(slot, text) != text:
                 others.append(f"the {slot} comes again as {text}")
             start, last, joint = pos, slot, buf[mark.start : mark.end]
@@ -1721,7 +1714,7 @@ def _row(stream: Any, problem: str) -> Row:
     }
 
 
-def run_command(parser: Callable[..., Machine]) -> None:
+def run_command(parser: Callable[..., Any]) -> None:
     import argparse
     import json
     import sys

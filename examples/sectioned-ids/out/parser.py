@@ -932,6 +932,7 @@ class Machine(Copied):
     HOLDS: ClassVar[bool] = False  # `feed` looks after what is held back inside of text
     SPACE: ClassVar[str] = ""  # what the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
+    COUNTED: ClassVar[bool] = False  # calls are written with an index
     OPENERS: ClassVar[Sequence[str]] = ()  # of calls
     AFTER_END: ClassVar[Marks] = NO_MARKS  # a call right behind the end of the turn is one of its calls all the same
     DISTINCT: ClassVar[bool] = True  # they are like nothing else, so what follows is a call
@@ -1025,9 +1026,6 @@ class Machine(Copied):
             self._wanted = 0
 
     # Input and output
-
-    def feed(self, chunk: str) -> list[Delta]:
-        return self._advance(chunk)
 
     def finish(self) -> list[Delta]:
         if self._final:
@@ -1375,7 +1373,8 @@ class Machine(Copied):
             if mark is None:
                 return values, pos, expected
             text = buf[pos : mark.start].strip()
-            if slot == "index" and joint and not text.isdigit():  # what stands before it may be in a name, too
+            if self.COUNTED and slot == "index" and joint and not text.isdigit():
+                # What stands before the index may be in a name, too.
                 longer, _, count = buf[start : mark.start].rpartition(joint)
                 if "\n" not in longer.strip() and count.strip().isdigit() and self.BREAKS.find(longer, 0) is None:
                     values[last], text = longer.strip(), count.strip()
@@ -1567,7 +1566,7 @@ def _row(stream: Any, problem: str) -> Row:
     }
 
 
-def run_command(parser: Callable[..., Machine]) -> None:
+def run_command(parser: Callable[..., Any]) -> None:
     import argparse
     import json
     import sys
@@ -1641,6 +1640,7 @@ class StreamParser(Objects):
     OPENERS = CALL_START
     AFTER_END = AFTER_TURN
     BREAKS = CALL_BREAKS
+    COUNTED = True
     USUAL_NEXT = (Usual("<!/call!><!call!>tools."), Usual("<!call!>tools."))
     CLOSED = True
 

@@ -326,13 +326,13 @@ def _tables(facts: Acceptor) -> list[str]:
 
 def _tables_of_text(facts: Acceptor, opens: Kinds, content: Kinds) -> list[str]:
     first = _counts_first(facts)
-    lines = _marks("IN_CONTENT", [*(_openers_anywhere(facts) if first else opens), *content])
+    lines = _marks("IN_CONTENT", [*(_starts(facts, "anywhere") if first else opens), *content])
     if first:
         lines += _marks("BEFORE_CONTENT", [*opens, *content])
     if _starts_with_closer(facts):
         lines += _marks("AT_START", [("reasoning_end", _at(facts.strays, "turn start")), *opens, *content])
     if _unopened(facts):
-        openers = _openers_anywhere(facts) if first else opens
+        openers = _starts(facts, "anywhere") if first else opens
         return lines + _marks("BEFORE_REASONING_END", [("reasoning_end", "REASONING_END"), *openers, *content])
     if facts.reasoning_ends:
         ends: Kinds = [("reasoning_end", "REASONING_END"), *([("end", "TURN_END")] if facts.ends else [])]
@@ -365,15 +365,12 @@ def _after_calls(calls: CallForm) -> Kinds:
     starts = " + ".join(
         name for name, items in (("NEXT_CALL_START", calls.inner), ("CALL_START", calls.openers)) if items
     )
-    return [
-        *([("tail", "TAIL_START")] if calls.tail is not None else []),
-        *([("both", _both(calls))] if _both(calls) else []),
-        *([("call", _with_joints(starts, calls))] if starts else []),
-        *([("separator", "CALL_SEPARATOR")] if calls.separators else []),
-        *([("section", calls.section_ends)] if calls.unmarked and calls.section_ends else []),
-        *([("closed", calls.last)] if calls.last else []),
-        *([("close", "CALL_END")] if calls.closers else []),
-    ]
+    named = {"tail": "TAIL_START", "call": _with_joints(starts, calls), "separator": "CALL_SEPARATOR"}
+    named["close"] = "CALL_END"
+    kinds: Kinds = [(kind, named.get(kind, texts)) for kind, texts in calls.behind if texts]
+    # One marker is of one kind, the first.
+    at = kinds.index(("tail", "TAIL_START")) + 1 if calls.tail is not None else 0
+    return [*kinds[:at], *([("both", _both(calls))] if _both(calls) else []), *kinds[at:]]
 
 
 def _named_styles(calls: CallForm) -> dict[Spelling, str]:
@@ -386,12 +383,13 @@ def _named_styles(calls: CallForm) -> dict[Spelling, str]:
 
 def _counts_first(facts: Acceptor) -> bool:
     """Whether what opens reasoning or content counts before content only."""
-    return bool(_at((*facts.reasoning_starts, *facts.content_starts), "before content"))
+    return bool(_starts(facts, "before content"))
 
 
-def _openers_anywhere(facts: Acceptor) -> Kinds:
+def _starts(facts: Acceptor, where: Where) -> Kinds:
+    """What opens reasoning and content, where it counts there."""
     kinds = (("reasoning", facts.reasoning_starts), ("content", facts.content_starts))
-    return [(kind, texts) for kind, starts in kinds if (texts := _at(starts, "anywhere"))]
+    return [(kind, texts) for kind, starts in kinds if (texts := _at(starts, where))]
 
 
 def _starts_with_closer(facts: Acceptor) -> bool:
@@ -588,6 +586,8 @@ def _attributes_of_calls(calls: CallForm) -> list[str]:
         lines += ["    OPENERS = CALL_START", "    AFTER_END = AFTER_TURN"]
     if calls.breaks:
         lines.append("    BREAKS = CALL_BREAKS")
+    if any(slot.kind == "index" for slot in (*calls.header, *(calls.tail[1] if calls.tail else ()))):
+        lines.append("    COUNTED = True")
     if calls.usual_next:
         lines += assignment("USUAL_NEXT", called("", [f"Usual({literal(text)})" for text in calls.usual_next]), 4)
     if calls.last or calls.tail is not None:
@@ -926,8 +926,7 @@ def _text_of_content(facts: Acceptor) -> list[str]:
 
 def _text_until(facts: Acceptor, marks: str, text: str) -> list[str]:
     """Text up to a marker, and before any of it those that count there only."""
-    starts = (("reasoning", facts.reasoning_starts), ("content", facts.content_starts))
-    kinds = [kind for kind, starts in starts if _at(starts, "before content")]
+    kinds = [kind for kind, _ in _starts(facts, "before content")]
     until = f"kind = self._until({marks}, {literal(text)})"
     if not kinds:
         return [f"        {until}"]
