@@ -390,6 +390,8 @@ class Style:
     """How values are written: `strings` as (open, close, escape), `words` for true, false and null, `signs` in the
     places of JSON's `[ , ] { : , }`."""
 
+    PLAIN: ClassVar[bool] = False
+
     def __init__(
         self,
         strings: Sequence[tuple[str, str, str]],
@@ -411,14 +413,21 @@ class Style:
         is_json = '"' in self.strings and self.strings['"'].escape == "json" and "".join(signs) == "[,]{:,}"
         is_json = is_json and all(words.get(word) == word for word in JSON_WORDS)
         self.is_json = is_json and '"' not in self.begins and self.usual == '"' and not bare_keys
-        # A plain key without quotes, a plain value, or both: most tokens of a dialect with quotes of its own.
-        key, values = r"([^\W\d]\w{0,63}):" if bare_keys else "((?!))", "|".join(filter(str.isalnum, words)) or "(?!)"
-        value = rf"({values}|{NUMBER.pattern})(?=[,\]}}])"
-        self.plain = Pattern(f"{key}(?:{value})?|{value}" if "".join(signs) == "[,]{:,}" else "(?!)")
+        if self.PLAIN:
+            # A plain key without quotes, a plain value, or both: most tokens of a dialect with quotes of its own.
+            key, either = r"([^\W\d]\w{0,63}):" if bare_keys else "((?!))", "|".join(filter(str.isalnum, words))
+            value = rf"({either or '(?!)'}|{NUMBER.pattern})(?=[,\]}}])"
+            self.plain = Pattern(f"{key}(?:{value})?|{value}" if "".join(signs) == "[,]{:,}" else "(?!)")
         follow = "|".join(re.escape(sign) for sign, token in self.tokens.items() if token in ",]}:")
         self.follow = Pattern(rf"\s{{0,16}}(?:{follow}|\)|\Z)")
         self.literal = Pattern("|".join([*map(re.escape, sorted(words, key=len, reverse=True)), NUMBER.pattern]))
         self.key_end = Pattern(rf"[\n}}]|{re.escape(signs[4])}|\Z")
+
+
+class PlainStyle(Style):
+    """One whose keys or words JSON has not, so that they are read a whole token at a time."""
+
+    PLAIN: ClassVar[bool] = True
 
 
 class Reader(Copied):
@@ -466,8 +475,7 @@ class Reader(Copied):
                 end = self._inside(buf, pos, final, self.string)
                 end = -1 if end == pos and self.string is not None else end
             else:
-                end = self._plain(buf, pos) if len(self.stack) > self.floor else pos
-                end = end if end > pos else self._token(buf, pos, final)
+                end = self._token(buf, pos, final)
             if end < 0:
                 break
             pos = end
@@ -475,6 +483,8 @@ class Reader(Copied):
 
     def _token(self, buf: str, pos: int, final: bool) -> int:
         """The end of the token that begins here; -1 where more input is needed."""
+        if self.style.PLAIN and len(self.stack) > self.floor and (plain := self._plain(buf, pos)) > pos:
+            return plain
         match = self.style.token.match(buf, pos)
         text: str = match.group()
         end: int = match.end()
@@ -1776,7 +1786,7 @@ AFTER_CALL = Marks(
 AFTER_TURN = Marks(call=CALL_START, header=("<.assistant.> <.code.>[",))
 CALL_HEADER = (("name", Marks(suffix=NAME_END), ""),)
 CALL_BREAKS = Marks(mark=("]<./code.>", "<./code.>", "<.code.>[", "<.assistant.>"))
-STYLE = Style(
+STYLE = PlainStyle(
     (('"', '"', "json"), ("'", "'", "python")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )

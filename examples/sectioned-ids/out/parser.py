@@ -378,10 +378,6 @@ class Style:
         is_json = '"' in self.strings and self.strings['"'].escape == "json" and "".join(signs) == "[,]{:,}"
         is_json = is_json and all(words.get(word) == word for word in JSON_WORDS)
         self.is_json = is_json and '"' not in self.begins and self.usual == '"' and not bare_keys
-        # A plain key without quotes, a plain value, or both: most tokens of a dialect with quotes of its own.
-        key, values = r"([^\W\d]\w{0,63}):" if bare_keys else "((?!))", "|".join(filter(str.isalnum, words)) or "(?!)"
-        value = rf"({values}|{NUMBER.pattern})(?=[,\]}}])"
-        self.plain = Pattern(f"{key}(?:{value})?|{value}" if "".join(signs) == "[,]{:,}" else "(?!)")
         follow = "|".join(re.escape(sign) for sign, token in self.tokens.items() if token in ",]}:")
         self.follow = Pattern(rf"\s{{0,16}}(?:{follow}|\)|\Z)")
         self.literal = Pattern("|".join([*map(re.escape, sorted(words, key=len, reverse=True)), NUMBER.pattern]))
@@ -433,8 +429,7 @@ class Reader(Copied):
                 end = self._inside(buf, pos, final, self.string)
                 end = -1 if end == pos and self.string is not None else end
             else:
-                end = self._plain(buf, pos) if len(self.stack) > self.floor else pos
-                end = end if end > pos else self._token(buf, pos, final)
+                end = self._token(buf, pos, final)
             if end < 0:
                 break
             pos = end
@@ -515,23 +510,6 @@ class Reader(Copied):
         self.string, self.waits = string, self.waits or pos == stop
         self.want = want if comma < 0 else "comma"
         return pos if comma < 0 else comma
-
-    def _plain(self, buf: str, pos: int) -> int:
-        """The end of a plain key with its colon, of a plain value, or of both, where one stands and may stand."""
-        want = self.want
-        comma = want == "comma" and buf[pos] == "," and "," not in self.first
-        if comma:
-            want = "value" if self.stack[-1] == "[" else "member"
-        match = self.style.plain.match(buf, pos + comma) if want not in ("colon", "comma") else None
-        if match is None or (match[1] is None) != (want in ("value", "item")) or not self.breaks.wordless:
-            return pos
-        self.out += [","] if comma else self.comma
-        self.comma.clear()
-        key, value = match[1], match[2] or match[3]
-        text = "" if key is None else f'"{key}":'
-        self.out.append(text if value is None else text + self.style.words.get(value, value))
-        self.want = "value" if value is None else "comma"
-        return int(match.end())
 
     def _open(self, sign: str) -> None:
         self.stack.append(sign)

@@ -468,7 +468,7 @@ def _style(name: str, style: Spelling) -> list[str]:
         items.append(texts(style.signs))
     if style.bare_keys:
         items.append("bare_keys=True")
-    return assignment(name, called("Style", items))
+    return assignment(name, called("Style" if style.as_json else "PlainStyle", items))
 
 
 def _words(words: Iterable[tuple[str, str]]) -> Expression:
