@@ -12,7 +12,7 @@ from .heads import continued_head, known_head
 from .markers import NO_MARKS, PLAIN_WORD, Mark, Marks, is_cut, lead_in
 from .message import Copied, Diagnostic
 from .pattern import Pattern
-from .schema import parameters_of
+from .schema import parameters_of, properties_of
 from .transcript import Transcript
 from .values import HELD, unwrapped
 
@@ -29,6 +29,7 @@ ONE_WORD = Pattern(r"[\w.:/-]+")
 NAME_LIMIT = 512  # a longer name is no name
 HELD_LIMIT = 1024  # more than this much undecided text is looked at again only when it has doubled
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
+MOST_ODD = 64  # of names that hold what ends names, so many are looked for
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 NO_MARK = Mark("", 0, 0, "", "")
 
@@ -67,6 +68,9 @@ class Machine(Copied):
     _reader: Reader | None = None  # and what reads one
     _written = ""  # what the arguments begin with
     ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
+    _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that hold what ends others
+    _content: ClassVar[Callable[[Any], bool]]  # the states that all parsers have, and all with calls
+    _after_call: ClassVar[Callable[[Any], bool]]
 
     def __init__(
         self,
@@ -118,12 +122,6 @@ class Machine(Copied):
 
     def _first_state(self) -> Callable[[Any], bool]:
         return type(self)._content
-
-    def _content(self) -> bool:
-        raise NotImplementedError
-
-    def _after_call(self) -> bool:
-        raise NotImplementedError
 
     # The prompt
 
@@ -595,7 +593,26 @@ class Machine(Copied):
 
     def _known(self, slot: str, pos: int, ends: Marks) -> int:
         """The length of a name of the tools that stands here and holds what ends others; -1: more input is needed."""
+        buf, names = self._buf, self._odd_names(slot, ends)
+        for name in names:
+            at = next_char(buf, pos + len(name)) if buf.startswith(name, pos) else -1
+            if at >= 0 and ends.find(buf, at, anchored=True) is not None:
+                return len(name)
+            left = at == len(buf) or ends.begins(buf, at) != "" if at >= 0 else name.startswith(buf[pos:])
+            if left and not self._final:
+                return -1
         return 0
+
+    def _odd_names(self, slot: str, ends: Marks) -> list[str]:
+        """Those of the tools, or of the parameters of the tool that is called: the longest first."""
+        of = self._out.calls[-1][0] if slot == "key" and self._out.calls else ""
+        self._odd = {} if self._odd is None else self._odd
+        if (slot, of) not in self._odd:
+            names = self._tools if slot == "name" else properties_of(self._tools.get(of)) if slot == "key" else ()
+            odd = [name for name in names if "\n" in name or ends.find(name, 0) is not None]
+            fit = (name for name in odd if name == name.strip() and 0 < len(name) < NAME_LIMIT)
+            self._odd[slot, of] = sorted(fit, key=len, reverse=True)[:MOST_ODD]
+        return self._odd[slot, of]
 
     def _tail(self, slots: Sequence[Any]) -> tuple[dict[str, str], int, str]:
         """The slots of the marker after a call."""

@@ -923,6 +923,8 @@ class Machine(Copied):
     _reader: Reader | None = None  # and what reads one
     _written = ""  # what the arguments begin with
     ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
+    _content: ClassVar[Callable[[Any], bool]]  # the states that all parsers have, and all with calls
+    _after_call: ClassVar[Callable[[Any], bool]]
 
     def __init__(
         self,
@@ -974,12 +976,6 @@ class Machine(Copied):
 
     def _first_state(self) -> Callable[[Any], bool]:
         return type(self)._content
-
-    def _content(self) -> bool:
-        raise NotImplementedError
-
-    def _after_call(self) -> bool:
-        raise NotImplementedError
 
     # The prompt
 

@@ -424,6 +424,7 @@ class Machine(Copied):
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     OPENERS: ClassVar[Sequence[str]] = ()  # of calls
     DISTINCT: ClassVar[bool] = True  # they are like nothing else, so what follows is a call
+    _content: ClassVar[Callable[[Any], bool]]  # the states that all parsers have, and all with calls
 
     def __init__(
         self,
@@ -475,9 +476,6 @@ class Machine(Copied):
 
     def _first_state(self) -> Callable[[Any], bool]:
         return type(self)._content
-
-    def _content(self) -> bool:
-        raise NotImplementedError
 
     # The prompt
 
