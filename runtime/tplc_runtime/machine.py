@@ -49,6 +49,7 @@ class Machine(Copied):
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
+    STARTS: ClassVar[bool] = False  # reasoning is read before its opener, or without one: the first state is another
     CALLS: ClassVar[bool] = False  # there are some
     AT_LINES: ClassVar[bool] = False  # some markers count at a line's start alone,
     AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
@@ -69,6 +70,7 @@ class Machine(Copied):
     _written = ""  # what the arguments begin with
     ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that hold what ends others
+    _start: ClassVar[Callable[[Any], bool]]
     _content: ClassVar[Callable[[Any], bool]]  # the states that all parsers have, and all with calls
     _after_call: ClassVar[Callable[[Any], bool]]
 
@@ -99,7 +101,9 @@ class Machine(Copied):
         self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is said as it comes
         self._final = False
         # Where in the turn the machine is.
-        self._state: Callable[[Any], bool] = self._first_state()
+        self._state: Callable[[Any], bool] = type(self)._content
+        if self.STARTS and parse_reasoning:
+            self._state = type(self)._start
         self._back, self._back_kind = self._state, "content"  # where to go on when a call turns out to be none
         self._mark = NO_MARK
         self._skip = 0  # the length of the opener of the call that is tried
@@ -119,9 +123,6 @@ class Machine(Copied):
         self._plain_to: Callable[[str], int] = len
         self._passed: list[str] = []
         self._consume_head(prompt, continue_final_message)
-
-    def _first_state(self) -> Callable[[Any], bool]:
-        return type(self)._content
 
     # The prompt
 
@@ -190,12 +191,9 @@ class Machine(Copied):
         if stop < 0:
             return self._advance(chunk)
         self._buf, text = text[stop:], text[:stop]
-        if kind == "arguments":
-            self._plain_value = self._buf == ""
-        elif kind != "value":
-            self._plain_text = self.HOLDS or self._buf == ""
-        if text != "":
-            self._passed.append(text)
+        self._plain_value = kind == "arguments" and self._buf == ""
+        self._plain_text = kind not in ("arguments", "value") and (self.HOLDS or self._buf == "")
+        self._passed.append(text)
         if text == "" or kind == "value":
             return []
         if kind != "arguments":
@@ -240,7 +238,7 @@ class Machine(Copied):
         if len(reader.stack) > reader.floor and reader.style.is_json and not (reader.comma or reader.out):
             self._within, self._through = "arguments", type(self)._regular
 
-    def _is_over(self, reader: Reader) -> bool:
+    def _value_is_over(self, reader: Reader) -> bool:
         """Has the value come to its end?  If not, what comes may go on with a string of it."""
         if reader.want:
             self._in_string(reader)

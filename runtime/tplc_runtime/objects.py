@@ -31,7 +31,7 @@ class Objects(Machine):
             self._out.say("arguments", reader.take())
         elif not reader.want:
             self._say_arguments(reader.take())
-        return self._is_over(reader) and self._close_call()
+        return self._value_is_over(reader) and self._close_call()
 
     def _finish(self) -> None:
         super()._finish()

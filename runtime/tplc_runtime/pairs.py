@@ -131,7 +131,7 @@ class QuotedPairs(Pairs):
             return False
         self._pos, self._wanted = reader.read(self._buf, self._pos, self._final), reader.wanted
         self._out.say("arguments", reader.take())
-        if not self._is_over(reader):
+        if not self._value_is_over(reader):
             return False
         self._state = type(self)._pairs
         return True

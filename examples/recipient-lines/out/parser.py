@@ -947,7 +947,7 @@ class Machine(Copied):
         self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is said as it comes
         self._final = False
         # Where in the turn the machine is.
-        self._state: Callable[[Any], bool] = self._first_state()
+        self._state: Callable[[Any], bool] = type(self)._content
         self._back, self._back_kind = self._state, "content"  # where to go on when a call turns out to be none
         self._mark = NO_MARK
         self._skip = 0  # the length of the opener of the call that is tried
@@ -967,9 +967,6 @@ class Machine(Copied):
         self._plain_to: Callable[[str], int] = len
         self._passed: list[str] = []
         self._consume_head(prompt, continue_final_message)
-
-    def _first_state(self) -> Callable[[Any], bool]:
-        return type(self)._content
 
     # The prompt
 
@@ -1038,12 +1035,9 @@ class Machine(Copied):
         if stop < 0:
             return self._advance(chunk)
         self._buf, text = text[stop:], text[:stop]
-        if kind == "arguments":
-            self._plain_value = self._buf == ""
-        elif kind != "value":
-            self._plain_text = self.HOLDS or self._buf == ""
-        if text != "":
-            self._passed.append(text)
+        self._plain_value = kind == "arguments" and self._buf == ""
+        self._plain_text = kind not in ("arguments", "value") and (self.HOLDS or self._buf == "")
+        self._passed.append(text)
         if text == "" or kind == "value":
             return []
         if kind != "arguments":
@@ -1088,7 +1082,7 @@ class Machine(Copied):
         if len(reader.stack) > reader.floor and reader.style.is_json and not (reader.comma or reader.out):
             self._within, self._through = "arguments", type(self)._regular
 
-    def _is_over(self, reader: Reader) -> bool:
+    def _value_is_over(self, reader: Reader) -> bool:
         """Has the value come to its end?  If not, what comes may go on with a string of it."""
         if reader.want:
             self._in_string(reader)
@@ -1492,7 +1486,7 @@ class Objects(Machine):
             self._out.say("arguments", reader.take())
         elif not reader.want:
             self._say_arguments(reader.take())
-        return self._is_over(reader) and self._close_call()
+        return self._value_is_over(reader) and self._close_call()
 
     def _finish(self) -> None:
         super()._finish()

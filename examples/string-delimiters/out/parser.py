@@ -932,6 +932,7 @@ class Machine(Copied):
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
+    STARTS: ClassVar[bool] = False  # reasoning is read before its opener, or without one: the first state is another
     CALLS: ClassVar[bool] = False  # there are some
     AT_LINES: ClassVar[bool] = False  # some markers count at a line's start alone,
     AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
@@ -948,6 +949,7 @@ class Machine(Copied):
     _reader: Reader | None = None  # and what reads one
     _written = ""  # what the arguments begin with
     ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
+    _start: ClassVar[Callable[[Any], bool]]
     _content: ClassVar[Callable[[Any], bool]]  # the states that all parsers have, and all with calls
     _after_call: ClassVar[Callable[[Any], bool]]
 
@@ -978,7 +980,9 @@ class Machine(Copied):
         self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is said as it comes
         self._final = False
         # Where in the turn the machine is.
-        self._state: Callable[[Any], bool] = self._first_state()
+        self._state: Callable[[Any], bool] = type(self)._content
+        if self.STARTS and parse_reasoning:
+            self._state = type(self)._start
         self._back, self._back_kind = self._state, "content"  # where to go on when a call turns out to be none
         self._mark = NO_MARK
         self._skip = 0  # the length of the opener of the call that is tried
@@ -998,9 +1002,6 @@ class Machine(Copied):
         self._plain_to: Callable[[str], int] = len
         self._passed: list[str] = []
         self._consume_head(prompt, continue_final_message)
-
-    def _first_state(self) -> Callable[[Any], bool]:
-        return type(self)._content
 
     # The prompt
 
@@ -1069,12 +1070,9 @@ class Machine(Copied):
         if stop < 0:
             return self._advance(chunk)
         self._buf, text = text[stop:], text[:stop]
-        if kind == "arguments":
-            self._plain_value = self._buf == ""
-        elif kind != "value":
-            self._plain_text = self.HOLDS or self._buf == ""
-        if text != "":
-            self._passed.append(text)
+        self._plain_value = kind == "arguments" and self._buf == ""
+        self._plain_text = kind not in ("arguments", "value") and (self.HOLDS or self._buf == "")
+        self._passed.append(text)
         if text == "" or kind == "value":
             return []
         if kind != "arguments":
@@ -1119,7 +1117,7 @@ class Machine(Copied):
         if len(reader.stack) > reader.floor and reader.style.is_json and not (reader.comma or reader.out):
             self._within, self._through = "arguments", type(self)._regular
 
-    def _is_over(self, reader: Reader) -> bool:
+    def _value_is_over(self, reader: Reader) -> bool:
         """Has the value come to its end?  If not, what comes may go on with a string of it."""
         if reader.want:
             self._in_string(reader)
@@ -1537,7 +1535,7 @@ class Objects(Machine):
             self._out.say("arguments", reader.take())
         elif not reader.want:
             self._say_arguments(reader.take())
-        return self._is_over(reader) and self._close_call()
+        return self._value_is_over(reader) and self._close_call()
 
     def _finish(self) -> None:
         super()._finish()
@@ -1683,6 +1681,7 @@ class StreamParser(Objects):
     HEADS = PROMPT_HEADS
     CALLS = True
     AT_LINES = True
+    STARTS = True
     AT_ENDS = True
     ANCHORS = TURN_ANCHORS
     AROUND_REASONING = (("(~musing",), ("~)",))
@@ -1692,9 +1691,6 @@ class StreamParser(Objects):
     BREAKS = CALL_BREAKS
     USUAL_NEXT = (Usual("!)(!ask:"), Usual("(!ask:"))
     CLOSED = True
-
-    def _first_state(self) -> Callable[[StreamParser], bool]:
-        return StreamParser._start if self._reasoning_on else StreamParser._content
 
     def feed(self, chunk: str) -> list[Delta]:
         # Most chunks are passed on as they came: no character of them could begin or end anything.

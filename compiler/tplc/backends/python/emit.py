@@ -530,18 +530,6 @@ def _follow(following: Following) -> tuple[str, str]:
 def _states(facts: Acceptor, bases: Sequence[str]) -> list[str]:
     calls = facts.calls
     lines = [f"class StreamParser({', '.join(bases)}):", *_attributes(facts)]
-    if _unopened(facts):
-        lines += [
-            "",
-            "    def _first_state(self) -> Callable[[StreamParser], bool]:",
-            "        return StreamParser._held_text if self._reasoning_on else StreamParser._content",
-        ]
-    elif _starts_with_closer(facts):
-        lines += [
-            "",
-            "    def _first_state(self) -> Callable[[StreamParser], bool]:",
-            "        return StreamParser._start if self._reasoning_on else StreamParser._content",
-        ]
     lines += _feed(facts)
     if _starts_with_closer(facts):
         lines += _start()
@@ -559,6 +547,7 @@ def _states(facts: Acceptor, bases: Sequence[str]) -> list[str]:
 def _attributes(facts: Acceptor) -> list[str]:
     lines = ["    HEADS = PROMPT_HEADS", *["    HOLDS = True"] * _holds(facts)]
     lines += ["    CALLS = True"] * (facts.calls is not None) + ["    AT_LINES = True"] * _counts_at_lines(facts)
+    lines += ["    STARTS = True"] * (_unopened(facts) or _starts_with_closer(facts))
     lines += ["    HELD_TEXT = True"] * _unopened(facts)
     lines += ["    AT_ENDS = True"] * bool(facts.last_ends or facts.content_signs)
     if facts.anchors:
@@ -873,7 +862,7 @@ def _reasoning(facts: Acceptor) -> list[str]:
 def _held(facts: Acceptor) -> list[str]:
     return [
         "",
-        "    def _held_text(self) -> bool:",
+        "    def _start(self) -> bool:",
         "        # turn = text REASONING_END content | content",
         *_text_until(facts, "BEFORE_REASONING_END", "held"),
         '        if kind == "reasoning_end":',
