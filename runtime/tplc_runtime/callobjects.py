@@ -106,7 +106,7 @@ class CallObjects(Machine):
         end = self._pos + self._skip
         end -= len(opened) * self._buf.endswith(opened, self._pos, end)  # it is left where the opener ends with it
         self._raw, self._raw_base = [self._buf[self._pos : end]], self._base + self._pos  # while it may still be text
-        self._pos, self._eat = end, ""
+        self._pos, self._space = end, ""
         self._written = ""
         self._named = False
         self._early: str | None = None  # arguments that came before the name

@@ -13,7 +13,7 @@ class Objects(Machine):
     def _arguments(self) -> bool:
         # arguments = object | string that holds an object
         if self._reader is None:
-            self._eat_space()
+            self._skip_space()
             start = next_char(self._buf, self._pos)
             match = self.STYLES[0].token.match(self._buf, start)
             begins = match is not None and match.lastindex == 3 and self._buf[start:] in self.STYLES[0].begins

@@ -41,7 +41,7 @@ class Pairs(Machine):
         if kind is None:
             return False
         if kind == "skip":
-            self._pos, self._eat = self._mark.end, ""
+            self._pos, self._space = self._mark.end, ""
             return True
         if kind == "end":
             self._pos = self._mark.end
@@ -84,7 +84,7 @@ class Pairs(Machine):
         if mark is None:
             return self._final and self._end_pairs("")
         self._note(NO_PAIR)
-        self._pos, self._eat = start, ""
+        self._pos, self._space = start, ""
         self._text("content", start + len(self._buf[start : mark.start].rstrip()))
         return True
 

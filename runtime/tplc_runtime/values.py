@@ -33,7 +33,7 @@ SPACE = Pattern(r"[^\S \t\n\r]")  # none of the four kinds that JSON knows
 JSON_WORDS = ("true", "false", "null")
 JSON_WORD = Pattern(r"[\w.+-]+")
 JSON_LITERAL = Pattern(rf"(?:true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])")
-HELD = 256  # more than any sign is long
+LONGEST_SIGN = 256  # more than any sign is long
 LONGEST_FOLLOW = 160  # what shows that a value has ended, in characters
 
 
@@ -210,7 +210,7 @@ class Reader(Copied):
                 (self.comma or self.out).append(SPACE.sub(" ", text))
             return end
         rest = len(buf) - pos
-        if text in self.style.begins and rest < HELD and buf[pos:] in self.style.begins and not final:
+        if text in self.style.begins and rest < LONGEST_SIGN and buf[pos:] in self.style.begins and not final:
             return -1
         token = self.style.tokens[text]
         if self.FOLLOWED and not self.stack and token not in '"[{':

@@ -367,6 +367,15 @@ def item_of(schema: object, root: object) -> object:
     )
 
 
+def types_by_items(schema: object, root: object) -> frozenset[str] | None:
+    """As types_of, where a list may also come item by item."""
+    types = types_of(schema, root)
+    if types is None or "array" not in types:
+        return types
+    items = types_of(item_of(schema, root), root)
+    return None if items is None else types | items
+
+
 def properties_of(schema: object) -> list[str]:
     """The keys that a schema names, whatever else it allows."""
     named = (variant.get("properties") for variant in variants(schema, schema))
@@ -664,7 +673,7 @@ class Machine(Copied):
         self._open = False  # the last call is not complete
         self._closed = False  # its closing marker has come
         self._unclosed = False  # its arguments have ended, the last of its closers has not come
-        self._eat = self.SPACE  # white space of the template that may still come
+        self._space = self.SPACE  # white space of the template that may still come
         self._fresh = True  # nothing but white space has come in this part
         self._line_start = True
         self._literal = False  # after a call that was none: its closers are text
@@ -785,7 +794,7 @@ class Machine(Copied):
         held = len(self._buf)
         if held > HELD_LIMIT and not self._final:
             self._wanted = max(self._wanted, held)
-        if self._eat or self._wanted or self._base < 0:
+        if self._space or self._wanted or self._base < 0:
             self._goes_on("")
         elif held:
             self._plain_value = False
@@ -817,8 +826,8 @@ class Machine(Copied):
 
     def _until(self, marks: Marks, kind: str) -> str:
         """Say the text before the next marker as `kind`; the marker's kind, "" where more input is needed."""
-        if self._eat:
-            self._eat_space()
+        if self._space:
+            self._skip_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
         mark = marks.find(buf, pos)
         if self.AT_LINES or self.AT_ENDS:
@@ -874,8 +883,8 @@ class Machine(Copied):
     def _next(self, marks: Marks, usual: Sequence[Any] = ()) -> str | None:
         """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed.
         `usual`: what usually comes, which may hold several of the markers."""
-        if self._eat:
-            self._eat_space()
+        if self._space:
+            self._skip_space()
         buf, start = self._buf, NON_SPACE.search(self._buf, self._pos).start()
         mark = marks.find(buf, start, anchored=True)
         if not self._final and (mark is None or mark.longer):
@@ -897,15 +906,15 @@ class Machine(Copied):
         """The buffer has the beginning of this text from `start` on, and says nothing before all of it has come."""
         self._undecided, self._undecided_from = (self._buf[self._pos : start] + text[:-1]).startswith, self._pos
 
-    def _eat_space(self) -> None:
-        while self._eat and self._pos < len(self._buf):
-            comes = self._buf[self._pos] == self._eat[0]
-            self._pos, self._eat = self._pos + comes, self._eat[1:] if comes else ""
+    def _skip_space(self) -> None:
+        while self._space and self._pos < len(self._buf):
+            comes = self._buf[self._pos] == self._space[0]
+            self._pos, self._space = self._pos + comes, self._space[1:] if comes else ""
 
     def _drop(self, fresh: bool = True) -> None:
         """The marker only structures the turn."""
         self._pos += self._skip
-        self._eat = self._mark.trail
+        self._space = self._mark.trail
         self._fresh, self._literal = fresh, False
         self._line_start = self._line_start or fresh or self._mark.kind == "content"
 
@@ -951,7 +960,7 @@ class Machine(Copied):
                 if kind and self._calls_on:
                     self._state = type(self)._content
                     return True
-            self._eat = ""
+            self._space = ""
             self._pos = next_char(self._buf, self._pos)
             if self._pos < len(self._buf):
                 self._fresh = False
@@ -1013,7 +1022,7 @@ class Machine(Copied):
             if word is not None and values.setdefault(slot, word[1]) == word[1] and slot != "index":
                 start, last, joint = pos, slot, buf[word.end(1) : word.end()]
                 trail = ends.trails[word.lastindex - 2]
-                pos, self._eat = word.end(1 if trail is None else 0), trail or ""
+                pos, self._space = word.end(1 if trail is None else 0), trail or ""
                 continue
             mark, expected = self._end_of_slot(slot, pos, known, ends, stops, joint)
             if mark is None:
@@ -1027,7 +1036,7 @@ class Machine(Copied):
                 return values, pos, expected
             before = mark.kind in ("next", "bare")
             pos = mark.start if before else mark.end
-            self._eat = "" if before else mark.trail
+            self._space = "" if before else mark.trail
         for other in others:
             self._note(other)
         return values, pos, ""
@@ -1104,7 +1113,7 @@ class Machine(Copied):
                 return self._cut_off()
             self._cut("a call")
         self._note("not a call: expected " + expected)
-        self._literal, self._unclosed, self._eat = True, False, ""
+        self._literal, self._unclosed, self._space = True, False, ""
         self._state = self._back
         if self._skip:
             self._keep(self._back_kind)
@@ -1117,7 +1126,7 @@ class Machine(Copied):
             self._note("unknown tool " + name)
 
     def _close_call(self) -> bool:
-        self._open, self._closed, self._fresh, self._line_start, self._eat = False, False, True, True, ""
+        self._open, self._closed, self._fresh, self._line_start, self._space = False, False, True, True, ""
         self._unclosed = self.CLOSED
         self._state = type(self)._after_call
         return True
@@ -1168,7 +1177,7 @@ class Pairs(Machine):
         if kind is None:
             return False
         if kind == "skip":
-            self._pos, self._eat = self._mark.end, ""
+            self._pos, self._space = self._mark.end, ""
             return True
         if kind == "end":
             self._pos = self._mark.end
@@ -1310,8 +1319,8 @@ class RawPairs(Pairs):
 
     def _value(self) -> bool:
         # value = text VALUE_END
-        if self._eat:
-            self._eat_space()
+        if self._space:
+            self._skip_space()
         buf, pos = self._buf, self._pos
         mark = self._end.find(buf, pos)
         hold = len(buf) if self._final or (mark is not None and not mark.longer) else self._end.held(buf, pos)
@@ -1392,11 +1401,12 @@ class RawPairs(Pairs):
 
 
 JSON_TYPES = frozenset(["array", "object", "number", "integer", "boolean", "null", "string"])
-# A list or an object that is open; `key` is that of its last member, which is "held", or a "list" of what came again,
-# and `member` what stands before its value.
+# A list or an object that is open.  `key` is that of its last member, `member` what stands before its value, which is
+# "held" ("items": its schema wants a list), or in a "list", as it came again.
 Frame = namedtuple("Frame", "opened end schema key state member", defaults=("", "", ""))
 # What an element without anything in it is: by the first of these types that the schema allows.
 EMPTY = (("string", '""'), ("null", "null"), ("array", "[]"), ("object", "{}"))
+LIST = frozenset(["array"])
 
 
 class HoldingTranscript(Transcript):
@@ -1450,26 +1460,32 @@ class ElementPairs(RawPairs):
             self._frames[-1] = frame._replace(state="list")
             return ", " if frame.state == "list" else f"{frame.member}[{self._holding.let_go()}, "
         self._end_member()
-        if types_of(member_of(frame.schema, self._schema(), key), self._schema()) is not None:
+        types = types_of(member_of(frame.schema, self._schema(), key), self._schema())
+        if types is not None and "array" not in types:
             return member
-        self._frames[-1] = frame._replace(key=key, state="held", member=member)
+        self._frames[-1] = frame._replace(key=key, state="items" if types == LIST else "held", member=member)
         self._holding.hold()
         return ""
 
     def _end_member(self) -> None:
         """The last member of what is open does not come again."""
         frame = self._frames[-1]
-        if frame.state:
-            end = "]" if frame.state == "list" else frame.member + self._holding.let_go()
-            self._out.say("arguments", end)
-            self._frames[-1] = frame._replace(state="")
+        if not frame.state:
+            return
+        text = "]" if frame.state == "list" else self._holding.let_go()
+        if frame.state == "items" and text[:1] != "[" and text != "null":
+            text = f"[{text}]"
+        self._out.say("arguments", frame.member * (frame.state != "list") + text)
+        self._frames[-1] = frame._replace(state="")
 
     def _begin_value(self, key: str, word: str) -> None:
-        parent = self._frames[-1].schema if self._frames else self._schema()
-        self._begin_element(member_of(parent, self._schema(), key), Closer(key.join(self.VALUE_CLOSE)))
+        root, inner = self._schema(), bool(self._frames)
+        schema = member_of(self._frames[-1].schema if inner else root, root, key)
+        types = types_by_items(schema, root) if inner else types_of(schema, root)
+        self._begin_element(schema, types, Closer(key.join(self.VALUE_CLOSE)))
 
-    def _begin_element(self, schema: object, end: Closer) -> None:
-        self._begin_raw(types_of(schema, self._schema()), end)
+    def _begin_element(self, schema: object, types: frozenset[str] | None, end: Closer) -> None:
+        self._begin_raw(types, end)
         self._element_schema, self._element_end = schema, end
         self._comma = ", "
         if self._as != "string":
@@ -1491,13 +1507,17 @@ class ElementPairs(RawPairs):
         kind = None if closes is None else "" if closes else self._next(self.ELEMENT)
         if kind is None:
             return False
-        opened = "[" if kind == "item" else "{"
-        types = self._types
+        schema, types, root = self._element_schema, self._types, self._schema()
+        own = types_of(schema, root)
         if closes:
-            self._out.say("arguments", next((text for kind, text in EMPTY if types is None or kind in types), '""'))
+            self._out.say("arguments", next((text for kind, text in EMPTY if own is None or kind in own), '""'))
         elif kind in ("item", "pair") and (types is None or ("array" if kind == "item" else "object") in types):
+            opened, of_items = (
+                "[" if kind == "item" else "{",
+                kind == "pair" and own is not None and "object" not in own,
+            )
             self._out.say("arguments", opened)
-            self._frames.append(Frame(opened, self._element_end, self._element_schema))
+            self._frames.append(Frame(opened, self._element_end, item_of(schema, root) if of_items else schema))
             self._comma = ""
         else:
             self._state = type(self)._value
@@ -1523,7 +1543,8 @@ class ElementPairs(RawPairs):
         if kind == "item" and frame.opened == "[":
             self._pos = self._mark.end
             self._out.say("arguments", self._comma)
-            self._begin_element(item_of(frame.schema, self._schema()), Closer(self.ITEM_END))
+            schema = item_of(frame.schema, self._schema())
+            self._begin_element(schema, types_of(schema, self._schema()), Closer(self.ITEM_END))
             return True
         if kind in ("item", "pair") and frame.opened == "{":
             mark = self.BETWEEN.find(self._buf, self._mark.start, anchored=True)
@@ -1755,7 +1776,7 @@ class StreamParser(ElementPairs):
         if kind == "call":
             self._try(StreamParser._call, "content")
         elif kind in ("close", "closed", "separator"):
-            self._pos, self._eat = self._mark.end, self._mark.trail
+            self._pos, self._space = self._mark.end, self._mark.trail
             self._unclosed = self._unclosed and kind != "closed"
         else:
             self._end_calls()

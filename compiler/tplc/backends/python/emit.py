@@ -561,6 +561,7 @@ def _attributes(facts: Acceptor) -> list[str]:
     calls = facts.calls
     if calls is None:
         return lines
+    lines += ["    HEADERS_ALIKE = True"] * facts.headers_alike
     lines += _attributes_of_calls(calls)
     return lines + (_attributes_of_pairs(calls.pairs) if calls.pairs is not None else [])
 
@@ -1001,7 +1002,7 @@ def _after_call(calls: CallForm) -> list[str]:
         '        if kind == "call":',
         f"            {_try(calls, literal('content'))}",
         f"        elif kind in {kinds}:",
-        "            self._pos, self._eat = self._mark.end, self._mark.trail",
+        "            self._pos, self._space = self._mark.end, self._mark.trail",
         *_after_separator(calls),
         *(_after_unmarked(calls) if calls.unmarked else []),
         *(_after_both(calls) if _both(calls) else []),
@@ -1034,7 +1035,7 @@ def _after_separator(calls: CallForm) -> list[str]:
 def _after_unmarked(calls: CallForm) -> list[str]:
     section = [
         '        elif kind == "section":',
-        "            self._pos, self._eat, self._closed = self._mark.end, self._mark.trail, True",
+        "            self._pos, self._space, self._closed = self._mark.end, self._mark.trail, True",
         *(["            self._unclosed = False"] if calls.last else []),
     ]
     return [
