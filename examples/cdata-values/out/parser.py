@@ -984,7 +984,7 @@ class Machine(Copied):
         that comes with the markers is as good.  What comes again (the `name` is known) says the same, or is told.
         """
         values: dict[str, str] = {} if name is None else {"name": name}
-        buf, others, last, start, joint = self._buf, [], "", pos, ""
+        buf, others, earlier = self._buf, [], ("", pos, "")  # the slot before, where it starts, what ends it
         for slot, ends, stops in slots:
             pos = next_char(buf, pos)
             known = 0
@@ -997,23 +997,23 @@ class Machine(Copied):
                 self._undecided, self._undecided_from = PLAIN_WORD.fullmatch, pos
                 return values, pos, "more"
             if word is not None and values.setdefault(slot, word[1]) == word[1] and slot != "index":
-                start, last, joint = pos, slot, buf[word.end(1) : word.end()]
+                earlier = (slot, pos, buf[word.end(1) : word.end()])
                 trail = ends.trails[word.lastindex - 2]
                 pos, self._space = word.end(1 if trail is None else 0), trail or ""
                 continue
-            mark, expected = self._end_of_slot(slot, pos, known, ends, stops, joint)
+            mark, expected = self._end_of_slot(slot, pos, known, ends, stops, earlier[2])
             if mark is None:
                 return values, pos, expected
             text = buf[pos : mark.start].strip()
             if values.setdefault(slot, text) != text:
                 others.append(f"the {slot} comes again as {text}")
-            start, last, joint = pos, slot, buf[mark.start : mark.end]
+            earlier = (slot, pos, buf[mark.start : mark.end])
             expected = self._is_no_slot(slot, text, pos, known, ends, mark)
             if expected:
                 return values, pos, expected
-            before = mark.kind in ("next", "bare")
-            pos = mark.start if before else mark.end
-            self._space = "" if before else mark.trail
+            kept = mark.kind in ("next", "bare")
+            pos = mark.start if kept else mark.end
+            self._space = "" if kept else mark.trail
         for other in others:
             self._note(other)
         return values, pos, ""
