@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from tplc.lower.bounds import LONGEST_END, LONGEST_KEY, MOST_SPACE
 from tplc_runtime.guess import LOOK_BACK
 from tplc_runtime.values import LONGEST_FOLLOW
 
-RAW = replace(ir_small.KEYWORDS.tools.dialect.top, strings=()) if ir_small.KEYWORDS.tools.dialect else None
+RAW = replace(JSON_STYLE, strings=())
 
 
 def keywords(dialect: Dialect) -> TemplateIR:
@@ -35,7 +36,6 @@ def keywords(dialect: Dialect) -> TemplateIR:
 
 def raw_keywords() -> TemplateIR:
     """<do>f(a=Paris, France, b=2)</do>"""
-    assert RAW is not None
     return keywords(Dialect(RAW, JSON_STYLE, JSON_STYLE))
 
 
@@ -46,12 +46,12 @@ def quoted_keywords() -> TemplateIR:
 
 
 IR, QUOTED = raw_keywords(), quoted_keywords()
-PARSERS = {id(ir): module_of(generate(ir)) for ir in (IR, QUOTED)}
+parser_of = cache(lambda ir: module_of(generate(ir)))
 
 
 def values(text: str, ir: TemplateIR = IR) -> list[dict[str, Any]]:
     """The arguments that parser and PEG read; the same a character at a time."""
-    parser = PARSERS[id(ir)]
+    parser = parser_of(ir)
     message = dict(parser.parse(text))
     assert streamed(parser, list(text)) == message
     assert dict(PegEngine(ir).parse(text)) == message
@@ -79,6 +79,15 @@ def test_quotes_that_are_not_escaped_are_read_with_what_follows(space: int, size
     assert values(f"<do>f(a='it's'{gap},{gap}{key}{gap}='x')</do>", QUOTED) == [{"a": "it's", key: "x"}]
     assert values(f"<do>f(a='it'){gap};{gap}{key}{gap}(b='x')</do>", QUOTED) == [{"a": "it"}, {"b": "x"}]
     assert values(f"<do>f(a=two words{gap},{gap}{key}{gap}=1)</do>", QUOTED) == [{"a": "two words", key: 1}]
+
+
+def test_a_value_ends_where_the_next_pair_opens_with_punctuation() -> None:
+    """Nothing separates the pairs: what opens one may be what ends a value, and is waited for."""
+    pairs = PairArguments("", (Text("- "), Slot("key"), Text(": "), Slot("value")), "", "", "")
+    call = (Text("## "), Slot("name"), Slot("arguments"), Text("##"))
+    ir = keywords(Dialect(RAW, JSON_STYLE, JSON_STYLE))
+    tools = replace(ir.tools, section_start="", section_end="", separator="", call=call, arguments=pairs)
+    assert values("## f- a: Paris- b: 2 - 1##", replace(ir, tools=tools)) == [{"a": "Paris", "b": "2 - 1"}]
 
 
 def test_what_is_longer_is_text() -> None:
