@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import pytest
 
 from tests import ir_small
-from tests.backends.parsers import module_of, streamed
+from tests.backends.parsers import parser_for, streamed
 from tplc.backends.peg.engine import PegEngine
-from tplc.backends.python import generate
 from tplc.ir.nodes import JSON_STYLE, Dialect, PairArguments, Slot, StringStyle, TemplateIR, Text
 from tplc.lower.bounds import LONGEST_END, LONGEST_KEY, MOST_SPACE
 from tplc_runtime.guess import LOOK_BACK
@@ -46,12 +44,11 @@ def quoted_keywords() -> TemplateIR:
 
 
 IR, QUOTED = raw_keywords(), quoted_keywords()
-parser_of = cache(lambda ir: module_of(generate(ir)))
 
 
 def values(text: str, ir: TemplateIR = IR) -> list[dict[str, Any]]:
     """The arguments that parser and PEG read; the same a character at a time."""
-    parser = parser_of(ir)
+    parser = parser_for(ir)
     message = dict(parser.parse(text))
     assert streamed(parser, list(text)) == message
     assert dict(PegEngine(ir).parse(text)) == message
