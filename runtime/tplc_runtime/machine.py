@@ -57,11 +57,13 @@ class Machine(Copied):
     ODD_NAMES: ClassVar[bool] = False  # names that hold what ends others are looked for
     OPENERS: ClassVar[Sequence[str]] = ()  # of calls
     AFTER_END: ClassVar[Marks] = NO_MARKS  # a call right behind the end of the turn is one of its calls all the same
+    HEADERS_ALIKE: ClassVar[bool] = False  # what ends the name of a call may open a message as well
     DISTINCT: ClassVar[bool] = True  # they are like nothing else, so what follows is a call
     BREAKS: ClassVar[Marks] = NO_MARKS  # markers that no name holds, and no value outside of a string
     USUAL_NEXT: ClassVar[Sequence[Any]] = ()  # what usually comes after a call
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
     _reader: Any = None  # of a value in a dialect with quotes
+    _kept = False  # the name of a call that stays text comes, and the rest of its header
     ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
 
     def __init__(
@@ -302,6 +304,8 @@ class Machine(Copied):
             self._eat_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
         mark = marks.find(buf, pos)
+        if self.HEADERS_ALIKE and self._kept and mark is not None and mark.kind in ("reasoning", "content"):
+            mark = mark._replace(kind="name_end")
         if self.AT_LINES or self.AT_ENDS:
             mark = self._counting(marks, mark)
         clear = mark is not None and not mark.longer  # nothing before its end can be undecided
@@ -412,6 +416,8 @@ class Machine(Copied):
         self._pos += self._skip
         self._eat = self._mark.trail
         self._fresh, self._literal = fresh, False
+        if self.HEADERS_ALIKE:
+            self._kept = False
         self._line_start = self._line_start or fresh or self._mark.kind == "content"
 
     def _keep(self, kind: str) -> None:
@@ -419,6 +425,8 @@ class Machine(Copied):
         self._text(kind, self._pos, self._pos + self._skip)
         self._pos += self._skip
         self._fresh = False
+        if self.HEADERS_ALIKE:
+            self._kept = self._mark.kind in ("call", "line")
 
     def _keep_call(self) -> None:
         """Calls stay in the content as they came; where they end reasoning, they do so all the same."""
@@ -432,6 +440,8 @@ class Machine(Copied):
             return self._literal or not self._reasoning_on
         if mark.kind == "empty":
             return not self._calls_on
+        if self.HEADERS_ALIKE and mark.kind == "name_end":
+            return True
         return not self._reasoning_on and bool(mark.kind.startswith("reasoning"))
 
     def _turn_marker(self, text: str) -> None:

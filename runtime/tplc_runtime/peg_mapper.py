@@ -14,13 +14,13 @@ one that goes on with `_for_…` captures the same in another place.  What is no
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Protocol
 
-from .elements import EMPTY
+from .elements import EMPTY, LIST
 from .pattern import Pattern
 from .raw import MOST_KEYS, PYTHON, WHOLE_ARGUMENTS, string_in
-from .schema import item_of, keys_of, member_of, parameters_of, types_of
+from .schema import item_of, keys_of, member_of, parameters_of, types_by_items, types_of
 from .signs import Signs
 from .transcript import Transcript
 from .values import ESCAPE, FollowedReader, Reader, Style, escaped, literal_of, text_of
@@ -115,6 +115,7 @@ NOTHING_SAID = Said()
 NO_SIGNS = Signs({})
 Styles = tuple[Style, Style, Style]
 Types = Optional[frozenset[str]]
+TypesBy = Callable[[object, object], Types]  # of a schema, the second is its root
 
 
 def map_tree(
@@ -402,7 +403,7 @@ class _Mapper:
     # Pairs
 
     def pairs(self, node: Node, root: object) -> str:
-        pairs = [f'"{key}": {value}' for key, value, _ in self.members(node, root, root)]
+        pairs = [f'"{key}": {value}' for key, value, _ in self.members(node, root, root, types_of)]
         known = keys_of(root, root) if first(node, *ELEMENTS) is None else None
         for key in WHOLE_ARGUMENTS if pairs and known and len(known) <= MOST_KEYS else ():
             member = f'"{key}": ' + "{"
@@ -411,30 +412,28 @@ class _Mapper:
                 pairs[:0] = [inside] if inside else []
         return "{" + ", ".join(pairs) + "}"
 
-    def members(self, node: Node, parent: object, root: object) -> list[tuple[str, str, bool]]:
-        return [self.pair(argument, parent, root) for argument in captures(node, "argument")]
+    def members(self, node: Node, parent: object, root: object, types_by: TypesBy) -> list[tuple[str, str, Types]]:
+        return [self.pair(argument, parent, root, types_by) for argument in captures(node, "argument")]
 
     def gathered(self, node: Node, parent: object, root: object) -> str:
-        """What comes again, one right after the other, is a list, where the schema does not tell what it is."""
-        found: list[tuple[str, list[str]]] = []
-        for key, value, known in self.members(node, parent, root):
-            if not known and found and found[-1][0] == key:
-                found[-1][1].append(value)
+        """What comes again, one right after the other, is a list, where the schema allows one."""
+        found: list[tuple[str, Types, list[str]]] = []
+        for key, value, types in self.members(node, parent, root, types_by_items):
+            if (types is None or "array" in types) and found and found[-1][0] == key:
+                found[-1][2].append(value)
             else:
-                found.append((key, [value]))
-        listed = (values[0] if len(values) == 1 else f"[{', '.join(values)}]" for _, values in found)
-        return ", ".join(f'"{key}": {value}' for (key, _), value in zip(found, listed))
+                found.append((key, types, [value]))
+        return ", ".join(f'"{key}": {listed(values, types)}' for key, types, values in found)
 
-    def pair(self, node: Node, parent: object, root: object) -> tuple[str, str, bool]:
-        """The key and the value as JSON writes them, and whether the schema tells of what type it is."""
+    def pair(self, node: Node, parent: object, root: object, types_by: TypesBy) -> tuple[str, str, Types]:
+        """The key and the value as JSON writes them, and the types that the schema allows."""
         key, value, word = first(node, "argument_key"), first(node, "argument_value", *RAW), first(node, "type")
         name = self.key_signs.plain(self.of(key).strip()) if key is not None else ""
         schema = member_of(parent, root, name)
-        types = types_of(schema, root)
-        known, stated = types is not None, self.stated(word)
+        types, stated = types_by(schema, root), self.stated(word)
         if stated is not None:
             types = types & stated or types if types else stated
-        return escaped(name), self.argument(value, types, schema, root), known
+        return escaped(name), self.argument(value, types, schema, root), types_of(schema, root)
 
     def stated(self, word: Optional[Node]) -> Types:
         """The types that a type word stands for: the name of its rule lists them."""
@@ -480,14 +479,16 @@ class _Mapper:
                 for item in captures(choice, "item")
             ]
             return "[" + ", ".join(items) + "]"
+        own = types_of(schema, root)
         if choice is not None and kind == "object_of_arguments" and (types is None or "object" in types):
-            return "{" + self.gathered(choice, schema, root) + "}"
+            inner = schema if own is None or "object" in own else item_of(schema, root)
+            return "{" + self.gathered(choice, inner, root) + "}"
         if choice is not None and kind in ("scalar_value", "scalar_item"):
             typed = self.typed(choice, types)
             if typed is not None:
                 return typed
         if not text.strip() and types != frozenset(["string"]):
-            return next((empty for kind, empty in EMPTY if types is None or kind in types), '""')
+            return next((empty for kind, empty in EMPTY if own is None or kind in own), '""')
         return '"' + escaped(text) + '"'
 
     def typed(self, node: Node, types: Types) -> Optional[str]:
@@ -506,6 +507,12 @@ class _Mapper:
         if types is not None and TYPES[kind] not in types:
             return None
         return self.json(value)
+
+
+def listed(values: Sequence[str], types: Types) -> str:
+    """Values of one key, one after the other: a list, also of one value where the schema wants a list."""
+    alone = len(values) == 1 and (types != LIST or values[0][:1] == "[" or values[0] == "null")
+    return values[0] if alone else f"[{', '.join(values)}]"
 
 
 def json_escapes(text: str) -> str:

@@ -99,6 +99,15 @@ def item_of(schema: object, root: object) -> object:
     )
 
 
+def types_by_items(schema: object, root: object) -> frozenset[str] | None:
+    """As types_of, where a list may also come item by item."""
+    types = types_of(schema, root)
+    if types is None or "array" not in types:
+        return types
+    items = types_of(item_of(schema, root), root)
+    return None if items is None else types | items
+
+
 def properties_of(schema: object) -> list[str]:
     """The keys that a schema names, whatever else it allows."""
     named = (variant.get("properties") for variant in variants(schema, schema))

@@ -68,12 +68,12 @@ def learned(name: str) -> TemplateIR:
         return learn_format(renderer, name=name, source_text=source)
 
 
-def read(ir: TemplateIR, text: str) -> dict[str, Any]:
+def read(ir: TemplateIR, text: str, **options: bool) -> dict[str, Any]:
     """What every engine makes of a text, in any chunking."""
     module = parser_for(ir)
-    message = dict(module.parse(text))
-    assert dict(PegEngine(ir).parse(text)) == message
-    assert streamed(module, list(text)) == message
+    message = dict(module.parse(text, **options))
+    assert dict(PegEngine(ir).parse(text, **options)) == message
+    assert streamed(module, list(text), **options) == message
     return message
 
 
@@ -102,6 +102,16 @@ def test_a_call_is_read_whatever_the_order_of_its_header(name: str) -> None:
             tried += 1
             assert read(ir, form.header(order, "look_up", word) + '{"a": 1}' + form.over) == called("look_up"), order
     assert tried >= 9
+
+
+@pytest.mark.parametrize("name", list(FORMATS))
+def test_a_call_that_is_kept_keeps_all_of_its_header(name: str) -> None:
+    form, ir = FORMATS[name], learned(name)
+    for order in map("".join, permutations("rck")):
+        for word in form.words:
+            call = form.header(order, "look_up", word) + '{"a": 1}'
+            kept = read(ir, call + form.over, parse_tool_calls=False)["content"]
+            assert kept.removesuffix(form.over).strip() == call.strip(), order
 
 
 @pytest.mark.parametrize("name", list(FORMATS))

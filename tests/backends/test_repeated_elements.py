@@ -27,6 +27,30 @@ def tools(**properties: Any) -> list[dict[str, Any]]:
     return [{"type": "function", "function": {"name": "look", "parameters": {"properties": properties}}}]
 
 
+LISTS = {
+    "<p>^<n>1^</n>^<n>2^</n>^</p>": {"p": {"n": [1, 2]}},
+    "<p>^<n>1^</n>^</p>": {"p": {"n": [1]}},
+    "<p>^<n>^</n>^<s>3^</s>^</p>": {"p": {"n": [], "s": ["3"]}},
+    "<p>^<n>^<each>1^</each>^<each>2^</each>^</n>^</p>": {"p": {"n": [1, 2]}},
+    "<p>^<n>[1, 2]^</n>^<s>4^</s>^<s>5^</s>^<s>true^</s>^</p>": {"p": {"n": [1, 2], "s": ["4", "5", "true"]}},
+    "<p>^<o>^<u>1^</u>^</o>^<o>^<u>2^</u>^</o>^</p>": {"p": {"o": [{"u": "1"}, {"u": "2"}]}},
+    "<p>^<o>^<u>1^</u>^</o>^<n>7^</n>^</p>": {"p": {"o": [{"u": "1"}], "n": [7]}},
+    "<p>^<either>1^</either>^<n>7^</n>^</p>": {"p": {"either": "1", "n": [7]}},
+    "<p>^<either>1^</either>^<either>2^</either>^</p>": {"p": {"either": ["1", "2"]}},
+}
+LISTED = tools(
+    p={
+        "type": "object",
+        "properties": {
+            "n": {"type": "array", "items": {"type": "integer"}},
+            "s": {"type": "array", "items": {"type": "string"}},
+            "o": {"type": "array", "items": {"type": "object", "properties": {"u": {"type": "string"}}}},
+            "either": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
+        },
+    }
+)
+
+
 def arguments(message: dict[str, Any]) -> str:
     return str(message["tool_calls"][0]["function"]["arguments"])
 
@@ -74,3 +98,18 @@ def test_wherever_the_output_is_cut(elements: str) -> None:
         assert joined(ended) == parser.message
         json.loads(arguments(parser.message), object_pairs_hook=twice)
         assert joined(deltas + twin.feed(text[at:]) + twin.finish()) == whole
+
+
+@pytest.mark.parametrize("elements", LISTS)
+def test_what_is_a_list_by_its_schema_may_come_item_by_item(elements: str) -> None:
+    ir = ir_of("nested-elements")
+    module, text = module_of(generate(ir)), f"{OPEN}^{elements}{CLOSE}"
+    message = dict(module.parse(text, tools=LISTED))
+    assert json.loads(arguments(message), object_pairs_hook=twice) == LISTS[elements]
+    assert message == dict(PegEngine(ir).parse(text, tools=LISTED))
+    for size in (1, 2, 7):
+        chunks = [text[at : at + size] for at in range(0, len(text), size)]
+        assert streamed(module, chunks, tools=LISTED) == message
+    for at in range(len(OPEN) + 1, len(text)):
+        cut = module.parse(text[:at], tools=LISTED)
+        json.loads(arguments(cut), object_pairs_hook=twice)

@@ -241,6 +241,13 @@ class Acceptor:
         return tuple(f"{header.rstrip()} {opener.lstrip()}" for header in self.headers for opener in calls.openers)
 
     @property
+    def headers_alike(self) -> bool:
+        """Whether what ends the name of a call may open a message as well: it does not behind a call that is kept."""
+        ends = [text.strip() for slot in self.calls.header for text in slot.suffixes] if self.calls else []
+        opens = [one.text.strip() for one in (*self.reasoning_starts, *self.content_starts)]
+        return not set(ends).isdisjoint(opens)
+
+    @property
     def content_signs(self) -> tuple[str, ...]:
         """Of the ends of content those that people write as well: they count before what follows content only."""
         return tuple(text for text in self.content_ends if ends_in_text(text))

@@ -367,6 +367,15 @@ def item_of(schema: object, root: object) -> object:
     )
 
 
+def types_by_items(schema: object, root: object) -> frozenset[str] | None:
+    """As types_of, where a list may also come item by item."""
+    types = types_of(schema, root)
+    if types is None or "array" not in types:
+        return types
+    items = types_of(item_of(schema, root), root)
+    return None if items is None else types | items
+
+
 def properties_of(schema: object) -> list[str]:
     """The keys that a schema names, whatever else it allows."""
     named = (variant.get("properties") for variant in variants(schema, schema))
@@ -1423,11 +1432,12 @@ class RawPairs(Pairs):
 
 
 JSON_TYPES = frozenset(["array", "object", "number", "integer", "boolean", "null", "string"])
-# A list or an object that is open; `key` is that of its last member, which is "held", or a "list" of what came again,
-# and `member` what stands before its value.
+# A list or an object that is open.  `key` is that of its last member, `member` what stands before its value, which is
+# "held" ("items": its schema wants a list), or in a "list", as it came again.
 Frame = namedtuple("Frame", "opened end schema key state member", defaults=("", "", ""))
 # What an element without anything in it is: by the first of these types that the schema allows.
 EMPTY = (("string", '""'), ("null", "null"), ("array", "[]"), ("object", "{}"))
+LIST = frozenset(["array"])
 
 
 class HoldingTranscript(Transcript):
@@ -1483,26 +1493,32 @@ class ElementPairs(RawPairs):
             self._frames[-1] = frame._replace(state="list")
             return ", " if frame.state == "list" else f"{frame.member}[{self._holding.let_go()}, "
         self._end_member()
-        if types_of(member_of(frame.schema, self._schema(), key), self._schema()) is not None:
+        types = types_of(member_of(frame.schema, self._schema(), key), self._schema())
+        if types is not None and "array" not in types:
             return member
-        self._frames[-1] = frame._replace(key=key, state="held", member=member)
+        self._frames[-1] = frame._replace(key=key, state="items" if types == LIST else "held", member=member)
         self._holding.hold()
         return ""
 
     def _end_member(self) -> None:
         """The last member of what is open does not come again."""
         frame = self._frames[-1]
-        if frame.state:
-            end = "]" if frame.state == "list" else frame.member + self._holding.let_go()
-            self._out.say("arguments", end)
-            self._frames[-1] = frame._replace(state="")
+        if not frame.state:
+            return
+        text = "]" if frame.state == "list" else self._holding.let_go()
+        if frame.state == "items" and text[:1] != "[" and text != "null":
+            text = f"[{text}]"
+        self._out.say("arguments", frame.member * (frame.state != "list") + text)
+        self._frames[-1] = frame._replace(state="")
 
     def _begin_value(self, key: str, word: str) -> None:
-        parent = self._frames[-1].schema if self._frames else self._schema()
-        self._begin_element(member_of(parent, self._schema(), key), Closer(key.join(self.VALUE_CLOSE)))
+        root, inner = self._schema(), bool(self._frames)
+        schema = member_of(self._frames[-1].schema if inner else root, root, key)
+        types = types_by_items(schema, root) if inner else types_of(schema, root)
+        self._begin_element(schema, types, Closer(key.join(self.VALUE_CLOSE)))
 
-    def _begin_element(self, schema: object, end: Closer) -> None:
-        self._begin_raw(types_of(schema, self._schema()), end)
+    def _begin_element(self, schema: object, types: frozenset[str] | None, end: Closer) -> None:
+        self._begin_raw(types, end)
         self._element_schema, self._element_end = schema, end
         self._comma = ", "
         if self._as != "string":
@@ -1524,13 +1540,17 @@ class ElementPairs(RawPairs):
         kind = None if closes is None else "" if closes else self._next(self.ELEMENT)
         if kind is None:
             return False
-        opened = "[" if kind == "item" else "{"
-        types = self._types
+        schema, types, root = self._element_schema, self._types, self._schema()
+        own = types_of(schema, root)
         if closes:
-            self._out.say("arguments", next((text for kind, text in EMPTY if types is None or kind in types), '""'))
+            self._out.say("arguments", next((text for kind, text in EMPTY if own is None or kind in own), '""'))
         elif kind in ("item", "pair") and (types is None or ("array" if kind == "item" else "object") in types):
+            opened, of_items = (
+                "[" if kind == "item" else "{",
+                kind == "pair" and own is not None and "object" not in own,
+            )
             self._out.say("arguments", opened)
-            self._frames.append(Frame(opened, self._element_end, self._element_schema))
+            self._frames.append(Frame(opened, self._element_end, item_of(schema, root) if of_items else schema))
             self._comma = ""
         else:
             self._state = type(self)._value
@@ -1556,7 +1576,8 @@ class ElementPairs(RawPairs):
         if kind == "item" and frame.opened == "[":
             self._pos = self._mark.end
             self._out.say("arguments", self._comma)
-            self._begin_element(item_of(frame.schema, self._schema()), Closer(self.ITEM_END))
+            schema = item_of(frame.schema, self._schema())
+            self._begin_element(schema, types_of(schema, self._schema()), Closer(self.ITEM_END))
             return True
         if kind in ("item", "pair") and frame.opened == "{":
             mark = self.BETWEEN.find(self._buf, self._mark.start, anchored=True)

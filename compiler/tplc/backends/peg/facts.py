@@ -25,7 +25,7 @@ from tplc.backends.peg.patterns import (
 from tplc.ir.markers import could_be_prose, is_distinctive, pieces_of
 from tplc.lower import Acceptor, CallForm, CallShape, Marker
 from tplc.lower.acceptor import Where
-from tplc_runtime.machine import LEAST_CUT
+from tplc_runtime.machine import LEAST_CUT, NAME_LIMIT
 from tplc_runtime.markers import GAP, SEAM
 
 NO_CALLS = CallForm(("",), "", "", (), CallShape("", (), ()), ("",), (), "line start", (), (), "", (), ())
@@ -72,6 +72,9 @@ class Facts:
     # Where calls are not parsed, what ends reasoning all the same: at its start, and after text.
     unparsed_first: str = ""
     unparsed: str = ""
+    # And headers of calls whose end might open a message, with what they begin with.
+    kept_header: str = ""
+    kept_opener: str = ""
 
     @property
     def unopened(self) -> bool:
@@ -138,9 +141,16 @@ def facts_of(acceptor: Acceptor) -> Facts:
     return replace(facts, content_close=content_close(acceptor, facts))
 
 
-def without_calls(facts: Facts, plain: Facts) -> Facts:
-    """`plain`: the facts of the format without its calls, which end its reasoning as they did."""
-    if facts.calls.in_reasoning is None:
+def without_calls(facts: Facts) -> Facts:
+    """The facts of the format without its calls, which end its reasoning as they did, and keep all of their header."""
+    acceptor, calls = facts.acceptor, facts.calls
+    plain = facts_of(replace(acceptor, calls=None))
+    if acceptor.headers_alike:
+        ends = either([marker_core(end) for end in calls.header[0].suffixes if end.strip()])
+        opener, stops = group(facts.call_cores), either([plain.turn_end, plain.turn_header])
+        header = rf"{opener}(?:(?!{stops}).){{0,{NAME_LIMIT}}}?{group(ends)}"
+        plain = replace(plain, kept_header=header, kept_opener=opener)
+    if calls.in_reasoning is None:
         return plain
     begins = either([facts.over_lines, *facts.line_starts])
     return replace(plain, unparsed_first=rf"\s*+(?:{facts.call_cores})", unparsed=group(begins))

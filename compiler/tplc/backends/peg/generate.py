@@ -10,7 +10,6 @@ Without tools the grammar is general; with tools their names are literals, and t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 
 from tplc.backends.peg.calls import call_sections
@@ -19,7 +18,7 @@ from tplc.backends.peg.known_tools import known_tools
 from tplc.backends.peg.response import response_section
 from tplc.backends.peg.rules import needed_sections, print_sections
 from tplc.backends.peg.turn import turn_sections
-from tplc.ir.nodes import Json, TemplateIR, Tools
+from tplc.ir.nodes import Json, TemplateIR
 from tplc.ir.visible import one_line
 from tplc.lower import lower
 
@@ -36,7 +35,7 @@ def generate(
     """`parallel` False: one call at most; None: more where any come.  `json_schema`: that of a response format."""
     facts = facts_of(lower(ir))
     if not parse_tool_calls:
-        facts = without_calls(facts, facts_of(lower(replace(ir, tools=Tools()))))
+        facts = without_calls(facts)
     known = known_tools(tools, closed=facts.bare, written=partial(ir.tools.written, "name"))
     answer = [response_section(json_schema, facts)] if json_schema is not None else []
     turn = turn_sections(ir.reasoning.mode, facts, in_format=bool(answer))

@@ -38,7 +38,8 @@ def turn_section(facts: Facts, *, in_format: bool) -> Section:
     ]
     markers = _markers(facts)
     begun = ["trailing_for_opener"] if facts.begun_opener else []
-    text = [*(["content_for_answer"] if in_format else []), *_talk(facts), *begun, "content"]
+    kept = ["content_for_header"] if facts.kept_header else []
+    text = [*(["content_for_answer"] if in_format else []), *_talk(facts), *begun, *kept, "content"]
     parts = [*markers, *text]
     if _failing_next(facts):
         parts[parts.index("tool_calls")] = "tool_calls failed_call?"
@@ -244,7 +245,9 @@ def content_section(facts: Facts) -> Section:
     opened = facts.reasoning_open_anywhere
     texts = [facts.content_open, facts.content_close, facts.empty, facts.stray, *facts.begun_stops]
     stops = [facts.turn_end, facts.turn_header, opened, *calls, *texts]
-    rules = [rule("content", leaf(up_to(stops)))]
+    rules = [rule("content", leaf(up_to([*stops, facts.kept_opener])))]
+    if facts.kept_header:
+        rules.insert(0, rule("content_for_header", leaf(facts.kept_header)))
     if facts.content_open:
         rules.insert(0, rule("content_open", leaf(facts.content_open)))
     if facts.content_close:

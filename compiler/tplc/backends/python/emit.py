@@ -574,6 +574,7 @@ def _attributes(facts: Acceptor) -> list[str]:
     calls = facts.calls
     if calls is None:
         return lines
+    lines += ["    HEADERS_ALIKE = True"] * facts.headers_alike
     lines += _attributes_of_calls(calls)
     return lines + (_attributes_of_pairs(calls.pairs) if calls.pairs is not None else [])
 
