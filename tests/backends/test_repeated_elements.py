@@ -103,7 +103,7 @@ def test_wherever_the_output_is_cut(elements: str) -> None:
 @pytest.mark.parametrize("elements", LISTS)
 def test_what_is_a_list_by_its_schema_may_come_item_by_item(elements: str) -> None:
     ir = ir_of("nested-elements")
-    module, text = module_of(generate(ir)), f"{OPEN}^{elements}{CLOSE}"
+    module, text = parser_for(ir), f"{OPEN}^{elements}{CLOSE}"
     message = dict(module.parse(text, tools=LISTED))
     assert json.loads(arguments(message), object_pairs_hook=twice) == LISTS[elements]
     assert message == dict(PegEngine(ir).parse(text, tools=LISTED))
