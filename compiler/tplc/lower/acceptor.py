@@ -213,6 +213,16 @@ class CallForm:
         return next((path for path, held in self.fields if held == role), ())
 
     @property
+    def is_object(self) -> bool:
+        """Whether a call is one object with no slot before it, between the shape's opener and its closer."""
+        return bool(self.fields) and not self.header
+
+    @property
+    def has_ids(self) -> bool:
+        slots = {slot.kind for slot in (*self.header, *(self.tail[1] if self.tail else ()))}
+        return bool(self.call_id or self.shape.id_slots or "id" in slots or self.path_of("id"))
+
+    @property
     def name_is_key(self) -> bool:
         return self.fields == NAME_IS_KEY
 
