@@ -20,7 +20,7 @@ from tplc.verify.artifact import Damaged, NotAParser, load_module, sha256_in
 from tplc.verify.battery import SHAPES, Call, Case, battery, random_cases
 from tplc.verify.compare import as_told, difference, fits, same
 from tplc.verify.conversation import fitting_tools, schema_of
-from tplc.verify.cut import Frame, trailing_of
+from tplc.verify.cut import TurnFrame, trailing_of
 from tplc.verify.verify import accumulated
 from tplc.verify.words import Words, words_of
 
@@ -549,7 +549,7 @@ TURN = Turn("<bot>", ("<bot>",), (GenerationPrompt((), "<bot>", ""),), ("<end>",
     ],
 )  # fmt: skip
 def test_turns_are_cut_out_of_renders(asked: str, prompt: str, full: str, turn: str, head: str) -> None:
-    frame = Frame(TURN, asked, prompt, WORDS)
+    frame = TurnFrame(TURN, asked, prompt, WORDS)
     frame = replace(frame, trailing=trailing_of(frame, full, "Hi"))
     assert frame.turn_text(full) == turn
     assert frame.head() == head

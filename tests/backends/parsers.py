@@ -26,7 +26,13 @@ def ir_of(name: str) -> TemplateIR:
 
 @cache
 def parser_of(name: str) -> ModuleType:
-    return module_of(generate(ir_of(name)))
+    return parser_for(ir_of(name))
+
+
+@cache
+def parser_for(ir: TemplateIR) -> ModuleType:
+    """Made once: a test may ask about one format many times."""
+    return module_of(generate(ir))
 
 
 def module_of(text: str) -> ModuleType:

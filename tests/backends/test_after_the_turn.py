@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.backends.parsers import ir_of, module_of, streamed, told
+from tests.backends.parsers import ir_of, parser_for, streamed, told
 from tplc.backends.peg.engine import PegEngine
-from tplc.backends.python import generate
 
 RESULT = "{start}fn{to}assistant{channel}work{body}12{stop}"
 AFTER = "text after the end of the turn"
@@ -29,7 +28,7 @@ CASES = [
 def read(name: str, text: str, **options: Any) -> Any:
     """The parser after the text, in one chunk as in chunks of a character; the PEG reads the same."""
     ir = ir_of(name)
-    module = module_of(generate(ir))
+    module = parser_for(ir)
     assert streamed(module, list(text), **options) == streamed(module, [text], **options)
     parser, other = module.StreamParser(**options), module.StreamParser(**options)
     for char in text:
@@ -99,7 +98,7 @@ def test_one_call_is_all_of_a_turn(behind: str, content: str | None, calls: int,
     ir = ir_of("channels")
     ir = replace(ir, tools=replace(ir.tools, parallel=False, separator=""))
     text = '{to}fn.f{channel}work{body}{"q": 1}{invoke}' + behind
-    module, by_peg = module_of(generate(ir)), PegEngine(ir).read(text)
+    module, by_peg = parser_for(ir), PegEngine(ir).read(text)
     assert streamed(module, list(text)) == module.parse(text) == by_peg.message
     parser = module.StreamParser()
     parser.feed(text)

@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.backends.parsers import ir_of, module_of, streamed
+from tests.backends.parsers import ir_of, parser_for, streamed
 from tplc.backends.peg.engine import PegEngine
-from tplc.backends.python import generate
 from tplc.driver import compile_template, learn_format, open_renderer
 from tplc.ir.nodes import TemplateIR, Tolerance
 from tplc.lower.header_parts import header_parts
@@ -71,7 +70,7 @@ def learned(name: str) -> TemplateIR:
 
 def read(ir: TemplateIR, text: str, **options: bool) -> dict[str, Any]:
     """What every engine makes of a text, in any chunking."""
-    module = module_of(generate(ir))
+    module = parser_for(ir)
     message = dict(module.parse(text, **options))
     assert dict(PegEngine(ir).parse(text, **options)) == message
     assert streamed(module, list(text), **options) == message

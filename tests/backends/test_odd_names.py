@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from tests.backends.parsers import module_of, streamed
+from tests.backends.parsers import parser_for, streamed
 from tests.conftest import ROOT
 from tests.fluent import case
 from tplc.backends.peg.engine import PegEngine
-from tplc.backends.python import generate
 from tplc.driver import learn_format, open_renderer
 from tplc.ir.write import write_message
 
@@ -97,7 +96,7 @@ def test_signs_of_names_that_are_written_otherwise(known: bool) -> None:
         ir = learn_format(renderer, name="signs", source_text=source)
     text = '<do what="a&amp;b&quot;c<d"><with name="k&amp;amp;q">v &amp; w</with></do></turn>'
     given = tools('a&b"c<d', "k&amp;q") if known else None
-    module, shared = module_of(generate(ir)), PegEngine(ir).parse(text, tools=given)
+    module, shared = parser_for(ir), PegEngine(ir).parse(text, tools=given)
     call = {"name": 'a&b"c<d', "arguments": '{"k&amp;q": "v &amp; w"}'}
     wanted = {
         "role": "assistant",

@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 
 from tests import ir_small
-from tests.backends.parsers import ir_of, module_of
+from tests.backends.parsers import ir_of, parser_for
 from tplc.backends.gbnf import fires_at, grammar
 from tplc.backends.peg.engine import PegEngine
-from tplc.backends.python import generate
 from tplc.ir.nodes import JSON_STYLE, Dialect, Reasoning, Slot, StringStyle, TemplateIR, Text, Tolerance
 from tplc.ir.roles import ROLES, marker_of
 from tplc.ir.tolerances import apply_tolerances
@@ -24,7 +23,7 @@ from tplc.lower import lower
 
 def read(ir: TemplateIR, text: str, **options: Any) -> dict[str, Any]:
     """The message, of which parser and PEG make the same."""
-    by_parser = dict(module_of(generate(ir)).parse(text, **options))
+    by_parser = dict(parser_for(ir).parse(text, **options))
     assert dict(PegEngine(ir).parse(text, **options)) == by_parser
     return by_parser
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.backends.parsers import module_of, streamed
+from tests.backends.parsers import parser_for, streamed
 from tplc import driver
 from tplc.backends.gbnf import grammar
 from tplc.backends.peg.engine import PegEngine
@@ -58,7 +58,7 @@ def ir_of(name: str) -> TemplateIR:
 
 @cache
 def parser(name: str) -> ModuleType:
-    return module_of(generate(ir_of(name)))
+    return parser_for(ir_of(name))
 
 
 def parts(message: Any) -> tuple[str | None, str | None, list[str]]:
@@ -157,7 +157,7 @@ def test_a_variant_with_a_word_counts_anywhere() -> None:
         for marker, text in (("<<", "<why>"), (">>", "</why>"))
     )
     ir = replace(ir_of("signs"), tolerances=(*ir_of("signs").tolerances, *variants))
-    module = module_of(generate(ir))
+    module = parser_for(ir)
     text = "1 << 3 <why>Two?</why>x >> 2, </why>1 << 3<end>"
     whole = streamed(module, [text])
     assert parts(whole) == ("Two?", "1 << 3 x >> 2, 1 << 3", [])

@@ -7,8 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from tests.backends.parsers import ir_of, module_of, parser_of, streamed, told
-from tplc.backends.python import generate
+from tests.backends.parsers import ir_of, parser_for, parser_of, streamed, told
 from tplc.driver import learn_format, open_renderer
 from tplc.ir.write import write_message
 
@@ -23,7 +22,7 @@ RECIPIENTS = """
 @cache
 def recipients() -> ModuleType:
     with open_renderer(RECIPIENTS, name="recipients") as renderer:
-        return module_of(generate(learn_format(renderer, name="recipients", source_text=RECIPIENTS)))
+        return parser_for(learn_format(renderer, name="recipients", source_text=RECIPIENTS))
 
 
 @pytest.mark.parametrize(

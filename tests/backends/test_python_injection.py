@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -68,11 +69,10 @@ def infected(ir: TemplateIR, text: str) -> TemplateIR:
 @pytest.mark.parametrize("text", HOSTILE, ids=ascii)
 @pytest.mark.parametrize("name", ["tagged-json", "parameter-tags", "sectioned-ids"])
 def test_hostile_strings_stay_strings(name: str, text: str) -> None:
-    clean = ir_of(name)
-    ir = infected(clean, text)
+    ir = infected(ir_of(name), text)
     generated = generate(ir)
     # A marker that begins with a letter, and one that does not.
-    assert _structure(generated) in [_structure(generate(infected(clean, plain))) for plain in ("x", "~")]
+    assert _structure(generated) in [_usual_structure(name, plain) for plain in ("x", "~")]
     module = module_of(generated)
     assert (text,) == module.PRESERVED_TOKENS
     message = {"role": "assistant", "content": None, "reasoning_content": "Hm."}
@@ -83,6 +83,11 @@ def test_hostile_strings_stay_strings(name: str, text: str) -> None:
 
 def _call() -> dict[str, object]:
     return {"id": "abcdefghi", "type": "function", "function": {"name": "f", "arguments": {"a": "b"}}}
+
+
+@cache
+def _usual_structure(name: str, plain: str) -> list[str]:
+    return _structure(generate(infected(ir_of(name), plain)))
 
 
 def _structure(text: str) -> list[str]:

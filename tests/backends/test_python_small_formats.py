@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.backends.parsers import module_of, streamed, told
-from tplc.backends.python import generate
+from tests.backends.parsers import parser_for, streamed, told
 from tplc.driver import learn_format, open_renderer
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.write import write_message
@@ -109,7 +108,7 @@ def ir_of(name: str) -> TemplateIR:
 
 @cache
 def parser(name: str) -> ModuleType:
-    return module_of(generate(ir_of(name)))
+    return parser_for(ir_of(name))
 
 
 def read(name: str, text: str, tools: Any = None) -> tuple[str | None, list[tuple[str, Any]]]:

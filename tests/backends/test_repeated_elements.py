@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.backends.parsers import ir_of, joined, module_of, streamed
+from tests.backends.parsers import ir_of, joined, parser_for, streamed
 from tplc.backends.peg.engine import PegEngine
-from tplc.backends.python import generate
 
 OPEN, CLOSE = '^<jobs>\n^<job of="look">', "^</job>\n^</jobs>^[.]^\n"
 WRITTEN = {
@@ -65,7 +64,7 @@ def twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 @pytest.mark.parametrize("given", [None, tools(p={"type": "object"}, q={"type": "string"})])
 def test_what_comes_again_is_a_list(elements: str, given: Any) -> None:
     ir = ir_of("nested-elements")
-    module, text = module_of(generate(ir)), f"{OPEN}^{elements}{CLOSE}"
+    module, text = parser_for(ir), f"{OPEN}^{elements}{CLOSE}"
     if given and elements.startswith("<p>^<each>"):
         given = tools(p={"type": "array", "items": {"type": "object"}})
     message = dict(module.parse(text, tools=given))
@@ -78,7 +77,7 @@ def test_what_comes_again_is_a_list(elements: str, given: Any) -> None:
 
 def test_what_the_schema_knows_is_no_list() -> None:
     text = f"{OPEN}^<p>^<t>a^</t>^<u>b^</u>^</p>{CLOSE}"
-    parser = module_of(generate(ir_of("nested-elements"))).StreamParser(tools=tools(p=STRINGS))
+    parser = parser_for(ir_of("nested-elements")).StreamParser(tools=tools(p=STRINGS))
     told = [delta for char in text for delta in parser.feed(char)]
     pieces = [call["function"]["arguments"] for delta in told for call in delta.get("tool_calls", ())]
     assert "".join(pieces) == '{"p": {"t": "a", "u": "b"}}'
@@ -88,7 +87,7 @@ def test_what_the_schema_knows_is_no_list() -> None:
 @pytest.mark.parametrize("elements", WRITTEN)
 def test_wherever_the_output_is_cut(elements: str) -> None:
     """What was said stays said, and arguments are JSON without a key twice; a copy goes on by itself."""
-    module = module_of(generate(ir_of("nested-elements")))
+    module = parser_for(ir_of("nested-elements"))
     text = f"{OPEN}^{elements}{CLOSE}"
     whole = dict(module.parse(text))
     for at in range(len(OPEN) + 1, len(text)):
@@ -104,7 +103,7 @@ def test_wherever_the_output_is_cut(elements: str) -> None:
 @pytest.mark.parametrize("elements", LISTS)
 def test_what_is_a_list_by_its_schema_may_come_item_by_item(elements: str) -> None:
     ir = ir_of("nested-elements")
-    module, text = module_of(generate(ir)), f"{OPEN}^{elements}{CLOSE}"
+    module, text = parser_for(ir), f"{OPEN}^{elements}{CLOSE}"
     message = dict(module.parse(text, tools=LISTED))
     assert json.loads(arguments(message), object_pairs_hook=twice) == LISTS[elements]
     assert message == dict(PegEngine(ir).parse(text, tools=LISTED))

@@ -10,10 +10,9 @@ from typing import Any
 import jsonschema
 import pytest
 
-from tests.backends.parsers import ir_of, module_of, streamed
+from tests.backends.parsers import ir_of, parser_for, streamed
 from tests.conftest import ROOT
 from tplc.backends.peg.engine import PegEngine
-from tplc.backends.python import generate
 from tplc.catalogue import Entry, ExpectedOutput, applied_entries, fits, shipped
 from tplc.driver import compile_template, learn_format, open_renderer, tolerate
 from tplc.ir.check import check
@@ -41,7 +40,7 @@ def told(message: dict[str, Any]) -> ExpectedOutput:
 
 def read(ir: TemplateIR, text: str) -> ExpectedOutput:
     """What every engine makes of a text, in any chunking."""
-    module = module_of(generate(ir))
+    module = parser_for(ir)
     message = dict(module.parse(text))
     assert dict(PegEngine(ir).parse(text)) == message
     assert streamed(module, list(text)) == message
@@ -70,7 +69,7 @@ def test_an_entry_does_what_it_says(entry: Entry) -> None:
     assert dict(applied_entries(ir)) == {entry.name: len(entry.tolerances)}
     for output in entry.outputs:
         assert read(ir, output.text) == wanted(output)
-    assert all(told(dict(module_of(generate(plain)).parse(o.text))) != wanted(o) for o in entry.outputs)
+    assert all(told(dict(parser_for(plain).parse(o.text))) != wanted(o) for o in entry.outputs)
 
 
 @pytest.mark.parametrize("name", list(ENTRIES))

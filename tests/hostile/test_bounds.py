@@ -19,6 +19,7 @@ from tplc.render import Limits
 resource = pytest.importorskip("resource")
 watched = pytest.mark.skipif(not CAN_WATCH, reason="commands are watched on Linux")
 MEGABYTES = 2000
+FOR_EVER = 3600  # seconds; a test is ended before that (pytest-timeout)
 HEAD = "{%- for m in messages %}{{- '<' + m.role + '>' }}"
 CALL = (
     '{%- for c in m.tool_calls or [] %}{{- OPENER + \'{"name": "\' + c.function.name + \'", "arguments": \' + '
@@ -66,13 +67,13 @@ def test_the_longest_marker_that_is_taken() -> None:
 
 
 def compiled(source: str, *limits: str) -> tuple[subprocess.CompletedProcess[str], float, float]:
-    """The command, the seconds it took, and the most that one of its processes took of memory."""
-    start = time.monotonic()
+    """The command, the seconds of the processor that it took, and the most that one of its processes took of memory."""
     program = (
         "import resource, subprocess, sys\n"
         "resource.setrlimit(resource.RLIMIT_AS, (3_000_000_000, 3_000_000_000))\n"
         "code = subprocess.run([sys.executable, '-m', 'tplc', *sys.argv[1:]]).returncode\n"
-        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)\n"
+        "used = resource.getrusage(resource.RUSAGE_CHILDREN)\n"
+        "print(used.ru_utime + used.ru_stime, used.ru_maxrss)\n"
         "raise SystemExit(code)\n"
     )
     options = [word for limit in limits for word in ("--limit", limit)]
@@ -84,9 +85,10 @@ def compiled(source: str, *limits: str) -> tuple[subprocess.CompletedProcess[str
         encoding="utf-8",
         timeout=300,
     )
-    *out, kilobytes = done.stdout.splitlines()
+    *out, used = done.stdout.splitlines()
     done.stdout = "\n".join(out)
-    return done, time.monotonic() - start, int(kilobytes) / 1024
+    seconds, kilobytes = used.split()
+    return done, float(seconds), int(kilobytes) / 1024
 
 
 @pytest.fixture
@@ -110,9 +112,8 @@ def test_time_and_memory_of_this_process() -> None:
                     raise LimitExceeded("a.jinja", "total_seconds", "swallowed")
     assert str(caught.value) == "a.jinja: limit exceeded: total_seconds (swallowed)"
     with pytest.raises(LimitExceeded) as caught, bounded("a.jinja", Limits(total_seconds=0.2)):
-        time.sleep(60)
+        time.sleep(FOR_EVER)
     assert str(caught.value) == "a.jinja: limit exceeded: total_seconds (0.2)"
-    assert time.monotonic() - start < 30
 
     def deeper(value: object) -> object:
         return deeper([value])
@@ -132,14 +133,14 @@ def test_time_and_memory_of_this_process() -> None:
 def test_a_compile_ends_in_time() -> None:
     """Also between two renders."""
     slow = HEAD + "{% for i in range(20000) %}{% for j in range(100) %}{% endfor %}{% endfor %}" + FOOT
-    start = time.monotonic()
+    start = sum(os.times()[:4])  # of the processor, with its children
     with pytest.raises(TplcError) as caught:
         compile_template(slow, name="slow.jinja", limits=Limits(total_seconds=2))
     assert str(caught.value) in (
         "slow.jinja: limit exceeded: total_seconds (2)",
         "slow.jinja: limit exceeded: render_seconds (1.5)",
     )
-    assert time.monotonic() - start < 10
+    assert sum(os.times()[:4]) - start < 10
 
 
 WATCHED = """
@@ -153,7 +154,7 @@ enforce()
 ENDS = [
     (
         "signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})\n"
-        "with bounded('a\\n::error::b', Limits(total_seconds=0.2)): time.sleep(60)",
+        "with bounded('a\\n::error::b', Limits(total_seconds=0.2)): time.sleep(3600)",
         1,
         "tplc: a\n\\u003a:error::b: limit exceeded: total_seconds (0.2)\n",
     ),
@@ -164,14 +165,12 @@ ENDS = [
     ),
     ("os.kill(os.getpid(), signal.SIGKILL)", 1, "tplc: the process that compiles ended with signal SIGKILL\n"),
     ("with bounded('a.jinja', Limits()): pass\nraise SystemExit(7)", 7, ""),
-    ("os.kill(os.getppid(), signal.SIGTERM); time.sleep(60)", -15, ""),
+    ("os.kill(os.getppid(), signal.SIGTERM); time.sleep(3600)", -15, ""),
 ]
 
 
 @watched
 @pytest.mark.parametrize(("body", "code", "error"), ENDS)
 def test_how_a_watched_command_ends(body: str, code: int, error: str, tmp_path: Path) -> None:
-    start = time.monotonic()
-    done = subprocess.run([sys.executable, "-c", WATCHED + body], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", WATCHED + body], capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stdout, done.stderr) == (code, "", error)
-    assert time.monotonic() - start < 30

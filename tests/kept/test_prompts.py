@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from tests.backends.parsers import ir_of, module_of
+from tests.backends.parsers import ir_of, parser_for
 from tests.example_case import EXAMPLES, load_example
 from tests.fuzz.formats import formats
 from tests.kept.poison import Reader, steered
 from tplc.backends.peg.engine import PegEngine
-from tplc.driver import generate, open_renderer
+from tplc.driver import open_renderer
 from tplc.serving import ChatTemplate
 
 NAMES = [form.name for form in formats()]
@@ -22,7 +22,7 @@ NAMES = [form.name for form in formats()]
 def test_markers_in_a_prompt_steer_nothing(name: str) -> None:
     example = load_example(EXAMPLES / name)
     ir = ir_of(name)
-    parser, engine = module_of(generate(ir, "python")), PegEngine(ir)
+    parser, engine = parser_for(ir), PegEngine(ir)
 
     def parse(text: str, **options: Any) -> object:
         message = parser.parse(text, **options)
@@ -36,7 +36,7 @@ def test_markers_in_a_prompt_steer_nothing(name: str) -> None:
 def test_markers_in_a_result_do_not_steer_what_is_continued(name: str) -> None:
     example = load_example(EXAMPLES / name)
     ir = ir_of(name)
-    parser = module_of(generate(ir, "python"))
+    parser = parser_for(ir)
     poison = ir.turn.anchors[0] + ir.reasoning.start
     called = {"id": "callid000", "type": "function", "function": {"name": "look", "arguments": '{"q": "Oslo"}'}}
     messages = [
@@ -54,7 +54,7 @@ def test_markers_in_a_result_do_not_steer_what_is_continued(name: str) -> None:
 
 def test_a_prompt_is_looked_at_in_linear_time() -> None:
     ir = ir_of("tagged-json")
-    parser = module_of(generate(ir, "python"))
+    parser = parser_for(ir)
     anchor = ir.turn.anchors[0]
     for prompt in (anchor * 10_000, (anchor + "<musing>x</musing>") * 10_000):
         started = time.process_time()
@@ -64,7 +64,7 @@ def test_a_prompt_is_looked_at_in_linear_time() -> None:
 
 
 def test_more_than_a_generation_prompt_counts_only_where_an_answer_is_continued() -> None:
-    parser = module_of(generate(ir_of("tagged-json"), "python"))
+    parser = parser_for(ir_of("tagged-json"))
     prompt = '<~user~>\nHello.<~/~>\n<~assistant~>\n<fn>\n{"name": "look", "arguments": {"q": "Os'
     rest = 'lo"}}'
     assert parser.parse(rest, prompt=prompt) == {

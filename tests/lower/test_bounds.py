@@ -9,19 +9,17 @@ from typing import Any
 import pytest
 
 from tests import ir_small
-from tests.backends.parsers import module_of, streamed
+from tests.backends.parsers import parser_for, streamed
 from tplc.backends.peg.engine import PegEngine
-from tplc.backends.python import generate
-from tplc.ir.nodes import JSON_STYLE, Dialect, PairArguments, Slot, Text
+from tplc.ir.nodes import JSON_STYLE, Dialect, PairArguments, Slot, StringStyle, TemplateIR, Text
 from tplc.lower.bounds import LONGEST_END, LONGEST_KEY, MOST_SPACE
 from tplc_runtime.guess import LOOK_BACK
+from tplc_runtime.values import LONGEST_FOLLOW
 
-RAW = replace(ir_small.KEYWORDS.tools.dialect.top, strings=()) if ir_small.KEYWORDS.tools.dialect else None
+RAW = replace(JSON_STYLE, strings=())
 
 
-def raw_keywords() -> Any:
-    """<do>f(a=Paris, France, b=2)</do>"""
-    assert RAW is not None
+def keywords(dialect: Dialect) -> TemplateIR:
     tools = replace(
         ir_small.KEYWORDS.tools,
         section_start="<do>",
@@ -29,20 +27,31 @@ def raw_keywords() -> Any:
         separator="; ",
         call=(Slot("name"), Text("("), Slot("arguments"), Text(")")),
         arguments=PairArguments("", (Slot("key"), Text("="), Slot("value")), ", ", "", ""),
-        dialect=Dialect(RAW, JSON_STYLE, JSON_STYLE),
+        dialect=dialect,
     )
     return replace(ir_small.KEYWORDS, tools=tools)
 
 
-IR = raw_keywords()
-PARSER = module_of(generate(IR))
+def raw_keywords() -> TemplateIR:
+    """<do>f(a=Paris, France, b=2)</do>"""
+    return keywords(Dialect(RAW, JSON_STYLE, JSON_STYLE))
 
 
-def values(text: str) -> list[dict[str, Any]]:
+def quoted_keywords() -> TemplateIR:
+    """<do>f(a='it's', b=2)</do>"""
+    style = replace(JSON_STYLE, strings=(StringStyle("'", "'", "none"),), key_open="'", key_close="'")
+    return keywords(Dialect(style, style, style))
+
+
+IR, QUOTED = raw_keywords(), quoted_keywords()
+
+
+def values(text: str, ir: TemplateIR = IR) -> list[dict[str, Any]]:
     """The arguments that parser and PEG read; the same a character at a time."""
-    message = dict(PARSER.parse(text))
-    assert streamed(PARSER, list(text)) == message
-    assert dict(PegEngine(IR).parse(text)) == message
+    parser = parser_for(ir)
+    message = dict(parser.parse(text))
+    assert streamed(parser, list(text)) == message
+    assert dict(PegEngine(ir).parse(text)) == message
     return [json.loads(call["function"]["arguments"]) for call in message["tool_calls"]]
 
 
@@ -59,6 +68,25 @@ def test_further_calls_are_seen_as_far_as_that(space: int) -> None:
     assert values(f"<do>f(a=Paris){gap};{gap}{name}{gap}(b=x)</do>") == [{"a": "Paris"}, {"b": "x"}]
 
 
+@pytest.mark.parametrize("space", [0, 1, 16])
+@pytest.mark.parametrize("size", [1, 64])
+def test_quotes_that_are_not_escaped_are_read_with_what_follows(space: int, size: int) -> None:
+    """A quote, or a word, ends the value where a further pair or call comes: so it waits for that."""
+    key, gap = "k" * size, " " * space
+    assert values(f"<do>f(a='it's'{gap},{gap}{key}{gap}='x')</do>", QUOTED) == [{"a": "it's", key: "x"}]
+    assert values(f"<do>f(a='it'){gap};{gap}{key}{gap}(b='x')</do>", QUOTED) == [{"a": "it"}, {"b": "x"}]
+    assert values(f"<do>f(a=two words{gap},{gap}{key}{gap}=1)</do>", QUOTED) == [{"a": "two words", key: 1}]
+
+
+def test_a_value_ends_where_the_next_pair_opens_with_punctuation() -> None:
+    """Nothing separates the pairs: what opens one may be what ends a value, and is waited for."""
+    pairs = PairArguments("", (Text("- "), Slot("key"), Text(": "), Slot("value")), "", "", "")
+    call = (Text("## "), Slot("name"), Slot("arguments"), Text("##"))
+    ir = keywords(Dialect(RAW, JSON_STYLE, JSON_STYLE))
+    tools = replace(ir.tools, section_start="", section_end="", separator="", call=call, arguments=pairs)
+    assert values("## f- a: Paris- b: 2 - 1##", replace(ir, tools=tools)) == [{"a": "Paris", "b": "2 - 1"}]
+
+
 def test_what_is_longer_is_text() -> None:
     key = "k" * (LONGEST_KEY + 1)
     assert values(f"<do>f(a=Paris, {key}=x)</do>") == [{"a": f"Paris, {key}=x"}]
@@ -71,3 +99,5 @@ def test_the_longest_end_is_held_whole() -> None:
     longest = 4 * MOST_SPACE + LONGEST_KEY + len(");(")
     assert longest <= LONGEST_END
     assert LONGEST_END + MOST_SPACE + 1 <= LOOK_BACK
+    # The runtime cannot import the compiler's.
+    assert LONGEST_FOLLOW == LONGEST_END

@@ -156,13 +156,13 @@ def test_what_no_file_has(tmp_path: Path, data: bytes, problem: str) -> None:
     path = tmp_path / "model.gguf"
     path.write_bytes(data)
     tracemalloc.start()
-    start = time.monotonic()
+    start = time.process_time()
     try:
         with pytest.raises(SourceError) as caught:
             load(str(path))
         assert str(caught.value) == f"{path}: {DAMAGED}{problem}"
         assert caught.value.exit_code == 2
         assert tracemalloc.get_traced_memory()[1] < 5_000_000
-        assert time.monotonic() - start < 5
+        assert time.process_time() - start < 5
     finally:
         tracemalloc.stop()

@@ -53,7 +53,7 @@ Tokens = Annotated[
         help="A special token, such as eos_token=TEXT; or a tokenizer's file or folder that has them.",
     ),
 ]
-Limit = Annotated[
+LimitOption = Annotated[
     list[str] | None,
     typer.Option(
         "--limit",
@@ -77,7 +77,7 @@ Examples = Annotated[
     list[Path] | None,
     typer.Option("--example", metavar="FILE", help="Pairs of message and text, one a line, for what no render shows."),
 ]
-Tools = Annotated[
+ToolsOption = Annotated[
     str | None,
     typer.Option("--tools", metavar="FILE", help="A JSON file with the list of tools."),
 ]
@@ -271,7 +271,7 @@ def compile_(
     ] = False,
     seed: Seed = 0,
     thorough: Thorough = False,
-    limit: Limit = None,
+    limit: LimitOption = None,
     depfile: Annotated[
         str | None,
         typer.Option("--depfile", metavar="FILE", help="Write a rule for Make or Ninja: which files were used."),
@@ -349,7 +349,7 @@ def inspect_(
     tolerances: Tolerances = None,
     catalogue: CatalogueFolders = None,
     no_catalogue: NoCatalogue = False,
-    limit: Limit = None,
+    limit: LimitOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="The format as JSON.")] = False,
     as_text: Annotated[bool, typer.Option("--text", help="The format as lines of text, one fact a line.")] = False,
     as_peg: Annotated[bool, typer.Option("--peg", help="The format as a parsing expression grammar.")] = False,
@@ -385,7 +385,7 @@ def parse_(
             help="The model's output; - is standard input.  Or a file of rows (.parquet, .jsonl), or a folder of such."
         ),
     ] = "-",
-    tools: Tools = None,
+    tools: ToolsOption = None,
     prompt: Annotated[
         str | None, typer.Option("--prompt", metavar="FILE", help="The prompt that the output continues.")
     ] = None,
@@ -414,7 +414,7 @@ def parse_(
     tolerances: Tolerances = None,
     catalogue: CatalogueFolders = None,
     no_catalogue: NoCatalogue = False,
-    limit: Limit = None,
+    limit: LimitOption = None,
     column: Annotated[
         str | None,
         typer.Option(
@@ -573,7 +573,7 @@ def verify_(
     special_token: Tokens = None,
     seed: Seed = 0,
     thorough: Thorough = False,
-    limit: Limit = None,
+    limit: LimitOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="The result as JSON, on standard output.")] = False,
 ) -> None:
     """Verify an existing artifact against a template: render messages, parse them, compare.
@@ -601,14 +601,14 @@ def render_(
         str,
         typer.Argument(help="A JSON file: messages, or a request with messages and tools; - is standard input."),
     ] = "-",
-    tools: Tools = None,
+    tools: ToolsOption = None,
     generation_prompt: Annotated[
         bool, typer.Option("--generation-prompt/--no-generation-prompt", help="Whether the model answers next.")
     ] = True,
     var: Variables = None,
     template_name: Name = None,
     special_token: Tokens = None,
-    limit: Limit = None,
+    limit: LimitOption = None,
 ) -> None:
     """Render messages into a prompt."""
     from tplc.cli.render import render_command
@@ -639,7 +639,7 @@ def prepare_(
     tolerances: Tolerances = None,
     catalogue: CatalogueFolders = None,
     no_catalogue: NoCatalogue = False,
-    limit: Limit = None,
+    limit: LimitOption = None,
 ) -> None:
     """Print what a server needs for a request: prompt, grammar, stops, and the parser's keywords, as JSON."""
     from tplc.cli.prepare import prepare_command
@@ -662,7 +662,7 @@ def explain_(
     template_name: Name = None,
     special_token: Tokens = None,
     example: Examples = None,
-    limit: Limit = None,
+    limit: LimitOption = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite a page that is there.")] = False,
 ) -> None:
     """Show how a format is learned: which conversations are compared, how their renders differ, what that tells."""
@@ -693,7 +693,7 @@ def try_(
         ),
     ],
     file: Annotated[str, typer.Argument(help="The model's output; - is standard input: paste it.")] = "-",
-    tools: Tools = None,
+    tools: ToolsOption = None,
     prompt: Annotated[
         str | None, typer.Option("--prompt", metavar="FILE", help="The prompt that the output continues.")
     ] = None,
@@ -706,7 +706,7 @@ def try_(
     tolerances: Tolerances = None,
     catalogue: CatalogueFolders = None,
     no_catalogue: NoCatalogue = False,
-    limit: Limit = None,
+    limit: LimitOption = None,
 ) -> None:
     """Show a model's output split into its parts, and the deltas as they would stream."""
     from tplc.cli.attempt import try_command
@@ -737,7 +737,7 @@ def doctor_(
     source: Source,
     template_name: Name = None,
     special_token: Tokens = None,
-    limit: Limit = None,
+    limit: LimitOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="The advice as JSON.")] = False,
 ) -> None:
     """Say in one page what vLLM, SGLang, llama.cpp and transformers have to be told of this model's format.
@@ -754,7 +754,7 @@ def lint_(
     source: Source,
     template_name: Name = None,
     special_token: Tokens = None,
-    limit: Limit = None,
+    limit: LimitOption = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit code 1 when there is anything to remark.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The remarks as JSON.")] = False,
 ) -> None:
@@ -898,7 +898,7 @@ def census_(
     engine: SpreadEngine = "processes",
     address: Annotated[str | None, typer.Option("--address", metavar="ADDRESS", help="Of a Ray cluster.")] = None,
     jobs: Annotated[int | None, typer.Option("-j", "--jobs", metavar="N", min=1, help="Processes.")] = None,
-    limit: Limit = None,
+    limit: LimitOption = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite a table that is there.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Entries and changes as JSON.")] = False,
 ) -> None:
@@ -935,7 +935,7 @@ def diff_(
     second: Annotated[str, typer.Argument(help="The one after it.", show_default=False)],
     template_name: Name = None,
     special_token: Tokens = None,
-    limit: Limit = None,
+    limit: LimitOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="The result as JSON.")] = False,
 ) -> None:
     """Say what changed between two formats, and whether a parser of the first reads what the second writes.
@@ -978,7 +978,7 @@ def observe_(
             help="Outputs: .jsonl or .parquet with text (or output), prompt, tools; or .txt.", show_default=False
         ),
     ],
-    tools: Tools = None,
+    tools: ToolsOption = None,
     try_it: Annotated[bool, typer.Option("--try", help="Show what the proposed tolerances would change.")] = False,
     write: Annotated[
         str | None, typer.Option("--write", metavar="FILE", help="Write the proposed tolerances, for --tolerances.")
@@ -995,7 +995,7 @@ def observe_(
     tolerances: Tolerances = None,
     catalogue: CatalogueFolders = None,
     no_catalogue: NoCatalogue = False,
-    limit: Limit = None,
+    limit: LimitOption = None,
 ) -> None:
     """Read recorded outputs with the parser of a template: which are clean, which are odd, and in what way.
 

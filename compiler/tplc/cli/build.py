@@ -117,11 +117,11 @@ def _annotate(findings: Sequence[OutputState], manifest: Manifest) -> None:
             print(_annotation("warning", place or (manifest.path, 0, 0), f"{name}: {warning}"))
 
 
-Place = tuple[str, int, int]  # a file, a line and a column; 0 where it is not known
+SourcePlace = tuple[str, int, int]  # a file, a line and a column; 0 where it is not known
 _PLACE = re.compile(r"([^:\n]+):(\d+)(?::(\d+))?: ")
 
 
-def _in_template(model: Model, name: str, line: int | str, column: int | str | None) -> Place | None:
+def _in_template(model: Model, name: str, line: int | str, column: int | str | None) -> SourcePlace | None:
     """A place in the template's file; None where the template lies in a file that has other lines, or in none."""
     path = model.resolve(name)
     own = os.path.isfile(path) and not name.endswith(_OTHER_LINES)
@@ -207,7 +207,7 @@ def _jobs(jobs: int | None) -> int:
     return jobs or os.cpu_count() or 1
 
 
-def _annotation(kind: str, place: Place, message: str) -> str:
+def _annotation(kind: str, place: SourcePlace, message: str) -> str:
     """A workflow command: what GitHub shows beside the file, at the line if one is known."""
     path, line, column = place
     at = (f",line={line}" if line else "") + (f",col={column}" if line and column else "")

@@ -20,7 +20,7 @@ from tplc.learn.probe import (
     Prober,
     Refusal,
     Setup,
-    Tools,
+    ToolsGiven,
     asks,
     assistant,
     key_of,
@@ -77,7 +77,7 @@ def _without_needless(prober: Prober, setup: Setup) -> Setup:
 
 def _base_setups(found: Candidates) -> Iterator[Setup]:
     plain = Setup()
-    tool_forms: tuple[Tools, ...] = ("none", "full")
+    tool_forms: tuple[ToolsGiven, ...] = ("none", "full")
     followers: tuple[Follow, ...] = ("none", "user")
     shapes = [
         replace(plain, parts=parts, system=system, follow=follow, tools=tools)

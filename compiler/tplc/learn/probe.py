@@ -31,7 +31,7 @@ from tplc.messages import (
 )
 from tplc.render import Renderer
 
-Tools = Literal["full", "bare", "none"]
+ToolsGiven = Literal["full", "bare", "none"]
 
 USER = "zquser0x"
 NEXT_USER = "zquser1x"
@@ -76,7 +76,7 @@ class Setup:
     context: tuple[tuple[str, Json], ...] = ()
     system: bool = False
     parts: bool = False
-    tools: Tools = "full"
+    tools: ToolsGiven = "full"
     arguments: ArgumentForm = "object"
     content: Empty = "null"
     ids: int = 9

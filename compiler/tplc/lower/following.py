@@ -57,7 +57,7 @@ def following_of(context: ValueContext, *, guessed: bool) -> Following:
     tools, pairs, blank = context.tools, context.pairs, context.blank if guessed else ""
     before = not_blank([pairs.separator.strip(), context.opened.strip()])
     turn_ends = unique(text.strip() for text in context.turn_ends if is_distinctive(text))
-    starts = [context.close, pairs.separator, pairs.end, *context.closing]
+    starts = [context.close, *before[:1], pairs.end, *context.closing]
     if blank:
         starts = [*turn_ends, *([context.closer] if is_distinctive(context.closer) else [])]
     return Following(

@@ -19,7 +19,7 @@ from tplc.verify.words import Words
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class TurnFrame:
     """What the renders of one setting and context have around a turn.
 
     `asked` and `prompt` are whole renders of the conversation that ends with the user, without and with a generation
@@ -94,7 +94,7 @@ class Frame:
         return self.asked + self.turn.header if not self.asked.endswith(self.turn.header) else self.asked
 
 
-def trailing_of(frame: Frame, full: str, last: str) -> str:
+def trailing_of(frame: TurnFrame, full: str, last: str) -> str:
     """What follows the turn in a render whose last part ends with the text `last`."""
     text = frame.with_trailing(full)
     if text is None or last not in text:

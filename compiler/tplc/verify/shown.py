@@ -17,7 +17,7 @@ from tplc.messages import Call, Follow, Message
 from tplc.render import Renderer
 from tplc.verify.battery import Case, Shape
 from tplc.verify.conversation import Setting, conversation, offered_tools, opening, settings
-from tplc.verify.cut import Frame, trailing_of
+from tplc.verify.cut import TurnFrame, trailing_of
 from tplc.verify.words import Words, words_of
 
 Context = tuple[tuple[str, Json], ...]
@@ -29,7 +29,7 @@ class Shown:
     """How to render a shape so that all of it shows."""
 
     setting: Setting
-    frame: Frame
+    frame: TurnFrame
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,21 +51,21 @@ class Stage:
         self._renderer = renderer
         self._context = dict(context)
         self._tools = offered_tools([*calls, *_words(Shape(False, False, 3), self.words).calls])
-        self._frames: dict[Setting, Frame | None] = {}
+        self._frames: dict[Setting, TurnFrame | None] = {}
         self._trailing: dict[Setting, str | None] = {}
 
     def render(self, case: Case, setting: Setting) -> str:
         """The whole render; raises TemplateRaised or RenderFailed when the template refuses the case."""
         return self._render(conversation(self._ir, case, setting, self.words), setting, prompt=False)
 
-    def frame(self, setting: Setting) -> Frame | None:
+    def frame(self, setting: Setting) -> TurnFrame | None:
         """None when this setting does not render at all."""
         key = Setting(parts=setting.parts, system=setting.system, tools=setting.tools)
         if key not in self._frames:
             self._frames[key] = self._new_frame(key)
         return self._frames[key]
 
-    def _new_frame(self, setting: Setting) -> Frame | None:
+    def _new_frame(self, setting: Setting) -> TurnFrame | None:
         messages = opening(setting, self.words)
         try:
             asked = self._render(messages, setting, prompt=False)
@@ -73,7 +73,7 @@ class Stage:
         except (TemplateRaised, RenderFailed):
             return None
         there = self.asks(asked) and self.asks(prompt)
-        return Frame(self._ir.turn, asked, prompt, self.words) if there else None
+        return TurnFrame(self._ir.turn, asked, prompt, self.words) if there else None
 
     def asks(self, render: str) -> bool:
         return self.words.question in render

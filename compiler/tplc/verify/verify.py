@@ -22,7 +22,7 @@ from tplc.verify.battery import SHAPES, Case, Shape, battery, random_cases
 from tplc.verify.causes import Tried, told
 from tplc.verify.compare import ID, Difference, as_case, as_message, as_told, difference, fits
 from tplc.verify.conversation import fitting_tools
-from tplc.verify.cut import Frame
+from tplc.verify.cut import TurnFrame
 from tplc.verify.shown import Context, Shown, Stage, shown, silence, summary, usual_settings
 
 RANDOM_MESSAGES = 20
@@ -396,7 +396,7 @@ def _schemas_needed(ir: TemplateIR) -> bool:
     return ir.tools.dialect is not None and ir.tools.dialect.elements is not None
 
 
-def feed_of(frame: Frame, turn: str, tools: Sequence[Mapping[str, Json]] | None) -> Feed:
+def feed_of(frame: TurnFrame, turn: str, tools: Sequence[Mapping[str, Json]] | None) -> Feed:
     """The prompt's head and the rest of the turn; a turn that does not go on from the head is fed from its header."""
     head = frame.head()
     if turn.startswith(head):

@@ -24,7 +24,7 @@ from tplc.grammars.regular.rules import ROOT
 
 _MOST_ROUNDS = 12
 Bodies = dict[str, Expr]
-Pairs = list[tuple[Expr, Expr]]
+PairList = list[tuple[Expr, Expr]]
 
 
 class SchemasMeet(Exception):
@@ -34,7 +34,7 @@ class SchemasMeet(Exception):
 def told_apart(name: str, finished: Mapping[str, Expr], spelling: LarkSpelling) -> Arranged:
     """The rules as terminals and what is left to rules.  Raises SchemasMeet, and NoLark for what cannot be told."""
     bodies = without_spare_space({rule: rewritten(body, spelling.in_tokens) for rule, body in finished.items()})
-    found: Pairs = []
+    found: PairList = []
     larger = bodies
     for _ in range(_MOST_ROUNDS):
         made = in_characters(arranged(larger), set())
@@ -62,7 +62,7 @@ def _larger(bodies: Bodies, made: Arranged, apart: set[Expr]) -> Bodies:
     return _merged(bodies, {made.terminals.get(one.name, one) for one in apart if isinstance(one, Ref)})
 
 
-def _in_characters(name: str, made: Arranged, found: Pairs) -> Arranged:
+def _in_characters(name: str, made: Arranged, found: PairList) -> Arranged:
     made = in_characters(made, set())
     for _ in range(_MOST_ROUNDS):
         try:
@@ -76,7 +76,7 @@ def _in_characters(name: str, made: Arranged, found: Pairs) -> Arranged:
     raise NoLark(name, "text that ends where other text goes on", shown)
 
 
-def _in_pairs(found: Pairs) -> set[Expr]:
+def _in_pairs(found: PairList) -> set[Expr]:
     apart = {one for pair in found for one in pair}
     if any(isinstance(one, Written) for one in apart):
         raise SchemasMeet

@@ -133,9 +133,7 @@ def _of_the_turn(facts: Acceptor) -> list[str]:
 
 def _of_text(facts: Acceptor, opens: Kinds, content: Kinds) -> list[str]:
     lines = []
-    starts = (("reasoning", facts.reasoning_starts), ("content", facts.content_starts))
-    first = [kind for kind, markers in starts if texts_at(markers, "before content")]
-    anywhere: Kinds = [(kind, found) for kind, markers in starts if (found := texts_at(markers, "anywhere"))]
+    first, anywhere = [kind for kind, _ in _starts(facts, "before content")], _starts(facts, "anywhere")
     if _starts_with_closer(facts):
         lines.append(_rule("turn", "REASONING_END* content"))
         lines += _marks("AT_START", [("reasoning_end", texts_at(facts.strays, "turn start")), *opens, *content])
@@ -191,6 +189,12 @@ def _in_content(facts: Acceptor) -> Kinds:
     ]
 
 
+def _starts(facts: Acceptor, where: Where) -> Kinds:
+    """What opens reasoning and content, where it counts there."""
+    kinds = (("reasoning", facts.reasoning_starts), ("content", facts.content_starts))
+    return [(kind, found) for kind, starts in kinds if (found := texts_at(starts, where))]
+
+
 def _starts_with_closer(facts: Acceptor) -> bool:
     return bool(texts_at(facts.strays, "turn start")) and not is_unopened(facts)
 
@@ -241,6 +245,7 @@ def _of_calls(calls: CallForm, groups: Groups) -> list[str]:
             "SEPARATED": bool(calls.separators) and not (calls.fields or calls.inner),
             "UNMARKED": calls.unmarked,
             "BOTH": bool(_both(calls)),
+            "COUNTED": any(slot.kind == "index" for slot in (*calls.header, *(calls.tail[1] if calls.tail else ()))),
         }
     )
 
@@ -295,15 +300,12 @@ def _after_calls(calls: CallForm) -> Kinds:
     starts = " + ".join(
         name for name, items in (("NEXT_CALL_START", calls.inner), ("CALL_START", calls.openers)) if items
     )
-    return [
-        *([("tail", "TAIL_START")] if calls.tail is not None else []),
-        *([("both", _both(calls))] if _both(calls) else []),
-        *([("call", _with_joints(starts, calls))] if starts else []),
-        *([("separator", "CALL_SEPARATOR")] if calls.separators else []),
-        *([("section", calls.section_ends)] if calls.unmarked and calls.section_ends else []),
-        *([("closed", calls.last)] if calls.last else []),
-        *([("close", "CALL_END")] if calls.closers else []),
-    ]
+    named = {"tail": "TAIL_START", "call": _with_joints(starts, calls), "separator": "CALL_SEPARATOR"}
+    named["close"] = "CALL_END"
+    kinds: Kinds = [(kind, named.get(kind, texts)) for kind, texts in calls.behind if texts]
+    # One marker is of one kind, the first.
+    at = kinds.index(("tail", "TAIL_START")) + 1 if calls.tail is not None else 0
+    return [*kinds[:at], *([("both", _both(calls))] if _both(calls) else []), *kinds[at:]]
 
 
 def _further(facts: Acceptor) -> list[Expression]:
@@ -344,7 +346,7 @@ def _style(name: str, style: Spelling) -> list[str]:
         items.append(texts(style.signs))
     if style.bare_keys:
         items.append("bare_keys=True")
-    return assignment(name, called("Style", items), INDENT)
+    return assignment(name, called("Style" if style.as_json else "PlainStyle", items), INDENT)
 
 
 def _words(words: Iterable[tuple[str, str]]) -> Expression:

@@ -8,12 +8,12 @@ Two profiles: `transformers` uses all there is, `servers` what serving engines t
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from tplc.backends.response_template.calls import CallField, CannotSay, call_field
 from tplc.backends.response_template.limits import Limit, ids_are_lost
 from tplc.backends.response_template.patterns import any_of, ends, escaped, marker, markers, turn_ends
-from tplc.ir.nodes import CallId, Json, TemplateIR
+from tplc.ir.nodes import Json, TemplateIR
 from tplc.ir.profiles import PROFILES, Profile
 from tplc.lower import Acceptor, lower
 from tplc.lower.acceptor import Marker
@@ -38,7 +38,7 @@ class ResponseTemplate:
 def response_template(ir: TemplateIR, profile: Profile = "transformers") -> ResponseTemplate:
     acceptor = lower(ir)
     servers = profile == "servers"
-    has_ids = ir.tools.call_id != CallId()
+    has_ids = acceptor.calls is not None and acceptor.calls.has_ids
     calls = call_field(ir, acceptor, ids=not servers) if acceptor.calls is not None else None
     kept = calls is not None and isinstance(calls.transform, dict) and "id" in calls.transform
     key = "thinking" if servers else _message_key(ir)
@@ -52,11 +52,6 @@ def response_template(ir: TemplateIR, profile: Profile = "transformers") -> Resp
     limits = [*(calls.limits if calls else ()), *([ids_are_lost(_place(servers))] if has_ids and not kept else [])]
     template: dict[str, Json] = {"version": 1, "defaults": {"role": "assistant"}, **anchor, "fields": fields}
     return ResponseTemplate(template, key, tuple(limits), kept or not has_ids, calls is None or calls.typed)
-
-
-def without_ids(ir: TemplateIR) -> TemplateIR:
-    """The format as it is read by a template that keeps no ids."""
-    return replace(ir, tools=replace(ir.tools, call_id=CallId()))
 
 
 def _place(servers: bool) -> str:
@@ -133,4 +128,4 @@ def _tool_calls(calls: CallField) -> dict[str, Json]:
     return found
 
 
-__all__ = ["PROFILES", "CannotSay", "Profile", "ResponseTemplate", "response_template", "without_ids"]
+__all__ = ["PROFILES", "CannotSay", "Profile", "ResponseTemplate", "response_template"]

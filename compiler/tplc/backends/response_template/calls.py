@@ -99,11 +99,11 @@ class _Calls:
     # Calls that are objects
 
     def is_array(self) -> bool:
-        json_fields, form = self.tools.json, self.form
+        form = self.form
         return (
-            json_fields is not None
-            and not json_fields.prefix
-            and not json_fields.suffix
+            form.is_object
+            and not form.shape.opener
+            and not form.shape.closer[0]
             and form.section_start.rstrip().endswith("[")
             and form.section_end.lstrip().startswith("]")
             and form.separator.strip() == ","
@@ -314,7 +314,7 @@ class _Calls:
         texts = [text.removesuffix(prefix).removesuffix(cut) for text in self.form.openers]
         layout = self.form.call
         first = layout[0].text if layout and isinstance(layout[0], Text) else ""
-        first = self.tools.json.prefix if self.tools.json is not None else first.removesuffix(cut)
+        first = self.form.shape.opener if self.form.is_object else first.removesuffix(cut)
         again = self.form.separator + first.removesuffix(prefix)
         if self.tools.parallel and is_distinctive(again):
             texts.append(again)
@@ -377,8 +377,8 @@ class _Calls:
         return closed_early(self.tools, replace_calls(self).close())
 
     def closing_text(self) -> str:
-        if self.tools.json is not None:
-            return self.tools.json.suffix
+        if self.form.is_object:
+            return self.form.shape.closer[0] or ""
         layout: Layout = self.form.call
         if self.form.fields:
             return self.form.closers[0] if self.form.closers else ""

@@ -26,16 +26,16 @@ from tplc.ir.forms import forms_with
 from tplc.ir.nodes import GenerationPrompt, Json, TemplateIR
 from tplc.lower import lower
 
-Made = TypeVar("Made")
+Product = TypeVar("Product")
 
 
 def made_of(
     ir: TemplateIR,
     request: Request,
     spelling: TextSpelling,
-    write: Callable[[RequestRules], Made],
+    write: Callable[[RequestRules], Product],
     whole: Whole | None = None,
-) -> Made:
+) -> Product:
     """What `write` makes of the rules; where it finds them too large, of rules with schemas said generally."""
     general: frozenset[str] = frozenset()
     while True:

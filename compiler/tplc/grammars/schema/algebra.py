@@ -28,7 +28,7 @@ from tplc.grammars.schema.shapes import (
 )
 
 MOST_ALTERNATIVES = 100
-Shape = TypeVar("Shape")
+ShapeT = TypeVar("ShapeT")
 
 
 class TooManyAlternatives(Exception):
@@ -62,14 +62,14 @@ def intersection(first: Shapes, second: Shapes) -> Shapes:
 
 
 def _products(
-    first: tuple[Shape, ...], second: tuple[Shape, ...], both: Callable[[Shape, Shape], Shape]
-) -> tuple[Shape, ...]:
+    first: tuple[ShapeT, ...], second: tuple[ShapeT, ...], both: Callable[[ShapeT, ShapeT], ShapeT]
+) -> tuple[ShapeT, ...]:
     if len(first) * len(second) > MOST_ALTERNATIVES and min(len(first), len(second)) > 1:
         raise TooManyAlternatives
     return _distinct(both(left, right) for left in first for right in second)
 
 
-def _distinct(shapes: Iterable[Shape]) -> tuple[Shape, ...]:
+def _distinct(shapes: Iterable[ShapeT]) -> tuple[ShapeT, ...]:
     return tuple(dict.fromkeys(shapes))
 
 
@@ -102,7 +102,7 @@ def _both_numbers(first: NumberShape, second: NumberShape) -> NumberShape:
     )
 
 
-def _both_values(first: tuple[Shape, ...] | None, second: tuple[Shape, ...] | None) -> tuple[Shape, ...] | None:
+def _both_values(first: tuple[ShapeT, ...] | None, second: tuple[ShapeT, ...] | None) -> tuple[ShapeT, ...] | None:
     if first is None or second is None:
         return first if second is None else second
     return tuple(value for value in first if value in second)
@@ -169,7 +169,7 @@ def complement(shapes: Shapes, opposite: Callable[[Sub], Sub], never: Sub) -> tu
     exact = True
 
     def negated(
-        parts: tuple[Shape, ...], whole: Shape, opposites: Callable[[Shape], tuple[list[Shape], bool]]
+        parts: tuple[ShapeT, ...], whole: ShapeT, opposites: Callable[[ShapeT], tuple[list[ShapeT], bool]]
     ) -> Shapes:
         nonlocal exact
         found = EVERYTHING
