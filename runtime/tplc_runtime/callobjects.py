@@ -10,14 +10,14 @@ from __future__ import annotations
 import sys
 
 from .machine import Machine
-from .objects import Objects
+from .markers import NO_MARKS
 from .pattern import Pattern
 from .values import Reader, Style, json_end, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any, ClassVar
+    from typing import ClassVar
 
     from .markers import Marks
 
@@ -29,11 +29,9 @@ OBJECT_END = Pattern(r"\s*\}")
 class CallReader(Reader):
     """Pauses at every key, and at the end of every value that plays a role in a call."""
 
-    def __init__(
-        self, styles: tuple[Style, Style, Style], breaks: Marks, fields: Mapping[tuple[str, ...], str]
-    ) -> None:
+    def __init__(self, styles: tuple[Style, Style, Style], breaks: Marks = NO_MARKS) -> None:
         super().__init__(styles, breaks)
-        self.fields = fields
+        self.fields: Mapping[tuple[str, ...], str] = {}
         self.path: list[str] = []
         self.role = ""  # of the value that is read, which starts at this depth
         self.depth = 0
@@ -52,9 +50,6 @@ class CallReader(Reader):
         inside = self.role == "arguments" and len(self.stack) == 2 and self.stack[1] == "{" and self.string is None
         regular = self.style.is_json and not (self.repair or self.comma or "}" in self.first or early is not None)
         return inside and regular and self.want in ("comma", "key")
-
-    def _new(self) -> Any:
-        return CallReader(self.styles, self.breaks, self.fields)
 
     def _begin(self) -> None:
         super()._begin()
@@ -97,7 +92,7 @@ class CallReader(Reader):
         self.pause = True
 
 
-class CallObjects(Objects):
+class CallObjects(Machine):
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]]  # ("*",) stands for a name that is the key
     CLOSERS: ClassVar[Sequence[str]] = ()
 
@@ -111,18 +106,18 @@ class CallObjects(Objects):
         end = self._pos + self._skip
         end -= len(opened) * self._buf.endswith(opened, self._pos, end)  # it is left where the opener ends with it
         self._raw, self._raw_base = [self._buf[self._pos : end]], self._base + self._pos  # while it may still be text
-        self._pos, self._eat = end, ""
-        self._kind = ""
+        self._pos, self._space = end, ""
+        self._written = ""
         self._named = False
         self._early: str | None = None  # arguments that came before the name
         self._call_id: str | None = None
-        self._reader = CallReader(self.STYLES, self.BREAKS, self.FIELDS)
+        self._reader = reader = CallReader(self.STYLES, self.BREAKS)
+        reader.fields = self.FIELDS
 
     def _object(self) -> bool:
         # call = "{" (key ":" value ",")* "}"
-        reader: CallReader | None = self._reader
-        more = True
-        while more and reader is not None and self._reader is reader:
+        reader, more = self._reader, True
+        while more and isinstance(reader, CallReader) and self._reader is reader:
             start = self._pos
             self._pos = reader.read(self._buf, start, self._final)
             more, reader.pause, event, reader.event = reader.pause, False, reader.event, ""
@@ -130,9 +125,9 @@ class CallObjects(Objects):
                 self._raw.append(self._buf[start : self._pos])
                 if reader.repair and not self.DISTINCT:
                     return self._no_object("the object of a call")
-            if "arguments" in (event, reader.role) and self._kind != "done":
-                self._kind = self._kind or "".join(reader.out)[:1]
-                if self._named and self._kind == "{":
+            if "arguments" in (event, reader.role) and self._written != "done":
+                self._written = self._written or "".join(reader.out)[:1]
+                if self._named and self._written == "{":
                     self._out.say("arguments", reader.take())
                     self._in_string(reader)
             if event and not self._member(reader, event):
@@ -157,10 +152,10 @@ class CallObjects(Objects):
             self._call_id = text_of(text) if is_text else text
             if self._named:
                 self._out.set_id(self._call_id or "")
-        elif event == "arguments" and self._kind != "done":
+        elif event == "arguments" and self._written != "done":
             if self._named:
-                self._out.say("arguments", text if self._kind == "{" else self._unwrapped(text))
-            self._early, self._kind = text, "done"
+                self._say_arguments(text)
+            self._early, self._written = text, "done"
         elif event != "key":
             self._note(("unknown" if event == "other" else "repeated") + " field " + reader.path[-1])
         return True
@@ -173,8 +168,10 @@ class CallObjects(Objects):
         self._named = True
         self._raw = []
         self._open_call(name, self._call_id)
-        early = self._early or ""
-        self._out.say("arguments", early if early[:1] in ("", "{") else self._unwrapped(early))
+        if self._early:
+            self._written = self._early[0]
+            self._say_arguments(self._early)
+            self._written = "done"
         return True
 
     def _no_object(self, expected: str, result: bool = True) -> bool:
@@ -195,7 +192,7 @@ class CallObjects(Objects):
             self._cut("a call")
         self._no_object("the rest of the call")
 
-    def _end_object(self, reader: CallReader) -> bool:
+    def _end_object(self, reader: Reader) -> bool:
         if not self._named:
             return self._no_object("a name")
         if self._early is None:
@@ -206,21 +203,18 @@ class CallObjects(Objects):
         return self._close_call()
 
     def _finish(self) -> None:
-        reader: CallReader | None = self._reader
+        reader, self._reader = self._reader, None
         if reader is not None and not self._named:
             self._cut_object()
-        elif reader is not None and reader.role == "arguments" and self._kind != "done":
-            reader.stack, reader.depth = reader.stack[reader.depth :], 0
-            text = reader.take() + reader.close()
-            self._out.say("arguments", text if self._kind == "{" else self._unwrapped(text))
-            self._reader = None
-        elif reader is not None:
-            if reader.role in ("arguments", "other"):
-                self._note(("unknown" if reader.role == "other" else "repeated") + " field " + reader.path[-1])
+        elif isinstance(reader, CallReader):
+            role = reader.role
+            if role == "arguments" and self._written != "done":
+                reader.stack, reader.depth = reader.stack[reader.depth :], 0
+                reader.out = [reader.close()]
+            if role in ("arguments", "other"):
+                self._member(reader, role)
             self._out.say("arguments", "{}" if self._early is None else "")
-            self._reader = None
-        # Not the closing of bare arguments, which are another object's here.
-        Machine._finish(self)
+        super()._finish()
 
 
 class UsualObjects(CallObjects):
@@ -233,7 +227,7 @@ class UsualObjects(CallObjects):
     def _begin_object(self, opened: str) -> None:
         super()._begin_object(opened)
         head = self.HEAD.match(self._buf, self._pos)
-        if head is not None and self._reader is not None:
+        if head is not None and isinstance(self._reader, CallReader):
             self._pos, self._call_id = head.end(), head.groupdict().get("id")
             self._raw.append(head[0])
             self._reader.go_to(self.USUAL_KEYS[0])
@@ -247,7 +241,7 @@ class UsualObjects(CallObjects):
             self._leave_open(self._pos, text)
             return False
         self._state = type(self)._object
-        if reader is not None and buf.startswith(text, self._pos) and not self._may_break(end - 1):
+        if isinstance(reader, CallReader) and buf.startswith(text, self._pos) and not self._may_break(end - 1):
             stop = json_end(buf, end - 1) if reader.style.is_json and buf.find("}", end) >= 0 else 0
             closing = OBJECT_END.match(buf, stop) if stop else None
             if closing is not None:  # the standard library's scanner has read all of it
@@ -255,7 +249,7 @@ class UsualObjects(CallObjects):
                 self._out.say("arguments", buf[end - 1 : stop])
                 self._reader = None
                 return self._close_call()
-            self._pos, self._kind = end, "{"
+            self._pos, self._written = end, "{"
             self._out.say("arguments", "{")
             reader.go_to(self.USUAL_KEYS[1], "{")
         return True
@@ -265,13 +259,9 @@ class UsualObjects(CallObjects):
         return bool(self.BREAKS.begins(self._buf, pos)) or self.BREAKS.find(self._buf, pos, anchored=True) is not None
 
     def _object(self) -> bool:
-        reader: CallReader | None = self._reader
-        if (
-            self._named
-            and reader is not None
-            and self._buf.startswith("}}", self._pos)
-            and reader.may_close(self._early)
-        ):
+        reader = self._reader
+        both = self._named and self._buf.startswith("}}", self._pos)
+        if both and isinstance(reader, CallReader) and reader.may_close(self._early):
             self._pos += 2
             self._out.say("arguments", reader.take() + "}")
             self._reader = None

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from .machine import Machine
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from .message import Delta
 
 
-def run_command(parser: Callable[..., Machine]) -> None:
+def run_command(parser: Callable[..., Any]) -> None:
     import argparse
     import json
     import sys

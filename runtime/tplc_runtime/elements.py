@@ -58,14 +58,12 @@ class HoldingTranscript(Transcript):
 class ElementPairs(RawPairs):
     ELEMENT: ClassVar[Marks]  # what opens an item or a pair; "broken": a closing marker
     ITEM_END: ClassVar[str]
+    TRANSCRIPT = HoldingTranscript
 
     def _begin_pairs(self) -> None:
         super()._begin_pairs()
         self._frames: list[Frame] = []
         self._comma = ""
-
-    def _transcript(self, json_content: bool) -> Transcript:
-        return HoldingTranscript(json_content)
 
     @property
     def _holding(self) -> HoldingTranscript:

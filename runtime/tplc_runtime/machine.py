@@ -12,9 +12,9 @@ from .heads import continued_head, known_head
 from .markers import NO_MARKS, PLAIN_WORD, Mark, Marks, is_cut, lead_in
 from .message import Copied, Diagnostic
 from .pattern import Pattern
-from .schema import parameters_of
+from .schema import parameters_of, properties_of
 from .transcript import Transcript
-from .values import HELD
+from .values import LONGEST_SIGN, unwrapped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,13 +22,14 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar
 
     from .message import Delta, Message
-    from .values import Reader
+    from .values import Reader, Style
 
 NON_SPACE = Pattern(r"\S|\Z")
 ONE_WORD = Pattern(r"[\w.:/-]+")
 NAME_LIMIT = 512  # a longer name is no name
 HELD_LIMIT = 1024  # more than this much undecided text is looked at again only when it has doubled
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
+MOST_ODD = 64  # of names that hold what ends names, so many are looked for
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 NO_MARK = Mark("", 0, 0, "", "")
 
@@ -45,8 +46,10 @@ def next_char(buf: str, pos: int) -> int:
 
 
 class Machine(Copied):
+    TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
+    STARTS: ClassVar[bool] = False  # reasoning is read before its opener, or without one: the first state is another
     CALLS: ClassVar[bool] = False  # there are some
     AT_LINES: ClassVar[bool] = False  # some markers count at a line's start alone,
     AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
@@ -55,6 +58,7 @@ class Machine(Copied):
     SPACE: ClassVar[str] = ""  # what the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     ODD_NAMES: ClassVar[bool] = False  # names that hold what ends others are looked for
+    COUNTED: ClassVar[bool] = False  # calls are written with an index
     OPENERS: ClassVar[Sequence[str]] = ()  # of calls
     AFTER_END: ClassVar[Marks] = NO_MARKS  # a call right behind the end of the turn is one of its calls all the same
     HEADERS_ALIKE: ClassVar[bool] = False  # what ends the name of a call may open a message as well
@@ -62,9 +66,15 @@ class Machine(Copied):
     BREAKS: ClassVar[Marks] = NO_MARKS  # markers that no name holds, and no value outside of a string
     USUAL_NEXT: ClassVar[Sequence[Any]] = ()  # what usually comes after a call
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
-    _reader: Any = None  # of a value in a dialect with quotes
+    STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
+    _reader: Reader | None = None  # and what reads one
+    _written = ""  # what the arguments begin with
     _kept = False  # the name of a call that stays text comes, and the rest of its header
     ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
+    _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that hold what ends others
+    _start: ClassVar[Callable[[Any], bool]]
+    _content: ClassVar[Callable[[Any], bool]]  # the states that all parsers have, and all with calls
+    _after_call: ClassVar[Callable[[Any], bool]]
 
     def __init__(
         self,
@@ -82,7 +92,7 @@ class Machine(Copied):
         self._tools = parameters_of(tools)
         self._long_names = "\n" in "".join(self._tools)
         self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
-        self._out = self._transcript(json_content)
+        self._out = self.TRANSCRIPT(json_content)
         # Input: _buf from _pos on is not consumed; _base is its offset, negative for what the prompt holds.
         self._buf, self._pos, self._base = "", 0, 0
         self._parts: list[str] = []  # text that is not looked at before _wanted characters of it have come
@@ -93,14 +103,16 @@ class Machine(Copied):
         self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is said as it comes
         self._final = False
         # Where in the turn the machine is.
-        self._state: Callable[[Any], bool] = self._first_state()
+        self._state: Callable[[Any], bool] = type(self)._content
+        if self.STARTS and parse_reasoning:
+            self._state = type(self)._start
         self._back, self._back_kind = self._state, "content"  # where to go on when a call turns out to be none
         self._mark = NO_MARK
         self._skip = 0  # the length of the opener of the call that is tried
         self._open = False  # the last call is not complete
         self._closed = False  # its closing marker has come
         self._unclosed = False  # its arguments have ended, the last of its closers has not come
-        self._eat = self.SPACE  # white space of the template that may still come
+        self._space = self.SPACE  # white space of the template that may still come
         self._fresh = True  # nothing but white space has come in this part
         self._line_start = True
         self._literal = False  # after a call that was none: its closers are text
@@ -113,22 +125,6 @@ class Machine(Copied):
         self._plain_to: Callable[[str], int] = len
         self._passed: list[str] = []
         self._consume_head(prompt, continue_final_message)
-
-    def _transcript(self, json_content: bool) -> Transcript:
-        return Transcript(json_content)
-
-    def copy(self) -> Any:
-        self._settle()
-        return super().copy()
-
-    def _first_state(self) -> Callable[[Any], bool]:
-        return type(self)._content
-
-    def _content(self) -> bool:
-        raise NotImplementedError
-
-    def _after_call(self) -> bool:
-        raise NotImplementedError
 
     # The prompt
 
@@ -155,9 +151,6 @@ class Machine(Copied):
             self._wanted = 0
 
     # Input and output
-
-    def feed(self, chunk: str) -> list[Delta]:
-        return self._advance(chunk)
 
     def finish(self) -> list[Delta]:
         if self._final:
@@ -200,12 +193,9 @@ class Machine(Copied):
         if stop < 0:
             return self._advance(chunk)
         self._buf, text = text[stop:], text[:stop]
-        if kind == "arguments":
-            self._plain_value = self._buf == ""
-        elif kind != "value":
-            self._plain_text = self.HOLDS or self._buf == ""
-        if text != "":
-            self._passed.append(text)
+        self._plain_value = kind == "arguments" and self._buf == ""
+        self._plain_text = kind not in ("arguments", "value") and (self.HOLDS or self._buf == "")
+        self._passed.append(text)
         if text == "" or kind == "value":
             return []
         if kind != "arguments":
@@ -214,10 +204,12 @@ class Machine(Copied):
 
     def _regular(self, chunk: str) -> list[Delta]:
         """More of arguments in JSON as it should be: no state has to look at it."""
-        reader: Reader = self._reader
+        reader = self._reader
+        if reader is None:
+            return self._advance(chunk)
         buf = self._buf + chunk if self._buf != "" else chunk
         end = reader.regular(buf, 0, len(buf))
-        if not reader.waits or len(buf) - end > HELD:
+        if not reader.waits or len(buf) - end > LONGEST_SIGN:
             reader.out.append(buf[:end])
             self._buf, self._pos = buf, end
             return self._advance("")
@@ -248,6 +240,24 @@ class Machine(Copied):
         if len(reader.stack) > reader.floor and reader.style.is_json and not (reader.comma or reader.out):
             self._within, self._through = "arguments", type(self)._regular
 
+    def _value_is_over(self, reader: Reader) -> bool:
+        """Has the value come to its end?  If not, what comes may go on with a string of it."""
+        if reader.want:
+            self._in_string(reader)
+            return False
+        if reader.repair:
+            self._note("arguments: " + reader.repair)
+        self._reader = None
+        return True
+
+    def _say_arguments(self, text: str) -> None:
+        """Arguments may be written as a string that holds an object; any other text is none, so it is content."""
+        inside = text if self._written == "{" else unwrapped(text, self.STYLES)
+        if inside is None and text not in ("null", '""'):
+            self._note("the arguments are not an object")
+            self._out.say("content", text)
+        self._out.say("arguments", "{}" if inside is None else inside)
+
     def _advance(self, chunk: str) -> list[Delta]:
         if self._final and chunk:
             self._note("text after the output was finished")
@@ -269,7 +279,7 @@ class Machine(Copied):
         held = len(self._buf)
         if held > HELD_LIMIT and not self._final:
             self._wanted = max(self._wanted, held)
-        if self._eat or self._wanted or self._base < 0:
+        if self._space or self._wanted or self._base < 0:
             self._goes_on("")
         elif held:
             self._plain_value = False
@@ -286,11 +296,12 @@ class Machine(Copied):
         """What is no part of the message: a call that was cut before it had a name."""
         return "".join(self._out.texts["trailing"])
 
-    def _text(self, kind: str, start: int, end: int) -> None:
-        """Say text of the buffer; what the prompt already held is not said again."""
-        text = self._buf[start:end]
+    def _text(self, kind: str, end: int) -> None:
+        """Say the text up to `end`; what the prompt already held is not said again."""
+        text = self._buf[self._pos : end]
         self._line_start = at_line_start(text, self._line_start)
-        self._out.say(kind, text if self._echo else text[max(0, -self._base - start) :])
+        self._out.say(kind, text if self._echo else text[max(0, -self._base - self._pos) :])
+        self._pos = end
 
     def _note(self, text: str) -> None:
         if len(self.diagnostics) < 1000:
@@ -300,8 +311,8 @@ class Machine(Copied):
 
     def _until(self, marks: Marks, kind: str) -> str:
         """Say the text before the next marker as `kind`; the marker's kind, "" where more input is needed."""
-        if self._eat:
-            self._eat_space()
+        if self._space:
+            self._skip_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
         mark = marks.find(buf, pos)
         if self.HEADERS_ALIKE and self._kept and mark is not None and mark.kind in ("reasoning", "content"):
@@ -322,13 +333,12 @@ class Machine(Copied):
         if mark is None or not found:
             # White space before the first text is dropped when a marker follows it, so it has to wait.
             if not blank:
-                self._text(kind, pos, end)
-                self._pos = end
+                self._text(kind, end)
                 looked_at = kind == "held" or (self._opener and not self._reasoning_on) or self._out.fence is not None
                 self._goes_on("" if looked_at else kind, marks.plain)
+            elif self._final and self._out.is_silent():
+                self._text(kind, end)
             elif self._final:
-                if self._out.is_silent():
-                    self._text(kind, pos, end)
                 self._pos = end
             return ""
         # White space alone is the answer where the turn ends behind it, and holds nothing else.
@@ -336,7 +346,7 @@ class Machine(Copied):
         literal = self._is_text(mark)
         lead = 0 if literal else end - pos if blank and not alone else lead_in(buf[pos:end], mark.lead)
         if not blank or literal or alone:
-            self._text(kind, pos, end - lead)
+            self._text(kind, end - lead)
         # A call may turn out to be text, and then the white space before it is text too.
         self._pos = end - lead if mark.kind in ("call", "line") else end
         self._mark = mark
@@ -383,8 +393,8 @@ class Machine(Copied):
     def _next(self, marks: Marks, usual: Sequence[Any] = ()) -> str | None:
         """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed.
         `usual`: what usually comes, which may hold several of the markers."""
-        if self._eat:
-            self._eat_space()
+        if self._space:
+            self._skip_space()
         buf, start = self._buf, NON_SPACE.search(self._buf, self._pos).start()
         mark = marks.find(buf, start, anchored=True)
         if not self._final and (mark is None or mark.longer):
@@ -406,15 +416,15 @@ class Machine(Copied):
         """The buffer has the beginning of this text from `start` on, and says nothing before all of it has come."""
         self._undecided, self._undecided_from = (self._buf[self._pos : start] + text[:-1]).startswith, self._pos
 
-    def _eat_space(self) -> None:
-        while self._eat and self._pos < len(self._buf):
-            comes = self._buf[self._pos] == self._eat[0]
-            self._pos, self._eat = self._pos + comes, self._eat[1:] if comes else ""
+    def _skip_space(self) -> None:
+        while self._space and self._pos < len(self._buf):
+            comes = self._buf[self._pos] == self._space[0]
+            self._pos, self._space = self._pos + comes, self._space[1:] if comes else ""
 
     def _drop(self, fresh: bool = True) -> None:
         """The marker only structures the turn."""
         self._pos += self._skip
-        self._eat = self._mark.trail
+        self._space = self._mark.trail
         self._fresh, self._literal = fresh, False
         if self.HEADERS_ALIKE:
             self._kept = False
@@ -422,8 +432,7 @@ class Machine(Copied):
 
     def _keep(self, kind: str) -> None:
         """The marker is text."""
-        self._text(kind, self._pos, self._pos + self._skip)
-        self._pos += self._skip
+        self._text(kind, self._pos + self._skip)
         self._fresh = False
         if self.HEADERS_ALIKE:
             self._kept = self._mark.kind in ("call", "line")
@@ -467,13 +476,12 @@ class Machine(Copied):
                 if kind and self._calls_on:
                     self._state = type(self)._content
                     return True
-            self._eat = ""
+            self._space = ""
             self._pos = next_char(self._buf, self._pos)
             if self._pos < len(self._buf):
                 self._fresh = False
                 self._note("text after the end of the turn")
-        self._text("trailing", self._pos, len(self._buf))
-        self._pos = len(self._buf)
+        self._text("trailing", len(self._buf))
         return False
 
     def _reasoning_marker(self) -> None:
@@ -497,8 +505,7 @@ class Machine(Copied):
     def _cut_off(self) -> bool:
         """The output ends inside the markup of a call: what is left of it is no text."""
         self._cut("a call")
-        self._text("trailing", self._pos, len(self._buf))
-        self._pos = len(self._buf)
+        self._text("trailing", len(self._buf))
         return False
 
     def _cut(self, what: str) -> None:
@@ -516,7 +523,7 @@ class Machine(Copied):
         that comes with the markers is as good.  What comes again (the `name` is known) says the same, or is told.
         """
         values: dict[str, str] = {} if name is None else {"name": name}
-        buf, others, last, start, joint = self._buf, [], "", pos, ""
+        buf, others, earlier = self._buf, [], ("", pos, "")  # the slot before, where it starts, what ends it
         for slot, ends, stops in slots:
             pos = next_char(buf, pos)
             known = 0
@@ -529,27 +536,29 @@ class Machine(Copied):
                 self._undecided, self._undecided_from = PLAIN_WORD.fullmatch, pos
                 return values, pos, "more"
             if word is not None and values.setdefault(slot, word[1]) == word[1] and slot != "index":
-                start, last, joint = pos, slot, buf[word.end(1) : word.end()]
+                earlier = (slot, pos, buf[word.end(1) : word.end()])
                 trail = ends.trails[word.lastindex - 2]
-                pos, self._eat = word.end(1 if trail is None else 0), trail or ""
+                pos, self._space = word.end(1 if trail is None else 0), trail or ""
                 continue
-            mark, expected = self._end_of_slot(slot, pos, known, ends, stops, joint)
+            mark, expected = self._end_of_slot(slot, pos, known, ends, stops, earlier[2])
             if mark is None:
                 return values, pos, expected
             text = buf[pos : mark.start].strip()
-            if slot == "index" and joint and not text.isdigit():  # what stands before it may be in a name, too
+            if self.COUNTED and slot == "index" and earlier[2] and not text.isdigit():
+                # What stands before the index may be in a name, too.
+                last, start, joint = earlier
                 longer, _, count = buf[start : mark.start].rpartition(joint)
                 if "\n" not in longer.strip() and count.strip().isdigit() and self.BREAKS.find(longer, 0) is None:
                     values[last], text = longer.strip(), count.strip()
             if values.setdefault(slot, text) != text:
                 others.append(f"the {slot} comes again as {text}")
-            start, last, joint = pos, slot, buf[mark.start : mark.end]
+            earlier = (slot, pos, buf[mark.start : mark.end])
             expected = self._is_no_slot(slot, text, pos, known, ends, mark)
             if expected:
                 return values, pos, expected
-            before = mark.kind in ("next", "bare")
-            pos = mark.start if before else mark.end
-            self._eat = "" if before else mark.trail
+            kept = mark.kind in ("next", "bare")
+            pos = mark.start if kept else mark.end
+            self._space = "" if kept else mark.trail
         for other in others:
             self._note(other)
         return values, pos, ""
@@ -593,7 +602,26 @@ class Machine(Copied):
 
     def _known(self, slot: str, pos: int, ends: Marks) -> int:
         """The length of a name of the tools that stands here and holds what ends others; -1: more input is needed."""
+        buf, names = self._buf, self._odd_names(slot, ends)
+        for name in names:
+            at = next_char(buf, pos + len(name)) if buf.startswith(name, pos) else -1
+            if at >= 0 and ends.find(buf, at, anchored=True) is not None:
+                return len(name)
+            left = at == len(buf) or ends.begins(buf, at) != "" if at >= 0 else name.startswith(buf[pos:])
+            if left and not self._final:
+                return -1
         return 0
+
+    def _odd_names(self, slot: str, ends: Marks) -> list[str]:
+        """Those of the tools, or of the parameters of the tool that is called: the longest first."""
+        of = self._out.calls[-1][0] if slot == "key" and self._out.calls else ""
+        self._odd = {} if self._odd is None else self._odd
+        if (slot, of) not in self._odd:
+            names = self._tools if slot == "name" else properties_of(self._tools.get(of)) if slot == "key" else ()
+            odd = [name for name in names if "\n" in name or ends.find(name, 0) is not None]
+            fit = (name for name in odd if name == name.strip() and 0 < len(name) < NAME_LIMIT)
+            self._odd[slot, of] = sorted(fit, key=len, reverse=True)[:MOST_ODD]
+        return self._odd[slot, of]
 
     def _tail(self, slots: Sequence[Any]) -> tuple[dict[str, str], int, str]:
         """The slots of the marker after a call."""
@@ -611,7 +639,7 @@ class Machine(Copied):
                 return self._cut_off()
             self._cut("a call")
         self._note("not a call: expected " + expected)
-        self._literal, self._unclosed, self._eat = True, False, ""
+        self._literal, self._unclosed, self._space = True, False, ""
         self._state = self._back
         if self._skip:
             self._keep(self._back_kind)
@@ -630,7 +658,7 @@ class Machine(Copied):
             self._note("unknown tool " + name)
 
     def _close_call(self) -> bool:
-        self._open, self._closed, self._fresh, self._line_start, self._eat = False, False, True, True, ""
+        self._open, self._closed, self._fresh, self._line_start, self._space = False, False, True, True, ""
         self._unclosed = self.CLOSED
         self._state = type(self)._after_call
         return True

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
-    from .machine import Machine
     from .message import Delta
 
 # What engines call the end of a text that was cut; anything unknown is passed on.
@@ -30,7 +29,7 @@ class Completion:
     stream.  `include_usage` as in `stream_options`.  What else is given, the parsers are made with.
     """
 
-    PARSER: Callable[..., Machine]
+    PARSER: Callable[..., Any]
 
     def __init__(
         self,
@@ -116,7 +115,7 @@ class Completion:
 class Choice:
     """One of a request's answers: its parser, and the ids of its calls as they were sent."""
 
-    def __init__(self, parser: Machine, stream: bool) -> None:
+    def __init__(self, parser: Any, stream: bool) -> None:
         self.parser = parser
         self.finish_reason: str | None = None
         self._stream = stream
@@ -167,7 +166,7 @@ def call_id() -> str:
     return "call_" + uuid.uuid4().hex[:24]
 
 
-def finish_reason(engine: object, parser: Machine) -> str:
+def finish_reason(engine: object, parser: Any) -> str:
     """What ended an answer: the engine's own word, or an object with a type; None when it gave none."""
     word = engine.get("type") if isinstance(engine, dict) else engine
     if word in CUT_REASONS or parser.incomplete:

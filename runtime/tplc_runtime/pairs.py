@@ -5,20 +5,18 @@
 
 from __future__ import annotations
 
-from .machine import NAME_LIMIT, Machine, next_char
+from .machine import Machine, next_char
 from .markers import Mark, Marks
 from .pattern import Pattern
-from .schema import properties_of
-from .values import FollowedReader, Style, escaped
+from .values import FollowedReader, escaped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any, ClassVar
 
 
 NO_PAIR = "expected an argument or the end of the call"
-MOST_ODD = 64  # of names that hold what ends names, so many are looked for
 
 
 class Pairs(Machine):
@@ -31,36 +29,11 @@ class Pairs(Machine):
     ODD_NAMES: ClassVar[bool] = True
     _resuming: Marks | None = None  # what may come after text that is no pair
     _count = 0
-    _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that hold what ends others
+    _begin_value: ClassVar[Callable[[Any, str, str], None]]
 
     def _begin_pairs(self) -> None:
         self._count = 0
         self._state = type(self)._pairs
-
-    def _begin_value(self, key: str, word: str) -> None:
-        raise NotImplementedError
-
-    def _known(self, slot: str, pos: int, ends: Marks) -> int:
-        buf, names = self._buf, self._odd_names(slot, ends)
-        for name in names:
-            at = next_char(buf, pos + len(name)) if buf.startswith(name, pos) else -1
-            if at >= 0 and ends.find(buf, at, anchored=True) is not None:
-                return len(name)
-            left = at == len(buf) or ends.begins(buf, at) != "" if at >= 0 else name.startswith(buf[pos:])
-            if left and not self._final:
-                return -1
-        return 0
-
-    def _odd_names(self, slot: str, ends: Marks) -> list[str]:
-        """Those of the tools, or of the parameters of the tool that is called: the longest first."""
-        of = self._out.calls[-1][0] if slot == "key" and self._out.calls else ""
-        self._odd = {} if self._odd is None else self._odd
-        if (slot, of) not in self._odd:
-            names = self._tools if slot == "name" else properties_of(self._tools.get(of)) if slot == "key" else ()
-            odd = [name for name in names if "\n" in name or ends.find(name, 0) is not None]
-            fit = (name for name in odd if name == name.strip() and 0 < len(name) < NAME_LIMIT)
-            self._odd[slot, of] = sorted(fit, key=len, reverse=True)[:MOST_ODD]
-        return self._odd[slot, of]
 
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end
@@ -68,7 +41,7 @@ class Pairs(Machine):
         if kind is None:
             return False
         if kind == "skip":
-            self._pos, self._eat = self._mark.end, ""
+            self._pos, self._space = self._mark.end, ""
             return True
         if kind == "end":
             self._pos = self._mark.end
@@ -111,9 +84,8 @@ class Pairs(Machine):
         if mark is None:
             return self._final and self._end_pairs("")
         self._note(NO_PAIR)
-        end = start + len(self._buf[start : mark.start].rstrip())
-        self._text("content", start, end)
-        self._pos, self._eat = end, ""
+        self._pos, self._space = start, ""
+        self._text("content", start + len(self._buf[start : mark.start].rstrip()))
         return True
 
     def _after_no_pair(self) -> Mark | None:
@@ -146,11 +118,11 @@ class Pairs(Machine):
 class QuotedPairs(Pairs):
     """Pairs whose values are written in a dialect with quotes: city='Paris'."""
 
-    STYLES: ClassVar[tuple[Style, Style, Style]]
     FOLLOW: ClassVar[tuple[Pattern, Pattern]]
 
     def _begin_value(self, key: str, word: str) -> None:
-        self._reader = FollowedReader(self.STYLES, self.FOLLOW, self.BREAKS)
+        self._reader = FollowedReader(self.STYLES, self.BREAKS)
+        self._reader.follow = self.FOLLOW
         self._state = type(self)._value
 
     def _value(self) -> bool:
@@ -159,16 +131,12 @@ class QuotedPairs(Pairs):
             return False
         self._pos, self._wanted = reader.read(self._buf, self._pos, self._final), reader.wanted
         self._out.say("arguments", reader.take())
-        if reader.want:
-            self._in_string(reader)
+        if not self._value_is_over(reader):
             return False
-        if reader.repair:
-            self._note("arguments: " + reader.repair)
-        self._reader = None
         self._state = type(self)._pairs
         return True
 
     def _finish(self) -> None:
         if self._open and self._reader is not None:
-            self._out.say("arguments", self._reader.take() + self._reader.close())
+            self._out.say("arguments", self._reader.close())
         super()._finish()

@@ -23,7 +23,7 @@ from .raw import MOST_KEYS, PYTHON, WHOLE_ARGUMENTS, string_in
 from .schema import item_of, keys_of, member_of, parameters_of, types_by_items, types_of
 from .signs import Signs
 from .transcript import Transcript
-from .values import ESCAPE, FollowedReader, Reader, Style, escaped, literal_of, text_of
+from .values import ESCAPE, FollowedReader, Reader, Style, escaped, literal_of, text_of, unwrapped
 
 if TYPE_CHECKING:
     from .message import Message
@@ -304,10 +304,7 @@ class _Mapper:
         value = first(node, *LOOSE)
         if value is None or value.end < len(self.text):
             return False
-        reader = Reader(self.styles)
-        reader.read(self.of(value), 0, True)
-        reader.take()
-        return bool(reader.close())
+        return bool(read_whole(Reader(self.styles), self.of(value))[1])
 
     def plain(self, node: Node) -> str:
         """The text of a slot: inside quotes where it has some."""
@@ -336,27 +333,20 @@ class _Mapper:
         if kind == "object":
             return self.json(value)
         text = self.string(value) if kind == "string" else self.read(self.of(value), over=value.end < len(self.text))
-        return text if kind == "loose_object" else self.unwrapped(text)
+        inside = text if kind == "loose_object" else unwrapped(text, self.styles)
+        if inside is None and text not in ("null", '""'):
+            self.keep(text)  # no arguments, so it is content
+        return "{}" if inside is None else inside
 
     def read(self, text: str, *, whole: bool = False, over: bool = False) -> str:
         """A loose value, repaired as the generated parsers do it.  `whole`: nothing follows a value; `over`: the output
         goes on behind it."""
-        reader = FollowedReader(self.styles, WHOLE) if whole else Reader(self.styles)
-        reader.read(text, 0, True)
-        said, closing = reader.take(), reader.close()
+        reader = FollowedReader(self.styles) if whole else Reader(self.styles)
+        reader.follow = WHOLE
+        said, closing = read_whole(reader, text)
         if closing and not over:
             self.incomplete = self.in_call = True
         return said + closing
-
-    def unwrapped(self, text: str) -> str:
-        """Arguments written as a string that holds an object; any other value is no arguments, so it is content."""
-        inside = text_of(text) if text[:1] == '"' else ""
-        reader = Reader(self.styles)
-        if inside.lstrip()[:1] == "{" and not inside[reader.read(inside, 0, True) :].strip():
-            return reader.take() + reader.close()
-        if text not in ("null", '""'):
-            self.keep(text)
-        return "{}"
 
     # Values as JSON
 
@@ -507,6 +497,12 @@ class _Mapper:
         if types is not None and TYPES[kind] not in types:
             return None
         return self.json(value)
+
+
+def read_whole(reader: Reader, text: str) -> tuple[str, str]:
+    """A value that ends with the text, and what closes it where it was cut off."""
+    reader.read(text, 0, True)
+    return reader.take(), reader.close()
 
 
 def listed(values: Sequence[str], types: Types) -> str:

@@ -148,8 +148,8 @@ class RawPairs(Pairs):
 
     def _value(self) -> bool:
         # value = text VALUE_END
-        if self._eat:
-            self._eat_space()
+        if self._space:
+            self._skip_space()
         buf, pos = self._buf, self._pos
         mark = self._end.find(buf, pos)
         if self.NEXT_PAIR:

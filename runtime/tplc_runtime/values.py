@@ -32,7 +32,8 @@ WORD = Pattern(r"[^,\n\]}]+")
 SPACE = Pattern(r"[^\S \t\n\r]")  # none of the four kinds that JSON knows
 JSON_WORDS = ("true", "false", "null")
 JSON_WORD = Pattern(r"[\w.+-]+")
-HELD = 256  # more than any sign is long
+JSON_LITERAL = Pattern(rf"(?:true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])")
+LONGEST_SIGN = 256  # more than any sign is long
 LONGEST_FOLLOW = 160  # what shows that a value has ended, in characters
 
 
@@ -97,6 +98,8 @@ class Style:
     """How values are written: `strings` as (open, close, escape), `words` for true, false and null, `signs` in the
     places of JSON's `[ , ] { : , }`."""
 
+    PLAIN: ClassVar[bool] = False
+
     def __init__(
         self,
         strings: Sequence[tuple[str, str, str]],
@@ -118,14 +121,21 @@ class Style:
         is_json = '"' in self.strings and self.strings['"'].escape == "json" and "".join(signs) == "[,]{:,}"
         is_json = is_json and all(words.get(word) == word for word in JSON_WORDS)
         self.is_json = is_json and '"' not in self.begins and self.usual == '"' and not bare_keys
-        # A plain key without quotes, a plain value, or both: most tokens of a dialect with quotes of its own.
-        key, values = r"([^\W\d]\w{0,63}):" if bare_keys else "((?!))", "|".join(filter(str.isalnum, words)) or "(?!)"
-        value = rf"({values}|{NUMBER.pattern})(?=[,\]}}])"
-        self.plain = Pattern(f"{key}(?:{value})?|{value}" if "".join(signs) == "[,]{:,}" else "(?!)")
+        if self.PLAIN:
+            # A plain key without quotes, a plain value, or both: most tokens of a dialect with quotes of its own.
+            key, either = r"([^\W\d]\w{0,63}):" if bare_keys else "((?!))", "|".join(filter(str.isalnum, words))
+            value = rf"({either or '(?!)'}|{NUMBER.pattern})(?=[,\]}}])"
+            self.plain = Pattern(f"{key}(?:{value})?|{value}" if "".join(signs) == "[,]{:,}" else "(?!)")
         follow = "|".join(re.escape(sign) for sign, token in self.tokens.items() if token in ",]}:")
         self.follow = Pattern(rf"\s{{0,16}}(?:{follow}|\)|\Z)")
         self.literal = Pattern("|".join([*map(re.escape, sorted(words, key=len, reverse=True)), NUMBER.pattern]))
         self.key_end = Pattern(rf"[\n}}]|{re.escape(signs[4])}|\Z")
+
+
+class PlainStyle(Style):
+    """One whose keys or words JSON has not, so that they are read a whole token at a time."""
+
+    PLAIN: ClassVar[bool] = True
 
 
 class Reader(Copied):
@@ -134,8 +144,8 @@ class Reader(Copied):
     `breaks`: markers that stand in no value but inside a string; they close what is open.
     """
 
-    FOLLOWED: ClassVar[bool] = False  # what follows the value says where it ends
-    follow: tuple[Pattern, ...] = ()
+    FOLLOWED: ClassVar[bool] = False
+    follow: tuple[Pattern, ...] = ()  # what may follow the value: a pattern, and one for the output's end
 
     def __init__(self, styles: tuple[Style, Style, Style], breaks: Marks = NO_MARKS) -> None:
         self.breaks, self.first = breaks, breaks.first
@@ -153,7 +163,7 @@ class Reader(Copied):
         self.floor = 0  # what is deeper is read for its text alone
 
     def _new(self) -> Any:
-        return Reader(self.styles)
+        return type(self)(self.styles)
 
     def take(self) -> str:
         text = "".join(self.out)
@@ -170,44 +180,45 @@ class Reader(Copied):
                 if pos == stop or (self.waits and not final):
                     break
             if self.string is not None:
-                start, pos = pos, self._inside(buf, pos, final, self.string)
-                if pos == start and self.string is not None:
-                    break
-                continue
-            if len(self.stack) > self.floor and (end := self._plain(buf, pos)) > pos:
-                pos = end
-                continue
-            match = self.style.token.match(buf, pos)
-            if match is None:
-                break
-            text, end = match.group(), match.end()
-            if text[0] in self.first and self.stack:
-                if not final and self.breaks.begins(buf, pos):
-                    break
-                if self.breaks.find(buf, pos, anchored=True):
-                    self._repaired("missing closing bracket")
-                    self._pop()
-                    continue
-            if match.lastindex == 1:
-                if self.stack:
-                    (self.comma or self.out).append(SPACE.sub(" ", text))
-            elif match.lastindex == 2:
-                if text in self.style.begins and stop - pos < HELD and buf[pos:] in self.style.begins and not final:
-                    break
-                token = self.style.tokens[text]
-                if self.FOLLOWED and not self.stack and token not in '"[{':
-                    self._no_value()
-                    break
-                if token in "[{" and self.want == "value" and stop - pos > 64 and self._at_top():
-                    end = self._whole(buf, pos) or end
-                if self.want and not (end > match.end()):
-                    self._sign(token, text)
+                end = self._inside(buf, pos, final, self.string)
+                end = -1 if end == pos and self.string is not None else end
             else:
-                end = self._word(buf, pos, self.style.word_end.search(buf, end).start(), final)
-                if end == pos:
-                    break
+                end = self._token(buf, pos, final)
+            if end < 0:
+                break
             pos = end
         return pos
+
+    def _token(self, buf: str, pos: int, final: bool) -> int:
+        """The end of the token that begins here; -1 where more input is needed."""
+        if self.style.PLAIN and len(self.stack) > self.floor and (plain := self._plain(buf, pos)) > pos:
+            return plain
+        match = self.style.token.match(buf, pos)
+        text: str = match.group()
+        end: int = match.end()
+        if text[0] in self.first and self.stack:
+            if not final and self.breaks.begins(buf, pos):
+                return -1
+            if self.breaks.find(buf, pos, anchored=True):
+                self._repaired("missing closing bracket")
+                self._pop()
+                return pos
+        if match.lastindex == 3:
+            return self._word(buf, pos, self.style.word_end.search(buf, end).start(), final)
+        if match.lastindex == 1:
+            if self.stack:
+                (self.comma or self.out).append(SPACE.sub(" ", text))
+            return end
+        rest = len(buf) - pos
+        if text in self.style.begins and rest < LONGEST_SIGN and buf[pos:] in self.style.begins and not final:
+            return -1
+        token = self.style.tokens[text]
+        if self.FOLLOWED and not self.stack and token not in '"[{':
+            return self._no_value(pos)
+        whole = self._whole(buf, pos) if token in "[{" and self.want == "value" and rest > 64 else 0
+        if not whole:
+            self._sign(token, text)
+        return whole or end
 
     def regular(self, buf: str, pos: int, stop: int) -> int:
         """The end of JSON as it should be: up to what is not, or takes a closer look, or closes what is read.  A comma
@@ -218,23 +229,19 @@ class Reader(Copied):
             return pos
         while pos < stop:
             if string is not None:
-                end = quoting.body.match(buf, pos).end()
-                if end < stop and buf[end] == '"':
-                    pos = end + 1
-                    string, want = None, "colon" if want in ("key", "member") else "comma"
-                    continue
-                if end == pos:
+                start, pos = pos, quoting.body.match(buf, pos).end()
+                if pos < stop and buf[pos] == '"':
+                    string, want, pos = None, "colon" if want in ("key", "member") else "comma", pos + 1
+                elif pos == start:
                     self.waits = buf[pos] == "\\" and PART_OF_ESCAPE.match(buf, pos) is not None
                     break
-                pos = end
                 continue
             sign = buf[pos]
-            if sign in " \n\r\t":
-                pos += 1
-                continue
             if sign in self.first:
                 break
-            if sign == '"' and want not in ("colon", "comma"):
+            if sign in " \n\r\t":
+                pass
+            elif sign == '"' and want not in ("colon", "comma"):
                 string, comma = quoting, -1
             elif sign == "," and want == "comma":
                 comma, want = pos, "value" if stack[-1] == "[" else "member"
@@ -245,29 +252,22 @@ class Reader(Copied):
                 if opened != ("[" if sign == "]" else "{"):
                     self.waits = pos + 1 == stop and self.floor > 0  # what is around it mostly ends at once
                     break
-                self.lists -= stack.pop() == "["
-                want = "comma"
+                want, self.lists = "comma", self.lists - (stack.pop() == "[")
             elif want not in ("value", "item"):
                 break
             elif sign in "[{":
                 self._open(sign)
                 want, comma = self.want, -1
             else:
-                word = JSON_WORD.match(buf, pos)
-                if word is None or word.end() == stop:
-                    self.waits = word is not None and self.breaks.wordless
+                literal = JSON_LITERAL.match(buf, pos)
+                if literal is None:
+                    self.waits = self.breaks.wordless and JSON_WORD.fullmatch(buf, pos) is not None
                     break
-                text, end = word.group(), word.end()
-                if buf[end] not in ",]} \n\r\t" or not (text in JSON_WORDS or NUMBER.fullmatch(text)):
-                    break
-                want, comma, pos = "comma", -1, end
-                continue
+                want, comma, pos = "comma", -1, literal.end() - 1
             pos += 1
-        self.waits = self.waits or pos == stop
-        if comma >= 0:
-            pos, want = comma, "comma"
-        self.want, self.string = want, string
-        return pos
+        self.string, self.waits = string, self.waits or pos == stop
+        self.want = want if comma < 0 else "comma"
+        return pos if comma < 0 else comma
 
     def _plain(self, buf: str, pos: int) -> int:
         """The end of a plain key with its colon, of a plain value, or of both, where one stands and may stand."""
@@ -295,7 +295,8 @@ class Reader(Copied):
         return not self.stack
 
     def _whole(self, buf: str, pos: int) -> int:
-        end = json_end(buf, pos) if self.style.is_json else 0
+        """The end of all that is read, where it is JSON as it should be, and all of it has come; 0 otherwise."""
+        end = json_end(buf, pos) if self.style.is_json and self._at_top() else 0
         if end:
             self._begin()
             self.out.append(buf[pos:end])
@@ -305,10 +306,11 @@ class Reader(Copied):
     def _repaired(self, what: str) -> None:
         self.repair = self.repair or what
 
-    def _no_value(self) -> None:
+    def _no_value(self, pos: int) -> int:
         self._repaired("missing value")
         self.out.append("null")
         self.want = ""
+        return pos
 
     def _begin(self) -> None:
         """A value or a key begins: write what must stand before it."""
@@ -368,7 +370,7 @@ class Reader(Copied):
         self._end()
 
     def _word(self, buf: str, pos: int, end: int, final: bool) -> int:
-        """A word: a literal, a key without quotes, or else a string without quotes."""
+        """A word: a literal, a key without quotes, or else a string without quotes; -1: more input is needed."""
         bare_key = self.want in ("key", "member") or (self.want == "comma" and self.stack[-1] == "{")
         if bare_key:
             key_end = self.style.key_end.search(buf, pos).start()
@@ -383,21 +385,20 @@ class Reader(Copied):
                 end = follow.start() if follow else len(buf)
                 # What comes may show that it ends before that.
                 if not final and len(buf) - end < LONGEST_FOLLOW:
-                    return pos
+                    return -1
         breaks = self.stack and not (bare_key and self.style.bare_keys)
         end = self._before_break(buf, pos, end, final) if breaks else end
         if (end == len(buf) or (breaks and end == pos)) and not final:
-            return pos
+            return -1
         if end == pos:
-            self._no_value()
-            return pos
+            return self._no_value(pos)
         literal = None if bare_key else literal_of(buf[pos:end].rstrip(), self.style.words)
         if literal is None:
             if not bare_key and (self.stack or not self.FOLLOWED):
                 end = getattr(WORD.match(buf, pos), "end", lambda: end)()
                 end = self._before_break(buf, pos, end, final) if breaks else end
                 if end in (pos, len(buf)) and not final:
-                    return pos
+                    return -1
             if not (bare_key and self.style.bare_keys):
                 self._repaired("missing quotes")
             literal = '"' + escaped(buf[pos:end].rstrip()) + '"'
@@ -455,7 +456,7 @@ class Reader(Copied):
         return int(match.end())
 
     def close(self) -> str:
-        """The rest of a value that was cut off."""
+        """What is not taken yet of a value that was cut off, and what closes it."""
         if self.string is not None:
             self.string = None
             self.out.append('"')
@@ -469,18 +470,17 @@ class Reader(Copied):
 
 
 class FollowedReader(Reader):
-    """`follow` is what may follow the value, where that is not obvious: a pattern, and one for the output's end."""
+    """What may follow the value says where it ends, for that is not obvious."""
 
     FOLLOWED: ClassVar[bool] = True
 
-    def __init__(
-        self, styles: tuple[Style, Style, Style], follow: tuple[Pattern, Pattern], breaks: Marks = NO_MARKS
-    ) -> None:
-        super().__init__(styles, breaks)
-        self.follow = follow
 
-    def _new(self) -> Any:
-        return FollowedReader(self.styles, (self.follow[0], self.follow[1]))
+def unwrapped(text: str, styles: tuple[Style, Style, Style]) -> str | None:
+    """The object that a JSON string holds; None where it holds none."""
+    inside, reader = text_of(text) if text[:1] == '"' else "", Reader(styles)
+    if inside.lstrip()[:1] == "{" and not inside[reader.read(inside, 0, True) :].strip():
+        return reader.close()
+    return None
 
 
 def unescaped(match: re.Match[str]) -> str:

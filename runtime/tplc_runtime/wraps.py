@@ -25,7 +25,7 @@ class Wraps(RawPairs):
     def _value(self) -> bool:
         # value = WRAP[0] text WRAP[1] VALUE_END | text VALUE_END
         if not self._wrap:
-            self._eat_space()
+            self._skip_space()
             start = next_char(self._buf, self._pos)
             opened = self._buf[start : start + len(self.WRAP[0])]
             if opened != self.WRAP[0] and self.WRAP[0].startswith(opened) and not self._final:

@@ -35,7 +35,7 @@ from typing import Any
 from tests.fuzz.formats import Format
 from tplc.verify.artifact import load_module
 
-TEXT_STATES = ("_start", "_content", "_reasoning", "_held_text")
+TEXT_STATES = ("_start", "_content", "_reasoning")
 VALUE_STATES = ("_arguments", "_object", "_value")
 PAIR_STATES = ("_pairs", "_element")
 STATES = (*TEXT_STATES, *VALUE_STATES, *PAIR_STATES, "_call", "_after_call")

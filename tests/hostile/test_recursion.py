@@ -24,14 +24,14 @@ DEEP = 10_000
 FRAMES = 60  # of a parser at work, its states and readers in one another
 
 # Copies hold copies of the parser's own parts: its transcript, its reader, its fence.
-COPIES = {"Copied.copy", "Machine.copy", "Transcript.copy"}
-OF_A_PARSER = ([COPIES], [{*COPIES, "CallObjects.copy"}], [{*COPIES, "HoldingTranscript.copy"}])
+COPIES = {"Copied.copy", "Transcript.copy"}
+OF_A_PARSER = ([COPIES], [{*COPIES, "HoldingTranscript.copy"}])
 # Beside the parsers.  The mapper walks the tree of an engine that refuses more than a hundred levels; one function of
 # the class around parsers calls the parser's of the same name.
 BESIDE = {
     "peg_mapper.py": [
         {"_Mapper.argument", "_Mapper.element", "_Mapper.gathered", "_Mapper.members", "_Mapper.pair"},
-        {"_Mapper.read"},  # the reader's
+        {"_Mapper.read", "read_whole"},  # the reader's
         {
             "_Mapper.tool_calls",
             "_Mapper.turn",

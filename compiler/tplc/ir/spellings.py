@@ -22,6 +22,7 @@ class Spelling:
     words: tuple[tuple[str, str], ...]
     signs: tuple[str, ...]
     bare_keys: bool
+    as_json: bool  # the template writes what JSON writes, whatever is read besides
 
 
 def spellings_of(tools: Tools, *, also_python: bool) -> tuple[Spelling, Spelling, Spelling]:
@@ -44,7 +45,9 @@ def spelling_of(style: ValueStyle, *, also_python: bool) -> Spelling:
         words = _PYTHON_WORDS | words
     signs = tuple(sign or usual for sign, usual in zip(signs_of(style), JSON_SIGNS, strict=True))
     known = tuple((word, meaning) for word, meaning in words.items() if word)
-    return Spelling(tuple(strings.values()), known, signs, not style.key_open)
+    as_json = own == [('"', '"', "json")] and signs == JSON_SIGNS and style.key_open == '"'
+    as_json = as_json and (style.true, style.false, style.null) == ("true", "false", "null")
+    return Spelling(tuple(strings.values()), known, signs, not style.key_open, as_json)
 
 
 def signs_of(style: ValueStyle) -> tuple[str, ...]:

@@ -174,6 +174,26 @@ class CallForm:
         return tuple(text for text in self.last if is_distinctive(text)) if self.ends_turn else ()
 
     @property
+    def behind(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """What counts after a call, where more of them may come, by kind; a closer that opens the next is both."""
+        joined = [f"{sign}{text}" for sign in self.joints for text in self.inner]
+        return (
+            ("tail", (self.tail[0],) if self.tail is not None else ()),
+            ("call", (*self.inner, *self.openers, *joined)),
+            ("separator", self.separators),
+            ("section", self.section_ends if self.unmarked else ()),
+            ("closed", self.last),
+            ("close", self.closers),
+        )
+
+    @property
+    def longer_than_closers(self) -> tuple[str, ...]:
+        """Of those the ones that begin with a whole closer: as much of one as the output has is no text."""
+        pieces = {"".join(text.split()) for text in self.closers} - {""}
+        spelled = {text.strip(): "".join(text.split()) for _, texts in self.behind for text in texts}
+        return tuple(text for text, whole in spelled.items() if any(_is_longer(whole, piece) for piece in pieces))
+
+    @property
     def usual_next(self) -> tuple[str, ...]:
         """What stands between two calls as the template writes them, and what opens the second up to its first slot,
         with and without what closes the first; none where that is no row of markers that are told apart."""
@@ -215,6 +235,10 @@ class CallForm:
     def unmarked(self) -> bool:
         """Nothing but white space shows that another call follows."""
         return not (self.fields or self.inner or self.separators)
+
+
+def _is_longer(text: str, piece: str) -> bool:
+    return text.startswith(piece) and text != piece
 
 
 @dataclass(frozen=True, slots=True)

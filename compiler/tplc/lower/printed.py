@@ -145,7 +145,7 @@ def _styles(styles: Sequence[Spelling]) -> Iterator[str]:
         strings = " or ".join(f"{quoted(start)} {quoted(end)} ({escape})" for start, end, escape in style.strings)
         signs = " ".join(style.signs)
         yield f"values in {places} = {strings or 'raw'}{'' if signs == _SIGNS else f', signs {signs}'}" + (
-            ", bare keys" if style.bare_keys else ""
+            ", bare keys" * style.bare_keys + ", as JSON" * style.as_json
         )
         yield f"words in {places} = " + ", ".join(f"{word} {meaning}" for word, meaning in sorted(style.words))
 

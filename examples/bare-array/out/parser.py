@@ -289,7 +289,8 @@ WORD = Pattern(r"[^,\n\]}]+")
 SPACE = Pattern(r"[^\S \t\n\r]")  # none of the four kinds that JSON knows
 JSON_WORDS = ("true", "false", "null")
 JSON_WORD = Pattern(r"[\w.+-]+")
-HELD = 256  # more than any sign is long
+JSON_LITERAL = Pattern(rf"(?:true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])")
+LONGEST_SIGN = 256  # more than any sign is long
 LONGEST_FOLLOW = 160  # what shows that a value has ended, in characters
 
 
@@ -375,10 +376,6 @@ class Style:
         is_json = '"' in self.strings and self.strings['"'].escape == "json" and "".join(signs) == "[,]{:,}"
         is_json = is_json and all(words.get(word) == word for word in JSON_WORDS)
         self.is_json = is_json and '"' not in self.begins and self.usual == '"' and not bare_keys
-        # A plain key without quotes, a plain value, or both: most tokens of a dialect with quotes of its own.
-        key, values = r"([^\W\d]\w{0,63}):" if bare_keys else "((?!))", "|".join(filter(str.isalnum, words)) or "(?!)"
-        value = rf"({values}|{NUMBER.pattern})(?=[,\]}}])"
-        self.plain = Pattern(f"{key}(?:{value})?|{value}" if "".join(signs) == "[,]{:,}" else "(?!)")
         follow = "|".join(re.escape(sign) for sign, token in self.tokens.items() if token in ",]}:")
         self.follow = Pattern(rf"\s{{0,16}}(?:{follow}|\)|\Z)")
         self.literal = Pattern("|".join([*map(re.escape, sorted(words, key=len, reverse=True)), NUMBER.pattern]))
@@ -391,8 +388,8 @@ class Reader(Copied):
     `breaks`: markers that stand in no value but inside a string; they close what is open.
     """
 
-    FOLLOWED: ClassVar[bool] = False  # what follows the value says where it ends
-    follow: tuple[Pattern, ...] = ()
+    FOLLOWED: ClassVar[bool] = False
+    follow: tuple[Pattern, ...] = ()  # what may follow the value: a pattern, and one for the output's end
 
     def __init__(self, styles: tuple[Style, Style, Style], breaks: Marks = NO_MARKS) -> None:
         self.breaks, self.first = breaks, breaks.first
@@ -410,7 +407,7 @@ class Reader(Copied):
         self.floor = 0  # what is deeper is read for its text alone
 
     def _new(self) -> Any:
-        return Reader(self.styles)
+        return type(self)(self.styles)
 
     def take(self) -> str:
         text = "".join(self.out)
@@ -427,41 +424,41 @@ class Reader(Copied):
                 if pos == stop or (self.waits and not final):
                     break
             if self.string is not None:
-                start, pos = pos, self._inside(buf, pos, final, self.string)
-                if pos == start and self.string is not None:
-                    break
-                continue
-            if len(self.stack) > self.floor and (end := self._plain(buf, pos)) > pos:
-                pos = end
-                continue
-            match = self.style.token.match(buf, pos)
-            if match is None:
-                break
-            text, end = match.group(), match.end()
-            if text[0] in self.first and self.stack:
-                if not final and self.breaks.begins(buf, pos):
-                    break
-                if self.breaks.find(buf, pos, anchored=True):
-                    self._repaired("missing closing bracket")
-                    self._pop()
-                    continue
-            if match.lastindex == 1:
-                if self.stack:
-                    (self.comma or self.out).append(SPACE.sub(" ", text))
-            elif match.lastindex == 2:
-                if text in self.style.begins and stop - pos < HELD and buf[pos:] in self.style.begins and not final:
-                    break
-                token = self.style.tokens[text]
-                if token in "[{" and self.want == "value" and stop - pos > 64 and self._at_top():
-                    end = self._whole(buf, pos) or end
-                if self.want and not (end > match.end()):
-                    self._sign(token, text)
+                end = self._inside(buf, pos, final, self.string)
+                end = -1 if end == pos and self.string is not None else end
             else:
-                end = self._word(buf, pos, self.style.word_end.search(buf, end).start(), final)
-                if end == pos:
-                    break
+                end = self._token(buf, pos, final)
+            if end < 0:
+                break
             pos = end
         return pos
+
+    def _token(self, buf: str, pos: int, final: bool) -> int:
+        """The end of the token that begins here; -1 where more input is needed."""
+        match = self.style.token.match(buf, pos)
+        text: str = match.group()
+        end: int = match.end()
+        if text[0] in self.first and self.stack:
+            if not final and self.breaks.begins(buf, pos):
+                return -1
+            if self.breaks.find(buf, pos, anchored=True):
+                self._repaired("missing closing bracket")
+                self._pop()
+                return pos
+        if match.lastindex == 3:
+            return self._word(buf, pos, self.style.word_end.search(buf, end).start(), final)
+        if match.lastindex == 1:
+            if self.stack:
+                (self.comma or self.out).append(SPACE.sub(" ", text))
+            return end
+        rest = len(buf) - pos
+        if text in self.style.begins and rest < LONGEST_SIGN and buf[pos:] in self.style.begins and not final:
+            return -1
+        token = self.style.tokens[text]
+        whole = self._whole(buf, pos) if token in "[{" and self.want == "value" and rest > 64 else 0
+        if not whole:
+            self._sign(token, text)
+        return whole or end
 
     def regular(self, buf: str, pos: int, stop: int) -> int:
         """The end of JSON as it should be: up to what is not, or takes a closer look, or closes what is read.  A comma
@@ -472,23 +469,19 @@ class Reader(Copied):
             return pos
         while pos < stop:
             if string is not None:
-                end = quoting.body.match(buf, pos).end()
-                if end < stop and buf[end] == '"':
-                    pos = end + 1
-                    string, want = None, "colon" if want in ("key", "member") else "comma"
-                    continue
-                if end == pos:
+                start, pos = pos, quoting.body.match(buf, pos).end()
+                if pos < stop and buf[pos] == '"':
+                    string, want, pos = None, "colon" if want in ("key", "member") else "comma", pos + 1
+                elif pos == start:
                     self.waits = buf[pos] == "\\" and PART_OF_ESCAPE.match(buf, pos) is not None
                     break
-                pos = end
                 continue
             sign = buf[pos]
-            if sign in " \n\r\t":
-                pos += 1
-                continue
             if sign in self.first:
                 break
-            if sign == '"' and want not in ("colon", "comma"):
+            if sign in " \n\r\t":
+                pass
+            elif sign == '"' and want not in ("colon", "comma"):
                 string, comma = quoting, -1
             elif sign == "," and want == "comma":
                 comma, want = pos, "value" if stack[-1] == "[" else "member"
@@ -499,46 +492,22 @@ class Reader(Copied):
                 if opened != ("[" if sign == "]" else "{"):
                     self.waits = pos + 1 == stop and self.floor > 0  # what is around it mostly ends at once
                     break
-                self.lists -= stack.pop() == "["
-                want = "comma"
+                want, self.lists = "comma", self.lists - (stack.pop() == "[")
             elif want not in ("value", "item"):
                 break
             elif sign in "[{":
                 self._open(sign)
                 want, comma = self.want, -1
             else:
-                word = JSON_WORD.match(buf, pos)
-                if word is None or word.end() == stop:
-                    self.waits = word is not None and self.breaks.wordless
+                literal = JSON_LITERAL.match(buf, pos)
+                if literal is None:
+                    self.waits = self.breaks.wordless and JSON_WORD.fullmatch(buf, pos) is not None
                     break
-                text, end = word.group(), word.end()
-                if buf[end] not in ",]} \n\r\t" or not (text in JSON_WORDS or NUMBER.fullmatch(text)):
-                    break
-                want, comma, pos = "comma", -1, end
-                continue
+                want, comma, pos = "comma", -1, literal.end() - 1
             pos += 1
-        self.waits = self.waits or pos == stop
-        if comma >= 0:
-            pos, want = comma, "comma"
-        self.want, self.string = want, string
-        return pos
-
-    def _plain(self, buf: str, pos: int) -> int:
-        """The end of a plain key with its colon, of a plain value, or of both, where one stands and may stand."""
-        want = self.want
-        comma = want == "comma" and buf[pos] == "," and "," not in self.first
-        if comma:
-            want = "value" if self.stack[-1] == "[" else "member"
-        match = self.style.plain.match(buf, pos + comma) if want not in ("colon", "comma") else None
-        if match is None or (match[1] is None) != (want in ("value", "item")) or not self.breaks.wordless:
-            return pos
-        self.out += [","] if comma else self.comma
-        self.comma.clear()
-        key, value = match[1], match[2] or match[3]
-        text = "" if key is None else f'"{key}":'
-        self.out.append(text if value is None else text + self.style.words.get(value, value))
-        self.want = "value" if value is None else "comma"
-        return int(match.end())
+        self.string, self.waits = string, self.waits or pos == stop
+        self.want = want if comma < 0 else "comma"
+        return pos if comma < 0 else comma
 
     def _open(self, sign: str) -> None:
         self.stack.append(sign)
@@ -549,7 +518,8 @@ class Reader(Copied):
         return not self.stack
 
     def _whole(self, buf: str, pos: int) -> int:
-        end = json_end(buf, pos) if self.style.is_json else 0
+        """The end of all that is read, where it is JSON as it should be, and all of it has come; 0 otherwise."""
+        end = json_end(buf, pos) if self.style.is_json and self._at_top() else 0
         if end:
             self._begin()
             self.out.append(buf[pos:end])
@@ -559,10 +529,11 @@ class Reader(Copied):
     def _repaired(self, what: str) -> None:
         self.repair = self.repair or what
 
-    def _no_value(self) -> None:
+    def _no_value(self, pos: int) -> int:
         self._repaired("missing value")
         self.out.append("null")
         self.want = ""
+        return pos
 
     def _begin(self) -> None:
         """A value or a key begins: write what must stand before it."""
@@ -622,7 +593,7 @@ class Reader(Copied):
         self._end()
 
     def _word(self, buf: str, pos: int, end: int, final: bool) -> int:
-        """A word: a literal, a key without quotes, or else a string without quotes."""
+        """A word: a literal, a key without quotes, or else a string without quotes; -1: more input is needed."""
         bare_key = self.want in ("key", "member") or (self.want == "comma" and self.stack[-1] == "{")
         if bare_key:
             key_end = self.style.key_end.search(buf, pos).start()
@@ -630,17 +601,16 @@ class Reader(Copied):
         breaks = self.stack and not (bare_key and self.style.bare_keys)
         end = self._before_break(buf, pos, end, final) if breaks else end
         if (end == len(buf) or (breaks and end == pos)) and not final:
-            return pos
+            return -1
         if end == pos:
-            self._no_value()
-            return pos
+            return self._no_value(pos)
         literal = None if bare_key else literal_of(buf[pos:end].rstrip(), self.style.words)
         if literal is None:
             if not bare_key and (self.stack or not self.FOLLOWED):
                 end = getattr(WORD.match(buf, pos), "end", lambda: end)()
                 end = self._before_break(buf, pos, end, final) if breaks else end
                 if end in (pos, len(buf)) and not final:
-                    return pos
+                    return -1
             if not (bare_key and self.style.bare_keys):
                 self._repaired("missing quotes")
             literal = '"' + escaped(buf[pos:end].rstrip()) + '"'
@@ -696,7 +666,7 @@ class Reader(Copied):
         return int(match.end())
 
     def close(self) -> str:
-        """The rest of a value that was cut off."""
+        """What is not taken yet of a value that was cut off, and what closes it."""
         if self.string is not None:
             self.string = None
             self.out.append('"')
@@ -707,6 +677,14 @@ class Reader(Copied):
             self._pop()
         self.want = ""
         return self.take()
+
+
+def unwrapped(text: str, styles: tuple[Style, Style, Style]) -> str | None:
+    """The object that a JSON string holds; None where it holds none."""
+    inside, reader = text_of(text) if text[:1] == '"' else "", Reader(styles)
+    if inside.lstrip()[:1] == "{" and not inside[reader.read(inside, 0, True) :].strip():
+        return reader.close()
+    return None
 
 
 def unescaped(match: re.Match[str]) -> str:
@@ -926,6 +904,7 @@ def next_char(buf: str, pos: int) -> int:
 
 
 class Machine(Copied):
+    TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
     CALLS: ClassVar[bool] = False  # there are some
@@ -940,8 +919,12 @@ class Machine(Copied):
     BREAKS: ClassVar[Marks] = NO_MARKS  # markers that no name holds, and no value outside of a string
     USUAL_NEXT: ClassVar[Sequence[Any]] = ()  # what usually comes after a call
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
-    _reader: Any = None  # of a value in a dialect with quotes
+    STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
+    _reader: Reader | None = None  # and what reads one
+    _written = ""  # what the arguments begin with
     ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
+    _content: ClassVar[Callable[[Any], bool]]  # the states that all parsers have, and all with calls
+    _after_call: ClassVar[Callable[[Any], bool]]
 
     def __init__(
         self,
@@ -959,7 +942,7 @@ class Machine(Copied):
         self._tools = parameters_of(tools)
         self._long_names = "\n" in "".join(self._tools)
         self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
-        self._out = self._transcript(json_content)
+        self._out = self.TRANSCRIPT(json_content)
         # Input: _buf from _pos on is not consumed; _base is its offset, negative for what the prompt holds.
         self._buf, self._pos, self._base = "", 0, 0
         self._parts: list[str] = []  # text that is not looked at before _wanted characters of it have come
@@ -970,14 +953,14 @@ class Machine(Copied):
         self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is said as it comes
         self._final = False
         # Where in the turn the machine is.
-        self._state: Callable[[Any], bool] = self._first_state()
+        self._state: Callable[[Any], bool] = type(self)._content
         self._back, self._back_kind = self._state, "content"  # where to go on when a call turns out to be none
         self._mark = NO_MARK
         self._skip = 0  # the length of the opener of the call that is tried
         self._open = False  # the last call is not complete
         self._closed = False  # its closing marker has come
         self._unclosed = False  # its arguments have ended, the last of its closers has not come
-        self._eat = self.SPACE  # white space of the template that may still come
+        self._space = self.SPACE  # white space of the template that may still come
         self._fresh = True  # nothing but white space has come in this part
         self._line_start = True
         self._literal = False  # after a call that was none: its closers are text
@@ -990,22 +973,6 @@ class Machine(Copied):
         self._plain_to: Callable[[str], int] = len
         self._passed: list[str] = []
         self._consume_head(prompt, continue_final_message)
-
-    def _transcript(self, json_content: bool) -> Transcript:
-        return Transcript(json_content)
-
-    def copy(self) -> Any:
-        self._settle()
-        return super().copy()
-
-    def _first_state(self) -> Callable[[Any], bool]:
-        return type(self)._content
-
-    def _content(self) -> bool:
-        raise NotImplementedError
-
-    def _after_call(self) -> bool:
-        raise NotImplementedError
 
     # The prompt
 
@@ -1032,9 +999,6 @@ class Machine(Copied):
             self._wanted = 0
 
     # Input and output
-
-    def feed(self, chunk: str) -> list[Delta]:
-        return self._advance(chunk)
 
     def finish(self) -> list[Delta]:
         if self._final:
@@ -1077,12 +1041,9 @@ class Machine(Copied):
         if stop < 0:
             return self._advance(chunk)
         self._buf, text = text[stop:], text[:stop]
-        if kind == "arguments":
-            self._plain_value = self._buf == ""
-        elif kind != "value":
-            self._plain_text = self.HOLDS or self._buf == ""
-        if text != "":
-            self._passed.append(text)
+        self._plain_value = kind == "arguments" and self._buf == ""
+        self._plain_text = kind not in ("arguments", "value") and (self.HOLDS or self._buf == "")
+        self._passed.append(text)
         if text == "" or kind == "value":
             return []
         if kind != "arguments":
@@ -1091,10 +1052,12 @@ class Machine(Copied):
 
     def _regular(self, chunk: str) -> list[Delta]:
         """More of arguments in JSON as it should be: no state has to look at it."""
-        reader: Reader = self._reader
+        reader = self._reader
+        if reader is None:
+            return self._advance(chunk)
         buf = self._buf + chunk if self._buf != "" else chunk
         end = reader.regular(buf, 0, len(buf))
-        if not reader.waits or len(buf) - end > HELD:
+        if not reader.waits or len(buf) - end > LONGEST_SIGN:
             reader.out.append(buf[:end])
             self._buf, self._pos = buf, end
             return self._advance("")
@@ -1125,6 +1088,14 @@ class Machine(Copied):
         if len(reader.stack) > reader.floor and reader.style.is_json and not (reader.comma or reader.out):
             self._within, self._through = "arguments", type(self)._regular
 
+    def _say_arguments(self, text: str) -> None:
+        """Arguments may be written as a string that holds an object; any other text is none, so it is content."""
+        inside = text if self._written == "{" else unwrapped(text, self.STYLES)
+        if inside is None and text not in ("null", '""'):
+            self._note("the arguments are not an object")
+            self._out.say("content", text)
+        self._out.say("arguments", "{}" if inside is None else inside)
+
     def _advance(self, chunk: str) -> list[Delta]:
         if self._final and chunk:
             self._note("text after the output was finished")
@@ -1146,7 +1117,7 @@ class Machine(Copied):
         held = len(self._buf)
         if held > HELD_LIMIT and not self._final:
             self._wanted = max(self._wanted, held)
-        if self._eat or self._wanted or self._base < 0:
+        if self._space or self._wanted or self._base < 0:
             self._goes_on("")
         elif held:
             self._plain_value = False
@@ -1163,11 +1134,12 @@ class Machine(Copied):
         """What is no part of the message: a call that was cut before it had a name."""
         return "".join(self._out.texts["trailing"])
 
-    def _text(self, kind: str, start: int, end: int) -> None:
-        """Say text of the buffer; what the prompt already held is not said again."""
-        text = self._buf[start:end]
+    def _text(self, kind: str, end: int) -> None:
+        """Say the text up to `end`; what the prompt already held is not said again."""
+        text = self._buf[self._pos : end]
         self._line_start = at_line_start(text, self._line_start)
-        self._out.say(kind, text if self._echo else text[max(0, -self._base - start) :])
+        self._out.say(kind, text if self._echo else text[max(0, -self._base - self._pos) :])
+        self._pos = end
 
     def _note(self, text: str) -> None:
         if len(self.diagnostics) < 1000:
@@ -1177,8 +1149,8 @@ class Machine(Copied):
 
     def _until(self, marks: Marks, kind: str) -> str:
         """Say the text before the next marker as `kind`; the marker's kind, "" where more input is needed."""
-        if self._eat:
-            self._eat_space()
+        if self._space:
+            self._skip_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
         mark = marks.find(buf, pos)
         if self.AT_LINES or self.AT_ENDS:
@@ -1195,13 +1167,12 @@ class Machine(Copied):
         if mark is None or not found:
             # White space before the first text is dropped when a marker follows it, so it has to wait.
             if not blank:
-                self._text(kind, pos, end)
-                self._pos = end
+                self._text(kind, end)
                 looked_at = kind == "held" or (self._opener and not self._reasoning_on) or self._out.fence is not None
                 self._goes_on("" if looked_at else kind, marks.plain)
+            elif self._final and self._out.is_silent():
+                self._text(kind, end)
             elif self._final:
-                if self._out.is_silent():
-                    self._text(kind, pos, end)
                 self._pos = end
             return ""
         # White space alone is the answer where the turn ends behind it, and holds nothing else.
@@ -1209,7 +1180,7 @@ class Machine(Copied):
         literal = self._is_text(mark)
         lead = 0 if literal else end - pos if blank and not alone else lead_in(buf[pos:end], mark.lead)
         if not blank or literal or alone:
-            self._text(kind, pos, end - lead)
+            self._text(kind, end - lead)
         # A call may turn out to be text, and then the white space before it is text too.
         self._pos = end - lead if mark.kind in ("call", "line") else end
         self._mark = mark
@@ -1235,8 +1206,8 @@ class Machine(Copied):
     def _next(self, marks: Marks, usual: Sequence[Any] = ()) -> str | None:
         """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed.
         `usual`: what usually comes, which may hold several of the markers."""
-        if self._eat:
-            self._eat_space()
+        if self._space:
+            self._skip_space()
         buf, start = self._buf, NON_SPACE.search(self._buf, self._pos).start()
         mark = marks.find(buf, start, anchored=True)
         if not self._final and (mark is None or mark.longer):
@@ -1258,22 +1229,21 @@ class Machine(Copied):
         """The buffer has the beginning of this text from `start` on, and says nothing before all of it has come."""
         self._undecided, self._undecided_from = (self._buf[self._pos : start] + text[:-1]).startswith, self._pos
 
-    def _eat_space(self) -> None:
-        while self._eat and self._pos < len(self._buf):
-            comes = self._buf[self._pos] == self._eat[0]
-            self._pos, self._eat = self._pos + comes, self._eat[1:] if comes else ""
+    def _skip_space(self) -> None:
+        while self._space and self._pos < len(self._buf):
+            comes = self._buf[self._pos] == self._space[0]
+            self._pos, self._space = self._pos + comes, self._space[1:] if comes else ""
 
     def _drop(self, fresh: bool = True) -> None:
         """The marker only structures the turn."""
         self._pos += self._skip
-        self._eat = self._mark.trail
+        self._space = self._mark.trail
         self._fresh, self._literal = fresh, False
         self._line_start = self._line_start or fresh or self._mark.kind == "content"
 
     def _keep(self, kind: str) -> None:
         """The marker is text."""
-        self._text(kind, self._pos, self._pos + self._skip)
-        self._pos += self._skip
+        self._text(kind, self._pos + self._skip)
         self._fresh = False
 
     def _is_text(self, mark: Mark) -> bool:
@@ -1307,13 +1277,12 @@ class Machine(Copied):
                 if kind and self._calls_on:
                     self._state = type(self)._content
                     return True
-            self._eat = ""
+            self._space = ""
             self._pos = next_char(self._buf, self._pos)
             if self._pos < len(self._buf):
                 self._fresh = False
                 self._note("text after the end of the turn")
-        self._text("trailing", self._pos, len(self._buf))
-        self._pos = len(self._buf)
+        self._text("trailing", len(self._buf))
         return False
 
     # The end of the output
@@ -1329,8 +1298,7 @@ class Machine(Copied):
     def _cut_off(self) -> bool:
         """The output ends inside the markup of a call: what is left of it is no text."""
         self._cut("a call")
-        self._text("trailing", self._pos, len(self._buf))
-        self._pos = len(self._buf)
+        self._text("trailing", len(self._buf))
         return False
 
     def _cut(self, what: str) -> None:
@@ -1353,7 +1321,7 @@ class Machine(Copied):
             self._note("unknown tool " + name)
 
     def _close_call(self) -> bool:
-        self._open, self._closed, self._fresh, self._line_start, self._eat = False, False, True, True, ""
+        self._open, self._closed, self._fresh, self._line_start, self._space = False, False, True, True, ""
         self._unclosed = self.CLOSED
         self._state = type(self)._after_call
         return True
@@ -1382,22 +1350,6 @@ class Machine(Copied):
             self._cut("a call")
 
 
-class Objects(Machine):
-    STYLES: ClassVar[tuple[Style, Style, Style]]
-    _kind = ""  # how the arguments begin
-
-    def _unwrapped(self, text: str) -> str:
-        """Arguments written as a string that holds an object; any other text is no arguments, so it is content."""
-        inside = text_of(text) if text[:1] == '"' else ""
-        inner = Reader(self.STYLES)
-        if inside.lstrip()[:1] == "{" and not inside[inner.read(inside, 0, True) :].strip():
-            return inner.take() + inner.close()
-        if text not in ("null", '""'):
-            self._note("the arguments are not an object")
-            self._out.say("content", text)
-        return "{}"
-
-
 NO_FLOOR = sys.maxsize
 OBJECT_END = Pattern(r"\s*\}")
 
@@ -1405,11 +1357,9 @@ OBJECT_END = Pattern(r"\s*\}")
 class CallReader(Reader):
     """Pauses at every key, and at the end of every value that plays a role in a call."""
 
-    def __init__(
-        self, styles: tuple[Style, Style, Style], breaks: Marks, fields: Mapping[tuple[str, ...], str]
-    ) -> None:
+    def __init__(self, styles: tuple[Style, Style, Style], breaks: Marks = NO_MARKS) -> None:
         super().__init__(styles, breaks)
-        self.fields = fields
+        self.fields: Mapping[tuple[str, ...], str] = {}
         self.path: list[str] = []
         self.role = ""  # of the value that is read, which starts at this depth
         self.depth = 0
@@ -1428,9 +1378,6 @@ class CallReader(Reader):
         inside = self.role == "arguments" and len(self.stack) == 2 and self.stack[1] == "{" and self.string is None
         regular = self.style.is_json and not (self.repair or self.comma or "}" in self.first or early is not None)
         return inside and regular and self.want in ("comma", "key")
-
-    def _new(self) -> Any:
-        return CallReader(self.styles, self.breaks, self.fields)
 
     def _begin(self) -> None:
         super()._begin()
@@ -1473,7 +1420,7 @@ class CallReader(Reader):
         self.pause = True
 
 
-class CallObjects(Objects):
+class CallObjects(Machine):
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]]  # ("*",) stands for a name that is the key
     CLOSERS: ClassVar[Sequence[str]] = ()
 
@@ -1487,18 +1434,18 @@ class CallObjects(Objects):
         end = self._pos + self._skip
         end -= len(opened) * self._buf.endswith(opened, self._pos, end)  # it is left where the opener ends with it
         self._raw, self._raw_base = [self._buf[self._pos : end]], self._base + self._pos  # while it may still be text
-        self._pos, self._eat = end, ""
-        self._kind = ""
+        self._pos, self._space = end, ""
+        self._written = ""
         self._named = False
         self._early: str | None = None  # arguments that came before the name
         self._call_id: str | None = None
-        self._reader = CallReader(self.STYLES, self.BREAKS, self.FIELDS)
+        self._reader = reader = CallReader(self.STYLES, self.BREAKS)
+        reader.fields = self.FIELDS
 
     def _object(self) -> bool:
         # call = "{" (key ":" value ",")* "}"
-        reader: CallReader | None = self._reader
-        more = True
-        while more and reader is not None and self._reader is reader:
+        reader, more = self._reader, True
+        while more and isinstance(reader, CallReader) and self._reader is reader:
             start = self._pos
             self._pos = reader.read(self._buf, start, self._final)
             more, reader.pause, event, reader.event = reader.pause, False, reader.event, ""
@@ -1506,9 +1453,9 @@ class CallObjects(Objects):
                 self._raw.append(self._buf[start : self._pos])
                 if reader.repair and not self.DISTINCT:
                     return self._no_object("the object of a call")
-            if "arguments" in (event, reader.role) and self._kind != "done":
-                self._kind = self._kind or "".join(reader.out)[:1]
-                if self._named and self._kind == "{":
+            if "arguments" in (event, reader.role) and self._written != "done":
+                self._written = self._written or "".join(reader.out)[:1]
+                if self._named and self._written == "{":
                     self._out.say("arguments", reader.take())
                     self._in_string(reader)
             if event and not self._member(reader, event):
@@ -1533,10 +1480,10 @@ class CallObjects(Objects):
             self._call_id = text_of(text) if is_text else text
             if self._named:
                 self._out.set_id(self._call_id or "")
-        elif event == "arguments" and self._kind != "done":
+        elif event == "arguments" and self._written != "done":
             if self._named:
-                self._out.say("arguments", text if self._kind == "{" else self._unwrapped(text))
-            self._early, self._kind = text, "done"
+                self._say_arguments(text)
+            self._early, self._written = text, "done"
         elif event != "key":
             self._note(("unknown" if event == "other" else "repeated") + " field " + reader.path[-1])
         return True
@@ -1549,8 +1496,10 @@ class CallObjects(Objects):
         self._named = True
         self._raw = []
         self._open_call(name, self._call_id)
-        early = self._early or ""
-        self._out.say("arguments", early if early[:1] in ("", "{") else self._unwrapped(early))
+        if self._early:
+            self._written = self._early[0]
+            self._say_arguments(self._early)
+            self._written = "done"
         return True
 
     def _no_object(self, expected: str, result: bool = True) -> bool:
@@ -1571,7 +1520,7 @@ class CallObjects(Objects):
             self._cut("a call")
         self._no_object("the rest of the call")
 
-    def _end_object(self, reader: CallReader) -> bool:
+    def _end_object(self, reader: Reader) -> bool:
         if not self._named:
             return self._no_object("a name")
         if self._early is None:
@@ -1582,21 +1531,18 @@ class CallObjects(Objects):
         return self._close_call()
 
     def _finish(self) -> None:
-        reader: CallReader | None = self._reader
+        reader, self._reader = self._reader, None
         if reader is not None and not self._named:
             self._cut_object()
-        elif reader is not None and reader.role == "arguments" and self._kind != "done":
-            reader.stack, reader.depth = reader.stack[reader.depth :], 0
-            text = reader.take() + reader.close()
-            self._out.say("arguments", text if self._kind == "{" else self._unwrapped(text))
-            self._reader = None
-        elif reader is not None:
-            if reader.role in ("arguments", "other"):
-                self._note(("unknown" if reader.role == "other" else "repeated") + " field " + reader.path[-1])
+        elif isinstance(reader, CallReader):
+            role = reader.role
+            if role == "arguments" and self._written != "done":
+                reader.stack, reader.depth = reader.stack[reader.depth :], 0
+                reader.out = [reader.close()]
+            if role in ("arguments", "other"):
+                self._member(reader, role)
             self._out.say("arguments", "{}" if self._early is None else "")
-            self._reader = None
-        # Not the closing of bare arguments, which are another object's here.
-        Machine._finish(self)
+        super()._finish()
 
 
 class UsualObjects(CallObjects):
@@ -1609,7 +1555,7 @@ class UsualObjects(CallObjects):
     def _begin_object(self, opened: str) -> None:
         super()._begin_object(opened)
         head = self.HEAD.match(self._buf, self._pos)
-        if head is not None and self._reader is not None:
+        if head is not None and isinstance(self._reader, CallReader):
             self._pos, self._call_id = head.end(), head.groupdict().get("id")
             self._raw.append(head[0])
             self._reader.go_to(self.USUAL_KEYS[0])
@@ -1623,7 +1569,7 @@ class UsualObjects(CallObjects):
             self._leave_open(self._pos, text)
             return False
         self._state = type(self)._object
-        if reader is not None and buf.startswith(text, self._pos) and not self._may_break(end - 1):
+        if isinstance(reader, CallReader) and buf.startswith(text, self._pos) and not self._may_break(end - 1):
             stop = json_end(buf, end - 1) if reader.style.is_json and buf.find("}", end) >= 0 else 0
             closing = OBJECT_END.match(buf, stop) if stop else None
             if closing is not None:  # the standard library's scanner has read all of it
@@ -1631,7 +1577,7 @@ class UsualObjects(CallObjects):
                 self._out.say("arguments", buf[end - 1 : stop])
                 self._reader = None
                 return self._close_call()
-            self._pos, self._kind = end, "{"
+            self._pos, self._written = end, "{"
             self._out.say("arguments", "{")
             reader.go_to(self.USUAL_KEYS[1], "{")
         return True
@@ -1641,13 +1587,9 @@ class UsualObjects(CallObjects):
         return bool(self.BREAKS.begins(self._buf, pos)) or self.BREAKS.find(self._buf, pos, anchored=True) is not None
 
     def _object(self) -> bool:
-        reader: CallReader | None = self._reader
-        if (
-            self._named
-            and reader is not None
-            and self._buf.startswith("}}", self._pos)
-            and reader.may_close(self._early)
-        ):
+        reader = self._reader
+        both = self._named and self._buf.startswith("}}", self._pos)
+        if both and isinstance(reader, CallReader) and reader.may_close(self._early):
             self._pos += 2
             self._out.say("arguments", reader.take() + "}")
             self._reader = None
@@ -1707,7 +1649,7 @@ def _row(stream: Any, problem: str) -> Row:
     }
 
 
-def run_command(parser: Callable[..., Machine]) -> None:
+def run_command(parser: Callable[..., Any]) -> None:
     import argparse
     import json
     import sys
@@ -1830,7 +1772,7 @@ class StreamParser(UsualObjects):
         if kind == "call":
             self._try_object("content", "{")
         elif kind in ("close", "separator"):
-            self._pos, self._eat = self._mark.end, self._mark.trail
+            self._pos, self._space = self._mark.end, self._mark.trail
             self._unclosed = kind == "separator" or (self._unclosed and kind != "closed")
         else:
             self._end_calls()

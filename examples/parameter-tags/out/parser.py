@@ -578,6 +578,7 @@ ONE_WORD = Pattern(r"[\w.:/-]+")
 NAME_LIMIT = 512  # a longer name is no name
 HELD_LIMIT = 1024  # more than this much undecided text is looked at again only when it has doubled
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
+MOST_ODD = 64  # of names that hold what ends names, so many are looked for
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 NO_MARK = Mark("", 0, 0, "", "")
 
@@ -594,6 +595,7 @@ def next_char(buf: str, pos: int) -> int:
 
 
 class Machine(Copied):
+    TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
     CALLS: ClassVar[bool] = False  # there are some
@@ -610,6 +612,9 @@ class Machine(Copied):
     USUAL_NEXT: ClassVar[Sequence[Any]] = ()  # what usually comes after a call
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
     ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
+    _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that hold what ends others
+    _content: ClassVar[Callable[[Any], bool]]  # the states that all parsers have, and all with calls
+    _after_call: ClassVar[Callable[[Any], bool]]
 
     def __init__(
         self,
@@ -627,7 +632,7 @@ class Machine(Copied):
         self._tools = parameters_of(tools)
         self._long_names = "\n" in "".join(self._tools)
         self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
-        self._out = self._transcript(json_content)
+        self._out = self.TRANSCRIPT(json_content)
         # Input: _buf from _pos on is not consumed; _base is its offset, negative for what the prompt holds.
         self._buf, self._pos, self._base = "", 0, 0
         self._parts: list[str] = []  # text that is not looked at before _wanted characters of it have come
@@ -638,14 +643,14 @@ class Machine(Copied):
         self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is said as it comes
         self._final = False
         # Where in the turn the machine is.
-        self._state: Callable[[Any], bool] = self._first_state()
+        self._state: Callable[[Any], bool] = type(self)._content
         self._back, self._back_kind = self._state, "content"  # where to go on when a call turns out to be none
         self._mark = NO_MARK
         self._skip = 0  # the length of the opener of the call that is tried
         self._open = False  # the last call is not complete
         self._closed = False  # its closing marker has come
         self._unclosed = False  # its arguments have ended, the last of its closers has not come
-        self._eat = self.SPACE  # white space of the template that may still come
+        self._space = self.SPACE  # white space of the template that may still come
         self._fresh = True  # nothing but white space has come in this part
         self._line_start = True
         self._literal = False  # after a call that was none: its closers are text
@@ -658,22 +663,6 @@ class Machine(Copied):
         self._plain_to: Callable[[str], int] = len
         self._passed: list[str] = []
         self._consume_head(prompt, continue_final_message)
-
-    def _transcript(self, json_content: bool) -> Transcript:
-        return Transcript(json_content)
-
-    def copy(self) -> Any:
-        self._settle()
-        return super().copy()
-
-    def _first_state(self) -> Callable[[Any], bool]:
-        return type(self)._content
-
-    def _content(self) -> bool:
-        raise NotImplementedError
-
-    def _after_call(self) -> bool:
-        raise NotImplementedError
 
     # The prompt
 
@@ -700,9 +689,6 @@ class Machine(Copied):
             self._wanted = 0
 
     # Input and output
-
-    def feed(self, chunk: str) -> list[Delta]:
-        return self._advance(chunk)
 
     def finish(self) -> list[Delta]:
         if self._final:
@@ -745,12 +731,9 @@ class Machine(Copied):
         if stop < 0:
             return self._advance(chunk)
         self._buf, text = text[stop:], text[:stop]
-        if kind == "arguments":
-            self._plain_value = self._buf == ""
-        elif kind != "value":
-            self._plain_text = self.HOLDS or self._buf == ""
-        if text != "":
-            self._passed.append(text)
+        self._plain_value = kind == "arguments" and self._buf == ""
+        self._plain_text = kind not in ("arguments", "value") and (self.HOLDS or self._buf == "")
+        self._passed.append(text)
         if text == "" or kind == "value":
             return []
         if kind != "arguments":
@@ -788,7 +771,7 @@ class Machine(Copied):
         held = len(self._buf)
         if held > HELD_LIMIT and not self._final:
             self._wanted = max(self._wanted, held)
-        if self._eat or self._wanted or self._base < 0:
+        if self._space or self._wanted or self._base < 0:
             self._goes_on("")
         elif held:
             self._plain_value = False
@@ -805,11 +788,12 @@ class Machine(Copied):
         """What is no part of the message: a call that was cut before it had a name."""
         return "".join(self._out.texts["trailing"])
 
-    def _text(self, kind: str, start: int, end: int) -> None:
-        """Say text of the buffer; what the prompt already held is not said again."""
-        text = self._buf[start:end]
+    def _text(self, kind: str, end: int) -> None:
+        """Say the text up to `end`; what the prompt already held is not said again."""
+        text = self._buf[self._pos : end]
         self._line_start = at_line_start(text, self._line_start)
-        self._out.say(kind, text if self._echo else text[max(0, -self._base - start) :])
+        self._out.say(kind, text if self._echo else text[max(0, -self._base - self._pos) :])
+        self._pos = end
 
     def _note(self, text: str) -> None:
         if len(self.diagnostics) < 1000:
@@ -819,8 +803,8 @@ class Machine(Copied):
 
     def _until(self, marks: Marks, kind: str) -> str:
         """Say the text before the next marker as `kind`; the marker's kind, "" where more input is needed."""
-        if self._eat:
-            self._eat_space()
+        if self._space:
+            self._skip_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
         mark = marks.find(buf, pos)
         if self.AT_LINES or self.AT_ENDS:
@@ -837,13 +821,12 @@ class Machine(Copied):
         if mark is None or not found:
             # White space before the first text is dropped when a marker follows it, so it has to wait.
             if not blank:
-                self._text(kind, pos, end)
-                self._pos = end
+                self._text(kind, end)
                 looked_at = kind == "held" or (self._opener and not self._reasoning_on) or self._out.fence is not None
                 self._goes_on("" if looked_at else kind, marks.plain)
+            elif self._final and self._out.is_silent():
+                self._text(kind, end)
             elif self._final:
-                if self._out.is_silent():
-                    self._text(kind, pos, end)
                 self._pos = end
             return ""
         # White space alone is the answer where the turn ends behind it, and holds nothing else.
@@ -851,7 +834,7 @@ class Machine(Copied):
         literal = self._is_text(mark)
         lead = 0 if literal else end - pos if blank and not alone else lead_in(buf[pos:end], mark.lead)
         if not blank or literal or alone:
-            self._text(kind, pos, end - lead)
+            self._text(kind, end - lead)
         # A call may turn out to be text, and then the white space before it is text too.
         self._pos = end - lead if mark.kind in ("call", "line") else end
         self._mark = mark
@@ -877,8 +860,8 @@ class Machine(Copied):
     def _next(self, marks: Marks, usual: Sequence[Any] = ()) -> str | None:
         """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed.
         `usual`: what usually comes, which may hold several of the markers."""
-        if self._eat:
-            self._eat_space()
+        if self._space:
+            self._skip_space()
         buf, start = self._buf, NON_SPACE.search(self._buf, self._pos).start()
         mark = marks.find(buf, start, anchored=True)
         if not self._final and (mark is None or mark.longer):
@@ -900,22 +883,21 @@ class Machine(Copied):
         """The buffer has the beginning of this text from `start` on, and says nothing before all of it has come."""
         self._undecided, self._undecided_from = (self._buf[self._pos : start] + text[:-1]).startswith, self._pos
 
-    def _eat_space(self) -> None:
-        while self._eat and self._pos < len(self._buf):
-            comes = self._buf[self._pos] == self._eat[0]
-            self._pos, self._eat = self._pos + comes, self._eat[1:] if comes else ""
+    def _skip_space(self) -> None:
+        while self._space and self._pos < len(self._buf):
+            comes = self._buf[self._pos] == self._space[0]
+            self._pos, self._space = self._pos + comes, self._space[1:] if comes else ""
 
     def _drop(self, fresh: bool = True) -> None:
         """The marker only structures the turn."""
         self._pos += self._skip
-        self._eat = self._mark.trail
+        self._space = self._mark.trail
         self._fresh, self._literal = fresh, False
         self._line_start = self._line_start or fresh or self._mark.kind == "content"
 
     def _keep(self, kind: str) -> None:
         """The marker is text."""
-        self._text(kind, self._pos, self._pos + self._skip)
-        self._pos += self._skip
+        self._text(kind, self._pos + self._skip)
         self._fresh = False
 
     def _keep_call(self) -> None:
@@ -955,13 +937,12 @@ class Machine(Copied):
                 if kind and self._calls_on:
                     self._state = type(self)._content
                     return True
-            self._eat = ""
+            self._space = ""
             self._pos = next_char(self._buf, self._pos)
             if self._pos < len(self._buf):
                 self._fresh = False
                 self._note("text after the end of the turn")
-        self._text("trailing", self._pos, len(self._buf))
-        self._pos = len(self._buf)
+        self._text("trailing", len(self._buf))
         return False
 
     def _reasoning_marker(self) -> None:
@@ -985,8 +966,7 @@ class Machine(Copied):
     def _cut_off(self) -> bool:
         """The output ends inside the markup of a call: what is left of it is no text."""
         self._cut("a call")
-        self._text("trailing", self._pos, len(self._buf))
-        self._pos = len(self._buf)
+        self._text("trailing", len(self._buf))
         return False
 
     def _cut(self, what: str) -> None:
@@ -1004,7 +984,7 @@ class Machine(Copied):
         that comes with the markers is as good.  What comes again (the `name` is known) says the same, or is told.
         """
         values: dict[str, str] = {} if name is None else {"name": name}
-        buf, others, last, start, joint = self._buf, [], "", pos, ""
+        buf, others, earlier = self._buf, [], ("", pos, "")  # the slot before, where it starts, what ends it
         for slot, ends, stops in slots:
             pos = next_char(buf, pos)
             known = 0
@@ -1017,27 +997,23 @@ class Machine(Copied):
                 self._undecided, self._undecided_from = PLAIN_WORD.fullmatch, pos
                 return values, pos, "more"
             if word is not None and values.setdefault(slot, word[1]) == word[1] and slot != "index":
-                start, last, joint = pos, slot, buf[word.end(1) : word.end()]
+                earlier = (slot, pos, buf[word.end(1) : word.end()])
                 trail = ends.trails[word.lastindex - 2]
-                pos, self._eat = word.end(1 if trail is None else 0), trail or ""
+                pos, self._space = word.end(1 if trail is None else 0), trail or ""
                 continue
-            mark, expected = self._end_of_slot(slot, pos, known, ends, stops, joint)
+            mark, expected = self._end_of_slot(slot, pos, known, ends, stops, earlier[2])
             if mark is None:
                 return values, pos, expected
             text = buf[pos : mark.start].strip()
-            if slot == "index" and joint and not text.isdigit():  # what stands before it may be in a name, too
-                longer, _, count = buf[start : mark.start].rpartition(joint)
-                if "\n" not in longer.strip() and count.strip().isdigit() and self.BREAKS.find(longer, 0) is None:
-                    values[last], text = longer.strip(), count.strip()
             if values.setdefault(slot, text) != text:
                 others.append(f"the {slot} comes again as {text}")
-            start, last, joint = pos, slot, buf[mark.start : mark.end]
+            earlier = (slot, pos, buf[mark.start : mark.end])
             expected = self._is_no_slot(slot, text, pos, known, ends, mark)
             if expected:
                 return values, pos, expected
-            before = mark.kind in ("next", "bare")
-            pos = mark.start if before else mark.end
-            self._eat = "" if before else mark.trail
+            kept = mark.kind in ("next", "bare")
+            pos = mark.start if kept else mark.end
+            self._space = "" if kept else mark.trail
         for other in others:
             self._note(other)
         return values, pos, ""
@@ -1081,7 +1057,26 @@ class Machine(Copied):
 
     def _known(self, slot: str, pos: int, ends: Marks) -> int:
         """The length of a name of the tools that stands here and holds what ends others; -1: more input is needed."""
+        buf, names = self._buf, self._odd_names(slot, ends)
+        for name in names:
+            at = next_char(buf, pos + len(name)) if buf.startswith(name, pos) else -1
+            if at >= 0 and ends.find(buf, at, anchored=True) is not None:
+                return len(name)
+            left = at == len(buf) or ends.begins(buf, at) != "" if at >= 0 else name.startswith(buf[pos:])
+            if left and not self._final:
+                return -1
         return 0
+
+    def _odd_names(self, slot: str, ends: Marks) -> list[str]:
+        """Those of the tools, or of the parameters of the tool that is called: the longest first."""
+        of = self._out.calls[-1][0] if slot == "key" and self._out.calls else ""
+        self._odd = {} if self._odd is None else self._odd
+        if (slot, of) not in self._odd:
+            names = self._tools if slot == "name" else properties_of(self._tools.get(of)) if slot == "key" else ()
+            odd = [name for name in names if "\n" in name or ends.find(name, 0) is not None]
+            fit = (name for name in odd if name == name.strip() and 0 < len(name) < NAME_LIMIT)
+            self._odd[slot, of] = sorted(fit, key=len, reverse=True)[:MOST_ODD]
+        return self._odd[slot, of]
 
     def _try(self, state: Callable[[Any], bool], kind: str = "content") -> None:
         """What comes (after _skip characters of opener) may be a call; if not, it is text of this kind."""
@@ -1095,7 +1090,7 @@ class Machine(Copied):
                 return self._cut_off()
             self._cut("a call")
         self._note("not a call: expected " + expected)
-        self._literal, self._unclosed, self._eat = True, False, ""
+        self._literal, self._unclosed, self._space = True, False, ""
         self._state = self._back
         if self._skip:
             self._keep(self._back_kind)
@@ -1108,7 +1103,7 @@ class Machine(Copied):
             self._note("unknown tool " + name)
 
     def _close_call(self) -> bool:
-        self._open, self._closed, self._fresh, self._line_start, self._eat = False, False, True, True, ""
+        self._open, self._closed, self._fresh, self._line_start, self._space = False, False, True, True, ""
         self._unclosed = self.CLOSED
         self._state = type(self)._after_call
         return True
@@ -1138,7 +1133,6 @@ class Machine(Copied):
 
 
 NO_PAIR = "expected an argument or the end of the call"
-MOST_ODD = 64  # of names that hold what ends names, so many are looked for
 
 
 class Pairs(Machine):
@@ -1150,36 +1144,11 @@ class Pairs(Machine):
     ODD_NAMES: ClassVar[bool] = True
     _resuming: Marks | None = None  # what may come after text that is no pair
     _count = 0
-    _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that hold what ends others
+    _begin_value: ClassVar[Callable[[Any, str, str], None]]
 
     def _begin_pairs(self) -> None:
         self._count = 0
         self._state = type(self)._pairs
-
-    def _begin_value(self, key: str, word: str) -> None:
-        raise NotImplementedError
-
-    def _known(self, slot: str, pos: int, ends: Marks) -> int:
-        buf, names = self._buf, self._odd_names(slot, ends)
-        for name in names:
-            at = next_char(buf, pos + len(name)) if buf.startswith(name, pos) else -1
-            if at >= 0 and ends.find(buf, at, anchored=True) is not None:
-                return len(name)
-            left = at == len(buf) or ends.begins(buf, at) != "" if at >= 0 else name.startswith(buf[pos:])
-            if left and not self._final:
-                return -1
-        return 0
-
-    def _odd_names(self, slot: str, ends: Marks) -> list[str]:
-        """Those of the tools, or of the parameters of the tool that is called: the longest first."""
-        of = self._out.calls[-1][0] if slot == "key" and self._out.calls else ""
-        self._odd = {} if self._odd is None else self._odd
-        if (slot, of) not in self._odd:
-            names = self._tools if slot == "name" else properties_of(self._tools.get(of)) if slot == "key" else ()
-            odd = [name for name in names if "\n" in name or ends.find(name, 0) is not None]
-            fit = (name for name in odd if name == name.strip() and 0 < len(name) < NAME_LIMIT)
-            self._odd[slot, of] = sorted(fit, key=len, reverse=True)[:MOST_ODD]
-        return self._odd[slot, of]
 
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end
@@ -1187,7 +1156,7 @@ class Pairs(Machine):
         if kind is None:
             return False
         if kind == "skip":
-            self._pos, self._eat = self._mark.end, ""
+            self._pos, self._space = self._mark.end, ""
             return True
         if kind == "end":
             self._pos = self._mark.end
@@ -1228,9 +1197,8 @@ class Pairs(Machine):
         if mark is None:
             return self._final and self._end_pairs("")
         self._note(NO_PAIR)
-        end = start + len(self._buf[start : mark.start].rstrip())
-        self._text("content", start, end)
-        self._pos, self._eat = end, ""
+        self._pos, self._space = start, ""
+        self._text("content", start + len(self._buf[start : mark.start].rstrip()))
         return True
 
     def _after_no_pair(self) -> Mark | None:
@@ -1382,8 +1350,8 @@ class RawPairs(Pairs):
 
     def _value(self) -> bool:
         # value = text VALUE_END
-        if self._eat:
-            self._eat_space()
+        if self._space:
+            self._skip_space()
         buf, pos = self._buf, self._pos
         mark = self._end.find(buf, pos)
         if self.NEXT_PAIR:
@@ -1521,7 +1489,7 @@ def _row(stream: Any, problem: str) -> Row:
     }
 
 
-def run_command(parser: Callable[..., Machine]) -> None:
+def run_command(parser: Callable[..., Any]) -> None:
     import argparse
     import json
     import sys
@@ -1677,7 +1645,7 @@ class StreamParser(RawPairs):
         if kind == "call":
             self._try(StreamParser._call, "content")
         elif kind in ("close", "closed", "separator"):
-            self._pos, self._eat = self._mark.end, self._mark.trail
+            self._pos, self._space = self._mark.end, self._mark.trail
             self._unclosed = self._unclosed and kind != "closed"
         else:
             self._end_calls()

@@ -416,6 +416,7 @@ def next_char(buf: str, pos: int) -> int:
 
 
 class Machine(Copied):
+    TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
     HOLDS: ClassVar[bool] = False  # `feed` looks after what is held back inside of text
@@ -423,6 +424,7 @@ class Machine(Copied):
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     OPENERS: ClassVar[Sequence[str]] = ()  # of calls
     DISTINCT: ClassVar[bool] = True  # they are like nothing else, so what follows is a call
+    _content: ClassVar[Callable[[Any], bool]]  # the states that all parsers have, and all with calls
 
     def __init__(
         self,
@@ -440,7 +442,7 @@ class Machine(Copied):
         self._tools = parameters_of(tools)
         self._long_names = "\n" in "".join(self._tools)
         self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
-        self._out = self._transcript(json_content)
+        self._out = self.TRANSCRIPT(json_content)
         # Input: _buf from _pos on is not consumed; _base is its offset, negative for what the prompt holds.
         self._buf, self._pos, self._base = "", 0, 0
         self._parts: list[str] = []  # text that is not looked at before _wanted characters of it have come
@@ -451,14 +453,14 @@ class Machine(Copied):
         self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is said as it comes
         self._final = False
         # Where in the turn the machine is.
-        self._state: Callable[[Any], bool] = self._first_state()
+        self._state: Callable[[Any], bool] = type(self)._content
         self._back, self._back_kind = self._state, "content"  # where to go on when a call turns out to be none
         self._mark = NO_MARK
         self._skip = 0  # the length of the opener of the call that is tried
         self._open = False  # the last call is not complete
         self._closed = False  # its closing marker has come
         self._unclosed = False  # its arguments have ended, the last of its closers has not come
-        self._eat = self.SPACE  # white space of the template that may still come
+        self._space = self.SPACE  # white space of the template that may still come
         self._fresh = True  # nothing but white space has come in this part
         self._line_start = True
         self._literal = False  # after a call that was none: its closers are text
@@ -471,19 +473,6 @@ class Machine(Copied):
         self._plain_to: Callable[[str], int] = len
         self._passed: list[str] = []
         self._consume_head(prompt, continue_final_message)
-
-    def _transcript(self, json_content: bool) -> Transcript:
-        return Transcript(json_content)
-
-    def copy(self) -> Any:
-        self._settle()
-        return super().copy()
-
-    def _first_state(self) -> Callable[[Any], bool]:
-        return type(self)._content
-
-    def _content(self) -> bool:
-        raise NotImplementedError
 
     # The prompt
 
@@ -508,9 +497,6 @@ class Machine(Copied):
             self._wanted = 0
 
     # Input and output
-
-    def feed(self, chunk: str) -> list[Delta]:
-        return self._advance(chunk)
 
     def finish(self) -> list[Delta]:
         if self._final:
@@ -551,12 +537,9 @@ class Machine(Copied):
         if stop < 0:
             return self._advance(chunk)
         self._buf, text = text[stop:], text[:stop]
-        if kind == "arguments":
-            self._plain_value = self._buf == ""
-        elif kind != "value":
-            self._plain_text = self.HOLDS or self._buf == ""
-        if text != "":
-            self._passed.append(text)
+        self._plain_value = kind == "arguments" and self._buf == ""
+        self._plain_text = kind not in ("arguments", "value") and (self.HOLDS or self._buf == "")
+        self._passed.append(text)
         if text == "" or kind == "value":
             return []
         if kind != "arguments":
@@ -594,7 +577,7 @@ class Machine(Copied):
         held = len(self._buf)
         if held > HELD_LIMIT and not self._final:
             self._wanted = max(self._wanted, held)
-        if self._eat or self._wanted or self._base < 0:
+        if self._space or self._wanted or self._base < 0:
             self._goes_on("")
         elif held:
             self._plain_value = False
@@ -611,11 +594,12 @@ class Machine(Copied):
         """What is no part of the message: a call that was cut before it had a name."""
         return "".join(self._out.texts["trailing"])
 
-    def _text(self, kind: str, start: int, end: int) -> None:
-        """Say text of the buffer; what the prompt already held is not said again."""
-        text = self._buf[start:end]
+    def _text(self, kind: str, end: int) -> None:
+        """Say the text up to `end`; what the prompt already held is not said again."""
+        text = self._buf[self._pos : end]
         self._line_start = at_line_start(text, self._line_start)
-        self._out.say(kind, text if self._echo else text[max(0, -self._base - start) :])
+        self._out.say(kind, text if self._echo else text[max(0, -self._base - self._pos) :])
+        self._pos = end
 
     def _note(self, text: str) -> None:
         if len(self.diagnostics) < 1000:
@@ -625,8 +609,8 @@ class Machine(Copied):
 
     def _until(self, marks: Marks, kind: str) -> str:
         """Say the text before the next marker as `kind`; the marker's kind, "" where more input is needed."""
-        if self._eat:
-            self._eat_space()
+        if self._space:
+            self._skip_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
         mark = marks.find(buf, pos)
         clear = mark is not None and not mark.longer  # nothing before its end can be undecided
@@ -641,13 +625,12 @@ class Machine(Copied):
         if mark is None or not found:
             # White space before the first text is dropped when a marker follows it, so it has to wait.
             if not blank:
-                self._text(kind, pos, end)
-                self._pos = end
+                self._text(kind, end)
                 looked_at = kind == "held" or (self._opener and not self._reasoning_on) or self._out.fence is not None
                 self._goes_on("" if looked_at else kind, marks.plain)
+            elif self._final and self._out.is_silent():
+                self._text(kind, end)
             elif self._final:
-                if self._out.is_silent():
-                    self._text(kind, pos, end)
                 self._pos = end
             return ""
         # White space alone is the answer where the turn ends behind it, and holds nothing else.
@@ -655,29 +638,28 @@ class Machine(Copied):
         literal = self._is_text(mark)
         lead = 0 if literal else end - pos if blank and not alone else lead_in(buf[pos:end], mark.lead)
         if not blank or literal or alone:
-            self._text(kind, pos, end - lead)
+            self._text(kind, end - lead)
         # A call may turn out to be text, and then the white space before it is text too.
         self._pos = end - lead if mark.kind in ("call", "line") else end
         self._mark = mark
         self._skip = mark.end - self._pos
         return str(mark.kind)
 
-    def _eat_space(self) -> None:
-        while self._eat and self._pos < len(self._buf):
-            comes = self._buf[self._pos] == self._eat[0]
-            self._pos, self._eat = self._pos + comes, self._eat[1:] if comes else ""
+    def _skip_space(self) -> None:
+        while self._space and self._pos < len(self._buf):
+            comes = self._buf[self._pos] == self._space[0]
+            self._pos, self._space = self._pos + comes, self._space[1:] if comes else ""
 
     def _drop(self, fresh: bool = True) -> None:
         """The marker only structures the turn."""
         self._pos += self._skip
-        self._eat = self._mark.trail
+        self._space = self._mark.trail
         self._fresh, self._literal = fresh, False
         self._line_start = self._line_start or fresh or self._mark.kind == "content"
 
     def _keep(self, kind: str) -> None:
         """The marker is text."""
-        self._text(kind, self._pos, self._pos + self._skip)
-        self._pos += self._skip
+        self._text(kind, self._pos + self._skip)
         self._fresh = False
 
     def _is_text(self, mark: Mark) -> bool:
@@ -704,13 +686,12 @@ class Machine(Copied):
     def _over(self) -> bool:
         # over = (TURN_START? CALL_START call) | text, which is no part of the turn
         if self._fresh:
-            self._eat = ""
+            self._space = ""
             self._pos = next_char(self._buf, self._pos)
             if self._pos < len(self._buf):
                 self._fresh = False
                 self._note("text after the end of the turn")
-        self._text("trailing", self._pos, len(self._buf))
-        self._pos = len(self._buf)
+        self._text("trailing", len(self._buf))
         return False
 
     # The end of the output
@@ -788,7 +769,7 @@ def _row(stream: Any, problem: str) -> Row:
     }
 
 
-def run_command(parser: Callable[..., Machine]) -> None:
+def run_command(parser: Callable[..., Any]) -> None:
     import argparse
     import json
     import sys

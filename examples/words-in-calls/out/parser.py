@@ -331,7 +331,8 @@ WORD = Pattern(r"[^,\n\]}]+")
 SPACE = Pattern(r"[^\S \t\n\r]")  # none of the four kinds that JSON knows
 JSON_WORDS = ("true", "false", "null")
 JSON_WORD = Pattern(r"[\w.+-]+")
-HELD = 256  # more than any sign is long
+JSON_LITERAL = Pattern(rf"(?:true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])")
+LONGEST_SIGN = 256  # more than any sign is long
 LONGEST_FOLLOW = 160  # what shows that a value has ended, in characters
 
 
@@ -412,10 +413,6 @@ class Style:
         is_json = '"' in self.strings and self.strings['"'].escape == "json" and "".join(signs) == "[,]{:,}"
         is_json = is_json and all(words.get(word) == word for word in JSON_WORDS)
         self.is_json = is_json and '"' not in self.begins and self.usual == '"' and not bare_keys
-        # A plain key without quotes, a plain value, or both: most tokens of a dialect with quotes of its own.
-        key, values = r"([^\W\d]\w{0,63}):" if bare_keys else "((?!))", "|".join(filter(str.isalnum, words)) or "(?!)"
-        value = rf"({values}|{NUMBER.pattern})(?=[,\]}}])"
-        self.plain = Pattern(f"{key}(?:{value})?|{value}" if "".join(signs) == "[,]{:,}" else "(?!)")
         follow = "|".join(re.escape(sign) for sign, token in self.tokens.items() if token in ",]}:")
         self.follow = Pattern(rf"\s{{0,16}}(?:{follow}|\)|\Z)")
         self.literal = Pattern("|".join([*map(re.escape, sorted(words, key=len, reverse=True)), NUMBER.pattern]))
@@ -428,8 +425,8 @@ class Reader(Copied):
     `breaks`: markers that stand in no value but inside a string; they close what is open.
     """
 
-    FOLLOWED: ClassVar[bool] = False  # what follows the value says where it ends
-    follow: tuple[Pattern, ...] = ()
+    FOLLOWED: ClassVar[bool] = False
+    follow: tuple[Pattern, ...] = ()  # what may follow the value: a pattern, and one for the output's end
 
     def __init__(self, styles: tuple[Style, Style, Style], breaks: Marks = NO_MARKS) -> None:
         self.breaks, self.first = breaks, breaks.first
@@ -447,7 +444,7 @@ class Reader(Copied):
         self.floor = 0  # what is deeper is read for its text alone
 
     def _new(self) -> Any:
-        return Reader(self.styles)
+        return type(self)(self.styles)
 
     def take(self) -> str:
         text = "".join(self.out)
@@ -464,44 +461,43 @@ class Reader(Copied):
                 if pos == stop or (self.waits and not final):
                     break
             if self.string is not None:
-                start, pos = pos, self._inside(buf, pos, final, self.string)
-                if pos == start and self.string is not None:
-                    break
-                continue
-            if len(self.stack) > self.floor and (end := self._plain(buf, pos)) > pos:
-                pos = end
-                continue
-            match = self.style.token.match(buf, pos)
-            if match is None:
-                break
-            text, end = match.group(), match.end()
-            if text[0] in self.first and self.stack:
-                if not final and self.breaks.begins(buf, pos):
-                    break
-                if self.breaks.find(buf, pos, anchored=True):
-                    self._repaired("missing closing bracket")
-                    self._pop()
-                    continue
-            if match.lastindex == 1:
-                if self.stack:
-                    (self.comma or self.out).append(SPACE.sub(" ", text))
-            elif match.lastindex == 2:
-                if text in self.style.begins and stop - pos < HELD and buf[pos:] in self.style.begins and not final:
-                    break
-                token = self.style.tokens[text]
-                if self.FOLLOWED and not self.stack and token not in '"[{':
-                    self._no_value()
-                    break
-                if token in "[{" and self.want == "value" and stop - pos > 64 and self._at_top():
-                    end = self._whole(buf, pos) or end
-                if self.want and not (end > match.end()):
-                    self._sign(token, text)
+                end = self._inside(buf, pos, final, self.string)
+                end = -1 if end == pos and self.string is not None else end
             else:
-                end = self._word(buf, pos, self.style.word_end.search(buf, end).start(), final)
-                if end == pos:
-                    break
+                end = self._token(buf, pos, final)
+            if end < 0:
+                break
             pos = end
         return pos
+
+    def _token(self, buf: str, pos: int, final: bool) -> int:
+        """The end of the token that begins here; -1 where more input is needed."""
+        match = self.style.token.match(buf, pos)
+        text: str = match.group()
+        end: int = match.end()
+        if text[0] in self.first and self.stack:
+            if not final and self.breaks.begins(buf, pos):
+                return -1
+            if self.breaks.find(buf, pos, anchored=True):
+                self._repaired("missing closing bracket")
+                self._pop()
+                return pos
+        if match.lastindex == 3:
+            return self._word(buf, pos, self.style.word_end.search(buf, end).start(), final)
+        if match.lastindex == 1:
+            if self.stack:
+                (self.comma or self.out).append(SPACE.sub(" ", text))
+            return end
+        rest = len(buf) - pos
+        if text in self.style.begins and rest < LONGEST_SIGN and buf[pos:] in self.style.begins and not final:
+            return -1
+        token = self.style.tokens[text]
+        if self.FOLLOWED and not self.stack and token not in '"[{':
+            return self._no_value(pos)
+        whole = self._whole(buf, pos) if token in "[{" and self.want == "value" and rest > 64 else 0
+        if not whole:
+            self._sign(token, text)
+        return whole or end
 
     def regular(self, buf: str, pos: int, stop: int) -> int:
         """The end of JSON as it should be: up to what is not, or takes a closer look, or closes what is read.  A comma
@@ -512,23 +508,19 @@ class Reader(Copied):
             return pos
         while pos < stop:
             if string is not None:
-                end = quoting.body.match(buf, pos).end()
-                if end < stop and buf[end] == '"':
-                    pos = end + 1
-                    string, want = None, "colon" if want in ("key", "member") else "comma"
-                    continue
-                if end == pos:
+                start, pos = pos, quoting.body.match(buf, pos).end()
+                if pos < stop and buf[pos] == '"':
+                    string, want, pos = None, "colon" if want in ("key", "member") else "comma", pos + 1
+                elif pos == start:
                     self.waits = buf[pos] == "\\" and PART_OF_ESCAPE.match(buf, pos) is not None
                     break
-                pos = end
                 continue
             sign = buf[pos]
-            if sign in " \n\r\t":
-                pos += 1
-                continue
             if sign in self.first:
                 break
-            if sign == '"' and want not in ("colon", "comma"):
+            if sign in " \n\r\t":
+                pass
+            elif sign == '"' and want not in ("colon", "comma"):
                 string, comma = quoting, -1
             elif sign == "," and want == "comma":
                 comma, want = pos, "value" if stack[-1] == "[" else "member"
@@ -539,46 +531,22 @@ class Reader(Copied):
                 if opened != ("[" if sign == "]" else "{"):
                     self.waits = pos + 1 == stop and self.floor > 0  # what is around it mostly ends at once
                     break
-                self.lists -= stack.pop() == "["
-                want = "comma"
+                want, self.lists = "comma", self.lists - (stack.pop() == "[")
             elif want not in ("value", "item"):
                 break
             elif sign in "[{":
                 self._open(sign)
                 want, comma = self.want, -1
             else:
-                word = JSON_WORD.match(buf, pos)
-                if word is None or word.end() == stop:
-                    self.waits = word is not None and self.breaks.wordless
+                literal = JSON_LITERAL.match(buf, pos)
+                if literal is None:
+                    self.waits = self.breaks.wordless and JSON_WORD.fullmatch(buf, pos) is not None
                     break
-                text, end = word.group(), word.end()
-                if buf[end] not in ",]} \n\r\t" or not (text in JSON_WORDS or NUMBER.fullmatch(text)):
-                    break
-                want, comma, pos = "comma", -1, end
-                continue
+                want, comma, pos = "comma", -1, literal.end() - 1
             pos += 1
-        self.waits = self.waits or pos == stop
-        if comma >= 0:
-            pos, want = comma, "comma"
-        self.want, self.string = want, string
-        return pos
-
-    def _plain(self, buf: str, pos: int) -> int:
-        """The end of a plain key with its colon, of a plain value, or of both, where one stands and may stand."""
-        want = self.want
-        comma = want == "comma" and buf[pos] == "," and "," not in self.first
-        if comma:
-            want = "value" if self.stack[-1] == "[" else "member"
-        match = self.style.plain.match(buf, pos + comma) if want not in ("colon", "comma") else None
-        if match is None or (match[1] is None) != (want in ("value", "item")) or not self.breaks.wordless:
-            return pos
-        self.out += [","] if comma else self.comma
-        self.comma.clear()
-        key, value = match[1], match[2] or match[3]
-        text = "" if key is None else f'"{key}":'
-        self.out.append(text if value is None else text + self.style.words.get(value, value))
-        self.want = "value" if value is None else "comma"
-        return int(match.end())
+        self.string, self.waits = string, self.waits or pos == stop
+        self.want = want if comma < 0 else "comma"
+        return pos if comma < 0 else comma
 
     def _open(self, sign: str) -> None:
         self.stack.append(sign)
@@ -589,7 +557,8 @@ class Reader(Copied):
         return not self.stack
 
     def _whole(self, buf: str, pos: int) -> int:
-        end = json_end(buf, pos) if self.style.is_json else 0
+        """The end of all that is read, where it is JSON as it should be, and all of it has come; 0 otherwise."""
+        end = json_end(buf, pos) if self.style.is_json and self._at_top() else 0
         if end:
             self._begin()
             self.out.append(buf[pos:end])
@@ -599,10 +568,11 @@ class Reader(Copied):
     def _repaired(self, what: str) -> None:
         self.repair = self.repair or what
 
-    def _no_value(self) -> None:
+    def _no_value(self, pos: int) -> int:
         self._repaired("missing value")
         self.out.append("null")
         self.want = ""
+        return pos
 
     def _begin(self) -> None:
         """A value or a key begins: write what must stand before it."""
@@ -662,7 +632,7 @@ class Reader(Copied):
         self._end()
 
     def _word(self, buf: str, pos: int, end: int, final: bool) -> int:
-        """A word: a literal, a key without quotes, or else a string without quotes."""
+        """A word: a literal, a key without quotes, or else a string without quotes; -1: more input is needed."""
         bare_key = self.want in ("key", "member") or (self.want == "comma" and self.stack[-1] == "{")
         if bare_key:
             key_end = self.style.key_end.search(buf, pos).start()
@@ -677,21 +647,20 @@ class Reader(Copied):
                 end = follow.start() if follow else len(buf)
                 # What comes may show that it ends before that.
                 if not final and len(buf) - end < LONGEST_FOLLOW:
-                    return pos
+                    return -1
         breaks = self.stack and not (bare_key and self.style.bare_keys)
         end = self._before_break(buf, pos, end, final) if breaks else end
         if (end == len(buf) or (breaks and end == pos)) and not final:
-            return pos
+            return -1
         if end == pos:
-            self._no_value()
-            return pos
+            return self._no_value(pos)
         literal = None if bare_key else literal_of(buf[pos:end].rstrip(), self.style.words)
         if literal is None:
             if not bare_key and (self.stack or not self.FOLLOWED):
                 end = getattr(WORD.match(buf, pos), "end", lambda: end)()
                 end = self._before_break(buf, pos, end, final) if breaks else end
                 if end in (pos, len(buf)) and not final:
-                    return pos
+                    return -1
             if not (bare_key and self.style.bare_keys):
                 self._repaired("missing quotes")
             literal = '"' + escaped(buf[pos:end].rstrip()) + '"'
@@ -749,7 +718,7 @@ class Reader(Copied):
         return int(match.end())
 
     def close(self) -> str:
-        """The rest of a value that was cut off."""
+        """What is not taken yet of a value that was cut off, and what closes it."""
         if self.string is not None:
             self.string = None
             self.out.append('"')
@@ -763,18 +732,9 @@ class Reader(Copied):
 
 
 class FollowedReader(Reader):
-    """`follow` is what may follow the value, where that is not obvious: a pattern, and one for the output's end."""
+    """What may follow the value says where it ends, for that is not obvious."""
 
     FOLLOWED: ClassVar[bool] = True
-
-    def __init__(
-        self, styles: tuple[Style, Style, Style], follow: tuple[Pattern, Pattern], breaks: Marks = NO_MARKS
-    ) -> None:
-        super().__init__(styles, breaks)
-        self.follow = follow
-
-    def _new(self) -> Any:
-        return FollowedReader(self.styles, (self.follow[0], self.follow[1]))
 
 
 def unescaped(match: re.Match[str]) -> str:
@@ -973,6 +933,7 @@ ONE_WORD = Pattern(r"[\w.:/-]+")
 NAME_LIMIT = 512  # a longer name is no name
 HELD_LIMIT = 1024  # more than this much undecided text is looked at again only when it has doubled
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
+MOST_ODD = 64  # of names that hold what ends names, so many are looked for
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 NO_MARK = Mark("", 0, 0, "", "")
 
@@ -989,6 +950,7 @@ def next_char(buf: str, pos: int) -> int:
 
 
 class Machine(Copied):
+    TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
     CALLS: ClassVar[bool] = False  # there are some
@@ -1004,8 +966,12 @@ class Machine(Copied):
     BREAKS: ClassVar[Marks] = NO_MARKS  # markers that no name holds, and no value outside of a string
     USUAL_NEXT: ClassVar[Sequence[Any]] = ()  # what usually comes after a call
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
-    _reader: Any = None  # of a value in a dialect with quotes
+    STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
+    _reader: Reader | None = None  # and what reads one
     ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
+    _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that hold what ends others
+    _content: ClassVar[Callable[[Any], bool]]  # the states that all parsers have, and all with calls
+    _after_call: ClassVar[Callable[[Any], bool]]
 
     def __init__(
         self,
@@ -1023,7 +989,7 @@ class Machine(Copied):
         self._tools = parameters_of(tools)
         self._long_names = "\n" in "".join(self._tools)
         self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
-        self._out = self._transcript(json_content)
+        self._out = self.TRANSCRIPT(json_content)
         # Input: _buf from _pos on is not consumed; _base is its offset, negative for what the prompt holds.
         self._buf, self._pos, self._base = "", 0, 0
         self._parts: list[str] = []  # text that is not looked at before _wanted characters of it have come
@@ -1034,14 +1000,14 @@ class Machine(Copied):
         self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is said as it comes
         self._final = False
         # Where in the turn the machine is.
-        self._state: Callable[[Any], bool] = self._first_state()
+        self._state: Callable[[Any], bool] = type(self)._content
         self._back, self._back_kind = self._state, "content"  # where to go on when a call turns out to be none
         self._mark = NO_MARK
         self._skip = 0  # the length of the opener of the call that is tried
         self._open = False  # the last call is not complete
         self._closed = False  # its closing marker has come
         self._unclosed = False  # its arguments have ended, the last of its closers has not come
-        self._eat = self.SPACE  # white space of the template that may still come
+        self._space = self.SPACE  # white space of the template that may still come
         self._fresh = True  # nothing but white space has come in this part
         self._line_start = True
         self._literal = False  # after a call that was none: its closers are text
@@ -1054,22 +1020,6 @@ class Machine(Copied):
         self._plain_to: Callable[[str], int] = len
         self._passed: list[str] = []
         self._consume_head(prompt, continue_final_message)
-
-    def _transcript(self, json_content: bool) -> Transcript:
-        return Transcript(json_content)
-
-    def copy(self) -> Any:
-        self._settle()
-        return super().copy()
-
-    def _first_state(self) -> Callable[[Any], bool]:
-        return type(self)._content
-
-    def _content(self) -> bool:
-        raise NotImplementedError
-
-    def _after_call(self) -> bool:
-        raise NotImplementedError
 
     # The prompt
 
@@ -1096,9 +1046,6 @@ class Machine(Copied):
             self._wanted = 0
 
     # Input and output
-
-    def feed(self, chunk: str) -> list[Delta]:
-        return self._advance(chunk)
 
     def finish(self) -> list[Delta]:
         if self._final:
@@ -1141,12 +1088,9 @@ class Machine(Copied):
         if stop < 0:
             return self._advance(chunk)
         self._buf, text = text[stop:], text[:stop]
-        if kind == "arguments":
-            self._plain_value = self._buf == ""
-        elif kind != "value":
-            self._plain_text = self.HOLDS or self._buf == ""
-        if text != "":
-            self._passed.append(text)
+        self._plain_value = kind == "arguments" and self._buf == ""
+        self._plain_text = kind not in ("arguments", "value") and (self.HOLDS or self._buf == "")
+        self._passed.append(text)
         if text == "" or kind == "value":
             return []
         if kind != "arguments":
@@ -1155,10 +1099,12 @@ class Machine(Copied):
 
     def _regular(self, chunk: str) -> list[Delta]:
         """More of arguments in JSON as it should be: no state has to look at it."""
-        reader: Reader = self._reader
+        reader = self._reader
+        if reader is None:
+            return self._advance(chunk)
         buf = self._buf + chunk if self._buf != "" else chunk
         end = reader.regular(buf, 0, len(buf))
-        if not reader.waits or len(buf) - end > HELD:
+        if not reader.waits or len(buf) - end > LONGEST_SIGN:
             reader.out.append(buf[:end])
             self._buf, self._pos = buf, end
             return self._advance("")
@@ -1189,6 +1135,16 @@ class Machine(Copied):
         if len(reader.stack) > reader.floor and reader.style.is_json and not (reader.comma or reader.out):
             self._within, self._through = "arguments", type(self)._regular
 
+    def _value_is_over(self, reader: Reader) -> bool:
+        """Has the value come to its end?  If not, what comes may go on with a string of it."""
+        if reader.want:
+            self._in_string(reader)
+            return False
+        if reader.repair:
+            self._note("arguments: " + reader.repair)
+        self._reader = None
+        return True
+
     def _advance(self, chunk: str) -> list[Delta]:
         if self._final and chunk:
             self._note("text after the output was finished")
@@ -1210,7 +1166,7 @@ class Machine(Copied):
         held = len(self._buf)
         if held > HELD_LIMIT and not self._final:
             self._wanted = max(self._wanted, held)
-        if self._eat or self._wanted or self._base < 0:
+        if self._space or self._wanted or self._base < 0:
             self._goes_on("")
         elif held:
             self._plain_value = False
@@ -1227,11 +1183,12 @@ class Machine(Copied):
         """What is no part of the message: a call that was cut before it had a name."""
         return "".join(self._out.texts["trailing"])
 
-    def _text(self, kind: str, start: int, end: int) -> None:
-        """Say text of the buffer; what the prompt already held is not said again."""
-        text = self._buf[start:end]
+    def _text(self, kind: str, end: int) -> None:
+        """Say the text up to `end`; what the prompt already held is not said again."""
+        text = self._buf[self._pos : end]
         self._line_start = at_line_start(text, self._line_start)
-        self._out.say(kind, text if self._echo else text[max(0, -self._base - start) :])
+        self._out.say(kind, text if self._echo else text[max(0, -self._base - self._pos) :])
+        self._pos = end
 
     def _note(self, text: str) -> None:
         if len(self.diagnostics) < 1000:
@@ -1241,8 +1198,8 @@ class Machine(Copied):
 
     def _until(self, marks: Marks, kind: str) -> str:
         """Say the text before the next marker as `kind`; the marker's kind, "" where more input is needed."""
-        if self._eat:
-            self._eat_space()
+        if self._space:
+            self._skip_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
         mark = marks.find(buf, pos)
         if self.AT_LINES or self.AT_ENDS:
@@ -1259,13 +1216,12 @@ class Machine(Copied):
         if mark is None or not found:
             # White space before the first text is dropped when a marker follows it, so it has to wait.
             if not blank:
-                self._text(kind, pos, end)
-                self._pos = end
+                self._text(kind, end)
                 looked_at = kind == "held" or (self._opener and not self._reasoning_on) or self._out.fence is not None
                 self._goes_on("" if looked_at else kind, marks.plain)
+            elif self._final and self._out.is_silent():
+                self._text(kind, end)
             elif self._final:
-                if self._out.is_silent():
-                    self._text(kind, pos, end)
                 self._pos = end
             return ""
         # White space alone is the answer where the turn ends behind it, and holds nothing else.
@@ -1273,7 +1229,7 @@ class Machine(Copied):
         literal = self._is_text(mark)
         lead = 0 if literal else end - pos if blank and not alone else lead_in(buf[pos:end], mark.lead)
         if not blank or literal or alone:
-            self._text(kind, pos, end - lead)
+            self._text(kind, end - lead)
         # A call may turn out to be text, and then the white space before it is text too.
         self._pos = end - lead if mark.kind in ("call", "line") else end
         self._mark = mark
@@ -1299,8 +1255,8 @@ class Machine(Copied):
     def _next(self, marks: Marks, usual: Sequence[Any] = ()) -> str | None:
         """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed.
         `usual`: what usually comes, which may hold several of the markers."""
-        if self._eat:
-            self._eat_space()
+        if self._space:
+            self._skip_space()
         buf, start = self._buf, NON_SPACE.search(self._buf, self._pos).start()
         mark = marks.find(buf, start, anchored=True)
         if not self._final and (mark is None or mark.longer):
@@ -1322,22 +1278,21 @@ class Machine(Copied):
         """The buffer has the beginning of this text from `start` on, and says nothing before all of it has come."""
         self._undecided, self._undecided_from = (self._buf[self._pos : start] + text[:-1]).startswith, self._pos
 
-    def _eat_space(self) -> None:
-        while self._eat and self._pos < len(self._buf):
-            comes = self._buf[self._pos] == self._eat[0]
-            self._pos, self._eat = self._pos + comes, self._eat[1:] if comes else ""
+    def _skip_space(self) -> None:
+        while self._space and self._pos < len(self._buf):
+            comes = self._buf[self._pos] == self._space[0]
+            self._pos, self._space = self._pos + comes, self._space[1:] if comes else ""
 
     def _drop(self, fresh: bool = True) -> None:
         """The marker only structures the turn."""
         self._pos += self._skip
-        self._eat = self._mark.trail
+        self._space = self._mark.trail
         self._fresh, self._literal = fresh, False
         self._line_start = self._line_start or fresh or self._mark.kind == "content"
 
     def _keep(self, kind: str) -> None:
         """The marker is text."""
-        self._text(kind, self._pos, self._pos + self._skip)
-        self._pos += self._skip
+        self._text(kind, self._pos + self._skip)
         self._fresh = False
 
     def _is_text(self, mark: Mark) -> bool:
@@ -1371,13 +1326,12 @@ class Machine(Copied):
                 if kind and self._calls_on:
                     self._state = type(self)._content
                     return True
-            self._eat = ""
+            self._space = ""
             self._pos = next_char(self._buf, self._pos)
             if self._pos < len(self._buf):
                 self._fresh = False
                 self._note("text after the end of the turn")
-        self._text("trailing", self._pos, len(self._buf))
-        self._pos = len(self._buf)
+        self._text("trailing", len(self._buf))
         return False
 
     # The end of the output
@@ -1393,8 +1347,7 @@ class Machine(Copied):
     def _cut_off(self) -> bool:
         """The output ends inside the markup of a call: what is left of it is no text."""
         self._cut("a call")
-        self._text("trailing", self._pos, len(self._buf))
-        self._pos = len(self._buf)
+        self._text("trailing", len(self._buf))
         return False
 
     def _cut(self, what: str) -> None:
@@ -1412,7 +1365,7 @@ class Machine(Copied):
         that comes with the markers is as good.  What comes again (the `name` is known) says the same, or is told.
         """
         values: dict[str, str] = {} if name is None else {"name": name}
-        buf, others, last, start, joint = self._buf, [], "", pos, ""
+        buf, others, earlier = self._buf, [], ("", pos, "")  # the slot before, where it starts, what ends it
         for slot, ends, stops in slots:
             pos = next_char(buf, pos)
             known = 0
@@ -1425,27 +1378,23 @@ class Machine(Copied):
                 self._undecided, self._undecided_from = PLAIN_WORD.fullmatch, pos
                 return values, pos, "more"
             if word is not None and values.setdefault(slot, word[1]) == word[1] and slot != "index":
-                start, last, joint = pos, slot, buf[word.end(1) : word.end()]
+                earlier = (slot, pos, buf[word.end(1) : word.end()])
                 trail = ends.trails[word.lastindex - 2]
-                pos, self._eat = word.end(1 if trail is None else 0), trail or ""
+                pos, self._space = word.end(1 if trail is None else 0), trail or ""
                 continue
-            mark, expected = self._end_of_slot(slot, pos, known, ends, stops, joint)
+            mark, expected = self._end_of_slot(slot, pos, known, ends, stops, earlier[2])
             if mark is None:
                 return values, pos, expected
             text = buf[pos : mark.start].strip()
-            if slot == "index" and joint and not text.isdigit():  # what stands before it may be in a name, too
-                longer, _, count = buf[start : mark.start].rpartition(joint)
-                if "\n" not in longer.strip() and count.strip().isdigit() and self.BREAKS.find(longer, 0) is None:
-                    values[last], text = longer.strip(), count.strip()
             if values.setdefault(slot, text) != text:
                 others.append(f"the {slot} comes again as {text}")
-            start, last, joint = pos, slot, buf[mark.start : mark.end]
+            earlier = (slot, pos, buf[mark.start : mark.end])
             expected = self._is_no_slot(slot, text, pos, known, ends, mark)
             if expected:
                 return values, pos, expected
-            before = mark.kind in ("next", "bare")
-            pos = mark.start if before else mark.end
-            self._eat = "" if before else mark.trail
+            kept = mark.kind in ("next", "bare")
+            pos = mark.start if kept else mark.end
+            self._space = "" if kept else mark.trail
         for other in others:
             self._note(other)
         return values, pos, ""
@@ -1489,7 +1438,26 @@ class Machine(Copied):
 
     def _known(self, slot: str, pos: int, ends: Marks) -> int:
         """The length of a name of the tools that stands here and holds what ends others; -1: more input is needed."""
+        buf, names = self._buf, self._odd_names(slot, ends)
+        for name in names:
+            at = next_char(buf, pos + len(name)) if buf.startswith(name, pos) else -1
+            if at >= 0 and ends.find(buf, at, anchored=True) is not None:
+                return len(name)
+            left = at == len(buf) or ends.begins(buf, at) != "" if at >= 0 else name.startswith(buf[pos:])
+            if left and not self._final:
+                return -1
         return 0
+
+    def _odd_names(self, slot: str, ends: Marks) -> list[str]:
+        """Those of the tools, or of the parameters of the tool that is called: the longest first."""
+        of = self._out.calls[-1][0] if slot == "key" and self._out.calls else ""
+        self._odd = {} if self._odd is None else self._odd
+        if (slot, of) not in self._odd:
+            names = self._tools if slot == "name" else properties_of(self._tools.get(of)) if slot == "key" else ()
+            odd = [name for name in names if "\n" in name or ends.find(name, 0) is not None]
+            fit = (name for name in odd if name == name.strip() and 0 < len(name) < NAME_LIMIT)
+            self._odd[slot, of] = sorted(fit, key=len, reverse=True)[:MOST_ODD]
+        return self._odd[slot, of]
 
     def _try(self, state: Callable[[Any], bool], kind: str = "content") -> None:
         """What comes (after _skip characters of opener) may be a call; if not, it is text of this kind."""
@@ -1503,7 +1471,7 @@ class Machine(Copied):
                 return self._cut_off()
             self._cut("a call")
         self._note("not a call: expected " + expected)
-        self._literal, self._unclosed, self._eat = True, False, ""
+        self._literal, self._unclosed, self._space = True, False, ""
         self._state = self._back
         if self._skip:
             self._keep(self._back_kind)
@@ -1516,7 +1484,7 @@ class Machine(Copied):
             self._note("unknown tool " + name)
 
     def _close_call(self) -> bool:
-        self._open, self._closed, self._fresh, self._line_start, self._eat = False, False, True, True, ""
+        self._open, self._closed, self._fresh, self._line_start, self._space = False, False, True, True, ""
         self._unclosed = self.CLOSED
         self._state = type(self)._after_call
         return True
@@ -1546,7 +1514,6 @@ class Machine(Copied):
 
 
 NO_PAIR = "expected an argument or the end of the call"
-MOST_ODD = 64  # of names that hold what ends names, so many are looked for
 
 
 class Pairs(Machine):
@@ -1556,36 +1523,11 @@ class Pairs(Machine):
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
     ODD_NAMES: ClassVar[bool] = True
     _count = 0
-    _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that hold what ends others
+    _begin_value: ClassVar[Callable[[Any, str, str], None]]
 
     def _begin_pairs(self) -> None:
         self._count = 0
         self._state = type(self)._pairs
-
-    def _begin_value(self, key: str, word: str) -> None:
-        raise NotImplementedError
-
-    def _known(self, slot: str, pos: int, ends: Marks) -> int:
-        buf, names = self._buf, self._odd_names(slot, ends)
-        for name in names:
-            at = next_char(buf, pos + len(name)) if buf.startswith(name, pos) else -1
-            if at >= 0 and ends.find(buf, at, anchored=True) is not None:
-                return len(name)
-            left = at == len(buf) or ends.begins(buf, at) != "" if at >= 0 else name.startswith(buf[pos:])
-            if left and not self._final:
-                return -1
-        return 0
-
-    def _odd_names(self, slot: str, ends: Marks) -> list[str]:
-        """Those of the tools, or of the parameters of the tool that is called: the longest first."""
-        of = self._out.calls[-1][0] if slot == "key" and self._out.calls else ""
-        self._odd = {} if self._odd is None else self._odd
-        if (slot, of) not in self._odd:
-            names = self._tools if slot == "name" else properties_of(self._tools.get(of)) if slot == "key" else ()
-            odd = [name for name in names if "\n" in name or ends.find(name, 0) is not None]
-            fit = (name for name in odd if name == name.strip() and 0 < len(name) < NAME_LIMIT)
-            self._odd[slot, of] = sorted(fit, key=len, reverse=True)[:MOST_ODD]
-        return self._odd[slot, of]
 
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end
@@ -1593,7 +1535,7 @@ class Pairs(Machine):
         if kind is None:
             return False
         if kind == "skip":
-            self._pos, self._eat = self._mark.end, ""
+            self._pos, self._space = self._mark.end, ""
             return True
         if kind == "end":
             self._pos = self._mark.end
@@ -1644,11 +1586,11 @@ class Pairs(Machine):
 class QuotedPairs(Pairs):
     """Pairs whose values are written in a dialect with quotes: city='Paris'."""
 
-    STYLES: ClassVar[tuple[Style, Style, Style]]
     FOLLOW: ClassVar[tuple[Pattern, Pattern]]
 
     def _begin_value(self, key: str, word: str) -> None:
-        self._reader = FollowedReader(self.STYLES, self.FOLLOW, self.BREAKS)
+        self._reader = FollowedReader(self.STYLES, self.BREAKS)
+        self._reader.follow = self.FOLLOW
         self._state = type(self)._value
 
     def _value(self) -> bool:
@@ -1657,18 +1599,14 @@ class QuotedPairs(Pairs):
             return False
         self._pos, self._wanted = reader.read(self._buf, self._pos, self._final), reader.wanted
         self._out.say("arguments", reader.take())
-        if reader.want:
-            self._in_string(reader)
+        if not self._value_is_over(reader):
             return False
-        if reader.repair:
-            self._note("arguments: " + reader.repair)
-        self._reader = None
         self._state = type(self)._pairs
         return True
 
     def _finish(self) -> None:
         if self._open and self._reader is not None:
-            self._out.say("arguments", self._reader.take() + self._reader.close())
+            self._out.say("arguments", self._reader.close())
         super()._finish()
 
 
@@ -1724,7 +1662,7 @@ def _row(stream: Any, problem: str) -> Row:
     }
 
 
-def run_command(parser: Callable[..., Machine]) -> None:
+def run_command(parser: Callable[..., Any]) -> None:
     import argparse
     import json
     import sys
@@ -1853,7 +1791,7 @@ class StreamParser(QuotedPairs):
         if kind == "call":
             self._try(StreamParser._call, "content")
         elif kind in ("close", "closed", "separator"):
-            self._pos, self._eat = self._mark.end, self._mark.trail
+            self._pos, self._space = self._mark.end, self._mark.trail
             self._unclosed = self._unclosed and kind != "closed"
         else:
             self._end_calls()

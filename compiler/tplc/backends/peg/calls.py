@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 from tplc.backends.peg.arguments import argument_sections
-from tplc.backends.peg.cuts import cut_section, cuts_after, longer_than_closers
+from tplc.backends.peg.cuts import cut_section, cuts_after
 from tplc.backends.peg.facts import Facts
 from tplc.backends.peg.known_tools import KnownTools
 from tplc.backends.peg.object_calls import object_call_section
@@ -49,7 +49,7 @@ def section_section(facts: Facts, *, parallel: bool, apart: bool) -> Section:
     named += ["call_close"] if facts.call_close and facts.closes_only else []
     named += ["call_separator"] if facts.separator and not apart else []
     # A piece of a closer may be all that is there of the whole.
-    whole = "!trailing_for_whole " if longer_than_closers(facts.calls) else ""
+    whole = "!trailing_for_whole " if facts.calls.longer_than_closers else ""
     between = f"(gap {whole}{_any(named)})*" if named else ""
     joint = "call_joint?" if facts.calls.joints else "call_separator gap" if apart else ""
     another = sequence("between_calls" if between else "", "gap", joint, "call")

@@ -132,7 +132,7 @@ def cuts_after(facts: Facts) -> list[str]:
     separated = "" if facts.call_open or facts.calls.fields else "call_separator gap "
     names = [separated + _next_cut(facts)] if _opens_next(facts) else []
     names += ["trailing_for_tail"] if calls.tail is not None else []
-    names += ["trailing_for_whole"] if longer_than_closers(calls) else []
+    names += ["trailing_for_whole"] if calls.longer_than_closers else []
     names += ["trailing_for_closer"] if _markers_after(calls) else []
     return [*names, *(["missing_closer"] if _missing(facts) else [])]
 
@@ -170,7 +170,7 @@ def _next_rules(facts: Facts) -> list[Rule]:
         least = f"(?:(?<!{last}\\s*)|{enough})" if last else enough
         marks = [*texts, *_markers_of_turn(facts.acceptor)]
         rules.append(rule("trailing_for_closer", leaf(no_whole(marks) + least + begun(texts))))
-    if longer := longer_than_closers(calls):
+    if longer := calls.longer_than_closers:
         whole = rf"(?!{group(either([marker_core(text) for text in calls.closers]))}\s*\Z)"
         rules.append(rule("trailing_for_whole", leaf(whole + begun(longer, least=LEAST_CUT))))
     if _missing(facts):
@@ -178,25 +178,8 @@ def _next_rules(facts: Facts) -> list[Rule]:
     return rules
 
 
-def longer_than_closers(calls: CallForm) -> list[str]:
-    """Markers after a call of which a piece closes calls as well: as much of one as the output has is no text."""
-    texts = _markers_after(calls)
-    pieces = ["".join(text.split()) for text in calls.closers if text.strip()]
-    return [text for text in texts if any(_begins(piece, text) for piece in pieces)]
-
-
-def _begins(piece: str, text: str) -> bool:
-    whole = "".join(text.split())
-    return whole.startswith(piece) and whole != piece
-
-
 def _markers_after(calls: CallForm) -> list[str]:
-    """What opens, separates and closes calls, where more of them may come."""
-    tail = [calls.tail[0]] if calls.tail is not None else []
-    joined = [f"{sign}{text}" for sign in calls.joints for text in calls.inner]
-    ends = calls.section_ends if calls.unmarked else ()
-    texts = [*tail, *calls.inner, *calls.openers, *joined, *calls.separators, *ends, *calls.last, *calls.closers]
-    return [*dict.fromkeys(text.strip() for text in texts if text.strip())]
+    return [*dict.fromkeys(text.strip() for _, texts in calls.behind for text in texts if text.strip())]
 
 
 def _after_turn(facts: Facts) -> str:

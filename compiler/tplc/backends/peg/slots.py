@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 from tplc.backends.peg.arguments import arguments_ahead
-from tplc.backends.peg.cuts import longer_than_closers
 from tplc.backends.peg.facts import Facts, longest_first
 from tplc.backends.peg.known_tools import KnownTools
 from tplc.backends.peg.patterns import begun, either, exact, group, leaf, literal, marker, marker_word
@@ -32,7 +31,7 @@ def closing(facts: Facts) -> str:
         return ""
     if "|" not in facts.call_close:
         return "(gap call_close)?"
-    if longer_than_closers(facts.calls):
+    if facts.calls.longer_than_closers:
         return "(gap call_close (gap !trailing_for_whole call_close)*)?"
     return "(gap call_close)*"
 

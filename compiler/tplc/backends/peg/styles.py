@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from tplc.backends.peg.patterns import either, group, marker_core
 from tplc.ir.spellings import Spelling
 from tplc.lower import Acceptor
-from tplc_runtime.values import Style
+from tplc_runtime.values import PlainStyle
 
 Styles = tuple["BoundedStyle", "BoundedStyle", "BoundedStyle"]
 
@@ -23,7 +23,7 @@ def styles_of(acceptor: Acceptor) -> Styles:
     return top, in_list, inside
 
 
-class BoundedStyle(Style):
+class BoundedStyle(PlainStyle):
     """A style, and the pattern of what stands in no value but inside a string: it closes what is open."""
 
     stop = ""

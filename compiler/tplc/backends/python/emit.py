@@ -326,13 +326,13 @@ def _tables(facts: Acceptor) -> list[str]:
 
 def _tables_of_text(facts: Acceptor, opens: Kinds, content: Kinds) -> list[str]:
     first = _counts_first(facts)
-    lines = _marks("IN_CONTENT", [*(_openers_anywhere(facts) if first else opens), *content])
+    lines = _marks("IN_CONTENT", [*(_starts(facts, "anywhere") if first else opens), *content])
     if first:
         lines += _marks("BEFORE_CONTENT", [*opens, *content])
     if _starts_with_closer(facts):
         lines += _marks("AT_START", [("reasoning_end", _at(facts.strays, "turn start")), *opens, *content])
     if _unopened(facts):
-        openers = _openers_anywhere(facts) if first else opens
+        openers = _starts(facts, "anywhere") if first else opens
         return lines + _marks("BEFORE_REASONING_END", [("reasoning_end", "REASONING_END"), *openers, *content])
     if facts.reasoning_ends:
         ends: Kinds = [("reasoning_end", "REASONING_END"), *([("end", "TURN_END")] if facts.ends else [])]
@@ -365,15 +365,12 @@ def _after_calls(calls: CallForm) -> Kinds:
     starts = " + ".join(
         name for name, items in (("NEXT_CALL_START", calls.inner), ("CALL_START", calls.openers)) if items
     )
-    return [
-        *([("tail", "TAIL_START")] if calls.tail is not None else []),
-        *([("both", _both(calls))] if _both(calls) else []),
-        *([("call", _with_joints(starts, calls))] if starts else []),
-        *([("separator", "CALL_SEPARATOR")] if calls.separators else []),
-        *([("section", calls.section_ends)] if calls.unmarked and calls.section_ends else []),
-        *([("closed", calls.last)] if calls.last else []),
-        *([("close", "CALL_END")] if calls.closers else []),
-    ]
+    named = {"tail": "TAIL_START", "call": _with_joints(starts, calls), "separator": "CALL_SEPARATOR"}
+    named["close"] = "CALL_END"
+    kinds: Kinds = [(kind, named.get(kind, texts)) for kind, texts in calls.behind if texts]
+    # One marker is of one kind, the first.
+    at = kinds.index(("tail", "TAIL_START")) + 1 if calls.tail is not None else 0
+    return [*kinds[:at], *([("both", _both(calls))] if _both(calls) else []), *kinds[at:]]
 
 
 def _named_styles(calls: CallForm) -> dict[Spelling, str]:
@@ -386,12 +383,13 @@ def _named_styles(calls: CallForm) -> dict[Spelling, str]:
 
 def _counts_first(facts: Acceptor) -> bool:
     """Whether what opens reasoning or content counts before content only."""
-    return bool(_at((*facts.reasoning_starts, *facts.content_starts), "before content"))
+    return bool(_starts(facts, "before content"))
 
 
-def _openers_anywhere(facts: Acceptor) -> Kinds:
+def _starts(facts: Acceptor, where: Where) -> Kinds:
+    """What opens reasoning and content, where it counts there."""
     kinds = (("reasoning", facts.reasoning_starts), ("content", facts.content_starts))
-    return [(kind, texts) for kind, starts in kinds if (texts := _at(starts, "anywhere"))]
+    return [(kind, texts) for kind, starts in kinds if (texts := _at(starts, where))]
 
 
 def _starts_with_closer(facts: Acceptor) -> bool:
@@ -470,7 +468,7 @@ def _style(name: str, style: Spelling) -> list[str]:
         items.append(texts(style.signs))
     if style.bare_keys:
         items.append("bare_keys=True")
-    return assignment(name, called("Style", items))
+    return assignment(name, called("Style" if style.as_json else "PlainStyle", items))
 
 
 def _words(words: Iterable[tuple[str, str]]) -> Expression:
@@ -532,18 +530,6 @@ def _follow(following: Following) -> tuple[str, str]:
 def _states(facts: Acceptor, bases: Sequence[str]) -> list[str]:
     calls = facts.calls
     lines = [f"class StreamParser({', '.join(bases)}):", *_attributes(facts)]
-    if _unopened(facts):
-        lines += [
-            "",
-            "    def _first_state(self) -> Callable[[StreamParser], bool]:",
-            "        return StreamParser._held_text if self._reasoning_on else StreamParser._content",
-        ]
-    elif _starts_with_closer(facts):
-        lines += [
-            "",
-            "    def _first_state(self) -> Callable[[StreamParser], bool]:",
-            "        return StreamParser._start if self._reasoning_on else StreamParser._content",
-        ]
     lines += _feed(facts)
     if _starts_with_closer(facts):
         lines += _start()
@@ -561,6 +547,7 @@ def _states(facts: Acceptor, bases: Sequence[str]) -> list[str]:
 def _attributes(facts: Acceptor) -> list[str]:
     lines = ["    HEADS = PROMPT_HEADS", *["    HOLDS = True"] * _holds(facts)]
     lines += ["    CALLS = True"] * (facts.calls is not None) + ["    AT_LINES = True"] * _counts_at_lines(facts)
+    lines += ["    STARTS = True"] * (_unopened(facts) or _starts_with_closer(facts))
     lines += ["    HELD_TEXT = True"] * _unopened(facts)
     lines += ["    AT_ENDS = True"] * bool(facts.last_ends or facts.content_signs)
     if facts.anchors:
@@ -589,6 +576,8 @@ def _attributes_of_calls(calls: CallForm) -> list[str]:
         lines += ["    OPENERS = CALL_START", "    AFTER_END = AFTER_TURN"]
     if calls.breaks:
         lines.append("    BREAKS = CALL_BREAKS")
+    if any(slot.kind == "index" for slot in (*calls.header, *(calls.tail[1] if calls.tail else ()))):
+        lines.append("    COUNTED = True")
     if calls.usual_next:
         lines += assignment("USUAL_NEXT", called("", [f"Usual({literal(text)})" for text in calls.usual_next]), 4)
     if calls.last or calls.tail is not None:
@@ -874,7 +863,7 @@ def _reasoning(facts: Acceptor) -> list[str]:
 def _held(facts: Acceptor) -> list[str]:
     return [
         "",
-        "    def _held_text(self) -> bool:",
+        "    def _start(self) -> bool:",
         "        # turn = text REASONING_END content | content",
         *_text_until(facts, "BEFORE_REASONING_END", "held"),
         '        if kind == "reasoning_end":',
@@ -927,8 +916,7 @@ def _text_of_content(facts: Acceptor) -> list[str]:
 
 def _text_until(facts: Acceptor, marks: str, text: str) -> list[str]:
     """Text up to a marker, and before any of it those that count there only."""
-    starts = (("reasoning", facts.reasoning_starts), ("content", facts.content_starts))
-    kinds = [kind for kind, starts in starts if _at(starts, "before content")]
+    kinds = [kind for kind, _ in _starts(facts, "before content")]
     until = f"kind = self._until({marks}, {literal(text)})"
     if not kinds:
         return [f"        {until}"]
@@ -1014,7 +1002,7 @@ def _after_call(calls: CallForm) -> list[str]:
         '        if kind == "call":',
         f"            {_try(calls, literal('content'))}",
         f"        elif kind in {kinds}:",
-        "            self._pos, self._eat = self._mark.end, self._mark.trail",
+        "            self._pos, self._space = self._mark.end, self._mark.trail",
         *_after_separator(calls),
         *(_after_unmarked(calls) if calls.unmarked else []),
         *(_after_both(calls) if _both(calls) else []),
@@ -1047,7 +1035,7 @@ def _after_separator(calls: CallForm) -> list[str]:
 def _after_unmarked(calls: CallForm) -> list[str]:
     section = [
         '        elif kind == "section":',
-        "            self._pos, self._eat, self._closed = self._mark.end, self._mark.trail, True",
+        "            self._pos, self._space, self._closed = self._mark.end, self._mark.trail, True",
         *(["            self._unclosed = False"] if calls.last else []),
     ]
     return [

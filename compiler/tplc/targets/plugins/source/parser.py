@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from tplc_runtime.machine import Machine
+from tplc_runtime.message import Delta
 
 
 class StreamParser(Machine):
     """The parser that is generated for the format."""
+
+    def feed(self, chunk: str) -> list[Delta]:
+        raise NotImplementedError
 
 
 # What the parsers are registered as.
