@@ -7,10 +7,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+import typer.main
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("TPLC_SHARED", ROOT.parent / "shared"))
@@ -46,6 +48,14 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip(f"no folder {SHARED.name} beside the project")
     return SHARED
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _commands_are_declared_once() -> Iterator[None]:
+    """Typer reads all declarations anew whenever the command line is called, which takes longer than many commands."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(typer.main, "get_command", cache(typer.main.get_command))
+        yield
 
 
 @pytest.fixture(scope="session")

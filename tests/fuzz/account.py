@@ -233,11 +233,11 @@ def _state(name: str, method: Method) -> Method:
 
 
 def _watch_text(method: Method) -> Method:
-    def text(self: Any, kind: str, start: int, end: int) -> None:
-        trace = self._trace
+    def text(self: Any, kind: str, end: int) -> None:
+        trace, start = self._trace, self._pos
         trace.spans.append((start, end))
         said = len(trace.said)
-        method(self, kind, start, end)
+        method(self, kind, end)
         trace.passed_on(self._buf[start:end], said, whole=self._echo or self._base + start >= 0)
 
     return text

@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tests.example_case import load_examples
+from tests.backends.parsers import NAMES, ir_of
 from tplc.backends.python import generate
-from tplc.driver import learn_format, open_renderer
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.write import write_message
 from tplc.verify.artifact import Artifact, load_artifact
@@ -35,13 +34,9 @@ def _parser(name: str) -> Artifact:
 def formats() -> dict[str, Format]:
     """Those of the examples that call tools."""
     found = {}
-    for example in load_examples():
-        with open_renderer(example.source, name=example.name, special_tokens=example.special_tokens) as renderer:
-            ir = learn_format(
-                renderer, name=example.name, source_text=example.source, special_tokens=example.special_tokens
-            )
-        if ir.tools.format != "none":
-            found[example.name] = Format(example.name, ir)
+    for name in NAMES:
+        if ir_of(name).tools.format != "none":
+            found[name] = Format(name, ir_of(name))
     return found
 
 
