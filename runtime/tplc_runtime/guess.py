@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 
 from .markers import Mark
+from .pattern import LOOK_BACK
 from .raw import PYTHON, RawPairs, string_in
 from .schema import keys_of
 
@@ -20,10 +21,6 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar
 
     from .raw import End
-
-# What may turn out to be an end begins this near to the end of what has come, at most.
-LOOK_BACK = 180
-
 
 QUOTES = "'\""
 

@@ -92,7 +92,6 @@ class Machine(Copied):
     _kept = False  # the name of a call that stays text comes, and the rest of its header
     ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that hold what ends others
-    feed: ClassVar[Callable[[Any, str], list[Delta]]]
 
     def __init__(
         self,
@@ -218,6 +217,9 @@ class Machine(Copied):
             self._wanted = 0
 
     # Input and output
+
+    def feed(self, chunk: str) -> list[Delta]:
+        raise NotImplementedError
 
     def finish(self) -> list[Delta]:
         """The output has ended: what is new with that."""

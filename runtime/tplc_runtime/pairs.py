@@ -12,7 +12,7 @@ from .values import FollowedReader, escaped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from typing import Any, ClassVar
 
 
@@ -30,7 +30,9 @@ class Pairs(Machine):
     ODD_NAMES: ClassVar[bool] = True
     _resuming: Marks | None = None  # what may come after text that is no pair
     _count = 0
-    _begin_value: ClassVar[Callable[[Any, str, str], None]]
+
+    def _begin_value(self, key: str, word: str) -> None:
+        raise NotImplementedError
 
     def _begin_arguments(self) -> None:
         self._count = 0

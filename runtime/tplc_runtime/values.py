@@ -14,7 +14,7 @@ from json.encoder import encode_basestring
 
 from .markers import NO_MARKS
 from .message import Copied
-from .pattern import Pattern
+from .pattern import LONGEST_FOLLOW, LONGEST_KEY, MOST_SPACE, Pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ JSON_WORDS = ("true", "false", "null")
 JSON_WORD = Pattern(r"[\w.+-]+")
 JSON_LITERAL = Pattern(rf"(?:true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])")
 LONGEST_SIGN = 256  # more than any sign is long
-LONGEST_FOLLOW = 160  # what shows that a value has ended, in characters
 
 
 def body_of(quote: str, escape: str) -> Pattern:
@@ -123,11 +122,14 @@ class Style:
         self.is_json = is_json and '"' not in self.begins and self.usual == '"' and not bare_keys
         if self.PLAIN:
             # A plain key without quotes, a plain value, or both: most tokens of a dialect with quotes of its own.
-            key, either = r"([^\W\d]\w{0,63}):" if bare_keys else "((?!))", "|".join(filter(str.isalnum, words))
+            key, either = (
+                rf"([^\W\d]\w{{0,{LONGEST_KEY - 1}}}):" if bare_keys else "((?!))",
+                "|".join(filter(str.isalnum, words)),
+            )
             value = rf"({either or '(?!)'}|{NUMBER.pattern})(?=[,\]}}])"
             self.plain = Pattern(f"{key}(?:{value})?|{value}" if "".join(signs) == "[,]{:,}" else "(?!)")
         follow = "|".join(re.escape(sign) for sign, token in self.tokens.items() if token in ",]}:")
-        self.follow = Pattern(rf"\s{{0,16}}(?:{follow}|\)|\Z)")
+        self.follow = Pattern(rf"\s{{0,{MOST_SPACE}}}(?:{follow}|\)|\Z)")
         self.literal = Pattern("|".join([*map(re.escape, sorted(words, key=len, reverse=True)), NUMBER.pattern]))
         self.key_end = Pattern(rf"[\n}}]|{re.escape(signs[4])}|\Z")
 

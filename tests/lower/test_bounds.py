@@ -12,9 +12,7 @@ from tests import ir_small
 from tests.backends.parsers import parser_for, streamed
 from tplc.backends.peg.engine import PegEngine
 from tplc.ir.nodes import JSON_STYLE, Dialect, PairArguments, Slot, StringStyle, TemplateIR, Text
-from tplc.lower.bounds import LONGEST_END, LONGEST_KEY, MOST_SPACE
-from tplc_runtime.guess import LOOK_BACK
-from tplc_runtime.values import LONGEST_FOLLOW
+from tplc_runtime.pattern import LONGEST_FOLLOW, LONGEST_KEY, LOOK_BACK, MOST_SPACE
 
 RAW = replace(JSON_STYLE, strings=())
 
@@ -97,7 +95,5 @@ def test_what_is_longer_is_text() -> None:
 def test_the_longest_end_is_held_whole() -> None:
     """White space, the closer, the separator and a further call's name, with what ends it."""
     longest = 4 * MOST_SPACE + LONGEST_KEY + len(");(")
-    assert longest <= LONGEST_END
-    assert LONGEST_END + MOST_SPACE + 1 <= LOOK_BACK
-    # The runtime cannot import the compiler's.
-    assert LONGEST_FOLLOW == LONGEST_END
+    assert longest <= LONGEST_FOLLOW
+    assert LONGEST_FOLLOW + MOST_SPACE + 1 <= LOOK_BACK

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from tplc.ir.markers import is_distinctive, pieces_of
 from tplc.ir.nodes import PairArguments, Slot, Text, Tools
 from tplc.lower.acceptor import Following
-from tplc.lower.bounds import INDENT, KEY, LONGEST_END, SOME_SPACE, SPACE
+from tplc.lower.bounds import INDENT, KEY, SOME_SPACE, SPACE
 from tplc.lower.layouts import merged, not_blank, text_at, unique
+from tplc_runtime.pattern import LONGEST_FOLLOW
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,4 +134,4 @@ def _at_once(following: Following, quote: Callable[[str], str]) -> str:
 def start_of(following: Following) -> str:
     """The regular expression of what may turn out to be followed so, at the end of what has come."""
     space = SPACE if following.lead != "blank" else ""
-    return rf"(?s:{space}[{re.escape(following.starts)}].{{0,{LONGEST_END}}}\Z|{SOME_SPACE}\Z)"
+    return rf"(?s:{space}[{re.escape(following.starts)}].{{0,{LONGEST_FOLLOW}}}\Z|{SOME_SPACE}\Z)"

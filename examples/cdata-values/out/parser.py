@@ -622,7 +622,6 @@ class Machine(Copied):
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
     ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that hold what ends others
-    feed: ClassVar[Callable[[Any, str], list[Delta]]]
 
     def __init__(
         self,
@@ -744,6 +743,9 @@ class Machine(Copied):
             self._wanted = 0
 
     # Input and output
+
+    def feed(self, chunk: str) -> list[Delta]:
+        raise NotImplementedError
 
     def finish(self) -> list[Delta]:
         """The output has ended: what is new with that."""
@@ -1257,7 +1259,9 @@ class Pairs(Machine):
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
     _resuming: Marks | None = None  # what may come after text that is no pair
     _count = 0
-    _begin_value: ClassVar[Callable[[Any, str, str], None]]
+
+    def _begin_value(self, key: str, word: str) -> None:
+        raise NotImplementedError
 
     def _begin_arguments(self) -> None:
         self._count = 0

@@ -83,6 +83,11 @@ class Copied:
         return type(self)()
 
 
+# How far is looked at most, in characters, so that the work for each of them is bounded.
+MOST_SPACE = 16  # white space between the marks that show where a value ends
+LONGEST_FOLLOW = 160  # all that shows it, from its first character on,
+
+
 class Pattern:
     """Compiled at its first use: importing a parser should take no longer than it must.  A dot is any character."""
 
@@ -305,7 +310,6 @@ JSON_WORDS = ("true", "false", "null")
 JSON_WORD = Pattern(r"[\w.+-]+")
 JSON_LITERAL = Pattern(rf"(?:true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])")
 LONGEST_SIGN = 256  # more than any sign is long
-LONGEST_FOLLOW = 160  # what shows that a value has ended, in characters
 
 
 def body_of(quote: str, escape: str) -> Pattern:
@@ -391,7 +395,7 @@ class Style:
         is_json = is_json and all(words.get(word) == word for word in JSON_WORDS)
         self.is_json = is_json and '"' not in self.begins and self.usual == '"' and not bare_keys
         follow = "|".join(re.escape(sign) for sign, token in self.tokens.items() if token in ",]}:")
-        self.follow = Pattern(rf"\s{{0,16}}(?:{follow}|\)|\Z)")
+        self.follow = Pattern(rf"\s{{0,{MOST_SPACE}}}(?:{follow}|\)|\Z)")
         self.literal = Pattern("|".join([*map(re.escape, sorted(words, key=len, reverse=True)), NUMBER.pattern]))
         self.key_end = Pattern(rf"[\n}}]|{re.escape(signs[4])}|\Z")
 
@@ -936,7 +940,6 @@ class Machine(Copied):
     _reader: Reader | None = None  # and what reads one
     _written = ""  # what the arguments begin with
     ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
-    feed: ClassVar[Callable[[Any, str], list[Delta]]]
 
     def __init__(
         self,
@@ -1058,6 +1061,9 @@ class Machine(Copied):
             self._wanted = 0
 
     # Input and output
+
+    def feed(self, chunk: str) -> list[Delta]:
+        raise NotImplementedError
 
     def finish(self) -> list[Delta]:
         """The output has ended: what is new with that."""

@@ -87,6 +87,12 @@ class Copied:
         return type(self)()
 
 
+# How far is looked at most, in characters, so that the work for each of them is bounded.
+MOST_SPACE = 16  # white space between the marks that show where a value ends
+LONGEST_KEY = 64  # a key, or the name of a further call, that shows it
+LONGEST_FOLLOW = 160  # all that shows it, from its first character on,
+
+
 class Pattern:
     """Compiled at its first use: importing a parser should take no longer than it must.  A dot is any character."""
 
@@ -337,7 +343,6 @@ JSON_WORDS = ("true", "false", "null")
 JSON_WORD = Pattern(r"[\w.+-]+")
 JSON_LITERAL = Pattern(rf"(?:true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])")
 LONGEST_SIGN = 256  # more than any sign is long
-LONGEST_FOLLOW = 160  # what shows that a value has ended, in characters
 
 
 def body_of(quote: str, escape: str) -> Pattern:
@@ -421,11 +426,14 @@ class Style:
         self.is_json = is_json and '"' not in self.begins and self.usual == '"' and not bare_keys
         if self.PLAIN:
             # A plain key without quotes, a plain value, or both: most tokens of a dialect with quotes of its own.
-            key, either = r"([^\W\d]\w{0,63}):" if bare_keys else "((?!))", "|".join(filter(str.isalnum, words))
+            key, either = (
+                rf"([^\W\d]\w{{0,{LONGEST_KEY - 1}}}):" if bare_keys else "((?!))",
+                "|".join(filter(str.isalnum, words)),
+            )
             value = rf"({either or '(?!)'}|{NUMBER.pattern})(?=[,\]}}])"
             self.plain = Pattern(f"{key}(?:{value})?|{value}" if "".join(signs) == "[,]{:,}" else "(?!)")
         follow = "|".join(re.escape(sign) for sign, token in self.tokens.items() if token in ",]}:")
-        self.follow = Pattern(rf"\s{{0,16}}(?:{follow}|\)|\Z)")
+        self.follow = Pattern(rf"\s{{0,{MOST_SPACE}}}(?:{follow}|\)|\Z)")
         self.literal = Pattern("|".join([*map(re.escape, sorted(words, key=len, reverse=True)), NUMBER.pattern]))
         self.key_end = Pattern(rf"[\n}}]|{re.escape(signs[4])}|\Z")
 
@@ -1009,7 +1017,6 @@ class Machine(Copied):
     _reader: Reader | None = None  # and what reads one
     ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that hold what ends others
-    feed: ClassVar[Callable[[Any, str], list[Delta]]]
 
     def __init__(
         self,
@@ -1131,6 +1138,9 @@ class Machine(Copied):
             self._wanted = 0
 
     # Input and output
+
+    def feed(self, chunk: str) -> list[Delta]:
+        raise NotImplementedError
 
     def finish(self) -> list[Delta]:
         """The output has ended: what is new with that."""
@@ -1689,7 +1699,9 @@ class Pairs(Machine):
     USUAL_PAIR: ClassVar[Sequence[Any]] = ()
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
     _count = 0
-    _begin_value: ClassVar[Callable[[Any, str, str], None]]
+
+    def _begin_value(self, key: str, word: str) -> None:
+        raise NotImplementedError
 
     def _begin_arguments(self) -> None:
         self._count = 0

@@ -432,7 +432,6 @@ class Machine(Copied):
     OPENERS: ClassVar[Sequence[str]] = ()  # of calls
     IN_CONTENT: ClassVar[Marks] = NO_MARKS
     DISTINCT: ClassVar[bool] = True  # they are like nothing else, so what follows is a call
-    feed: ClassVar[Callable[[Any, str], list[Delta]]]
 
     def __init__(
         self,
@@ -552,6 +551,9 @@ class Machine(Copied):
             self._wanted = 0
 
     # Input and output
+
+    def feed(self, chunk: str) -> list[Delta]:
+        raise NotImplementedError
 
     def finish(self) -> list[Delta]:
         """The output has ended: what is new with that."""
