@@ -6,6 +6,7 @@ compile_native("import json\n…", "hut_parser.py")  →  the bytes of hut_parse
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -51,7 +52,7 @@ def compile_native(text: str, path: str) -> bytes:
     """What `extension_of(path)` has to hold for a parser of this text."""
     with tempfile.TemporaryDirectory(prefix="tplc-native-") as folder:
         source = Path(folder, os.path.basename(path))
-        source.write_bytes(text.encode())
+        source.write_bytes(_with_types(text).encode())
         # No names of this folder in it, and no settings of the project around.
         environment = {**os.environ, "MYPYC_DEBUG_LEVEL": "0"}
         command = [sys.executable, "-m", "mypyc", "--config-file=", source.name]
@@ -63,6 +64,15 @@ def compile_native(text: str, path: str) -> bytes:
             said = done.stdout.decode(errors="replace").strip().splitlines()[-_MOST_LINES:]
             raise NotCompiled(f"{path}: mypyc could not compile it\n" + "\n".join(f"    {line}" for line in said))
         return made.read_bytes()
+
+
+def _with_types(text: str) -> str:
+    """The parser with its types as they are: mypyc has no other ones for when it runs."""
+    for_checkers = re.search(r"^if TYPE_CHECKING:\n((?:    .*\n|\n)*)else:\n    .* = dict.*\n", text, re.M)
+    if for_checkers is None:
+        return text
+    types = re.sub(r"^    ", "", for_checkers[1], flags=re.M)
+    return text[: for_checkers.start()] + types + text[for_checkers.end() :]
 
 
 def is_native(path: str) -> bool:

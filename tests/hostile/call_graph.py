@@ -139,8 +139,9 @@ def _texts(body: Function) -> set[str]:
 
 
 def _handed_on(tree: ast.Module) -> Iterator[str]:
-    """Names that are used as values."""
+    """Names that are used as values, but for those that a module has for functions of its classes."""
     called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    for node in ast.walk(tree):
+    inside = [node for node in tree.body if not isinstance(node, ast.Assign)]
+    for node in (node for one in inside for node in ast.walk(one)):
         if isinstance(node, ast.Attribute | ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in called:
             yield _last(node)

@@ -39,10 +39,11 @@ BESIDE = {
     ],
     "openai.py": [{"Completion._ended", "Completion.finish"}, {"Completion.feed"}],
 }
-# What is called that has no definition here: tuples with names, of the library, and (of a command) what it is given.
+# What is called that has no definition here: tuples with names, of the library, the class of a method, and (of a
+# command) what it is given.
 LIBRARY = {
-    "", "ArgumentParser", "Diagnostic", "Frame", "Mark", "TRANSCRIPT", "_replace", "add_argument", "bisect_right",
-    "encode_basestring", "match_body", "match_word", "parse_args", "parser", "show", "signal",
+    "", "ArgumentParser", "Diagnostic", "cls", "Frame", "Mark", "TRANSCRIPT", "_replace", "add_argument",
+    "bisect_right", "encode_basestring", "match_body", "match_word", "parse_args", "parser", "show", "signal",
 }  # fmt: skip
 
 

@@ -1785,6 +1785,12 @@ def run_command(parser: Callable[..., Any]) -> None:
         print(f"{diagnostic.offset}: {diagnostic.text}", file=sys.stderr)
 
 
+STYLE = Style(
+    (('"', '"', "json"), ("'", "'", "python")),
+    {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
+)
+
+
 class StreamParser(UsualObjects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
@@ -1812,10 +1818,6 @@ class StreamParser(UsualObjects):
     )
     TO_ARGUMENTS = ', "arguments": {'
     USUAL_KEYS = ("name", "arguments")
-    STYLE = Style(
-        (('"', '"', "json"), ("'", "'", "python")),
-        {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
-    )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Marks(mark=TURN_END + ("{{DO}} [{",))
     USUAL_NEXT = (Usual(', {"id": "'),)

@@ -1875,6 +1875,12 @@ def run_command(parser: Callable[..., Any]) -> None:
         print(f"{diagnostic.offset}: {diagnostic.text}", file=sys.stderr)
 
 
+STYLE = PlainStyle(
+    (('"', '"', "json"), ("'", "'", "python")),
+    {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
+)
+
+
 class StreamParser(QuotedPairs):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
@@ -1887,10 +1893,6 @@ class StreamParser(QuotedPairs):
     DISTINCT = False
     # call = name NAME_END arguments
     HEADER = (("name", Marks(suffix=NAME_END), ""),)
-    STYLE = PlainStyle(
-        (('"', '"', "json"), ("'", "'", "python")),
-        {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
-    )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Marks(mark=("~bot~",))
     CLOSED = True

@@ -1719,6 +1719,12 @@ def run_command(parser: Callable[..., Any]) -> None:
         print(f"{diagnostic.offset}: {diagnostic.text}", file=sys.stderr)
 
 
+STYLE = Style(
+    (('"', '"', "json"), ("'", "'", "python")),
+    {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
+)
+
+
 class StreamParser(Objects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
@@ -1735,10 +1741,6 @@ class StreamParser(Objects):
     OPENERS = CALL_START
     # call = name NAME_END arguments
     HEADER = (("name", Marks(suffix=NAME_END, bare=("{",)), ""),)
-    STYLE = Style(
-        (('"', '"', "json"), ("'", "'", "python")),
-        {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
-    )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Marks(mark=TURN_START + TURN_END + CALL_START + ("```〔/一个〕", "〔/调用〕"))
     USUAL_NEXT = (Usual("```〔/一个〕\n〔一个〕function〔名〕"), Usual("〔一个〕function〔名〕"))

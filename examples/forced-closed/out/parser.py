@@ -1867,6 +1867,12 @@ def run_command(parser: Callable[..., Any]) -> None:
         print(f"{diagnostic.offset}: {diagnostic.text}", file=sys.stderr)
 
 
+STYLE = Style(
+    (('"', '"', "json"), ("'", "'", "python")),
+    {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
+)
+
+
 class StreamParser(CallObjects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
@@ -1887,10 +1893,6 @@ class StreamParser(CallObjects):
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("args",): "arguments", ("fn",): "name"}
     OPENED = "{"
     CLOSERS = (" [[/call]]", "[[/call]]")
-    STYLE = Style(
-        (('"', '"', "json"), ("'", "'", "python")),
-        {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
-    )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Marks(mark=("[[/call]", "[[call", "[[assistant]]"))
     USUAL_NEXT = (Usual("[[/call]][[call "), Usual("[[call "))

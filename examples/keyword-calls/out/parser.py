@@ -1885,6 +1885,12 @@ def run_command(parser: Callable[..., Any]) -> None:
         print(f"{diagnostic.offset}: {diagnostic.text}", file=sys.stderr)
 
 
+STYLE = PlainStyle(
+    (('"', '"', "json"), ("'", "'", "python")),
+    {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
+)
+
+
 class StreamParser(QuotedPairs):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
@@ -1901,10 +1907,6 @@ class StreamParser(QuotedPairs):
     OPENERS = CALL_START
     # call = name NAME_END arguments
     HEADER = (("name", Marks(suffix=NAME_END), ""),)
-    STYLE = PlainStyle(
-        (('"', '"', "json"), ("'", "'", "python")),
-        {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
-    )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Marks(mark=TURN_START + CALL_START + ("]<./code.>", "<./code.>"))
     CLOSED = True

@@ -1798,6 +1798,12 @@ def run_command(parser: Callable[..., Any]) -> None:
         print(f"{diagnostic.offset}: {diagnostic.text}", file=sys.stderr)
 
 
+STYLE = Style(
+    (('"', '"', "json"), ("'", "'", "python")),
+    {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
+)
+
+
 class StreamParser(CallObjects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
@@ -1829,10 +1835,6 @@ class StreamParser(CallObjects):
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("*",): "arguments"}
     OPENED = "{"
     CLOSERS = ("] use)",)
-    STYLE = Style(
-        (('"', '"', "json"), ("'", "'", "python")),
-        {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
-    )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Marks(mark=CALL_START + ("] use)", "%answer%"))
     USUAL_NEXT = (Usual(', {"'),)

@@ -1786,6 +1786,12 @@ def run_command(parser: Callable[..., Any]) -> None:
         print(f"{diagnostic.offset}: {diagnostic.text}", file=sys.stderr)
 
 
+STYLE = Style(
+    (('"', '"', "json"), ("'", "'", "python")),
+    {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
+)
+
+
 class StreamParser(UsualObjects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
@@ -1802,10 +1808,6 @@ class StreamParser(UsualObjects):
     HEAD = Pattern('\\{\\s*"step"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
     TO_ARGUMENTS = ',\n        "with": {'
     USUAL_KEYS = ("step", "with")
-    STYLE = Style(
-        (('"', '"', "json"), ("'", "'", "python")),
-        {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
-    )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Marks(mark=TURN_START + TURN_END + ("Steps:\n```json\n[\n    {", "```json\n[\n    {"))
     USUAL_NEXT = (Usual(',\n    {\n        "step": "'),)

@@ -1714,6 +1714,12 @@ def run_command(parser: Callable[..., Any]) -> None:
         print(f"{diagnostic.offset}: {diagnostic.text}", file=sys.stderr)
 
 
+STYLE = PlainStyle(
+    (("'", "'", "python"), ('"', '"', "python")),
+    {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
+)
+
+
 class StreamParser(Objects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
@@ -1725,10 +1731,6 @@ class StreamParser(Objects):
     OPENERS = CALL_START
     # call = name NAME_END arguments
     HEADER = (("name", Marks(suffix=NAME_END, bare=("{",)), ""),)
-    STYLE = PlainStyle(
-        (("'", "'", "python"), ('"', '"', "python")),
-        {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
-    )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Marks(mark=TURN_START + CALL_START + ("}[ran]", "[ran]"))
     USUAL_NEXT = (Usual("}[ran][run]{'callable': '"), Usual("[run]{'callable': '"))

@@ -1688,6 +1688,12 @@ def run_command(parser: Callable[..., Any]) -> None:
         print(f"{diagnostic.offset}: {diagnostic.text}", file=sys.stderr)
 
 
+STYLE = Style(
+    (('"', '"', "json"), ("'", "'", "python")),
+    {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
+)
+
+
 class StreamParser(Objects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
@@ -1700,10 +1706,6 @@ class StreamParser(Objects):
     # call = name NAME_END index INDEX_END arguments
     HEADER = (("name", Marks(suffix=NAME_END), ""), ("index", Marks(suffix=INDEX_END, bare=("{",)), ""))
     CALL_ID = "tools.{name}:{index}"
-    STYLE = Style(
-        (('"', '"', "json"), ("'", "'", "python")),
-        {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
-    )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Marks(mark=TURN_START + CALL_START + CALL_END)
     USUAL_NEXT = (Usual("<!/call!><!call!>tools."), Usual("<!call!>tools."))

@@ -1784,6 +1784,23 @@ def run_command(parser: Callable[..., Any]) -> None:
         print(f"{diagnostic.offset}: {diagnostic.text}", file=sys.stderr)
 
 
+STYLE = PlainStyle(
+    (('‹"', '"›', "none"), ('"', '"', "json"), ("'", "'", "python")),
+    {
+        "False": "false",
+        "None": "null",
+        "True": "true",
+        "false": "false",
+        "nil": "null",
+        "no": "false",
+        "null": "null",
+        "true": "true",
+        "yes": "true",
+    },
+    bare_keys=True,
+)
+
+
 class StreamParser(Objects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
@@ -1803,21 +1820,6 @@ class StreamParser(Objects):
     OPENERS = CALL_START
     # call = name NAME_END arguments
     HEADER = (("name", Marks(next=("{",)), ""),)
-    STYLE = PlainStyle(
-        (('‹"', '"›', "none"), ('"', '"', "json"), ("'", "'", "python")),
-        {
-            "False": "false",
-            "None": "null",
-            "True": "true",
-            "false": "false",
-            "nil": "null",
-            "no": "false",
-            "null": "null",
-            "true": "true",
-            "yes": "true",
-        },
-        bare_keys=True,
-    )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Marks(mark=("(|assistant",))
     USUAL_NEXT = (Usual("!)(!ask:"), Usual("(!ask:"))

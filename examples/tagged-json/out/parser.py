@@ -1819,6 +1819,12 @@ def run_command(parser: Callable[..., Any]) -> None:
         print(f"{diagnostic.offset}: {diagnostic.text}", file=sys.stderr)
 
 
+STYLE = Style(
+    (('"', '"', "json"), ("'", "'", "python")),
+    {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
+)
+
+
 class StreamParser(UsualObjects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
@@ -1847,10 +1853,6 @@ class StreamParser(UsualObjects):
     HEAD = Pattern('\\{\\s*"name"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
     TO_ARGUMENTS = ', "arguments": {'
     USUAL_KEYS = ("name", "arguments")
-    STYLE = Style(
-        (('"', '"', "json"), ("'", "'", "python")),
-        {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
-    )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Marks(mark=NEXT_CALL_START + ("</fn>", "<~assistant~>"))
     USUAL_NEXT = (Usual('</fn>\n<fn>\n{"name": "'), Usual('<fn>\n{"name": "'))

@@ -1712,6 +1712,12 @@ def run_command(parser: Callable[..., Any]) -> None:
         print(f"{diagnostic.offset}: {diagnostic.text}", file=sys.stderr)
 
 
+STYLE = Style(
+    (('"', '"', "json"), ("'", "'", "python")),
+    {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
+)
+
+
 class StreamParser(Objects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
@@ -1726,10 +1732,6 @@ class StreamParser(Objects):
     OPENERS = CALL_START
     # call = name NAME_END arguments
     HEADER = (("name", Marks(suffix=NAME_END, bare=("{",)), ""),)
-    STYLE = Style(
-        (('"', '"', "json"), ("'", "'", "python")),
-        {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
-    )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Marks(mark=TURN_END + CALL_START)
     USUAL_NEXT = (Usual("[NEED]"),)

@@ -1813,6 +1813,12 @@ def run_command(parser: Callable[..., Any]) -> None:
         print(f"{diagnostic.offset}: {diagnostic.text}", file=sys.stderr)
 
 
+STYLE = Style(
+    (('"', '"', "json"), ("'", "'", "python")),
+    {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
+)
+
+
 class StreamParser(QuotedPairs):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
@@ -1824,10 +1830,6 @@ class StreamParser(QuotedPairs):
     OPENERS = CALL_START
     # call = name NAME_END arguments
     HEADER = (("name", Marks(next=("⟩",)), " \t\n"),)
-    STYLE = Style(
-        (('"', '"', "json"), ("'", "'", "python")),
-        {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
-    )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Marks(mark=TURN_START + TURN_END + ("⟨do",))
     USUAL_NEXT = (Usual("⟩⟨do "), Usual("⟨do "))

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from tplc.backends.python.embed import Embedded, embed, imports_of, share
 from tplc.backends.python.feed import feed, holds
 from tplc.backends.python.literals import WIDTH, assignment, literal, texts
-from tplc.backends.python.tables import is_unopened, marker_groups, named_ends, tables
+from tplc.backends.python.tables import is_unopened, marker_groups, named_ends, styles, tables
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.runtimes import RUNTIME, Runtime
 from tplc.lower import Acceptor, CallForm
@@ -261,7 +261,9 @@ def _markers(facts: Acceptor) -> list[str]:
 
 def _class(facts: Acceptor, bases: Sequence[str]) -> list[str]:
     held = ["    HOLDS = True"] * holds(facts)
-    return [f"class StreamParser({', '.join(bases)}):", *_CLASS_DOCSTRING, *held, *tables(facts), *feed(facts)]
+    body = [*_CLASS_DOCSTRING, *held, *tables(facts), *feed(facts)]
+    above = styles(facts)
+    return [*above, *["", ""] * bool(above), f"class StreamParser({', '.join(bases)}):", *body]
 
 
 _UNFORMATTED = "# fmt: off"  # a formatter would make another file of it, and so an edited one

@@ -226,8 +226,6 @@ def _of_calls(calls: CallForm, groups: Groups) -> list[str]:
     elif calls.header:
         lines += [_rule("call", _slots_rule(calls.header) + " arguments"), *_slots("HEADER", calls.header)]
         lines += _of_names(calls)
-    for style, name in _named_styles(calls).items():
-        lines += _style(name, style)
     if _named_styles(calls):
         lines.append(f"    STYLES = ({', '.join(_named_styles(calls)[style] for style in calls.styles or ())})")
     if calls.breaks:
@@ -346,7 +344,13 @@ def _style(name: str, style: Spelling) -> list[str]:
         items.append(texts(style.signs))
     if style.bare_keys:
         items.append("bare_keys=True")
-    return assignment(name, called("Style" if style.as_json else "PlainStyle", items), INDENT)
+    return assignment(name, called("Style" if style.as_json else "PlainStyle", items))
+
+
+def styles(facts: Acceptor) -> list[str]:
+    """The spellings of values, above the class: mypyc finds no names of the class in its body."""
+    named = _named_styles(facts.calls) if facts.calls is not None else {}
+    return [line for style, name in named.items() for line in _style(name, style)]
 
 
 def _words(words: Iterable[tuple[str, str]]) -> Expression:

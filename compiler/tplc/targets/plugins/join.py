@@ -14,6 +14,7 @@ from functools import cache
 from importlib import resources
 
 _FUTURE = "from __future__ import annotations\n"
+_UNFORMATTED = "# fmt: off\n"
 # What one module takes from another one is in the same file then.
 _OWN = ("tplc.targets.plugins", "tplc_runtime")
 
@@ -38,14 +39,15 @@ def piece(name: str) -> ModuleText:
 
 
 def join(parser: str, parts: Sequence[ModuleText | str], usage: str) -> str:
-    """`usage` is said behind the header of the parser."""
+    """`usage` is said behind the first lines of the parser."""
     header, future, rest = parser.partition(_FUTURE)
+    first, unformatted, docstring = header.partition(_UNFORMATTED)
     imports, _, code = rest.lstrip("\n").partition("\n\n")
     told = [f"# {line}".rstrip() for line in ["", *usage.splitlines()]]
     own = [pair for part in parts if isinstance(part, ModuleText) for pair in part.imports]
     codes = [part.code if isinstance(part, ModuleText) else part for part in parts]
     blocks = [
-        header.rstrip("\n") + "\n" + "\n".join(told),
+        first + "\n".join(told) + "\n" + unformatted + docstring.rstrip("\n"),
         future.rstrip("\n"),
         *_import_blocks(imports.splitlines(), own),
         code.strip("\n"),
