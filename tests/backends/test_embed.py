@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Sequence
 
 import pytest
 
@@ -87,6 +88,59 @@ def f(self, x):
         return 4
     else:
         return 5"""
-    assert _without(source, frozenset(["FIRST"])) == left
-    assert "return 2" not in _without(source, frozenset(["FIRST", "SECOND"]))
-    assert _without(source, frozenset()) + "\n" == source
+    assert without(source, ["FIRST"]) == left
+    assert "return 2" not in without(source, ["FIRST", "SECOND"])
+    assert without(source) + "\n" == source
+
+
+def without(source: str, off: Sequence[str] = (), on: Sequence[str] = ()) -> str:
+    branches = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.If)]
+    return _without(source, branches, frozenset(off), frozenset(on))
+
+
+def test_what_is_always_so_is_not_asked() -> None:
+    source = """def f(self):
+    # Why.
+    if self.FIRST:
+        # What.
+        if self.SECOND and self.x:
+            return 1
+    if self.FIRST and (self.x or self.y):
+        return 2
+    if self.FIRST and (self.x) and (self.y):
+        return 3
+    elif self.SECOND and self.y:
+        return 4
+    if self.FIRST or self.x:
+        return 5
+    if self.FIRST:
+        return 6
+    else:
+        return 7
+"""
+    asked = """def f(self):
+    # Why.
+    # What.
+    if self.x:
+        return 1
+    if self.x or self.y:
+        return 2
+    if (self.x) and (self.y):
+        return 3
+    elif self.y:
+        return 4
+    if self.FIRST or self.x:
+        return 5
+    if self.FIRST:
+        return 6
+    else:
+        return 7"""
+    assert without(source, on=["FIRST", "SECOND"]) == asked
+
+
+def test_a_method_that_only_others_stand_in_for_has_its_signature() -> None:
+    signature = "    def _try_call(self, kind: str) -> bool:\n        raise NotImplementedError\n"
+    assert signature in embedded("return self._try_call('content')", "CallObjects")
+    header = 'HEADER = ("",)'
+    assert signature not in embedded("return self._try_call('content')", "CallObjects", header)
+    assert "Machine._call" not in methods(embedded("return self._try_call('content')", "CallObjects"))

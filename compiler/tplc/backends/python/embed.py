@@ -131,9 +131,7 @@ def _true(walked: Iterable[ast.AST]) -> set[str]:
 
 @cache
 def _classes() -> dict[str, ast.ClassDef]:
-    return {
-        node.name: node for file in FILES for node in ast.parse(_source(file)).body if isinstance(node, ast.ClassDef)
-    }
+    return {node.name: node for file in FILES for node in _tree(file).body if isinstance(node, ast.ClassDef)}
 
 
 def _always(bases: Sequence[str], own: Mapping[str, bool]) -> frozenset[str]:
@@ -276,6 +274,7 @@ def _joined(texts: list[str]) -> str:
     return joined
 
 
+@cache
 def _source(file: str) -> str:
     return (resources.files("tplc_runtime") / f"{file}.py").read_text(encoding="utf-8")
 
@@ -283,7 +282,7 @@ def _source(file: str) -> str:
 @cache
 def _flags(file: str) -> frozenset[str]:
     """The attributes of classes that are false or empty where nothing else is said."""
-    return frozenset(flag for node in ast.parse(_source(file)).body for flag in _flags_of(node, on=False))
+    return frozenset(flag for node in _tree(file).body for flag in _flags_of(node, on=False))
 
 
 def _flags_of(node: ast.stmt, *, on: bool) -> Iterator[str]:
@@ -293,12 +292,20 @@ def _flags_of(node: ast.stmt, *, on: bool) -> Iterator[str]:
                 yield item.target.id
 
 
-def _without(source: str, off: frozenset[str], on: frozenset[str] = frozenset()) -> str:
+@cache
+def _tree(file: str) -> ast.Module:
+    return ast.parse(_source(file))
+
+
+@cache
+def _branches(file: str) -> tuple[ast.If, ...]:
+    return tuple(node for node in ast.walk(_tree(file)) if isinstance(node, ast.If))
+
+
+def _without(source: str, branches: Iterable[ast.If], off: frozenset[str], on: frozenset[str] = frozenset()) -> str:
     """The source without the branches for flags that are off, and without asking for those that are on."""
     lines = source.splitlines()
-    for node in ast.walk(ast.parse(source)):
-        if not isinstance(node, ast.If):
-            continue
+    for node in branches:
         start, stop = _first_line(node, lines), node.end_lineno or node.lineno
         if not node.orelse and _is_off(node.test, off):
             lines[start:stop] = [_GONE] * (stop - start)
@@ -335,7 +342,11 @@ def _is_off(test: ast.expr, off: frozenset[str]) -> bool:
 def _definitions(
     file: str, off: frozenset[str] = frozenset(), on: frozenset[str] = frozenset()
 ) -> tuple[Definition, ...]:
-    source = _without(_source(file), off, on)
+    return _definitions_in(_without(_source(file), _branches(file), off, on))
+
+
+@cache  # formats that differ in flags have most files alike
+def _definitions_in(source: str) -> tuple[Definition, ...]:
     tree = ast.parse(source)
     lines = source.splitlines()
     guarded = [item for node in tree.body if isinstance(node, ast.If) for item in node.body]
