@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -100,6 +101,14 @@ def test_parsers_are_typed(tmp_path: Path) -> None:
         copies.append(str(copy))
     code, told = run("mypy", "--strict", "--no-incremental", "--no-error-summary", "--config-file=", *copies)
     assert (code, told) == (0, "")
+
+
+def test_the_format_is_told_by_names_that_are_there() -> None:
+    for path in PARSERS:
+        module = load_module(path.read_text(encoding="utf-8"))
+        named = set(re.findall(r"\b[A-Z]+(?:_[A-Z]+)+\b", module.__doc__ or ""))
+        assert {name for name in named if not (hasattr(module, name) or hasattr(module.StreamParser, name))} == set()
+        assert ("reasoning" in (module.__doc__ or "")) == hasattr(module, "REASONING_END"), path
 
 
 def longer_than(lines: int) -> dict[str, int]:

@@ -72,14 +72,14 @@ class Machine(Copied):
     AFTER_CALL: ClassVar[Marks] = NO_MARKS
     AFTER_TURN: ClassVar[Marks] = NO_MARKS  # a call right behind the end of the turn is one of its calls all the same
     HEADERS_ALIKE: ClassVar[bool] = False  # what ends the name of a call may open a message as well
-    DISTINCT: ClassVar[bool] = True  # they are like nothing else, so what follows is a call
+    DISTINCT: ClassVar[bool] = True  # what opens calls is like nothing else, so what follows is a call
     BREAKS: ClassVar[Marks] = NO_MARKS  # markers that no name holds, and no value outside of a string
     USUAL_NEXT: ClassVar[Sequence[Any]] = ()  # what usually comes after a call
     HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and signs that do
     NAME_SIGNS: ClassVar[Any] = None  # what is written in names for other signs
     CALL_ID: ClassVar[str] = ""  # an id that is made of slots: "{name}:{index}"
     ONLY_TOOLS: ClassVar[bool] = False  # calls look like text, so that only a tool's name makes one,
-    FAINT: ClassVar[bool] = True  # also behind what opens them
+    FAINT: ClassVar[bool] = True  # what opens them is like text as well
     SEPARATED: ClassVar[bool] = False  # a separator opens the next call
     UNMARKED: ClassVar[bool] = False  # nothing opens it
     BOTH: ClassVar[bool] = False  # what closes a call opens the next as well
@@ -90,7 +90,7 @@ class Machine(Copied):
     _reader: Reader | None = None  # and what reads one
     _written = ""  # what the arguments begin with
     _kept = False  # the name of a call that stays text comes, and the rest of its header
-    ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
+    ENDS_TURN: ClassVar[bool] = False  # a call's closer may be what ends the turn, so that it may be cut off
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that hold what ends others
 
     def __init__(

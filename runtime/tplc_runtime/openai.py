@@ -132,14 +132,14 @@ class Choice:
             if name == "reasoning_content":
                 made[reasoning_key] = value
             elif name == "tool_calls":
-                calls = [call for part in value for call in self._call(part)]
+                calls = [call for part in value for call in self._shown_call(part)]
                 if calls:
                     made[name] = calls
             else:
                 made[name] = value
         return made
 
-    def _call(self, part: Delta) -> Iterator[Delta]:
+    def _shown_call(self, part: Delta) -> Iterator[Delta]:
         index, function = part["index"], part.get("function") or {}
         if index not in self._ids:
             self._ids[index] = part.get("id") or call_id()

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 # How far is looked at most, in characters, so that the work for each of them is bounded.
 MOST_SPACE = 16  # white space between the marks that show where a value ends
-LONGEST_KEY = 64  # a key, or the name of a further call, that shows it
-LONGEST_FOLLOW = 160  # all that shows it, from its first character on,
-LOOK_BACK = LONGEST_FOLLOW + MOST_SPACE + 4  # and with the white space before it
+LONGEST_KEY = 64  # a key, or the name of a further call, that shows where a value ends
+LONGEST_FOLLOW = 160  # all that shows where a value ends, from its first character on
+LOOK_BACK = LONGEST_FOLLOW + MOST_SPACE + 4  # the same with the white space before it
 
 
 class Pattern:

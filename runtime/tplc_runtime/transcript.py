@@ -101,7 +101,9 @@ class Transcript(Copied):
         self.announce()
 
     def set_id(self, call_id: str) -> None:
-        """The last call's, where it comes behind the name."""
+        """The last call's, where it comes behind the name; one that the prompt has said gets none."""
+        if not self.calls:
+            return
         self.flush()
         name, _, arguments = self.calls[-1]
         self.calls[-1] = (name, call_id, arguments)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from collections.abc import Sequence
 
@@ -12,6 +13,7 @@ from tests.conftest import ROOT
 from tplc.backends.python import generate
 from tplc.backends.python.embed import _without, embed
 from tplc.driver import load_ir
+from tplc.verify.artifact import load_module
 
 
 def parser_of(example: str, *, openai: bool = False) -> str:
@@ -144,3 +146,14 @@ def test_a_method_that_only_others_stand_in_for_has_its_signature() -> None:
     header = 'HEADER = ("",)'
     assert signature not in embedded("return self._try_call('content')", "CallObjects", header)
     assert "Machine._call" not in methods(embedded("return self._try_call('content')", "CallObjects"))
+
+
+@pytest.mark.parametrize("example", ["plain-chat", "parameter-tags", "tagged-json"])
+def test_chat_completions_have_all_without_a_command_line(example: str) -> None:
+    ir = load_ir((ROOT / "examples" / example / "out" / "ir.json").read_text(encoding="utf-8"))
+    module = load_module(generate(ir, openai=True, main=False))
+    completion = module.ChatCompletion("m")
+    chunks = [*completion.read({"choices": [{"index": 0, "text": "Hi."}]}), *completion.finish()]
+    assert "Hi." in json.dumps(chunks)
+    if example == "plain-chat":
+        assert "Machine._slots" not in methods(generate(ir, openai=True))

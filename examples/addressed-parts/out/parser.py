@@ -65,7 +65,7 @@ KEY_END = ('">',)
 VALUE_END = ("</given>",)
 STRAY = ("<:more:>",)
 
-# The runtime, the same for all formats; what is this format's own goes on after it.
+# The runtime, as far as this format reaches it; what is the format's own goes on after it.
 
 Diagnostic = namedtuple("Diagnostic", "offset text")
 
@@ -616,14 +616,14 @@ class Machine(Copied):
     IN_CONTENT: ClassVar[Marks] = NO_MARKS
     AFTER_CALL: ClassVar[Marks] = NO_MARKS
     AFTER_TURN: ClassVar[Marks] = NO_MARKS  # a call right behind the end of the turn is one of its calls all the same
-    DISTINCT: ClassVar[bool] = True  # they are like nothing else, so what follows is a call
+    DISTINCT: ClassVar[bool] = True  # what opens calls is like nothing else, so what follows is a call
     BREAKS: ClassVar[Marks] = NO_MARKS  # markers that no name holds, and no value outside of a string
     USUAL_NEXT: ClassVar[Sequence[Any]] = ()  # what usually comes after a call
     HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and signs that do
     CALL_ID: ClassVar[str] = ""  # an id that is made of slots: "{name}:{index}"
-    FAINT: ClassVar[bool] = True  # also behind what opens them
+    FAINT: ClassVar[bool] = True  # what opens them is like text as well
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
-    ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
+    ENDS_TURN: ClassVar[bool] = False  # a call's closer may be what ends the turn, so that it may be cut off
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that hold what ends others
 
     def __init__(

@@ -59,7 +59,7 @@ CALL_END = ("{invoke}",)
 EMPTY_CALL = ("{to}fn.\n{invoke}", "{to}\n{invoke}")
 STRAY = ("{stop}",)
 
-# The runtime, the same for all formats; what is this format's own goes on after it.
+# The runtime, as far as this format reaches it; what is the format's own goes on after it.
 
 Diagnostic = namedtuple("Diagnostic", "offset text")
 
@@ -83,7 +83,7 @@ class Copied:
 
 # How far is looked at most, in characters, so that the work for each of them is bounded.
 MOST_SPACE = 16  # white space between the marks that show where a value ends
-LONGEST_FOLLOW = 160  # all that shows it, from its first character on,
+LONGEST_FOLLOW = 160  # all that shows where a value ends, from its first character on
 
 
 class Pattern:
@@ -928,7 +928,7 @@ class Machine(Copied):
     IN_CONTENT: ClassVar[Marks] = NO_MARKS
     AFTER_CALL: ClassVar[Marks] = NO_MARKS
     AFTER_TURN: ClassVar[Marks] = NO_MARKS  # a call right behind the end of the turn is one of its calls all the same
-    DISTINCT: ClassVar[bool] = True  # they are like nothing else, so what follows is a call
+    DISTINCT: ClassVar[bool] = True  # what opens calls is like nothing else, so what follows is a call
     BREAKS: ClassVar[Marks] = NO_MARKS  # markers that no name holds, and no value outside of a string
     USUAL_NEXT: ClassVar[Sequence[Any]] = ()  # what usually comes after a call
     HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and signs that do
@@ -938,7 +938,7 @@ class Machine(Copied):
     _reader: Reader | None = None  # and what reads one
     _written = ""  # what the arguments begin with
     _kept = False  # the name of a call that stays text comes, and the rest of its header
-    ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
+    ENDS_TURN: ClassVar[bool] = False  # a call's closer may be what ends the turn, so that it may be cut off
 
     def __init__(
         self,

@@ -4,7 +4,7 @@
 """What a model answers whose chat template is template.jinja: a message with reasoning, content and tool calls.
 
 turn      = (text | REASONING_START text REASONING_END | calls)* TURN_END
-calls     = CALL_START call (CALL_SEPARATOR? NEXT_CALL_START call)*
+calls     = CALL_START call (CALL_SEPARATOR? CALL_START call)*
 call      = name NAME_END arguments CALL_END
 arguments = (key KEY_END value)*
 """
@@ -65,7 +65,7 @@ EMPTY_CALL = (
 KEY_END = ("=",)
 STRAY = ("<./mind.>",)
 
-# The runtime, the same for all formats; what is this format's own goes on after it.
+# The runtime, as far as this format reaches it; what is the format's own goes on after it.
 
 Diagnostic = namedtuple("Diagnostic", "offset text")
 
@@ -89,8 +89,8 @@ class Copied:
 
 # How far is looked at most, in characters, so that the work for each of them is bounded.
 MOST_SPACE = 16  # white space between the marks that show where a value ends
-LONGEST_KEY = 64  # a key, or the name of a further call, that shows it
-LONGEST_FOLLOW = 160  # all that shows it, from its first character on,
+LONGEST_KEY = 64  # a key, or the name of a further call, that shows where a value ends
+LONGEST_FOLLOW = 160  # all that shows where a value ends, from its first character on
 
 
 class Pattern:
@@ -1007,7 +1007,7 @@ class Machine(Copied):
     IN_CONTENT: ClassVar[Marks] = NO_MARKS
     AFTER_CALL: ClassVar[Marks] = NO_MARKS
     AFTER_TURN: ClassVar[Marks] = NO_MARKS  # a call right behind the end of the turn is one of its calls all the same
-    DISTINCT: ClassVar[bool] = True  # they are like nothing else, so what follows is a call
+    DISTINCT: ClassVar[bool] = True  # what opens calls is like nothing else, so what follows is a call
     BREAKS: ClassVar[Marks] = NO_MARKS  # markers that no name holds, and no value outside of a string
     USUAL_NEXT: ClassVar[Sequence[Any]] = ()  # what usually comes after a call
     HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and signs that do
@@ -1015,7 +1015,7 @@ class Machine(Copied):
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
     _reader: Reader | None = None  # and what reads one
-    ENDS_TURN: ClassVar[bool] = False  # which may be what ends the turn, so that it may be cut off
+    ENDS_TURN: ClassVar[bool] = False  # a call's closer may be what ends the turn, so that it may be cut off
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that hold what ends others
 
     def __init__(

@@ -45,7 +45,7 @@ FILES = (
 # Of the runtime that several parsers share, not of a parser that holds its own.
 _SHARED_ONLY = "version"
 _GONE = "\0"
-_PUBLIC = frozenset(["feed", "finish", "message", "copy", "trailing", "response"])
+_PUBLIC = frozenset(["feed", "finish", "message", "copy", "trailing", "response", "read"])
 
 Import = tuple[str, str]  # module and name; the name is "" for `import module`
 
@@ -418,7 +418,7 @@ def _part(member: str, lines: list[str], nodes: list[ast.AST], indent: int) -> F
 
 
 def _names(walked: Iterable[ast.AST]) -> frozenset[str]:
-    return frozenset(item.id for item in walked if isinstance(item, ast.Name))
+    return frozenset(item.id for item in walked if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Load))
 
 
 def _local(walked: Sequence[ast.AST]) -> frozenset[str]:

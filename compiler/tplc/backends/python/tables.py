@@ -224,7 +224,7 @@ def _of_calls(calls: CallForm, groups: Groups) -> list[str]:
     if calls.fields:
         lines += _of_objects(calls)
     elif calls.header:
-        lines += [_rule("call", _slots_rule(calls.header) + " arguments"), *_slots("HEADER", calls.header)]
+        lines += [_rule("call", slots_rule(calls.header) + " arguments"), *_slots("HEADER", calls.header)]
         lines += _of_names(calls)
     if _named_styles(calls):
         lines.append(f"    STYLES = ({', '.join(_named_styles(calls)[style] for style in calls.styles or ())})")
@@ -265,7 +265,7 @@ def _in_format(text: str) -> str:
 
 
 def _of_objects(calls: CallForm) -> list[str]:
-    lines = [_rule("call", (_slots_rule(calls.header) + " object").strip())]
+    lines = [_rule("call", (slots_rule(calls.header) + " object").strip())]
     lines += _slots("HEADER", calls.header) if calls.header else []
     fields = mapping((texts(path), literal(role)) for path, role in (*calls.fields, *calls.wrapped))
     lines += [
@@ -280,8 +280,9 @@ def _of_objects(calls: CallForm) -> list[str]:
     return lines
 
 
-def _slots_rule(slots: Sequence[SlotEnd]) -> str:
-    return " ".join(f"{slot.kind} {name}" for slot, name in named_ends(slots))
+def slots_rule(slots: Sequence[SlotEnd], end: str = "_END") -> str:
+    """The slots with what ends each, as a rule tells them."""
+    return " ".join(f"{slot.kind} {name}" if slot.suffixes else slot.kind for slot, name in named_ends(slots, end))
 
 
 def _after_call_rule(calls: CallForm) -> str:
@@ -367,7 +368,7 @@ def _replaced(name: str, replaced: Sequence[tuple[str, str]]) -> list[str]:
 
 def _of_pairs(pairs: PairForm) -> list[str]:
     start = "PAIR_START " if pairs.opens else ""
-    lines = [_rule("arguments", f"({start}{_slots_rule(pairs.slots)} value)*"), *_slots("PAIR", pairs.slots)]
+    lines = [_rule("arguments", f"({start}{slots_rule(pairs.slots)} value)*"), *_slots("PAIR", pairs.slots)]
     kinds: dict[str, list[str]] = {}
     for kind, items in pairs.between:
         kinds.setdefault(kind, []).extend(items)
