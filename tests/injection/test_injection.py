@@ -17,6 +17,7 @@ from tests.gbnf.engine import INSTALLED, refused
 from tests.injection.hostile import ALL_OF_THEM, HARMLESS, STRINGS, infected, places, tools_of
 from tplc.backends.gbnf.lint import lint
 from tplc.backends.peg.engine import PegEngine
+from tplc.backends.python import generate_runtime
 from tplc.driver import GrammarOptions, ParserOptions, generate
 from tplc.explain.explain import Explanation
 from tplc.explain.page import page
@@ -86,8 +87,9 @@ def identifiers(source: str) -> set[str]:
 
 @cache
 def usual_identifiers() -> frozenset[str]:
-    """Of all parsers: which parts of the runtime one is made of depends on the shape of its markers."""
-    return frozenset(word for name in USUAL for word in identifiers(generate(ir_of(name), "python")))
+    """Of all parsers and of the runtime: which parts of it one is made of depends on the shape of its markers."""
+    parsers = [made for name in USUAL for made in (generate(ir_of(name), "python"), own_part(ir_of(name)))]
+    return frozenset(word for source in [*parsers, generate_runtime()] for word in identifiers(source))
 
 
 def own_part(ir: TemplateIR) -> str:
