@@ -30,6 +30,11 @@ EMPTY = (("string", '""'), ("null", "null"), ("array", "[]"), ("object", "{}"))
 LIST = frozenset(["array"])
 
 
+def in_list(text: str) -> str:
+    """A value, as JSON, where the schema wants a list: the items may come one by one."""
+    return text if text[:1] == "[" or text == "null" else f"[{text}]"
+
+
 class HoldingTranscript(Transcript):
     """What may have to stand in a list is not said before that is known."""
 
@@ -94,8 +99,8 @@ class ElementPairs(RawPairs):
         if not frame.state:
             return
         text = "]" if frame.state == "list" else self._holding.let_go()
-        if frame.state == "items" and text[:1] != "[" and text != "null":
-            text = f"[{text}]"
+        if frame.state == "items":
+            text = in_list(text)
         self._out.say("arguments", frame.member * (frame.state != "list") + text)
         self._frames[-1] = frame._replace(state="")
 

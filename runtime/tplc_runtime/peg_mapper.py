@@ -17,7 +17,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Protocol
 
-from .elements import EMPTY, LIST
+from .elements import EMPTY, LIST, in_list
 from .pattern import Pattern
 from .raw import MOST_KEYS, PYTHON, WHOLE_ARGUMENTS, string_in
 from .schema import item_of, keys_of, member_of, parameters_of, types_by_items, types_of
@@ -507,8 +507,9 @@ def read_whole(reader: Reader, text: str) -> tuple[str, str]:
 
 def listed(values: Sequence[str], types: Types) -> str:
     """Values of one key, one after the other: a list, also of one value where the schema wants a list."""
-    alone = len(values) == 1 and (types != LIST or values[0][:1] == "[" or values[0] == "null")
-    return values[0] if alone else f"[{', '.join(values)}]"
+    if len(values) == 1:
+        return in_list(values[0]) if types == LIST else values[0]
+    return f"[{', '.join(values)}]"
 
 
 def json_escapes(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import permutations
@@ -11,8 +12,10 @@ import pytest
 
 from tests.backends.parsers import ir_of, parser_for, streamed
 from tplc.backends.peg.engine import PegEngine
+from tplc.backends.peg.facts import facts_of, without_calls
 from tplc.driver import compile_template, learn_format, open_renderer
 from tplc.ir.nodes import TemplateIR, Tolerance
+from tplc.lower import lower
 from tplc.lower.header_parts import header_parts
 
 
@@ -112,6 +115,16 @@ def test_a_call_that_is_kept_keeps_all_of_its_header(name: str) -> None:
             call = form.header(order, "look_up", word) + '{"a": 1}'
             kept = read(ir, call + form.over, parse_tool_calls=False)["content"]
             assert kept.removesuffix(form.over).strip() == call.strip(), order
+
+
+@pytest.mark.parametrize("name", list(FORMATS))
+def test_the_header_is_kept_where_nothing_ends_a_turn(name: str) -> None:
+    form, acceptor = FORMATS[name], lower(learned(name))
+    facts = without_calls(facts_of(replace(acceptor, ends=(), last_ends=(), headers=())))
+    header = form.header(form.order, "look_up")
+    found = re.match(facts.kept_header, header + '{"a": 1}' + header, re.DOTALL)
+    assert found is not None
+    assert found[0] == header
 
 
 @pytest.mark.parametrize("name", list(FORMATS))

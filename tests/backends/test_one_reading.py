@@ -12,6 +12,7 @@ import pytest
 
 from tests import ir_small
 from tests.backends.parsers import ir_of, parser_for
+from tests.example_case import EXAMPLES
 from tplc.backends.gbnf import fires_at, grammar
 from tplc.backends.peg.engine import PegEngine
 from tplc.ir.nodes import JSON_STYLE, Dialect, Reasoning, Slot, StringStyle, TemplateIR, Text, Tolerance
@@ -159,3 +160,16 @@ def test_variants_of_what_ends_a_key() -> None:
     text = "<fn f><a>x</a></fn>"
     changed = with_variant(ir, ">", "~>")
     assert read(changed, text.replace("<a>", "<a~>")) == read(ir, text)
+
+
+@pytest.mark.parametrize("name", sorted(path.parent.parent.name for path in EXAMPLES.glob("*/out/ir.json")))
+def test_what_goes_on_behind_an_end(name: str) -> None:
+    """The parser spells the headers of further messages by their parts; they are those of the acceptor."""
+    ir = ir_of(name)
+    acceptor = lower(ir)
+    calls = acceptor.calls
+    if calls is None or not calls.openers or calls.where != "anywhere":
+        assert acceptor.further == ()
+        return
+    marks = parser_for(ir).StreamParser.AFTER_TURN
+    assert {*marks.cores} == {text.strip() for text in (*calls.openers, *acceptor.further)}

@@ -69,7 +69,7 @@ class HeaderParts:
 
     @property
     def like_words(self) -> bool:
-        """Whether a recipient that opens a call, as the template never writes it, stands in text as well (`to=`): what
+        """Whether a recipient that opens a call, as the template never writes it, stands in text as well (`for=`): what
         ends the header has to come then."""
         return self.recipient != self.opener and self.recipient.strip()[0].isalnum()
 

@@ -426,11 +426,8 @@ class Style:
         self.is_json = is_json and '"' not in self.begins and self.usual == '"' and not bare_keys
         if self.PLAIN:
             # A plain key without quotes, a plain value, or both: most tokens of a dialect with quotes of its own.
-            key, either = (
-                rf"([^\W\d]\w{{0,{LONGEST_KEY - 1}}}):" if bare_keys else "((?!))",
-                "|".join(filter(str.isalnum, words)),
-            )
-            value = rf"({either or '(?!)'}|{NUMBER.pattern})(?=[,\]}}])"
+            key = rf"([^\W\d]\w{{0,{LONGEST_KEY - 1}}}):" if bare_keys else "((?!))"
+            value = rf"({'|'.join(filter(str.isalnum, words)) or '(?!)'}|{NUMBER.pattern})(?=[,\]}}])"
             self.plain = Pattern(f"{key}(?:{value})?|{value}" if "".join(signs) == "[,]{:,}" else "(?!)")
         follow = "|".join(re.escape(sign) for sign, token in self.tokens.items() if token in ",]}:")
         self.follow = Pattern(rf"\s{{0,{MOST_SPACE}}}(?:{follow}|\)|\Z)")

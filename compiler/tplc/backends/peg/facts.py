@@ -148,7 +148,8 @@ def without_calls(facts: Facts) -> Facts:
     if acceptor.headers_alike:
         ends = either([marker_core(end) for end in calls.header[0].suffixes if end.strip()])
         opener, stops = group(facts.call_cores), either([plain.turn_end, plain.turn_header])
-        header = rf"{opener}(?:(?!{stops}).){{0,{NAME_LIMIT}}}?{group(ends)}"
+        sign = f"(?:(?!{stops}).)" if stops else "."
+        header = rf"{opener}{sign}{{0,{NAME_LIMIT}}}?{group(ends)}"
         plain = replace(plain, kept_header=header, kept_opener=opener)
     if calls.in_reasoning is None:
         return plain

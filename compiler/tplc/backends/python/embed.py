@@ -86,7 +86,7 @@ class Embedded:
     type_imports: tuple[Import, ...]
     types: tuple[str, ...]
     text: str
-    told: frozenset[str] = frozenset()  # flags of the parser that no code asks for any more
+    unasked: frozenset[str] = frozenset()  # flags of the parser that no code asks for any more
 
 
 def embed(code: Iterable[str], bases: Sequence[str] = ()) -> Embedded:
@@ -95,7 +95,8 @@ def embed(code: Iterable[str], bases: Sequence[str] = ()) -> Embedded:
     names, attributes = _names(walked) | frozenset(bases), _attributes(walked)
     off, chosen = frozenset(flag for file in FILES for flag in _flags(file)), None
     on = _local(walked)
-    always = _always(bases, {flag: flag in _true(walked) for flag in on})
+    true = _true(walked)
+    always = _always(bases, {flag: flag in true for flag in on})
     while chosen is None or on & off:
         off -= on
         definitions = [definition for file in FILES for definition in _definitions(file, off, always)]
@@ -117,7 +118,7 @@ def embed(code: Iterable[str], bases: Sequence[str] = ()) -> Embedded:
         type_imports=_needed((pair for definition in definitions for pair in definition.type_imports), used),
         types=_spaced([text for definition, text in zip(chosen, texts, strict=True) if definition.only_types]),
         text=_joined([text for definition, text in zip(chosen, texts, strict=True) if not definition.only_types]),
-        told=always - attributes.union(*(part.attributes for parts in kept.values() for part in parts)),
+        unasked=always - attributes.union(*(part.attributes for parts in kept.values() for part in parts)),
     )
 
 
@@ -164,8 +165,7 @@ def imports_of(code: Iterable[str]) -> tuple[dict[str, tuple[str, ...]], dict[st
 
     Returns the names by file of the runtime, those that are types alone, and the imports of other modules.
     """
-    walked = ast.walk(ast.parse("\n".join(code)))
-    names = {node.id for node in walked if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    names = {*_names(ast.walk(ast.parse("\n".join(code))))}
     taken: dict[str, tuple[str, ...]] = {}
     types: dict[str, tuple[str, ...]] = {}
     definitions = {file: _definitions(file) for file in (*FILES, _SHARED_ONLY)}

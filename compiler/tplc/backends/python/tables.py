@@ -226,8 +226,9 @@ def _of_calls(calls: CallForm, groups: Groups) -> list[str]:
     elif calls.header:
         lines += [_rule("call", slots_rule(calls.header) + " arguments"), *_slots("HEADER", calls.header)]
         lines += _of_names(calls)
-    if _named_styles(calls):
-        lines.append(f"    STYLES = ({', '.join(_named_styles(calls)[style] for style in calls.styles or ())})")
+    named = _named_styles(calls)
+    if named:
+        lines.append(f"    STYLES = ({', '.join(named[style] for style in calls.styles or ())})")
     if calls.breaks:
         lines += assignment("BREAKS", called("Marks", [f"mark={_by_name(calls.breaks, groups)}"]), INDENT)
     if calls.usual_next:
@@ -301,7 +302,7 @@ def _after_calls(calls: CallForm) -> Kinds:
     )
     named = {"tail": "TAIL_START", "call": _with_joints(starts, calls), "separator": "CALL_SEPARATOR"}
     named["close"] = "CALL_END"
-    kinds: Kinds = [(kind, named.get(kind, texts)) for kind, texts in calls.behind if texts]
+    kinds: Kinds = [(kind, named.get(kind, markers)) for kind, markers in calls.behind if markers]
     # One marker is of one kind, the first.
     at = kinds.index(("tail", "TAIL_START")) + 1 if calls.tail is not None else 0
     return [*kinds[:at], *([("both", _both(calls))] if _both(calls) else []), *kinds[at:]]

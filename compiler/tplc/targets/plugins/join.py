@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
+from tplc.backends.python.emit import UNFORMATTED
+
 _FUTURE = "from __future__ import annotations\n"
-_UNFORMATTED = "# fmt: off\n"
 # What one module takes from another one is in the same file then.
 _OWN = ("tplc.targets.plugins", "tplc_runtime")
 
@@ -41,7 +42,7 @@ def piece(name: str) -> ModuleText:
 def join(parser: str, parts: Sequence[ModuleText | str], usage: str) -> str:
     """`usage` is said behind the first lines of the parser."""
     header, future, rest = parser.partition(_FUTURE)
-    first, unformatted, docstring = header.partition(_UNFORMATTED)
+    first, unformatted, docstring = header.partition(f"{UNFORMATTED}\n")
     imports, _, code = rest.lstrip("\n").partition("\n\n")
     told = [f"# {line}".rstrip() for line in ["", *usage.splitlines()]]
     own = [pair for part in parts if isinstance(part, ModuleText) for pair in part.imports]
