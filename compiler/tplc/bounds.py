@@ -31,12 +31,16 @@ try:
 except ImportError:  # Windows
     resource = None
 
-# An error that something on its way took for one of its own is raised again after so many seconds.
+# An error that something on its way took for one of its own is raised again after so many seconds; and one that had to
+# wait, after so many.
 _AGAIN = 0.5
+_SOON = 0.001
 _MB = 1024 * 1024
 _watcher: int | None = None
 _enforced = False
 _active = False
+_undisturbed = 0
+_late = False
 
 
 def enforce() -> None:
@@ -79,15 +83,44 @@ def bounded(name: str, limits: Limits) -> Iterator[None]:
 
 
 @contextmanager
+def undisturbed() -> Iterator[None]:
+    """Where what is taken has to be given back, whole: a limit that is met in here is heard of behind it."""
+    global _undisturbed, _late
+    if not _hears_signals():
+        yield
+        return
+    _undisturbed += 1
+    try:
+        yield
+    finally:
+        _undisturbed -= 1
+        if _late and not _undisturbed:
+            _late = False
+            # Not at once: who ends this may be the garbage collector, that swallows what is raised.
+            signal.setitimer(signal.ITIMER_REAL, _SOON, _AGAIN)
+
+
+def _hears_signals() -> bool:
+    """Only the main thread does."""
+    return hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+
+
+@contextmanager
 def _timed(name: str, seconds: float) -> Iterator[None]:
-    """Only the main thread hears of signals; elsewhere the time is looked at when something is rendered."""
-    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+    """Elsewhere than in the main thread, the time is looked at when something is rendered."""
+    global _late
+    if not _hears_signals():
         yield
         return
 
     def stop(_: int, __: FrameType | None) -> None:
-        raise LimitExceeded(name, "total_seconds", f"{seconds:g}")
+        global _late
+        if _undisturbed:
+            _late = True
+        else:
+            raise LimitExceeded(name, "total_seconds", f"{seconds:g}")
 
+    _late = False
     usual = signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)
     _tell({"name": name, "seconds": seconds, "until": time.monotonic() + seconds})

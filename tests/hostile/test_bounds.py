@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -10,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from tplc.bounds import bounded, enforce
+from tplc.bounds import bounded, enforce, undisturbed
 from tplc.cli.watched import CAN_WATCH
 from tplc.driver import compile_template
 from tplc.errors import LimitExceeded, TplcError
-from tplc.render import Limits
+from tplc.render import Limits, Renderer
 
 resource = pytest.importorskip("resource")
 watched = pytest.mark.skipif(not CAN_WATCH, reason="commands are watched on Linux")
@@ -147,7 +148,7 @@ WATCHED = """
 import signal, time, os
 from tplc.cli.watched import split
 split()
-from tplc.bounds import bounded, enforce
+from tplc.bounds import bounded, enforce, undisturbed
 from tplc.render.limits import Limits
 enforce()
 """
@@ -174,3 +175,32 @@ ENDS = [
 def test_how_a_watched_command_ends(body: str, code: int, error: str, tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", WATCHED + body], capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stdout, done.stderr) == (code, "", error)
+
+
+@pytest.mark.usefixtures("enforced")
+def test_what_the_limit_breaks_off_leaves_nothing_open() -> None:
+    """Wherever it comes: while a worker is started, or while it is ended."""
+    before = open_descriptors()
+    for milliseconds in range(1, 21):
+        limits = Limits(total_seconds=milliseconds / 1000)
+        with pytest.raises(LimitExceeded), bounded("a.jinja", limits):
+            while True:
+                Renderer("x").close()
+    gc.collect()
+    assert open_descriptors() == before
+
+
+@pytest.mark.usefixtures("enforced")
+def test_a_limit_that_had_to_wait_is_heard_of_at_once() -> None:
+    with pytest.raises(LimitExceeded), bounded("a.jinja", Limits(total_seconds=0.1)):
+        with undisturbed():
+            with undisturbed():
+                time.sleep(0.2)
+            left = True
+        time.sleep(FOR_EVER)
+    assert left
+
+
+def open_descriptors() -> int:
+    Renderer("x").close()  # what workers are forked from stays
+    return len(os.listdir("/dev/fd"))

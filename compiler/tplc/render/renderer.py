@@ -24,7 +24,7 @@ from threading import Event, Timer
 from types import TracebackType
 from typing import Any, cast
 
-from tplc.bounds import bounded
+from tplc.bounds import bounded, undisturbed
 from tplc.errors import (
     LimitExceeded,
     RenderFailed,
@@ -261,11 +261,12 @@ class Worker:
     def __init__(self, name: str, limits: Limits, *, apart: bool = False) -> None:
         self.name = name
         self.limits = limits
-        self.process = start(apart=apart)
         # A character is at most twelve bytes of JSON; what is longer was not written by the worker's own code.
         self._most_bytes = 12 * limits.output_chars + _CHUNK
         self.alive = True
-        self._finalizer = weakref.finalize(self, _end, self.process, os.getpid())
+        with undisturbed():
+            self.process = start(apart=apart)
+            self._finalizer = weakref.finalize(self, _end, self.process, os.getpid())
 
     def ask(self, question: str, seconds: float | None = None) -> dict[str, Json] | TemplateError:
         """`question` is JSON, in one line."""
@@ -295,12 +296,13 @@ class Worker:
             return WorkerDied(self.name, "an answer that is none")
 
     def close(self, *, dying: bool = False) -> None:
-        if dying:
-            # Its pipes are closed, so it is about to be gone; how it went is worth knowing.
-            with suppress(subprocess.TimeoutExpired):
-                self.process.wait(timeout=2)
-        self.alive = False
-        self._finalizer()
+        with undisturbed():
+            if dying:
+                # Its pipes are closed, so it is about to be gone; how it went is worth knowing.
+                with suppress(subprocess.TimeoutExpired):
+                    self.process.wait(timeout=2)
+            self.alive = False
+            self._finalizer()
 
     def _death(self) -> TemplateError:
         code = self.process.returncode or 0
@@ -366,7 +368,9 @@ def _end(process: Process, owner: int) -> None:
     """A forked copy of the owner leaves it alone."""
     if os.getpid() != owner:
         return
-    process.end()
-    for pipe in (process.stdin, process.stdout):
-        if pipe is not None:
-            pipe.close()
+    # Also where it is the garbage collector that calls.
+    with undisturbed():
+        process.end()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                pipe.close()
