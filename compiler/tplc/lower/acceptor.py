@@ -65,6 +65,7 @@ class Following:
     closes: bool  # the closer is like nothing in a value, so anything may come after it
     after: tuple[str, ...]
     next_call: tuple[str | None, ...]
+    next_empty: tuple[str, ...]  # what comes behind its name instead where it has no arguments
     turn_ends: tuple[str, ...]  # those like nothing in a value
     starts: str  # the characters that it may begin with
 

@@ -16,4 +16,5 @@ SPACE = rf"\s{{0,{MOST_SPACE}}}"
 SOME_SPACE = rf"\s{{1,{MOST_SPACE}}}"
 INDENT = rf"[^\S\n]{{0,{MOST_SPACE}}}"
 _NO_KEY = NOT_IN_KEYS.replace("[", r"\[").replace("]", r"\]")
-KEY = rf"[^\s{_NO_KEY}]{{1,{LONGEST_KEY}}}"
+# The shortest that fits: a key ends where what is written behind keys begins.
+KEY = rf"[^\s{_NO_KEY}]{{1,{LONGEST_KEY}}}?"

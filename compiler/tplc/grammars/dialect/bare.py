@@ -83,7 +83,9 @@ def _ending(following: Following, keys: tuple[str, ...] | None) -> Expr:
     """All that a parser takes for the end of a value, and more: white space and keys of any length."""
     key = rep(_WORD, 1, None) if keys is None else alt(*(lit(key) for key in keys))
     pair = _spelled(following.pair, key)
-    call = [_spelled(following.next_call, rep(_WORD, 1, None))] if following.next_call else []
+    name = rep(_WORD, 1, None)
+    call = [_spelled(following.next_call, name)] if following.next_call else []
+    call += [_spelled((*following.next_call[:-1], text), name) for text in following.next_empty]
     pieces = [lit(piece) for piece in following.closer]
     # Of a closer's pieces all but the first may be missing.
     end = [*pieces[:1], *(opt(seq(_SPACE, piece)) for piece in pieces[1:]), _SPACE if pieces else EMPTY]
