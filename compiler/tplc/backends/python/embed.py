@@ -281,7 +281,7 @@ def _source(file: str) -> str:
 
 @cache
 def _flags(file: str) -> frozenset[str]:
-    """The attributes of classes that are false or empty where nothing else is said."""
+    """The attributes of classes that are false or empty where nothing else stands."""
     return frozenset(flag for node in _tree(file).body for flag in _flags_of(node, on=False))
 
 

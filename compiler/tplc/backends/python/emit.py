@@ -15,7 +15,7 @@ import re
 from collections.abc import Sequence
 
 from tplc.backends.python.embed import Embedded, embed, imports_of, share
-from tplc.backends.python.feed import feed, holds
+from tplc.backends.python.feed import feed, keeps_pending
 from tplc.backends.python.literals import WIDTH, assignment, literal, texts
 from tplc.backends.python.tables import is_unopened, marker_groups, slots_rule, styles, tables
 from tplc.ir.nodes import TemplateIR
@@ -260,8 +260,8 @@ def _markers(facts: Acceptor) -> list[str]:
 
 
 def _class(facts: Acceptor, bases: Sequence[str]) -> list[str]:
-    held = ["    HOLDS = True"] * holds(facts)
-    body = [*_CLASS_DOCSTRING, *held, *tables(facts), *feed(facts)]
+    pending = ["    KEEPS_PENDING = True"] * keeps_pending(facts)
+    body = [*_CLASS_DOCSTRING, *pending, *tables(facts), *feed(facts)]
     above = styles(facts)
     return [*above, *["", ""] * bool(above), f"class StreamParser({', '.join(bases)}):", *body]
 

@@ -124,7 +124,7 @@ def _of_the_turn(facts: Acceptor) -> list[str]:
             "AT_LINES": _counts_at_lines(facts),
             "AT_ENDS": bool(facts.last_ends or facts.content_signs),
             "REASONS": bool(facts.reasoning_starts),
-            "HELD_TEXT": is_unopened(facts),
+            "PENDING_TEXT": is_unopened(facts),
             "CLOSED_FIRST": _starts_with_closer(facts),
             "HEADERS_ALIKE": facts.headers_alike,
         }
