@@ -145,7 +145,7 @@ class CallObjects(Machine):
             if "arguments" in (event, reader.role) and self._written != "done":
                 self._written = self._written or "".join(reader.out)[:1]
                 if self._named and self._written == "{":
-                    self._out.say("arguments", reader.take())
+                    self._out.emit("arguments", reader.take())
                     self._in_string(reader)
             if event and not self._member(reader, event):
                 return True
@@ -171,7 +171,7 @@ class CallObjects(Machine):
                 self._out.set_id(self._call_id or "")
         elif event == "arguments" and self._written != "done":
             if self._named:
-                self._say_arguments(text)
+                self._emit_arguments(text)
             self._early, self._written = text, "done"
         elif event != "key":
             self._note(("unknown" if event == "other" else "repeated") + " field " + reader.path[-1])
@@ -187,14 +187,14 @@ class CallObjects(Machine):
         self._open_call(name, self._call_id)
         if self._early:
             self._written = self._early[0]
-            self._say_arguments(self._early)
+            self._emit_arguments(self._early)
             self._written = "done"
         return True
 
     def _no_object(self, expected: str, result: bool = True) -> bool:
         self._note("not a call: expected " + expected)
         text = "".join(self._raw)
-        self._out.say(self._back_kind, text if self._echo else text[max(0, -self._raw_base) :])
+        self._out.emit(self._back_kind, text if self._echo else text[max(0, -self._raw_base) :])
         self._raw, self._reader = [], None
         self._literal, self._fresh, self._line_start, self._unclosed = True, False, False, False
         self._state = self._back
@@ -213,7 +213,7 @@ class CallObjects(Machine):
         if not self._named:
             return self._no_object("a name")
         if self._early is None:
-            self._out.say("arguments", "{}")
+            self._out.emit("arguments", "{}")
         if reader.repair:
             self._note("call: " + reader.repair)
         self._reader = None
@@ -230,7 +230,7 @@ class CallObjects(Machine):
                 reader.out = [reader.close()]
             if role in ("arguments", "other"):
                 self._member(reader, role)
-            self._out.say("arguments", "{}" if self._early is None else "")
+            self._out.emit("arguments", "{}" if self._early is None else "")
         super()._finish()
 
 
@@ -263,11 +263,11 @@ class UsualObjects(CallObjects):
             closing = OBJECT_END.match(buf, stop) if stop else None
             if closing is not None:  # the standard library's scanner has read all of it
                 self._pos = closing.end()
-                self._out.say("arguments", buf[end - 1 : stop])
+                self._out.emit("arguments", buf[end - 1 : stop])
                 self._reader = None
                 return self._close_call()
             self._pos, self._written = end, "{"
-            self._out.say("arguments", "{")
+            self._out.emit("arguments", "{")
             reader.go_to(self.USUAL_KEYS[1], "{")
         return True
 
@@ -280,7 +280,7 @@ class UsualObjects(CallObjects):
         both = self._named and self._buf.startswith("}}", self._pos)
         if both and isinstance(reader, CallReader) and reader.may_close(self._early):
             self._pos += 2
-            self._out.say("arguments", reader.take() + "}")
+            self._out.emit("arguments", reader.take() + "}")
             self._reader = None
             return self._close_call()
         return super()._object()

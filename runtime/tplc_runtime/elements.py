@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar
 
 # A list or an object that is open.  `key` is that of its last member, `member` what stands before its value, which is
-# "held" ("items": its schema wants a list), or in a "list", as it came again.
+# "pending" ("items": its schema wants a list), or in a "list", as it came again.
 Frame = namedtuple("Frame", "opened end schema key state member", defaults=("", "", ""))
 
 # What an element without anything in it is: by the first of these types that the schema allows.
@@ -35,35 +35,35 @@ def in_list(text: str) -> str:
     return text if text[:1] == "[" or text == "null" else f"[{text}]"
 
 
-class HoldingTranscript(Transcript):
-    """What may have to stand in a list is not said before that is known."""
+class PendingTranscript(Transcript):
+    """What may have to stand in a list is not emitted before that is known."""
 
     def __init__(self, json_content: bool = False) -> None:
         super().__init__(json_content)
-        self.held: list[list[str]] = []
+        self.pending: list[list[str]] = []
 
     def copy(self) -> Any:
         twin = super().copy()
-        twin.held = [pieces[:] for pieces in self.held]
+        twin.pending = [pieces[:] for pieces in self.pending]
         return twin
 
-    def say(self, kind: str, text: str) -> None:
-        if kind == "arguments" and self.held:
-            self.held[-1].append(text)
+    def emit(self, kind: str, text: str) -> None:
+        if kind == "arguments" and self.pending:
+            self.pending[-1].append(text)
         else:
-            super().say(kind, text)
+            super().emit(kind, text)
 
-    def hold(self) -> None:
-        self.held.append([])
+    def begin_pending(self) -> None:
+        self.pending.append([])
 
-    def let_go(self) -> str:
-        return "".join(self.held.pop())
+    def take_pending(self) -> str:
+        return "".join(self.pending.pop())
 
 
 class ElementPairs(RawPairs):
     ELEMENT: ClassVar[Marks]  # what opens an item or a pair; "broken": a closing marker
     AFTER_ITEM: ClassVar[str]
-    TRANSCRIPT = HoldingTranscript
+    TRANSCRIPT = PendingTranscript
 
     def _begin_arguments(self) -> None:
         super()._begin_arguments()
@@ -71,11 +71,11 @@ class ElementPairs(RawPairs):
         self._comma = ""
 
     @property
-    def _holding(self) -> HoldingTranscript:
+    def _transcript(self) -> PendingTranscript:
         return self._out  # type: ignore[return-value]
 
     def _goes_on(self, kind: str, plain_to: Callable[[str], int] = len) -> None:
-        super()._goes_on("" if kind == "arguments" and self._holding.held else kind, plain_to)
+        super()._goes_on("" if kind == "arguments" and self._transcript.pending else kind, plain_to)
 
     def _key_of(self, comma: str, key: str) -> str:
         member = Pairs._key_of(self, comma, key)  # all of the arguments are elements themselves
@@ -84,13 +84,13 @@ class ElementPairs(RawPairs):
         frame = self._frames[-1]
         if frame.state and frame.key == key:
             self._frames[-1] = frame._replace(state="list")
-            return ", " if frame.state == "list" else f"{frame.member}[{self._holding.let_go()}, "
+            return ", " if frame.state == "list" else f"{frame.member}[{self._transcript.take_pending()}, "
         self._end_member()
         types = types_of(member_of(frame.schema, self._schema(), key), self._schema())
         if types is not None and "array" not in types:
             return member
-        self._frames[-1] = frame._replace(key=key, state="items" if types == LIST else "held", member=member)
-        self._holding.hold()
+        self._frames[-1] = frame._replace(key=key, state="items" if types == LIST else "pending", member=member)
+        self._transcript.begin_pending()
         return ""
 
     def _end_member(self) -> None:
@@ -98,10 +98,10 @@ class ElementPairs(RawPairs):
         frame = self._frames[-1]
         if not frame.state:
             return
-        text = "]" if frame.state == "list" else self._holding.let_go()
+        text = "]" if frame.state == "list" else self._transcript.take_pending()
         if frame.state == "items":
             text = in_list(text)
-        self._out.say("arguments", frame.member * (frame.state != "list") + text)
+        self._out.emit("arguments", frame.member * (frame.state != "list") + text)
         self._frames[-1] = frame._replace(state="")
 
     def _begin_value(self, key: str, word: str) -> None:
@@ -136,13 +136,13 @@ class ElementPairs(RawPairs):
         schema, types, root = self._element_schema, self._types, self._schema()
         own = types_of(schema, root)
         if closes:
-            self._out.say("arguments", next((text for kind, text in EMPTY if own is None or kind in own), '""'))
+            self._out.emit("arguments", next((text for kind, text in EMPTY if own is None or kind in own), '""'))
         elif kind in ("item", "pair") and (types is None or ("array" if kind == "item" else "object") in types):
             opened, of_items = (
                 "[" if kind == "item" else "{",
                 kind == "pair" and own is not None and "object" not in own,
             )
-            self._out.say("arguments", opened)
+            self._out.emit("arguments", opened)
             self._frames.append(Frame(opened, self._element_end, item_of(schema, root) if of_items else schema))
             self._comma = ""
         else:
@@ -160,7 +160,7 @@ class ElementPairs(RawPairs):
         if closes:
             self._end_member()
             self._frames.pop()
-            self._out.say("arguments", "]" if frame.opened == "[" else "}")
+            self._out.emit("arguments", "]" if frame.opened == "[" else "}")
             self._comma = ", "
             return True
         kind = None if closes is None else self._next(self.ELEMENT)
@@ -168,7 +168,7 @@ class ElementPairs(RawPairs):
             return False
         if kind == "item" and frame.opened == "[":
             self._pos = self._mark.end
-            self._out.say("arguments", self._comma)
+            self._out.emit("arguments", self._comma)
             schema = item_of(frame.schema, self._schema())
             self._begin_element(schema, types_of(schema, self._schema()), Closer(self.AFTER_ITEM))
             return True
@@ -187,7 +187,7 @@ class ElementPairs(RawPairs):
     def _close_frames(self) -> None:
         while self._frames:
             self._end_member()
-            self._out.say("arguments", "]" if self._frames.pop().opened == "[" else "}")
+            self._out.emit("arguments", "]" if self._frames.pop().opened == "[" else "}")
 
     def _finish(self) -> None:
         if self._open:

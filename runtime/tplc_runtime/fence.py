@@ -17,28 +17,28 @@ FENCE_LIMIT = 256  # more white space than this, or a longer line, is no fence
 
 class Fence(Copied):
     def __init__(self) -> None:
-        self._state, self._held = "start", ""
+        self._state, self._pending = "start", ""
 
     def more(self, text: str) -> str:
         """The part of the content that is known to be inside the fence, or that no fence is around."""
-        held = self._held + text
+        pending = self._pending + text
         if self._state == "start":
-            opening = OPENING.match(held[:FENCE_LIMIT])
-            if opening is None and len(held) < FENCE_LIMIT and PART_OF_OPENING.fullmatch(held):
-                self._held = held
+            opening = OPENING.match(pending[:FENCE_LIMIT])
+            if opening is None and len(pending) < FENCE_LIMIT and PART_OF_OPENING.fullmatch(pending):
+                self._pending = pending
                 return ""
-            self._state, held = ("inside", held[opening.end() :]) if opening else ("none", held)
+            self._state, pending = ("inside", pending[opening.end() :]) if opening else ("none", pending)
         if self._state == "none":
-            self._held = ""
-            return held
+            self._pending = ""
+            return pending
         # White space and backticks at the end may be the closing of the fence.
-        before = held.rstrip().rstrip("`").rstrip()
-        end = max(len(before), len(held) - FENCE_LIMIT)
-        self._held = held[end:]
-        return held[:end]
+        before = pending.rstrip().rstrip("`").rstrip()
+        end = max(len(before), len(pending) - FENCE_LIMIT)
+        self._pending = pending[end:]
+        return pending[:end]
 
     def end(self) -> str:
-        """What was held back, unless it closes the fence."""
-        held, self._held = self._held, ""
-        closes = self._state == "inside" and held.strip() in ("", "```")
-        return "" if closes else held
+        """What is pending, unless it closes the fence."""
+        pending, self._pending = self._pending, ""
+        closes = self._state == "inside" and pending.strip() in ("", "```")
+        return "" if closes else pending

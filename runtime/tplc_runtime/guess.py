@@ -49,7 +49,7 @@ class Guess:
     def plain(self, text: str) -> int:
         return -1 if self.start.search(text) or self.find(text, 0) is not None else len(text)
 
-    def held(self, buf: str, pos: int) -> int:
+    def partial(self, buf: str, pos: int) -> int:
         match = self.start.search(buf, max(pos, len(buf) - LOOK_BACK))
         return match.start() if match else len(buf)
 
@@ -75,5 +75,5 @@ class GuessedPairs(RawPairs):
         if literal is None or (literal[1] or " ")[0] not in self._quotes:
             return super()._end_value()
         self._in_value = False
-        self._out.say("arguments", string_in(literal[1]))
+        self._out.emit("arguments", string_in(literal[1]))
         return None

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 NON_SPACE = Pattern(r"\S|\Z")
 ONE_WORD = Pattern(r"[\w.:/-]+")
 NAME_LIMIT = 512  # a longer name is no name
-HELD_LIMIT = 1024  # more than this much undecided text is looked at again only when it has doubled
+PENDING_LIMIT = 1024  # more than this much pending text is looked at again only when it has doubled
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
 MOST_ODD = 64  # of names that hold what ends names, so many are looked for
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
@@ -55,10 +55,10 @@ class Machine(Copied):
     AT_LINES: ClassVar[bool] = False  # some markers count at a line's start alone,
     AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
     REASONS: ClassVar[bool] = False  # something opens reasoning
-    HELD_TEXT: ClassVar[bool] = False  # nothing does: of which kind text is, its end tells
+    PENDING_TEXT: ClassVar[bool] = False  # nothing does: of which kind text is, its end tells
     CLOSED_FIRST: ClassVar[bool] = False  # reasoning may end where the turn begins, though nothing opened it
     FIRST: ClassVar[Sequence[str]] = ()  # kinds of what counts before content begins only
-    HOLDS: ClassVar[bool] = False  # `feed` looks after what is held back inside of text
+    KEEPS_PENDING: ClassVar[bool] = False  # `feed` looks after what is pending inside of text
     SPACE: ClassVar[str] = ""  # what the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     ODD_NAMES: ClassVar[bool] = False  # names that hold what ends others are looked for
@@ -117,12 +117,12 @@ class Machine(Copied):
         # Whether the buffer, from there on, still leaves open what comes: while it does, no state has to look at it.
         self._undecided: Callable[[str, int], object] | None = None
         self._undecided_from = 0
-        self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is said as it comes
+        self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted as it comes
         self._final = False
         # Where in the turn the machine is.
         self._state: Callable[[Any], bool] = type(self)._content
-        if self.HELD_TEXT and parse_reasoning:
-            self._state = type(self)._held_text
+        if self.PENDING_TEXT and parse_reasoning:
+            self._state = type(self)._pending_text
         if self.CLOSED_FIRST and parse_reasoning:
             self._state = type(self)._start
         # Where to go on when a call turns out to be none.
@@ -139,7 +139,7 @@ class Machine(Copied):
         self._literal = False  # after a call that was none: its closers are text
         self._opener = ""  # of the reasoning that the text is in
         # The kind of text that the output is in the middle of, and how to find what could end it: up to where a text
-        # is plain, -1 where that takes a closer look.  Where nothing is held back, most chunks can be passed on as they
+        # is plain, -1 where that takes a closer look.  Where nothing is pending, most chunks can be passed on as they
         # come, in a value or in other text; _passed are those that were.
         self._within = ""
         self._plain_value = self._plain_text = False
@@ -210,7 +210,7 @@ class Machine(Copied):
             if self.CALLS and self._open:
                 self._out.announce()
             if not self._reasoning_on:
-                self._out.say("content", self._opener)
+                self._out.emit("content", self._opener)
                 self._out.flush()
         if self._out.waiting:
             self._goes_on("")  # they go out with the first feed
@@ -258,13 +258,13 @@ class Machine(Copied):
         kind = self._within
         if not kind:
             return self._advance(chunk)
-        text = self._buf + chunk  # little is held back inside of text
+        text = self._buf + chunk  # little is pending inside of text
         stop = self._plain_to(text)
         if stop < 0:
             return self._advance(chunk)
         self._buf, text = text[stop:], text[:stop]
         self._plain_value = kind == "arguments" and self._buf == ""
-        self._plain_text = kind not in ("arguments", "value") and (self.HOLDS or self._buf == "")
+        self._plain_text = kind not in ("arguments", "value") and (self.KEEPS_PENDING or self._buf == "")
         self._passed.append(text)
         if text == "" or kind == "value":
             return []
@@ -320,13 +320,13 @@ class Machine(Copied):
         self._reader = None
         return True
 
-    def _say_arguments(self, text: str) -> None:
+    def _emit_arguments(self, text: str) -> None:
         """Arguments may be written as a string that holds an object; any other text is none, so it is content."""
         inside = text if self._written == "{" else unwrapped(text, self.STYLES)
         if inside is None and text not in ("null", '""'):
             self._note("the arguments are not an object")
-            self._out.say("content", text)
-        self._out.say("arguments", "{}" if inside is None else inside)
+            self._out.emit("content", text)
+        self._out.emit("arguments", "{}" if inside is None else inside)
 
     def _advance(self, chunk: str) -> list[Delta]:
         if self._final and chunk:
@@ -346,14 +346,14 @@ class Machine(Copied):
         self._base += self._pos
         self._undecided_from -= self._pos
         self._buf, self._pos = self._buf[self._pos :], 0
-        held = len(self._buf)
-        if held > HELD_LIMIT and not self._final:
-            self._wanted = max(self._wanted, held)
+        pending = len(self._buf)
+        if pending > PENDING_LIMIT and not self._final:
+            self._wanted = max(self._wanted, pending)
         if self._space or self._wanted or self._base < 0:
             self._goes_on("")
-        elif held:
+        elif pending:
             self._plain_value = False
-            self._plain_text = self._plain_text and self.HOLDS
+            self._plain_text = self._plain_text and self.KEEPS_PENDING
         return self._out.deltas()
 
     @property
@@ -368,10 +368,10 @@ class Machine(Copied):
         return "".join(self._out.texts["trailing"])
 
     def _text(self, kind: str, end: int) -> None:
-        """Say the text up to `end`; what the prompt already held is not said again."""
+        """Emit the text up to `end`, but for what of it is prefilled."""
         text = self._buf[self._pos : end]
         self._line_start = at_line_start(text, self._line_start)
-        self._out.say(kind, text if self._echo else text[max(0, -self._base - self._pos) :])
+        self._out.emit(kind, text if self._echo else text[max(0, -self._base - self._pos) :])
         self._pos = end
 
     def _note(self, text: str) -> None:
@@ -392,17 +392,17 @@ class Machine(Copied):
             self._state = type(self)._content
         return True
 
-    def _held_text(self) -> bool:
+    def _pending_text(self) -> bool:
         # turn = text REASONING_END content | content
-        kind = self._text_to(self.IN_REASONING, "held")
+        kind = self._text_to(self.IN_REASONING, "pending")
         if self.CALLS and kind in ("call", "line") and self._calls_on:
-            return self._try_call("held")
+            return self._try_call("pending")
         if kind == "reasoning_end":
             self._out.release("reasoning_content")
             self._drop()
             self._state = type(self)._content
         elif kind:
-            self._turn_marker("held")
+            self._turn_marker("pending")
         if kind in ("end", "content"):
             self._out.release("content")
             self._state = type(self)._over if kind == "end" else type(self)._content
@@ -505,7 +505,7 @@ class Machine(Copied):
         return self._until(marks, kind)
 
     def _until(self, marks: Marks, kind: str) -> str:
-        """Say the text before the next marker as `kind`; the marker's kind, "" where more input is needed."""
+        """Emit the text before the next marker as `kind`; the marker's kind, "" where more input is needed."""
         if self._space:
             self._skip_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
@@ -515,13 +515,13 @@ class Machine(Copied):
         if self.AT_LINES or self.AT_ENDS:
             mark = self._counting(marks, mark)
         clear = mark is not None and not mark.longer  # nothing before its end can be undecided
-        hold = stop if clear else marks.held(buf, pos) if mark is None or not self._final else stop
+        partial = stop if clear else marks.partial(buf, pos) if mark is None or not self._final else stop
         if self.AT_ENDS and mark is not None and mark.kind in ("last", "sign") and not self._final:
-            hold = min(hold, marks.before(buf, pos, mark.start))
-        if self._final and hold < stop and not self._begins_call(hold):
-            hold = stop
-        found = mark is not None and mark.start < hold
-        end = mark.start if mark is not None and found else hold
+            partial = min(partial, marks.before(buf, pos, mark.start))
+        if self._final and partial < stop and not self._begins_call(partial):
+            partial = stop
+        found = mark is not None and mark.start < partial
+        end = mark.start if mark is not None and found else partial
         blank = self._fresh and (end == pos or buf[pos:end].isspace())
         if not blank:
             self._fresh = False
@@ -529,7 +529,8 @@ class Machine(Copied):
             # White space before the first text is dropped when a marker follows it, so it has to wait.
             if not blank:
                 self._text(kind, end)
-                looked_at = kind == "held" or (self._opener and not self._reasoning_on) or self._out.fence is not None
+                opened = self._opener and not self._reasoning_on
+                looked_at = kind == "pending" or opened or self._out.fence is not None
                 self._goes_on("" if looked_at else kind, marks.plain)
             elif self._final and self._out.is_silent():
                 self._text(kind, end)
@@ -765,22 +766,22 @@ class Machine(Copied):
         """The marker that ends a slot, or what was expected instead."""
         buf = self._buf
         mark = ends.find(buf, pos + known, stop=pos + NAME_LIMIT)
-        held = ends.held(buf, pos)
-        hold = len(buf) if self._final else held
-        end = hold if mark is None else min(hold, mark.start)
+        partial = ends.partial(buf, pos)
+        pending_from = len(buf) if self._final else partial
+        end = pending_from if mark is None else min(pending_from, mark.start)
         until = min(end, pos + NAME_LIMIT)
         stop = min((at for ch in stops if (at := buf.find(ch, pos + known, until)) >= 0), default=-1)
         end = stop if stop >= 0 else end
         broken = self.BREAKS.find(buf, pos, stop=pos + NAME_LIMIT) if slot == "name" else None
         if broken is not None and broken.start < end:
             return None, slot
-        if slot == "name" and not self._final and self.BREAKS.held(buf, pos) < end:
+        if slot == "name" and not self._final and self.BREAKS.partial(buf, pos) < end:
             return None, "more"
         if stop >= 0:
             return Mark("next", stop, stop, "", ""), ""
-        if mark is not None and hold > mark.start:
+        if mark is not None and pending_from > mark.start:
             return mark, ""
-        text = buf[pos : min(held, pos + NAME_LIMIT)].strip()
+        text = buf[pos : min(partial, pos + NAME_LIMIT)].strip()
         parts = text.split(joint) if slot == "index" and joint else [text]
         wait = end - pos < NAME_LIMIT and (self._long_names or not any("\n" in part.strip() for part in parts))
         if self._final and len(text.split()) > 1:  # these are the words of an answer
@@ -792,7 +793,7 @@ class Machine(Copied):
         lacks = not text and (slot != "key" or mark.kind in ("next", "bare"))
         if lacks or ("\n" in text and text not in self._tools and not known):
             return slot
-        if mark.kind == "bare" and self._final and ends.held(self._buf, pos) <= mark.start:
+        if mark.kind == "bare" and self._final and ends.partial(self._buf, pos) <= mark.start:
             return "end"  # the output ends in the text between
         return slot if mark.kind == "bare" and ONE_WORD.fullmatch(text) is None else ""
 
@@ -854,7 +855,7 @@ class Machine(Copied):
         return name in self._tools if self._tools else re.fullmatch(r"[^\W\d][\w.:-]*", name) is not None
 
     def _open_call(self, name: str, call_id: str | None = None) -> None:
-        if self.HELD_TEXT:
+        if self.PENDING_TEXT:
             self._out.release("content")
         self._out.open_call(name, call_id)
         self._open, self._literal, self._opener = True, False, ""  # a call ends the reasoning
@@ -880,7 +881,7 @@ class Machine(Copied):
 
     def _finish(self) -> None:
         """Close what is open at the end of the output."""
-        if self.HELD_TEXT:
+        if self.PENDING_TEXT:
             self._out.release("content")
         if self._opener and self._reasoning_on:
             self._cut("the reasoning")

@@ -56,7 +56,7 @@ class Marks:
         lines = "\n" + "\n".join(bare.values())
         longer = {core for core in cores if ends[core] or lines.count("\n" + bare[core]) > 1}
         inside = {core for core in cores if ends[core] or lines.count(bare[core]) > 1}
-        self._told = [(*found[core], core in longer, core in inside) for core in cores]
+        self._found = [(*found[core], core in longer, core in inside) for core in cores]
         self.first = {core[0] for core in cores}
         self.wordless = not any(map(WORD_SIGN.match, self.first))
         # A slot's plain word, up to the end or to a sure marker; the space behind that, None where the marker is kept.
@@ -80,7 +80,7 @@ class Marks:
                 word = match or self._words.search(buf, word.start() + 1, stop)
         if match is None:
             return None
-        kind, lead, trail, longer, inside = self._told[(match.lastindex or 1) - 1]
+        kind, lead, trail, longer, inside = self._found[(match.lastindex or 1) - 1]
         start, end = match.span()
         return tuple.__new__(Mark, (kind, start, end, lead, trail, longer if anchored else inside))
 
@@ -108,36 +108,36 @@ class Marks:
         cores = (core for core, (kind, _, _) in zip(self.cores, self.kinds) if not kinds or kind in kinds)
         return len(rest) >= least and any("".join(core.split()).startswith(rest) for core in cores)
 
-    def held(self, buf: str, pos: int) -> int:
+    def partial(self, buf: str, pos: int) -> int:
         """Where text begins that could still become a marker, or be white space that belongs to one."""
-        hold = len(buf)
-        for near in self._near.finditer(buf, max(pos, hold - self.width)):
+        partial = len(buf)
+        for near in self._near.finditer(buf, max(pos, partial - self.width)):
             if self.begins(buf, near.start()):
-                hold = near.start()
+                partial = near.start()
                 break
-        return self.before(buf, pos, hold)
+        return self.before(buf, pos, partial)
 
     def plain(self, text: str) -> int:
-        """As held; -1 when there may be a whole marker, which takes a closer look."""
-        hold = len(text)
+        """As partial; -1 when there may be a whole marker, which takes a closer look."""
+        partial = len(text)
         if text[-1:] not in self._leads and self._near.search(text) is None:
-            return hold
+            return partial
         for match in self._near.finditer(text):
             if self.begins(text, match.start()):
-                hold = match.start()
+                partial = match.start()
                 break
             if self._words.match(text, match.start()):
                 return -1
-        return self.before(text, 0, hold)
+        return self.before(text, 0, partial)
 
-    def before(self, buf: str, pos: int, hold: int) -> int:
-        """Where the white space begins that may belong to a marker at `hold`."""
-        if buf[hold - 1 : hold] not in self._leads:  # every part of a lead is in there
-            return hold
+    def before(self, buf: str, pos: int, start: int) -> int:
+        """Where the white space begins that may belong to a marker at `start`."""
+        if buf[start - 1 : start] not in self._leads:  # every part of a lead is in there
+            return start
         if self._lead_width == 1:
-            return hold - (hold > pos)
-        at = max(pos, hold - self._lead_width)
-        while at < hold and buf[at:hold] not in self._leads:
+            return start - (start > pos)
+        at = max(pos, start - self._lead_width)
+        while at < start and buf[at:start] not in self._leads:
             at += 1
         return at
 

@@ -31,20 +31,20 @@ class Objects(Machine):
             self._written = self.STYLES[0].tokens.get(match.group(), "")
             if self._written not in ("{", '"'):
                 self._note("expected the arguments")
-                self._out.say("arguments", "{}")
+                self._out.emit("arguments", "{}")
                 return self._close_call()
             self._reader = Reader(self.STYLES, self.BREAKS)
         reader = self._reader
         self._pos, self._wanted = reader.read(self._buf, self._pos, self._final), reader.wanted
         if self._written == "{":
-            self._out.say("arguments", reader.take())
+            self._out.emit("arguments", reader.take())
         elif not reader.want:
-            self._say_arguments(reader.take())
+            self._emit_arguments(reader.take())
         return self._value_is_over(reader) and self._close_call()
 
     def _finish(self) -> None:
         super()._finish()
         if self._open and self._reader is not None:
-            self._say_arguments(self._reader.close())
+            self._emit_arguments(self._reader.close())
         elif self._open:
-            self._out.say("arguments", "{}")
+            self._out.emit("arguments", "{}")

@@ -72,7 +72,7 @@ class Pairs(Machine):
             key = self.KEY_SIGNS.plain(key)
         self._pos = end
         self._count += 1
-        self._out.say("arguments", self._key_of(comma, key))
+        self._out.emit("arguments", self._key_of(comma, key))
         self._begin_value(key, values.get("type", ""))
         return True
 
@@ -98,7 +98,7 @@ class Pairs(Machine):
             self._resuming = Marks(other=[lead + core + trail for core, (kind, lead, trail) in found if kind != "skip"])
         buf, marks, start = self._buf, self._resuming, next_char(self._buf, self._pos) + 1
         mark = marks.find(buf, start)
-        decided = mark is not None and (self._final or mark.start < marks.held(buf, start))
+        decided = mark is not None and (self._final or mark.start < marks.partial(buf, start))
         return mark if decided else None
 
     def _key_of(self, comma: str, key: str) -> str:
@@ -109,13 +109,13 @@ class Pairs(Machine):
             return False
         if not kind:
             self._note(NO_PAIR)
-        self._out.say("arguments", "}" if self._count else "{}")
+        self._out.emit("arguments", "}" if self._count else "{}")
         return self._close_call()
 
     def _finish(self) -> None:
         super()._finish()
         if self._open:
-            self._out.say("arguments", "}" if self._count else "{}")
+            self._out.emit("arguments", "}" if self._count else "{}")
 
 
 class QuotedPairs(Pairs):
@@ -133,7 +133,7 @@ class QuotedPairs(Pairs):
         if reader is None:
             return False
         self._pos, self._wanted = reader.read(self._buf, self._pos, self._final), reader.wanted
-        self._out.say("arguments", reader.take())
+        self._out.emit("arguments", reader.take())
         if not self._value_is_over(reader):
             return False
         self._state = type(self)._pairs
@@ -141,5 +141,5 @@ class QuotedPairs(Pairs):
 
     def _finish(self) -> None:
         if self._open and self._reader is not None:
-            self._out.say("arguments", self._reader.close())
+            self._out.emit("arguments", self._reader.close())
         super()._finish()

@@ -103,7 +103,7 @@ class Mapped(NamedTuple):
     trailing: str = ""
 
 
-class Said(NamedTuple):
+class Prefilled(NamedTuple):
     """What the prompt holds already: characters of the text, whole calls, and arguments of the call after them."""
 
     size: int = 0
@@ -111,7 +111,7 @@ class Said(NamedTuple):
     arguments: str = ""
 
 
-NOTHING_SAID = Said()
+NOT_PREFILLED = Prefilled()
 NO_SIGNS = Signs({})
 Styles = tuple[Style, Style, Style]
 Types = Optional[frozenset[str]]
@@ -122,7 +122,7 @@ def map_tree(
     tree: Node,
     *,
     tools: object = None,
-    said: Said = NOTHING_SAID,
+    prefilled: Prefilled = NOT_PREFILLED,
     parse_reasoning: bool = True,
     parse_tool_calls: bool = True,
     json_content: bool = False,
@@ -131,12 +131,13 @@ def map_tree(
     name_signs: Signs = NO_SIGNS,
     key_signs: Signs = NO_SIGNS,
 ) -> Mapped:
-    """The message of a tree; what the prompt has said already is not said again.
+    """The message of a tree; what is prefilled is left out.
 
     `literals`: a raw value that is one whole string in such quotes is that string.  `name_signs` and `key_signs` are
     what is written in names and keys for other signs.
     """
-    mapper = _Mapper(tree.full_text, Transcript(json_content), tools, said, parse_reasoning, parse_tool_calls, styles)
+    transcript = Transcript(json_content)
+    mapper = _Mapper(tree.full_text, transcript, tools, prefilled, parse_reasoning, parse_tool_calls, styles)
     mapper.literals, mapper.name_signs, mapper.key_signs = literals, name_signs, key_signs
     mapper.turn(tree)
     mapper.end_content(final=True)
@@ -168,7 +169,7 @@ class _Mapper:
         text: str,
         transcript: Transcript,
         tools: object,
-        said: Said,
+        prefilled: Prefilled,
         parse_reasoning: bool,
         parse_tool_calls: bool,
         styles: Styles,
@@ -176,12 +177,12 @@ class _Mapper:
         self.text = text
         self.transcript = transcript
         self.schemas = parameters_of(tools)
-        self.said, self.calls_said, self.arguments_said = said
+        self.prefilled_size, self.prefilled_calls, self.prefilled_arguments = prefilled
         self.parse_reasoning = parse_reasoning
         self.parse_tool_calls = parse_tool_calls
         self.styles = styles
         self.run: list[str] = []  # content since the last marker
-        self.blank = True  # and whether it is white space alone, together with what is said already
+        self.blank = True  # and whether it is white space alone, together with what is prefilled
         self.places: list[Place] = []
         self.incomplete = self.in_call = False
         self.literals = ""
@@ -195,8 +196,9 @@ class _Mapper:
     def of(self, node: Node) -> str:
         return self.text[node.start : node.end]
 
-    def unsaid(self, node: Node) -> str:
-        return self.text[max(node.start, self.said) : node.end]
+    def after_prefill(self, node: Node) -> str:
+        """The text of a node, but for what of it is prefilled."""
+        return self.text[max(node.start, self.prefilled_size) : node.end]
 
     # The turn
 
@@ -204,7 +206,7 @@ class _Mapper:
         kind = kind_of(node)
         if kind == "content":
             self.blank = self.blank and not self.of(node).strip()
-            self.run.append(self.unsaid(node))
+            self.run.append(self.after_prefill(node))
         elif kind in ("reasoning", "thinking_aloud"):
             self.reason(node)
         elif kind == "tool_calls":
@@ -215,7 +217,7 @@ class _Mapper:
             for child in node.children:
                 self.turn(child)
         elif kind == "after_turn":
-            self.transcript.say("trailing", self.unsaid(node))
+            self.transcript.emit("trailing", self.after_prefill(node))
         elif kind == "stray_closer":
             if self.blank:
                 self.run.clear()
@@ -228,7 +230,7 @@ class _Mapper:
         `final`: the turn ends.  `kept`: what comes now is content whatever it is.
         """
         if not self.blank or (final and self.transcript.is_silent()):
-            self.transcript.say("content", "".join(self.run))
+            self.transcript.emit("content", "".join(self.run))
         self.run.clear()
         self.blank = not kept
 
@@ -240,18 +242,18 @@ class _Mapper:
     def reason(self, node: Node) -> None:
         if not self.parse_reasoning:
             opener = first(node, "reasoning_open")
-            opened = self.of(opener) if opener is not None and opener.end <= self.said < node.end else ""
-            self.keep(opened + self.unsaid(node))
+            opened = self.of(opener) if opener is not None and opener.end <= self.prefilled_size < node.end else ""
+            self.keep(opened + self.after_prefill(node))
             return
         self.end_content()
         self.incomplete = self.incomplete or first(node, "cut") is not None
-        text = "".join(self.unsaid(part) for part in captures(node, "reasoning_text"))
+        text = "".join(self.after_prefill(part) for part in captures(node, "reasoning_text"))
         if text.strip() or (first(node, "cut") is not None and self.transcript.is_silent()):
-            self.transcript.say("reasoning_content", text)
+            self.transcript.emit("reasoning_content", text)
 
     def tool_calls(self, node: Node) -> None:
         if not self.parse_tool_calls:
-            self.keep(self.unsaid(node))
+            self.keep(self.after_prefill(node))
             return
         self.end_content()
         self.in_call = first(node, "cut") is not None
@@ -270,7 +272,7 @@ class _Mapper:
         self.incomplete = True
         if kind_of(node) == "trailing":
             self.end_content()
-            self.transcript.say("trailing", self.unsaid(node))
+            self.transcript.emit("trailing", self.after_prefill(node))
 
     # Calls
 
@@ -289,15 +291,15 @@ class _Mapper:
         end = inner.end if written is None else written.end
         begins = end if written is None else written.start
         self.places.append(Place(node.start, begins, end, end if over else whole.end))
-        if self.calls_said > 0:
-            self.calls_said -= 1
+        if self.prefilled_calls > 0:
+            self.prefilled_calls -= 1
             return
         arguments = self.arguments(first(inner, "arguments"), called)
-        if arguments.startswith(self.arguments_said):
-            arguments = arguments[len(self.arguments_said) :]
-        self.arguments_said = ""
+        if arguments.startswith(self.prefilled_arguments):
+            arguments = arguments[len(self.prefilled_arguments) :]
+        self.prefilled_arguments = ""
         self.transcript.open_call(called, identity)
-        self.transcript.say("arguments", arguments)
+        self.transcript.emit("arguments", arguments)
 
     def is_cut(self, node: Node) -> bool:
         """Whether the text stops inside a field's value."""
@@ -343,10 +345,10 @@ class _Mapper:
         goes on behind it."""
         reader = FollowedReader(self.styles) if whole else Reader(self.styles)
         reader.follow = WHOLE
-        said, closing = read_whole(reader, text)
+        literal, closing = read_whole(reader, text)
         if closing and not over:
             self.incomplete = self.in_call = True
-        return said + closing
+        return literal + closing
 
     # Values as JSON
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, ClassVar
 
-    End = Any  # what ends a value: it has `find`, `held` and `plain`, as markers have
+    End = Any  # what ends a value: it has `find`, `partial` and `plain`, as markers have
 
 NUMBER_PART = Pattern(r"[\s\w.+-]*")
 WHOLE_ARGUMENTS = ("arguments", "parameters")  # a pair so called holds all of them, where the schema has none
@@ -49,16 +49,16 @@ class Closer:
         start = buf.find(self.core, pos)
         return None if start < 0 else Mark("end", start, start + len(self.core), self.lead, "")
 
-    def held(self, buf: str, pos: int) -> int:
+    def partial(self, buf: str, pos: int) -> int:
         at = buf.find(self.core[0], max(pos, len(buf) - len(self.core) + 1))
         while at >= 0 and not self.core.startswith(buf[at:]):
             at = buf.find(self.core[0], at + 1)
-        hold = at if at >= 0 else len(buf)
-        spaces = range(min(len(self.lead), hold - pos), 0, -1)
-        return next((hold - n for n in spaces if buf[hold - n : hold] in self.lead), hold)
+        partial = at if at >= 0 else len(buf)
+        spaces = range(min(len(self.lead), partial - pos), 0, -1)
+        return next((partial - n for n in spaces if buf[partial - n : partial] in self.lead), partial)
 
     def plain(self, text: str) -> int:
-        return -1 if self.core in text else self.held(text, 0)
+        return -1 if self.core in text else self.partial(text, 0)
 
 
 def _to_escape(match: re.Match[str]) -> str:
@@ -99,7 +99,7 @@ class RawPairs(Pairs):
     _end: End
     _in_value = False
     _ends: Marks | None = None
-    _all = ""  # what is not yet said of a pair that may hold all arguments
+    _all = ""  # what is not yet emitted of a pair that may hold all arguments
 
     def _schema(self) -> object:
         return self._tools.get(self._out.calls[-1][0])
@@ -157,16 +157,16 @@ class RawPairs(Pairs):
         if self.NEXT_PAIR:
             while mark is not None and mark.kind == "next" and (mark.start == pos or buf[mark.start - 1] != "\n"):
                 mark = self._end.find(buf, mark.start + 1)
-        hold = len(buf) if self._final or (mark is not None and not mark.longer) else self._end.held(buf, pos)
-        if mark is None or hold <= mark.start:
-            self._piece(buf[pos:hold])
-            self._pos = hold
+        partial = len(buf) if self._final or (mark is not None and not mark.longer) else self._end.partial(buf, pos)
+        if mark is None or partial <= mark.start:
+            self._piece(buf[pos:partial])
+            self._pos = partial
             if self._quoted or self._as == "json":
                 self._goes_on("arguments" if self._quoted else "value", self._end.plain)
             return False
         end = mark.start - lead_in(buf[pos : mark.start], mark.lead)
         self._piece(buf[pos:end])
-        self._pos = end  # wherever the chunks ended, what is told of the value is told here
+        self._pos = end  # wherever the chunks ended, what is emitted of the value is emitted here
         self._end_value()
         self._pos = mark.start if mark.kind == "next" else mark.end
         if self.NEXT_PAIR and mark.kind == "next":
@@ -175,7 +175,7 @@ class RawPairs(Pairs):
         return True
 
     def _piece(self, text: str) -> None:
-        """More of a value.  It is held only while it could be something else than a string."""
+        """More of a value.  It is pending only while it could be something else than a string."""
         if self._as != "string":
             self._out.texts["value"].append(text)
             if self._as in ("", "word") or (self._as == "number" and not NUMBER_PART.fullmatch(text)):
@@ -185,7 +185,7 @@ class RawPairs(Pairs):
             text = "".join(self._out.texts["value"])
             self._out.texts["value"].clear()
         if text or not self._quoted:
-            self._out.say("arguments", self._all + '"' * (not self._quoted) + escaped(text))
+            self._out.emit("arguments", self._all + '"' * (not self._quoted) + escaped(text))
             self._quoted, self._all = True, ""
 
     def _read_as(self, text: str) -> str:
@@ -207,8 +207,8 @@ class RawPairs(Pairs):
             if whole[:1] == "{":
                 self._count = int(bool(inside))
                 self._note("one argument holds all of them")
-                return self._out.say("arguments", "{" * self._count + inside)
-            self._out.say("arguments", member)
+                return self._out.emit("arguments", "{" * self._count + inside)
+            self._out.emit("arguments", member)
             self._as = self._read_as(text.strip())
         literal = None
         if self._as not in ("", "string"):
@@ -224,7 +224,7 @@ class RawPairs(Pairs):
             self._as = "string"
             self._piece(text)
             literal = '"'
-        self._out.say("arguments", literal)
+        self._out.emit("arguments", literal)
         return None
 
     def _finish(self) -> None:
@@ -232,7 +232,7 @@ class RawPairs(Pairs):
             if self._out.texts["value"] or self._quoted:
                 self._end_value()
             else:
-                self._out.say("arguments", self._all + "null")
+                self._out.emit("arguments", self._all + "null")
         super()._finish()
 
 

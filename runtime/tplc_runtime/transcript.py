@@ -1,9 +1,9 @@
 """The message so far, and the deltas that tell of it.
 
-    say("content", "Hm."), open_call("f", None), say("arguments", "{}")
+    emit("content", "Hm."), open_call("f", None), emit("arguments", "{}")
     →  {"content": "Hm.", "tool_calls": [{"id": None, "function": {"name": "f", "arguments": "{}"}, …}], …}
 
-What is said one after the other, of one kind, is one delta.
+What is emitted one after the other, of one kind, is one delta.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 class Transcript(Copied):
-    """Kinds of text: content, reasoning_content and arguments (of the last call) are the message's; held is text whose
-    kind is not known yet, value one of a value, and trailing is what is no part of the message."""
+    """Kinds of text: content, reasoning_content and arguments (of the last call) are the message's; pending is text
+    whose kind is not known yet, value one of a value, and trailing is what is no part of the message."""
 
     def __init__(self, json_content: bool = False) -> None:
         self.texts: dict[str, list[str]] = {"content": [], "reasoning_content": [], "arguments": []}
-        self.texts.update(value=[], held=[], trailing=[])
+        self.texts.update(value=[], pending=[], trailing=[])
         self.calls: list[tuple[str, str | None, str]] = []  # name, id, arguments (those of the last are in texts)
         self.index = -1  # of the last call
         self.fence = Fence() if json_content else None
@@ -37,7 +37,7 @@ class Transcript(Copied):
         twin.texts = {kind: texts[:] for kind, texts in self.texts.items()}
         return twin
 
-    def say(self, kind: str, text: str) -> None:
+    def emit(self, kind: str, text: str) -> None:
         if kind == "content" and self.fence is not None:
             text = self.fence.more(text)
         if not text:
@@ -48,7 +48,7 @@ class Transcript(Copied):
         self._pieces.append(text)
 
     def flush(self) -> None:
-        """One delta of what was said since the last."""
+        """One delta of what was emitted since the last."""
         if not self._pieces:
             return
         kind, text = self._kind, "".join(self._pieces)
@@ -56,11 +56,11 @@ class Transcript(Copied):
         self.texts[kind].append(text)
         if kind == "arguments":
             self.waiting.append({"tool_calls": [{"index": self.index, "function": {"arguments": text}}]})
-        elif kind not in ("held", "trailing"):
+        elif kind not in ("pending", "trailing"):
             self.waiting.append({kind: text})
 
     def deltas(self) -> list[Delta]:
-        """What was said since the last time."""
+        """What was emitted since the last time."""
         if self._pieces:
             self.flush()
         self.waiting, deltas = [], self.waiting
@@ -70,17 +70,17 @@ class Transcript(Copied):
         """No more content comes."""
         fence, self.fence = self.fence, None
         if fence is not None:
-            self.say("content", fence.end())
+            self.emit("content", fence.end())
         self.flush()
 
     def release(self, kind: str) -> None:
-        """The text that was held is of this kind."""
+        """The pending text is of this kind."""
         self.flush()
-        if self.texts["held"]:
-            held = "".join(self.texts["held"])
-            self.texts["held"].clear()
-            if held.strip() or kind == "content":
-                self.say(kind, held)
+        if self.texts["pending"]:
+            pending = "".join(self.texts["pending"])
+            self.texts["pending"].clear()
+            if pending.strip() or kind == "content":
+                self.emit(kind, pending)
 
     def announce(self) -> None:
         """A delta tells that the last call begins."""
@@ -101,7 +101,7 @@ class Transcript(Copied):
         self.announce()
 
     def set_id(self, call_id: str) -> None:
-        """The last call's, where it comes behind the name; one that the prompt has said gets none."""
+        """The last call's, where it comes behind the name; one that the prompt holds gets none."""
         if not self.calls:
             return
         self.flush()
@@ -110,7 +110,7 @@ class Transcript(Copied):
         self.waiting.append({"tool_calls": [{"index": self.index, "id": call_id}]})
 
     def forget(self, calls: int) -> None:
-        """The prompt has said all of it, but for so many calls, which go on."""
+        """All of it is prefilled, but for so many calls, which go on."""
         self.texts.update(content=[], reasoning_content=[], arguments=[])
         self.calls, self.waiting = self.calls[len(self.calls) - calls :], []
         self.index = len(self.calls) - 1

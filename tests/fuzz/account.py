@@ -6,7 +6,7 @@ A second copy of each parser is loaded and watched.  Every state reports what it
 what is left in the buffer are the whole input (and the prompt's head).  What is left at the end may only be white
 space.  Then, by state:
 
-text (content, reasoning, text that is held)
+text (content, reasoning, text that is pending)
     Exactly: what is not passed on as text, character by character, is white space or one whole marker of the parser
     (white space inside it apart).
 call headers, and what stands after a call
@@ -18,7 +18,7 @@ arguments
     Markers around keys and raw values: exactly, as in headers.  Keys and values are rewritten as JSON, so they are
     compared as bags of characters: what was consumed is contained in what the call and the content were given.  Not
     compared are white space, syntax and quotes of JSON and of the dialect, escapes, words such as True (which become
-    others), and what numbers lose (signs, underscores, zeros, hexadecimal ones).  Exempt is what a diagnostic told
+    others), and what numbers lose (signs, underscores, zeros, hexadecimal ones).  Exempt is what a diagnostic speaks
     about: members of a call's object that have no meaning; and the name of a member that the output's end cut off.
 """
 
@@ -46,15 +46,15 @@ _UNCOUNTED = set("[]{},:\"'\\+_0" + "".join(map(chr, range(32))))
 
 
 class Trace:
-    """What one parser consumed and said, and what of it does not add up."""
+    """What one parser consumed and emitted, and what of it does not add up."""
 
     def __init__(self, marks: Markers) -> None:
         self.marks = marks
         self.lost: list[str] = []
-        self.told: dict[str, list[str]] = {
+        self.emitted_as: dict[str, list[str]] = {
             "content": [],
             "reasoning_content": [],
-            "held": [],
+            "pending": [],
             "arguments": [],
             "trailing": [],
         }
@@ -62,12 +62,12 @@ class Trace:
         self.slots: dict[str, str] = {}  # that were read in the present step
         self.order: tuple[str, ...] = ()  # in which they stand, some of them more than once
         self.known: tuple[str, ...] = ()  # before them
-        self.again: list[str] = []  # what is told to stand where a slot comes again
+        self.again: list[str] = []  # what is noted to stand where a slot comes again
         self.opened: list[tuple[str, str | None]] = []  # calls that were opened in the present step
         self.calls: list[tuple[str, str | None]] = []
         self.piece: str | None = None  # of a raw value, in the present step
-        self.eaten: list[str] = []  # by the arguments of the present call
-        self.said: list[str] = []  # meanwhile
+        self.consumed: list[str] = []  # by the arguments of the present call
+        self.emitted: list[str] = []  # meanwhile
         self.exempt: list[str] = []
         self.given_back = False  # in the present step: an object was no call
         self.raw: list[str] | None = None  # consumed since the opener of an object that may be no call
@@ -81,7 +81,7 @@ class Trace:
         elif self.piece is not None:
             self.value(state, buf[start:end], self.piece)
         elif state in VALUE_STATES:
-            self.eaten.append(buf[start:end])
+            self.consumed.append(buf[start:end])
         elif state == "_call" or self.slots:
             self.header(state, buf, start, end)
         else:
@@ -89,9 +89,9 @@ class Trace:
         if state not in VALUE_STATES + PAIR_STATES:
             self.end_of_call()
 
-    def passed_on(self, consumed: str, said: int, *, whole: bool) -> None:
-        """What was said since is what was consumed (of what the prompt holds, the end at most)."""
-        text = "".join(self.said[said:])
+    def passed_on(self, consumed: str, before: int, *, whole: bool) -> None:
+        """What was emitted since is what was consumed (of what the prompt holds, the end at most)."""
+        text = "".join(self.emitted[before:])
         if not (text == consumed if whole else consumed.endswith(text)):
             self.lost.append(f"{consumed!r} was consumed, {text!r} is passed on")
 
@@ -106,19 +106,19 @@ class Trace:
     def header(self, state: str, buf: str, start: int, end: int) -> None:
         if self.spans or start == end:
             return self.gaps(state, buf, start, end)
-        if not any(self._laid_out(buf[start:end], values) for values in self.said_in_slots()):
+        if not any(self._laid_out(buf[start:end], values) for values in self.in_slots()):
             self.lost.append(f"{state}: {buf[start:end]!r} is not {self.slots!r} between markers")
         if state in PAIR_STATES:
-            self.eaten.append(self.slots["key"])
+            self.consumed.append(self.slots["key"])
         if state == "_call" and "name" in self.slots:
             for name, call_id in self.opened:
-                told = [name, call_id or ""]
-                if self.slots["name"] != name or self.slots.get("id", "") not in told[1]:
-                    self.lost.append(f"{state}: {self.slots!r} became {told!r}")
+                became = [name, call_id or ""]
+                if self.slots["name"] != name or self.slots.get("id", "") not in became[1]:
+                    self.lost.append(f"{state}: {self.slots!r} became {became!r}")
         return None
 
-    def said_in_slots(self) -> Iterator[list[str]]:
-        """What may stand in the slots, one after another: what comes again says the same, or what is told of it."""
+    def in_slots(self) -> Iterator[list[str]]:
+        """What may stand in the slots, one after another: what comes again says the same, or what is noted of it."""
         choices: list[list[str]] = []
         seen = set(self.known)
         for slot in self.order:
@@ -129,7 +129,7 @@ class Trace:
     def value(self, state: str, consumed: str, piece: str) -> None:
         if not self._laid_out(consumed, [piece]):
             self.lost.append(f"{state}: {consumed!r} is not {piece!r} between markers")
-        self.eaten.append(piece)
+        self.consumed.append(piece)
 
     def _laid_out(self, text: str, values: list[str]) -> bool:
         if not values:
@@ -142,13 +142,14 @@ class Trace:
         return False
 
     def end_of_call(self) -> None:
-        eaten, said = "".join(self.eaten), "".join(self.said)
-        if eaten.strip() and eaten.strip() not in ("null", '""'):
-            missing = Counter(self.marks.counted(eaten))
-            missing.subtract(Counter((said + "".join(self.exempt)).lower()))
+        consumed, emitted = "".join(self.consumed), "".join(self.emitted)
+        if consumed.strip() and consumed.strip() not in ("null", '""'):
+            missing = Counter(self.marks.counted(consumed))
+            missing.subtract(Counter((emitted + "".join(self.exempt)).lower()))
             if +missing:
-                self.lost.append(f"arguments: {''.join((+missing).elements())!r} of {eaten!r}, which became {said!r}")
-        self.eaten, self.said, self.exempt = [], [], []
+                lost = "".join((+missing).elements())
+                self.lost.append(f"arguments: {lost!r} of {consumed!r}, which became {emitted!r}")
+        self.consumed, self.emitted, self.exempt = [], [], []
 
 
 class Markers:
@@ -176,9 +177,8 @@ class Markers:
         if self._around_key:
             self._squeezed.add("".join(key.join(self._around_key).split()))
 
-    def counted(self, eaten: str) -> Iterator[str]:
+    def counted(self, text: str) -> Iterator[str]:
         """The characters of arguments that must be in the message."""
-        text = eaten
         for word in self._words:
             text = text.replace(word, " ")
         text = _HEXADECIMAL.sub(" ", _ESCAPE.sub(" ", text))
@@ -226,7 +226,7 @@ def _state(name: str, method: Method) -> Method:
         trace.end_step(name, buf, start, self._pos)
         if trace.given_back:
             trace.given_back = False
-            trace.eaten.clear()
+            trace.consumed.clear()
         return bool(more)
 
     return step
@@ -236,20 +236,20 @@ def _watch_text(method: Method) -> Method:
     def text(self: Any, kind: str, end: int) -> None:
         trace, start = self._trace, self._pos
         trace.spans.append((start, end))
-        said = len(trace.said)
+        before = len(trace.emitted)
         method(self, kind, end)
-        trace.passed_on(self._buf[start:end], said, whole=self._echo or self._base + start >= 0)
+        trace.passed_on(self._buf[start:end], before, whole=self._echo or self._base + start >= 0)
 
     return text
 
 
-def _watch_say(method: Method) -> Method:
-    def say(self: Any, kind: str, text: str) -> None:
-        self._trace.said.append(text)
-        self._trace.told[kind].append(text)
+def _watch_emit(method: Method) -> Method:
+    def emit(self: Any, kind: str, text: str) -> None:
+        self._trace.emitted.append(text)
+        self._trace.emitted_as[kind].append(text)
         method(self, kind, text)
 
-    return say
+    return emit
 
 
 def _watch_slots(method: Method) -> Method:
@@ -269,7 +269,7 @@ def _watch_open_call(method: Method) -> Method:
     def open_call(self: Any, name: str, call_id: str | None = None) -> None:
         self._trace.opened.append((name, call_id))
         self._trace.calls.append((name, call_id))
-        self._trace.said += [name, call_id or ""]
+        self._trace.emitted += [name, call_id or ""]
         self._trace.raw = None
         method(self, name, call_id)
 
@@ -278,7 +278,7 @@ def _watch_open_call(method: Method) -> Method:
 
 def _watch_set_id(method: Method) -> Method:
     def set_id(self: Any, call_id: str) -> None:
-        self._trace.said.append(call_id)
+        self._trace.emitted.append(call_id)
         self._trace.calls[-1] = (self._trace.calls[-1][0], call_id)
         method(self, call_id)
 
@@ -288,17 +288,17 @@ def _watch_set_id(method: Method) -> Method:
 def _watch_consume_head(method: Method) -> Method:
     def consume_head(self: Any, prompt: str | None, continued: bool) -> None:
         method(self, prompt, continued)
-        if not self._echo:  # keys that wait for what is held
+        if not self._echo:  # keys that wait for what is pending
             self._trace.exempt += [frame.member for frame in getattr(self, "_frames", ())]
 
     return consume_head
 
 
 def _watch_forget(method: Method) -> Method:
-    """What is held of arguments in the prompt is not said at all."""
+    """What is pending of arguments in the prompt is not emitted at all."""
 
     def forget(self: Any, calls: int) -> None:
-        self._trace.exempt += [text for pieces in getattr(self, "held", ()) for text in pieces]
+        self._trace.exempt += [text for pieces in getattr(self, "pending", ()) for text in pieces]
         method(self, calls)
 
     return forget
@@ -322,9 +322,9 @@ def _watch_no_object(method: Method) -> Method:
         if not given.startswith(consumed) or not self._buf[: self._pos].endswith(given[len(consumed) :]):
             self._trace.lost.append(f"{consumed!r} was consumed, {given!r} is given back")
         self._trace.raw, self._trace.given_back = None, True
-        said = len(self._trace.said)
+        before = len(self._trace.emitted)
         more = method(self, *arguments)
-        self._trace.passed_on(given, said, whole=self._echo or self._raw_base >= 0)
+        self._trace.passed_on(given, before, whole=self._echo or self._raw_base >= 0)
         return more
 
     return no_object
@@ -340,7 +340,7 @@ def _watch_begin_value(method: Method) -> Method:
 
 def _watch_piece(method: Method) -> Method:
     def piece(self: Any, text: str) -> None:
-        if self._trace.piece is None:  # not what was held and is said when its end shows that it is a string
+        if self._trace.piece is None:  # not what was pending and is emitted when its end shows that it is a string
             self._trace.piece = text
         method(self, text)
 
@@ -375,8 +375,8 @@ def _watch_finish(method: Method) -> Method:
         reader, notes = getattr(self, "_reader", None), len(self.diagnostics)
         text, role = (list(reader.out), getattr(reader, "role", "arguments")) if reader is not None else ([], "")
         method(self)
-        told = any("field" in note.text for note in self.diagnostics[notes:])
-        if told or role not in ("arguments", "other"):
+        noted = any("field" in note.text for note in self.diagnostics[notes:])
+        if noted or role not in ("arguments", "other"):
             self._trace.exempt += text
 
     return finish
@@ -396,7 +396,7 @@ WATCHES: Mapping[str, Callable[[Method], Method]] = {
     "_finish": _watch_finish,
 }
 WATCHES_OF_TRANSCRIPTS: Mapping[str, Callable[[Method], Method]] = {
-    "say": _watch_say,
+    "emit": _watch_emit,
     "set_id": _watch_set_id,
     "forget": _watch_forget,
 }
@@ -409,7 +409,7 @@ def traced_run(form: Format, text: str, options: Mapping[str, Any]) -> tuple[Any
     trace = parser._trace = transcript._trace = Trace(marks)
     parser.__init__(**options)
     calls_before = len(trace.calls)
-    before = {kind: len(texts) for kind, texts in trace.told.items()}
+    before = {kind: len(texts) for kind, texts in trace.emitted_as.items()}
     # All of it through the states; that chunks passed on as they come are the same is "stream".
     parser._goes_on("")
     parser.feed(text)
@@ -422,11 +422,11 @@ def traced_run(form: Format, text: str, options: Mapping[str, Any]) -> tuple[Any
     message = parser.message
     arguments = "".join(call["function"]["arguments"] for call in message["tool_calls"])
     for kind, got in (*message.items(), ("arguments", arguments)):
-        if kind in trace.told:
-            told = "".join(trace.told[kind])
-            least = 0 if (got := got or "") == told else len("".join(trace.told[kind][before[kind] :]))
-            if not told.endswith(got) or len(got) < least:
-                trace.lost.append(f"{kind} {told!r} was passed on, and is {got!r} in the message")
+        if kind in trace.emitted_as:
+            emitted = "".join(trace.emitted_as[kind])
+            least = 0 if (got := got or "") == emitted else len("".join(trace.emitted_as[kind][before[kind] :]))
+            if not emitted.endswith(got) or len(got) < least:
+                trace.lost.append(f"{kind} {emitted!r} was passed on, and is {got!r} in the message")
     calls = [(call["function"]["name"], call["id"]) for call in message["tool_calls"]]
     if calls != trace.calls[len(trace.calls) - len(calls) :] or len(calls) < len(trace.calls) - calls_before:
         trace.lost.append(f"calls {trace.calls!r} were opened, the message has {calls!r}")

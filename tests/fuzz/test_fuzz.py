@@ -29,8 +29,8 @@ def test_any_output(form: Format) -> None:
 
 SABOTAGE = """
 text is not passed on: tagged-json: lost
-    say = Transcript.say
-    Transcript.say = lambda self, kind, text: say(self, kind, text.replace("e", ""))
+    emit = Transcript.emit
+    Transcript.emit = lambda self, kind, text: emit(self, kind, text.replace("e", ""))
 text is skipped: wrapped-content: lost
     until = Machine._until
     def skip(self, marks, kind):

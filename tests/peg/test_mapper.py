@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tplc_runtime.peg_mapper import Said, map_tree
+from tplc_runtime.peg_mapper import Prefilled, map_tree
 
 
 @dataclass
@@ -62,7 +62,7 @@ def test_reasoning_and_a_cut() -> None:
 def test_what_the_prompt_said_is_not_said_again() -> None:
     text = "Once upon a time"
     node = tree(text, ("content", text))
-    assert map_tree(node, said=Said(len("Once upon"))).message["content"] == " a time"
+    assert map_tree(node, prefilled=Prefilled(len("Once upon"))).message["content"] == " a time"
 
 
 def test_reasoning_stays_in_the_content() -> None:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         {"role": str, "content": "str | None", "reasoning_content": "str | None", "tool_calls": "list[ToolCall]"},
     )
     Delta = dict[str, Any]
-    End = Any  # what ends a value: it has `find`, `held` and `plain`, as markers have
+    End = Any  # what ends a value: it has `find`, `partial` and `plain`, as markers have
     Row = dict[str, Any]
 else:
     Delta = End = Function = Message = Row = ToolCall = dict  # as what they describe is
@@ -141,7 +141,7 @@ class Marks:
         lines = "\n" + "\n".join(bare.values())
         longer = {core for core in cores if ends[core] or lines.count("\n" + bare[core]) > 1}
         inside = {core for core in cores if ends[core] or lines.count(bare[core]) > 1}
-        self._told = [(*found[core], core in longer, core in inside) for core in cores]
+        self._found = [(*found[core], core in longer, core in inside) for core in cores]
         self.first = {core[0] for core in cores}
         self.wordless = not any(map(WORD_SIGN.match, self.first))
         # A slot's plain word, up to the end or to a sure marker; the space behind that, None where the marker is kept.
@@ -165,7 +165,7 @@ class Marks:
                 word = match or self._words.search(buf, word.start() + 1, stop)
         if match is None:
             return None
-        kind, lead, trail, longer, inside = self._told[(match.lastindex or 1) - 1]
+        kind, lead, trail, longer, inside = self._found[(match.lastindex or 1) - 1]
         start, end = match.span()
         return tuple.__new__(Mark, (kind, start, end, lead, trail, longer if anchored else inside))
 
@@ -193,36 +193,36 @@ class Marks:
         cores = (core for core, (kind, _, _) in zip(self.cores, self.kinds) if not kinds or kind in kinds)
         return len(rest) >= least and any("".join(core.split()).startswith(rest) for core in cores)
 
-    def held(self, buf: str, pos: int) -> int:
+    def partial(self, buf: str, pos: int) -> int:
         """Where text begins that could still become a marker, or be white space that belongs to one."""
-        hold = len(buf)
-        for near in self._near.finditer(buf, max(pos, hold - self.width)):
+        partial = len(buf)
+        for near in self._near.finditer(buf, max(pos, partial - self.width)):
             if self.begins(buf, near.start()):
-                hold = near.start()
+                partial = near.start()
                 break
-        return self.before(buf, pos, hold)
+        return self.before(buf, pos, partial)
 
     def plain(self, text: str) -> int:
-        """As held; -1 when there may be a whole marker, which takes a closer look."""
-        hold = len(text)
+        """As partial; -1 when there may be a whole marker, which takes a closer look."""
+        partial = len(text)
         if text[-1:] not in self._leads and self._near.search(text) is None:
-            return hold
+            return partial
         for match in self._near.finditer(text):
             if self.begins(text, match.start()):
-                hold = match.start()
+                partial = match.start()
                 break
             if self._words.match(text, match.start()):
                 return -1
-        return self.before(text, 0, hold)
+        return self.before(text, 0, partial)
 
-    def before(self, buf: str, pos: int, hold: int) -> int:
-        """Where the white space begins that may belong to a marker at `hold`."""
-        if buf[hold - 1 : hold] not in self._leads:  # every part of a lead is in there
-            return hold
+    def before(self, buf: str, pos: int, start: int) -> int:
+        """Where the white space begins that may belong to a marker at `start`."""
+        if buf[start - 1 : start] not in self._leads:  # every part of a lead is in there
+            return start
         if self._lead_width == 1:
-            return hold - (hold > pos)
-        at = max(pos, hold - self._lead_width)
-        while at < hold and buf[at:hold] not in self._leads:
+            return start - (start > pos)
+        at = max(pos, start - self._lead_width)
+        while at < start and buf[at:start] not in self._leads:
             at += 1
         return at
 
@@ -425,40 +425,40 @@ FENCE_LIMIT = 256  # more white space than this, or a longer line, is no fence
 
 class Fence(Copied):
     def __init__(self) -> None:
-        self._state, self._held = "start", ""
+        self._state, self._pending = "start", ""
 
     def more(self, text: str) -> str:
         """The part of the content that is known to be inside the fence, or that no fence is around."""
-        held = self._held + text
+        pending = self._pending + text
         if self._state == "start":
-            opening = OPENING.match(held[:FENCE_LIMIT])
-            if opening is None and len(held) < FENCE_LIMIT and PART_OF_OPENING.fullmatch(held):
-                self._held = held
+            opening = OPENING.match(pending[:FENCE_LIMIT])
+            if opening is None and len(pending) < FENCE_LIMIT and PART_OF_OPENING.fullmatch(pending):
+                self._pending = pending
                 return ""
-            self._state, held = ("inside", held[opening.end() :]) if opening else ("none", held)
+            self._state, pending = ("inside", pending[opening.end() :]) if opening else ("none", pending)
         if self._state == "none":
-            self._held = ""
-            return held
+            self._pending = ""
+            return pending
         # White space and backticks at the end may be the closing of the fence.
-        before = held.rstrip().rstrip("`").rstrip()
-        end = max(len(before), len(held) - FENCE_LIMIT)
-        self._held = held[end:]
-        return held[:end]
+        before = pending.rstrip().rstrip("`").rstrip()
+        end = max(len(before), len(pending) - FENCE_LIMIT)
+        self._pending = pending[end:]
+        return pending[:end]
 
     def end(self) -> str:
-        """What was held back, unless it closes the fence."""
-        held, self._held = self._held, ""
-        closes = self._state == "inside" and held.strip() in ("", "```")
-        return "" if closes else held
+        """What is pending, unless it closes the fence."""
+        pending, self._pending = self._pending, ""
+        closes = self._state == "inside" and pending.strip() in ("", "```")
+        return "" if closes else pending
 
 
 class Transcript(Copied):
-    """Kinds of text: content, reasoning_content and arguments (of the last call) are the message's; held is text whose
-    kind is not known yet, value one of a value, and trailing is what is no part of the message."""
+    """Kinds of text: content, reasoning_content and arguments (of the last call) are the message's; pending is text
+    whose kind is not known yet, value one of a value, and trailing is what is no part of the message."""
 
     def __init__(self, json_content: bool = False) -> None:
         self.texts: dict[str, list[str]] = {"content": [], "reasoning_content": [], "arguments": []}
-        self.texts.update(value=[], held=[], trailing=[])
+        self.texts.update(value=[], pending=[], trailing=[])
         self.calls: list[tuple[str, str | None, str]] = []  # name, id, arguments (those of the last are in texts)
         self.index = -1  # of the last call
         self.fence = Fence() if json_content else None
@@ -471,7 +471,7 @@ class Transcript(Copied):
         twin.texts = {kind: texts[:] for kind, texts in self.texts.items()}
         return twin
 
-    def say(self, kind: str, text: str) -> None:
+    def emit(self, kind: str, text: str) -> None:
         if kind == "content" and self.fence is not None:
             text = self.fence.more(text)
         if not text:
@@ -482,7 +482,7 @@ class Transcript(Copied):
         self._pieces.append(text)
 
     def flush(self) -> None:
-        """One delta of what was said since the last."""
+        """One delta of what was emitted since the last."""
         if not self._pieces:
             return
         kind, text = self._kind, "".join(self._pieces)
@@ -490,11 +490,11 @@ class Transcript(Copied):
         self.texts[kind].append(text)
         if kind == "arguments":
             self.waiting.append({"tool_calls": [{"index": self.index, "function": {"arguments": text}}]})
-        elif kind not in ("held", "trailing"):
+        elif kind not in ("pending", "trailing"):
             self.waiting.append({kind: text})
 
     def deltas(self) -> list[Delta]:
-        """What was said since the last time."""
+        """What was emitted since the last time."""
         if self._pieces:
             self.flush()
         self.waiting, deltas = [], self.waiting
@@ -504,7 +504,7 @@ class Transcript(Copied):
         """No more content comes."""
         fence, self.fence = self.fence, None
         if fence is not None:
-            self.say("content", fence.end())
+            self.emit("content", fence.end())
         self.flush()
 
     def announce(self) -> None:
@@ -526,7 +526,7 @@ class Transcript(Copied):
         self.announce()
 
     def forget(self, calls: int) -> None:
-        """The prompt has said all of it, but for so many calls, which go on."""
+        """All of it is prefilled, but for so many calls, which go on."""
         self.texts.update(content=[], reasoning_content=[], arguments=[])
         self.calls, self.waiting = self.calls[len(self.calls) - calls :], []
         self.index = len(self.calls) - 1
@@ -584,7 +584,7 @@ def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequenc
 NON_SPACE = Pattern(r"\S|\Z")
 ONE_WORD = Pattern(r"[\w.:/-]+")
 NAME_LIMIT = 512  # a longer name is no name
-HELD_LIMIT = 1024  # more than this much undecided text is looked at again only when it has doubled
+PENDING_LIMIT = 1024  # more than this much pending text is looked at again only when it has doubled
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
 MOST_ODD = 64  # of names that hold what ends names, so many are looked for
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
@@ -608,7 +608,7 @@ class Machine(Copied):
     ANCHORS: ClassVar[Sequence[str]] = ()
     AT_LINES: ClassVar[bool] = False  # some markers count at a line's start alone,
     AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
-    HOLDS: ClassVar[bool] = False  # `feed` looks after what is held back inside of text
+    KEEPS_PENDING: ClassVar[bool] = False  # `feed` looks after what is pending inside of text
     SPACE: ClassVar[str] = ""  # what the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     OPENERS: ClassVar[Sequence[str]] = ()  # of calls
@@ -650,7 +650,7 @@ class Machine(Copied):
         # Whether the buffer, from there on, still leaves open what comes: while it does, no state has to look at it.
         self._undecided: Callable[[str, int], object] | None = None
         self._undecided_from = 0
-        self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is said as it comes
+        self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted as it comes
         self._final = False
         # Where in the turn the machine is.
         self._state: Callable[[Any], bool] = type(self)._content
@@ -668,7 +668,7 @@ class Machine(Copied):
         self._literal = False  # after a call that was none: its closers are text
         self._opener = ""  # of the reasoning that the text is in
         # The kind of text that the output is in the middle of, and how to find what could end it: up to where a text
-        # is plain, -1 where that takes a closer look.  Where nothing is held back, most chunks can be passed on as they
+        # is plain, -1 where that takes a closer look.  Where nothing is pending, most chunks can be passed on as they
         # come, in a value or in other text; _passed are those that were.
         self._within = ""
         self._plain_value = self._plain_text = False
@@ -739,7 +739,7 @@ class Machine(Copied):
             if self._open:
                 self._out.announce()
             if not self._reasoning_on:
-                self._out.say("content", self._opener)
+                self._out.emit("content", self._opener)
                 self._out.flush()
         if self._out.waiting:
             self._goes_on("")  # they go out with the first feed
@@ -787,13 +787,13 @@ class Machine(Copied):
         kind = self._within
         if not kind:
             return self._advance(chunk)
-        text = self._buf + chunk  # little is held back inside of text
+        text = self._buf + chunk  # little is pending inside of text
         stop = self._plain_to(text)
         if stop < 0:
             return self._advance(chunk)
         self._buf, text = text[stop:], text[:stop]
         self._plain_value = kind == "arguments" and self._buf == ""
-        self._plain_text = kind not in ("arguments", "value") and (self.HOLDS or self._buf == "")
+        self._plain_text = kind not in ("arguments", "value") and (self.KEEPS_PENDING or self._buf == "")
         self._passed.append(text)
         if text == "" or kind == "value":
             return []
@@ -828,14 +828,14 @@ class Machine(Copied):
         self._base += self._pos
         self._undecided_from -= self._pos
         self._buf, self._pos = self._buf[self._pos :], 0
-        held = len(self._buf)
-        if held > HELD_LIMIT and not self._final:
-            self._wanted = max(self._wanted, held)
+        pending = len(self._buf)
+        if pending > PENDING_LIMIT and not self._final:
+            self._wanted = max(self._wanted, pending)
         if self._space or self._wanted or self._base < 0:
             self._goes_on("")
-        elif held:
+        elif pending:
             self._plain_value = False
-            self._plain_text = self._plain_text and self.HOLDS
+            self._plain_text = self._plain_text and self.KEEPS_PENDING
         return self._out.deltas()
 
     @property
@@ -850,10 +850,10 @@ class Machine(Copied):
         return "".join(self._out.texts["trailing"])
 
     def _text(self, kind: str, end: int) -> None:
-        """Say the text up to `end`; what the prompt already held is not said again."""
+        """Emit the text up to `end`, but for what of it is prefilled."""
         text = self._buf[self._pos : end]
         self._line_start = at_line_start(text, self._line_start)
-        self._out.say(kind, text if self._echo else text[max(0, -self._base - self._pos) :])
+        self._out.emit(kind, text if self._echo else text[max(0, -self._base - self._pos) :])
         self._pos = end
 
     def _note(self, text: str) -> None:
@@ -923,7 +923,7 @@ class Machine(Copied):
         return self._until(marks, kind)
 
     def _until(self, marks: Marks, kind: str) -> str:
-        """Say the text before the next marker as `kind`; the marker's kind, "" where more input is needed."""
+        """Emit the text before the next marker as `kind`; the marker's kind, "" where more input is needed."""
         if self._space:
             self._skip_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
@@ -931,11 +931,11 @@ class Machine(Copied):
         if self.AT_LINES or self.AT_ENDS:
             mark = self._counting(marks, mark)
         clear = mark is not None and not mark.longer  # nothing before its end can be undecided
-        hold = stop if clear else marks.held(buf, pos) if mark is None or not self._final else stop
-        if self._final and hold < stop and not self._begins_call(hold):
-            hold = stop
-        found = mark is not None and mark.start < hold
-        end = mark.start if mark is not None and found else hold
+        partial = stop if clear else marks.partial(buf, pos) if mark is None or not self._final else stop
+        if self._final and partial < stop and not self._begins_call(partial):
+            partial = stop
+        found = mark is not None and mark.start < partial
+        end = mark.start if mark is not None and found else partial
         blank = self._fresh and (end == pos or buf[pos:end].isspace())
         if not blank:
             self._fresh = False
@@ -943,7 +943,8 @@ class Machine(Copied):
             # White space before the first text is dropped when a marker follows it, so it has to wait.
             if not blank:
                 self._text(kind, end)
-                looked_at = kind == "held" or (self._opener and not self._reasoning_on) or self._out.fence is not None
+                opened = self._opener and not self._reasoning_on
+                looked_at = kind == "pending" or opened or self._out.fence is not None
                 self._goes_on("" if looked_at else kind, marks.plain)
             elif self._final and self._out.is_silent():
                 self._text(kind, end)
@@ -1145,22 +1146,22 @@ class Machine(Copied):
         """The marker that ends a slot, or what was expected instead."""
         buf = self._buf
         mark = ends.find(buf, pos + known, stop=pos + NAME_LIMIT)
-        held = ends.held(buf, pos)
-        hold = len(buf) if self._final else held
-        end = hold if mark is None else min(hold, mark.start)
+        partial = ends.partial(buf, pos)
+        pending_from = len(buf) if self._final else partial
+        end = pending_from if mark is None else min(pending_from, mark.start)
         until = min(end, pos + NAME_LIMIT)
         stop = min((at for ch in stops if (at := buf.find(ch, pos + known, until)) >= 0), default=-1)
         end = stop if stop >= 0 else end
         broken = self.BREAKS.find(buf, pos, stop=pos + NAME_LIMIT) if slot == "name" else None
         if broken is not None and broken.start < end:
             return None, slot
-        if slot == "name" and not self._final and self.BREAKS.held(buf, pos) < end:
+        if slot == "name" and not self._final and self.BREAKS.partial(buf, pos) < end:
             return None, "more"
         if stop >= 0:
             return Mark("next", stop, stop, "", ""), ""
-        if mark is not None and hold > mark.start:
+        if mark is not None and pending_from > mark.start:
             return mark, ""
-        text = buf[pos : min(held, pos + NAME_LIMIT)].strip()
+        text = buf[pos : min(partial, pos + NAME_LIMIT)].strip()
         parts = text.split(joint) if slot == "index" and joint else [text]
         wait = end - pos < NAME_LIMIT and (self._long_names or not any("\n" in part.strip() for part in parts))
         if self._final and len(text.split()) > 1:  # these are the words of an answer
@@ -1172,7 +1173,7 @@ class Machine(Copied):
         lacks = not text and (slot != "key" or mark.kind in ("next", "bare"))
         if lacks or ("\n" in text and text not in self._tools and not known):
             return slot
-        if mark.kind == "bare" and self._final and ends.held(self._buf, pos) <= mark.start:
+        if mark.kind == "bare" and self._final and ends.partial(self._buf, pos) <= mark.start:
             return "end"  # the output ends in the text between
         return slot if mark.kind == "bare" and ONE_WORD.fullmatch(text) is None else ""
 
@@ -1309,7 +1310,7 @@ class Pairs(Machine):
         key = values["key"]
         self._pos = end
         self._count += 1
-        self._out.say("arguments", self._key_of(comma, key))
+        self._out.emit("arguments", self._key_of(comma, key))
         self._begin_value(key, values.get("type", ""))
         return True
 
@@ -1334,7 +1335,7 @@ class Pairs(Machine):
             self._resuming = Marks(other=[lead + core + trail for core, (kind, lead, trail) in found if kind != "skip"])
         buf, marks, start = self._buf, self._resuming, next_char(self._buf, self._pos) + 1
         mark = marks.find(buf, start)
-        decided = mark is not None and (self._final or mark.start < marks.held(buf, start))
+        decided = mark is not None and (self._final or mark.start < marks.partial(buf, start))
         return mark if decided else None
 
     def _key_of(self, comma: str, key: str) -> str:
@@ -1345,13 +1346,13 @@ class Pairs(Machine):
             return False
         if not kind:
             self._note(NO_PAIR)
-        self._out.say("arguments", "}" if self._count else "{}")
+        self._out.emit("arguments", "}" if self._count else "{}")
         return self._close_call()
 
     def _finish(self) -> None:
         super()._finish()
         if self._open:
-            self._out.say("arguments", "}" if self._count else "{}")
+            self._out.emit("arguments", "}" if self._count else "{}")
 
 
 NUMBER_PART = Pattern(r"[\s\w.+-]*")
@@ -1381,16 +1382,16 @@ class Closer:
         start = buf.find(self.core, pos)
         return None if start < 0 else Mark("end", start, start + len(self.core), self.lead, "")
 
-    def held(self, buf: str, pos: int) -> int:
+    def partial(self, buf: str, pos: int) -> int:
         at = buf.find(self.core[0], max(pos, len(buf) - len(self.core) + 1))
         while at >= 0 and not self.core.startswith(buf[at:]):
             at = buf.find(self.core[0], at + 1)
-        hold = at if at >= 0 else len(buf)
-        spaces = range(min(len(self.lead), hold - pos), 0, -1)
-        return next((hold - n for n in spaces if buf[hold - n : hold] in self.lead), hold)
+        partial = at if at >= 0 else len(buf)
+        spaces = range(min(len(self.lead), partial - pos), 0, -1)
+        return next((partial - n for n in spaces if buf[partial - n : partial] in self.lead), partial)
 
     def plain(self, text: str) -> int:
-        return -1 if self.core in text else self.held(text, 0)
+        return -1 if self.core in text else self.partial(text, 0)
 
 
 def _to_escape(match: re.Match[str]) -> str:
@@ -1430,7 +1431,7 @@ class RawPairs(Pairs):
     _end: End
     _in_value = False
     _ends: Marks | None = None
-    _all = ""  # what is not yet said of a pair that may hold all arguments
+    _all = ""  # what is not yet emitted of a pair that may hold all arguments
 
     def _schema(self) -> object:
         return self._tools.get(self._out.calls[-1][0])
@@ -1485,16 +1486,16 @@ class RawPairs(Pairs):
         if self.NEXT_PAIR:
             while mark is not None and mark.kind == "next" and (mark.start == pos or buf[mark.start - 1] != "\n"):
                 mark = self._end.find(buf, mark.start + 1)
-        hold = len(buf) if self._final or (mark is not None and not mark.longer) else self._end.held(buf, pos)
-        if mark is None or hold <= mark.start:
-            self._piece(buf[pos:hold])
-            self._pos = hold
+        partial = len(buf) if self._final or (mark is not None and not mark.longer) else self._end.partial(buf, pos)
+        if mark is None or partial <= mark.start:
+            self._piece(buf[pos:partial])
+            self._pos = partial
             if self._quoted or self._as == "json":
                 self._goes_on("arguments" if self._quoted else "value", self._end.plain)
             return False
         end = mark.start - lead_in(buf[pos : mark.start], mark.lead)
         self._piece(buf[pos:end])
-        self._pos = end  # wherever the chunks ended, what is told of the value is told here
+        self._pos = end  # wherever the chunks ended, what is emitted of the value is emitted here
         self._end_value()
         self._pos = mark.start if mark.kind == "next" else mark.end
         if self.NEXT_PAIR and mark.kind == "next":
@@ -1503,7 +1504,7 @@ class RawPairs(Pairs):
         return True
 
     def _piece(self, text: str) -> None:
-        """More of a value.  It is held only while it could be something else than a string."""
+        """More of a value.  It is pending only while it could be something else than a string."""
         if self._as != "string":
             self._out.texts["value"].append(text)
             if self._as in ("", "word") or (self._as == "number" and not NUMBER_PART.fullmatch(text)):
@@ -1513,7 +1514,7 @@ class RawPairs(Pairs):
             text = "".join(self._out.texts["value"])
             self._out.texts["value"].clear()
         if text or not self._quoted:
-            self._out.say("arguments", self._all + '"' * (not self._quoted) + escaped(text))
+            self._out.emit("arguments", self._all + '"' * (not self._quoted) + escaped(text))
             self._quoted, self._all = True, ""
 
     def _read_as(self, text: str) -> str:
@@ -1535,8 +1536,8 @@ class RawPairs(Pairs):
             if whole[:1] == "{":
                 self._count = int(bool(inside))
                 self._note("one argument holds all of them")
-                return self._out.say("arguments", "{" * self._count + inside)
-            self._out.say("arguments", member)
+                return self._out.emit("arguments", "{" * self._count + inside)
+            self._out.emit("arguments", member)
             self._as = self._read_as(text.strip())
         literal = None
         if self._as not in ("", "string"):
@@ -1552,7 +1553,7 @@ class RawPairs(Pairs):
             self._as = "string"
             self._piece(text)
             literal = '"'
-        self._out.say("arguments", literal)
+        self._out.emit("arguments", literal)
         return None
 
     def _finish(self) -> None:
@@ -1560,7 +1561,7 @@ class RawPairs(Pairs):
             if self._out.texts["value"] or self._quoted:
                 self._end_value()
             else:
-                self._out.say("arguments", self._all + "null")
+                self._out.emit("arguments", self._all + "null")
         super()._finish()
 
 
@@ -1665,7 +1666,7 @@ def run_command(parser: Callable[..., Any]) -> None:
 class StreamParser(RawPairs):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
-    HOLDS = True
+    KEEPS_PENDING = True
     HEADS = PROMPT_HEADS
     ANCHORS = TURN_ANCHORS
     AROUND_REASONING = (("to self:>",), ("<:more:>",))

@@ -24,7 +24,7 @@ from tplc.ir.markers import common_prefix
 from tplc.ir.nodes import Json, TemplateIR, Text
 from tplc.lower import CallForm, lower
 from tplc_runtime.heads import continued_head, known_head
-from tplc_runtime.peg_mapper import NOTHING_SAID, Mapped, Node, Said, map_tree
+from tplc_runtime.peg_mapper import NOT_PREFILLED, Mapped, Node, Prefilled, map_tree
 from tplc_runtime.signs import Signs
 
 if TYPE_CHECKING:
@@ -142,11 +142,11 @@ class PegEngine:
             raise InputTooLarge(len(whole))
         grammar = grammar_for(self.ir, tools, json_schema, parse_tool_calls)
 
-        def mapped(tree: Node, said: Said = NOTHING_SAID) -> Mapped:
+        def mapped(tree: Node, prefilled: Prefilled = NOT_PREFILLED) -> Mapped:
             return map_tree(
                 tree,
                 tools=tools,
-                said=said,
+                prefilled=prefilled,
                 parse_reasoning=parse_reasoning,
                 json_content=json_content,
                 styles=self.styles,
@@ -158,31 +158,33 @@ class PegEngine:
         tree = syntax_tree(grammar, whole)
         result = mapped(tree)
         if head and not echo:
-            said = self.said_in(head, result, lambda part: mapped(syntax_tree(grammar, part)))
-            result = mapped(tree, said)
+            prefilled = self.prefilled_in(head, result, lambda part: mapped(syntax_tree(grammar, part)))
+            result = mapped(tree, prefilled)
         return Parsed(result.message, result.incomplete, result.trailing)
 
-    def said_in(self, head: str, whole: Mapped, mapped: Callable[[str], Mapped]) -> Said:
+    def prefilled_in(self, head: str, whole: Mapped, mapped: Callable[[str], Mapped]) -> Prefilled:
         """What of the message the prompt holds.
 
         Of a call that it leaves open, that is the part of the arguments that is the same however the text goes on.
         """
         if all(call.start >= len(head) for call in whole.calls):
-            return Said(len(head))
+            return Prefilled(len(head))
         in_arguments = self.calls is not None and not self.pairs and not self.calls.fields
         done = sum(1 for call in whole.calls if (call.arguments if in_arguments else call.closed) <= len(head))
         begun = mapped(head)
         if done >= len(whole.calls) or whole.calls[done].start >= len(head) or not begun.calls[done:]:
             if not begun.in_call or not begun.calls[done - 1 : done] or not self.pairs:
-                return Said(len(head), done)
+                return Prefilled(len(head), done)
             done -= 1
         if done < len(whole.calls) and whole.calls[done].begins >= len(head):
-            return Said(len(head), done)
+            return Prefilled(len(head), done)
         # What is left over after the arguments is the beginning of more.
         start = head if begun.in_call else head[: begun.calls[done].arguments]
         ways = [mapped(start + ending).message["tool_calls"] for ending in ["", *self.endings(start)]]
-        said = common_prefix(*[way[done]["function"]["arguments"] for way in ways if len(way) > done])
-        return Said(len(head), done, "" if self.pairs and said == "{" else PART_OF_ESCAPE.sub(r"\1", said))
+        arguments = common_prefix(*[way[done]["function"]["arguments"] for way in ways if len(way) > done])
+        if self.pairs and arguments == "{":
+            arguments = ""
+        return Prefilled(len(head), done, PART_OF_ESCAPE.sub(r"\1", arguments))
 
     @property
     def pairs(self) -> bool:

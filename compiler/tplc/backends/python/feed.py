@@ -18,7 +18,7 @@ from tplc.backends.python.literals import WIDTH, literal, texts
 from tplc.backends.python.tables import texts_at
 from tplc.lower import Acceptor
 
-MOST_HELD = 12  # kinds of held text that `feed` looks for
+MOST_PENDING = 12  # kinds of pending text that `feed` looks for
 NOT_EMPTY = 'chunk != ""'  # twice as fast as the truth of a string
 
 
@@ -40,23 +40,23 @@ def feed(facts: Acceptor) -> list[str]:
 
 
 def _feed_text(facts: Acceptor, word: str) -> list[str]:
-    """Content and reasoning.  Where words are followed by what may be held back, `feed` itself looks after that."""
+    """Content and reasoning.  Where words are followed by what may be pending, `feed` itself looks after that."""
     signs, ends = _signs(_markers_in_text(facts))
-    if not holds(facts):
+    if not keeps_pending(facts):
         tests = _ends_nothing(signs, ends)
         return [*_condition(8, word, ["self._plain_text", *tests]), *_passed(12, "{self._within: chunk}")]
     by_length = {n: [end for end in sorted(ends) if len(end) == n] for n in sorted(set(map(len, ends)), reverse=True)}
-    held = [(f"-{n}", f"text[-{n}:] {_is_one_of(some)}") for n, some in by_length.items() if n > 1]
+    choices = [(f"-{n}", f"text[-{n}:] {_is_one_of(some)}") for n, some in by_length.items() if n > 1]
     sure = {end[-1] for end in ends if len(end) > 1} <= ends
-    held += [] if sure else [("-1", f"text[-1] {_is_one_of(by_length[1])}")]
-    stop = "stop" if held else "-1"
+    choices += [] if sure else [("-1", f"text[-1] {_is_one_of(by_length[1])}")]
+    stop = "stop" if choices else "-1"
     return [
         f"        {word} self._plain_text:",
         '            text = self._buf + chunk if self._buf != "" else chunk',
         *_condition(12, "if", [*(f"{literal(sign)} not in text" for sign in sorted(signs)), 'text != ""']),
         f"                if text[-1] in {literal(''.join(sorted({end[-1] for end in ends})))}:",
         "                    # White space before a marker belongs to it, and letters may begin one.",
-        *(_chosen(20, "stop", held, "-1" if sure else "len(text)") if held else ()),
+        *(_chosen(20, "stop", choices, "-1" if sure else "len(text)") if choices else ()),
         f"                    self._buf, text = text[{stop}:], text[:{stop}]",
         '                    if text == "":',
         "                        return []",
@@ -81,10 +81,10 @@ def _is_one_of(some: Sequence[str]) -> str:
     return f"== {literal(some[0])}" if len(some) == 1 else f"in {texts(some)}"
 
 
-def holds(facts: Acceptor) -> bool:
-    """What may be held back inside of text is found there often, and is of few kinds."""
+def keeps_pending(facts: Acceptor) -> bool:
+    """What may be pending inside of text is found there often, and is of few kinds."""
     _, ends = _signs(_markers_in_text(facts))
-    return len(ends) <= MOST_HELD and any(end.isprintable() for end in ends)
+    return len(ends) <= MOST_PENDING and any(end.isprintable() for end in ends)
 
 
 def _feed_argument(facts: Acceptor, chars: set[str]) -> list[str]:
@@ -93,7 +93,8 @@ def _feed_argument(facts: Acceptor, chars: set[str]) -> list[str]:
     if _in_reader(facts):
         usual.append(NOT_EMPTY)
         tests = [f"{literal(char)} not in chunk" for char in sorted(chars - {'"', "\\"})]
-        otherwise, said = ['chunk[-1:] not in "\\\\"', "IN_STRING.fullmatch(chunk)"] if _in_json(facts) else [], "chunk"
+        in_string = ['chunk[-1:] not in "\\\\"', "IN_STRING.fullmatch(chunk)"]
+        otherwise, passed = in_string if _in_json(facts) else [], "chunk"
     else:
         if facts.calls is not None and facts.calls.pairs is not None and facts.calls.pairs.guessed:
             # Any of them may begin what ends the value, white space among them.
@@ -102,12 +103,12 @@ def _feed_argument(facts: Acceptor, chars: set[str]) -> list[str]:
             tests = _ends_nothing(filter(str.strip, chars), filter(str.isprintable, filter(str.isspace, chars)))
         # Usual text holds none of these, so only other text is asked about them.
         spaces = "".join(sorted(char for char in chars if char.isspace() and not char.isprintable()))
-        otherwise, said = [f"chunk[-1:] not in {literal(spaces or chr(10))}"], "self._json(chunk)"
+        otherwise, passed = [f"chunk[-1:] not in {literal(spaces or chr(10))}"], "self._json(chunk)"
     if not otherwise:
         return [*_condition(12, "if", [*tests, *usual]), *_passed(16, _argument("chunk"))]
     indent = 16 if tests else 12
     lines = [*_condition(indent, "if", usual), *_passed(indent + 4, _argument("chunk"))]
-    lines += [*_condition(indent, "if", otherwise), *_passed(indent + 4, _argument(said))]
+    lines += [*_condition(indent, "if", otherwise), *_passed(indent + 4, _argument(passed))]
     return [*_condition(12, "if", tests), *lines] if tests else lines
 
 

@@ -124,7 +124,7 @@ def _of_the_turn(facts: Acceptor) -> list[str]:
             "AT_LINES": _counts_at_lines(facts),
             "AT_ENDS": bool(facts.last_ends or facts.content_signs),
             "REASONS": bool(facts.reasoning_starts),
-            "HELD_TEXT": is_unopened(facts),
+            "PENDING_TEXT": is_unopened(facts),
             "CLOSED_FIRST": _starts_with_closer(facts),
             "HEADERS_ALIKE": facts.headers_alike,
         }
@@ -273,7 +273,7 @@ def _of_objects(calls: CallForm) -> list[str]:
         *assignment("FIELDS: ClassVar[Mapping[tuple[str, ...], str]]", fields, INDENT),
         f"    OPENED = {literal(calls.object_open)}",
     ]
-    lines += [f"    CLOSERS = {texts(calls.told_closers)}"] if calls.told_closers else []
+    lines += [f"    CLOSERS = {texts(calls.distinctive_closers)}"] if calls.distinctive_closers else []
     if calls.object_head:
         lines += assignment("HEAD", called("Pattern", [literal(calls.object_head[0])]), INDENT)
         lines.append(f"    TO_ARGUMENTS = {literal(calls.object_head[1])}")

@@ -61,9 +61,9 @@ def text_before(following: Following, around: Around) -> Automaton:
         return True
 
     def edges(states: frozenset[int]) -> Iterable[tuple[Ranges, frozenset[int]]]:
-        held = states | {0}
-        for ranges in _parts(edge for state in held for edge, _ in ending.edges[state]):
-            to = step(held, ranges[0][0])
+        reached = states | {0}
+        for ranges in _parts(edge for state in reached for edge, _ in ending.edges[state]):
+            to = step(reached, ranges[0][0])
             if not to & ending.accepting:
                 yield ranges, to
 

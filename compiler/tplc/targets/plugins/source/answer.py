@@ -49,7 +49,7 @@ class Parting:
         self.done = False
 
     def feed(self, text: str) -> tuple[str, str]:
-        """What is reasoning of a chunk and of what was held back, and what is not."""
+        """What is reasoning of a chunk and of what was pending, and what is not."""
         if self.done:
             return "", text
         before = self._stream.copy()
@@ -63,8 +63,8 @@ class Parting:
             reasoning += more
             if rest:
                 self.done = True
-                held = self._stream._buf[self._stream._pos :]
-                return reasoning, rest + held + text[at:]
+                pending = self._stream._buf[self._stream._pos :]
+                return reasoning, rest + pending + text[at:]
         return reasoning, ""
 
     def finish(self) -> tuple[str, str]:

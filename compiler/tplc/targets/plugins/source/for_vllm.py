@@ -167,14 +167,14 @@ class FormatReasoningParser(ReasoningParser):
         delta_token_ids: Sequence[int],
     ) -> protocol.DeltaMessage | None:
         self._parting = self._parting or self._begun()
-        return _said(*self._parting.feed(delta_text))
+        return _message(*self._parting.feed(delta_text))
 
     def finish_streaming(self) -> protocol.DeltaMessage | None:
         if self._parting is None or self._parting.done:
             return None
         reasoning, rest = self._parting.finish()
         if not PARSES_CALLS:
-            return _said(reasoning, rest)
+            return _message(reasoning, rest)
         # The answer ends before it was clear what follows the reasoning.
         last = Rest([], reasoning=True)
         deltas = [*last.feed(rest), *last.finish()]
@@ -205,7 +205,7 @@ def _dumped(tools: Sequence[Any] | None) -> list[dict[str, Any]]:
     return [tool.model_dump() for tool in tools or []]
 
 
-def _said(reasoning: str, content: str) -> protocol.DeltaMessage | None:
+def _message(reasoning: str, content: str) -> protocol.DeltaMessage | None:
     if not reasoning and not content:
         return None
     return protocol.DeltaMessage(reasoning=reasoning or None, content=content or None)
