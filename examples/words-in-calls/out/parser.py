@@ -136,7 +136,7 @@ class Marks:
         lines = "\n" + "\n".join(bare.values())
         longer = {core for core in cores if ends[core] or lines.count("\n" + bare[core]) > 1}
         inside = {core for core in cores if ends[core] or lines.count(bare[core]) > 1}
-        self._told = [(*found[core], core in longer, core in inside) for core in cores]
+        self._found = [(*found[core], core in longer, core in inside) for core in cores]
         self.first = {core[0] for core in cores}
         self.wordless = not any(map(WORD_SIGN.match, self.first))
         # A slot's plain word, up to the end or to a sure marker; the space behind that, None where the marker is kept.
@@ -160,7 +160,7 @@ class Marks:
                 word = match or self._words.search(buf, word.start() + 1, stop)
         if match is None:
             return None
-        kind, lead, trail, longer, inside = self._told[(match.lastindex or 1) - 1]
+        kind, lead, trail, longer, inside = self._found[(match.lastindex or 1) - 1]
         start, end = match.span()
         return tuple.__new__(Mark, (kind, start, end, lead, trail, longer if anchored else inside))
 
@@ -188,36 +188,36 @@ class Marks:
         cores = (core for core, (kind, _, _) in zip(self.cores, self.kinds) if not kinds or kind in kinds)
         return len(rest) >= least and any("".join(core.split()).startswith(rest) for core in cores)
 
-    def held(self, buf: str, pos: int) -> int:
+    def partial(self, buf: str, pos: int) -> int:
         """Where text begins that could still become a marker, or be white space that belongs to one."""
-        hold = len(buf)
-        for near in self._near.finditer(buf, max(pos, hold - self.width)):
+        partial = len(buf)
+        for near in self._near.finditer(buf, max(pos, partial - self.width)):
             if self.begins(buf, near.start()):
-                hold = near.start()
+                partial = near.start()
                 break
-        return self.before(buf, pos, hold)
+        return self.before(buf, pos, partial)
 
     def plain(self, text: str) -> int:
-        """As held; -1 when there may be a whole marker, which takes a closer look."""
-        hold = len(text)
+        """As partial; -1 when there may be a whole marker, which takes a closer look."""
+        partial = len(text)
         if text[-1:] not in self._leads and self._near.search(text) is None:
-            return hold
+            return partial
         for match in self._near.finditer(text):
             if self.begins(text, match.start()):
-                hold = match.start()
+                partial = match.start()
                 break
             if self._words.match(text, match.start()):
                 return -1
-        return self.before(text, 0, hold)
+        return self.before(text, 0, partial)
 
-    def before(self, buf: str, pos: int, hold: int) -> int:
-        """Where the white space begins that may belong to a marker at `hold`."""
-        if buf[hold - 1 : hold] not in self._leads:  # every part of a lead is in there
-            return hold
+    def before(self, buf: str, pos: int, start: int) -> int:
+        """Where the white space begins that may belong to a marker at `start`."""
+        if buf[start - 1 : start] not in self._leads:  # every part of a lead is in there
+            return start
         if self._lead_width == 1:
-            return hold - (hold > pos)
-        at = max(pos, hold - self._lead_width)
-        while at < hold and buf[at:hold] not in self._leads:
+            return start - (start > pos)
+        at = max(pos, start - self._lead_width)
+        while at < start and buf[at:start] not in self._leads:
             at += 1
         return at
 
@@ -684,7 +684,7 @@ class Reader(Copied):
         mark = self.breaks.find(buf, pos, stop=end + self.breaks.width)
         if mark is not None and mark.start < end:
             return int(mark.start)
-        return pos if not final and self.breaks.held(buf, pos) < end else end
+        return pos if not final and self.breaks.partial(buf, pos) < end else end
 
     def _inside(self, buf: str, pos: int, final: bool, string: Quoting) -> int:
         """Text of a string, up to something that is not plain."""
@@ -782,40 +782,40 @@ FENCE_LIMIT = 256  # more white space than this, or a longer line, is no fence
 
 class Fence(Copied):
     def __init__(self) -> None:
-        self._state, self._held = "start", ""
+        self._state, self._pending = "start", ""
 
     def more(self, text: str) -> str:
         """The part of the content that is known to be inside the fence, or that no fence is around."""
-        held = self._held + text
+        pending = self._pending + text
         if self._state == "start":
-            opening = OPENING.match(held[:FENCE_LIMIT])
-            if opening is None and len(held) < FENCE_LIMIT and PART_OF_OPENING.fullmatch(held):
-                self._held = held
+            opening = OPENING.match(pending[:FENCE_LIMIT])
+            if opening is None and len(pending) < FENCE_LIMIT and PART_OF_OPENING.fullmatch(pending):
+                self._pending = pending
                 return ""
-            self._state, held = ("inside", held[opening.end() :]) if opening else ("none", held)
+            self._state, pending = ("inside", pending[opening.end() :]) if opening else ("none", pending)
         if self._state == "none":
-            self._held = ""
-            return held
+            self._pending = ""
+            return pending
         # White space and backticks at the end may be the closing of the fence.
-        before = held.rstrip().rstrip("`").rstrip()
-        end = max(len(before), len(held) - FENCE_LIMIT)
-        self._held = held[end:]
-        return held[:end]
+        before = pending.rstrip().rstrip("`").rstrip()
+        end = max(len(before), len(pending) - FENCE_LIMIT)
+        self._pending = pending[end:]
+        return pending[:end]
 
     def end(self) -> str:
-        """What was held back, unless it closes the fence."""
-        held, self._held = self._held, ""
-        closes = self._state == "inside" and held.strip() in ("", "```")
-        return "" if closes else held
+        """What is pending, unless it closes the fence."""
+        pending, self._pending = self._pending, ""
+        closes = self._state == "inside" and pending.strip() in ("", "```")
+        return "" if closes else pending
 
 
 class Transcript(Copied):
-    """Kinds of text: content, reasoning_content and arguments (of the last call) are the message's; held is text whose
-    kind is not known yet, value one of a value, and trailing is what is no part of the message."""
+    """Kinds of text: content, reasoning_content and arguments (of the last call) are the message's; pending is text
+    whose kind is not known yet, value one of a value, and trailing is what is no part of the message."""
 
     def __init__(self, json_content: bool = False) -> None:
         self.texts: dict[str, list[str]] = {"content": [], "reasoning_content": [], "arguments": []}
-        self.texts.update(value=[], held=[], trailing=[])
+        self.texts.update(value=[], pending=[], trailing=[])
         self.calls: list[tuple[str, str | None, str]] = []  # name, id, arguments (those of the last are in texts)
         self.index = -1  # of the last call
         self.fence = Fence() if json_content else None
@@ -828,7 +828,7 @@ class Transcript(Copied):
         twin.texts = {kind: texts[:] for kind, texts in self.texts.items()}
         return twin
 
-    def say(self, kind: str, text: str) -> None:
+    def emit(self, kind: str, text: str) -> None:
         if kind == "content" and self.fence is not None:
             text = self.fence.more(text)
         if not text:
@@ -839,7 +839,7 @@ class Transcript(Copied):
         self._pieces.append(text)
 
     def flush(self) -> None:
-        """One delta of what was said since the last."""
+        """One delta of what was emitted since the last."""
         if not self._pieces:
             return
         kind, text = self._kind, "".join(self._pieces)
@@ -847,11 +847,11 @@ class Transcript(Copied):
         self.texts[kind].append(text)
         if kind == "arguments":
             self.waiting.append({"tool_calls": [{"index": self.index, "function": {"arguments": text}}]})
-        elif kind not in ("held", "trailing"):
+        elif kind not in ("pending", "trailing"):
             self.waiting.append({kind: text})
 
     def deltas(self) -> list[Delta]:
-        """What was said since the last time."""
+        """What was emitted since the last time."""
         if self._pieces:
             self.flush()
         self.waiting, deltas = [], self.waiting
@@ -861,7 +861,7 @@ class Transcript(Copied):
         """No more content comes."""
         fence, self.fence = self.fence, None
         if fence is not None:
-            self.say("content", fence.end())
+            self.emit("content", fence.end())
         self.flush()
 
     def announce(self) -> None:
@@ -883,7 +883,7 @@ class Transcript(Copied):
         self.announce()
 
     def forget(self, calls: int) -> None:
-        """The prompt has said all of it, but for so many calls, which go on."""
+        """All of it is prefilled, but for so many calls, which go on."""
         self.texts.update(content=[], reasoning_content=[], arguments=[])
         self.calls, self.waiting = self.calls[len(self.calls) - calls :], []
         self.index = len(self.calls) - 1
@@ -941,7 +941,7 @@ def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequenc
 NON_SPACE = Pattern(r"\S|\Z")
 ONE_WORD = Pattern(r"[\w.:/-]+")
 NAME_LIMIT = 512  # a longer name is no name
-HELD_LIMIT = 1024  # more than this much undecided text is looked at again only when it has doubled
+PENDING_LIMIT = 1024  # more than this much pending text is looked at again only when it has doubled
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
 MOST_ODD = 64  # of names that hold what ends names, so many are looked for
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
@@ -965,7 +965,7 @@ class Machine(Copied):
     ANCHORS: ClassVar[Sequence[str]] = ()
     AT_LINES: ClassVar[bool] = False  # some markers count at a line's start alone,
     AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
-    HOLDS: ClassVar[bool] = False  # `feed` looks after what is held back inside of text
+    KEEPS_PENDING: ClassVar[bool] = False  # `feed` looks after what is pending inside of text
     SPACE: ClassVar[str] = ""  # what the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     OPENERS: ClassVar[Sequence[str]] = ()  # of calls
@@ -1007,7 +1007,7 @@ class Machine(Copied):
         # Whether the buffer, from there on, still leaves open what comes: while it does, no state has to look at it.
         self._undecided: Callable[[str, int], object] | None = None
         self._undecided_from = 0
-        self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is said as it comes
+        self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted as it comes
         self._final = False
         # Where in the turn the machine is.
         self._state: Callable[[Any], bool] = type(self)._content
@@ -1025,7 +1025,7 @@ class Machine(Copied):
         self._literal = False  # after a call that was none: its closers are text
         self._opener = ""  # of the reasoning that the text is in
         # The kind of text that the output is in the middle of, and how to find what could end it: up to where a text
-        # is plain, -1 where that takes a closer look.  Where nothing is held back, most chunks can be passed on as they
+        # is plain, -1 where that takes a closer look.  Where nothing is pending, most chunks can be passed on as they
         # come, in a value or in other text; _passed are those that were.
         self._within = ""
         self._plain_value = self._plain_text = False
@@ -1096,7 +1096,7 @@ class Machine(Copied):
             if self._open:
                 self._out.announce()
             if not self._reasoning_on:
-                self._out.say("content", self._opener)
+                self._out.emit("content", self._opener)
                 self._out.flush()
         if self._out.waiting:
             self._goes_on("")  # they go out with the first feed
@@ -1144,13 +1144,13 @@ class Machine(Copied):
         kind = self._within
         if not kind:
             return self._advance(chunk)
-        text = self._buf + chunk  # little is held back inside of text
+        text = self._buf + chunk  # little is pending inside of text
         stop = self._plain_to(text)
         if stop < 0:
             return self._advance(chunk)
         self._buf, text = text[stop:], text[:stop]
         self._plain_value = kind == "arguments" and self._buf == ""
-        self._plain_text = kind not in ("arguments", "value") and (self.HOLDS or self._buf == "")
+        self._plain_text = kind not in ("arguments", "value") and (self.KEEPS_PENDING or self._buf == "")
         self._passed.append(text)
         if text == "" or kind == "value":
             return []
@@ -1224,14 +1224,14 @@ class Machine(Copied):
         self._base += self._pos
         self._undecided_from -= self._pos
         self._buf, self._pos = self._buf[self._pos :], 0
-        held = len(self._buf)
-        if held > HELD_LIMIT and not self._final:
-            self._wanted = max(self._wanted, held)
+        pending = len(self._buf)
+        if pending > PENDING_LIMIT and not self._final:
+            self._wanted = max(self._wanted, pending)
         if self._space or self._wanted or self._base < 0:
             self._goes_on("")
-        elif held:
+        elif pending:
             self._plain_value = False
-            self._plain_text = self._plain_text and self.HOLDS
+            self._plain_text = self._plain_text and self.KEEPS_PENDING
         return self._out.deltas()
 
     @property
@@ -1246,10 +1246,10 @@ class Machine(Copied):
         return "".join(self._out.texts["trailing"])
 
     def _text(self, kind: str, end: int) -> None:
-        """Say the text up to `end`; what the prompt already held is not said again."""
+        """Emit the text up to `end`, but for what of it is prefilled."""
         text = self._buf[self._pos : end]
         self._line_start = at_line_start(text, self._line_start)
-        self._out.say(kind, text if self._echo else text[max(0, -self._base - self._pos) :])
+        self._out.emit(kind, text if self._echo else text[max(0, -self._base - self._pos) :])
         self._pos = end
 
     def _note(self, text: str) -> None:
@@ -1302,7 +1302,7 @@ class Machine(Copied):
         return self._until(marks, kind)
 
     def _until(self, marks: Marks, kind: str) -> str:
-        """Say the text before the next marker as `kind`; the marker's kind, "" where more input is needed."""
+        """Emit the text before the next marker as `kind`; the marker's kind, "" where more input is needed."""
         if self._space:
             self._skip_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
@@ -1310,11 +1310,11 @@ class Machine(Copied):
         if self.AT_LINES or self.AT_ENDS:
             mark = self._counting(marks, mark)
         clear = mark is not None and not mark.longer  # nothing before its end can be undecided
-        hold = stop if clear else marks.held(buf, pos) if mark is None or not self._final else stop
-        if self._final and hold < stop and not self._begins_call(hold):
-            hold = stop
-        found = mark is not None and mark.start < hold
-        end = mark.start if mark is not None and found else hold
+        partial = stop if clear else marks.partial(buf, pos) if mark is None or not self._final else stop
+        if self._final and partial < stop and not self._begins_call(partial):
+            partial = stop
+        found = mark is not None and mark.start < partial
+        end = mark.start if mark is not None and found else partial
         blank = self._fresh and (end == pos or buf[pos:end].isspace())
         if not blank:
             self._fresh = False
@@ -1322,7 +1322,8 @@ class Machine(Copied):
             # White space before the first text is dropped when a marker follows it, so it has to wait.
             if not blank:
                 self._text(kind, end)
-                looked_at = kind == "held" or (self._opener and not self._reasoning_on) or self._out.fence is not None
+                opened = self._opener and not self._reasoning_on
+                looked_at = kind == "pending" or opened or self._out.fence is not None
                 self._goes_on("" if looked_at else kind, marks.plain)
             elif self._final and self._out.is_silent():
                 self._text(kind, end)
@@ -1509,22 +1510,22 @@ class Machine(Copied):
         """The marker that ends a slot, or what was expected instead."""
         buf = self._buf
         mark = ends.find(buf, pos + known, stop=pos + NAME_LIMIT)
-        held = ends.held(buf, pos)
-        hold = len(buf) if self._final else held
-        end = hold if mark is None else min(hold, mark.start)
+        partial = ends.partial(buf, pos)
+        pending_from = len(buf) if self._final else partial
+        end = pending_from if mark is None else min(pending_from, mark.start)
         until = min(end, pos + NAME_LIMIT)
         stop = min((at for ch in stops if (at := buf.find(ch, pos + known, until)) >= 0), default=-1)
         end = stop if stop >= 0 else end
         broken = self.BREAKS.find(buf, pos, stop=pos + NAME_LIMIT) if slot == "name" else None
         if broken is not None and broken.start < end:
             return None, slot
-        if slot == "name" and not self._final and self.BREAKS.held(buf, pos) < end:
+        if slot == "name" and not self._final and self.BREAKS.partial(buf, pos) < end:
             return None, "more"
         if stop >= 0:
             return Mark("next", stop, stop, "", ""), ""
-        if mark is not None and hold > mark.start:
+        if mark is not None and pending_from > mark.start:
             return mark, ""
-        text = buf[pos : min(held, pos + NAME_LIMIT)].strip()
+        text = buf[pos : min(partial, pos + NAME_LIMIT)].strip()
         parts = text.split(joint) if slot == "index" and joint else [text]
         wait = end - pos < NAME_LIMIT and (self._long_names or not any("\n" in part.strip() for part in parts))
         if self._final and len(text.split()) > 1:  # these are the words of an answer
@@ -1536,7 +1537,7 @@ class Machine(Copied):
         lacks = not text and (slot != "key" or mark.kind in ("next", "bare"))
         if lacks or ("\n" in text and text not in self._tools and not known):
             return slot
-        if mark.kind == "bare" and self._final and ends.held(self._buf, pos) <= mark.start:
+        if mark.kind == "bare" and self._final and ends.partial(self._buf, pos) <= mark.start:
             return "end"  # the output ends in the text between
         return slot if mark.kind == "bare" and ONE_WORD.fullmatch(text) is None else ""
 
@@ -1665,7 +1666,7 @@ class Pairs(Machine):
         key = values["key"]
         self._pos = end
         self._count += 1
-        self._out.say("arguments", self._key_of(comma, key))
+        self._out.emit("arguments", self._key_of(comma, key))
         self._begin_value(key, values.get("type", ""))
         return True
 
@@ -1680,13 +1681,13 @@ class Pairs(Machine):
             return False
         if not kind:
             self._note(NO_PAIR)
-        self._out.say("arguments", "}" if self._count else "{}")
+        self._out.emit("arguments", "}" if self._count else "{}")
         return self._close_call()
 
     def _finish(self) -> None:
         super()._finish()
         if self._open:
-            self._out.say("arguments", "}" if self._count else "{}")
+            self._out.emit("arguments", "}" if self._count else "{}")
 
 
 class QuotedPairs(Pairs):
@@ -1704,7 +1705,7 @@ class QuotedPairs(Pairs):
         if reader is None:
             return False
         self._pos, self._wanted = reader.read(self._buf, self._pos, self._final), reader.wanted
-        self._out.say("arguments", reader.take())
+        self._out.emit("arguments", reader.take())
         if not self._value_is_over(reader):
             return False
         self._state = type(self)._pairs
@@ -1712,7 +1713,7 @@ class QuotedPairs(Pairs):
 
     def _finish(self) -> None:
         if self._open and self._reader is not None:
-            self._out.say("arguments", self._reader.close())
+            self._out.emit("arguments", self._reader.close())
         super()._finish()
 
 
