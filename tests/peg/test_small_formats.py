@@ -38,7 +38,11 @@ ID_FIRST = AFTER.replace(
     "CALL",
     "{{ '<|call:' ~ c.id ~ '|>' ~ c.function.name ~ '<|with|>' ~ c.function.arguments | tojson ~ '<|called|>' }}",
 ).replace("<end>", "<|end|>")
+NAME_FIRST = AFTER.replace(
+    "CALL", """{{ '<call of="' ~ c.function.name ~ '">' ~ c.function.arguments | tojson ~ '</call>' }}"""
+).replace("<end>", "<|end|>")
 SOURCES = {
+    "name first": NAME_FIRST,
     "lines": LINES,
     "id first": ID_FIRST,
     # Content behind a line's end that belongs to the call.
@@ -117,6 +121,13 @@ LOOK = {"name": "look", "arguments": '{"days": 2}'}
         ("id first", "Write <|call: and a name.<|end|>\n", (None, "Write <|call: and a name.", [])),
         ("id first", "Write <|call: and <|call:7|>look<|with|>{\"days\": 2}<|called|><|end|>",
          (None, "Write <|call: and ", [LOOK])),
+        # A name that is no tool's has its arguments behind it, or the end of the call.
+        ("name first", 'Write <call of="NAME">ARGS</call> then.<|end|>',
+         (None, 'Write <call of="NAME">ARGS</call> then.', [])),
+        ("name first", 'So: <call of="it">\n\n<call of="look">{"days": 2}</call><|end|>',
+         (None, 'So: <call of="it">\n\n', [LOOK])),
+        ("name first", '<call of="see"></call>So.<|end|>', (None, "So.", [{"name": "see", "arguments": "{}"}])),
+        ("name first", '<call of="see"><|end|>', (None, None, [{"name": "see", "arguments": "{}"}])),
     ],
 )  # fmt: skip
 def test_what_is_read(name: str, text: str, read: tuple[str | None, str | None, list[dict[str, str]]]) -> None:

@@ -1270,12 +1270,19 @@ class Machine(Copied):
         values, end, expected = self._slots(self._pos + self._skip, self.HEADER)
         if expected == "more":
             return False
+        if not expected and values["name"] not in self._tools:
+            expected = self._lack_of_arguments(end)
+            if expected == "more":
+                return False
         if expected:
             return self._no_call(expected)
         self._pos = end
         self._open_call(values["name"], self.CALL_ID.format_map(values) if self.CALL_ID else None)
         self._begin_arguments()
         return True
+
+    def _lack_of_arguments(self, pos: int) -> str:
+        raise NotImplementedError
 
     def _after_call(self) -> bool:
         # after_call = (CALL_END | CALL_SEPARATOR)* ((NEXT_CALL_START | CALL_START) call | content)
@@ -1640,9 +1647,27 @@ class Machine(Copied):
             self._cut("a call")
 
 
+# What may come in place of arguments: what ends the call, or all calls, or the turn.
+CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
+
+
 class Objects(Machine):
     def _begin_arguments(self) -> None:
         self._state = type(self)._arguments
+
+    def _lack_of_arguments(self, pos: int) -> str:
+        buf, start = self._buf, next_char(self._buf, pos)
+        if start == len(buf):
+            return "" if self._final else "more"
+        match = self.STYLES[0].token.match(buf, start)
+        if match is not None and self.STYLES[0].tokens.get(match.group(), "") in ("{", '"'):
+            return ""
+        mark = self.AFTER_CALL.find(buf, start, anchored=True)
+        if mark is not None and mark.kind in CLOSER_KINDS:
+            return ""
+        begins = match is None or (match.lastindex == 3 and buf[start:] in self.STYLES[0].begins)
+        begins = begins or self.AFTER_CALL.begins(buf, start) != ""
+        return "more" if begins and not self._final else "the arguments"
 
     def _arguments(self) -> bool:
         # arguments = object | string that holds an object
