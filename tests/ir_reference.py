@@ -48,6 +48,10 @@ The same in the code, the messages and these pages.
 | acceptor | What is read, made of an IR (`tplc.lower`): each marker with its variants and where it counts. |
 | follow set | The texts that may come after a value, and so end it. |
 | lookahead | How far a reader looks before it decides; each bound has a name (`tplc.lower.bounds`). |
+| partial | Of a marker: its beginning, at the end of what has come; more text shows whether it is one. |
+| pending | Of text: it has come, and waits until it is decided what it is; in a partial marker, or of a kind that its end shows. |
+| emit | To give out text as a delta: decided for good, and never taken back. |
+| prefilled | Of text, arguments and calls: the prompt holds them already, and they are not emitted again (but with `echo`). |
 | production, rule | One named rule of a grammar that is generated. |
 | probe | One conversation that is rendered to learn something; its values are sentinels, unlike any other text. |
 | setup | How conversations are put for a template: the form of arguments, of content, of ids, what follows. |

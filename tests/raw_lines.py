@@ -22,6 +22,7 @@ OWN = {
     "closed list": ("\\n<call>", "\\n", "- ", " = ", "\\n", "</call>", "\\n~~~\\n"),
     "ruled list": ("\\n## call ", "", "\\n* ", ": ", "", "\\n---", "~~~\\n"),
     "indented": ("\\n<call>use: ", "\\nwith:\\n", "  ", ": ", "\\n", "</call>", "~~~\\n"),
+    "tokens": ("<|use|>", "", "<|key|>", "<|is|>", "", "<|used|>", "<end>\\n"),
     "words": ("\\n<call is='", "'", " ", "=", "", " />", "\\n<end>\\n"),
 }
 

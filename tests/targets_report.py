@@ -32,7 +32,7 @@ from tests.targets.test_structural_tag import accepts as tag_accepts
 from tplc.backends.gbnf import fires_at, grammar
 from tplc.backends.lark import lark
 from tplc.backends.python import generate
-from tplc.backends.response_template import CannotSay
+from tplc.backends.response_template import CannotExpress
 from tplc.driver import Target, learn_format, open_renderer, tolerate, verify_ir
 from tplc.errors import TplcError
 from tplc.ir.nodes import TemplateIR
@@ -121,13 +121,13 @@ def _verified(ir: TemplateIR) -> str:
 
 def _response_template(ir: TemplateIR, renderer: Renderer) -> str:
     try:
-        result, unsaid = verify_response_template(ir, renderer, "transformers")
-    except CannotSay as error:
+        result, not_expressed = verify_response_template(ir, renderer, "transformers")
+    except CannotExpress as error:
         return f"refused: {error.feature}"
     if not result.verified:
         return f"not verified: {result.passed} of {result.messages}"
-    features = ", ".join(dict.fromkeys(one.feature for one in unsaid))
-    return f"verified; {len(unsaid)} not expressed: {features}" if unsaid else "verified"
+    features = ", ".join(dict.fromkeys(one.feature for one in not_expressed))
+    return f"verified; {len(not_expressed)} not expressed: {features}" if not_expressed else "verified"
 
 
 def _constraints(ir: TemplateIR, row: Row) -> None:

@@ -1,11 +1,23 @@
-"""No name for two things: each class of the compiler and the runtime has a name that nothing else has."""
+"""Names in the compiler and the runtime: none for two things, and terms of the field (docs/ir.md) where it has some."""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from tests.conftest import ROOT
+
+# Household words, each of which had several meanings, and what to say instead.
+HOUSEHOLD = {
+    r"(un)?dress(es|ed|ing)?": "wrap, layout",
+    r"eats?|eaten|ate": "consume, read",
+    r"held": "pending, partial, reached, excluded, …",
+    r"(un)?said": "emitted, prefilled, written, keywords, …",
+    r"(un)?told": "reported, message, details, …",
+}
+PUBLIC = {"unsaid"}  # what `tplc.compile_template` takes under that name
+PARTS_OF_NAMES = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
 def named_types(source: str) -> Iterator[tuple[str, bool]]:
@@ -27,6 +39,84 @@ def test_no_class_has_the_name_of_something_else() -> None:
                 found.setdefault(name, []).append(path.relative_to(ROOT).as_posix())
                 classes |= {name} if is_class else set()
     assert {name: found[name] for name in sorted(classes) if len(found[name]) > 1} == {}
+
+
+def identifiers(source: str) -> Iterator[tuple[int, str]]:
+    """With their lines: what is defined, taken, used or passed by name; no words of texts and comments."""
+    for node in ast.walk(ast.parse(source)):
+        names: list[str | None] = []
+        if isinstance(node, ast.Name):
+            names = [node.id]
+        elif isinstance(node, ast.Attribute):
+            names = [node.attr]
+        elif isinstance(node, (ast.arg, ast.keyword)):
+            names = [node.arg]
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            names = [node.name]
+        elif isinstance(node, ast.alias):
+            names = [node.name.rpartition(".")[2], node.asname]
+        elif isinstance(node, (ast.Global, ast.Nonlocal)):
+            names = [*node.names]
+        elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
+            names = [node.name]
+        elif isinstance(node, ast.MatchMapping):
+            names = [node.rest]
+        yield from ((getattr(node, "lineno", 0), name) for name in names if name is not None)
+
+
+def household(source: str) -> Iterator[tuple[int, str, str]]:
+    """Lines, names and what to call the things instead."""
+    for line, name in identifiers(source):
+        words = [word.lower() for word in PARTS_OF_NAMES.findall(name)]
+        for pattern, terms in HOUSEHOLD.items():
+            if name not in PUBLIC and any(re.fullmatch(pattern, word) for word in words):
+                yield line, name, terms
+
+
+def test_no_household_words() -> None:
+    found = [
+        f"{path.relative_to(ROOT).as_posix()}:{line}: {name}: {terms}"
+        for package in ("compiler", "runtime")
+        for path in sorted((ROOT / package).rglob("*.py"))
+        for line, name, terms in household(path.read_text(encoding="utf-8"))
+    ]
+    assert found == []
+
+
+def test_household_words_are_found_wherever_a_name_stands() -> None:
+    lines = [
+        "import eat as dress",  # 1
+        "from a import NOTHING_SAID",
+        "class HeldText: ...",
+        "def _told(said, *held, **eaten): global unsaid",
+        "a._held(told=1).untold",
+        "try: ...",
+        "except E as told: ...",  # 7
+        "match a:",
+        "    case [held, *said]: ...",
+        "    case {**told}: ...",
+        "theatre, heat, threshold, withheld, holds = 'held', 'said', 1, 2, 3  # told",  # 11
+        "unsaid = dressing = undressed_by = 0",
+    ]
+    assert sorted((line, name) for line, name, _ in household("\n".join(lines))) == [
+        (1, "dress"),
+        (1, "eat"),
+        (2, "NOTHING_SAID"),
+        (3, "HeldText"),
+        (4, "_told"),
+        (4, "eaten"),
+        (4, "held"),
+        (4, "said"),
+        (5, "_held"),
+        (5, "told"),
+        (5, "untold"),
+        (7, "told"),
+        (9, "held"),
+        (9, "said"),
+        (10, "told"),
+        (12, "dressing"),
+        (12, "undressed_by"),
+    ]
 
 
 def test_what_has_a_name() -> None:

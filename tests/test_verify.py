@@ -18,7 +18,7 @@ from tplc.ir.nodes import Ambiguity, GenerationPrompt, TemplateIR, Text, Turn, V
 from tplc.verify import Artifact, load_artifact, verify
 from tplc.verify.artifact import Damaged, NotAParser, load_module, sha256_in
 from tplc.verify.battery import SHAPES, Call, Case, battery, random_cases
-from tplc.verify.compare import as_told, difference, fits, same
+from tplc.verify.compare import difference, fits, same, same_untyped
 from tplc.verify.conversation import fitting_tools, schema_of
 from tplc.verify.cut import TurnFrame, trailing_of
 from tplc.verify.verify import accumulated
@@ -499,12 +499,12 @@ def test_types_that_only_a_schema_tells() -> None:
         return Case("t", calls=(Call("f", (("a", value),)),))
 
     assert (
-        as_told(ir, case("42"), case(42))
-        and as_told(ir, case("None"), case(None))
-        and as_told(ir, case("[1]"), case([1]))
+        same_untyped(ir, case("42"), case(42))
+        and same_untyped(ir, case("None"), case(None))
+        and same_untyped(ir, case("[1]"), case([1]))
     )
-    assert not as_told(ir, case("007"), case(7)) and not as_told(ir, case("x"), case("y"))
-    assert not as_told(ir, case("x"), Case("t"))
+    assert not same_untyped(ir, case("007"), case(7)) and not same_untyped(ir, case("x"), case("y"))
+    assert not same_untyped(ir, case("x"), Case("t"))
 
 
 def test_deltas_add_up() -> None:

@@ -43,5 +43,5 @@ def stop_ray() -> None:
 
 def reason(error: BaseException) -> str:
     """The last line of what Ray says went wrong; traces of its workers stand before."""
-    said = [line for line in str(error).splitlines() if line.strip()]
-    return said[-1].strip() if said else type(error).__name__
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    return lines[-1].strip() if lines else type(error).__name__

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from tplc.ir.tokens import AddedToken
     from tplc.learn.probe import Observer
     from tplc.render import Limits, Renderer
-    from tplc.targets.response_template import Unsaid
+    from tplc.targets.response_template import Inexpressible
     from tplc.verify import Artifact
     from tplc.verify.causes import Tried
 
@@ -109,15 +109,15 @@ def compile_template(
     thorough: bool = False,
     warn: Callable[[TemplateWarning], None] | None = None,
     profile: Profile = "transformers",
-    unsaid: Callable[[Unsaid], None] | None = None,
+    unsaid: Callable[[Inexpressible], None] | None = None,
     parser: ParserOptions | None = None,
 ) -> TemplateIR:
     """The format of a template, with the result of verifying what `target` makes of it in `ir.verification`.
 
     A verification that failed is told there and not raised: `require_verified` raises it.  `warn` is told what to know
     of the template before trusting it; without it nothing is looked for.  `catalogue` None is the one that ships.
-    `unsaid` is told what the target cannot say.  `parser` is for the targets that are verified by a generated parser.
-    `limits`: all of them, or those by name that are not the usual ones.
+    `unsaid` is called with what the target cannot express.  `parser` is for the targets that are verified by a
+    generated parser.  `limits`: all of them, or those by name that are not the usual ones.
     """
     _check_given(target=target, seed=seed, tolerances=tolerances, catalogue=catalogue, examples=examples)
     with (
@@ -137,7 +137,7 @@ def compile_template(
                 warn(warning)
         ir = tolerate(ir, tolerances, catalogue)
         if target == "response_template":
-            return _verified_response_template(ir, renderer, profile, seed=seed, thorough=thorough, unsaid=unsaid)
+            return _verified_response_template(ir, renderer, profile, seed=seed, thorough=thorough, report=unsaid)
         return verify_ir(ir, renderer, target=target, examples=examples, seed=seed, thorough=thorough, parser=parser)
 
 
@@ -164,14 +164,14 @@ def _verified_response_template(
     *,
     seed: int,
     thorough: bool,
-    unsaid: Callable[[Unsaid], None] | None,
+    report: Callable[[Inexpressible], None] | None,
 ) -> TemplateIR:
     from tplc.targets.response_template import verify_response_template
 
     result, left = verify_response_template(ir, renderer, profile, seed=seed, thorough=thorough)
     for one in left:
-        if unsaid is not None:
-            unsaid(one)
+        if report is not None:
+            report(one)
     return replace(ir, verification=result)
 
 
@@ -285,13 +285,13 @@ def verify_ir(
     examples: Sequence[Example] = (),
     seed: int = 0,
     thorough: bool = False,
-    told: Callable[[str, Verification], None] | None = None,
+    on_lesson: Callable[[str, Verification], None] | None = None,
     parser: ParserOptions | None = None,
 ) -> TemplateIR:
     """The IR with the result of verifying what is generated from it.
 
     What fails teaches: formats that it speaks for are verified as well, a bounded number of times, and the first that
-    fails less is kept.  `told` hears of each that was tried, and how many messages still failed.
+    fails less is kept.  `on_lesson` hears of each that was tried, and how many messages still failed.
     """
     from tplc.lessons import lessons
 
@@ -312,8 +312,8 @@ def verify_ir(
                 continue
             tries += 1
             other, shown = trial(lesson.ir)
-            if told is not None:
-                told(lesson.seen, other.verification)
+            if on_lesson is not None:
+                on_lesson(lesson.seen, other.verification)
             if failing(other.verification) < failing(ir.verification):
                 ir, tried = other, shown
                 break
@@ -552,8 +552,10 @@ def target_of(path: str, target: str | None) -> Target:
 def named_otherwise(path: str, target: str) -> Target | None:
     """The target that a file's name ends in, where the file is made for another: hut_vllm.py, a plain parser."""
     stem = path.rpartition("/")[2].rpartition(".")[0].lower()
-    said = next((name for name in TARGETS if stem == name or stem.endswith((f"_{name}", f"-{name}", f".{name}"))), None)
-    return None if said == target else said
+    named = next(
+        (name for name in TARGETS if stem == name or stem.endswith((f"_{name}", f"-{name}", f".{name}"))), None
+    )
+    return None if named == target else named
 
 
 def load_ir(text: str) -> TemplateIR:

@@ -56,8 +56,8 @@ class MissingPackage(UsageError):
         self.instead = instead
 
     def __str__(self) -> str:
-        told = f"{self.what} needs a package that is not installed: pip install 'tplc[{self.extra}]'"
-        return told + (f", or {self.instead}" if self.instead else "")
+        message = f"{self.what} needs a package that is not installed: pip install 'tplc[{self.extra}]'"
+        return message + (f", or {self.instead}" if self.instead else "")
 
 
 class TemplateError(TplcError):

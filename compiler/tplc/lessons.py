@@ -135,18 +135,18 @@ def _with_forms(ir: TemplateIR, shapes: Sequence[Tried], forms: Sequence[Form]) 
 def _forms_in(ir: TemplateIR, one: Tried) -> Iterator[Form]:
     parts = _parts_of(one.case)
     usual = in_form(ir, parts)
-    cut, said = _cut(usual, one.case, one.turn), _cut(usual, one.case, _written(usual, one.case))
-    if cut is None or said is None or cut.parts != said.parts:
+    cut, written = _cut(usual, one.case, one.turn), _cut(usual, one.case, _written(usual, one.case))
+    if cut is None or written is None or cut.parts != written.parts:
         return
-    if cut.gaps[0] != said.gaps[0] and (closer := _blank_reasoning(usual, cut.gaps[0])):
+    if cut.gaps[0] != written.gaps[0] and (closer := _blank_reasoning(usual, cut.gaps[0])):
         yield Form(parts, "reasoning.end", closer)
-        cut = replace(cut, gaps=(said.gaps[0], *cut.gaps[1:]))
-    if cut.gaps[0] != said.gaps[0]:
+        cut = replace(cut, gaps=(written.gaps[0], *cut.gaps[1:]))
+    if cut.gaps[0] != written.gaps[0]:
         yield Form(parts, START[cut.parts[0]], cut.gaps[0])
     for at, (left, right) in enumerate(pairwise(cut.parts), 1):
-        if cut.gaps[at] != said.gaps[at]:
+        if cut.gaps[at] != written.gaps[at]:
             yield from _between(usual, parts, END[left], START[right], cut.gaps[at])
-    if cut.gaps[-1] != said.gaps[-1]:
+    if cut.gaps[-1] != written.gaps[-1]:
         yield from _behind(usual, parts, END[cut.parts[-1]], cut.gaps[-1])
 
 

@@ -39,8 +39,8 @@ def text_content(text: str, *, parts: bool) -> Json:
 
 def question(text: str, *, parts: bool, system: str | None = None) -> list[Message]:
     """The words of a user, behind those of the system."""
-    told: list[Message] = [] if system is None else [{"role": "system", "content": text_content(system, parts=parts)}]
-    return [*told, {"role": "user", "content": text_content(text, parts=parts)}]
+    before: list[Message] = [] if system is None else [{"role": "system", "content": text_content(system, parts=parts)}]
+    return [*before, {"role": "user", "content": text_content(text, parts=parts)}]
 
 
 def answer(

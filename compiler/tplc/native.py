@@ -61,8 +61,8 @@ def compile_native(text: str, path: str) -> bytes:
         )
         made = Path(extension_of(str(source)))
         if done.returncode or not made.is_file():
-            said = done.stdout.decode(errors="replace").strip().splitlines()[-_MOST_LINES:]
-            raise NotCompiled(f"{path}: mypyc could not compile it\n" + "\n".join(f"    {line}" for line in said))
+            lines = done.stdout.decode(errors="replace").strip().splitlines()[-_MOST_LINES:]
+            raise NotCompiled(f"{path}: mypyc could not compile it\n" + "\n".join(f"    {line}" for line in lines))
         return made.read_bytes()
 
 

@@ -71,6 +71,17 @@ INVISIBLE = TURNS % (
     "{%- for k, v in c.function.arguments.items() %}{{ '\ue001' ~ k ~ '\ue002' ~ v ~ '\ue003end' }}{% endfor %}"
     "{{- '\u2063end\u2064' }}{% endfor %}"
 )
+# The arguments come right behind the name; values, or calls, end where the next one begins.
+TOKENS = TURNS % (
+    "{% for c in m.tool_calls %}{{ '<|use|>' ~ c.function.name }}"
+    "{%- for k, v in c.function.arguments.items() %}{{ '<|key|>' ~ k ~ '<|is|>' ~ v }}{% endfor %}"
+    "{{- '<|used|>' }}{% endfor %}"
+)
+OPTIONS = TURNS % (
+    "{{ '%%run\\n' }}{% for c in m.tool_calls %}{{ '> ' ~ c.function.name }}"
+    "{%- for k, v in c.function.arguments.items() %}{{ ' --' ~ k ~ '=' ~ v | tojson }}{% endfor %}"
+    "{{- '\\n' }}{% endfor %}{{ '%%\\n' }}"
+).replace("%%", "%")
 KEY_FIRST = TURNS % (
     "{% for c in m.tool_calls %}{{ '<call>' ~ c.function.name ~ '\n' }}"
     "{%- for k, v in c.function.arguments.items() %}{{ '<' ~ k ~ '>\n' ~ v ~ '\n' ~ k ~ ' done;\n' }}{% endfor %}"
@@ -82,6 +93,8 @@ DEEP = TURNS % (
 )
 FORMATS = {
     "invisible": INVISIBLE,
+    "tokens": TOKENS,
+    "options": OPTIONS,
     "key first": KEY_FIRST,
     "deep": DEEP,
     "items": ITEMS,
@@ -154,6 +167,24 @@ def test_what_is_read(name: str, text: str, content: str | None, calls: list[tup
 def test_punctuation_in_raw_values_ends_nothing(value: str) -> None:
     assert read("raw", f"[f(a={value}, b=y)]<end>", TOOLS) == (None, [("f", {"a": value, "b": "y"})])
     assert read("raw", f"[f(a={value}), f(b=y)]<end>", TOOLS) == (None, [("f", {"a": value}), ("f", {"b": "y"})])
+
+
+@pytest.mark.parametrize("value", ["x", "two words", "-1", "<|", "a<|used", "<|key|>"])
+def test_a_key_ends_where_the_first_text_behind_keys_begins(value: str) -> None:
+    text = f"<|use|>f<|key|>a<|is|>{value}<|key|>b<|is|>y<|used|><|use|>f<|key|>b<|is|>z<|used|><end>"
+    assert read("tokens", text, TOOLS) == (None, [("f", {"a": value, "b": "y"}), ("f", {"b": "z"})])
+
+
+@pytest.mark.parametrize("value", [2, -1.5, True, None, "x", "\n> f --a=1", [1], {"b": 2}])
+def test_what_opens_the_next_call_ends_one_that_nothing_closes(value: object) -> None:
+    call = f"> f --a={json.dumps(value)}\n"
+    for second, calls in (("> g\n", [("g", {})]), ("> g --b=2\n", [("g", {"b": 2})]), ("", [])):
+        expected = (None, [("f", {"a": value}), *calls, ("f", {"a": value})])
+        assert read("options", f"%run\n{call}{second}{call}%\n<end>") == expected
+    stream = parser("options").StreamParser()
+    stream.feed(f"%run\n{call}> g\n> g --b=2\n%\n<end>")
+    stream.finish()
+    assert told(stream) == []
 
 
 def test_an_end_early_in_a_long_piece_is_found() -> None:

@@ -33,6 +33,7 @@ OWN_PIECES = {
     "closed list": ("x", "\n", " ", "- ", "b", " = ", "</call>", "<call>"),
     "ruled list": ("x", "\n", " ", "* ", "b", ": ", "## call f", "---"),
     "indented": ("x", "\n", "  ", "b", ": ", "</call>", "<call>use: f", "with:"),
+    "tokens": ("x", " ", "<|key|>", "-", "is|>", "<|used|>", "<|use|>f"),
     "words": ("x", " ", "b", "=", "/>", "<call is='", "f'", "<end>"),
 }
 

@@ -10,7 +10,7 @@ from tplc.backends.lark.characters import in_characters
 from tplc.backends.lark.elimination import as_expression
 from tplc.backends.lark.lexing import conflicts
 from tplc.backends.lark.spelling import LarkSpelling
-from tplc.backends.lark.tell_apart import told_apart
+from tplc.backends.lark.tell_apart import disambiguated
 from tplc.backends.lark.write import HEADER, write_lines
 from tplc.grammars.regular import codepoints
 from tplc.grammars.regular.automaton import from_expr, matches, minimal
@@ -79,11 +79,11 @@ def test_an_automaton_as_an_expression(marker: str) -> None:
 
 
 @needs_engine
-def test_rules_that_meet_are_told_apart() -> None:
+def test_rules_that_meet_are_disambiguated() -> None:
     """Text may begin with what the other way goes on with: together they are one terminal."""
     text = Spelled(r"/(?s:.*)<\/x>/ & ~/(?s:.*<\/x>.+)/", minimal(through([stop_at("</x>")])))
     finished: dict[str, Expr] = {ROOT: alt(seq(Ref("text"), lit("1")), seq(lit("12"), Ref("text"))), "text": text}
-    made = told_apart("it", finished, LarkSpelling(()))
+    made = disambiguated("it", finished, LarkSpelling(()))
     assert made.rules == {ROOT: Ref("answer")}
     for turn, good in (("12</x>", True), ("1</x>1", True), ("12</x>1", True), ("1</x>", False)):
         assert accepts(grammar(made), turn) is good

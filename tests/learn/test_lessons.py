@@ -31,7 +31,7 @@ def test_lessons(path: Path, golden: Callable[[Path, str], None]) -> None:
 
     with open_renderer(source, name=path.name) as renderer:
         ir = learn_format(renderer, name=path.name, source_text=source)
-        ir = verify_ir(ir, renderer, told=note)
+        ir = verify_ir(ir, renderer, on_lesson=note)
     assert check(ir) == []
     assert ir.verification.verified
     golden(path.with_suffix(".ir"), "".join(lessons) + printed(ir))

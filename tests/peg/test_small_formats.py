@@ -42,6 +42,12 @@ SOURCES = {
         """{{ '<call name="' ~ c.function.name ~ '" nr="' ~ loop.index ~ '">' }}"""
         "{{- c.function.arguments | tojson ~ '</call>\\n' }}",
     ),
+    # The name ends where the arguments begin, and a call with what begins the next one.
+    "options": AFTER.replace("{%- for c", "{%- if m.tool_calls %}{{ '%run\\n' }}{% endif %}{%- for c").replace(
+        "CALL",
+        "{{ '> ' ~ c.function.name }}{%- for k, v in c.function.arguments.items() %}{{ ' --' ~ k ~ '=' ~ v | tojson }}"
+        "{%- endfor %}{{ '\\n' if not loop.last else '\\n%\\n' }}",
+    ),
     # One opener begins like the other.
     "prefixes": PREFIXES,
     # White space alone ends a value.

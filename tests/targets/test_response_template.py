@@ -12,7 +12,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.example_case import EXAMPLES
-from tplc.backends.response_template import CannotSay, Profile, response_template
+from tplc.backends.response_template import CannotExpress, Profile, response_template
 from tplc.backends.response_template.patterns import any_of, marker, markers, optional
 from tplc.driver import learn_format, load_ir, open_renderer
 from tplc.errors import SourceError
@@ -98,9 +98,9 @@ def test_the_real_parser_reads_the_battery(
     source = (EXAMPLES / name / "template.jinja").read_text(encoding="utf-8")
     with open_renderer(source, name=name) as renderer:
         ir = learn_format(renderer, name=name, source_text=source)
-        result, unsaid = verify_response_template(ir, renderer, profile)
+        result, not_expressed = verify_response_template(ir, renderer, profile)
     assert (result.failures, result.passed, result.messages) == ((), passed, messages)
-    assert [one.feature for one in unsaid] == features
+    assert [one.feature for one in not_expressed] == features
     assert result.chunkings > 29 * passed
 
 
@@ -115,7 +115,7 @@ TEMPLATE = (
 def test_a_member_that_no_placeholder_can_name() -> None:
     with open_renderer(TEMPLATE, name="late") as renderer:
         ir = learn_format(renderer, name="late", source_text=TEMPLATE)
-    with pytest.raises(CannotSay) as caught:
+    with pytest.raises(CannotExpress) as caught:
         response_template(ir)
     assert str(caught.value) == (
         "late: response_template cannot say this format: a member of calls that is no word ('tool-name')\n"

@@ -70,12 +70,12 @@ def find_warnings(renderer: Renderer, ir: TemplateIR) -> tuple[TemplateWarning, 
     """In the order of their places.  The template must be one that was learned: conversations are put as it wants."""
     source = renderer.source
     found = suspects(source)
-    told = [(place, text) for place, text in found.reaches]
+    reports = [(place, text) for place, text in found.reaches]
     stage = _stage(renderer, ir)
     if stage is not None:
-        told += _unsteady(stage, found)
-        told += _phrases(stage, found)
-    named = [TemplateWarning(renderer.name, place.line, place.column, text) for place, text in told]
+        reports += _unsteady(stage, found)
+        reports += _phrases(stage, found)
+    named = [TemplateWarning(renderer.name, place.line, place.column, text) for place, text in reports]
     return tuple(sorted(dict.fromkeys(named), key=lambda one: (one.line, one.column, one.text)))
 
 
@@ -224,7 +224,7 @@ def _phrases(stage: _Conversation, found: Suspects) -> Iterator[tuple[SourcePosi
             effect = _effect(stage, base, forms, phrase, made(phrase))
             if effect is not None:
                 warned[phrase] = _place(phrase, places, found, stage)
-                yield warned[phrase], _told(phrase, how, effect)
+                yield warned[phrase], _sentence(phrase, how, effect)
                 break
         # A phrase may lead to where messages are compared with the next.
         waiting += list(stage.compared)[before:]
@@ -343,7 +343,7 @@ def _line(traced: Trace, offset: int) -> int:
     return line
 
 
-def _told(phrase: str, how: str, effect: _Effect) -> str:
+def _sentence(phrase: str, how: str, effect: _Effect) -> str:
     head = f"the render depends on the words of a message: {_WHO[effect.role]} {how} {_short(phrase)}"
     if effect.written is None:
         return f"{head} is refused"
@@ -423,8 +423,8 @@ def _unlike(first: Trace | Refusal, other: Trace | Refusal, chance: Sequence[Sou
 
 
 def _without_dates(traced: Trace) -> str:
-    text = traced.text
-    for index, told in enumerate(traced.told):
-        if told:
-            text = text.replace(told, f"\0{traced.told.index(told) if told in traced.told[:index] else index}\0")
+    text, dates = traced.text, traced.clock_texts
+    for index, date in enumerate(dates):
+        if date:
+            text = text.replace(date, f"\0{dates.index(date) if date in dates[:index] else index}\0")
     return text

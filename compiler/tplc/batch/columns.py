@@ -43,7 +43,7 @@ class Columns:
         return tuple(filter(None, (self.output, self.prompt, self.tools, self.parser)))
 
     def check(self, schema: pa.Schema, *, ids: bool) -> None:
-        """Raise where the table is not as it is said to be.  `ids`: a tokenizer is there for token ids."""
+        """Raise where the table is not as it is described.  `ids`: a tokenizer is there for token ids."""
         for problem in self._problems(schema, ids=ids):
             raise UsageError(problem)
 
@@ -66,16 +66,16 @@ class Columns:
             if not ids:
                 yield f"the column {self.output} holds token ids: give --tokenizer with the model's tokenizer.json"
         elif not is_text(schema.field(self.output)):
-            yield f"the column {self.output} is no text: it holds {_said(schema.field(self.output))}"
+            yield f"the column {self.output} is no text: it holds {_contents(schema.field(self.output))}"
         if self.prompt is not None and not is_text(schema.field(self.prompt)):
             yield (
-                f"the column {self.prompt} holds {_said(schema.field(self.prompt))}, and not the text of prompts: "
+                f"the column {self.prompt} holds {_contents(schema.field(self.prompt))}, and not the text of prompts: "
                 "chat messages become text with the template (tplc render)"
             )
         if self.parser is not None and not is_text(schema.field(self.parser)):
-            yield f"the column {self.parser} is no text: it holds {_said(schema.field(self.parser))}"
+            yield f"the column {self.parser} is no text: it holds {_contents(schema.field(self.parser))}"
         if self.tools is not None and not (is_json_text(field := schema.field(self.tools)) or is_text(field)):
-            yield f"the column {self.tools} is no text (the JSON of each row's tools): it holds {_said(field)}"
+            yield f"the column {self.tools} is no text (the JSON of each row's tools): it holds {_contents(field)}"
 
 
 def is_text(field: pa.Field) -> bool:
@@ -94,5 +94,5 @@ def is_json_text(field: pa.Field) -> bool:
     return bool((field.metadata or {}).items() >= JSON_TEXT.items())
 
 
-def _said(field: pa.Field) -> str:
+def _contents(field: pa.Field) -> str:
     return "JSON objects, lists, or what is of several types" if is_json_text(field) else str(field.type)

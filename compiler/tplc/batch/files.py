@@ -79,7 +79,7 @@ class RowFile:
             return int(parquet.read_metadata(path, filesystem=system).num_rows)
 
     def check(self, columns: Columns, *, ids: bool) -> None:
-        """Raise where its columns are not as they are said to be; of lines the first tell it."""
+        """Raise where its columns are not as they are described; of lines the first tell it."""
         import pyarrow.parquet as parquet
 
         system, path = located(self.path)

@@ -123,8 +123,8 @@ def _rows(summary: Summary, read: RowParser) -> str:
 def _figure(sample: Sample, read: RowParser) -> str:
     parser = f", read by <code>{escape(sample.parser)}</code>" if sample.parser else ""
     why = f'<span class="bad">{escape(sample.why)}</span>' if sample.why else "nothing is odd"
-    told = "".join(f"<li><code>{escape(one)}</code></li>" for one in sample.diagnostics)
-    facts = f'<ul class="facts">{told}</ul>' if told else ""
+    notes = "".join(f"<li><code>{escape(one)}</code></li>" for one in sample.diagnostics)
+    facts = f'<ul class="facts">{notes}</ul>' if notes else ""
     cut = '<i class="end">… and more</i>' if sample.cut else ""
     return (
         f"<figure><figcaption>{why} <small>{escape(sample.place)}{parser}</small></figcaption>"

@@ -17,7 +17,7 @@ from jsonschema.validators import validator_for
 
 from tplc.batch.columns import STRUCT, Columns
 from tplc.batch.rows import NO_NAME, NO_PARSER, NOT_READ, RowParser
-from tplc.verify.allowed import UNTOLD, Allowed
+from tplc.verify.allowed import NOT_JUDGED, Allowed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -262,7 +262,7 @@ def _validator(schema: Any) -> Allowed | None:
         return None
     try:
         return Allowed(schema, validator_for(schema))
-    except UNTOLD:
+    except NOT_JUDGED:
         return None
 
 
@@ -273,7 +273,7 @@ def _violated(known: Mapping[str, Allowed | None] | None, name: str, arguments: 
     allowed = None if known is None else known[name]
     try:
         return None if allowed is None else allowed.error(json.loads(arguments)) is not None
-    except UNTOLD:
+    except NOT_JUDGED:
         return None
 
 

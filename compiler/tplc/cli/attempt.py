@@ -57,7 +57,7 @@ def try_command(options: ParseOptions, *, chunk: int | None, as_json: bool = Fal
     parts = spans(text, [(f.end, f.deltas) for f in _feed(parser.stream(**keywords), text, 1)])
     fed = list(_feed(stream, text, chunk))
     if as_json:
-        print_json(_told(parts, fed, stream))
+        print_json(_as_json(parts, fed, stream))
         return
     console = new_console()
     _print_parts(console, parts)
@@ -68,7 +68,7 @@ def try_command(options: ParseOptions, *, chunk: int | None, as_json: bool = Fal
         console.print(Text("the output is incomplete", style="yellow"))
 
 
-def _told(parts: Sequence[Span], fed: Sequence[Fed], stream: Any) -> dict[str, Any]:
+def _as_json(parts: Sequence[Span], fed: Sequence[Fed], stream: Any) -> dict[str, Any]:
     return {
         "parts": [{"start": part.start, "kind": part.kind, "text": part.text} for part in parts],
         "deltas": [{"at": one.at, "chunk": one.chunk, "delta": delta} for one in fed for delta in one.deltas],

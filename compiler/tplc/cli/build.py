@@ -108,10 +108,10 @@ def _annotate(findings: Sequence[OutputState], manifest: Manifest) -> None:
         own, model = list(group), models[name]
         for finding in own:
             if finding.state != "current":
-                said = finding.message.removeprefix(f"{name}: ")
-                told = _PLACE.match(said)
-                place = _in_template(model, told[1], told[2], told[3]) if told else None
-                print(_annotation("error", place or (finding.path, 0, 0), f"{name}: {finding.state}: {said}"))
+                message = finding.message.removeprefix(f"{name}: ")
+                match = _PLACE.match(message)
+                place = _in_template(model, match[1], match[2], match[3]) if match else None
+                print(_annotation("error", place or (finding.path, 0, 0), f"{name}: {finding.state}: {message}"))
         for warning in own[0].warnings:
             place = _in_template(model, warning.name, warning.line, warning.column)
             print(_annotation("warning", place or (manifest.path, 0, 0), f"{name}: {warning}"))

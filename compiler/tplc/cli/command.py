@@ -60,8 +60,8 @@ class Command(TyperCommand):
 
 
 def _record(argument: Any, ctx: typer.Context) -> tuple[str, str] | None:
-    told = type(argument).get_help_record(argument, ctx)
-    return None if told is None else (told[0].partition(" <")[0], told[1])
+    record = type(argument).get_help_record(argument, ctx)
+    return None if record is None else (record[0].partition(" <")[0], record[1])
 
 
 def failure(error: TplcError) -> dict[str, Any]:

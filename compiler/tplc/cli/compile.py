@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from tplc.ir.tokens import AddedToken
     from tplc.sources import TemplateSource
     from tplc.targets.plugins import Server
-    from tplc.targets.response_template import Unsaid
+    from tplc.targets.response_template import Inexpressible
 
 
 _OF_PEGS = {"--tools", "--json-schema"}
@@ -111,7 +111,7 @@ def compile_command(options: CompileOptions) -> None:
     if target == "lark":
         request = replace(request, tokens=_added_tokens(options, template))
     warnings: list[TemplateWarning] = []
-    unsaid: list[Unsaid] = []
+    not_expressed: list[Inexpressible] = []
     rule = depfile(options.output, _used(options, template)) if options.depfile is not None else ""
     with working(f"learning and verifying {template.name}"), telling_places(declared):
         ir = driver.compile_template(
@@ -128,21 +128,21 @@ def compile_command(options: CompileOptions) -> None:
             thorough=options.thorough,
             warn=warnings.append,
             profile=profile,
-            unsaid=unsaid.append,
+            unsaid=not_expressed.append,
             parser=request.parser,
         )
     warnings += _of_names(options, target)
-    if options.strict and unsaid:
-        raise unsaid[0].refused(template.name)
+    if options.strict and not_expressed:
+        raise not_expressed[0].refused(template.name)
     writes = ir.verification.verified or options.allow_unverified
     with bounded(template.name, limits):
         grammar = _made(ir, request, target)
-        told = replace(request, command=_command(options, target, request))
-        text = driver.generate(ir, target, told) if writes else ""
+        named = replace(request, command=_command(options, target, request))
+        text = driver.generate(ir, target, named) if writes else ""
     if writes:
         _write(options, target, request, text, config)
         _write_rule(options, rule)
-    _report(ir, grammar, warnings, unsaid, options, wrote=writes)
+    _report(ir, grammar, warnings, not_expressed, options, wrote=writes)
     if not writes:
         raise SystemExit(1)
 
@@ -427,7 +427,7 @@ def _report(
     ir: TemplateIR,
     grammar: Grammar | LarkGrammar | None,
     warnings: list[TemplateWarning],
-    unsaid: list[Unsaid],
+    not_expressed: list[Inexpressible],
     options: CompileOptions,
     *,
     wrote: bool,
@@ -443,13 +443,13 @@ def _report(
         report["warnings"] = [asdict(warning) for warning in warnings]
         if grammar is not None:
             report["grammar"] = grammar.to_json()
-        if unsaid:
-            report["not_expressed"] = [asdict(one) for one in unsaid]
+        if not_expressed:
+            report["not_expressed"] = [asdict(one) for one in not_expressed]
         print_json(report, sys.stderr)
     elif options.quiet and ir.verification.verified:
         # What to do something about, and nothing of what the format is like.
         print_rows([*token_rows(ir), *unknown_rows(grammar), *warning_rows(warnings)], sys.stderr)
     else:
-        print_report(ir, grammar, where, warnings, unsaid)
+        print_report(ir, grammar, where, warnings, not_expressed)
         if not wrote:
             print("tplc: nothing written: verification failed (--allow-unverified writes it marked)", file=sys.stderr)

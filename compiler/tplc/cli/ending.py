@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _NAMES = ("SIGTERM", "SIGHUP")  # Windows has one of them
 
 
-class _Told(BaseException):
+class _Signalled(BaseException):
     """Nobody takes it for an error of theirs."""
 
     def __init__(self, number: int) -> None:
@@ -37,22 +37,22 @@ def unwinding() -> Iterator[None]:
 
     owner = os.getpid()
 
-    def told(number: int, _: FrameType | None) -> None:
+    def on_signal(number: int, _: FrameType | None) -> None:
         if os.getpid() != owner:  # one that was forked has nothing to clean up
             _end_by(number)
         for one in numbers:
             signal.signal(one, signal.SIG_IGN)  # once is enough
-        raise _Told(number)
+        raise _Signalled(number)
 
     for number in numbers:
         if usual[number] != signal.SIG_IGN:
-            signal.signal(number, told)
+            signal.signal(number, on_signal)
     try:
         yield
     except BaseException as error:
         # On the way other errors may have come of it.
         for cause in _contexts(error):
-            if isinstance(cause, _Told):
+            if isinstance(cause, _Signalled):
                 _end_by(cause.number)
             if isinstance(cause, KeyboardInterrupt):
                 raise KeyboardInterrupt from None

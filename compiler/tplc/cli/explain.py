@@ -93,8 +93,8 @@ def _print(explanation: Explanation, *, step: bool, verbose: int) -> None:
     if explanation.lessons:
         console.print(Text("\nWhat did messages teach that did not come back?", style="bold"))
     for lesson in explanation.lessons:
-        told = f"{lesson.failed} of {lesson.messages} messages failed with that"
-        console.print(Text.assemble((f"{_INDENT}→ ", "bold"), f"{shown(lesson.seen)}: {told}"))
+        failed = f"{lesson.failed} of {lesson.messages} messages failed with that"
+        console.print(Text.assemble((f"{_INDENT}→ ", "bold"), f"{shown(lesson.seen)}: {failed}"))
     console.print(Text(f"\n{explanation.renders} renders", style="dim"))
 
 
@@ -114,8 +114,8 @@ def _print_comparison(console: Console, comparison: Comparison) -> None:
 
 def _print_log(console: Console, question: AnsweredQuestion, *, whole: bool) -> None:
     """What was asked, in order; what was answered alike to several conversations of a kind, once."""
-    told = (f"{title_of(probe)}: {shown(_result(probe, whole=whole))}" for probe in question.probes)
-    for text, many in Counter(told).items():
+    results = (f"{title_of(probe)}: {shown(_result(probe, whole=whole))}" for probe in question.probes)
+    for text, many in Counter(results).items():
         times = f"  ({many} conversations)" if many > 1 else ""
         console.print(Text(f"{_INDENT}{text}".replace("\n", f"\n{_INDENT}") + times))
 

@@ -138,11 +138,11 @@ def _print_tried(console: Console, found: Observation) -> None:
         console.print()
         console.print(shown_text(Text(one_line(before.output.place), "bold")))
         for label, style, judged in (("without", "red", before), ("with", "green", now)):
-            told = json.dumps(_told(judged), ensure_ascii=False)
-            console.print(shown_text(Text.assemble((f"    {label:<8}", style), one_line(told))))
+            parts = json.dumps(_parts(judged), ensure_ascii=False)
+            console.print(shown_text(Text.assemble((f"    {label:<8}", style), one_line(parts))))
 
 
-def _told(judged: Judged) -> dict[str, object]:
+def _parts(judged: Judged) -> dict[str, object]:
     """What a message says, without what it does not."""
     message = judged.message
     calls: Sequence[dict[str, object]] = [call["function"] for call in message["tool_calls"]]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tplc.audit.warnings import TemplateWarning
     from tplc.backends.gbnf import Grammar
     from tplc.backends.lark import LarkGrammar
-    from tplc.targets.response_template import Unsaid
+    from tplc.targets.response_template import Inexpressible
 
 MOST_LINES = 6
 
@@ -36,13 +36,13 @@ def print_report(
     grammar: Grammar | LarkGrammar | None,
     wrote: str | None,
     warnings: Sequence[TemplateWarning] = (),
-    unsaid: Sequence[Unsaid] = (),
+    not_expressed: Sequence[Inexpressible] = (),
 ) -> None:
     """On standard error, in colours when that is a terminal."""
     rows = [*_rows(ir), *verification_rows(ir.verification)]
     if grammar is not None:
         rows += _grammar_rows(grammar)
-    rows += unsaid_rows(unsaid)
+    rows += not_expressed_rows(not_expressed)
     rows += catalogue_rows(ir)
     rows += warning_rows(warnings)
     if wrote is not None:
@@ -103,7 +103,7 @@ def _rows(ir: TemplateIR) -> Iterator[tuple[str, str]]:
         yield "prompt", quoted(prompt.text) + (f" with {when}" if when else "")
     for end in ir.turn.ends:
         yield "end", quoted(end)
-    yield from held_rows(ir)
+    yield from captured_rows(ir)
     for reason in ir.left_out:
         yield "left out", reason
 
@@ -130,7 +130,7 @@ _CAPTURED = {
 }
 
 
-def held_rows(ir: TemplateIR) -> Iterator[tuple[str, str]]:
+def captured_rows(ir: TemplateIR) -> Iterator[tuple[str, str]]:
     return (("held fixed", _captured(captured)) for captured in ir.captured if captured.by != "token")
 
 
@@ -191,8 +191,8 @@ def _calls(ir: TemplateIR) -> str:
     return f"{tools.format} {section}{printed_layout(tools.call)}{closed}"
 
 
-def unsaid_rows(unsaid: Sequence[Unsaid]) -> Iterator[tuple[str, str]]:
-    return (("not expressed", str(one)) for one in unsaid)
+def not_expressed_rows(not_expressed: Sequence[Inexpressible]) -> Iterator[tuple[str, str]]:
+    return (("not expressed", str(one)) for one in not_expressed)
 
 
 def catalogue_rows(ir: TemplateIR) -> Iterator[tuple[str, str]]:

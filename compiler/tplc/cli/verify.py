@@ -40,8 +40,8 @@ def verify_command(
         result = driver.verify_artifact(ir, artifact, renderer, seed=seed, thorough=thorough)
         if not result.verified and driver.verify_ir(ir, renderer).verification.verified:
             # The format is right, so what is not is the artifact: no cause in the template is to be looked for.
-            told = tuple(failure for failure in result.failures if not failure.startswith(("cause: ", "help: ")))
-            result = replace(result, failures=(_NOT_OF_IT, *told))
+            failures = tuple(failure for failure in result.failures if not failure.startswith(("cause: ", "help: ")))
+            result = replace(result, failures=(_NOT_OF_IT, *failures))
     same_template = sha256 == ir.provenance.sha256
     _report(result, same_template=same_template, as_json=as_json)
     if not result.verified or not same_template:

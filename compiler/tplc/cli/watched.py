@@ -28,19 +28,19 @@ _PR_SET_PDEATHSIG = 1
 
 def split() -> None:
     """Returns in the command's process; the one that watches it ends with it, and with its exit code."""
-    told, tell = os.pipe()
+    read_end, write_end = os.pipe()
     watcher = os.getpid()
     command = os.fork()
     if command == 0:
-        os.close(told)
+        os.close(read_end)
         from tplc.bounds import tell_watcher
 
-        tell_watcher(tell)
+        tell_watcher(write_end)
         _end_with(watcher)
         _hear_of_interrupts_once()
         return
-    os.close(tell)
-    code = _watch(command, told)
+    os.close(write_end)
+    code = _watch(command, read_end)
     # Nothing of this process is to be run twice.
     os._exit(code)
 
@@ -70,7 +70,7 @@ def _hear_of_interrupts_once() -> None:
     signal.signal(signal.SIGINT, interrupted)
 
 
-def _watch(command: int, told: int) -> int:
+def _watch(command: int, read_end: int) -> int:
     import select
 
     def hand_on(number: int, _: FrameType | None) -> None:
@@ -81,23 +81,23 @@ def _watch(command: int, told: int) -> int:
         if signal.getsignal(number) != signal.SIG_IGN:  # as for `nohup`, and what shells put in the background
             signal.signal(number, hand_on)
     poll, ended = select.poll(), os.pidfd_open(command)
-    poll.register(told, select.POLLIN)
+    poll.register(read_end, select.POLLIN)
     poll.register(ended, select.POLLIN)
     last: dict[str, object] = {}
     while True:
         ready = dict(poll.poll(_milliseconds(last)))
-        # What it told before its end comes first: both may be there at once, or its files be closed a moment before.
-        if told in ready:
-            if ready[told] & select.POLLIN:
-                last = _read(told, last)
+        # What it wrote before its end comes first: both may be there at once, or its files be closed a moment before.
+        if read_end in ready:
+            if ready[read_end] & select.POLLIN:
+                last = _read(read_end, last)
             else:
-                poll.unregister(told)
+                poll.unregister(read_end)
         if ended in ready:
             break
         if not ready and last:
             os.kill(command, signal.SIGKILL)
             os.waitpid(command, 0)
-            return _say(last, f"limit exceeded: total_seconds ({last['seconds']:g})")
+            return _print_error(last, f"limit exceeded: total_seconds ({last['seconds']:g})")
     code = os.waitstatus_to_exitcode(os.waitpid(command, 0)[1])
     if code >= 0:
         return code
@@ -107,7 +107,7 @@ def _watch(command: int, told: int) -> int:
         # As if there were one process.
         signal.signal(-code, signal.SIG_DFL)
         os.kill(os.getpid(), -code)
-    return _say(last, f"the process that compiles ended with signal {signal.Signals(-code).name}")
+    return _print_error(last, f"the process that compiles ended with signal {signal.Signals(-code).name}")
 
 
 def _milliseconds(last: dict[str, object]) -> float | None:
@@ -115,14 +115,14 @@ def _milliseconds(last: dict[str, object]) -> float | None:
     return max(0.0, until + _GRACE - time.monotonic()) * 1000 if isinstance(until, float) else None
 
 
-def _read(told: int, last: dict[str, object]) -> dict[str, object]:
+def _read(read_end: int, last: dict[str, object]) -> dict[str, object]:
     import json
 
-    lines = os.read(told, 1 << 16).splitlines()
+    lines = os.read(read_end, 1 << 16).splitlines()
     return dict(json.loads(lines[-1])) if lines else last
 
 
-def _say(last: dict[str, object], what: str) -> int:
+def _print_error(last: dict[str, object], what: str) -> int:
     from tplc.ir.visible import shown
 
     name = f"{last['name']}: " if last else ""

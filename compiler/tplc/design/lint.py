@@ -105,7 +105,7 @@ class _Asker:
         message = self._parser.parse(text, tools=fitting_tools(case) if tools else None)
         if difference(ir, case, message) is None:
             return None
-        return _Misread(text, json.dumps(_told(message), ensure_ascii=False))
+        return _Misread(text, json.dumps(_shown_parts(message), ensure_ascii=False))
 
     def first(self, values: Sequence[Any], case: Callable[[Any], Case], *, tools: bool = True) -> _Found:
         misread = [(value, found) for value in values if (found := self.of(case(value), tools=tools)) is not None]
@@ -124,7 +124,7 @@ class _Found:
         return Remark(about, what, better, self.example.wrote, self.example.read)
 
 
-def _told(message: Any) -> dict[str, Json]:
+def _shown_parts(message: Any) -> dict[str, Json]:
     calls = [
         {"name": call["function"]["name"], "arguments": call["function"]["arguments"]}
         for call in message.get("tool_calls") or ()
@@ -167,11 +167,11 @@ def _of_calls(ir: TemplateIR, asker: _Asker) -> Iterator[Remark]:
 def _of_values(ir: TemplateIR, asker: _Asker, added_tokens: Sequence[str]) -> Iterator[Remark]:
     if ir.tools.format == "none":
         return
-    held = asker.first([*_closers(ir), *_typed(ir, added_tokens)], lambda marker: _call(f"{WORDS} {marker} {WORDS}"))
-    if held:
-        yield held.remark(
+    closing = asker.first([*_closers(ir), *_typed(ir, added_tokens)], lambda marker: _call(f"{WORDS} {marker} {WORDS}"))
+    if closing:
+        yield closing.remark(
             "calls",
-            f"a value may not hold {_listed(map(quoted, held.values))}: it ends there, or is no value",
+            f"a value may not hold {_listed(map(quoted, closing.values))}: it ends there, or is no value",
             "quote and escape values (JSON does), or close them with a special token that text cannot hold",
         )
     alike = asker.first(_ALIKE, lambda pair: _call(pair[1]), tools=False)
@@ -198,11 +198,11 @@ def _of_values(ir: TemplateIR, asker: _Asker, added_tokens: Sequence[str]) -> It
 
 def _of_text(ir: TemplateIR, asker: _Asker, added_tokens: Sequence[str]) -> Iterator[Remark]:
     plain = _typed(ir, added_tokens)
-    said = asker.first(plain, lambda marker: Case("", content=f"One may write {marker} in prose, as here."))
-    if said:
-        yield said.remark(
+    misread = asker.first(plain, lambda marker: Case("", content=f"One may write {marker} in prose, as here."))
+    if misread:
+        yield misread.remark(
             "content",
-            f"content that holds {_listed(map(quoted, said.values))} is misread",
+            f"content that holds {_listed(map(quoted, misread.values))} is misread",
             "use markers that prose does not hold, best special tokens of the tokenizer"
             + ("" if added_tokens else " (name its file, if they are)"),
         )
@@ -265,8 +265,8 @@ def _of_template(ir: TemplateIR, renderer: Renderer) -> Iterator[Remark]:
         if text is not None and usual is None:
             yield Remark("template", "arguments as an object are not taken", "{{ arguments | tojson }} for no string")
         if usual is not None and without != usual:
-            told = "written otherwise than as no text" if without is not None else "not taken"
-            yield Remark("template", f"content null beside calls is {told}", "{{ message.content or '' }}")
+            outcome = "written otherwise than as no text" if without is not None else "not taken"
+            yield Remark("template", f"content null beside calls is {outcome}", "{{ message.content or '' }}")
     if not ir.capabilities.system_role:
         yield Remark("template", "a system message is not taken", "write it first, before all others")
 

@@ -54,7 +54,7 @@ parser = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(parser)
 
 
-def told(message):
+def compared(message):
     """What a test compares: ids are made up where the format has none."""
     calls = [call["function"] for call in message["tool_calls"] or []]
     read = [{"name": call["name"], "arguments": json.loads(call["arguments"])} for call in calls]
@@ -69,13 +69,13 @@ class Outputs(unittest.TestCase):
             with self.subTest(path.name):
                 text = path.read_text(encoding="utf-8")
                 wanted = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
-                self.assertEqual(told(parser.parse(text, tools=TOOLS)), wanted)
+                self.assertEqual(compared(parser.parse(text, tools=TOOLS)), wanted)
                 for size in (1, 3, 7):
                     stream = parser.StreamParser(tools=TOOLS)
                     for start in range(0, len(text), size):
                         stream.feed(text[start : start + size])
                     stream.finish()
-                    self.assertEqual(told(stream.message), wanted)
+                    self.assertEqual(compared(stream.message), wanted)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tplc.backends.response_template import CannotSay, response_template
+from tplc.backends.response_template import CannotExpress, response_template
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.stand_ins import names_stood_for
 from tplc.ir.tokens import MarkerTokens, marker_tokens
@@ -73,7 +73,7 @@ def _format(ir: TemplateIR, markers: Sequence[MarkerTokens], *, known: bool) -> 
             place, "stop", f"the {name}, which is not given here: --token {name}=TEXT, or name the model's folder"
         )
     yield Advice(place, "preserve", *_listed(ir.preserved_tokens))
-    if _said(ir) is None and not _is_plain(ir):
+    if _inexpressible(ir) is None and not _is_plain(ir):
         yield Advice(
             place,
             "install",
@@ -167,9 +167,9 @@ def _llguidance(ir: TemplateIR, source: str, *, known: bool) -> Iterator[Advice]
 
 def _transformers(ir: TemplateIR, source: str) -> Iterator[Advice]:
     place = "transformers"
-    said = _said(ir)
-    if said is not None:
-        yield Advice(place, "parse", f"not with a response template ({said}): vendor the generated parser")
+    feature = _inexpressible(ir)
+    if feature is not None:
+        yield Advice(place, "parse", f"not with a response template ({feature}): vendor the generated parser")
         yield Advice(place, "make", f"tplc compile {source} -o parser.py")
         return
     yield Advice(place, "make", f"tplc compile {source} --into tokenizer_config.json")
@@ -189,14 +189,14 @@ def _served(
     if _is_plain(ir):
         yield Advice(place, "serve", "nothing to parse: the template writes neither calls nor reasoning")
         return
-    said = _said(ir)
-    if said is None:
+    feature = _inexpressible(ir)
+    if feature is None:
         yield Advice(place, "make", f"tplc compile {source} --profile servers --into tokenizer_config.json")
         yield Advice(place, "serve", built_in)
         yield Advice(place, "or make", f"tplc compile {source} -t {server} {output}")
         yield Advice(place, "and serve", plugged)
     else:
-        yield Advice(place, "template", f"no response template can say this format: {said}")
+        yield Advice(place, "template", f"no response template can say this format: {feature}")
         yield Advice(place, "make", f"tplc compile {source} -t {server} {output}")
         yield Advice(place, "serve", plugged)
 
@@ -212,11 +212,11 @@ def _kept(place: str, markers: Sequence[MarkerTokens]) -> Iterator[Advice]:
         )
 
 
-def _said(ir: TemplateIR) -> str | None:
+def _inexpressible(ir: TemplateIR) -> str | None:
     """Why a response template cannot say the format; None when it can, as far as can be told without running it."""
     try:
         response_template(ir)
-    except CannotSay as error:
+    except CannotExpress as error:
         return error.feature
     return None
 

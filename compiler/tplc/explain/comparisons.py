@@ -61,7 +61,7 @@ class _Wanted:
     facts: tuple[str, ...]
     same_setup: bool = True
 
-    def is_told(self, facts: Sequence[str]) -> bool:
+    def applies(self, facts: Sequence[str]) -> bool:
         """A comparison about reasoning says nothing where there is none."""
         return not facts or self.question != "reasoning" or any(line.startswith("reasoning.") for line in facts)
 
@@ -188,7 +188,7 @@ def comparisons(probes: Sequence[Probe], facts: Sequence[str]) -> list[Compariso
     found: list[Comparison] = []
     for wanted in _WANTED:
         pair = next(_pairs(shown, wanted), None)
-        if pair is not None and wanted.is_told(facts):
+        if pair is not None and wanted.applies(facts):
             concluded = tuple(line for line in facts if line.startswith(wanted.facts))
             found.append(Comparison(wanted.name, wanted.title, wanted.question, *pair, concluded))
     found += _prompts(shown, facts)

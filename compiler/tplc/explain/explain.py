@@ -96,7 +96,7 @@ def explain(
         except (UnsupportedTemplate, InvalidIR) as error:
             return Explanation(name, None, str(error), _questions(probes, None), renderer.count)
         renders = renderer.count
-        ir = driver.verify_ir(ir, renderer, examples=examples, told=note)
+        ir = driver.verify_ir(ir, renderer, examples=examples, on_lesson=note)
     return Explanation(name, ir, "", _questions(probes, ir), renders, tuple(lessons))
 
 

@@ -57,15 +57,15 @@ def _inside(first: list[str], second: list[str]) -> Iterator[tuple[Where, str]]:
 
 
 def _joined(parts: list[tuple[Where, str]]) -> Iterator[tuple[Where, str]]:
-    held: tuple[Where, str] | None = None
+    run: tuple[Where, str] | None = None
     for where, text in parts:
         if not text:
             continue
-        if held is not None and held[0] == where:
-            held = where, held[1] + text
+        if run is not None and run[0] == where:
+            run = where, run[1] + text
         else:
-            if held is not None:
-                yield held
-            held = where, text
-    if held is not None:
-        yield held
+            if run is not None:
+                yield run
+            run = where, text
+    if run is not None:
+        yield run

@@ -32,12 +32,12 @@ def to_dict(explanation: Explanation, *, whole: bool) -> dict[str, Json]:
 
 
 def _question(question: AnsweredQuestion, *, whole: bool) -> dict[str, Json]:
-    told: dict[str, Json] = {
+    fields: dict[str, Json] = {
         "question": question.text,
         "answer": list(question.answer),
         "comparisons": [_comparison(comparison) for comparison in question.comparisons],
     }
-    return {**told, "asked": [_probe(probe) for probe in question.probes]} if whole else told
+    return {**fields, "asked": [_probe(probe) for probe in question.probes]} if whole else fields
 
 
 def _comparison(comparison: Comparison) -> dict[str, Json]:

@@ -86,17 +86,17 @@ def find_captured(
     """`asked` is what follows the user's words and is no part of the turn yet."""
     calls = called.setup if called else None
     scenes = list(_scenes(ir, base, calls, shown.shown[0].setup if shown.shown else None))
-    told: list[tuple[CapturedBy, str, _Deviation]] = []
+    deviations: list[tuple[CapturedBy, str, _Deviation]] = []
     for name, constants in found.variables:
         values = [v for v in (_WORD, _NUMBER, *constants, True, False) if _matters(prober, scenes, name, v)]
         changes = list(_data(prober, scenes, name, values)) or _switched(prober, scenes, name, values)
-        told += [("variable", name, change) for change in changes]
+        deviations += [("variable", name, change) for change in changes]
     for scene in scenes:
         changes = _changes(_rendered(prober, scene), _rendered(prober, scene, earlier=True))
-        told += [("position", "", change) for change in changes]
-    told += [("calls", "", change) for change in _counted(prober, ir, calls)]
-    own = [(by, name, change) for by, name, change in told if not _before_the_turn(change, asked)]
-    return tuple(dict.fromkeys(held for by, name, change in own for held in _captured(ir, by, name, change)))
+        deviations += [("position", "", change) for change in changes]
+    deviations += [("calls", "", change) for change in _counted(prober, ir, calls)]
+    own = [(by, name, change) for by, name, change in deviations if not _before_the_turn(change, asked)]
+    return tuple(dict.fromkeys(captured for by, name, change in own for captured in _captured(ir, by, name, change)))
 
 
 def _scenes(ir: TemplateIR, base: Setup, calls: Setup | None, reasoning: Setup | None) -> Iterator[_Scene]:
@@ -106,8 +106,8 @@ def _scenes(ir: TemplateIR, base: Setup, calls: Setup | None, reasoning: Setup |
         yield _Scene(setup, assistant(setup, content=CONTENT))
         yield _Scene(replace(setup, follow="user"), assistant(setup, content=CONTENT))
     if reasoning is not None and ir.reasoning.key:
-        told = (ir.reasoning.key, REASONING)
-        yield _Scene(reasoning, assistant(reasoning, content=CONTENT, reasoning=told))
+        member = (ir.reasoning.key, REASONING)
+        yield _Scene(reasoning, assistant(reasoning, content=CONTENT, reasoning=member))
     if calls is not None:
         some = tuple(sentinel_call(i, 2) for i in range(2 if ir.tools.parallel else 1))
         yield _Scene(calls, assistant(calls, calls=some), some)

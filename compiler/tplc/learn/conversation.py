@@ -132,9 +132,9 @@ def _ignores_calls(prober: Prober, base: Setup) -> bool:
     for content, follow, tools in product(("null", "empty", "absent"), ("none", "tool"), ("full", "none")):
         setup = replace(base, content=content, follow=follow, tools=tools)  # type: ignore[arg-type]
         calls = [sentinel_call(0)]
-        told = assistant(setup, calls=calls)
-        bare = {key: value for key, value in told.items() if key != "tool_calls"}
-        tails = [prober.tail([message], setup, calls=calls) for message in (told, bare)]
+        called = assistant(setup, calls=calls)
+        bare = {key: value for key, value in called.items() if key != "tool_calls"}
+        tails = [prober.tail([message], setup, calls=calls) for message in (called, bare)]
         if tails[0] != tails[1]:
             return False
         rendered = rendered or not isinstance(tails[0], Refusal)

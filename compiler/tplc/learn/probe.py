@@ -167,8 +167,8 @@ class Prober:
         """Everything that is learned from renders takes time and memory with their length."""
         limits = self.renderer.limits
         if isinstance(result, str) and len(result) > limits.probe_chars:
-            told = f"{limits.probe_chars}: a conversation of a few words has {len(result)}"
-            raise LimitExceeded(self.renderer.name, "probe_chars", told)
+            measured = f"{limits.probe_chars}: a conversation of a few words has {len(result)}"
+            raise LimitExceeded(self.renderer.name, "probe_chars", measured)
 
     def tail(
         self,

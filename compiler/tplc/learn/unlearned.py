@@ -26,12 +26,12 @@ def check_all_is_learned(prober: Prober, base: Setup, ir: TemplateIR) -> None:
     """Raises UnsupportedTemplate for calls or reasoning that are written, and not in the format."""
     setup = replace(base, follow="none")
     if ir.tools.format == "none" and _written_calls(prober, setup):
-        raise UnsupportedTemplate(ir.provenance.name, _told("calls"))
+        raise UnsupportedTemplate(ir.provenance.name, _message("calls"))
     if ir.reasoning.mode == "none" and not ir.left_out and _written_reasoning(prober, setup):
-        raise UnsupportedTemplate(ir.provenance.name, _told("reasoning"))
+        raise UnsupportedTemplate(ir.provenance.name, _message("reasoning"))
 
 
-def _told(part: str) -> str:
+def _message(part: str) -> str:
     changed = "the render depends on its words and holds none of them as it is, so something changes them"
     return f"{part} cannot be read: {changed}"
 

@@ -65,6 +65,7 @@ class Following:
     closes: bool  # the closer is like nothing in a value, so anything may come after it
     after: tuple[str, ...]
     next_call: tuple[str | None, ...]
+    next_empty: tuple[str, ...]  # what comes behind its name instead where it has no arguments
     turn_ends: tuple[str, ...]  # those like nothing in a value
     starts: str  # the characters that it may begin with
 
@@ -164,7 +165,7 @@ class CallForm:
         return tuple(dict.fromkeys([*self.call_closers, *self.section_closers]))
 
     @property
-    def told_closers(self) -> tuple[str, ...]:
+    def distinctive_closers(self) -> tuple[str, ...]:
         """Closers that an object without a name is text before: they are like nothing in it."""
         return tuple(text for text in self.last or self.closers[:1] if is_distinctive(text))
 
@@ -210,7 +211,7 @@ class CallForm:
 
     def path_of(self, role: str) -> tuple[str, ...]:
         """The keys that lead to a slot in a call that is an object; none where it has none."""
-        return next((path for path, held in self.fields if held == role), ())
+        return next((path for path, slot in self.fields if slot == role), ())
 
     @property
     def is_object(self) -> bool:

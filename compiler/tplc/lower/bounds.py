@@ -1,7 +1,7 @@
 r"""How far a parser looks at most, so that its work per character is bounded.
 
 What ends a raw value may be no marker of its own: then the value ends where the rest looks like the next pair, or like
-the end of the call.  How much white space, how long a key may be for that, and how long such a beginning is held back
+the end of the call.  How much white space, how long a key may be for that, and how long such a beginning stays pending
 while it is not yet whole, is bounded, by the runtime's numbers.  Longer ones are text of the value.
 """
 
@@ -16,4 +16,5 @@ SPACE = rf"\s{{0,{MOST_SPACE}}}"
 SOME_SPACE = rf"\s{{1,{MOST_SPACE}}}"
 INDENT = rf"[^\S\n]{{0,{MOST_SPACE}}}"
 _NO_KEY = NOT_IN_KEYS.replace("[", r"\[").replace("]", r"\]")
-KEY = rf"[^\s{_NO_KEY}]{{1,{LONGEST_KEY}}}"
+# The shortest that fits: a key ends where what is written behind keys begins.
+KEY = rf"[^\s{_NO_KEY}]{{1,{LONGEST_KEY}}}?"

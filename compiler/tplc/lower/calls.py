@@ -63,7 +63,9 @@ def _header_calls(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
     ends = [*form.closers, *([after.slots_open] if after.slots else [])]
     pairs, last = None, before_object(tools)
     if isinstance(tools.arguments, PairArguments):
-        pairs = pairs_of(ir, tools.arguments, after.ends, [*ends, tools.separator, *form.openers], tolerated)
+        # Where nothing closes a call, what opens the next one does.
+        following = [*ends, tools.separator, *form.openers, *(form.inner if not form.call_closers else ())]
+        pairs = pairs_of(ir, tools.arguments, after.ends, following, tolerated)
         last = before_pairs(text_at(layout, at - 1), tools.arguments, pairs, ends or ir.turn.ends)
     return replace(
         form,

@@ -19,8 +19,8 @@ def closers_of(texts: Sequence[str], tolerated: Tolerated) -> tuple[str, ...]:
     pieces += [part for piece in pieces for part in parts_of(piece)]
     own = {piece for text in texts for whole in pieces_of(text) for piece in (whole, *parts_of(whole))}
     # A piece that is a mere word closes nothing, nor do mere signs that the template does not write.
-    told = {piece for piece in pieces if not is_word(piece) and (piece in own or is_distinctive(piece))}
-    return not_blank(piece for piece in pieces if piece in variants or piece in told)
+    closing = {piece for piece in pieces if not is_word(piece) and (piece in own or is_distinctive(piece))}
+    return not_blank(piece for piece in pieces if piece in variants or piece in closing)
 
 
 def with_space(texts: Sequence[str], space: str) -> tuple[str, ...]:
@@ -40,14 +40,16 @@ def empty_calls(section: tuple[str, str], call: tuple[str, str]) -> tuple[str, .
         bracketed = re.match(r".*[>\])}»]", opened, re.DOTALL)
         found += [(opened, closed), (bracketed.group() if bracketed else "", closed)]
         found += [("".join(start), "".join(end)) for start, end in pairs]
-    told = [(start, end.strip()) for start, end in found if is_distinctive(start) and not could_be_prose(start)]
-    return unique(f"{start.strip()}\n{end}" for start, end in told if end)
+    distinctive = [(start, end.strip()) for start, end in found if is_distinctive(start) and not could_be_prose(start)]
+    return unique(f"{start.strip()}\n{end}" for start, end in distinctive if end)
 
 
 def breaks_of(texts: Sequence[str]) -> tuple[str, ...]:
     """The markers that are like nothing in a name or a value; of those that begin alike, the shortest."""
-    told = unique(text.strip() for text in texts if is_distinctive(text) and not could_be_prose(text))
-    return tuple(text for text in told if not any(text != other and text.startswith(other) for other in told))
+    distinctive = unique(text.strip() for text in texts if is_distinctive(text) and not could_be_prose(text))
+    return tuple(
+        text for text in distinctive if not any(text != other and text.startswith(other) for other in distinctive)
+    )
 
 
 def last_of(

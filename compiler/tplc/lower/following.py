@@ -61,6 +61,8 @@ def following_of(context: ValueContext, *, guessed: bool) -> Following:
     starts = [context.close, *before[:1], pairs.end, *context.closing]
     if blank:
         starts = [*turn_ends, *([context.closer] if is_distinctive(context.closer) else [])]
+    after = tuple(text.strip() for text in not_blank([tools.section_end, *context.turn_ends]))
+    next_call = (*not_blank([tools.separator.strip()]), *_call_start(tools, pairs.start + context.opened))
     return Following(
         close=context.close.strip(),
         lead="blank" if blank else "text" if guessed and context.space_is_text else "free",
@@ -69,21 +71,35 @@ def following_of(context: ValueContext, *, guessed: bool) -> Following:
         indented=guessed and re.search(r"\n[^\S\n]+\Z", context.before_pair) is not None,
         closer=tuple(pieces_of(context.closer)),
         closes=is_distinctive(context.closer),
-        after=tuple(text.strip() for text in not_blank([tools.section_end, *context.turn_ends])),
-        next_call=(*not_blank([tools.separator.strip()]), *_call_start(tools)),
+        after=after,
+        next_call=next_call,
+        next_empty=_behind_a_name(next_call, tools, after),
         turn_ends=turn_ends,
         starts="".join(sorted({text.strip()[0] for text in starts if text.strip()} | set(blank))),
     )
 
 
-def _call_start(tools: Tools) -> tuple[str | None, ...]:
-    """A call's beginning, up to what ends its name (None: a name); nothing where nothing shows it."""
+def _call_start(tools: Tools, opened: str) -> tuple[str | None, ...]:
+    """A call's beginning, up to what ends its name (None: a name); nothing where nothing shows it.  `opened`: what
+    stands before the first argument's key, which ends a name that the arguments come right behind."""
     layout: Sequence[Text | Slot] = merged(tools.call)
     at = layout.index(Slot("name"))
     first, suffix = text_at(layout, 0).strip(), text_at(layout, at + 1).strip()
-    if any(isinstance(item, Slot) for item in layout[:at]) or not suffix:
-        return (first,) if is_distinctive(first) else ()  # like nothing in a value, so anything may follow
-    return (*not_blank([first]), None, suffix)
+    shown = (first,) if is_distinctive(first) else ()  # like nothing in a value, so anything may follow
+    if any(isinstance(item, Slot) for item in layout[:at]):
+        return shown
+    if not suffix and not shown and layout[at + 1 :][:1] == (Slot("arguments"),):
+        suffix = opened.strip()
+    return (*not_blank([first]), None, suffix) if suffix else shown
+
+
+def _behind_a_name(next_call: Sequence[str | None], tools: Tools, after: Sequence[str]) -> tuple[str, ...]:
+    """What comes where a further call has no arguments, and they would stand right behind its name."""
+    layout = merged(tools.call)
+    at = layout.index(Slot("name"))
+    if next_call[-2:-1] != (None,) or layout[at + 1 :][:1] != (Slot("arguments"),):
+        return ()
+    return unique([*after, *(text for text in next_call[:1] if text)])
 
 
 def pattern_of(following: Following, *, over: bool, key: str = KEY, quote: Callable[[str], str] = re.escape) -> str:
@@ -96,6 +112,9 @@ def pattern_of(following: Following, *, over: bool, key: str = KEY, quote: Calla
     end = first + "".join(f"(?:{SPACE}{text})?" for text in rest)
     after = [quote(text) for text in following.after]
     after += [spelled(following.next_call, KEY)] if following.next_call else []
+    if following.next_empty:
+        behind = "|".join([*map(quote, following.next_empty), *([r"\Z"] if over else [])])
+        after.append(f"{spelled(following.next_call[:-1], KEY)}{SPACE}(?:{behind})")
     choices = [spelled(following.pair, rf"(?<=[^\S\n]){key}" if following.indented else key)]
     if after:
         choices.append((end + SPACE if end else "") + f"(?:{'|'.join(after)})")

@@ -124,6 +124,7 @@ def _following(following: Following) -> Iterator[str]:
     yield from _texts("following.after", following.after)
     if following.next_call:
         yield f"following.call = {_parts(following.next_call)}"
+    yield from _texts("following.call without arguments", following.next_empty)
 
 
 def _parts(parts: Sequence[str | None]) -> str:

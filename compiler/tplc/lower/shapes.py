@@ -34,9 +34,9 @@ def object_shape(before: Layout, after: str) -> CallShape:
 def with_id(shape: CallShape, layout: Layout) -> CallShape:
     """A composed id taken out of the texts around it: "<call>tools." NAME ":" INDEX "<with>"; or one that is INDEX."""
     kinds = tuple(item.kind for item in layout if isinstance(item, Slot))
-    held = tuple(kind for kind, _ in shape.slots if kind in kinds)
+    present = tuple(kind for kind, _ in shape.slots if kind in kinds)
     composed = len(layout) > 1 and bool({"name", "id"} & set(kinds)) and "arguments" not in kinds
-    if held != kinds or not (composed or kinds == ("index",)):
+    if present != kinds or not (composed or kinds == ("index",)):
         return shape
     prefix = layout[0].text if isinstance(layout[0], Text) else ""
     suffix = layout[-1].text if isinstance(layout[-1], Text) else ""

@@ -94,9 +94,9 @@ class Judge:
         unknown = list(_unknown_tools(output, message))
         yield from unknown
         yield from _violations(output, message)
-        told = {f"unknown tool {finding.what}" for finding in unknown}
+        reported = {f"unknown tool {finding.what}" for finding in unknown}
         for diagnostic in stream.diagnostics:
-            if diagnostic.text not in told and not diagnostic.text.startswith("the output ends "):
+            if diagnostic.text not in reported and not diagnostic.text.startswith("the output ends "):
                 at = max(diagnostic.offset, 0)
                 yield Finding("diagnosed", diagnostic.text, at, min(at + 1, len(output.text)))
         if stream.incomplete:
@@ -153,11 +153,11 @@ def _violations(output: Recorded, message: Message) -> Iterator[Finding]:
 
 def violation(arguments: str, schema: Mapping[str, Any]) -> str:
     """What of them the schema does not allow; "" too where that cannot be told, or takes too long to tell."""
-    from tplc.verify.allowed import UNTOLD
+    from tplc.verify.allowed import NOT_JUDGED
 
     try:
         error = _allowed(json.dumps(schema)).error(json.loads(arguments))
-    except UNTOLD:
+    except NOT_JUDGED:
         return ""  # the call is cut, which is told apart; or servers take schemas that are none
     if error is None:
         return ""

@@ -59,5 +59,5 @@ def _proposals(observation: Observation) -> str:
         for each in observation.proposals
     )
     clean = sum(judged.clean for judged in observation.tried)
-    told = f"<p>With them {clean} of {len(observation.tried)} outputs are clean.</p>"
-    return f"<section><h2>Proposed tolerances</h2><table>{rows}</table>{told}</section>"
+    summary = f"<p>With them {clean} of {len(observation.tried)} outputs are clean.</p>"
+    return f"<section><h2>Proposed tolerances</h2><table>{rows}</table>{summary}</section>"

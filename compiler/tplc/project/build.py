@@ -163,14 +163,14 @@ def _written(model: Model, made: Made, cache: Cache) -> Outcome:
     if made.error:
         return Outcome(model.name, "failed", made.error, made.warnings, made.exit_code)
     try:
-        told = list(zip(model.outputs, made.texts, strict=True))
-        parsers = [(output.path, text) for output, text in told if output.target == "python"]
+        written = list(zip(model.outputs, made.texts, strict=True))
+        parsers = [(output.path, text) for output, text in written if output.target == "python"]
         compiled = {extension_of(path): compile_native(text, path) for path, text in parsers if model.native}
         for extension in extensions_of(model):
             # One of an earlier run would be imported in place of what is written now.
             if _is_native(model, extension):
                 model.tree.remove(extension)
-        for output, text in told:
+        for output, text in written:
             model.tree.write(output.path, text)
         for extension, data in compiled.items():
             model.tree.write_bytes(extension, data)
@@ -254,11 +254,11 @@ def _make(model: Model, inputs: str, warnings: list[TemplateWarning]) -> Made:
 def _misnamed(output: Output) -> TemplateWarning:
     from tplc.audit.warnings import TemplateWarning
 
-    told = (
+    message = (
         f"the suffix makes this a {output.target} artifact, though the name says {output.meant}: "
         f'{{path = "{output.path}", target = "{output.meant}"}} or target = "{output.target}" tells which'
     )
-    return TemplateWarning(output.path, 0, 0, told)
+    return TemplateWarning(output.path, 0, 0, message)
 
 
 def _text(ir: TemplateIR, output: Output, model: Model) -> str:

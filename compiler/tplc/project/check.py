@@ -61,10 +61,10 @@ def check(
         found[made.model] = [replace(finding, warnings=made.warnings) for finding in findings]
         progress(made.model)
     # What models share is told once.
-    told: dict[tuple[str, str], OutputState] = {}
+    distinct: dict[tuple[str, str], OutputState] = {}
     for finding in (finding for name in models for finding in found[name]):
-        told.setdefault((finding.path, finding.message), finding)
-    return list(told.values())
+        distinct.setdefault((finding.path, finding.message), finding)
+    return list(distinct.values())
 
 
 def _unchanged(model: Model, path: str, *, verified: bool) -> OutputState:
@@ -75,8 +75,8 @@ def _unchanged(model: Model, path: str, *, verified: bool) -> OutputState:
 
 def _findings(manifest: Manifest, model: Model, made: Made) -> Iterator[OutputState]:
     if made.error:
-        told = f"{model.name}: {made.error}"
-        yield OutputState(model.name, manifest.path, "failed", told, exit_code=made.exit_code)
+        message = f"{model.name}: {made.error}"
+        yield OutputState(model.name, manifest.path, "failed", message, exit_code=made.exit_code)
         return
     for output, text in zip(model.outputs, made.texts, strict=True):
         yield _finding(model, output, text, made)

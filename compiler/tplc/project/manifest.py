@@ -191,9 +191,9 @@ def _validate(data: Mapping[str, Any], path: str, prefix: str) -> None:
         return
     keys = [*map(str, error.absolute_path)]
     wrong = _unknown(error)[:1] if unknown else []
-    told = prefix + ".".join(keys)
+    member = prefix + ".".join(keys)
     place = place_of(path, [*_keys(prefix), *(key for key in keys if not key.isdigit()), *wrong])
-    raise SourceError(place, f"{told.rstrip('.')}: {_expected(error)}" if told else _expected(error))
+    raise SourceError(place, f"{member.rstrip('.')}: {_expected(error)}" if member else _expected(error))
 
 
 def _keys(prefix: str) -> list[str]:

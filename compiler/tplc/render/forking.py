@@ -92,14 +92,14 @@ def _work(stdin: int, stdout: int, highest: int) -> NoReturn:
 
 def _is_over(child: _Child) -> bool:
     try:
-        said = child.line.recv(1)
+        request = child.line.recv(1)
     except OSError:
-        said = b""
-    if said == b"w":
+        request = b""
+    if request == b"w":
         child.awaited = True
         return False
     code = _kill(child)
-    if said and code is not None:
+    if request and code is not None:
         _tell(child, code)
     return True
 

@@ -32,9 +32,9 @@ def locate(environment: Environment, source: str, error: TemplateSyntaxError) ->
 
 
 def _stop(environment: Environment, text: str, error: TemplateSyntaxError) -> int | None:
-    told = _OFFSET.search(error.message or "")
-    if told is not None:
-        return int(told.group(1))
+    offset = _OFFSET.search(error.message or "")
+    if offset is not None:
+        return int(offset.group(1))
     try:
         offsets = _token_offsets(environment, text)
         stream = Parser(environment, text).stream

@@ -144,14 +144,14 @@ class _Forked:
         self.stdin: IO[bytes] | None = cast("IO[bytes]", stdin)
         self.stdout: IO[bytes] | None = cast("IO[bytes]", stdout)
         self.returncode: int | None = None
-        self.pid = int(self._told())
+        self.pid = int(self._read_line())
 
     def wait(self, timeout: float) -> int:
         if self.returncode is None:
             self._line.settimeout(timeout)
             try:
                 self._line.sendall(b"w")
-                self.returncode = int(self._told())
+                self.returncode = int(self._read_line())
             except TimeoutError:
                 raise subprocess.TimeoutExpired("worker", timeout) from None
             except (OSError, _NotForked):
@@ -163,20 +163,20 @@ class _Forked:
             self._line.settimeout(_FORK_SECONDS)
             try:
                 self._line.sendall(b"k")
-                self.returncode = int(self._told())
+                self.returncode = int(self._read_line())
             except (OSError, _NotForked):
                 self._lost()
         self._line.close()
 
-    def _told(self) -> bytes:
+    def _read_line(self) -> bytes:
         """A line; all of them are short."""
-        said = b""
-        while not said.endswith(b"\n"):
+        line = b""
+        while not line.endswith(b"\n"):
             piece = self._line.recv(16)
             if not piece:
                 raise _NotForked
-            said += piece
-        return said
+            line += piece
+        return line
 
     def _lost(self) -> None:
         """The forker is gone, and nobody knows how this one ended; if it has."""

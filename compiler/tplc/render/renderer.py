@@ -48,11 +48,11 @@ _CHUNK = 1 << 16
 @dataclass(frozen=True, slots=True)
 class Trace:
     """A render in pieces, with the line of the template that wrote each; what the contents of messages were compared
-    with, and in which line; and all that the clock told."""
+    with, and in which line; and all that the clock showed."""
 
     pieces: tuple[tuple[int, str], ...]
     compared: tuple[tuple[int, str], ...]
-    told: tuple[str, ...]
+    clock_texts: tuple[str, ...]
 
     @property
     def text(self) -> str:
@@ -147,11 +147,11 @@ class Renderer:
 
     def _trace(self, hidden: str, clock: datetime, seed: int) -> Trace:
         moment = json.dumps(clock.timetuple()[:6])
-        told: Any = self._ask(f'{{"trace": {hidden}, "clock": {moment}, "seed": {seed}}}')
+        traced: Any = self._ask(f'{{"trace": {hidden}, "clock": {moment}, "seed": {seed}}}')
         return Trace(
-            pieces=self._shown(told["pieces"]),
-            compared=self._shown(told["compared"]),
-            told=tuple(map(str, told["told"])),
+            pieces=self._shown(traced["pieces"]),
+            compared=self._shown(traced["compared"]),
+            clock_texts=tuple(map(str, traced["clock_texts"])),
         )
 
     def _shown(self, pairs: list[tuple[object, object]]) -> tuple[tuple[int, str], ...]:
@@ -229,8 +229,8 @@ class Renderer:
             [(kind, content)] = answer.items()
             if kind in ("ok", "traced"):
                 return content
-            told = cast("dict[str, Json]", content)
-            answer = self._error(kind, told | {"message": self._disguise.show(str(told.get("message")))})
+            details = cast("dict[str, Json]", content)
+            answer = self._error(kind, details | {"message": self._disguise.show(str(details.get("message")))})
         if (
             isinstance(answer, (LimitExceeded, TemplateSyntaxError, UnsafeTemplate))
             or self._worker is None
@@ -239,20 +239,20 @@ class Renderer:
             self._drop()
         raise answer
 
-    def _error(self, kind: str, told: dict[str, Json]) -> TemplateError:
-        line = cast("int | None", told["line"])
+    def _error(self, kind: str, details: dict[str, Json]) -> TemplateError:
+        line = cast("int | None", details["line"])
         if kind == "raised":
-            return TemplateRaised(self.name, line, str(told["message"]))
+            return TemplateRaised(self.name, line, str(details["message"]))
         if kind == "syntax":
-            column = cast("int | None", told["column"])
-            return TemplateSyntaxError(self.name, line or 1, column, str(told["text"]), str(told["message"]))
+            column = cast("int | None", details["column"])
+            return TemplateSyntaxError(self.name, line or 1, column, str(details["text"]), str(details["message"]))
         if kind == "unsafe":
-            return UnsafeTemplate(self.name, line, str(told["message"]))
+            return UnsafeTemplate(self.name, line, str(details["message"]))
         if kind == "limit":
-            limit = str(told["limit"])
-            value = getattr(self.limits, limit) if hasattr(self.limits, limit) else told["value"]
+            limit = str(details["limit"])
+            value = getattr(self.limits, limit) if hasattr(self.limits, limit) else details["value"]
             return LimitExceeded(self.name, limit, str(value), line)
-        return RenderFailed(self.name, line, str(told["type"]), str(told["message"]))
+        return RenderFailed(self.name, line, str(details["type"]), str(details["message"]))
 
 
 class Worker:

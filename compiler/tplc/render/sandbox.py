@@ -155,15 +155,15 @@ def _raise_exception(message: object) -> NoReturn:
 
 
 def set_clock(moment: datetime) -> list[str]:
-    """From now on the clock tells this moment; the list is of all that it tells."""
-    _clock.moment, _clock.told = moment, []
-    return _clock.told
+    """From now on the clock tells this moment; the list is of all that it shows."""
+    _clock.moment, _clock.shown = moment, []
+    return _clock.shown
 
 
 @dataclass(slots=True)
 class _Clock:
     moment: datetime = CLOCK
-    told: list[str] = field(default_factory=list)
+    shown: list[str] = field(default_factory=list)
 
 
 _clock = _Clock()
@@ -171,5 +171,5 @@ _clock = _Clock()
 
 def _strftime_now(format: object) -> str:
     text = _clock.moment.strftime(cast(str, format))
-    _clock.told.append(text)
+    _clock.shown.append(text)
     return text

@@ -157,7 +157,7 @@ def _pieces(
 def _traced(
     template: Template, variables: dict[str, object], clock: Sequence[int], limits: Limits
 ) -> dict[str, object]:
-    """The pieces with their lines, what messages were compared with and where, and what the clock told."""
+    """The pieces with their lines, what messages were compared with and where, and what the clock showed."""
     compared: dict[tuple[int, str], None] = {}
 
     def log(text: str) -> None:
@@ -165,7 +165,7 @@ def _traced(
             compared[_running_line(template), text] = None
 
     messages = [_watched_message(message, log) for message in cast("list[object]", variables["messages"])]
-    told = set_clock(datetime(*clock))  # type: ignore[arg-type]
+    clock_texts = set_clock(datetime(*clock))  # type: ignore[arg-type]
     try:
         made = [
             (_line_of(template, frame.f_lineno) if frame else 0, str.__str__(piece))
@@ -173,7 +173,7 @@ def _traced(
         ]
     finally:
         set_clock(CLOCK)
-    return {"pieces": made, "compared": list(compared), "told": told}
+    return {"pieces": made, "compared": list(compared), "clock_texts": clock_texts}
 
 
 def _running_line(template: Template) -> int:

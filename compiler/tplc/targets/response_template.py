@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from tplc.backends.response_template import CannotSay, Profile, ResponseTemplate, response_template
+from tplc.backends.response_template import CannotExpress, Profile, ResponseTemplate, response_template
 from tplc.ir.nodes import TemplateIR, Verification
 from tplc.render import Renderer
 from tplc.verify import verify
@@ -24,8 +24,9 @@ _UNTYPED_REASON = "they are read by the tools' schemas; without tools every valu
 
 
 @dataclass(frozen=True, slots=True)
-class Unsaid:
-    """What a target cannot say of a format: `example` is a message that shows it, `text` what a model writes of it."""
+class Inexpressible:
+    """What a target cannot express of a format: `example` is a message that shows it, `text` what a model writes
+    of it."""
 
     feature: str
     reason: str
@@ -36,16 +37,16 @@ class Unsaid:
         shown = f": {json.dumps(_short(self.text), ensure_ascii=False)}" if self.text else ""
         return f"{self.feature} ({self.reason}); {self.example}{shown}"
 
-    def refused(self, name: str) -> CannotSay:
-        return CannotSay(name, TARGET, f"{self.feature} ({self.reason})", json.dumps(self.text, ensure_ascii=False))
+    def refused(self, name: str) -> CannotExpress:
+        return CannotExpress(name, TARGET, f"{self.feature} ({self.reason})", json.dumps(self.text, ensure_ascii=False))
 
 
 def verify_response_template(
     ir: TemplateIR, renderer: Renderer, profile: Profile, *, seed: int = 0, thorough: bool = False
-) -> tuple[Verification, tuple[Unsaid, ...]]:
+) -> tuple[Verification, tuple[Inexpressible, ...]]:
     """Every message of the battery, whole and in every length of chunks from 1 to 29.
 
-    A message that shows what the template is known not to say need not come back; one of the plain ones has to.
+    A message that shows what the template is known not to express need not come back; one of the plain ones has to.
     """
     made = response_template(ir, profile)
     expectations = Expectations(
@@ -55,14 +56,16 @@ def verify_response_template(
         made.template, made.reasoning_key, ir.turn.prompts[0].text, events_only=profile == "servers"
     )
     result = verify(ir, artifact, renderer, seed=seed, thorough=thorough, expectations=expectations)
-    unsaid = []
+    not_expressed = []
     for feature, excused in expectations.shown.items():
         reason = next((limit.reason for limit in made.limits if limit.feature == feature), _UNTYPED_REASON)
         if excused.case.title == str(excused.case.shape):
-            raise Unsaid(feature, reason, excused.case.title, excused.turn).refused(ir.provenance.name)
-        unsaid.append(Unsaid(feature, reason, excused.case.title, excused.turn))
-    unsaid += [Unsaid(limit.feature, limit.reason, "every call", "") for limit in made.limits if limit.always]
-    return result, tuple(unsaid)
+            raise Inexpressible(feature, reason, excused.case.title, excused.turn).refused(ir.provenance.name)
+        not_expressed.append(Inexpressible(feature, reason, excused.case.title, excused.turn))
+    not_expressed += [
+        Inexpressible(limit.feature, limit.reason, "every call", "") for limit in made.limits if limit.always
+    ]
+    return result, tuple(not_expressed)
 
 
 def _excuse(ir: TemplateIR, made: ResponseTemplate, case: Case) -> str:

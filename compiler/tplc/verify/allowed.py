@@ -2,8 +2,8 @@
 
     Allowed({"required": ["city"]}, Draft202012Validator).error({})  →  the error of "required"
 
-So many steps, no patterns (one may take for ever), no schema from elsewhere: what cannot be told so raises one of
-UNTOLD.
+So many steps, no patterns (one may take for ever), no schema from elsewhere: what cannot be judged so raises one of
+NOT_JUDGED.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ class TooManySteps(Exception):
 
 
 # A schema that is none, one that nobody can judge by, or one that takes too long.
-UNTOLD = (
+NOT_JUDGED = (
     SchemaError, UnknownType, Unresolvable, TooManySteps, re.error,
     RecursionError, ValueError, TypeError, AttributeError, LookupError,
 )  # fmt: skip
 
 
 class Allowed:
-    """`kind`: the validator of jsonschema for the schema's dialect.  Raises one of UNTOLD for what is no schema."""
+    """`kind`: the validator of jsonschema for the schema's dialect.  Raises one of NOT_JUDGED for what is no schema."""
 
     def __init__(self, schema: Mapping[str, Any] | bool, kind: Any) -> None:
         self._left = 0

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tplc.ir.markers import could_be_prose
-from tplc.ir.nodes import Json, Reasoning, Slot, TemplateIR, Text
+from tplc.ir.markers import could_be_prose, is_distinctive, pieces_of
+from tplc.ir.nodes import Json, PairArguments, Reasoning, Slot, TemplateIR, Text
 from tplc.messages import Call
 
 
@@ -130,7 +130,10 @@ def battery(ir: TemplateIR) -> Iterator[Case]:
         yield _value_case(f"string: {title}", text)
     for title, value in _OTHERS:
         yield _value_case(f"value: {title}", value)
+    end = _end_of_values(ir)
     for marker in markers(ir):
+        if marker == end:
+            continue
         yield _value_case(f"string: the marker {marker!r} in it", f"before {marker} after")
     yield Case("no arguments between others", calls=(_call("first"), Call("second", ()), _call("third")))
     mixed: tuple[tuple[str, Json], ...] = (("s", "x"), ("n", 1), ("b", False), ("l", ["y"]), ("o", {"k": "v"}))
@@ -179,6 +182,18 @@ def markers(ir: TemplateIR) -> tuple[str, ...]:
     tools = ir.tools
     texts = [ir.reasoning.start, ir.reasoning.end, tools.section_start, tools.section_end, *call, *ir.turn.ends]
     return tuple(sorted({text.strip() for text in texts if text.strip()}))
+
+
+def _end_of_values(ir: TemplateIR) -> str:
+    """The marker that ends a raw value where nothing but the call's own closer does: no value can hold it."""
+    pairs, dialect = ir.tools.arguments, ir.tools.dialect
+    if not isinstance(pairs, PairArguments) or dialect is None or dialect.top.strings:
+        return ""
+    pair, call = pairs.pair, ir.tools.call
+    behind = (*pair[pair.index(Slot("value")) + 1 :], Text(pairs.end), *call[call.index(Slot("arguments")) + 1 :])
+    texts = (item.text.strip() if isinstance(item, Text) else item.kind for item in behind)
+    end = next(filter(None, texts), "")
+    return end if is_distinctive(end) and len(pieces_of(end)) == 1 else ""
 
 
 def random_cases(seed: int, count: int, shapes: Sequence[Shape]) -> Iterator[Case]:

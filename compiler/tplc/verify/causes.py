@@ -39,7 +39,7 @@ class Tried:
         return not self.problem
 
 
-def told(ir: TemplateIR, tried: Sequence[Tried]) -> tuple[str, ...]:
+def explained(ir: TemplateIR, tried: Sequence[Tried]) -> tuple[str, ...]:
     """The causes, and what would help."""
     found = tuple(dict.fromkeys(causes(ir, tried)))
     return (*(f"cause: {cause}" for cause in found), *(f"help: {help}" for help in dict.fromkeys(_helps(ir, tried))))
@@ -107,12 +107,12 @@ def _unexplained(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
         (place, one) for one in tried if not one.passed and one.case.shape not in fine and (place := _place(ir, one))
     ]
     if found:
-        counted = Counter((place.rendered[:_SAME], place.said[:_SAME]) for place, _ in found)
+        counted = Counter((place.rendered[:_SAME], place.written[:_SAME]) for place, _ in found)
         usual = counted.most_common(1)[0][0]
-        place, one = next((p, o) for p, o in found if (p.rendered[:_SAME], p.said[:_SAME]) == usual)
+        place, one = next((p, o) for p, o in found if (p.rendered[:_SAME], p.written[:_SAME]) == usual)
         yield (
             f"the render is not what was learned: {one.case.title} has {quoted(place.around_rendered)} where the "
-            f"format says {quoted(place.around_said)}"
+            f"format says {quoted(place.around_written)}"
         )
 
 
@@ -164,9 +164,9 @@ class _Spot:
     """Where a render and the format part: what stands there in each, with what is around, and the format's marker."""
 
     rendered: str
-    said: str
+    written: str
     around_rendered: str
-    around_said: str
+    around_written: str
     marker: str
 
 
@@ -175,12 +175,14 @@ def _place(ir: TemplateIR, one: Tried) -> _Spot | None:
         parts = write_parts(ir, as_message(ir, one.case))
     except BadMessage:
         return None
-    said = "".join(part.text for part in parts)
-    if "".join(said.split()) == "".join(one.turn.split()):
+    written = "".join(part.text for part in parts)
+    if "".join(written.split()) == "".join(one.turn.split()):
         return None
-    at = _first_difference(said, one.turn)
-    in_turn = _first_difference(one.turn, said)
-    return _Spot(one.turn[in_turn:], said[at:], _around(one.turn, in_turn), _around(said, at), _marker_at(parts, at))
+    at = _first_difference(written, one.turn)
+    in_turn = _first_difference(one.turn, written)
+    return _Spot(
+        one.turn[in_turn:], written[at:], _around(one.turn, in_turn), _around(written, at), _marker_at(parts, at)
+    )
 
 
 def _around(text: str, at: int) -> str:

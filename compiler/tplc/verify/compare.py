@@ -140,17 +140,18 @@ def as_case(title: str, message: Mapping[str, Any]) -> Case | None:
     return Case(title, message.get("reasoning_content") or "", message.get("content") or "", tuple(calls))
 
 
-def as_told(ir: TemplateIR, case: Case, untyped: Case) -> bool:
+def same_untyped(ir: TemplateIR, case: Case, untyped: Case) -> bool:
     """Whether two cases are the same but for types that the dialect does not tell: text that reads as a number, …"""
     if (case.reasoning, case.content, len(case.calls)) != (untyped.reasoning, untyped.content, len(untyped.calls)):
         return False
     return all(
-        one.name == other.name and (_text(ir, one) == _text(ir, other) or _told(ir, one.arguments, other.arguments))
+        one.name == other.name
+        and (_text(ir, one) == _text(ir, other) or _same_untyped(ir, one.arguments, other.arguments))
         for one, other in zip(case.calls, untyped.calls, strict=True)
     )
 
 
-def _told(ir: TemplateIR, typed: Sequence[tuple[str, Json]], untyped: Sequence[tuple[str, Json]]) -> bool:
+def _same_untyped(ir: TemplateIR, typed: Sequence[tuple[str, Json]], untyped: Sequence[tuple[str, Json]]) -> bool:
     dialect = ir.tools.dialect
     raw = dialect is not None and not dialect.top.strings
     return [key for key, _ in typed] == [key for key, _ in untyped] and all(

@@ -16,7 +16,7 @@ from tplc.ir.nodes import TemplateIR, Verification
 from tplc.ir.write import write_message
 from tplc.verify.artifact import Artifact, load_artifact
 from tplc.verify.battery import Case, battery
-from tplc.verify.compare import as_case, as_told, difference
+from tplc.verify.compare import as_case, difference, same_untyped
 from tplc.verify.conversation import fitting_tools
 
 
@@ -50,7 +50,7 @@ def _passes(ir: TemplateIR, parser: Artifact, case: Case, text: str, failures: l
     if found is None:
         return True
     other = as_case(case.title, message)
-    if other is not None and as_told(ir, case, other):
+    if other is not None and same_untyped(ir, case, other):
         return True
     failures.append(f"{case.title}: {found}; written {json.dumps(text, ensure_ascii=False)[:400]}")
     return False

@@ -117,6 +117,6 @@ class _Stream:
         """The dictionary has to say what the events told."""
         found = {name: message.get(key) or "" for key, name in self._names.items()}
         calls = [call["function"]["name"] for call in message.get("tool_calls") or ()]
-        told = [call["function"]["name"] for call in self._calls]
-        if calls != told or (found != self._texts and not self._events_only):
-            raise ValueError(f"the events tell {self._texts} and the calls {told}, the message {found} and {calls}")
+        names = [call["function"]["name"] for call in self._calls]
+        if calls != names or (found != self._texts and not self._events_only):
+            raise ValueError(f"the events tell {self._texts} and the calls {names}, the message {found} and {calls}")

@@ -19,8 +19,8 @@ from tplc.ir.nodes import Ambiguity, CallId, Json, TemplateIR, Verification
 from tplc.render import Renderer
 from tplc.verify.artifact import Artifact, load_artifact
 from tplc.verify.battery import SHAPES, Case, Shape, battery, random_cases
-from tplc.verify.causes import Tried, told
-from tplc.verify.compare import ID, Difference, as_case, as_message, as_told, difference, fits
+from tplc.verify.causes import Tried, explained
+from tplc.verify.compare import ID, Difference, as_case, as_message, difference, fits, same_untyped
 from tplc.verify.conversation import fitting_tools
 from tplc.verify.cut import TurnFrame
 from tplc.verify.shown import Context, Shown, Stage, shown, silence, summary, usual_settings
@@ -130,7 +130,7 @@ def try_messages(
     tally.failures += trip.too_little() if not tally.failures else ()
     reasons: tuple[str, ...] = ()
     if tally.failures:
-        reasons = told(ir, tally.tried) or told(ir, tally.later) or (f"cause: {tally.failures[0]}",)
+        reasons = explained(ir, tally.tried) or explained(ir, tally.later) or (f"cause: {tally.failures[0]}",)
     if not tally.messages:
         reasons = (f"cause: {trip.silence or 'no conversation shows an answer'}",)
     result = Verification(
@@ -376,7 +376,7 @@ class _RoundTrip:
         if found is None:
             return None
         other = as_case(case.title, message)
-        if other is not None and as_told(self.ir, case, other):
+        if other is not None and same_untyped(self.ir, case, other):
             return None
         if self.expectations.untyped:
             self.expectations.shown.setdefault(self.expectations.untyped, Excused(case, feed.text, str(found)))

@@ -25,7 +25,7 @@ _ASKED = (
     "Where could I look for",
     "Let us go on with",
 )
-_SAID = (
+_STATEMENTS = (
     "is on the second page",
     "was closed in winter",
     "has not changed since then",
@@ -37,7 +37,7 @@ _SAID = (
     "stands next to the station",
     "opens early in the morning",
 )
-_TOLD = (
+_INSTRUCTIONS = (
     "You are a friendly guide.",
     "Answer in short sentences.",
     "You work in a library.",
@@ -87,17 +87,17 @@ def words_of(sha256: str, seed: int, source: str) -> Words:
         if word not in known and word not in found:
             found.append(word)
     calls = tuple((found[at], found[at + 1], found[at + 2]) for at in range(5, len(found), 3))
-    asked, said, more = rng.choice(_ASKED), *rng.sample(_SAID, 2)
+    asked, statement, more = rng.choice(_ASKED), *rng.sample(_STATEMENTS, 2)
     return Words(
         question=found[0],
         next_question=found[1],
         result=found[2],
-        system=rng.choice(_TOLD),
+        system=rng.choice(_INSTRUCTIONS),
         reasoning=found[3],
         content=found[4],
         calls=calls,
         before_question=f"{asked} ",
-        behind_next=f" {said}",
+        behind_next=f" {statement}",
         behind_result=f" {more}",
     )
 

@@ -1840,8 +1840,8 @@ class StreamParser(QuotedPairs):
     BETWEEN = Marks(next=("⟩", "⟨do ", "⟪stop⟫"))
     PAIR_OPENS = False
     FOLLOW = (
-        Pattern("\\s{0,16}(?:[^\\s=:,(){}\\[\\]]{1,64}\\s{0,16}\\ |⟩\\s{0,16}(?:⟪stop⟫|⟨do))"),
-        Pattern("\\s{0,16}(?:[^\\s=:,(){}\\[\\]]{1,64}\\s{0,16}\\ |⟩\\s{0,16}(?:⟪stop⟫|⟨do)|⟩\\s{0,16}\\Z|\\Z)"),
+        Pattern("\\s{0,16}(?:[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}\\ |⟩\\s{0,16}(?:⟪stop⟫|⟨do))"),
+        Pattern("\\s{0,16}(?:[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}\\ |⟩\\s{0,16}(?:⟪stop⟫|⟨do)|⟩\\s{0,16}\\Z|\\Z)"),
     )
     # after_call = (CALL_END)* ((NEXT_CALL_START | CALL_START) call | content)
     AFTER_CALL = Marks(

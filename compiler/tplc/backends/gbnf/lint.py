@@ -62,7 +62,7 @@ class _Lint:
         self._loops: list[tuple[int, _Node]] = []
         self._nullable: set[str] = set()
         if "\0" in text:
-            self._say("a NUL character")
+            self._problem("a NUL character")
         for number, line in enumerate(text.split("\n"), 1):
             self._line = number
             if line.strip() and not line.startswith("#"):
@@ -73,29 +73,29 @@ class _Lint:
         self._check_loops()
         self._check_left_recursion()
 
-    def _say(self, problem: str) -> None:
+    def _problem(self, problem: str) -> None:
         self.problems.append(f"line {self._line}: {problem}" if self._line else problem)
 
     def _rule(self, line: str) -> None:
         name, sign, body = line.partition(" ::= ")
         if not sign or line[0] in " |":
-            return self._say("a rule has to be one line: name ::= …")
+            return self._problem("a rule has to be one line: name ::= …")
         if not _NAME.match(name) or name == "start":
-            self._say(f'the name "{name}" is not portable')
+            self._problem(f'the name "{name}" is not portable')
         if name in self._names:
-            self._say(f'the rule "{name}" is defined again')
+            self._problem(f'the rule "{name}" is defined again')
         self._names[name] = self._line
         self._symbols.add(name)
         tokens: list[str] = _TOKEN.findall(body)
         if sum(map(len, tokens)) < len(body):
-            return self._say(f"not GBNF: {_unread(body)[:20]}")
+            return self._problem(f"not GBNF: {_unread(body)[:20]}")
         self._tokens = [token for token in tokens if token[0] != " "]
         # An end to look at.
         self._tokens.append("")
         self._at = 0
         self._rules[name] = self._alternatives(0).node
         if self._tokens[self._at]:
-            self._say("a parenthesis that was not opened")
+            self._problem("a parenthesis that was not opened")
 
     def _alternatives(self, depth: int) -> _Sized:
         first = self._sequence(depth)
@@ -127,7 +127,7 @@ class _Lint:
             if not nodes or nodes[-1] is not _TEXT:
                 nodes.append(more.node)
         if not count:
-            self._say('an empty alternative: write ""')
+            self._problem('an empty alternative: write ""')
         return _Sized(nodes[0] if len(nodes) == 1 else _Node("seq", tuple(nodes)), size, made)
 
     def _repeated(self, depth: int) -> _Sized:
@@ -148,14 +148,14 @@ class _Lint:
         if part.node is not _TEXT and (high is None or high > 1):
             self._loops.append((self._line, part.node))
         if high == 0:
-            self._say("a repetition of nothing: {0}")
+            self._problem("a repetition of nothing: {0}")
         if high is not None and high < low:
-            self._say(f"the bounds of a repetition are the wrong way round: {counts}")
+            self._problem(f"the bounds of a repetition are the wrong way round: {counts}")
         most = high or low or 1
         if most * part.size > LARGEST_PRODUCT:
-            self._say(f"a repetition of {most} times {part.size} symbols: at most {LARGEST_PRODUCT}")
+            self._problem(f"a repetition of {most} times {part.size} symbols: at most {LARGEST_PRODUCT}")
         if self._tokens[self._at][:1] in _COUNTS:
-            self._say("a repetition of a repetition without parentheses")
+            self._problem("a repetition of a repetition without parentheses")
         made = part.made + (1 if high is None else high - low)
         return _Sized(_Node("optional", (part.node,)) if low == 0 else part.node, part.size, made)
 
@@ -171,14 +171,14 @@ class _Lint:
         if sign == "[":
             inner = text[1:-1].removeprefix("^")
             if not inner or (inner.startswith(("^", "-")) and inner != "-"):
-                self._say(f"the class {text} is not portable")
+                self._problem(f"the class {text} is not portable")
             return _Sized(_TEXT, self._characters(inner, _SET_ESCAPE) + 1, 0)
         if sign == "(":
             if depth > _DEEPEST:
-                self._say(f"groups nested more than {_DEEPEST} deep")
+                self._problem(f"groups nested more than {_DEEPEST} deep")
             inside = self._alternatives(depth + 1)
             if self._tokens[self._at] != ")":
-                self._say("a parenthesis that is not closed")
+                self._problem("a parenthesis that is not closed")
             else:
                 self._at += 1
             # A group becomes a rule of its own, and is as large as the number of rules in it.
@@ -188,25 +188,25 @@ class _Lint:
             new = text not in self._symbols
             self._symbols.add(text)
             return _Sized(_Node("name", (), text), 1, int(new))
-        self._say(f"something to repeat is missing before {text}")
+        self._problem(f"something to repeat is missing before {text}")
         return _Sized(_EMPTY_TEXT, 0, 0)
 
     def _characters(self, text: str, allowed: re.Pattern[str]) -> int:
         """How many the literal or class has."""
         found = allowed.findall(text)
         if sum(map(len, found)) != len(text):
-            self._say(f"an escape that is not portable in: {text}")
+            self._problem(f"an escape that is not portable in: {text}")
         return len(found)
 
     def _check_names(self) -> None:
         if "root" not in self._names:
-            self._say('no rule "root"')
+            self._problem('no rule "root"')
         for name, line in self._used.items():
             if name not in self._names:
-                self._say(f'line {line}: the rule "{name}" is missing')
+                self._problem(f'line {line}: the rule "{name}" is missing')
         for name, line in self._names.items():
             if name != "root" and name not in self._used:
-                self._say(f'line {line}: the rule "{name}" is not used')
+                self._problem(f'line {line}: the rule "{name}" is not used')
 
     def _find_nullable(self) -> None:
         users: dict[str, list[str]] = {}
@@ -254,7 +254,7 @@ class _Lint:
                     del on_path[current]
                     done.add(current)
                 elif current in on_path:
-                    return self._say(f'the rule "{current}" begins with itself')
+                    return self._problem(f'the rule "{current}" begins with itself')
                 elif current not in done and current in self._rules:
                     on_path[current] = None
                     todo.append((current, True))

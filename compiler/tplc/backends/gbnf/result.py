@@ -38,7 +38,7 @@ class Grammar:
 
 
 def with_comments(grammar: Grammar) -> Grammar:
-    """The same with all but the rules said in comments at the head of the text, for who has only the file."""
+    """The same with all but the rules written in comments at the head of the text, for who has only the file."""
     if not grammar.text:
         return grammar
     lines = [

@@ -154,8 +154,8 @@ class _Arrangement:
         for place, run in enumerate(runs[1:], 1):
             choice = run[0]
             if isinstance(choice, Alt) and not self._is_regular(choice) and self._is_regular(runs[place - 1][0]):
-                before = [item for held in runs[: place - 1] for item in held]
-                behind = [item for held in runs[place + 1 :] for item in held]
+                before = [item for other in runs[: place - 1] for item in other]
+                behind = [item for other in runs[place + 1 :] for item in other]
                 ways = alt(*(seq(*runs[place - 1], item) for item in choice.items))
                 return seq(*before, ways, *behind)
         return None

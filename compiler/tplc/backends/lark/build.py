@@ -14,7 +14,7 @@ from tplc.backends.lark.free import with_free_text
 from tplc.backends.lark.json_schema import as_it_is
 from tplc.backends.lark.result import LarkGrammar, NoLark
 from tplc.backends.lark.spelling import LarkSpelling
-from tplc.backends.lark.tell_apart import SchemasMeet, told_apart
+from tplc.backends.lark.tell_apart import SchemasMeet, disambiguated
 from tplc.backends.lark.write import HEADER, write_lines
 from tplc.grammars.regular.expressions import NEVER, Expr, alt
 from tplc.grammars.regular.rules import ROOT
@@ -68,7 +68,7 @@ def _written(made: RequestRules, spelling: LarkSpelling, *, known: bool) -> Lark
     text = ""
     if finished:
         made.report_left_out(finished)
-        lines = write_lines(told_apart(ir.provenance.name, finished, spelling))
+        lines = write_lines(disambiguated(ir.provenance.name, finished, spelling))
         text = "".join(lines.values())
         made.check_size(text, {name: len(line) for name, line in lines.items()}, finished)
         made.check_exact()
@@ -98,9 +98,9 @@ def _check_openers(made: RequestRules, spelling: LarkSpelling) -> None:
     name, acceptor = made.ir.provenance.name, lower(made.ir)
     starts = [marker.text for marker in (*acceptor.reasoning_starts, *acceptor.content_starts)]
     others = (*starts, *acceptor.reasoning_ends, *acceptor.content_ends)
-    held = {token for marker in others for token in spelling.tokens_in(marker)}
+    used_tokens = {token for marker in others for token in spelling.tokens_in(marker)}
     for text in (text for takeover in made.fired for text in takeover.texts):
-        shared = sorted(held.intersection(spelling.tokens_in(text)))
+        shared = sorted(used_tokens.intersection(spelling.tokens_in(text)))
         cut = [token for token in spelling.tokens if any(text.endswith(token[:end]) for end in range(1, len(token)))]
         if shared or cut:
             feature = f"calls that begin with tokens which free text has too ({', '.join(shared or cut[:1])})"

@@ -38,8 +38,8 @@ class _Characters:
         if isinstance(expr, Lit):
             return Seq(tuple(lit(character) for character in expr.text)) if len(expr.text) > 1 else expr
         if isinstance(expr, Ref):
-            held = self._made.terminals.get(expr.name)
-            return expr if held is None else self._one_by_one(held)
+            terminal = self._made.terminals.get(expr.name)
+            return expr if terminal is None else self._one_by_one(terminal)
         if isinstance(expr, Seq):
             return Seq(tuple(map(self._one_by_one, expr.items)))
         if isinstance(expr, Alt):

@@ -31,7 +31,7 @@ def with_free_text(
     tokens = [spelling.token(text) for text in preserved if text in spelling.tokens and text not in opening]
     texts = _Texts(takeovers)
     free = rules.add("free", texts.free())
-    held = rep(seq(free, alt(*tokens)), 0, None) if tokens else seq()
+    leading = rep(seq(free, alt(*tokens)), 0, None) if tokens else seq()
     calls = alt(*ways)
     # What calls begin with is a token, and free text ends there; or it is text, with what stands before it.
     ended, begun = [], []
@@ -41,12 +41,12 @@ def with_free_text(
             if rest == NEVER:
                 continue
             if takeover.kind == "word" and spelling.before_token(text) is None:
-                begun.append(seq(held, rules.add("before", texts.through(text)), rest))
+                begun.append(seq(leading, rules.add("before", texts.through(text)), rest))
             elif takeover.kind == "word":
                 ended.append(seq(lit(text), rest))
             else:
-                begun.append(seq(held, rules.add("before", texts.before(takeover)), lit(text), rest))
-    prose = rules.add("prose", seq(held, free))
+                begun.append(seq(leading, rules.add("before", texts.before(takeover)), lit(text), rest))
+    prose = rules.add("prose", seq(leading, free))
     return alt(seq(prose, opt(alt(*ended))) if ended else prose, *begun)
 
 

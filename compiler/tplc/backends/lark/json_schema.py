@@ -48,26 +48,26 @@ def _taken(schema: Json, *, closed: bool, depth: int) -> dict[str, Json] | None:
     """The schema without remarks; None where a keyword of it is not known to mean the same."""
     if not isinstance(schema, dict) or depth > _DEEPEST:
         return None
-    said = {key: value for key, value in schema.items() if key not in _REMARKS}
-    if "enum" in said:
-        return _of_texts(said)
-    if said.keys() == {"anyOf"}:
-        return _one_of(said["anyOf"], closed=closed, depth=depth)
-    kind = said.pop("type", None)
-    if isinstance(kind, list) and not said:
+    keywords = {key: value for key, value in schema.items() if key not in _REMARKS}
+    if "enum" in keywords:
+        return _of_texts(keywords)
+    if keywords.keys() == {"anyOf"}:
+        return _one_of(keywords["anyOf"], closed=closed, depth=depth)
+    kind = keywords.pop("type", None)
+    if isinstance(kind, list) and not keywords:
         return _one_of([{"type": one} for one in kind], closed=closed, depth=depth)
-    if not isinstance(kind, str) or kind not in _OF_TYPE or not said.keys() <= _OF_TYPE[kind]:
+    if not isinstance(kind, str) or kind not in _OF_TYPE or not keywords.keys() <= _OF_TYPE[kind]:
         return None
-    if not all(_is_plain_number(key, said[key]) for key in said.keys() & _NUMBERS):
+    if not all(_is_plain_number(key, keywords[key]) for key in keywords.keys() & _NUMBERS):
         return None
     if kind == "array":
-        return _array(said, closed=closed, depth=depth)
-    return _object(said, closed=closed, depth=depth) if kind == "object" else {"type": kind, **said}
+        return _array(keywords, closed=closed, depth=depth)
+    return _object(keywords, closed=closed, depth=depth) if kind == "object" else {"type": kind, **keywords}
 
 
-def _of_texts(said: Mapping[str, Json]) -> dict[str, Json] | None:
-    values = said["enum"]
-    if said.keys() - {"enum", "type"} or said.get("type", "string") != "string" or not isinstance(values, list):
+def _of_texts(keywords: Mapping[str, Json]) -> dict[str, Json] | None:
+    values = keywords["enum"]
+    if keywords.keys() - {"enum", "type"} or keywords.get("type", "string") != "string" or not isinstance(values, list):
         return None
     texts = [value for value in values if isinstance(value, str) and value.isprintable()]
     return {"enum": list(texts)} if texts and len(texts) == len(values) else None
@@ -77,8 +77,8 @@ def _one_of(schemas: Json, *, closed: bool, depth: int) -> dict[str, Json] | Non
     if not isinstance(schemas, list) or not schemas:
         return None
     taken = [_taken(schema, closed=closed, depth=depth + 1) for schema in schemas]
-    held: list[Json] = [schema for schema in taken if schema is not None]
-    return {"anyOf": held} if len(held) == len(taken) else None
+    known: list[Json] = [schema for schema in taken if schema is not None]
+    return {"anyOf": known} if len(known) == len(taken) else None
 
 
 def _is_plain_number(key: str, value: Json) -> bool:
@@ -87,25 +87,25 @@ def _is_plain_number(key: str, value: Json) -> bool:
     return 0 <= value <= _MOST_COUNT if key in _COUNTS else abs(value) <= _LARGEST_NUMBER
 
 
-def _array(said: Mapping[str, Json], *, closed: bool, depth: int) -> dict[str, Json] | None:
-    items = _taken(said.get("items"), closed=closed, depth=depth + 1)
-    return None if items is None else {"type": "array", **said, "items": items}
+def _array(keywords: Mapping[str, Json], *, closed: bool, depth: int) -> dict[str, Json] | None:
+    items = _taken(keywords.get("items"), closed=closed, depth=depth + 1)
+    return None if items is None else {"type": "array", **keywords, "items": items}
 
 
-def _object(said: Mapping[str, Json], *, closed: bool, depth: int) -> dict[str, Json] | None:
-    properties, required = said.get("properties", {}), said.get("required", [])
-    others = said.get("additionalProperties", not closed)
+def _object(keywords: Mapping[str, Json], *, closed: bool, depth: int) -> dict[str, Json] | None:
+    properties, required = keywords.get("properties", {}), keywords.get("required", [])
+    others = keywords.get("additionalProperties", not closed)
     if not isinstance(properties, dict) or not isinstance(required, list) or not isinstance(others, bool):
         return None
-    if "properties" not in said and "additionalProperties" not in said:
+    if "properties" not in keywords and "additionalProperties" not in keywords:
         others = True
     members = {name: _taken(member, closed=closed, depth=depth + 1) for name, member in properties.items()}
-    held = {name: member for name, member in members.items() if member is not None}
-    if len(held) < len(members) or not all(isinstance(name, str) and name in held for name in required):
+    known = {name: member for name, member in members.items() if member is not None}
+    if len(known) < len(members) or not all(isinstance(name, str) and name in known for name in required):
         return None
     return {
         "type": "object",
-        "properties": dict(held),
+        "properties": dict(known),
         "required": list(required),
         "additionalProperties": others,
     }

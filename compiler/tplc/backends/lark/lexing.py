@@ -155,13 +155,13 @@ class _Check:
         while changed:
             changed = False
             for place in self._places:
-                held = behind[id(place)]
+                reached = behind[id(place)]
                 new: list[_Position | None] = list(place.next)
                 for name in enders.get(id(place), ()):
                     new += returns[name]
                 for one in new:
-                    if id(one) not in held:
-                        held[id(one)] = one
+                    if id(one) not in reached:
+                        reached[id(one)] = one
                         changed = True
             for name, place in self._calls:
                 known = {id(one) for one in returns[name]}
@@ -204,7 +204,7 @@ class _Check:
             opened = codepoints.intersection(self._first_of(one.symbol), self._first_of(other.symbol))
             return one.symbol != other.symbol and bool(opened)
         following = codepoints.union(*(self._first_of(place.symbol) for place in behind[id(one)] if place))
-        if not following or self._told_apart(one.symbol, other.symbol):
+        if not following or self._openings_differ(one.symbol, other.symbol):
             return False
         return bool(codepoints.intersection(self._beyond(one.symbol, other.symbol), following))
 
@@ -239,7 +239,7 @@ class _Check:
         reached = next((place + 1 for place, (_, empty) in enumerate(parts) if not empty), len(parts))
         return codepoints.union(*(first for first, _ in parts[:reached])), all(empty for _, empty in parts)
 
-    def _told_apart(self, one: Expr, other: Expr) -> bool:
+    def _openings_differ(self, one: Expr, other: Expr) -> bool:
         """Whether the texts that they begin with differ: that is quickly told, and true of most."""
         first, second = self._opening(one), self._opening(other)
         return not first.startswith(second) and not second.startswith(first)
@@ -257,7 +257,7 @@ class _Check:
             return one == other
         key = (one, other)
         if key not in self._shared:
-            apart = self._told_apart(one, other)
+            apart = self._openings_differ(one, other)
             self._shared[key] = not apart and _overlap(self._automaton(one), self._automaton(other))
         return self._shared[key]
 

@@ -54,9 +54,9 @@ class LarkSpelling:
         return rules.add(hint, Spelled(texts, minimal(through([stop], forbidden))))
 
     def without(self, rules: Rules, hint: str, forbidden: tuple[str, ...], end: str = "") -> Expr:
-        held = [text for text in dict.fromkeys(forbidden) if text]
-        texts = but_not(f"/{ANY}{text_regex(end)}/", [f".*{text_regex(text)}.*" for text in held])
-        automaton = without(held)
+        excluded = [text for text in dict.fromkeys(forbidden) if text]
+        texts = but_not(f"/{ANY}{text_regex(end)}/", [f".*{text_regex(text)}.*" for text in excluded])
+        automaton = without(excluded)
         if end:
             automaton = both(automaton, from_expr(seq(rep(ANY_CHARACTER, 0, None), lit(end))))
         return rules.add(hint, Spelled(texts, minimal(automaton)))

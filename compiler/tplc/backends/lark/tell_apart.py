@@ -31,7 +31,7 @@ class SchemasMeet(Exception):
     """Two schemas may begin at the same place, where only our own rules can be told apart."""
 
 
-def told_apart(name: str, finished: Mapping[str, Expr], spelling: LarkSpelling) -> Arranged:
+def disambiguated(name: str, finished: Mapping[str, Expr], spelling: LarkSpelling) -> Arranged:
     """The rules as terminals and what is left to rules.  Raises SchemasMeet, and NoLark for what cannot be told."""
     bodies = without_spare_space({rule: rewritten(body, spelling.in_tokens) for rule, body in finished.items()})
     found: PairList = []
@@ -55,7 +55,7 @@ def told_apart(name: str, finished: Mapping[str, Expr], spelling: LarkSpelling) 
 
 
 def _larger(bodies: Bodies, made: Arranged, apart: set[Expr]) -> Bodies:
-    """The rules with more in one terminal where something is not told apart; the same where there is no more."""
+    """The rules with more in one terminal where something is ambiguous; the same where there is no more."""
     more = _inlined(bodies, _rules_with(apart, made))
     if more != bodies:
         return more
@@ -85,8 +85,8 @@ def _in_pairs(found: PairList) -> set[Expr]:
 
 def _rules_with(apart: set[Expr], made: Arranged) -> set[str]:
     """The rules that name these terminals, and those that stand beside them."""
-    held = {name for name, body in made.rules.items() if any(node in apart for node in walk(body))}
-    return {rule for name in held for rule in (name, *names(made.rules[name])) if rule in made.rules and rule != ROOT}
+    naming = {name for name, body in made.rules.items() if any(node in apart for node in walk(body))}
+    return {rule for name in naming for rule in (name, *names(made.rules[name])) if rule in made.rules and rule != ROOT}
 
 
 def _inlined(bodies: Bodies, wanted: set[str]) -> Bodies:

@@ -96,7 +96,7 @@ def _id_is_first(calls: CallForm) -> bool:
 def _cut(facts: Facts, opener: str) -> str:
     """From the opener on; an object that is no call before a closer is text, which is looked for once it is read."""
     calls, whole = facts.calls, sequence(opener, _rest(facts))
-    closers = [marker_core(text) for text in calls.told_closers] if calls.fields else []
+    closers = [marker_core(text) for text in calls.distinctive_closers] if calls.fields else []
     if not closers:
         return whole
     return sequence(f"&({whole})", "&" + leaf(f"(?:(?!{either(closers)}).)*+" + END), whole)

@@ -151,12 +151,12 @@ def share() -> Embedded:
     """All of the runtime, for the file that parsers share."""
     definitions = [definition for file in (*FILES, _SHARED_ONLY) for definition in _definitions(file)]
     texts = ["\n".join(line for part in definition.parts for line in part.lines) for definition in definitions]
-    told = list(zip(definitions, texts, strict=True))
+    written = list(zip(definitions, texts, strict=True))
     return Embedded(
         imports=tuple(sorted({pair for definition in definitions for _, pair in definition.imports})),
         type_imports=tuple(sorted({pair for definition in definitions for _, pair in definition.type_imports})),
-        types=_spaced([text for definition, text in told if definition.only_types]),
-        text=_joined([text for definition, text in told if not definition.only_types]),
+        types=_spaced([text for definition, text in written if definition.only_types]),
+        text=_joined([text for definition, text in written if not definition.only_types]),
     )
 
 

@@ -45,8 +45,8 @@ def emit(
         embedded = embed(own, bases)
         imports = _imports(embedded)
         parser = [line for line in parser if line.removesuffix(" = True").strip() not in embedded.unasked]
-        told = "# The runtime, as far as this format reaches it; what is the format's own goes on after it."
-        embedding, checked = ["", told, "", embedded.text], []
+        heading = "# The runtime, as far as this format reaches it; what is the format's own goes on after it."
+        embedding, checked = ["", heading, "", embedded.text], []
     else:
         imports, embedding = _imports_of_runtime(own, runtime), []
         checked = ["require_runtime(TPLC_VERSION, __name__)"]
@@ -124,8 +124,8 @@ def _docstring(ir: TemplateIR, facts: Acceptor) -> list[str]:
     name = literal(ir.provenance.name)[1:-1]
     parts = [*["reasoning"] * bool(facts.reasoning_ends), "content", *["tool calls"] * (facts.calls is not None)]
     of = " and ".join([part for part in (", ".join(parts[:-1]), parts[-1]) if part])
-    told = f"What a model answers whose chat template is {name}: a message with {of}."
-    lines = [told, "", *_grammar(facts)]
+    summary = f"What a model answers whose chat template is {name}: a message with {of}."
+    lines = [summary, "", *_grammar(facts)]
     return ['"""' + "\n".join(lines).replace('"""', r"\"\"\""), '"""', ""]
 
 

@@ -273,7 +273,7 @@ def _of_objects(calls: CallForm) -> list[str]:
         *assignment("FIELDS: ClassVar[Mapping[tuple[str, ...], str]]", fields, INDENT),
         f"    OPENED = {literal(calls.object_open)}",
     ]
-    lines += [f"    CLOSERS = {texts(calls.told_closers)}"] if calls.told_closers else []
+    lines += [f"    CLOSERS = {texts(calls.distinctive_closers)}"] if calls.distinctive_closers else []
     if calls.object_head:
         lines += assignment("HEAD", called("Pattern", [literal(calls.object_head[0])]), INDENT)
         lines.append(f"    TO_ARGUMENTS = {literal(calls.object_head[1])}")

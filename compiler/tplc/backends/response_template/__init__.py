@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from tplc.backends.response_template.calls import CallField, CannotSay, call_field
+from tplc.backends.response_template.calls import CallField, CannotExpress, call_field
 from tplc.backends.response_template.limits import Limit, ids_are_lost
 from tplc.backends.response_template.patterns import any_of, ends, escaped, marker, markers, turn_ends
 from tplc.ir.nodes import Json, TemplateIR
@@ -83,7 +83,7 @@ def _reasoning(acceptor: Acceptor, calls: CallField | None, *, servers: bool) ->
 
 
 def _content(acceptor: Acceptor, calls: CallField | None, *, servers: bool) -> dict[str, Json]:
-    """All text outside the other parts.  What it is said to close at are markers that mean nothing more there."""
+    """All text outside the other parts.  What it is set to close at are markers that mean nothing more there."""
     placed = (*acceptor.content_starts, *acceptor.strays)
     anywhere = [marker.text for marker in placed if marker.where == "anywhere"]
     dropped = [*anywhere, *acceptor.content_ends, *acceptor.headers]
@@ -128,4 +128,4 @@ def _tool_calls(calls: CallField) -> dict[str, Json]:
     return found
 
 
-__all__ = ["PROFILES", "CannotSay", "Profile", "ResponseTemplate", "response_template"]
+__all__ = ["PROFILES", "CannotExpress", "Profile", "ResponseTemplate", "response_template"]

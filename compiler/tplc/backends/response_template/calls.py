@@ -31,7 +31,7 @@ _KEY = rf"[^\s=:,(){{}}\[\]\"']{{1,{_LONGEST}}}"
 _LINE_START = r"(?:\A|(?<=\n))"
 
 
-class CannotSay(TplcError):
+class CannotExpress(TplcError):
     """A format that a target has no words for at all: the feature, and a message that shows it."""
 
     def __init__(self, name: str, target: str, feature: str, example: str = "") -> None:
@@ -91,10 +91,10 @@ class _Calls:
             raise self.cannot("the name of a call comes after its arguments")
         return self.pairs(self.form.pairs) if self.form.pairs is not None else self.arguments()
 
-    def cannot(self, feature: str) -> CannotSay:
+    def cannot(self, feature: str) -> CannotExpress:
         plain = {"function": {"name": "look", "arguments": "{}"}}
         shown = json.dumps(write_message(self.ir, {"tool_calls": [plain]}), ensure_ascii=False)
-        return CannotSay(self.ir.provenance.name, "response_template", feature, shown)
+        return CannotExpress(self.ir.provenance.name, "response_template", feature, shown)
 
     # Calls that are objects
 
@@ -267,7 +267,7 @@ class _Calls:
         pattern = ""
         named = False
         slots, shape = self.form.header, self.form.shape
-        held = shape.id_slots if self.composed() else ()
+        id_slots = shape.id_slots if self.composed() else ()
         for i, slot in enumerate(slots):
             inner = _slot_class(slot)
             if slot.kind == "index":
@@ -279,12 +279,12 @@ class _Calls:
             else:
                 part = inner
             suffixes = slot.suffixes
-            if held and slot.kind == held[0]:
+            if id_slots and slot.kind == id_slots[0]:
                 part = f"(?P<id>{escaped(shape.id_prefix)}{part}"
-            if held and slot.kind == held[-1]:
+            if id_slots and slot.kind == id_slots[-1]:
                 part = f"{part}{escaped(shape.id_suffix)})"
                 suffixes = tuple(suffix.removeprefix(shape.id_suffix) for suffix in suffixes)
-            if held and i + 1 < len(slots) and slots[i + 1].kind == held[0]:
+            if id_slots and i + 1 < len(slots) and slots[i + 1].kind == id_slots[0]:
                 suffixes = tuple(suffix.removesuffix(shape.id_prefix) for suffix in suffixes)
             if self.form.fields and i == len(slots) - 1:  # the object begins there
                 suffixes = tuple(suffix.removesuffix(self.form.object_open) for suffix in suffixes)
@@ -294,13 +294,13 @@ class _Calls:
     def composed(self) -> bool:
         """An id that is made of the name and the index, all of them before the arguments."""
         kinds = {slot.kind for slot in self.form.header}
-        held = self.form.shape.id_slots
-        return self.ids and bool(held) and "id" not in held and kinds.issuperset(held)
+        id_slots = self.form.shape.id_slots
+        return self.ids and bool(id_slots) and "id" not in id_slots and kinds.issuperset(id_slots)
 
     def id_prefix(self) -> str:
         """The beginning of an id that the text before the first slot ends with."""
-        held = self.form.shape.id_slots if self.composed() else ()
-        return self.form.shape.id_prefix if held and self.form.header[0].kind == held[0] else ""
+        id_slots = self.form.shape.id_slots if self.composed() else ()
+        return self.form.shape.id_prefix if id_slots and self.form.header[0].kind == id_slots[0] else ""
 
     def header_id(self) -> str:
         kinds = {slot.kind for slot in self.form.header}

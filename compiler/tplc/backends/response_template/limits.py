@@ -71,9 +71,9 @@ def of_object(style: ValueStyle) -> Iterator[Limit]:
     """Of arguments that are one object in a style which is not JSON."""
     words = foreign_words(style)
     if words:
-        told = ", ".join(f"{word} for {meaning}" for meaning, word in words.items())
+        listed = ", ".join(f"{word} for {meaning}" for meaning, word in words.items())
         yield Limit(
-            f"words of the dialect: {told}",
+            f"words of the dialect: {listed}",
             "the parser knows those of JSON only",
             lambda message: any(has_literal(arguments, words) for _, arguments in calls_of(message)),
         )
@@ -98,9 +98,9 @@ def of_pairs(tools: Tools) -> Iterator[Limit]:
     known = {"true": ("true",), "false": ("false",), "null": ("null", "none")}
     odd = {meaning: word for meaning, word in words.items() if word.lower() not in known[meaning]}
     if odd:
-        told = ", ".join(f"{word} for {meaning}" for meaning, word in odd.items())
+        listed = ", ".join(f"{word} for {meaning}" for meaning, word in odd.items())
         yield Limit(
-            f"words of the dialect: {told}",
+            f"words of the dialect: {listed}",
             "only the usual words are made into values",
             lambda message: any(has_literal(value, odd) for value in _values(message)),
         )

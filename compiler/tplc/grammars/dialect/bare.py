@@ -61,9 +61,9 @@ def text_before(following: Following, around: Around) -> Automaton:
         return True
 
     def edges(states: frozenset[int]) -> Iterable[tuple[Ranges, frozenset[int]]]:
-        held = states | {0}
-        for ranges in _parts(edge for state in held for edge, _ in ending.edges[state]):
-            to = step(held, ranges[0][0])
+        reached = states | {0}
+        for ranges in _parts(edge for state in reached for edge, _ in ending.edges[state]):
+            to = step(reached, ranges[0][0])
             if not to & ending.accepting:
                 yield ranges, to
 
@@ -83,7 +83,9 @@ def _ending(following: Following, keys: tuple[str, ...] | None) -> Expr:
     """All that a parser takes for the end of a value, and more: white space and keys of any length."""
     key = rep(_WORD, 1, None) if keys is None else alt(*(lit(key) for key in keys))
     pair = _spelled(following.pair, key)
-    call = [_spelled(following.next_call, rep(_WORD, 1, None))] if following.next_call else []
+    name = rep(_WORD, 1, None)
+    call = [_spelled(following.next_call, name)] if following.next_call else []
+    call += [_spelled((*following.next_call[:-1], text), name) for text in following.next_empty]
     pieces = [lit(piece) for piece in following.closer]
     # Of a closer's pieces all but the first may be missing.
     end = [*pieces[:1], *(opt(seq(_SPACE, piece)) for piece in pieces[1:]), _SPACE if pieces else EMPTY]

@@ -190,35 +190,35 @@ class Items:
     high: int | None
 
 
-def items(rules: Rules, hint: str, held: Items) -> Expr:
-    possible = next((index for index, expr in enumerate(held.prefix) if expr == NEVER), None)
-    high = held.high
+def items(rules: Rules, hint: str, array: Items) -> Expr:
+    possible = next((index for index, expr in enumerate(array.prefix) if expr == NEVER), None)
+    high = array.high
     if possible is not None:
         high = possible if high is None else min(high, possible)
-    elif held.rest == NEVER:
-        high = len(held.prefix) if high is None else min(high, len(held.prefix))
-    if high is not None and high < held.low:
+    elif array.rest == NEVER:
+        high = len(array.prefix) if high is None else min(high, len(array.prefix))
+    if high is not None and high < array.low:
         return NEVER
-    prefix = held.prefix[:high]
-    tail = _repeated(held, len(prefix), high)
+    prefix = array.prefix[:high]
+    tail = _repeated(array, len(prefix), high)
     for index in range(len(prefix) - 1, 0, -1):
-        whole = seq(held.separator, prefix[index], tail)
-        tail = whole if index < held.low else opt(whole)
+        whole = seq(array.separator, prefix[index], tail)
+        tail = whole if index < array.low else opt(whole)
         if index % 6 == 0:
             tail = rules.add(f"{hint}-rest", tail)
     if not prefix:
         return tail
     whole = seq(prefix[0], tail)
-    return whole if held.low else opt(whole)
+    return whole if array.low else opt(whole)
 
 
-def _repeated(held: Items, before: int, high: int | None) -> Expr:
-    low = max(held.low - before, 0)
+def _repeated(array: Items, before: int, high: int | None) -> Expr:
+    low = max(array.low - before, 0)
     most = None if high is None else high - before
     if most == 0:
         return EMPTY
-    following = seq(held.separator, held.rest)
+    following = seq(array.separator, array.rest)
     if before:
         return rep(following, low, most)
-    first = seq(held.rest, rep(following, max(low - 1, 0), None if most is None else most - 1))
+    first = seq(array.rest, rep(following, max(low - 1, 0), None if most is None else most - 1))
     return first if low else opt(first)

@@ -351,9 +351,9 @@ class Values:
 
     def _key_styles(self, style: ValueStyle) -> tuple[StringStyle, ...]:
         # Among raw text a key is quoted as the strings in the object are.
-        held = style.strings or self._dialect.in_object.strings
-        if any(string.open == style.key_open for string in held):
-            return held
+        styles = style.strings or self._dialect.in_object.strings
+        if any(string.open == style.key_open for string in styles):
+            return styles
         return (StringStyle(style.key_open, style.key_close, "none"),)
 
     def _others(
@@ -374,25 +374,25 @@ class Values:
             texts = texts[:_MOST_PATTERNS]
         found = []
         for mask in range(1 << len(texts)):
-            held = [text for index, text in enumerate(texts) if mask >> index & 1]
-            if closed and not held:
+            matched = [text for index, text in enumerate(texts) if mask >> index & 1]
+            if closed and not matched:
                 continue
-            sub = self._region(shape, held)
+            sub = self._region(shape, matched)
             if self._reader.is_void(sub):
                 continue
-            patterns = tuple(NamePattern(text, text in held) for text in texts)
+            patterns = tuple(NamePattern(text, text in matched) for text in texts)
             key = self._other_key(StringShape(patterns=patterns, excluded=listed), shape.names, hint, key_styles)
             if key != NEVER:
                 found.append(write(key, sub))
         return alt(*found)
 
-    def _region(self, shape: ObjectShape, held: list[str]) -> Sub:
+    def _region(self, shape: ObjectShape, matched: list[str]) -> Sub:
         sub: Sub = ANYTHING
         for text, wanted in shape.patterns:
-            if text in held:
+            if text in matched:
                 sub = algebra.joined(sub, wanted)
         for others in shape.others:
-            if not any(text in held for text in others.patterns):
+            if not any(text in matched for text in others.patterns):
                 sub = algebra.joined(sub, others.sub)
         return sub
 
@@ -596,7 +596,7 @@ class Values:
             done = "a list or an object may hold what would end a value"
             self._report.looser("type", self._reader.path(sub), done)
         next_pair = (self._pairs.separator + self._pair_opening(), self._key_stop())
-        around = Around(next_pair, self._keys_told_apart(), self._call_closer, self._after_call)
+        around = Around(next_pair, self._only_keys(), self._call_closer, self._after_call)
         allowed = self._rules.kept(around, partial(text_before, self._pairs.following, around))
         for shape in shapes.strings:
             path = self._reader.path(sub)
@@ -610,7 +610,7 @@ class Values:
         assert self._pairs is not None
         return not self._dialect.top.strings and self._pairs.pair[-1] == Slot("value")
 
-    def _keys_told_apart(self) -> tuple[str, ...] | None:
+    def _only_keys(self) -> tuple[str, ...] | None:
         """The keys that a parser knows to be the only ones."""
         schema = self._reader.document.root.schema
         keys = keys_of(schema, schema)
@@ -636,7 +636,7 @@ class Values:
         """The types that a parser tries to read a value as, integers as numbers."""
         schema = self._reader.schema(sub)
         types = None if schema is None else types_of(schema, self._reader.document.root.schema)
-        stated = frozenset(held.type for held in self._dialect.types if held.word == word)
+        stated = frozenset(entry.type for entry in self._dialect.types if entry.word == word)
         if stated:
             types = (types or stated) & stated or stated
         if types is None:

@@ -53,9 +53,9 @@ def calls_of(
             report.looser("parameters", "#", "any object: it is written inside a text")
             calls.append(ToolRule(name, rules.add(f"{name}-arguments", _in_json_string(rules))))
             continue
-        said = None if whole is None or form.pairs is not None else whole(schema, ir.tools.dialect, reading)
-        if said is not None:
-            calls.append(ToolRule(name, rules.add(f"{name}-arguments", said)))
+        written = None if whole is None or form.pairs is not None else whole(schema, ir.tools.dialect, reading)
+        if written is not None:
+            calls.append(ToolRule(name, rules.add(f"{name}-arguments", written)))
             continue
         arguments = within(rules, name, most.get(name), partial(_arguments, values, reader, name, form, after_call))
         if arguments == NEVER:
@@ -91,9 +91,9 @@ def _first_name(form: CallForm) -> str:
 
 
 def response(rules: Rules, report: Report, schema: Json, reading: SchemaReading, whole: Whole | None = None) -> Expr:
-    said = None if whole is None else whole(schema, _JSON, reading)
-    if said is not None:
-        return rules.add("response", said)
+    written = None if whole is None else whole(schema, _JSON, reading)
+    if written is not None:
+        return rules.add("response", written)
     reader = SchemaReader(schema, report, formats=reading.formats)
     values = Values(rules, report, _JSON, reading)
     values.read(reader, "response")

@@ -262,5 +262,5 @@ def _not_object(shape: ObjectShape, opposite: Callable[[Sub], Sub], never: Sub) 
     if shape.high is not None:
         found.append(ObjectShape(low=shape.high + 1))
     # "Some other member is not as it must be" can't be said.
-    unsaid = shape.names != ANYTHING or any(sub != ANYTHING for _, sub in shape.patterns)
-    return found, not unsaid and all(others.sub == ANYTHING for others in shape.others)
+    inexpressible = shape.names != ANYTHING or any(sub != ANYTHING for _, sub in shape.patterns)
+    return found, not inexpressible and all(others.sub == ANYTHING for others in shape.others)

@@ -189,10 +189,10 @@ class Keywords:
 
     def _map(self, node: Subschema, keyword: str) -> dict[str, Json]:
         schema = cast("dict[str, Json]", node.schema)
-        held = schema.get(keyword, {})
-        if isinstance(held, dict):
-            return held
-        self._report.looser(keyword, node.path, f"left out: {shown(held)} is not an object")
+        members = schema.get(keyword, {})
+        if isinstance(members, dict):
+            return members
+        self._report.looser(keyword, node.path, f"left out: {shown(members)} is not an object")
         return {}
 
 

@@ -362,12 +362,12 @@ class SchemaReader:
 
     def _dependents(self, keyword: str, node: Subschema) -> list[Shapes]:
         schema = cast("dict[str, Json]", node.schema)
-        held = schema[keyword]
-        if not isinstance(held, dict):
-            self.report.looser(keyword, node.path, f"left out: {shown(held)} is not an object")
+        members = schema[keyword]
+        if not isinstance(members, dict):
+            self.report.looser(keyword, node.path, f"left out: {shown(members)} is not an object")
             return []
         found = []
-        for name, wanted in held.items():
+        for name, wanted in members.items():
             absent = replace(EVERYTHING, objects=(ObjectShape(properties=((name, self.never),)),))
             if isinstance(wanted, list):
                 names = tuple(item for item in wanted if isinstance(item, str))

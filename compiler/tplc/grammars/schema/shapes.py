@@ -119,7 +119,7 @@ NOTHING = Shapes()
 
 
 def types_of(shapes: Shapes) -> tuple[TypeName, ...]:
-    held = {
+    allowed = {
         "null": shapes.null,
         "boolean": bool(shapes.booleans),
         "number": bool(shapes.numbers),
@@ -127,7 +127,7 @@ def types_of(shapes: Shapes) -> tuple[TypeName, ...]:
         "array": bool(shapes.arrays),
         "object": bool(shapes.objects),
     }
-    return tuple(name for name in TYPE_NAMES if held[name])
+    return tuple(name for name in TYPE_NAMES if allowed[name])
 
 
 def only(shapes: Shapes, types: tuple[TypeName, ...]) -> Shapes:

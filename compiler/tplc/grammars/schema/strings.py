@@ -293,9 +293,9 @@ def _raw_through(rules: Rules, hint: str, texts: Language, stop: Stop, forbidden
 
 def _up_to_token(rules: Rules, hint: str, texts: Language, stop: Stop, forbidden: tuple[str, ...], before: str) -> Expr:
     """As above, where the stop has a token behind `before`: text ends there by itself, and may not spell the stop."""
-    held = (stop.core, *forbidden)
+    excluded = (stop.core, *forbidden)
     if texts == Free(0, None):
-        return seq(rules.spelling.without(rules, hint, held, before), lit(stop.text[len(before) :]))
+        return seq(rules.spelling.without(rules, hint, excluded, before), lit(stop.text[len(before) :]))
     if isinstance(texts, Texts):
         possible = tuple(text for text in texts.values if _ends_behind(text, stop, forbidden))
         return seq(_trie(rules, hint, possible, _AS_THEY_ARE), lit(stop.text))
@@ -303,7 +303,7 @@ def _up_to_token(rules: Rules, hint: str, texts: Language, stop: Stop, forbidden
         return _bounded(rules, hint, texts, stop, forbidden)
     whole: Expr | Automaton = rep(ANY_CHARACTER, texts.low, texts.high) if isinstance(texts, Free) else texts
     automaton = whole if isinstance(whole, Automaton) else from_expr(whole)
-    return seq(to_expr(rules, hint, both(automaton, minimal(without(held))), chars), lit(stop.text))
+    return seq(to_expr(rules, hint, both(automaton, minimal(without(excluded))), chars), lit(stop.text))
 
 
 def _ends_behind(text: str, stop: Stop, forbidden: tuple[str, ...]) -> bool:
@@ -384,8 +384,8 @@ def _then(automaton: Automaton, text: str) -> Automaton:
     rows = [*automaton.edges, *tail, ()]
 
     def edges(states: frozenset[int]) -> list[tuple[Ranges, frozenset[int]]]:
-        held = states | ({count} if states & automaton.accepting else set())
-        return _joined([edge for state in sorted(held) for edge in rows[state]])
+        reached = states | ({count} if states & automaton.accepting else set())
+        return _joined([edge for state in sorted(reached) for edge in rows[state]])
 
     return minimal(build(frozenset({0}), edges, lambda states: count + len(text) in states))
 

@@ -47,10 +47,10 @@ def plugin(ir: TemplateIR, server: Server, *, name: str, command: str = "") -> s
     if acceptor.calls is None and not acceptor.reasoning_ends:
         raise NothingToParse(ir.provenance.name, server)
     parser = generate(ir, command=command, whole=False)
-    told = "# What follows is the plug-in: the same for all formats, but for these names.\n\n"
+    heading = "# What follows is the plug-in: the same for all formats, but for these names.\n\n"
     return join(
         parser,
-        (told + _names(ir, acceptor, name), piece("answer"), piece(f"for_{server}"), f"IR = {_raw(dumps(ir))}"),
+        (heading + _names(ir, acceptor, name), piece("answer"), piece(f"for_{server}"), f"IR = {_raw(dumps(ir))}"),
         _usage(acceptor, server, name),
     )
 

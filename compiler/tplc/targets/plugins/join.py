@@ -40,15 +40,15 @@ def piece(name: str) -> ModuleText:
 
 
 def join(parser: str, parts: Sequence[ModuleText | str], usage: str) -> str:
-    """`usage` is said behind the first lines of the parser."""
+    """`usage` is written behind the first lines of the parser."""
     header, future, rest = parser.partition(_FUTURE)
     first, unformatted, docstring = header.partition(f"{UNFORMATTED}\n")
     imports, _, code = rest.lstrip("\n").partition("\n\n")
-    told = [f"# {line}".rstrip() for line in ["", *usage.splitlines()]]
+    comments = [f"# {line}".rstrip() for line in ["", *usage.splitlines()]]
     own = [pair for part in parts if isinstance(part, ModuleText) for pair in part.imports]
     codes = [part.code if isinstance(part, ModuleText) else part for part in parts]
     blocks = [
-        first + "\n".join(told) + "\n" + unformatted + docstring.rstrip("\n"),
+        first + "\n".join(comments) + "\n" + unformatted + docstring.rstrip("\n"),
         future.rstrip("\n"),
         *_import_blocks(imports.splitlines(), own),
         code.strip("\n"),
