@@ -665,7 +665,7 @@ class Machine(Copied):
         clear = mark is not None and not mark.longer  # nothing before its end can be undecided
         partial = stop if clear else marks.partial(buf, pos) if mark is None or not self._final else stop
         if self._final:
-            begun, partial = partial, stop
+            partial = stop
         found = mark is not None and mark.start < partial
         end = mark.start if mark is not None and found else partial
         blank = self._fresh and (end == pos or buf[pos:end].isspace())

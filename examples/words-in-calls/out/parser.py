@@ -1308,10 +1308,10 @@ class Machine(Copied):
             mark = self._counting(marks, mark)
         clear = mark is not None and not mark.longer  # nothing before its end can be undecided
         partial = stop if clear else marks.partial(buf, pos) if mark is None or not self._final else stop
+        if self._final and self._begins_call(partial):
+            stop = partial
         if self._final:
-            begun, partial = partial, stop
-            if self._begins_call(begun):
-                partial = begun
+            partial = stop
         found = mark is not None and mark.start < partial
         end = mark.start if mark is not None and found else partial
         blank = self._fresh and (end == pos or buf[pos:end].isspace())
