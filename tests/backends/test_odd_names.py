@@ -73,6 +73,12 @@ def test_names_that_hold_what_stands_before_the_number(called: str, known: bool)
         given.output(opened + identifier + end).expect(calls=[(called, {"q": 1}, identifier)])
 
 
+@pytest.mark.parametrize("called", ["f§with§g", "§with§", "f§with§", "f"])
+def test_names_that_hold_what_stands_before_the_arguments(called: str) -> None:
+    given = case("tagged-name-json").tools(tools(called, "q"))
+    given.output(f'§call§{called}§with§{{"q": 1}}§end§').expect(calls=[(called, {"q": 1})])
+
+
 def test_a_number_that_is_none() -> None:
     text = "<!calls!><!call!>tools.get:f<!args!>{}<!/call!><!call!>tools.b:1<!args!>{}<!/call!><!/calls!><!.!>"
     case("sectioned-ids").output(text).expect(calls=[("get", {}, "tools.get:f"), ("b", {}, "tools.b:1")])

@@ -6,8 +6,9 @@ from functools import cache
 
 import pytest
 
+from tests.backends.parsers import streamed
 from tests.fuzz.formats import Format
-from tests.peg.agreement import messages_agree, mutations_agree
+from tests.peg.agreement import engine_of, messages_agree, mutations_agree
 from tests.raw_lines import OWN, source_of
 from tplc.driver import generate, learn_format, open_renderer, verify_ir
 from tplc.verify.artifact import load_module
@@ -24,7 +25,26 @@ PREFIXES = """
 {%- for c in m.tool_calls or [] %}{{ '<<<<' ~ c.function.name ~ ' ' ~ c.function.arguments | tojson ~ '>>>>' }}
 {%- endfor %}{{ '<end>' }}{% endfor %}
 {%- if add_generation_prompt %}{{ '<assistant>' }}{% endif %}"""
+# Words at the beginning of lines say what comes: nothing but the line's end is between reasoning and a call.
+LINES = """
+{%- for m in messages %}{{ '[' ~ m.role ~ ']\n' }}
+{%- if m.reasoning_content %}{{ 'Thought: ' ~ m.reasoning_content ~ '\n' }}{% endif %}
+{%- if m.content %}{{ 'Answer: ' ~ m.content ~ '\n' }}{% endif %}
+{%- for c in m.tool_calls or [] %}
+{{- 'Action: ' ~ c.function.name ~ '\nInput: ' ~ c.function.arguments | tojson ~ '\n' }}
+{%- endfor %}{{ '[end]\n' }}{% endfor %}
+{%- if add_generation_prompt %}{{ '[assistant]\n' }}{% endif %}"""
+ID_FIRST = AFTER.replace(
+    "CALL",
+    "{{ '<|call:' ~ c.id ~ '|>' ~ c.function.name ~ '<|with|>' ~ c.function.arguments | tojson ~ '<|called|>' }}",
+).replace("<end>", "<|end|>")
+NAME_FIRST = AFTER.replace(
+    "CALL", """{{ '<call of="' ~ c.function.name ~ '">' ~ c.function.arguments | tojson ~ '</call>' }}"""
+).replace("<end>", "<|end|>")
 SOURCES = {
+    "name first": NAME_FIRST,
+    "lines": LINES,
+    "id first": ID_FIRST,
     # Content behind a line's end that belongs to the call.
     "line, then content": AFTER.replace(
         "CALL", "{{ '<call>' ~ c.function.name ~ ' ' ~ c.function.arguments | tojson ~ '</call>\\n' }}"
@@ -82,3 +102,40 @@ def test_messages_agree(name: str) -> None:
 @pytest.mark.parametrize("name", SOURCES)
 def test_mutations_agree(name: str) -> None:
     assert mutations_agree([form(name)], 100).unexplained == []
+
+
+LOOK = {"name": "look", "arguments": '{"days": 2}'}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "read"),
+    [
+        ("lines", 'Thought: Hm.\nAction: look\nInput: {"days": 2}\n[end]\n', ("Hm.", None, [LOOK])),
+        ("lines", 'Thought: Hm,\nAction: look\nInput: {"days": 2}', ("Hm,", None, [LOOK])),
+        ("lines", 'Thought: Hm.\nAnswer: So.\nAction: look\nInput: {"days": 2}\n[end]\n', ("Hm.", "So.", [LOOK])),
+        # Calls begin lines, and have their arguments.
+        ("lines", "Thought: An Action: look\nAnswer: So.\n[end]\n", ("An Action: look", "So.", [])),
+        ("lines", "Thought: One.\nAction: look at it\nand two.\nAnswer: So.\n[end]\n",
+         ("One.\nAction: look at it\nand two.", "So.", [])),
+        # The turn's end is in no id, though it ends as what opens an id does.
+        ("id first", "Write <|call: and a name.<|end|>\n", (None, "Write <|call: and a name.", [])),
+        ("id first", "Write <|call: and <|call:7|>look<|with|>{\"days\": 2}<|called|><|end|>",
+         (None, "Write <|call: and ", [LOOK])),
+        # A name that is no tool's has its arguments behind it, or the end of the call.
+        ("name first", 'Write <call of="NAME">ARGS</call> then.<|end|>',
+         (None, 'Write <call of="NAME">ARGS</call> then.', [])),
+        ("name first", 'So: <call of="it">\n\n<call of="look">{"days": 2}</call><|end|>',
+         (None, 'So: <call of="it">\n\n', [LOOK])),
+        ("name first", '<call of="see"></call>So.<|end|>', (None, "So.", [{"name": "see", "arguments": "{}"}])),
+        ("name first", '<call of="see"><|end|>', (None, None, [{"name": "see", "arguments": "{}"}])),
+    ],
+)  # fmt: skip
+def test_what_is_read(name: str, text: str, read: tuple[str | None, str | None, list[dict[str, str]]]) -> None:
+    parser, tools = form(name).parser, [{"type": "function", "function": {"name": "look"}}]
+    for message in (
+        parser.parse(text, tools=tools),
+        streamed(parser, list(text), tools=tools),
+        engine_of(form(name)).read(text, tools=tools).message,
+    ):
+        calls = [call["function"] for call in message["tool_calls"]]
+        assert (message["reasoning_content"], message["content"], calls) == read

@@ -28,9 +28,18 @@ def calls_of(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
     form = _header_calls(ir, tolerated) if called is None else _object_calls(ir, called, tolerated)
     return replace(
         form,
+        in_reasoning=form.in_reasoning or ("line start" if _end_reasoning(ir) else None),
         breaks=breaks_of([*form.closers, *form.openers, *ir.turn.ends, ir.turn.header]),
         ends_turn=form.ends_turn and ir.content.with_calls != "after",
     )
+
+
+def _end_reasoning(ir: TemplateIR) -> bool:
+    """Whether the template writes calls behind reasoning that nothing but their line ends."""
+    ends = [
+        form.text for form in ir.forms if form.marker == "reasoning.end" and set(form.parts) == {"reasoning", "calls"}
+    ]
+    return any("\n" in end and not end.strip() for end in ends)
 
 
 def _object_calls(ir: TemplateIR, called: CallObject, tolerated: Tolerated) -> CallForm:

@@ -95,13 +95,14 @@ def call_section(facts: Facts, known: KnownTools) -> Section:
     opened = ["call_open", "gap"] if shape.opener.strip() else []
     closed = [closing(facts)]
     suffixes = [f"_for_{tool.rule}" for tool in known.tools]
-    general = sequence(*opened, *_body(shape, "", pairs=pairs), *closed)
+    general = sequence(*opened, *_body(shape, "", pairs=pairs, without=_no_arguments(facts)), *closed)
     if known:
         rules = [
             rule("call", *(f"call{suffix}" for suffix in suffixes), *([] if known.closed else ["call_for_others"]))
         ]
         rules += [
-            rule(f"call{suffix}", sequence(*opened, *_body(shape, suffix, pairs=pairs), *closed)) for suffix in suffixes
+            rule(f"call{suffix}", sequence(*opened, *_body(shape, suffix, pairs=pairs, without='""'), *closed))
+            for suffix in suffixes
         ]
         rules += [] if known.closed else [rule("call_for_others", general)]
     else:
@@ -114,8 +115,16 @@ def call_section(facts: Facts, known: KnownTools) -> Section:
     return Section("One call.", (*rules,))
 
 
-def _body(shape: CallShape, suffix: str, *, pairs: bool) -> list[str]:
-    """The slots of a call with the texts after them: name name_end arguments."""
+def _no_arguments(facts: Facts) -> str:
+    """What comes in place of the arguments of a call that is no tool's."""
+    ends = ["call_close", "section_close", "call_separator", "turn_end"]
+    present = (facts.call_close, facts.section_close, facts.separator, facts.turn_end)
+    named = [name for name, pattern in zip(ends, present, strict=True) if pattern]
+    return f"&(gap ({' / '.join(named)}))" if named else "cut"
+
+
+def _body(shape: CallShape, suffix: str, *, pairs: bool, without: str) -> list[str]:
+    """The slots of a call with the texts after them: name name_end arguments.  `without`: in place of an object."""
     items: list[str] = []
     kinds = [kind for kind, _ in shape.slots]
     for index, (kind, text) in enumerate(shape.slots):
@@ -125,9 +134,9 @@ def _body(shape: CallShape, suffix: str, *, pairs: bool) -> list[str]:
             items.append("id" + (suffix if "name" in shape.id_slots else ""))
             kind, text = shape.slots[index + len(shape.id_slots) - 1]
         elif kind == "arguments" and "name" not in kinds[index:]:
-            # With its name a call is one, whatever its arguments are.
+            # With the name of a tool a call is one, whatever its arguments are.
             later = [f"(gap arguments_end gap {other})?" for other in kinds[index + 1 :]]
-            return [*items, f"arguments{suffix}" if pairs else f'(gap arguments{suffix} / "")', *later]
+            return [*items, f"arguments{suffix}" if pairs else f"(gap arguments{suffix} / {without})", *later]
         else:
             items += ["gap"] if items else []
             items.append(f"{kind}{suffix}" if kind in ("name", "arguments") else kind)

@@ -249,7 +249,7 @@ def slot_cuts(
     """Each slot whole, with what ends it, and cut; `opened` is what the last ends with, the object's own."""
     rules = []
     for slot, name in zip(slots, _slot_names(slots), strict=True):
-        guard = f"(?!{breaks})" if breaks and slot.kind == "name" else ""
+        guard = f"(?!{breaks})" if breaks and slot.kind != "key" else ""
         left = opened if slot is slots[-1] else ""
         rules.append(rule(f"whole_{name}{place}", leaf(_whole_slot(slot, guard, left))))
         rules.append(rule(f"begun_{name}{place}", leaf(_begun_slot(slot, guard, known))))

@@ -38,6 +38,7 @@ def closing(facts: Facts) -> str:
 
 def slot_rules(facts: Facts, known: KnownTools) -> list[Rule]:
     rules: list[Rule] = []
+    breaks = breaks_pattern(facts.calls.breaks)
     for index, (kind, text) in enumerate(facts.calls.shape.slots):
         if kind == "arguments":
             rules += [rule("arguments_end", leaf(marker(text.strip())))] if text.strip() else []
@@ -46,11 +47,9 @@ def slot_rules(facts: Facts, known: KnownTools) -> list[Rule]:
         if kind == "name" and text.strip() and facts.calls.shape.slots[index + 1 : index + 2]:
             stop = before_counter(stop, slot_stop(index + 1, facts), index + 1, facts)
         if kind == "name":
-            rules += name_rules(
-                stop, start, known, breaks_pattern(facts.calls.breaks), bare=facts.bare or facts.calls.faint
-            )
+            rules += name_rules(stop, start, known, breaks, bare=facts.bare or facts.calls.faint)
         else:
-            rules.append(rule(kind, leaf(slot_pattern(stop, start))))
+            rules.append(rule(kind, leaf(slot_pattern(stop, start, breaks))))
         ends = [marker(each.lstrip()) for each in longest_first([text, *variants_after(kind, facts.calls)])]
         if text.strip():
             rules.append(

@@ -166,26 +166,31 @@ def reasoning_section(mode: ReasoningMode, facts: Facts) -> Section:
     over_lines = facts.over_lines if by_call else ""
     stops = [facts.reasoning_close, facts.turn_end, over_lines, *(facts.line_starts if by_call else [facts.unparsed])]
     stops += facts.begun_stops if by_call else []
-    at_call = "!call_line !trailing_for_opener" if by_call else f"!{leaf(facts.unparsed)}" if facts.unparsed else ""
+    # Calls that count where a line begins only have a rule of their own for that, which reads them.
+    line, calls = ("reasoning_end_for_calls", "&tool_calls") if facts.bare else ("call_line", AT_CALL)
+    cuts = [] if facts.bare else ["trailing_for_opener"]
+    at_call = " ".join(f"!{name}" for name in (line, *cuts)) if by_call else ""
+    at_call = at_call or (f"!{leaf(facts.unparsed)}" if facts.unparsed else "")
     text = sequence("!reasoning_close", "!turn_end" if facts.turn_end else "", at_call, leaf(up_to(stops)))
     ends = [
         "reasoning_close",
         *(["&turn_end"] if facts.turn_end else []),
-        *(["call_line", "&trailing_for_opener"] if by_call else []),
+        *([line, *(f"&{name}" for name in cuts)] if by_call else []),
     ]
     ends += [*([f"&{leaf(facts.unparsed)}"] if facts.unparsed else []), "cut"]
     rules = [
-        rule("reasoning", *_reasoning(ends, AT_CALL if by_call else facts.unparsed_first)),
+        rule("reasoning", *_reasoning(ends, calls if by_call else facts.unparsed_first)),
         rule("reasoning_open", leaf(facts.reasoning_open)),
         rule("reasoning_text", text),
         rule("reasoning_close", leaf(facts.reasoning_close)),
     ]
     if by_call:
         ahead = [facts.own_line if facts.call_lead else "", over_lines]
-        whole = [f"&{leaf(pattern)} {AT_CALL}" for pattern in ahead if pattern]
-        rules.append(rule("call_line", *whole, f"line_start reasoning_text_for_indent {AT_CALL}"))
+        whole = [f"&{leaf(pattern)} {calls}" for pattern in ahead if pattern]
+        rules.append(rule(line, *whole, f"line_start reasoning_text_for_indent {calls}"))
         rules.append(rule("reasoning_text_for_indent", leaf(INDENT)))
-        rules.append(rule("line_start", leaf(r"(?<![^\n])")))
+        if not facts.bare:
+            rules.append(rule("line_start", leaf(r"(?<![^\n])")))
     return Section(f"Reasoning{_FORM[mode]}.", (*rules,))
 
 
