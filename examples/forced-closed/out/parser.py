@@ -1499,10 +1499,10 @@ class Machine(Copied):
         until = min(end, pos + NAME_LIMIT)
         stop = min((at for ch in stops if (at := buf.find(ch, pos + known, until)) >= 0), default=-1)
         end = stop if stop >= 0 else end
-        broken = self.BREAKS.find(buf, pos, stop=pos + NAME_LIMIT) if slot == "name" else None
+        broken = self.BREAKS.find(buf, pos, stop=pos + NAME_LIMIT) if slot != "key" else None
         if broken is not None and broken.start < end:
             return None, slot
-        if slot == "name" and not self._final and self.BREAKS.partial(buf, pos) < end:
+        if slot != "key" and not self._final and self.BREAKS.partial(buf, pos) < end:
             return None, "more"
         if stop >= 0:
             return Mark("next", stop, stop, "", ""), ""

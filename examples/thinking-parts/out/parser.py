@@ -277,6 +277,10 @@ def lead_in(text: str, lead: str) -> int:
     return next((n for n in range(min(len(text), len(lead)), 0, -1) if text.endswith(lead[-n:])), 0)
 
 
+MOST_VARIANTS = 4096  # a schema with more to look at says nothing
+NULL = {"type": "null"}
+
+
 class Parameters(dict):  # type: ignore[type-arg]
     """The schema of each tool's parameters, by the tool's name; parsers take it in place of the tools."""
 
@@ -290,6 +294,42 @@ def parameters_of(tools: object) -> Parameters:
         if isinstance(function, dict) and isinstance(function.get("name"), str):
             found[function["name"]] = function.get("parameters", function.get("input_schema"))
     return found
+
+
+def variants(schema: object, root: object) -> list[dict[str, Any]]:
+    """The schemas a value may have: unions and references opened, each once.  Too many say nothing."""
+    found: list[dict[str, Any]] = []
+    waiting, seen = [(schema, 0)], set()
+    for _ in range(MOST_VARIANTS):
+        if not waiting:
+            return found
+        one, depth = waiting.pop()
+        if not isinstance(one, dict) or depth > 8 or id(one) in seen:
+            continue
+        seen.add(id(one))
+        if isinstance(one.get("$ref"), str):
+            waiting.append((_target(one["$ref"], root), depth + 1))
+            continue
+        unions = [one[union] for union in ("anyOf", "oneOf", "allOf") if isinstance(one.get(union), list)]
+        if not unions or "type" in one:
+            found.append(one)
+        else:
+            members = [*unions[0][:64], *[NULL] * (one.get("nullable") is True)]
+            waiting += [(member, depth + 1) for member in members[::-1]]
+    return [{}]
+
+
+def _target(reference: str, root: object) -> object:
+    target = root
+    for step in reference.split("/")[1:]:
+        target = target.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(target, dict) else None
+    return target
+
+
+def properties_of(schema: object) -> list[str]:
+    """The keys that a schema names, whatever else it allows."""
+    named = (variant.get("properties") for variant in variants(schema, schema))
+    return [key for properties in named if isinstance(properties, dict) for key in properties if isinstance(key, str)]
 
 
 NUMBER = Pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
@@ -894,6 +934,7 @@ ONE_WORD = Pattern(r"[\w.:/-]+")
 NAME_LIMIT = 512  # a longer name is no name
 PENDING_LIMIT = 1024  # more than this much pending text is looked at again only when it has doubled
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
+MOST_ODD = 64  # of names that hold what ends names, so many are looked for
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 NO_MARK = Mark("", 0, 0, "", "")
 
@@ -933,6 +974,7 @@ class Machine(Copied):
     _reader: Reader | None = None  # and what reads one
     _written = ""  # what the arguments begin with
     ENDS_TURN: ClassVar[bool] = False  # a call's closer may be what ends the turn, so that it may be cut off
+    _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that hold what ends others
 
     def __init__(
         self,
@@ -1246,12 +1288,19 @@ class Machine(Copied):
         values, end, expected = self._slots(self._pos + self._skip, self.HEADER)
         if expected == "more":
             return False
+        if not expected and values["name"] not in self._tools:
+            expected = self._lack_of_arguments(end)
+            if expected == "more":
+                return False
         if expected:
             return self._no_call(expected)
         self._pos = end
         self._open_call(values["name"], self.CALL_ID.format_map(values) if self.CALL_ID else None)
         self._begin_arguments()
         return True
+
+    def _lack_of_arguments(self, pos: int) -> str:
+        raise NotImplementedError
 
     def _after_call(self) -> bool:
         # after_call = (CALL_END | CALL_SEPARATOR)* ((NEXT_CALL_START | CALL_START) call | content)
@@ -1463,6 +1512,10 @@ class Machine(Copied):
         for slot, ends, stops in slots:
             pos = next_char(buf, pos)
             known = 0
+            if self._tools:
+                known = self._known(slot, pos, ends)
+                if known < 0:
+                    return values, pos, "more"
             word = ends.word.match(buf, pos) if self.BREAKS.wordless and not (known or self._final) else None
             if word is not None and word.lastindex is None:
                 self._undecided, self._undecided_from = PLAIN_WORD.fullmatch, pos
@@ -1501,10 +1554,10 @@ class Machine(Copied):
         until = min(end, pos + NAME_LIMIT)
         stop = min((at for ch in stops if (at := buf.find(ch, pos + known, until)) >= 0), default=-1)
         end = stop if stop >= 0 else end
-        broken = self.BREAKS.find(buf, pos, stop=pos + NAME_LIMIT) if slot == "name" else None
+        broken = self.BREAKS.find(buf, pos, stop=pos + NAME_LIMIT) if slot != "key" else None
         if broken is not None and broken.start < end:
             return None, slot
-        if slot == "name" and not self._final and self.BREAKS.partial(buf, pos) < end:
+        if slot != "key" and not self._final and self.BREAKS.partial(buf, pos) < end:
             return None, "more"
         if stop >= 0:
             return Mark("next", stop, stop, "", ""), ""
@@ -1525,6 +1578,29 @@ class Machine(Copied):
         if mark.kind == "bare" and self._final and ends.partial(self._buf, pos) <= mark.start:
             return "end"  # the output ends in the text between
         return slot if mark.kind == "bare" and ONE_WORD.fullmatch(text) is None else ""
+
+    def _known(self, slot: str, pos: int, ends: Marks) -> int:
+        """The length of a name of the tools that stands here and holds what ends others; -1: more input is needed."""
+        buf, names = self._buf, self._odd_names(slot, ends)
+        for name in names:
+            at = next_char(buf, pos + len(name)) if buf.startswith(name, pos) else -1
+            if at >= 0 and ends.find(buf, at, anchored=True) is not None:
+                return len(name)
+            left = at == len(buf) or ends.begins(buf, at) != "" if at >= 0 else name.startswith(buf[pos:])
+            if left and not self._final:
+                return -1
+        return 0
+
+    def _odd_names(self, slot: str, ends: Marks) -> list[str]:
+        """Those of the tools, or of the parameters of the tool that is called: the longest first."""
+        of = self._out.calls[-1][0] if slot == "key" and self._out.calls else ""
+        self._odd = {} if self._odd is None else self._odd
+        if (slot, of) not in self._odd:
+            names = self._tools if slot == "name" else properties_of(self._tools.get(of)) if slot == "key" else ()
+            odd = [name for name in names if "\n" in name or ends.find(name, 0) is not None]
+            fit = (name for name in odd if name == name.strip() and 0 < len(name) < NAME_LIMIT)
+            self._odd[slot, of] = sorted(fit, key=len, reverse=True)[:MOST_ODD]
+        return self._odd[slot, of]
 
     def _try_call(self, kind: str) -> bool:
         """What comes (after _skip characters of opener) may be a call; if not, it is text of this kind."""
@@ -1578,9 +1654,27 @@ class Machine(Copied):
             self._cut("a call")
 
 
+# What may come in place of arguments: what ends the call, or all calls, or the turn.
+CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
+
+
 class Objects(Machine):
     def _begin_arguments(self) -> None:
         self._state = type(self)._arguments
+
+    def _lack_of_arguments(self, pos: int) -> str:
+        buf, start = self._buf, next_char(self._buf, pos)
+        if start == len(buf):
+            return "" if self._final else "more"
+        match = self.STYLES[0].token.match(buf, start)
+        if match is not None and self.STYLES[0].tokens.get(match.group(), "") in ("{", '"'):
+            return ""
+        mark = self.AFTER_CALL.find(buf, start, anchored=True)
+        if mark is not None and mark.kind in CLOSER_KINDS:
+            return ""
+        begins = match is None or (match.lastindex == 3 and buf[start:] in self.STYLES[0].begins)
+        begins = begins or self.AFTER_CALL.begins(buf, start) != ""
+        return "more" if begins and not self._final else "the arguments"
 
     def _arguments(self) -> bool:
         # arguments = object | string that holds an object
