@@ -78,6 +78,7 @@ class Machine(Copied):
     HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and signs that do
     NAME_SIGNS: ClassVar[Any] = None  # what is written in names for other signs
     CALL_ID: ClassVar[str] = ""  # an id that is made of slots: "{name}:{index}"
+    ONE_OBJECT: ClassVar[bool] = False  # are the arguments, which may be left out
     ONLY_TOOLS: ClassVar[bool] = False  # calls look like text, so that only a tool's name makes one,
     FAINT: ClassVar[bool] = True  # what opens them is like text as well
     SEPARATED: ClassVar[bool] = False  # a separator opens the next call
@@ -443,7 +444,7 @@ class Machine(Copied):
             values["name"] = self.NAME_SIGNS.plain(values["name"])
         if self.ONLY_TOOLS and not expected and (self.FAINT or not self._skip) and not self._is_tool(values["name"]):
             expected = "the name of a tool"
-        if not expected and values["name"] not in self._tools:
+        if self.ONE_OBJECT and not expected and values["name"] not in self._tools:
             expected = self._lack_of_arguments(end)
             if expected == "more":
                 return False
@@ -456,7 +457,7 @@ class Machine(Copied):
 
     def _lack_of_arguments(self, pos: int) -> str:
         """What was expected behind a name that is no tool's and comes to nothing; "more": more input is needed."""
-        return ""
+        raise NotImplementedError
 
     def _after_call(self) -> bool:
         # after_call = (CALL_END | CALL_SEPARATOR)* ((NEXT_CALL_START | CALL_START) call | content)

@@ -888,20 +888,12 @@ class Machine(Copied):
         values, end, expected = self._slots(self._pos + self._skip, self.HEADER)
         if expected == "more":
             return False
-        if not expected and values["name"] not in self._tools:
-            expected = self._lack_of_arguments(end)
-            if expected == "more":
-                return False
         if expected:
             return self._no_call(expected)
         self._pos = end
         self._open_call(values["name"], self.CALL_ID.format_map(values) if self.CALL_ID else None)
         self._begin_arguments()
         return True
-
-    def _lack_of_arguments(self, pos: int) -> str:
-        """What was expected behind a name that is no tool's and comes to nothing; "more": more input is needed."""
-        return ""
 
     def _after_call(self) -> bool:
         # after_call = (CALL_END | CALL_SEPARATOR)* ((NEXT_CALL_START | CALL_START) call | content)
