@@ -98,21 +98,13 @@ class CallObjects(Machine):
     OPENED: ClassVar[str] = ""  # what the object opens with
     CLOSERS: ClassVar[Sequence[str]] = ()
 
-    def _try_call(self, kind: str) -> bool:
-        if self.HEADER:
-            return super()._try_call(kind)
-        self._try(type(self)._object, kind)
-        self._begin_object()
-        return True
-
     def _call(self) -> bool:
         # call = (slot SLOT_END)* object
-        _, end, expected = self._slots(self._pos + self._skip, self.HEADER)
-        if expected == "more":
-            return False
-        if expected:
-            return self._no_call(expected)
-        self._skip = end - self._pos
+        if self.HEADER:
+            _, end, expected = self._slots(self._pos + self._skip, self.HEADER)
+            if expected:
+                return expected != "more" and self._no_call(expected)
+            self._skip = end - self._pos
         self._begin_object()
         return True
 

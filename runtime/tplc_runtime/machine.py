@@ -78,6 +78,7 @@ class Machine(Copied):
     HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and signs that do
     NAME_SIGNS: ClassVar[Any] = None  # what is written in names for other signs
     CALL_ID: ClassVar[str] = ""  # an id that is made of slots: "{name}:{index}"
+    ONE_OBJECT: ClassVar[bool] = False  # are the arguments, which may be left out
     ONLY_TOOLS: ClassVar[bool] = False  # calls look like text, so that only a tool's name makes one,
     FAINT: ClassVar[bool] = True  # what opens them is like text as well
     SEPARATED: ClassVar[bool] = False  # a separator opens the next call
@@ -107,7 +108,6 @@ class Machine(Copied):
         self.diagnostics: list[Diagnostic] = []
         self.incomplete = False
         self._tools = parameters_of(tools)
-        self._long_names = "\n" in "".join(self._tools)
         self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
         self._out = self.TRANSCRIPT(json_content)
         # Input: _buf from _pos on is not consumed; _base is its offset, negative for what the prompt holds.
@@ -125,14 +125,16 @@ class Machine(Copied):
             self._state = type(self)._pending_text
         if self.CLOSED_FIRST and parse_reasoning:
             self._state = type(self)._start
-        # Where to go on when a call turns out to be none.
-        self._back: Callable[[Any], bool] = self._state
-        self._back_kind = "content"
         self._mark = NO_MARK
-        self._skip = 0  # the length of the opener of the call that is tried
+        self._skip = 0  # its length, and that of the white space before it
         self._open = False  # the last call is not complete
-        self._closed = False  # its closing marker has come
-        self._unclosed = False  # its arguments have ended, the last of its closers has not come
+        if self.CALLS:
+            self._closed = False  # its closing marker has come
+            self._unclosed = False  # its arguments have ended, the last of its closers has not come
+            # Where to go on when a call turns out to be none.
+            self._back: Callable[[Any], bool] = self._state
+            self._back_kind = "content"
+            self._long_names = "\n" in "".join(self._tools)
         self._space = self.SPACE  # white space of the template that may still come
         self._fresh = True  # nothing but white space has come in this part
         self._line_start = True
@@ -209,7 +211,7 @@ class Machine(Copied):
             self.diagnostics.clear()
             if self.CALLS and self._open:
                 self._out.announce()
-            if not self._reasoning_on:
+            if self.REASONS and not self._reasoning_on:
                 self._out.emit("content", self._opener)
                 self._out.flush()
         if self._out.waiting:
@@ -240,9 +242,9 @@ class Machine(Copied):
         self._passed.clear()
         if text:
             self._base += len(text)
-            self._out.texts[kind].append(self._json(text) if kind == "arguments" else text)
-            if kind not in ("arguments", "value"):
+            if self.AT_LINES and kind not in ("arguments", "value"):
                 self._line_start = at_line_start(text, self._line_start)
+            self._out.texts[kind].append(self._json(text) if kind == "arguments" else text)
 
     def _more(self, chunk: str) -> list[Delta]:
         """A chunk that is not plain: where it only goes on with the text, that is passed on without any state."""
@@ -268,9 +270,9 @@ class Machine(Copied):
         self._passed.append(text)
         if text == "" or kind == "value":
             return []
-        if kind != "arguments":
-            return [{kind: text}]
-        return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(text)}}]}]
+        if self.CALLS and kind == "arguments":
+            return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(text)}}]}]
+        return [{kind: text}]
 
     def _regular(self, chunk: str) -> list[Delta]:
         """More of arguments in JSON as it should be: no state has to look at it."""
@@ -370,7 +372,8 @@ class Machine(Copied):
     def _text(self, kind: str, end: int) -> None:
         """Emit the text up to `end`, but for what of it is prefilled."""
         text = self._buf[self._pos : end]
-        self._line_start = at_line_start(text, self._line_start)
+        if self.AT_LINES:
+            self._line_start = at_line_start(text, self._line_start)
         self._out.emit(kind, text if self._echo else text[max(0, -self._base - self._pos) :])
         self._pos = end
 
@@ -441,7 +444,7 @@ class Machine(Copied):
             values["name"] = self.NAME_SIGNS.plain(values["name"])
         if self.ONLY_TOOLS and not expected and (self.FAINT or not self._skip) and not self._is_tool(values["name"]):
             expected = "the name of a tool"
-        if not expected and values["name"] not in self._tools:
+        if self.ONE_OBJECT and not expected and values["name"] not in self._tools:
             expected = self._lack_of_arguments(end)
             if expected == "more":
                 return False
@@ -454,7 +457,7 @@ class Machine(Copied):
 
     def _lack_of_arguments(self, pos: int) -> str:
         """What was expected behind a name that is no tool's and comes to nothing; "more": more input is needed."""
-        return ""
+        raise NotImplementedError
 
     def _after_call(self) -> bool:
         # after_call = (CALL_END | CALL_SEPARATOR)* ((NEXT_CALL_START | CALL_START) call | content)
@@ -526,7 +529,9 @@ class Machine(Copied):
         partial = stop if clear else marks.partial(buf, pos) if mark is None or not self._final else stop
         if self.AT_ENDS and mark is not None and mark.kind in ("last", "sign") and not self._final:
             partial = min(partial, marks.before(buf, pos, mark.start))
-        if self._final and partial < stop and not self._begins_call(partial):
+        if self.CALLS and self._final and self._begins_call(partial):
+            stop = partial
+        if self._final:
             partial = stop
         found = mark is not None and mark.start < partial
         end = mark.start if mark is not None and found else partial
@@ -537,9 +542,8 @@ class Machine(Copied):
             # White space before the first text is dropped when a marker follows it, so it has to wait.
             if not blank:
                 self._text(kind, end)
-                opened = self._opener and not self._reasoning_on
-                looked_at = kind == "pending" or opened or self._out.fence is not None
-                self._goes_on("" if looked_at else kind, marks.plain)
+                passed = kind != "pending" and self._out.fence is None and (self._reasoning_on or not self._opener)
+                self._goes_on(kind if passed else "", marks.plain)
             elif self._final and self._out.is_silent():
                 self._text(kind, end)
             elif self._final:
@@ -632,7 +636,8 @@ class Machine(Copied):
         self._fresh, self._literal = fresh, False
         if self.HEADERS_ALIKE:
             self._kept = False
-        self._line_start = self._line_start or fresh or self._mark.kind == "content"
+        if self.AT_LINES:
+            self._line_start = self._line_start or fresh or self._mark.kind == "content"
 
     def _keep(self, kind: str) -> None:
         """The marker is text."""
@@ -690,11 +695,10 @@ class Machine(Copied):
         return False
 
     def _reasoning_marker(self) -> None:
-        if self._mark.kind == "end":
-            self._opener = ""
+        mark = self._mark
+        self._opener = self._buf[mark.start : mark.end] + mark.trail if mark.kind == "reasoning" else ""
+        if mark.kind == "end":
             return self._turn_marker("content")
-        opens = self._mark.kind == "reasoning"
-        self._opener = self._buf[self._mark.start : self._mark.end] + self._mark.trail if opens else ""
         return self._drop() if self._reasoning_on else self._keep("content")
 
     # The end of the output
@@ -828,14 +832,11 @@ class Machine(Copied):
             self._odd[slot, of] = sorted(fit, key=len, reverse=True)[:MOST_ODD]
         return self._odd[slot, of]
 
-    def _try(self, state: Callable[[Any], bool], kind: str = "content") -> None:
+    def _try_call(self, kind: str) -> bool:
         """What comes (after _skip characters of opener) may be a call; if not, it is text of this kind."""
         self._back = type(self)._content if self._state == type(self)._after_call else self._state
         self._back_kind = kind
-        self._state = state
-
-    def _try_call(self, kind: str) -> bool:
-        self._try(type(self)._call, kind)
+        self._state = type(self)._call
         return True
 
     def _try_unopened(self) -> bool:
@@ -891,7 +892,7 @@ class Machine(Copied):
         """Close what is open at the end of the output."""
         if self.PENDING_TEXT:
             self._out.release("content")
-        if self._opener and self._reasoning_on:
+        if self.REASONS and self._opener and self._reasoning_on:
             self._cut("the reasoning")
         if self.CALLS and (self._open or (self._unclosed and not self.ENDS_TURN)):
             self._cut("a call")

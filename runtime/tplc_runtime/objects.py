@@ -20,6 +20,7 @@ CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 class Objects(Machine):
     CALLS: ClassVar[bool] = True
     ODD_NAMES: ClassVar[bool] = True
+    ONE_OBJECT: ClassVar[bool] = True
 
     def _begin_arguments(self) -> None:
         self._state = type(self)._arguments

@@ -36,7 +36,7 @@ from tplc.learn.probe import (
 )
 from tplc.learn.reasoning import ReasoningMarkers
 from tplc.learn.tokens import markers
-from tplc.messages import Call, Message, text_content
+from tplc.messages import Call, Message, question
 
 _WORD = "zqheld0x"
 _NUMBER = 7431
@@ -121,8 +121,7 @@ def _rendered(prober: Prober, scene: _Scene, *, earlier: bool = False) -> str | 
     setup = scene.setup
     messages = opening(setup)
     if earlier:
-        before: list[Message] = [{"role": "user", "content": text_content(_EARLIER, parts=setup.parts)}]
-        messages[-1:-1] = [*before, assistant(setup, content=_EARLIER)]
+        messages[-1:-1] = [*question(_EARLIER, parts=setup.parts), assistant(setup, content=_EARLIER)]
     if scene.message is not None:
         messages += [scene.message, *following(setup, scene.calls)]
     text = prober.render(messages, setup, generation=scene.message is None, calls=scene.calls)
@@ -149,8 +148,8 @@ def _all_in_one(prober: Prober, scenes: Sequence[_Scene], **values: Json) -> str
     messages: list[Message] = []
     for scene in scenes:
         if scene.message is not None:
-            asked = {"role": "user", "content": text_content(USER, parts=setup.parts)}
-            messages += [asked, scene.message, *following(replace(setup, follow="tool"), scene.calls)]
+            messages += question(USER, parts=setup.parts)
+            messages += [scene.message, *following(replace(setup, follow="tool"), scene.calls)]
     text = prober.render(messages, setup, calls=[call for scene in scenes for call in scene.calls])
     return None if isinstance(text, Refusal) or USER not in text else text[text.index(USER) :]
 

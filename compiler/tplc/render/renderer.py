@@ -191,7 +191,7 @@ class Renderer:
             return self.limits.wall_seconds
         left = self._deadline - time.monotonic()
         if left <= 0:
-            raise LimitExceeded(self.name, "total_seconds", str(self.limits.total_seconds))
+            raise LimitExceeded(self.name, "total_seconds", f"{self.limits.total_seconds:g}")
         return min(left, self.limits.wall_seconds)
 
     @contextmanager

@@ -979,7 +979,6 @@ class Machine(Copied):
         self.diagnostics: list[Diagnostic] = []
         self.incomplete = False
         self._tools = parameters_of(tools)
-        self._long_names = "\n" in "".join(self._tools)
         self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
         self._out = self.TRANSCRIPT(json_content)
         # Input: _buf from _pos on is not consumed; _base is its offset, negative for what the prompt holds.
@@ -993,14 +992,15 @@ class Machine(Copied):
         self._final = False
         # Where in the turn the machine is.
         self._state: Callable[[Any], bool] = type(self)._content
-        # Where to go on when a call turns out to be none.
-        self._back: Callable[[Any], bool] = self._state
-        self._back_kind = "content"
         self._mark = NO_MARK
-        self._skip = 0  # the length of the opener of the call that is tried
+        self._skip = 0  # its length, and that of the white space before it
         self._open = False  # the last call is not complete
         self._closed = False  # its closing marker has come
         self._unclosed = False  # its arguments have ended, the last of its closers has not come
+        # Where to go on when a call turns out to be none.
+        self._back: Callable[[Any], bool] = self._state
+        self._back_kind = "content"
+        self._long_names = "\n" in "".join(self._tools)
         self._space = self.SPACE  # white space of the template that may still come
         self._fresh = True  # nothing but white space has come in this part
         self._line_start = True
@@ -1108,9 +1108,9 @@ class Machine(Copied):
         self._passed.clear()
         if text:
             self._base += len(text)
-            self._out.texts[kind].append(self._json(text) if kind == "arguments" else text)
             if kind not in ("arguments", "value"):
                 self._line_start = at_line_start(text, self._line_start)
+            self._out.texts[kind].append(self._json(text) if kind == "arguments" else text)
 
     def _more(self, chunk: str) -> list[Delta]:
         """A chunk that is not plain: where it only goes on with the text, that is passed on without any state."""
@@ -1136,9 +1136,9 @@ class Machine(Copied):
         self._passed.append(text)
         if text == "" or kind == "value":
             return []
-        if kind != "arguments":
-            return [{kind: text}]
-        return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(text)}}]}]
+        if kind == "arguments":
+            return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(text)}}]}]
+        return [{kind: text}]
 
     def _regular(self, chunk: str) -> list[Delta]:
         """More of arguments in JSON as it should be: no state has to look at it."""
@@ -1328,7 +1328,9 @@ class Machine(Copied):
             mark = self._counting(marks, mark)
         clear = mark is not None and not mark.longer  # nothing before its end can be undecided
         partial = stop if clear else marks.partial(buf, pos) if mark is None or not self._final else stop
-        if self._final and partial < stop and not self._begins_call(partial):
+        if self._final and self._begins_call(partial):
+            stop = partial
+        if self._final:
             partial = stop
         found = mark is not None and mark.start < partial
         end = mark.start if mark is not None and found else partial
@@ -1339,9 +1341,8 @@ class Machine(Copied):
             # White space before the first text is dropped when a marker follows it, so it has to wait.
             if not blank:
                 self._text(kind, end)
-                opened = self._opener and not self._reasoning_on
-                looked_at = kind == "pending" or opened or self._out.fence is not None
-                self._goes_on("" if looked_at else kind, marks.plain)
+                passed = kind != "pending" and self._out.fence is None and (self._reasoning_on or not self._opener)
+                self._goes_on(kind if passed else "", marks.plain)
             elif self._final and self._out.is_silent():
                 self._text(kind, end)
             elif self._final:
@@ -1464,11 +1465,10 @@ class Machine(Copied):
         return False
 
     def _reasoning_marker(self) -> None:
-        if self._mark.kind == "end":
-            self._opener = ""
+        mark = self._mark
+        self._opener = self._buf[mark.start : mark.end] + mark.trail if mark.kind == "reasoning" else ""
+        if mark.kind == "end":
             return self._turn_marker("content")
-        opens = self._mark.kind == "reasoning"
-        self._opener = self._buf[self._mark.start : self._mark.end] + self._mark.trail if opens else ""
         return self._drop() if self._reasoning_on else self._keep("content")
 
     # The end of the output
@@ -1596,14 +1596,11 @@ class Machine(Copied):
             self._odd[slot, of] = sorted(fit, key=len, reverse=True)[:MOST_ODD]
         return self._odd[slot, of]
 
-    def _try(self, state: Callable[[Any], bool], kind: str = "content") -> None:
+    def _try_call(self, kind: str) -> bool:
         """What comes (after _skip characters of opener) may be a call; if not, it is text of this kind."""
         self._back = type(self)._content if self._state == type(self)._after_call else self._state
         self._back_kind = kind
-        self._state = state
-
-    def _try_call(self, kind: str) -> bool:
-        self._try(type(self)._call, kind)
+        self._state = type(self)._call
         return True
 
     def _begin_arguments(self) -> None:

@@ -407,14 +407,7 @@ def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequenc
 
 NON_SPACE = Pattern(r"\S|\Z")
 PENDING_LIMIT = 1024  # more than this much pending text is looked at again only when it has doubled
-LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 NO_MARK = Mark("", 0, 0, "", "")
-
-
-def at_line_start(text: str, before: bool) -> bool:
-    """Is there nothing but white space on the line after `text`?  `before`: was there, before it?"""
-    _, newline, line = text.rpartition("\n")
-    return (bool(newline) or before) and not line.strip()
 
 
 def next_char(buf: str, pos: int) -> int:
@@ -429,9 +422,7 @@ class Machine(Copied):
     KEEPS_PENDING: ClassVar[bool] = False  # `feed` looks after what is pending inside of text
     SPACE: ClassVar[str] = ""  # what the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
-    OPENERS: ClassVar[Sequence[str]] = ()  # of calls
     IN_CONTENT: ClassVar[Marks] = NO_MARKS
-    DISTINCT: ClassVar[bool] = True  # what opens calls is like nothing else, so what follows is a call
 
     def __init__(
         self,
@@ -447,7 +438,6 @@ class Machine(Copied):
         self.diagnostics: list[Diagnostic] = []
         self.incomplete = False
         self._tools = parameters_of(tools)
-        self._long_names = "\n" in "".join(self._tools)
         self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
         self._out = self.TRANSCRIPT(json_content)
         # Input: _buf from _pos on is not consumed; _base is its offset, negative for what the prompt holds.
@@ -461,14 +451,9 @@ class Machine(Copied):
         self._final = False
         # Where in the turn the machine is.
         self._state: Callable[[Any], bool] = type(self)._content
-        # Where to go on when a call turns out to be none.
-        self._back: Callable[[Any], bool] = self._state
-        self._back_kind = "content"
         self._mark = NO_MARK
-        self._skip = 0  # the length of the opener of the call that is tried
+        self._skip = 0  # its length, and that of the white space before it
         self._open = False  # the last call is not complete
-        self._closed = False  # its closing marker has come
-        self._unclosed = False  # its arguments have ended, the last of its closers has not come
         self._space = self.SPACE  # white space of the template that may still come
         self._fresh = True  # nothing but white space has come in this part
         self._line_start = True
@@ -543,9 +528,6 @@ class Machine(Copied):
         if not self._echo:
             self._out.forget(self._open)
             self.diagnostics.clear()
-            if not self._reasoning_on:
-                self._out.emit("content", self._opener)
-                self._out.flush()
         if self._out.waiting:
             self._goes_on("")  # they go out with the first feed
             self._wanted = 0
@@ -573,8 +555,6 @@ class Machine(Copied):
         if text:
             self._base += len(text)
             self._out.texts[kind].append(self._json(text) if kind == "arguments" else text)
-            if kind not in ("arguments", "value"):
-                self._line_start = at_line_start(text, self._line_start)
 
     def _more(self, chunk: str) -> list[Delta]:
         """A chunk that is not plain: where it only goes on with the text, that is passed on without any state."""
@@ -600,9 +580,7 @@ class Machine(Copied):
         self._passed.append(text)
         if text == "" or kind == "value":
             return []
-        if kind != "arguments":
-            return [{kind: text}]
-        return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(text)}}]}]
+        return [{kind: text}]
 
     def _json(self, text: str) -> str:
         """Plain text of a value, inside of the string that it becomes."""
@@ -656,7 +634,6 @@ class Machine(Copied):
     def _text(self, kind: str, end: int) -> None:
         """Emit the text up to `end`, but for what of it is prefilled."""
         text = self._buf[self._pos : end]
-        self._line_start = at_line_start(text, self._line_start)
         self._out.emit(kind, text if self._echo else text[max(0, -self._base - self._pos) :])
         self._pos = end
 
@@ -687,7 +664,7 @@ class Machine(Copied):
         mark = marks.find(buf, pos)
         clear = mark is not None and not mark.longer  # nothing before its end can be undecided
         partial = stop if clear else marks.partial(buf, pos) if mark is None or not self._final else stop
-        if self._final and partial < stop and not self._begins_call(partial):
+        if self._final:
             partial = stop
         found = mark is not None and mark.start < partial
         end = mark.start if mark is not None and found else partial
@@ -698,9 +675,8 @@ class Machine(Copied):
             # White space before the first text is dropped when a marker follows it, so it has to wait.
             if not blank:
                 self._text(kind, end)
-                opened = self._opener and not self._reasoning_on
-                looked_at = kind == "pending" or opened or self._out.fence is not None
-                self._goes_on("" if looked_at else kind, marks.plain)
+                passed = kind != "pending" and self._out.fence is None and (self._reasoning_on or not self._opener)
+                self._goes_on(kind if passed else "", marks.plain)
             elif self._final and self._out.is_silent():
                 self._text(kind, end)
             elif self._final:
@@ -728,7 +704,6 @@ class Machine(Copied):
         self._pos += self._skip
         self._space = self._mark.trail
         self._fresh, self._literal = fresh, False
-        self._line_start = self._line_start or fresh or self._mark.kind == "content"
 
     def _keep(self, kind: str) -> None:
         """The marker is text."""
@@ -769,25 +744,10 @@ class Machine(Copied):
 
     # The end of the output
 
-    def _begins_call(self, pos: int) -> bool:
-        """Does what is left, which is no whole marker, begin the opener of a call?"""
-        rest = "".join(self._buf[pos:].split())
-        if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not (self._calls_on and self.DISTINCT):
-            return False
-        whole = self._buf[pos:].lstrip()
-        return any(is_cut(opener.strip(), whole) for opener in self.OPENERS)
-
-    def _cut(self, what: str) -> None:
-        if not self.incomplete:
-            self._note("the output ends inside " + what)
-        self.incomplete = True
-
     # Calls
 
     def _finish(self) -> None:
         """Close what is open at the end of the output."""
-        if self._opener and self._reasoning_on:
-            self._cut("the reasoning")
 
 
 MOST_TOOLS = 1000  # so many distinct tools of rows are kept

@@ -403,7 +403,8 @@ def _part(member: str, lines: list[str], nodes: list[ast.AST], indent: int) -> F
         signature: tuple[str, ...] = ()
         of_signature: frozenset[str] = frozenset()
     else:
-        signature = own_lines[: len(lines) - (method.end_lineno or 0) + method.body[0].lineno - 1]
+        above = own_lines[: len(lines) - (method.end_lineno or 0) + method.body[0].lineno - 1]
+        signature = tuple(line for line in above if not line.lstrip().startswith("#"))
         annotated = [method.args, *([method.returns] if method.returns else []), *method.decorator_list]
         of_signature = _names([item for node in annotated for item in ast.walk(node)])
     return Fragment(
