@@ -30,6 +30,7 @@ NON_SPACE = Pattern(r"\S|\Z")
 ONE_WORD = Pattern(r"[\w.:/-]+")
 NAME_LIMIT = 512  # a longer name is no name
 PENDING_LIMIT = 1024  # more than this much pending text is looked at again only when it has doubled
+CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
 MOST_ODD = 64  # of names that hold what ends names, so many are looked for
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
@@ -78,7 +79,7 @@ class Machine(Copied):
     HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and signs that do
     NAME_SIGNS: ClassVar[Any] = None  # what is written in names for other signs
     CALL_ID: ClassVar[str] = ""  # an id that is made of slots: "{name}:{index}"
-    ONE_OBJECT: ClassVar[bool] = False  # are the arguments, which may be left out
+    TOLD_ARGUMENTS: ClassVar[bool] = False  # text is told from what begins arguments, which may be left out
     ONLY_TOOLS: ClassVar[bool] = False  # calls look like text, so that only a tool's name makes one,
     FAINT: ClassVar[bool] = True  # what opens them is like text as well
     SEPARATED: ClassVar[bool] = False  # a separator opens the next call
@@ -444,7 +445,7 @@ class Machine(Copied):
             values["name"] = self.NAME_SIGNS.plain(values["name"])
         if self.ONLY_TOOLS and not expected and (self.FAINT or not self._skip) and not self._is_tool(values["name"]):
             expected = "the name of a tool"
-        if self.ONE_OBJECT and not expected and values["name"] not in self._tools:
+        if self.TOLD_ARGUMENTS and not expected and values["name"] not in self._tools:
             expected = self._lack_of_arguments(end)
             if expected == "more":
                 return False
@@ -458,6 +459,15 @@ class Machine(Copied):
     def _lack_of_arguments(self, pos: int) -> str:
         """What was expected behind a name that is no tool's and comes to nothing; "more": more input is needed."""
         raise NotImplementedError
+
+    def _lack_of(self, what: str, begins: str, start: int) -> str:
+        """The same where no arguments begin: what ends the call, all calls or the turn may come in their place."""
+        mark = self.AFTER_CALL.find(self._buf, start, anchored=True)
+        if mark is not None and mark.kind in CLOSER_KINDS:
+            return ""
+        if begins or self.AFTER_CALL.begins(self._buf, start):
+            return "" if self._final else "more"
+        return what
 
     def _after_call(self) -> bool:
         # after_call = (CALL_END | CALL_SEPARATOR)* ((NEXT_CALL_START | CALL_START) call | content)

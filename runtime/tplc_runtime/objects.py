@@ -13,14 +13,10 @@ if TYPE_CHECKING:
     from typing import ClassVar
 
 
-# What may come in place of arguments: what ends the call, or all calls, or the turn.
-CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
-
-
 class Objects(Machine):
     CALLS: ClassVar[bool] = True
     ODD_NAMES: ClassVar[bool] = True
-    ONE_OBJECT: ClassVar[bool] = True
+    TOLD_ARGUMENTS: ClassVar[bool] = True
 
     def _begin_arguments(self) -> None:
         self._state = type(self)._arguments
@@ -32,12 +28,8 @@ class Objects(Machine):
         match = self.STYLES[0].token.match(buf, start)
         if match is not None and self.STYLES[0].tokens.get(match.group(), "") in ("{", '"'):
             return ""
-        mark = self.AFTER_CALL.find(buf, start, anchored=True)
-        if mark is not None and mark.kind in CLOSER_KINDS:
-            return ""
-        begins = match is None or (match.lastindex == 3 and buf[start:] in self.STYLES[0].begins)
-        begins = begins or self.AFTER_CALL.begins(buf, start) != ""
-        return "more" if begins and not self._final else "the arguments"
+        begun = match is None or (match.lastindex == 3 and buf[start:] in self.STYLES[0].begins)
+        return self._lack_of("the arguments", buf[start:] if begun else "", start)
 
     def _arguments(self) -> bool:
         # arguments = object | string that holds an object

@@ -28,6 +28,7 @@ class Pairs(Machine):
     RESUMES: ClassVar[bool] = False  # and that says by itself, after text that is no pair, that one begins
     KEY_SIGNS: ClassVar[Any] = None  # what is written in keys for other signs
     ODD_NAMES: ClassVar[bool] = True
+    TOLD_ARGUMENTS: ClassVar[bool] = True
     _resuming: Marks | None = None  # what may come after text that is no pair
     _count = 0
 
@@ -37,6 +38,14 @@ class Pairs(Machine):
     def _begin_arguments(self) -> None:
         self._count = 0
         self._state = type(self)._pairs
+
+    def _lack_of_arguments(self, pos: int) -> str:
+        buf, start = self._buf, next_char(self._buf, pos)
+        if not self.PAIR_OPENS or self.RESUMES or self.BETWEEN.find(buf, start, anchored=True) is not None:
+            return ""
+        if start == len(buf):
+            return "" if self._final else "more"
+        return self._lack_of("an argument", self.BETWEEN.begins(buf, start), start)
 
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end

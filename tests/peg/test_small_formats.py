@@ -43,7 +43,13 @@ NAME_FIRST = AFTER.replace(
 ).replace("<end>", "<|end|>")
 # A single sign opens a call: only the name of a tool makes it one.
 SIGN = AFTER.replace("CALL", "{{ '@' ~ c.function.name ~ ' ' ~ c.function.arguments | tojson ~ '@end' }}")
+TAGS = AFTER.replace(
+    "CALL",
+    "{{ '<do:' ~ c.function.name ~ '>' }}{%- for k, v in c.function.arguments.items() %}{{ '<' ~ k ~ '>' ~ v ~ '</' ~ k"
+    " ~ '>' }}{% endfor %}{{ '</do:' ~ c.function.name ~ '>' }}",
+).replace("<end>", "<|end|>")
 SOURCES = {
+    "tags": TAGS,
     "sign": SIGN,
     "name first": NAME_FIRST,
     "lines": LINES,
@@ -126,6 +132,9 @@ LOOK = {"name": "look", "arguments": '{"days": 2}'}
          (None, "Write <|call: and ", [LOOK])),
         ("sign", 'To @all {"days": 1}@end<end>', (None, 'To @all {"days": 1}@end', [])),
         ("sign", 'To @look {"days": 2}@end<end>', (None, "To ", [LOOK])),
+        ("tags", "Use <do:NAME> to call.<|end|>", (None, "Use <do:NAME> to call.", [])),
+        ("tags", "See<do:it></do:it><do:look><days>2</days></do:look><|end|>",
+         (None, "See", [{"name": "it", "arguments": "{}"}, LOOK])),
         # A name that is no tool's has its arguments behind it, or the end of the call.
         ("name first", 'Write <call of="NAME">ARGS</call> then.<|end|>',
          (None, 'Write <call of="NAME">ARGS</call> then.', [])),

@@ -934,6 +934,7 @@ NON_SPACE = Pattern(r"\S|\Z")
 ONE_WORD = Pattern(r"[\w.:/-]+")
 NAME_LIMIT = 512  # a longer name is no name
 PENDING_LIMIT = 1024  # more than this much pending text is looked at again only when it has doubled
+CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
 MOST_ODD = 64  # of names that hold what ends names, so many are looked for
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
@@ -1304,6 +1305,15 @@ class Machine(Copied):
     def _lack_of_arguments(self, pos: int) -> str:
         raise NotImplementedError
 
+    def _lack_of(self, what: str, begins: str, start: int) -> str:
+        """The same where no arguments begin: what ends the call, all calls or the turn may come in their place."""
+        mark = self.AFTER_CALL.find(self._buf, start, anchored=True)
+        if mark is not None and mark.kind in CLOSER_KINDS:
+            return ""
+        if begins or self.AFTER_CALL.begins(self._buf, start):
+            return "" if self._final else "more"
+        return what
+
     def _after_call(self) -> bool:
         # after_call = (CALL_END | CALL_SEPARATOR)* ((NEXT_CALL_START | CALL_START) call | content)
         kind = self._next_of_calls(self.AFTER_CALL)
@@ -1671,10 +1681,6 @@ class Machine(Copied):
             self._cut("a call")
 
 
-# What may come in place of arguments: what ends the call, or all calls, or the turn.
-CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
-
-
 class Objects(Machine):
     def _begin_arguments(self) -> None:
         self._state = type(self)._arguments
@@ -1686,12 +1692,8 @@ class Objects(Machine):
         match = self.STYLES[0].token.match(buf, start)
         if match is not None and self.STYLES[0].tokens.get(match.group(), "") in ("{", '"'):
             return ""
-        mark = self.AFTER_CALL.find(buf, start, anchored=True)
-        if mark is not None and mark.kind in CLOSER_KINDS:
-            return ""
-        begins = match is None or (match.lastindex == 3 and buf[start:] in self.STYLES[0].begins)
-        begins = begins or self.AFTER_CALL.begins(buf, start) != ""
-        return "more" if begins and not self._final else "the arguments"
+        begun = match is None or (match.lastindex == 3 and buf[start:] in self.STYLES[0].begins)
+        return self._lack_of("the arguments", buf[start:] if begun else "", start)
 
     def _arguments(self) -> bool:
         # arguments = object | string that holds an object

@@ -11,12 +11,12 @@
 
 from __future__ import annotations
 
-from tplc.backends.peg.arguments import argument_sections
+from tplc.backends.peg.arguments import argument_sections, arguments_ahead
 from tplc.backends.peg.cuts import cut_section, cuts_after
 from tplc.backends.peg.facts import Facts
 from tplc.backends.peg.known_tools import KnownTools
 from tplc.backends.peg.object_calls import object_call_section
-from tplc.backends.peg.patterns import any_of, leaf, literal
+from tplc.backends.peg.patterns import any_of, begun, either, leaf, literal
 from tplc.backends.peg.rules import Rule, Section, rule, sequence
 from tplc.backends.peg.slots import closing, slot_rules
 from tplc.backends.peg.styles import styles_of
@@ -100,8 +100,9 @@ def call_section(facts: Facts, known: KnownTools) -> Section:
         rules = [
             rule("call", *(f"call{suffix}" for suffix in suffixes), *([] if known.closed else ["call_for_others"]))
         ]
+        without = "" if pairs else '""'
         rules += [
-            rule(f"call{suffix}", sequence(*opened, *_body(shape, suffix, pairs=pairs, without='""'), *closed))
+            rule(f"call{suffix}", sequence(*opened, *_body(shape, suffix, pairs=pairs, without=without), *closed))
             for suffix in suffixes
         ]
         rules += [] if known.closed else [rule("call_for_others", general)]
@@ -116,10 +117,16 @@ def call_section(facts: Facts, known: KnownTools) -> Section:
 
 
 def _no_arguments(facts: Facts) -> str:
-    """What comes in place of the arguments of a call that is no tool's."""
+    """What comes in place of the arguments of a call that is no tool's; of pairs, what comes before them or at once."""
     ends = ["call_close", "section_close", "call_separator", "turn_end"]
     present = (facts.call_close, facts.section_close, facts.separator, facts.turn_end)
     named = [name for name, pattern in zip(ends, present, strict=True) if pattern]
+    pairs = facts.calls.pairs
+    if pairs is not None:
+        ahead = arguments_ahead(pairs) if pairs.opens and not pairs.resumes else []
+        opened = [*ahead, *facts.call_starts, facts.call_open if facts.calls.shape.opener.strip() else ""]
+        names = " / ".join([leaf(either([*opened, begun([pairs.start, *pairs.opens])])), *named, "cut"])
+        return f"&(gap ({names}))" if ahead else ""
     return f"&(gap ({' / '.join(named)}))" if named else "cut"
 
 
@@ -136,7 +143,9 @@ def _body(shape: CallShape, suffix: str, *, pairs: bool, without: str) -> list[s
         elif kind == "arguments" and "name" not in kinds[index:]:
             # With the name of a tool a call is one, whatever its arguments are.
             later = [f"(gap arguments_end gap {other})?" for other in kinds[index + 1 :]]
-            return [*items, f"arguments{suffix}" if pairs else f"(gap arguments{suffix} / {without})", *later]
+            if pairs:
+                return [*items, *([without] if without else []), f"arguments{suffix}", *later]
+            return [*items, f"(gap arguments{suffix} / {without})", *later]
         else:
             items += ["gap"] if items else []
             items.append(f"{kind}{suffix}" if kind in ("name", "arguments") else kind)
