@@ -246,6 +246,8 @@ PAIRS = typing.cast(PairArguments, TAGGED.arguments)
           'tools.arguments.pair: the slot "type" goes with tools.dialect.types, and the other way']),
         ({"tools": replace(TOOLS, dialect=replace(ir_small.JSON, top=ir_small.RAW))},
          ["tools.dialect: the arguments are one object, so top equals in_object"]),
+        ({"tools": replace(TAGGED, dialect=replace(TAGGED.dialect, wrap=nodes.StringStyle("|\n", "", "none")))},
+         ["tools.dialect.wrap: a string needs what opens and what closes it"]),
         ({"tools": replace(TOOLS, call_id=nodes.CallId("post_args", (Text("#"), Slot("id")), "["))},
          ["tools.call_id.pattern: is no regular expression: unterminated character set at position 0",
           "tools.call_id.layout: its items do not stand in a row in tools.call"]),

@@ -168,6 +168,32 @@ def test_a_part_whose_words_are_all_changed_is_not_left_out(part: str, thought: 
     )
 
 
+LAST = """
+{%- for m in messages %}{{ '<' ~ m.role ~ '>' ~ (m.content or '') }}
+{%- for c in m.tool_calls or [] %}{{ '<run>' ~ c.function.name ~ '\n' }}
+{%- for k, v in c.function.arguments.items() %}
+{{- '  ' ~ k ~ ': ' ~ ('|\n    ' ~ v | indent(4) if v is string else v | tojson) ~ '\n' }}
+{%- endfor %}{{ '</run>' }}{% endfor %}
+{%- if m.reasoning %}{{ '<why>' ~ m.reasoning ~ '</why>' }}{% endif %}<end>
+{%- endfor %}{% if add_generation_prompt %}<assistant>{% endif %}"""
+
+
+def test_reasoning_behind_all_else_is_not_left_out() -> None:
+    with pytest.raises(UnsupportedTemplate) as caught:
+        driver.compile_template(LAST, name="last.jinja")
+    assert str(caught.value) == (
+        "last.jinja: reasoning cannot be read: it comes behind the content and the calls, where no format has it"
+    )
+
+
+def test_text_that_is_opened_and_never_closed() -> None:
+    """Blocks as YAML has them: no string of the dialect, nor what is put around one, and nothing raises."""
+    ir = driver.compile_template(LAST.replace("m.reasoning", "false"), name="blocks.jinja")
+    assert ir.tools.dialect is not None
+    assert (ir.tools.dialect.top.strings, ir.tools.dialect.wrap) == ((), None)
+    assert "is rendered" in ir.verification.failures[0] or "the render is not" in ir.verification.failures[0]
+
+
 def test_a_template_that_knows_single_words_is_found_out() -> None:
     source = KNOWING.replace("KNOWN", "' ' not in messages[0].content")
     result = driver.compile_template(source, name="knowing.jinja").verification

@@ -41,7 +41,10 @@ ID_FIRST = AFTER.replace(
 NAME_FIRST = AFTER.replace(
     "CALL", """{{ '<call of="' ~ c.function.name ~ '">' ~ c.function.arguments | tojson ~ '</call>' }}"""
 ).replace("<end>", "<|end|>")
+# A single sign opens a call: only the name of a tool makes it one.
+SIGN = AFTER.replace("CALL", "{{ '@' ~ c.function.name ~ ' ' ~ c.function.arguments | tojson ~ '@end' }}")
 SOURCES = {
+    "sign": SIGN,
     "name first": NAME_FIRST,
     "lines": LINES,
     "id first": ID_FIRST,
@@ -121,6 +124,8 @@ LOOK = {"name": "look", "arguments": '{"days": 2}'}
         ("id first", "Write <|call: and a name.<|end|>\n", (None, "Write <|call: and a name.", [])),
         ("id first", "Write <|call: and <|call:7|>look<|with|>{\"days\": 2}<|called|><|end|>",
          (None, "Write <|call: and ", [LOOK])),
+        ("sign", 'To @all {"days": 1}@end<end>', (None, 'To @all {"days": 1}@end', [])),
+        ("sign", 'To @look {"days": 2}@end<end>', (None, "To ", [LOOK])),
         # A name that is no tool's has its arguments behind it, or the end of the call.
         ("name first", 'Write <call of="NAME">ARGS</call> then.<|end|>',
          (None, 'Write <call of="NAME">ARGS</call> then.', [])),

@@ -173,6 +173,8 @@ def _check_dialect(dialect: Dialect, arguments: Arguments | None) -> Iterator[Vi
     for place, style in (("top", dialect.top), ("in_object", dialect.in_object), ("in_list", dialect.in_list)):
         if not all(string.open and string.close for string in style.strings):
             yield Violation(f"tools.dialect.{place}.strings", "a string needs what opens and what closes it")
+    if dialect.wrap is not None and not (dialect.wrap.open and dialect.wrap.close):
+        yield Violation("tools.dialect.wrap", "a string needs what opens and what closes it")
     if dialect.wrap is not None and dialect.top.strings:
         yield Violation("tools.dialect.wrap", "only raw strings are wrapped")
     if dialect.indent is not None and dialect.indent < 0:

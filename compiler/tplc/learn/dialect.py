@@ -95,8 +95,8 @@ def _strings(position: Position) -> tuple[StringStyle, ...]:
         return ()
     opening, closing = plain[: plain.index(_S[0])], plain[plain.index(_S[0]) + len(_S[0]) :]
     escape, ascii_only = _escape(position)
-    if not opening.strip() and not closing.strip():
-        return ()
+    if not (opening.strip() and closing.strip()):
+        return ()  # what only opens is a string as it is written: then verification says what is wrong
     styles = [StringStyle(opening, closing, escape, ascii_only)]
     for mark in "\"'":
         # a text that holds the usual quote may be quoted otherwise
@@ -126,8 +126,9 @@ def learn_wrap(position: Position) -> StringStyle | None:
         text = f"{_S[0]}{special}{_S[1]}{special}" if special != " " else f" {_S[0]} "
         written = position(text)
         if written is not None and written != text and text in written:
-            at = written.index(text)
-            return StringStyle(written[:at], written[at + len(text) :], "none")
+            opening, _, closing = written.partition(text)
+            if opening and closing:
+                return StringStyle(opening, closing, "none")
     return None
 
 

@@ -3,12 +3,13 @@
     a call of `zqname0x`, a call of `zqother0x`, and no format for calls: `<call zqn4me0x>`, `<call zq0ther0x>`
 
 Where the words of a part make a difference, they are written in some way; where none of them was found in a render,
-something changes them.  A parser without that part would take it for content.
+something changes them, and where they were, their place is one that the format has not: reasoning behind all else.  A
+parser without that part would take it for content.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from tplc.errors import UnsupportedTemplate
@@ -19,6 +20,8 @@ from tplc.messages import REASONING_KEYS, Call, Message
 _CALLS = (Call("zqname0x", (("zqkey0x", "zqvalue0n0x"),)), Call("zqother0x", (("zqplace0x", "zqthing0x"),)))
 _TIMES = 10  # what depends on chance is told as that
 _THOUGHTS = ("zqreason0x", "zqthought0x")
+_CHANGED = "the render depends on its words and holds none of them as it is, so something changes them"
+_LAST = "it comes behind the content and the calls, where no format has it"
 
 
 @asks("unlearned", "Is there a part that the template writes, and that was not learned?")
@@ -26,14 +29,11 @@ def check_all_is_learned(prober: Prober, base: Setup, ir: TemplateIR) -> None:
     """Raises UnsupportedTemplate for calls or reasoning that are written, and not in the format."""
     setup = replace(base, follow="none")
     if ir.tools.format == "none" and _written_calls(prober, setup):
-        raise UnsupportedTemplate(ir.provenance.name, _message("calls"))
-    if ir.reasoning.mode == "none" and not ir.left_out and _written_reasoning(prober, setup):
-        raise UnsupportedTemplate(ir.provenance.name, _message("reasoning"))
-
-
-def _message(part: str) -> str:
-    changed = "the render depends on its words and holds none of them as it is, so something changes them"
-    return f"{part} cannot be read: {changed}"
+        raise UnsupportedTemplate(ir.provenance.name, f"calls cannot be read: {_CHANGED}")
+    if ir.reasoning.mode == "none" and not ir.left_out:
+        why = next(_reasoning_is_written(prober, setup), None)
+        if why is not None:
+            raise UnsupportedTemplate(ir.provenance.name, f"reasoning cannot be read: {why}")
 
 
 def _written_calls(prober: Prober, setup: Setup) -> bool:
@@ -46,13 +46,15 @@ def _written_calls(prober: Prober, setup: Setup) -> bool:
     return False
 
 
-def _written_reasoning(prober: Prober, setup: Setup) -> bool:
+def _reasoning_is_written(prober: Prober, setup: Setup) -> Iterator[str]:
+    """For each key under which it is: why it was not learned."""
     # A part of content that a template knows nothing of is printed like any other list, words and all.
     for key in (key for key in REASONING_KEYS if ":" not in key):
         turns = [assistant(setup, content=CONTENT, reasoning=(key, thought)) for thought in _THOUGHTS]
         if _depends(prober, setup, turns):
-            return True
-    return False
+            render = prober.render([*opening(setup), turns[0]], setup)
+            last = not isinstance(render, Refusal) and _THOUGHTS[0] in render.partition(CONTENT)[2]
+            yield _LAST if last else _CHANGED
 
 
 def _depends(prober: Prober, setup: Setup, turns: Sequence[Message]) -> bool:

@@ -36,7 +36,7 @@ def generate(
     facts = facts_of(lower(ir))
     if not parse_tool_calls:
         facts = without_calls(facts)
-    known = known_tools(tools, closed=facts.bare, written=partial(ir.tools.written, "name"))
+    known = known_tools(tools, closed=facts.bare or facts.calls.faint, written=partial(ir.tools.written, "name"))
     answer = [response_section(json_schema, facts)] if json_schema is not None else []
     turn = turn_sections(ir.reasoning.mode, facts, in_format=bool(answer))
     dialect = ir.tools.dialect if facts.acceptor.calls is not None else None
