@@ -249,7 +249,7 @@ class Machine(Copied):
 
     def _more(self, chunk: str) -> list[Delta]:
         """A chunk that is not plain: where it only goes on with the text, that is passed on without any state."""
-        if self._through is not None:
+        if self.CALLS and self._through is not None:
             return self._through(self, chunk)
         if self._undecided is not None:
             self._buf += chunk

@@ -133,9 +133,9 @@ class RawPairs(Pairs):
         if self.TYPE_WORDS and word in self.TYPE_WORDS:
             stated = frozenset(self.TYPE_WORDS[word])
             types = (types or stated) & stated or types or stated
-        self._begin_raw(
-            types, Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self._ends or self.AFTER_VALUE
-        )
+        if self.VALUE_CLOSE:
+            return self._begin_raw(types, Closer(key.join(self.VALUE_CLOSE)))
+        return self._begin_raw(types, self._ends or self.AFTER_VALUE)
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
         self._types, self._end = types, end
