@@ -1384,29 +1384,6 @@ class ValueWords(dict):  # type: ignore[type-arg]
         self.begun = {word[:end] for word in words for end in range(1, len(word) + 1)}
 
 
-class Closer:
-    """The marker after one value, where the key is part of it."""
-
-    def __init__(self, text: str) -> None:
-        self.core = text.strip()
-        self.lead = text[: text.index(self.core)]
-
-    def find(self, buf: str, pos: int) -> Mark | None:
-        start = buf.find(self.core, pos)
-        return None if start < 0 else Mark("end", start, start + len(self.core), self.lead, "")
-
-    def partial(self, buf: str, pos: int) -> int:
-        at = buf.find(self.core[0], max(pos, len(buf) - len(self.core) + 1))
-        while at >= 0 and not self.core.startswith(buf[at:]):
-            at = buf.find(self.core[0], at + 1)
-        partial = at if at >= 0 else len(buf)
-        spaces = range(min(len(self.lead), partial - pos), 0, -1)
-        return next((partial - n for n in spaces if buf[partial - n : partial] in self.lead), partial)
-
-    def plain(self, text: str) -> int:
-        return -1 if self.core in text else self.partial(text, 0)
-
-
 def _to_escape(match: re.Match[str]) -> str:
     char = match.group(1)
     if char is None or char not in "\"\\/bfnrtux'":
@@ -1437,7 +1414,6 @@ def nested_json(text: str) -> str | None:
 class RawPairs(Pairs):
     WORDS: ClassVar[ValueWords]
     AFTER_VALUE: ClassVar[End]
-    VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, where the closing marker repeats it
     # Around the key of a pair that begins a line: one that the schema knows ends a value that VALUE_CLOSERS did not.
     VALUE_CLOSERS: ClassVar[tuple[str, ...]] = ()
     NEXT_PAIR: ClassVar[tuple[str, ...]] = ()
@@ -1475,9 +1451,7 @@ class RawPairs(Pairs):
     def _begin_value(self, key: str, word: str) -> None:
         schema = self._schema()
         types = types_of(member_of(schema, schema, key), schema) if schema else None
-        self._begin_raw(
-            types, Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self._ends or self.AFTER_VALUE
-        )
+        return self._begin_raw(types, self._ends or self.AFTER_VALUE)
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
         self._types, self._end = types, end
