@@ -622,6 +622,7 @@ class Machine(Copied):
     USUAL_NEXT: ClassVar[Sequence[Any]] = ()  # what usually comes after a call
     HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and signs that do
     CALL_ID: ClassVar[str] = ""  # an id that is made of slots: "{name}:{index}"
+    TOLD_ARGUMENTS: ClassVar[bool] = False  # text is told from what begins arguments, which may be left out
     FAINT: ClassVar[bool] = True  # what opens them is like text as well
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
     ENDS_TURN: ClassVar[bool] = False  # a call's closer may be what ends the turn, so that it may be cut off
@@ -894,7 +895,7 @@ class Machine(Copied):
             return False
         if not expected and (self.FAINT or not self._skip) and not self._is_tool(values["name"]):
             expected = "the name of a tool"
-        if not expected and values["name"] not in self._tools:
+        if self.TOLD_ARGUMENTS and not expected and values["name"] not in self._tools:
             expected = self._lack_of_arguments(end)
             if expected == "more":
                 return False
@@ -1282,7 +1283,7 @@ class Pairs(Machine):
     PAIR: ClassVar[tuple[tuple[str, Marks, str], ...]]
     USUAL_PAIR: ClassVar[Sequence[Any]] = ()
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
-    RESUMES: ClassVar[bool] = False  # and that says by itself, after text that is no pair, that one begins
+    TOLD_ARGUMENTS: ClassVar[bool] = True  # where pairs have an opener, and text before one is no content
     _resuming: Marks | None = None  # what may come after text that is no pair
     _count = 0
 
@@ -1295,7 +1296,7 @@ class Pairs(Machine):
 
     def _lack_of_arguments(self, pos: int) -> str:
         buf, start = self._buf, next_char(self._buf, pos)
-        if not self.PAIR_OPENS or self.RESUMES or self.BETWEEN.find(buf, start, anchored=True) is not None:
+        if self.BETWEEN.find(buf, start, anchored=True) is not None:
             return ""
         if start == len(buf):
             return "" if self._final else "more"
@@ -1686,7 +1687,7 @@ class StreamParser(RawPairs):
         pair=PAIR_START, skip=("</given>",), next=("</run>", "<:more:><:from assistant ", " to ", "<:over:>")
     )
     USUAL_PAIR = (Usual('<given name="'),)
-    RESUMES = True
+    TOLD_ARGUMENTS = False
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )

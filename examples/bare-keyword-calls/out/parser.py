@@ -999,6 +999,7 @@ class Machine(Copied):
     USUAL_NEXT: ClassVar[Sequence[Any]] = ()  # what usually comes after a call
     HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and signs that do
     CALL_ID: ClassVar[str] = ""  # an id that is made of slots: "{name}:{index}"
+    TOLD_ARGUMENTS: ClassVar[bool] = False  # text is told from what begins arguments, which may be left out
     FAINT: ClassVar[bool] = True  # what opens them is like text as well
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
@@ -1294,7 +1295,7 @@ class Machine(Copied):
             return False
         if not expected and (self.FAINT or not self._skip) and not self._is_tool(values["name"]):
             expected = "the name of a tool"
-        if not expected and values["name"] not in self._tools:
+        if self.TOLD_ARGUMENTS and not expected and values["name"] not in self._tools:
             expected = self._lack_of_arguments(end)
             if expected == "more":
                 return False
@@ -1696,7 +1697,7 @@ class Pairs(Machine):
     PAIR: ClassVar[tuple[tuple[str, Marks, str], ...]]
     USUAL_PAIR: ClassVar[Sequence[Any]] = ()
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
-    RESUMES: ClassVar[bool] = False  # and that says by itself, after text that is no pair, that one begins
+    TOLD_ARGUMENTS: ClassVar[bool] = True  # where pairs have an opener, and text before one is no content
     _count = 0
 
     def _begin_value(self, key: str, word: str) -> None:
@@ -1708,7 +1709,7 @@ class Pairs(Machine):
 
     def _lack_of_arguments(self, pos: int) -> str:
         buf, start = self._buf, next_char(self._buf, pos)
-        if not self.PAIR_OPENS or self.RESUMES or self.BETWEEN.find(buf, start, anchored=True) is not None:
+        if self.BETWEEN.find(buf, start, anchored=True) is not None:
             return ""
         if start == len(buf):
             return "" if self._final else "more"
@@ -1917,6 +1918,7 @@ class StreamParser(QuotedPairs):
     PAIR = (("key", Marks(suffix=KEY_END), ""),)
     BETWEEN = Marks(skip=(", ",), next=(")", "]", ", ", "[", "~~\n"))
     PAIR_OPENS = False
+    TOLD_ARGUMENTS = False
     FOLLOW = (
         Pattern(
             "\\s{0,16}(?:,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}=|\\)\\s{0,16}(?:\\]|\\~\\~|,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}\\())"

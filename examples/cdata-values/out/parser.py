@@ -620,6 +620,7 @@ class Machine(Copied):
     USUAL_NEXT: ClassVar[Sequence[Any]] = ()  # what usually comes after a call
     HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and signs that do
     CALL_ID: ClassVar[str] = ""  # an id that is made of slots: "{name}:{index}"
+    TOLD_ARGUMENTS: ClassVar[bool] = False  # text is told from what begins arguments, which may be left out
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
     ENDS_TURN: ClassVar[bool] = False  # a call's closer may be what ends the turn, so that it may be cut off
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that hold what ends others
@@ -889,7 +890,7 @@ class Machine(Copied):
         values, end, expected = self._slots(self._pos + self._skip, self.HEADER)
         if expected == "more":
             return False
-        if not expected and values["name"] not in self._tools:
+        if self.TOLD_ARGUMENTS and not expected and values["name"] not in self._tools:
             expected = self._lack_of_arguments(end)
             if expected == "more":
                 return False
@@ -1272,7 +1273,7 @@ class Pairs(Machine):
     PAIR: ClassVar[tuple[tuple[str, Marks, str], ...]]
     USUAL_PAIR: ClassVar[Sequence[Any]] = ()
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
-    RESUMES: ClassVar[bool] = False  # and that says by itself, after text that is no pair, that one begins
+    TOLD_ARGUMENTS: ClassVar[bool] = True  # where pairs have an opener, and text before one is no content
     _resuming: Marks | None = None  # what may come after text that is no pair
     _count = 0
 
@@ -1285,7 +1286,7 @@ class Pairs(Machine):
 
     def _lack_of_arguments(self, pos: int) -> str:
         buf, start = self._buf, next_char(self._buf, pos)
-        if not self.PAIR_OPENS or self.RESUMES or self.BETWEEN.find(buf, start, anchored=True) is not None:
+        if self.BETWEEN.find(buf, start, anchored=True) is not None:
             return ""
         if start == len(buf):
             return "" if self._final else "more"
@@ -1717,7 +1718,7 @@ class StreamParser(Wraps):
     PAIR = (("key", Marks(suffix=KEY_END), ""),)
     BETWEEN = Marks(pair=PAIR_START, skip=("</arg>",), next=("</act>", '\n<act name="', '<act name="', "<-/->\n"))
     USUAL_PAIR = (Usual('<arg key="'),)
-    RESUMES = True
+    TOLD_ARGUMENTS = False
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )

@@ -1010,6 +1010,7 @@ class Machine(Copied):
     USUAL_NEXT: ClassVar[Sequence[Any]] = ()  # what usually comes after a call
     HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and signs that do
     CALL_ID: ClassVar[str] = ""  # an id that is made of slots: "{name}:{index}"
+    TOLD_ARGUMENTS: ClassVar[bool] = False  # text is told from what begins arguments, which may be left out
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
     _reader: Reader | None = None  # and what reads one
@@ -1320,7 +1321,7 @@ class Machine(Copied):
         values, end, expected = self._slots(self._pos + self._skip, self.HEADER)
         if expected == "more":
             return False
-        if not expected and values["name"] not in self._tools:
+        if self.TOLD_ARGUMENTS and not expected and values["name"] not in self._tools:
             expected = self._lack_of_arguments(end)
             if expected == "more":
                 return False
@@ -1710,7 +1711,7 @@ class Pairs(Machine):
     PAIR: ClassVar[tuple[tuple[str, Marks, str], ...]]
     USUAL_PAIR: ClassVar[Sequence[Any]] = ()
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
-    RESUMES: ClassVar[bool] = False  # and that says by itself, after text that is no pair, that one begins
+    TOLD_ARGUMENTS: ClassVar[bool] = True  # where pairs have an opener, and text before one is no content
     _count = 0
 
     def _begin_value(self, key: str, word: str) -> None:
@@ -1722,7 +1723,7 @@ class Pairs(Machine):
 
     def _lack_of_arguments(self, pos: int) -> str:
         buf, start = self._buf, next_char(self._buf, pos)
-        if not self.PAIR_OPENS or self.RESUMES or self.BETWEEN.find(buf, start, anchored=True) is not None:
+        if self.BETWEEN.find(buf, start, anchored=True) is not None:
             return ""
         if start == len(buf):
             return "" if self._final else "more"
@@ -1935,6 +1936,7 @@ class StreamParser(QuotedPairs):
     PAIR = (("key", Marks(suffix=KEY_END), ""),)
     BETWEEN = Marks(skip=(", ",), next=(")", "]<./code.>", "]", "<./code.>", ", ", "<.code.>[", "<./.>\n"))
     PAIR_OPENS = False
+    TOLD_ARGUMENTS = False
     FOLLOW = (
         Pattern(
             "\\s{0,16}(?:,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}=|\\)\\s{0,16}(?:\\]<\\./code\\.>|<\\./\\.>|,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}\\())"
