@@ -28,7 +28,6 @@ class Pairs(Machine):
     RESUMES: ClassVar[bool] = False  # and that says by itself, after text that is no pair, that one begins
     KEY_SIGNS: ClassVar[Any] = None  # what is written in keys for other signs
     ODD_NAMES: ClassVar[bool] = True
-    TOLD_ARGUMENTS: ClassVar[bool] = True  # where pairs have an opener, and text before one is no content
     _resuming: Marks | None = None  # what may come after text that is no pair
     _count = 0
 
