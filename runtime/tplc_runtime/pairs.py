@@ -28,7 +28,6 @@ class Pairs(Machine):
     RESUMES: ClassVar[bool] = False  # and that says by itself, after text that is no pair, that one begins
     KEY_SIGNS: ClassVar[Any] = None  # what is written in keys for other signs
     ODD_NAMES: ClassVar[bool] = True
-    TOLD_ARGUMENTS: ClassVar[bool] = True
     _resuming: Marks | None = None  # what may come after text that is no pair
     _count = 0
 
@@ -41,7 +40,7 @@ class Pairs(Machine):
 
     def _lack_of_arguments(self, pos: int) -> str:
         buf, start = self._buf, next_char(self._buf, pos)
-        if not self.PAIR_OPENS or self.RESUMES or self.BETWEEN.find(buf, start, anchored=True) is not None:
+        if self.BETWEEN.find(buf, start, anchored=True) is not None:
             return ""
         if start == len(buf):
             return "" if self._final else "more"

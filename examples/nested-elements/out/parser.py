@@ -1295,7 +1295,6 @@ class Pairs(Machine):
     PAIR: ClassVar[tuple[tuple[str, Marks, str], ...]]
     USUAL_PAIR: ClassVar[Sequence[Any]] = ()
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
-    RESUMES: ClassVar[bool] = False  # and that says by itself, after text that is no pair, that one begins
     _count = 0
 
     def _begin_value(self, key: str, word: str) -> None:
@@ -1307,7 +1306,7 @@ class Pairs(Machine):
 
     def _lack_of_arguments(self, pos: int) -> str:
         buf, start = self._buf, next_char(self._buf, pos)
-        if not self.PAIR_OPENS or self.RESUMES or self.BETWEEN.find(buf, start, anchored=True) is not None:
+        if self.BETWEEN.find(buf, start, anchored=True) is not None:
             return ""
         if start == len(buf):
             return "" if self._final else "more"

@@ -583,7 +583,6 @@ NON_SPACE = Pattern(r"\S|\Z")
 ONE_WORD = Pattern(r"[\w.:/-]+")
 NAME_LIMIT = 512  # a longer name is no name
 PENDING_LIMIT = 1024  # more than this much pending text is looked at again only when it has doubled
-CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
 MOST_ODD = 64  # of names that hold what ends names, so many are looked for
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
@@ -889,28 +888,12 @@ class Machine(Copied):
         values, end, expected = self._slots(self._pos + self._skip, self.HEADER)
         if expected == "more":
             return False
-        if not expected and values["name"] not in self._tools:
-            expected = self._lack_of_arguments(end)
-            if expected == "more":
-                return False
         if expected:
             return self._no_call(expected)
         self._pos = end
         self._open_call(values["name"], self.CALL_ID.format_map(values) if self.CALL_ID else None)
         self._begin_arguments()
         return True
-
-    def _lack_of_arguments(self, pos: int) -> str:
-        raise NotImplementedError
-
-    def _lack_of(self, what: str, begins: str, start: int) -> str:
-        """The same where no arguments begin: what ends the call, all calls or the turn may come in their place."""
-        mark = self.AFTER_CALL.find(self._buf, start, anchored=True)
-        if mark is not None and mark.kind in CLOSER_KINDS:
-            return ""
-        if begins or self.AFTER_CALL.begins(self._buf, start):
-            return "" if self._final else "more"
-        return what
 
     def _after_call(self) -> bool:
         # after_call = (CALL_END | CALL_SEPARATOR)* ((NEXT_CALL_START | CALL_START) call | content)
@@ -1272,7 +1255,6 @@ class Pairs(Machine):
     PAIR: ClassVar[tuple[tuple[str, Marks, str], ...]]
     USUAL_PAIR: ClassVar[Sequence[Any]] = ()
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
-    RESUMES: ClassVar[bool] = False  # and that says by itself, after text that is no pair, that one begins
     _resuming: Marks | None = None  # what may come after text that is no pair
     _count = 0
 
@@ -1282,14 +1264,6 @@ class Pairs(Machine):
     def _begin_arguments(self) -> None:
         self._count = 0
         self._state = type(self)._pairs
-
-    def _lack_of_arguments(self, pos: int) -> str:
-        buf, start = self._buf, next_char(self._buf, pos)
-        if not self.PAIR_OPENS or self.RESUMES or self.BETWEEN.find(buf, start, anchored=True) is not None:
-            return ""
-        if start == len(buf):
-            return "" if self._final else "more"
-        return self._lack_of("an argument", self.BETWEEN.begins(buf, start), start)
 
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end
@@ -1677,7 +1651,6 @@ class StreamParser(RawPairs):
         next=("</do>\n</deed>", "</do>", "</deed>", "\n</deed>", "\n\n<deed>\n<do=", "<do=", "<deed>\n<do=", "<:>\n"),
     )
     USUAL_PAIR = (Usual("<with="),)
-    RESUMES = True
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
