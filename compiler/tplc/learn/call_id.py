@@ -2,7 +2,7 @@
 
     `functions.NAME:0`  →  position pre_func_name, the word `functions.` NAME `:` INDEX
 
-An id is a slot of its own, or the word that a counter stands in.
+An id is a slot of its own, or the word that a counter stands in: not one of signs alone, which numbers calls.
 """
 
 from __future__ import annotations
@@ -29,6 +29,9 @@ def learn_call_id(layout: Layout, fields: JsonFields | None) -> CallId:
     if left is None or right is None:
         return CallId()
     word = (*left, Slot("index"), *right)
+    signs = "".join(item.text for item in word if isinstance(item, Text))
+    if signs and Slot("name") not in word and not any(map(str.isalnum, signs)):
+        return CallId()  # calls are numbered, as in "1)"
     return CallId(_position(layout, Slot("index")) if Slot("name") not in word else "pre_func_name", word)
 
 
