@@ -79,7 +79,7 @@ class Machine(Copied):
     HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and signs that do
     NAME_SIGNS: ClassVar[Any] = None  # what is written in names for other signs
     CALL_ID: ClassVar[str] = ""  # an id that is made of slots: "{name}:{index}"
-    TOLD_ARGUMENTS: ClassVar[bool] = False  # text is told from what begins arguments, which may be left out
+    ARGUMENTS_OPEN: ClassVar[bool] = False  # with a sign or a marker, so that other text is none, and makes no call
     ONLY_TOOLS: ClassVar[bool] = False  # calls look like text, so that only a tool's name makes one,
     FAINT: ClassVar[bool] = True  # what opens them is like text as well
     SEPARATED: ClassVar[bool] = False  # a separator opens the next call
@@ -445,7 +445,7 @@ class Machine(Copied):
             values["name"] = self.NAME_SIGNS.plain(values["name"])
         if self.ONLY_TOOLS and not expected and (self.FAINT or not self._skip) and not self._is_tool(values["name"]):
             expected = "the name of a tool"
-        if self.TOLD_ARGUMENTS and not expected and values["name"] not in self._tools:
+        if self.ARGUMENTS_OPEN and not expected and values["name"] not in self._tools:
             expected = self._lack_of_arguments(end)
             if expected == "more":
                 return False

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class Objects(Machine):
     CALLS: ClassVar[bool] = True
     ODD_NAMES: ClassVar[bool] = True
-    TOLD_ARGUMENTS: ClassVar[bool] = True
+    ARGUMENTS_OPEN: ClassVar[bool] = True
 
     def _begin_arguments(self) -> None:
         self._state = type(self)._arguments
