@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -101,17 +102,11 @@ def enforced(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("enforced")
 def test_time_and_memory_of_this_process() -> None:
     limits = resource.getrlimit(resource.RLIMIT_AS)
-    start = time.monotonic()
     with pytest.raises(LimitExceeded) as caught, bounded("a.jinja", Limits(total_seconds=0.2)):
-        while True:
-            try:
-                sum(range(1000))
-            except LimitExceeded:
-                continue  # who swallows it hears of it again
-            finally:
-                if time.monotonic() - start > 1:
-                    raise LimitExceeded("a.jinja", "total_seconds", "swallowed")
-    assert str(caught.value) == "a.jinja: limit exceeded: total_seconds (swallowed)"
+        with suppress(LimitExceeded):
+            time.sleep(FOR_EVER)
+        time.sleep(FOR_EVER)  # who swallows it hears of it again
+    assert str(caught.value) == "a.jinja: limit exceeded: total_seconds (0.2)"
     with pytest.raises(LimitExceeded) as caught, bounded("a.jinja", Limits(total_seconds=0.2)):
         time.sleep(FOR_EVER)
     assert str(caught.value) == "a.jinja: limit exceeded: total_seconds (0.2)"
