@@ -14,12 +14,19 @@ from pathlib import Path
 import pytest
 import typer.main
 
+from tplc import bounds
+
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("TPLC_SHARED", ROOT.parent / "shared"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update", action="store_true", help="rewrite expected files from the present results")
+
+
+def pytest_runtest_setup() -> None:
+    """Whoever runs a command has its limits enforced from then on, in the whole process: the next test is another."""
+    bounds._enforced = False
 
 
 @pytest.fixture(scope="session")
