@@ -1269,14 +1269,10 @@ class Machine(Copied):
     def _call(self) -> bool:
         # call = (slot SLOT_END)* arguments
         values, end, expected = self._slots(self._pos + self._skip, self.HEADER)
-        if expected == "more":
-            return False
         if not expected and values["name"] not in self._tools:
             expected = self._lack_of_arguments(end)
-            if expected == "more":
-                return False
         if expected:
-            return self._no_call(expected)
+            return expected != "more" and self._no_call(expected)
         self._pos = end
         self._open_call(values["name"], self.CALL_ID.format_map(values) if self.CALL_ID else None)
         self._begin_arguments()
@@ -1538,11 +1534,12 @@ class Machine(Copied):
         until = min(end, pos + NAME_LIMIT)
         stop = min((at for ch in stops if (at := buf.find(ch, pos + known, until)) >= 0), default=-1)
         end = stop if stop >= 0 else end
-        broken = self.BREAKS.find(buf, pos, stop=pos + NAME_LIMIT) if slot != "key" else None
-        if broken is not None and broken.start < end:
-            return None, slot
-        if slot != "key" and not self._final and self.BREAKS.partial(buf, pos) < end:
-            return None, "more"
+        if slot != "key" and not (self.BREAKS.wordless and buf[pos:end].isalnum()):
+            broken = self.BREAKS.find(buf, pos, stop=min(pos + NAME_LIMIT, end + self.BREAKS.width))
+            if broken is not None and broken.start < end:
+                return None, slot
+            if not self._final and self.BREAKS.partial(buf, pos) < end:
+                return None, "more"
         if stop >= 0:
             return Mark("next", stop, stop, "", ""), ""
         if mark is not None and pending_from > mark.start:
