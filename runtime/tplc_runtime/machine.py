@@ -456,12 +456,12 @@ class Machine(Copied):
         """What was expected behind a name that is no tool's and comes to nothing; "more": more input is needed."""
         raise NotImplementedError
 
-    def _lack_of(self, what: str, begins: str, start: int) -> str:
+    def _lack_of(self, what: str, start: int, begun: bool) -> str:
         """The same where no arguments begin: what ends the call, all calls or the turn may come in their place."""
         mark = self.AFTER_CALL.find(self._buf, start, anchored=True)
         if mark is not None and mark.kind in CLOSER_KINDS:
             return ""
-        if begins or self.AFTER_CALL.begins(self._buf, start):
+        if begun or self.AFTER_CALL.begins(self._buf, start):
             return "" if self._final else "more"
         return what
 

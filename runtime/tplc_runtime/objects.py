@@ -29,7 +29,7 @@ class Objects(Machine):
         if match is not None and self.STYLES[0].tokens.get(match.group(), "") in ("{", '"'):
             return ""
         begun = match is None or (match.lastindex == 3 and buf[start:] in self.STYLES[0].begins)
-        return self._lack_of("the arguments", buf[start:] if begun else "", start)
+        return self._lack_of("the arguments", start, begun)
 
     def _arguments(self) -> bool:
         # arguments = object | string that holds an object

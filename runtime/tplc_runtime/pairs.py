@@ -44,7 +44,7 @@ class Pairs(Machine):
             return ""
         if start == len(buf):
             return "" if self._final else "more"
-        return self._lack_of("an argument", self.BETWEEN.begins(buf, start), start)
+        return self._lack_of("an argument", start, self.BETWEEN.begins(buf, start) != "")
 
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end

@@ -100,6 +100,11 @@ class PairForm:
     replaced: tuple[tuple[str, str], ...] = ()  # what stands in a key for another sign, and that sign
     resumes: bool = False  # after text that is no pair, what opens one says by itself that a pair begins there
 
+    @property
+    def opens_at_once(self) -> bool:
+        """What opens a pair comes first, or there are none: other text in place of them is text, and makes no call."""
+        return bool(self.opens) and not self.resumes
+
 
 @dataclass(frozen=True, slots=True)
 class CallShape:

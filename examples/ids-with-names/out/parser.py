@@ -1281,12 +1281,12 @@ class Machine(Copied):
     def _lack_of_arguments(self, pos: int) -> str:
         raise NotImplementedError
 
-    def _lack_of(self, what: str, begins: str, start: int) -> str:
+    def _lack_of(self, what: str, start: int, begun: bool) -> str:
         """The same where no arguments begin: what ends the call, all calls or the turn may come in their place."""
         mark = self.AFTER_CALL.find(self._buf, start, anchored=True)
         if mark is not None and mark.kind in CLOSER_KINDS:
             return ""
-        if begins or self.AFTER_CALL.begins(self._buf, start):
+        if begun or self.AFTER_CALL.begins(self._buf, start):
             return "" if self._final else "more"
         return what
 
@@ -1645,7 +1645,7 @@ class Objects(Machine):
         if match is not None and self.STYLES[0].tokens.get(match.group(), "") in ("{", '"'):
             return ""
         begun = match is None or (match.lastindex == 3 and buf[start:] in self.STYLES[0].begins)
-        return self._lack_of("the arguments", buf[start:] if begun else "", start)
+        return self._lack_of("the arguments", start, begun)
 
     def _arguments(self) -> bool:
         # arguments = object | string that holds an object

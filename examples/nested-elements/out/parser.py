@@ -922,12 +922,12 @@ class Machine(Copied):
     def _lack_of_arguments(self, pos: int) -> str:
         raise NotImplementedError
 
-    def _lack_of(self, what: str, begins: str, start: int) -> str:
+    def _lack_of(self, what: str, start: int, begun: bool) -> str:
         """The same where no arguments begin: what ends the call, all calls or the turn may come in their place."""
         mark = self.AFTER_CALL.find(self._buf, start, anchored=True)
         if mark is not None and mark.kind in CLOSER_KINDS:
             return ""
-        if begins or self.AFTER_CALL.begins(self._buf, start):
+        if begun or self.AFTER_CALL.begins(self._buf, start):
             return "" if self._final else "more"
         return what
 
@@ -1307,7 +1307,7 @@ class Pairs(Machine):
             return ""
         if start == len(buf):
             return "" if self._final else "more"
-        return self._lack_of("an argument", self.BETWEEN.begins(buf, start), start)
+        return self._lack_of("an argument", start, self.BETWEEN.begins(buf, start) != "")
 
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end

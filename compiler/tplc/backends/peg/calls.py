@@ -122,12 +122,13 @@ def _no_arguments(facts: Facts) -> str:
     present = (facts.call_close, facts.section_close, facts.separator, facts.turn_end)
     named = [name for name, pattern in zip(ends, present, strict=True) if pattern]
     pairs = facts.calls.pairs
-    if pairs is not None:
-        ahead = arguments_ahead(pairs) if pairs.opens and not pairs.resumes else []
-        opened = [*ahead, *facts.call_starts, facts.call_open if facts.calls.shape.opener.strip() else ""]
-        names = " / ".join([leaf(either([*opened, begun([pairs.start, *pairs.opens])])), *named, "cut"])
-        return f"&(gap ({names}))" if ahead else ""
-    return f"&(gap ({' / '.join(named)}))" if named else "cut"
+    if pairs is None:
+        return f"&(gap ({' / '.join(named)}))" if named else "cut"
+    if not pairs.opens_at_once:
+        return ""
+    opened = [*arguments_ahead(pairs), *facts.call_starts, facts.call_open if facts.calls.shape.opener.strip() else ""]
+    names = [leaf(either([*opened, begun([pairs.start, *pairs.opens])])), *named, "cut"]
+    return f"&(gap ({' / '.join(names)}))"
 
 
 def _body(shape: CallShape, suffix: str, *, pairs: bool, without: str) -> list[str]:

@@ -378,7 +378,7 @@ def _of_pairs(pairs: PairForm) -> list[str]:
     if pairs.opens and not pairs.separator.strip():
         lines.append(f"    USUAL_PAIR = (Usual({literal(pairs.opens[0].lstrip())}),)")
     lines += ["    PAIR_OPENS = False"] * (not pairs.opens) + ["    RESUMES = True"] * pairs.resumes
-    lines += ["    ARGUMENTS_OPEN = True"] * (bool(pairs.opens) and not pairs.resumes)
+    lines += ["    ARGUMENTS_OPEN = True"] * pairs.opens_at_once
     lines += _replaced("KEY_SIGNS", pairs.replaced) if pairs.replaced else []
     if pairs.quoted:
         patterns = [called("Pattern", [literal(pattern)]) for pattern in _follow(pairs.following)]
