@@ -51,6 +51,7 @@ SECTIONS = {
     "verification": "verification",
     "not shown": "verification",
     "ambiguity": "verification",
+    "excused": "verification",
     "failure": "verification",
 }
 
