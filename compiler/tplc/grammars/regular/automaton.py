@@ -9,44 +9,22 @@ refused.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass
 from typing import TypeVar
 
 from tplc.grammars.regular import codepoints
 from tplc.grammars.regular.codepoints import Ranges
-from tplc.grammars.regular.expressions import (
-    EMPTY,
-    NEVER,
-    Alt,
-    Chars,
-    Expr,
-    Lit,
-    Ref,
-    Rep,
-    Seq,
-    Spelled,
-    alt,
-    opt,
-    rep,
-    seq,
-)
+from tplc.grammars.regular.expressions import alt, opt, rep, seq
+from tplc.grammars.regular.nodes import EMPTY, NEVER, Alt, Automaton, Chars, Edge, Expr, Lit, Ref, Rep, Seq, Spelled
 from tplc.grammars.regular.rules import Rules
 
 MOST_STATES = 1500
 _MOST_STEPS = 20_000
 
-Edge = tuple[Ranges, int]
 State = TypeVar("State", bound=Hashable)
 
 
 class TooLarge(Exception):
     """The automaton would be too big to be worth writing."""
-
-
-@dataclass(frozen=True, slots=True)
-class Automaton:
-    edges: tuple[tuple[Edge, ...], ...]
-    accepting: frozenset[int]
 
 
 def matches(automaton: Automaton, text: str) -> bool:

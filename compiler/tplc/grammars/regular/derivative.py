@@ -9,25 +9,8 @@ from __future__ import annotations
 
 from tplc.grammars.regular import codepoints
 from tplc.grammars.regular.automaton import begun, minimal, to_expr
-from tplc.grammars.regular.expressions import (
-    EMPTY,
-    NEVER,
-    Alt,
-    Chars,
-    Expr,
-    Lit,
-    Ref,
-    Rep,
-    Seq,
-    Spelled,
-    Written,
-    alt,
-    chars,
-    lit,
-    nullable,
-    rep,
-    seq,
-)
+from tplc.grammars.regular.expressions import alt, chars, lit, nullable, rep, seq
+from tplc.grammars.regular.nodes import EMPTY, NEVER, Alt, Chars, Expr, Lit, Ref, Rep, Seq, Spelled, Written
 from tplc.grammars.regular.rules import Rules
 
 
