@@ -182,7 +182,8 @@ def test_no_modules_import_one_another_in_a_circle() -> None:
 
 
 def _module(relative: str) -> str:
-    return ".".join(["tplc", *Path(relative.removesuffix("__init__.py")).with_suffix("").parts])
+    parts = relative.removesuffix("__init__.py").removesuffix(".py").strip("/")
+    return f"tplc/{parts}".strip("/").replace("/", ".")
 
 
 def test_relative_imports_are_resolved() -> None:
