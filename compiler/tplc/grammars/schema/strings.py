@@ -23,8 +23,8 @@ from tplc.grammars.regular.automaton import (
     minimal,
     negation,
     split,
-    to_expr,
 )
+from tplc.grammars.regular.automaton_rules import to_expr
 from tplc.grammars.regular.codepoints import Ranges
 from tplc.grammars.regular.expressions import Encoding, alphabet, alt, chars, encoded, lengths, lit, rep, seq
 from tplc.grammars.regular.nodes import ANY_CHARACTER, NEVER, Automaton, Chars, Expr, Lit, Rep
