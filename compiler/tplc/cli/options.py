@@ -182,9 +182,9 @@ class CompileOptions:
         bool,
         typer.Option(
             "--strict",
-            help="refuse what the target can't express exactly: a schema, or a message that doesn't come back.",
+            help="Refuse what is unfinished: an answer that ends with a special token that isn't given; for gbnf, "
+            "schemas that it can't express exactly; for response_template, messages that don't come back.",
         ),
-        For((*A_REQUEST.targets, "response_template")),
         AS_TYPED,
     ] = False
     profile: Annotated[
