@@ -72,7 +72,7 @@ def test_options_of_other_targets_are_refused(run: Run, name: str) -> None:
 
 def test_what_a_header_repeats() -> None:
     """All that changes the file; not what reports, verifies or overwrites, nor what the header gives itself."""
-    left_out = [name for name, parameter in PARAMETERS.items() if parameter.kept is None]
+    left_out = [name for name, parameter in PARAMETERS.items() if parameter.in_header is None]
     assert left_out == [
         *("source", "output", "target", "into", "force", "seed", "thorough", "depfile", "as_json", "quiet", "watch"),
     ]

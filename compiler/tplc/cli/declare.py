@@ -37,7 +37,7 @@ class For:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class InHeader:
     """Marks an option that changes the generated file: the file's header repeats it.
 
     `is_path` says whether a value is a path, which the header gives relative to the file's folder.
@@ -47,7 +47,7 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class CommandParameter:
     """An option or an argument.  `path` leads to its value in the object that holds all options of a command."""
 
     path: tuple[str, ...]
@@ -55,7 +55,7 @@ class Parameter:
     default: Any
     info: ParameterInfo
     targets: For | None
-    kept: Kept | None
+    in_header: InHeader | None
 
     @property
     def name(self) -> str:
@@ -77,7 +77,7 @@ class Parameter:
         return no if value is False else yes
 
 
-def parameters_of(options: type) -> Iterator[Parameter]:
+def parameters_of(options: type) -> Iterator[CommandParameter]:
     """Yields the parameters that a dataclass declares, in order."""
     hints = get_type_hints(options, include_extras=True)
     for field in fields(options):
@@ -85,16 +85,18 @@ def parameters_of(options: type) -> Iterator[Parameter]:
         yield from _expanded(field.name, hints[field.name], default)
 
 
-def _expanded(name: str, annotation: Any, default: Any) -> Iterator[Parameter]:
+def _expanded(name: str, annotation: Any, default: Any) -> Iterator[CommandParameter]:
     if is_dataclass(annotation) and isinstance(annotation, type):
         for inner in parameters_of(annotation):
-            yield Parameter((name, *inner.path), inner.annotation, inner.default, inner.info, inner.targets, inner.kept)
+            yield CommandParameter(
+                (name, *inner.path), inner.annotation, inner.default, inner.info, inner.targets, inner.in_header
+            )
         return
     kind, *notes = get_args(annotation)
     [info] = [note for note in notes if isinstance(note, ParameterInfo)]
     targets = next((note for note in notes if isinstance(note, For)), None)
-    kept = next((note for note in notes if isinstance(note, Kept)), None)
-    yield Parameter((name,), kind, default, info, targets, kept)
+    in_header = next((note for note in notes if isinstance(note, InHeader)), None)
+    yield CommandParameter((name,), kind, default, info, targets, in_header)
 
 
 def declared(function: Callable[..., None]) -> Callable[..., None]:
@@ -113,7 +115,7 @@ def declared(function: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def _shown(parameter: Parameter) -> inspect.Parameter:
+def _shown(parameter: CommandParameter) -> inspect.Parameter:
     info = copy(parameter.info)
     if parameter.targets is not None:
         info.help = f"For {', '.join(parameter.targets.targets)}: {info.help}"
@@ -124,7 +126,7 @@ def _shown(parameter: Parameter) -> inspect.Parameter:
     return inspect.Parameter(parameter.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
-def _built(annotation: Any, path: tuple[str, ...], group: list[Parameter], given: Mapping[str, Any]) -> Any:
+def _built(annotation: Any, path: tuple[str, ...], group: list[CommandParameter], given: Mapping[str, Any]) -> Any:
     """Returns the value of one parameter of the function: what was typed, or a dataclass that holds that."""
     if not (is_dataclass(annotation) and isinstance(annotation, type)):
         [parameter] = group

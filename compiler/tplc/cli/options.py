@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tplc.cli import complete
-from tplc.cli.declare import For, Kept
+from tplc.cli.declare import For, InHeader
 
 if TYPE_CHECKING:
     from tplc.project.declared import Declared
@@ -23,9 +23,9 @@ A_REQUEST = For(("gbnf", "structural_tag", "lark"))
 SCHEMAS = For(("gbnf", "structural_tag", "lark", "peg"))
 PARSERS = For(("python",))
 
-AS_TYPED = Kept()
-AS_PATH = Kept(is_path=lambda value: True)
-AS_PATH_OR_PAIR = Kept(is_path=lambda value: "=" not in value)
+AS_TYPED = InHeader()
+AS_PATH = InHeader(is_path=lambda value: True)
+AS_PATH_OR_PAIR = InHeader(is_path=lambda value: "=" not in value)
 
 Source = Annotated[
     str,

@@ -35,12 +35,12 @@ def _options(options: CompileOptions, target: Target, seen: Callable[[str], str]
     yield from _written(options, target)
     for parameter in parameters_of(type(options)):
         value = parameter.value_in(options)
-        if parameter.kept is None or value == parameter.default:
+        if parameter.in_header is None or value == parameter.default:
             continue
         for one in value if parameter.is_repeated else [value]:
             yield parameter.flag(one)
             if not isinstance(one, bool):
-                yield seen(str(one)) if parameter.kept.is_path(str(one)) else str(one)
+                yield seen(str(one)) if parameter.in_header.is_path(str(one)) else str(one)
 
 
 def _written(options: CompileOptions, target: Target) -> Iterator[str]:
