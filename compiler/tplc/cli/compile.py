@@ -62,7 +62,6 @@ def _watched(options: CompileOptions) -> list[str]:
 def compile_command(options: CompileOptions) -> None:
     target = _target(options)
     check_targets(options, target)
-    profile = _profile(options, target)
     config = _checked_files(options)
     request = _grammar_options(options, target)
     declared = options.variants.read()
@@ -88,7 +87,7 @@ def compile_command(options: CompileOptions) -> None:
             seed=options.seed,
             thorough=options.thorough,
             warn=warnings.append,
-            profile=profile,
+            profile=request.profile,
             unsaid=not_expressed.append,
             parser=request.parser,
         )
@@ -254,6 +253,7 @@ def _asked(options: CompileOptions) -> list[str]:
 def _grammar_options(options: CompileOptions, target: driver.Target) -> driver.GrammarOptions:
     """What the target is asked for."""
     plugin_name = _plugin_name(options, target)
+    reasoning = _reasoning(options)
     parser = _parser(options)
     if target in driver.FOR_A_REQUEST and not options.tools and not options.json_schema:
         raise UsageError("a grammar is made for one request: give --tools FILE or --json-schema FILE")
@@ -269,7 +269,7 @@ def _grammar_options(options: CompileOptions, target: driver.Target) -> driver.G
         context=inputs.variables(options.variables) if options.variables else None,
         strict=options.strict,
         most_characters=options.max_size,
-        reasoning=_reasoning(options),
+        reasoning=reasoning,
         legacy=options.legacy,
     )
 
