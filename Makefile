@@ -41,9 +41,10 @@ $(READY): pyproject.toml
 test: $(READY)  ## all tests (ARGS="-k word" to choose)
 	$(PYTEST) -n $(WORKERS) --dist worksteal $(ARGS)
 
-lint: $(READY)  ## style: ruff check and format
+lint: $(READY)  ## style: ruff check and format; words and sentences that people read (ARGS=--list: where)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python -m tests.words $(ARGS)
 
 format: $(READY)  ## let ruff repair what it can
 	$(BIN)/ruff check --fix .
