@@ -433,14 +433,14 @@ def test_a_parser_that_takes_calls_for_text_fails_though_the_render_is_the_same(
     """All of a turn as content renders as the same turn: that alone excuses nothing."""
 
     def parse(text: str, **keywords: Any) -> Mapping[str, Any]:
-        return {"content": text.partition("<end>")[0], "reasoning_content": None, "tool_calls": []}
+        return {"content": text.rpartition("<end>")[0], "reasoning_content": None, "tool_calls": []}
 
     ir = learned(RAW)
     result = run(RAW, ir, Artifact(parse, None))
     assert not result.verified
     call = "<call call_0><city>Oslo</city><unit>degrees</unit></call>"
     failure = f'one call: one call never comes back: expected "", got "{call}"; rendered "{call}<end>"'
-    assert result.failures[1] == failure
+    assert result.failures[:2] == (f"cause: {failure}", failure)
     lost = [found.split(" never comes back")[0].partition(": ")[2] for found in result.failures[1:]]
     assert lost == [
         "one call",
