@@ -450,6 +450,7 @@ def test_a_parser_that_takes_calls_for_text_fails_though_the_render_is_the_same(
         "three calls",
         "content and three calls",
         "one call without arguments",
+        "content and one call without arguments",
         "one call, after a tool's result",
         "content and one call, after a tool's result",
         "one call without arguments, after a tool's result",
