@@ -30,7 +30,7 @@ TEMPLATE_SHA256 = "375eeff8919c7f1c6cc768aa9942aafecc14a5cf95e1a5ade4e30686b3fc5
 TPLC_VERSION = "0.2.0"
 IR_VERSION = 2
 VERIFIED = True
-STOP = ("{done}",)
+STOP = ("{done}", "{start}user{body}")
 PRESERVED_TOKENS = ("{body}", "{channel}", "{done}", "{invoke}", "{start}", "{stop}", "{to}")
 GENERATION_PROMPTS = ("{start}assistant",)
 require_runtime(TPLC_VERSION, __name__)
@@ -39,7 +39,7 @@ require_runtime(TPLC_VERSION, __name__)
 TURN_ANCHORS = ("{start}assistant",)
 PROMPT_HEADS = ("",)
 TURN_START = ("{start}assistant",)
-TURN_END = ("{done}",)
+TURN_END = ("{done}", "{start}user{body}")
 REASONING_START = ("{channel}notes{body}",)
 REASONING_END = ("{stop}",)
 CONTENT_START = ("{channel}reply{body}", "{channel}work{body}")

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
-from typing import Any
+from typing import Any, get_args
 
+from tplc.ir.forms import texts_of
 from tplc.ir.markers import common_prefix, common_suffix
-from tplc.ir.nodes import TemplateIR
+from tplc.ir.nodes import FormMarker, TemplateIR, Text
 from tplc.ir.write import write_message
 from tplc.learn.align import cut_left, cut_right, token_spans
 from tplc.learn.probe import (
@@ -80,9 +81,16 @@ def learn_other_ends(prober: Prober, base: Setup, called: Setup | None, ir: Temp
                 continue
             own = rest[: _header_at(rest, before_user)] if follow == "user" else rest
             own = _first_mark(own) if own.strip() else _opening_mark(rest)
-            if own.strip():
-                found.append(own)
+            # A mark that other markers hold says nothing alone: the text around it does.
+            ends = [end for end in (own, rest.rstrip()) if end.strip() and not _is_in_marker(ir, end.strip())]
+            found += ends[:1]
     return tuple(found)
+
+
+def _is_in_marker(ir: TemplateIR, text: str) -> bool:
+    calls = (item.text for item in ir.tools.call if isinstance(item, Text))
+    roles = (marker_text for role in get_args(FormMarker) if role != "turn.end" for marker_text in texts_of(ir, role))
+    return any(text in marker for marker in (ir.turn.header, *ir.turn.anchors, ir.tools.separator, *calls, *roles))
 
 
 def _shapes(base: Setup, called: Setup | None, ir: TemplateIR) -> Iterator[tuple[Setup, Message, tuple[Call, ...]]]:
