@@ -22,7 +22,7 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import lru_cache
 from types import FrameType, ModuleType, TracebackType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from jinja2 import Environment, Template
 from jinja2.exceptions import SecurityError, TemplateSyntaxError
@@ -135,7 +135,7 @@ def _work(template: Template, line: bytes, limits: Limits) -> bytes:
             asked = json.loads(line)
             if "trace" in asked:
                 random.seed(asked["seed"])
-                return _answer("traced", _traced(template, asked["trace"], asked["clock"], limits))
+                return _answer("traced", _traced(template, asked, limits))
             return _answer("ok", "".join(piece for _, piece in _pieces(template, asked["render"], limits)))
     except Exception as error:  # noqa: BLE001 - a stranger's template may raise anything
         return _failure(error)
@@ -154,17 +154,18 @@ def _pieces(
         yield getattr(pieces, "gi_frame", None), piece
 
 
-def _traced(
-    template: Template, variables: dict[str, object], clock: Sequence[int], limits: Limits
-) -> dict[str, object]:
+def _traced(template: Template, asked: Mapping[str, Any], limits: Limits) -> dict[str, object]:
     """The pieces with their lines, what messages were compared with and where, and what the clock showed."""
+    variables: dict[str, object] = asked["trace"]
+    clock: Sequence[int] = asked["clock"]
+    watched = _watched_everywhere if asked.get("every_text") else _watched_message
     compared: dict[tuple[int, str], None] = {}
 
     def log(text: str) -> None:
         if len(compared) < _MOST_COMPARED:
             compared[_running_line(template), text] = None
 
-    messages = [_watched_message(message, log) for message in cast("list[object]", variables["messages"])]
+    messages = [watched(message, log) for message in cast("list[object]", variables["messages"])]
     clock_texts = set_clock(datetime(*clock))  # type: ignore[arg-type]
     try:
         made = [
@@ -201,6 +202,17 @@ def _watched_message(message: object, log: Log) -> object:
     if isinstance(content, list):
         return {**message, "content": [_watched_part(part, log) for part in content]}
     return message
+
+
+def _watched_everywhere(value: object, log: Log) -> object:
+    """The same value; all its texts are watched, except a message's role, which every template compares."""
+    if isinstance(value, str):
+        return Watched(value, log)
+    if isinstance(value, list):
+        return [_watched_everywhere(item, log) for item in value]
+    if isinstance(value, dict):
+        return {key: item if key == "role" else _watched_everywhere(item, log) for key, item in value.items()}
+    return value
 
 
 def _watched_part(part: object, log: Log) -> object:
