@@ -175,12 +175,12 @@ class _Shaping:
             return [self.argument(item) for item in value]
         if isinstance(value, dict):
             return {self.key(key): self.argument(item) for key, item in value.items()}
-        return value if value is None or isinstance(value, bool) else self.number(value)
+        return self.number(value) if type(value) in (int, float) else value
 
     def key(self, key: str) -> str:
         return self.new(key, "key") if key.strip() else key
 
-    def number(self, value: float) -> Json:
+    def number(self, value: Json) -> Json:
         stands: float = self.words.whole(len(self.slots)) + (0.25 if isinstance(value, float) else 0)
         self.slots[str(stands)] = Slot(self.at, "argument", json.dumps(value), self.call, is_number=True)
         return stands

@@ -72,7 +72,8 @@ def _parser(ir: TemplateIR) -> Any:
 
 
 def marked(ir: TemplateIR, text: str, before: Part | None, after: Part | None) -> Iterator[tuple[Part, int, int]]:
-    """Yield the parts of a text of markers, with their places: those with a part of their own, and the others as their neighbours say."""
+    """Yield the parts of a text of markers, with their places: those with a part of their own, and the others as their
+    neighbours say."""
     called = "call" in (before, after) or "arguments" in (before, after)
     other: Part = "call" if called else after or before or "content"
     at = 0
