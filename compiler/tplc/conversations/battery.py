@@ -33,7 +33,7 @@ _NOW = Call("now", ())
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class MessageForm:
     """How messages are put: content as parts, what stands for no content, arguments as text, a key for reasoning."""
 
     parts: bool
@@ -50,7 +50,7 @@ class Conversation:
 
 
 @dataclass(frozen=True, slots=True)
-class _Turn:
+class _Saying:
     """One message: its role, and what it says."""
 
     role: str
@@ -59,115 +59,144 @@ class _Turn:
     calls: tuple[Call, ...] = ()
 
 
-def _user(text: str = "What is it like?") -> _Turn:
-    return _Turn("user", text)
+def _user(text: str = "What is it like?") -> _Saying:
+    return _Saying("user", text)
 
 
-def _said(text: str | None = "It is fine.", reasoning: str = "", *calls: Call) -> _Turn:
-    return _Turn("assistant", text, reasoning, calls)
+def _answered(text: str | None = "It is fine.", reasoning: str = "", *calls: Call) -> _Saying:
+    return _Saying("assistant", text, reasoning, calls)
 
 
-def _result(text: str = '{"rain": true}') -> _Turn:
-    return _Turn("tool", text)
+def _result(text: str = '{"rain": true}') -> _Saying:
+    return _Saying("tool", text)
 
 
-_SYSTEM = _Turn("system", "You are kind.")
+_SYSTEM = _Saying("system", "You are kind.")
 _WHY = "They want to know."
 _MORE = "First this.\n\nThen that."
 
 # Title, and turns; texts hold no markers except where the title says so.
-_TEXT: tuple[tuple[str, tuple[_Turn, ...]], ...] = (
-    ("a question and an answer", (_user(), _said())),
-    ("a system prompt", (_SYSTEM, _user(), _said())),
-    ("two turns", (_user(), _said(), _user("And then?"), _said("Then it rains."))),
+_TEXT: tuple[tuple[str, tuple[_Saying, ...]], ...] = (
+    ("a question and an answer", (_user(), _answered())),
+    ("a system prompt", (_SYSTEM, _user(), _answered())),
+    ("two turns", (_user(), _answered(), _user("And then?"), _answered("Then it rains."))),
     (
         "three turns and a system prompt",
-        (_SYSTEM, _user("A"), _said("One"), _user("B"), _said("Two"), _user("C"), _said("3")),
+        (_SYSTEM, _user("A"), _answered("One"), _user("B"), _answered("Two"), _user("C"), _answered("3")),
     ),
-    ("five turns", tuple(turn for at in range(5) for turn in (_user(f"Question {at}?"), _said(f"Answer {at}.")))),
-    ("several paragraphs", (_user("Write.\n\nA lot."), _said("Dear reader,\n\n- one\n- two\n\nYours."))),
-    ("text beyond ASCII", (_user("Grüße aus Tromsø 🎉"), _said("世界 — ja, grüß dich 🌧"))),
+    ("five turns", tuple(turn for at in range(5) for turn in (_user(f"Question {at}?"), _answered(f"Answer {at}.")))),
+    ("several paragraphs", (_user("Write.\n\nA lot."), _answered("Dear reader,\n\n- one\n- two\n\nYours."))),
+    ("text beyond ASCII", (_user("Grüße aus Tromsø 🎉"), _answered("世界 — ja, grüß dich 🌧"))),
     (
         "code",
-        (_user("Code?"), _said("```python\nprint({'a': [1, 2]})\n```"), _user("<b>?</b>"), _said("if a < b & c: d()")),
+        (
+            _user("Code?"),
+            _answered("```python\nprint({'a': [1, 2]})\n```"),
+            _user("<b>?</b>"),
+            _answered("if a < b & c: d()"),
+        ),
     ),
-    ("outer white space", (_user("  Hi. \n"), _said("Hello.\n"), _user("\n\nSo?"), _said("So."))),
-    ("one text twice", (_user("Same."), _said("Same."), _user("Same."), _said("Same."))),
-    ("a very short answer", (_user("1+1"), _said("2"), _user("1-1"), _said("0"))),
-    ("a long text", (_user("Tell. " * 40), _said("All work and no play. " * 40))),
+    ("outer white space", (_user("  Hi. \n"), _answered("Hello.\n"), _user("\n\nSo?"), _answered("So."))),
+    ("one text twice", (_user("Same."), _answered("Same."), _user("Same."), _answered("Same."))),
+    ("a very short answer", (_user("1+1"), _answered("2"), _user("1-1"), _answered("0"))),
+    ("a long text", (_user("Tell. " * 40), _answered("All work and no play. " * 40))),
 )
-_REASONED: tuple[tuple[str, tuple[_Turn, ...]], ...] = (
-    ("reasoning", (_user(), _said("Fine.", _WHY))),
-    ("reasoning of several lines", (_SYSTEM, _user(), _said("Fine.", _MORE))),
-    ("reasoning in the last turn only", (_user(), _said("Fine."), _user("Why?"), _said("So.", _WHY))),
-    ("reasoning in the first turn only", (_user(), _said("Fine.", _WHY), _user("Why?"), _said("So."))),
+_REASONED: tuple[tuple[str, tuple[_Saying, ...]], ...] = (
+    ("reasoning", (_user(), _answered("Fine.", _WHY))),
+    ("reasoning of several lines", (_SYSTEM, _user(), _answered("Fine.", _MORE))),
+    ("reasoning in the last turn only", (_user(), _answered("Fine."), _user("Why?"), _answered("So.", _WHY))),
+    ("reasoning in the first turn only", (_user(), _answered("Fine.", _WHY), _user("Why?"), _answered("So."))),
     (
         "reasoning in all turns",
-        (_user(), _said("Fine.", _WHY), _user("Why?"), _said("So.", _MORE), _user("Oh?"), _said("Yes.", _WHY)),
+        (
+            _user(),
+            _answered("Fine.", _WHY),
+            _user("Why?"),
+            _answered("So.", _MORE),
+            _user("Oh?"),
+            _answered("Yes.", _WHY),
+        ),
     ),
 )
-_CALLED: tuple[tuple[str, tuple[_Turn, ...]], ...] = (
-    ("a call", (_user(), _said(None, "", _OSLO))),
-    ("a call without arguments", (_user("Time?"), _said(None, "", _NOW))),
-    ("two calls", (_user(), _said(None, "", _OSLO, _ROME))),
-    ("three calls", (_user(), _said(None, "", _OSLO, _NOW, _ROME))),
-    ("content and a call", (_user(), _said("I look.", "", _OSLO))),
-    ("content and two calls", (_SYSTEM, _user(), _said("I look.", "", _OSLO, _ROME))),
-    ("a call and its result", (_user(), _said(None, "", _OSLO), _result(), _said("It rains."))),
+_CALLED: tuple[tuple[str, tuple[_Saying, ...]], ...] = (
+    ("a call", (_user(), _answered(None, "", _OSLO))),
+    ("a call without arguments", (_user("Time?"), _answered(None, "", _NOW))),
+    ("two calls", (_user(), _answered(None, "", _OSLO, _ROME))),
+    ("three calls", (_user(), _answered(None, "", _OSLO, _NOW, _ROME))),
+    ("content and a call", (_user(), _answered("I look.", "", _OSLO))),
+    ("content and two calls", (_SYSTEM, _user(), _answered("I look.", "", _OSLO, _ROME))),
+    ("a call and its result", (_user(), _answered(None, "", _OSLO), _result(), _answered("It rains."))),
     (
         "two calls and their results",
-        (_SYSTEM, _user(), _said(None, "", _OSLO, _ROME), _result(), _result("dry"), _said("Wet and dry.")),
+        (_SYSTEM, _user(), _answered(None, "", _OSLO, _ROME), _result(), _result("dry"), _answered("Wet and dry.")),
     ),
     (
         "two rounds of calls",
-        (_user(), _said(None, "", _OSLO), _result(), _said(None, "", _ROME), _result("dry"), _said("Wet, dry.")),
+        (
+            _user(),
+            _answered(None, "", _OSLO),
+            _result(),
+            _answered(None, "", _ROME),
+            _result("dry"),
+            _answered("Wet, dry."),
+        ),
     ),
     (
         "a call, and a question after its answer",
-        (_user(), _said(None, "", _OSLO), _result(), _said("Wet."), _user("Rome?"), _said("I don't know.")),
+        (_user(), _answered(None, "", _OSLO), _result(), _answered("Wet."), _user("Rome?"), _answered("I don't know.")),
     ),
     (
         "a call in a later turn",
-        (_user("Hi."), _said("Hello."), _user(), _said("I look.", "", _OSLO), _result(), _said("Wet.")),
+        (_user("Hi."), _answered("Hello."), _user(), _answered("I look.", "", _OSLO), _result(), _answered("Wet.")),
     ),
     (
         "results that end a conversation",
-        (_user(), _said(None, "", _OSLO), _result("line\nline"), _said("Wet."), _user("Time?"), _said(None, "", _NOW)),
+        (
+            _user(),
+            _answered(None, "", _OSLO),
+            _result("line\nline"),
+            _answered("Wet."),
+            _user("Time?"),
+            _answered(None, "", _NOW),
+        ),
     ),
 )
-_ALL: tuple[tuple[str, tuple[_Turn, ...]], ...] = (
-    ("reasoning and a call", (_user(), _said(None, _WHY, _OSLO))),
-    ("reasoning, content and a call", (_user(), _said("I look.", _WHY, _OSLO))),
-    ("reasoning, a call, its result, reasoning", (_user(), _said(None, _WHY, _OSLO), _result(), _said("Wet.", _MORE))),
+_ALL: tuple[tuple[str, tuple[_Saying, ...]], ...] = (
+    ("reasoning and a call", (_user(), _answered(None, _WHY, _OSLO))),
+    ("reasoning, content and a call", (_user(), _answered("I look.", _WHY, _OSLO))),
+    (
+        "reasoning, a call, its result, reasoning",
+        (_user(), _answered(None, _WHY, _OSLO), _result(), _answered("Wet.", _MORE)),
+    ),
     (
         "reasoning in two rounds of calls",
         (
             _SYSTEM,
             _user(),
-            _said(None, _WHY, _OSLO),
+            _answered(None, _WHY, _OSLO),
             _result(),
-            _said("Next.", _MORE, _ROME),
+            _answered("Next.", _MORE, _ROME),
             _result("dry"),
-            _said("Wet, dry.", _WHY),
+            _answered("Wet, dry.", _WHY),
         ),
     ),
     (
         "reasoning and calls, and another turn",
         (
             _user(),
-            _said(None, _WHY, _OSLO),
+            _answered(None, _WHY, _OSLO),
             _result(),
-            _said("Wet.", _WHY),
+            _answered("Wet.", _WHY),
             _user("Rome?"),
-            _said(None, _WHY, _ROME),
+            _answered(None, _WHY, _ROME),
             _result("dry"),
-            _said("Dry.", _WHY),
+            _answered("Dry.", _WHY),
         ),
     ),
 )
 
 
-def conversations(ir: TemplateIR, form: Form | None = None) -> Iterator[Conversation]:
+def conversations(ir: TemplateIR, form: MessageForm | None = None) -> Iterator[Conversation]:
     """All kinds that the format has; a template may still refuse some of them."""
     form = form or form_of(ir)
     kinds = list(_TEXT)
@@ -182,9 +211,9 @@ def conversations(ir: TemplateIR, form: Form | None = None) -> Iterator[Conversa
         yield Conversation(title, tuple(_messages(ir, turns, form)), TOOLS if any(turn.calls for turn in turns) else ())
 
 
-def form_of(ir: TemplateIR) -> Form:
+def form_of(ir: TemplateIR) -> MessageForm:
     seen = ir.capabilities
-    return Form(
+    return MessageForm(
         parts=False,
         empty="null" if seen.null_content else "empty",
         text_arguments=seen.string_arguments and not seen.object_arguments,
@@ -212,7 +241,7 @@ def accepted(
     return best
 
 
-def _messages(ir: TemplateIR, turns: Sequence[_Turn], form: Form) -> Iterator[Message]:
+def _messages(ir: TemplateIR, turns: Sequence[_Saying], form: MessageForm) -> Iterator[Message]:
     count = 0
     waiting: list[tuple[str, str]] = []
     for turn in turns:

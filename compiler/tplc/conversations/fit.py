@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from tplc.conversations.shapes import Slot
+from tplc.conversations.shapes import WordSlot
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Misfit:
     at: int
 
 
-def split(text: str, pattern: re.Pattern[str], slots: Mapping[str, Slot]) -> tuple[str, ...]:
+def split(text: str, pattern: re.Pattern[str], slots: Mapping[str, WordSlot]) -> tuple[str, ...]:
     """Return the pieces of a shape's render: odd ones are words.  What is cut off a word is no word."""
     for word, slot in slots.items():
         if slot.written:
@@ -40,7 +40,7 @@ def split(text: str, pattern: re.Pattern[str], slots: Mapping[str, Slot]) -> tup
     return tuple(pieces)
 
 
-def fit(pieces: Sequence[str], slots: Mapping[str, Slot], text: str) -> list[int] | Misfit:
+def fit(pieces: Sequence[str], slots: Mapping[str, WordSlot], text: str) -> list[int] | Misfit:
     """Where each piece starts in the text, and behind them the text's end."""
     starts: list[int] = []
     at = 0
@@ -60,7 +60,7 @@ def fit(pieces: Sequence[str], slots: Mapping[str, Slot], text: str) -> list[int
     return [*starts, at]
 
 
-def _end(slot: Slot, text: str, at: int, following: str) -> int | None:
+def _end(slot: WordSlot, text: str, at: int, following: str) -> int | None:
     """Where the slot's text ends, if it stands here with `following` behind it."""
     end = at + len(slot.text)
     if text.startswith(slot.text, at) and text.startswith(following, end):
@@ -71,7 +71,7 @@ def _end(slot: Slot, text: str, at: int, following: str) -> int | None:
     )
 
 
-def _ways(slot: Slot) -> Iterator[str]:
+def _ways(slot: WordSlot) -> Iterator[str]:
     """The ways to write a text."""
     if slot.is_number:
         yield str(json.loads(slot.text))

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Literal
 
-from tplc.conversations.shapes import Shape, Slot
+from tplc.conversations.shapes import ConversationShape, WordSlot
 from tplc.errors import Undecided
 from tplc.explain.turn_spans import Part as TurnPart
 from tplc.explain.turn_spans import marked, spans
@@ -60,7 +60,7 @@ class Stretch:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class ConversationLayout:
     """The stretches make up the render.  `prompted` is the last assistant's message and where its prompt ends, if the
     render begins with that prompt."""
 
@@ -70,14 +70,14 @@ class Layout:
 
 
 def layout_of(
-    name: str, ir: TemplateIR, shape: Shape, pieces: Pieces, render: Render, *, generation: bool = False
-) -> Layout:
+    name: str, ir: TemplateIR, shape: ConversationShape, pieces: Pieces, render: Render, *, generation: bool = False
+) -> ConversationLayout:
     """`render` gives the pieces of a shorter conversation, or the reason why the template refuses it."""
     return _Laying(name, ir, shape, pieces, render).layout(generation=generation)
 
 
 class _Laying:
-    def __init__(self, name: str, ir: TemplateIR, shape: Shape, pieces: Pieces, render: Render) -> None:
+    def __init__(self, name: str, ir: TemplateIR, shape: ConversationShape, pieces: Pieces, render: Render) -> None:
         self.name = name
         self.ir = ir
         self.shape = shape
@@ -95,7 +95,7 @@ class _Laying:
                 self.own.setdefault(owner, []).append(index)
         self.ends = sorted({end.strip() for end in ir.turn.ends if end.strip()}, key=len, reverse=True)
 
-    def layout(self, *, generation: bool) -> Layout:
+    def layout(self, *, generation: bool) -> ConversationLayout:
         stretches: list[Stretch] = []
         prompted: tuple[int, Border] | None = None
         at = 0
@@ -119,7 +119,7 @@ class _Laying:
             part: Part = "prompt" if generation else "end"
             message_index = None if generation else len(self.shape.messages) - 1
             stretches.append(self.stretch(at, len(self.text), message_index, part))
-        return Layout(self.pieces, tuple(_merged(stretches)), prompted)
+        return ConversationLayout(self.pieces, tuple(_merged(stretches)), prompted)
 
     # Borders
 
@@ -242,24 +242,24 @@ class _Laying:
                 return False
         return True
 
-    def within(self, start: int, stop: int) -> Iterator[tuple[int, Slot]]:
+    def within(self, start: int, stop: int) -> Iterator[tuple[int, WordSlot]]:
         for piece in range(1, len(self.pieces), 2):
             if start <= self.starts[piece] < stop:
                 yield piece, self.slots[self.pieces[piece]]
 
     def by_words(self, start: int, stop: int) -> Iterator[tuple[TurnPart, int, int]]:
         at = start
-        held: Slot | None = None
+        previous: WordSlot | None = None
         before: TurnPart | None = None
         for piece, slot in self.within(start, stop):
             part = _PARTS[slot.kind]
-            if held is not None and before == part and _is_one_text(held, slot):
+            if previous is not None and before == part and _is_one_text(previous, slot):
                 yield part, at, self.starts[piece]
             else:
                 for gap, first, last in marked(self.ir, self.text[at : self.starts[piece]], before, part):
                     yield gap, at + first, at + last
             yield part, self.starts[piece], self.starts[piece + 1]
-            at, before, held = self.starts[piece + 1], part, slot
+            at, before, previous = self.starts[piece + 1], part, slot
         if at < stop:
             for gap, first, last in marked(self.ir, self.text[at:stop], before, None):
                 yield gap, at + first, at + last
@@ -325,7 +325,7 @@ class _Laying:
         return Undecided(self.name, index, reason)
 
 
-def _is_one_text(one: Slot, other: Slot) -> bool:
+def _is_one_text(one: WordSlot, other: WordSlot) -> bool:
     """Whether two words stand in one text, or in the arguments of one call."""
     if one.kind in ("key", "argument"):
         return (one.message, one.call) == (other.message, other.call)
@@ -343,14 +343,21 @@ def _agreed(one: str, other: str) -> int:
 
 
 def _merged(stretches: Sequence[Stretch]) -> Iterator[Stretch]:
-    held: Stretch | None = None
+    previous: Stretch | None = None
     for one in stretches:
-        if held is None:
-            held = one
-        elif (held.message, held.part, held.generated, held.call) == (one.message, one.part, one.generated, one.call):
-            held = Stretch(held.start, one.stop, held.message, held.part, held.generated, held.call)
+        if previous is None:
+            previous = one
+        elif (previous.message, previous.part, previous.generated, previous.call) == (
+            one.message,
+            one.part,
+            one.generated,
+            one.call,
+        ):
+            previous = Stretch(
+                previous.start, one.stop, previous.message, previous.part, previous.generated, previous.call
+            )
         else:
-            yield held
-            held = one
-    if held is not None:
-        yield held
+            yield previous
+            previous = one
+    if previous is not None:
+        yield previous

@@ -33,7 +33,7 @@ _PLAIN_ID = re.compile(r"[A-Za-z0-9_-]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class WordSlot:
     """A text of a message that a word stands for.  `call` is the index of its call in the message, if it is in one.
 
     `message` is None for a name or an id that occurs in several.  Words with one `source` are pieces of one text.
@@ -50,7 +50,7 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class StandInWords:
     """The words for one template: they occur neither in its source nor in what is kept of a conversation."""
 
     stem: str
@@ -71,43 +71,46 @@ class Words:
         return int(f"{self.number}{index:0{_DIGITS}}")
 
 
-def choose_words(*avoided: str) -> Words:
+def choose_words(*avoided: str) -> StandInWords:
     text = "\n".join(avoided)
     lowered = text.lower()
     stem = next(stem for a in "vxkjqz" for b in "ouiea" for c in "kxjvzq" if (stem := f"{a}{b}{c}u") not in lowered)
     number = next(number for number in range(83917, 99999, 7) if str(number) not in text)
-    return Words(stem, number)
+    return StandInWords(stem, number)
 
 
 @dataclass(slots=True)
-class Shape:
+class ConversationShape:
     """`messages` with words; `slots` says what each word stands for."""
 
     messages: list[dict[str, Json]]
-    slots: dict[str, Slot] = field(default_factory=dict)
+    slots: dict[str, WordSlot] = field(default_factory=dict)
 
 
 def shape_of(
-    messages: Sequence[Mapping[str, Json]], words: Words, phrases: re.Pattern[str] | None, identifiers: Identifiers
-) -> Shape:
+    messages: Sequence[Mapping[str, Json]],
+    words: StandInWords,
+    phrases: re.Pattern[str] | None,
+    identifiers: Identifiers,
+) -> ConversationShape:
     return _Shaping(words, phrases, identifiers).shape(messages)
 
 
 class _Shaping:
-    def __init__(self, words: Words, phrases: re.Pattern[str] | None, identifiers: Identifiers) -> None:
+    def __init__(self, words: StandInWords, phrases: re.Pattern[str] | None, identifiers: Identifiers) -> None:
         self.words = words
         self.phrases = phrases
         self.identifiers = identifiers
-        self.slots: dict[str, Slot] = {}
+        self.slots: dict[str, WordSlot] = {}
         self.linked: dict[tuple[SlotKind, str], str] = {}
         self.at = 0
         self.call: int | None = None
 
-    def shape(self, messages: Sequence[Mapping[str, Json]]) -> Shape:
+    def shape(self, messages: Sequence[Mapping[str, Json]]) -> ConversationShape:
         made: list[dict[str, Json]] = []
         for self.at, message in enumerate(messages):
             made.append({key: self.member(key, value) for key, value in message.items()})
-        return Shape(made, self.slots)
+        return ConversationShape(made, self.slots)
 
     def member(self, key: str, value: Json) -> Json:
         if not value:
@@ -182,7 +185,7 @@ class _Shaping:
 
     def number(self, value: Json) -> Json:
         stands: float = self.words.whole(len(self.slots)) + (0.25 if isinstance(value, float) else 0)
-        self.slots[str(stands)] = Slot(self.at, "argument", json.dumps(value), self.call, is_number=True)
+        self.slots[str(stands)] = WordSlot(self.at, "argument", json.dumps(value), self.call, is_number=True)
         return stands
 
     def identifier(self, text: str, kind: SlotKind) -> str:
@@ -193,7 +196,7 @@ class _Shaping:
         word = self.linked.get((kind, text)) if self.identifiers == "linked" else None
         if word is None:
             word = self.words.id(len(self.slots), len(text)) if kind == "id" else self.words.text(len(self.slots))
-            self.slots[word] = Slot(self.at, kind, text, self.call)
+            self.slots[word] = WordSlot(self.at, kind, text, self.call)
             self.linked[kind, text] = word
         elif self.slots[word].message != self.at:
             self.slots[word] = replace(self.slots[word], message=None)
@@ -215,7 +218,7 @@ class _Shaping:
 
     def new(self, text: str, kind: SlotKind, source: int = -1) -> str:
         word = self.words.text(len(self.slots))
-        self.slots[word] = Slot(self.at, kind, text, self.call, source=source)
+        self.slots[word] = WordSlot(self.at, kind, text, self.call, source=source)
         return word
 
 

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 from tplc import driver, given
 from tplc.conversations.fit import Misfit, fit, split
-from tplc.conversations.layout import Layout, Part, Pieces, layout_of
-from tplc.conversations.shapes import Identifiers, Shape, choose_words, phrase_pattern, shape_of, texts_of
+from tplc.conversations.layout import ConversationLayout, Part, Pieces, layout_of
+from tplc.conversations.shapes import ConversationShape, Identifiers, choose_words, phrase_pattern, shape_of, texts_of
 from tplc.errors import RenderFailed, TemplateRaised, Undecided, UsageError
 from tplc.ir.nodes import Json, TemplateIR
 
@@ -199,17 +199,17 @@ class ConversationTemplate:
         way: Identifiers,
         *,
         generation: bool,
-    ) -> tuple[Layout, list[int]]:
+    ) -> tuple[ConversationLayout, list[int]]:
         while True:
             shape = self._shape(messages, tools, way)
             known = self._known(shape, tools, variables, generation=generation)
             if known.phrases <= self._phrases or not any(
-                phrase in held for phrase in known.phrases - self._phrases for held in _all_texts(messages)
+                phrase in text for phrase in known.phrases - self._phrases for text in _all_texts(messages)
             ):
                 break
             # The template compares texts with phrases that these texts hold: they stay in the shape.
             self._phrases |= {
-                phrase for phrase in known.phrases if any(phrase in held for held in _all_texts(messages))
+                phrase for phrase in known.phrases if any(phrase in text for text in _all_texts(messages))
             }
         if isinstance(known.pieces, str):
             raise Undecided(self.name, None, f"the template refuses the conversation with other texts: {known.pieces}")
@@ -226,11 +226,13 @@ class ConversationTemplate:
                 raise
         return known.layout, fitted
 
-    def _shape(self, messages: Sequence[Message], tools: Sequence[Message] | None, way: Identifiers) -> Shape:
+    def _shape(
+        self, messages: Sequence[Message], tools: Sequence[Message] | None, way: Identifiers
+    ) -> ConversationShape:
         return shape_of(messages, self._words, phrase_pattern(tuple(self._phrases)), way)
 
     def _known(
-        self, shape: Shape, tools: Sequence[Message] | None, variables: dict[str, Any], *, generation: bool
+        self, shape: ConversationShape, tools: Sequence[Message] | None, variables: dict[str, Any], *, generation: bool
     ) -> _Known:
         key = json.dumps([shape.messages, tools, variables, generation])
         known = self._shapes.get(key)
@@ -244,7 +246,7 @@ class ConversationTemplate:
         return known
 
     def _asked(
-        self, shape: Shape, tools: Sequence[Message] | None, variables: dict[str, Any], *, generation: bool
+        self, shape: ConversationShape, tools: Sequence[Message] | None, variables: dict[str, Any], *, generation: bool
     ) -> _Known:
         try:
             traced = self.renderer.trace(
@@ -264,13 +266,13 @@ class ConversationTemplate:
 
     def _layout(
         self,
-        shape: Shape,
+        shape: ConversationShape,
         pieces: Pieces,
         tools: Sequence[Message] | None,
         variables: dict[str, Any],
         *,
         generation: bool,
-    ) -> Layout:
+    ) -> ConversationLayout:
         def render(messages: list[dict[str, Json]], prompt: bool) -> Pieces | str:
             key = json.dumps([messages, tools, variables, prompt])
             found = self._pieces.get(key)
@@ -288,7 +290,7 @@ class ConversationTemplate:
 
         return layout_of(self.name, self.ir, shape, pieces, render, generation=generation)
 
-    def _misfit(self, misfit: Misfit, pieces: Pieces, shape: Shape, text: str) -> Undecided:
+    def _misfit(self, misfit: Misfit, pieces: Pieces, shape: ConversationShape, text: str) -> Undecided:
         at = misfit.piece if misfit.piece % 2 else misfit.piece - 1
         slot = shape.slots[pieces[at]] if at > 0 else None
         shown = json.dumps(text[misfit.at : misfit.at + _MOST_SHOWN], ensure_ascii=False)
@@ -306,11 +308,11 @@ class _Known:
 
     pieces: Pieces | str
     phrases: frozenset[str]
-    layout: Layout | None = None
+    layout: ConversationLayout | None = None
     problem: Undecided | None = None
 
 
-def _spans(layout: Layout, starts: list[int], messages: Sequence[Message]) -> list[Span]:
+def _spans(layout: ConversationLayout, starts: list[int], messages: Sequence[Message]) -> list[Span]:
     found = []
     for one in layout.stretches:
         start = starts[one.start.piece] + one.start.offset
