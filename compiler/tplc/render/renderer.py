@@ -48,11 +48,12 @@ _CHUNK = 1 << 16
 @dataclass(frozen=True, slots=True)
 class Trace:
     """A render in pieces, with the line of the template that wrote each; what the contents of messages were compared
-    with, and in which line; and all that the clock showed."""
+    with, and in which line; all that the clock showed; and the characters that generation tags are around."""
 
     pieces: tuple[tuple[int, str], ...]
     compared: tuple[tuple[int, str], ...]
     clock_texts: tuple[str, ...]
+    generated: tuple[tuple[int, int], ...] = ()
 
     @property
     def text(self) -> str:
@@ -157,6 +158,7 @@ class Renderer:
             pieces=self._shown(traced["pieces"]),
             compared=self._shown(traced["compared"]),
             clock_texts=tuple(map(str, traced["clock_texts"])),
+            generated=tuple((int(start), int(stop)) for start, stop in traced["generated"]),
         )
 
     def _shown(self, pairs: list[tuple[object, object]]) -> tuple[tuple[int, str], ...]:

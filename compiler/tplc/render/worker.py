@@ -29,7 +29,15 @@ from jinja2.exceptions import SecurityError, TemplateSyntaxError
 
 from tplc.render.limits import Limits
 from tplc.render.locate import locate, source_line
-from tplc.render.sandbox import CLOCK, OverLimit, Refused, make_environment, set_clock
+from tplc.render.sandbox import (
+    CLOCK,
+    OverLimit,
+    Refused,
+    make_environment,
+    note_written,
+    set_clock,
+    take_generated,
+)
 from tplc.render.watched import Log, Watched
 
 if TYPE_CHECKING:
@@ -136,7 +144,9 @@ def _work(template: Template, line: bytes, limits: Limits) -> bytes:
             if "trace" in asked:
                 random.seed(asked["seed"])
                 return _answer("traced", _traced(template, asked, limits))
-            return _answer("ok", "".join(piece for _, piece in _pieces(template, asked["render"], limits)))
+            text = "".join(piece for _, piece in _pieces(template, asked["render"], limits))
+            take_generated()
+            return _answer("ok", text)
     except Exception as error:  # noqa: BLE001 - a stranger's template may raise anything
         return _failure(error)
 
@@ -152,6 +162,7 @@ def _pieces(
         if left < 0:
             raise OverLimit("output_chars", limits.output_chars)
         yield getattr(pieces, "gi_frame", None), piece
+        note_written(len(piece))
 
 
 def _traced(template: Template, asked: Mapping[str, Any], limits: Limits) -> dict[str, object]:
@@ -167,6 +178,7 @@ def _traced(template: Template, asked: Mapping[str, Any], limits: Limits) -> dic
 
     messages = [watched(message, log) for message in cast("list[object]", variables["messages"])]
     clock_texts = set_clock(datetime(*clock))  # type: ignore[arg-type]
+    take_generated()
     try:
         made = [
             (_line_of(template, frame.f_lineno) if frame else 0, str.__str__(piece))
@@ -174,7 +186,7 @@ def _traced(template: Template, asked: Mapping[str, Any], limits: Limits) -> dic
         ]
     finally:
         set_clock(CLOCK)
-    return {"pieces": made, "compared": list(compared), "clock_texts": clock_texts}
+    return {"pieces": made, "compared": list(compared), "clock_texts": clock_texts, "generated": take_generated()}
 
 
 def _running_line(template: Template) -> int:
