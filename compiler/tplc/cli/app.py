@@ -122,8 +122,8 @@ def compile_(
             "--target",
             metavar="TARGET",
             autocompletion=complete.targets,
-            help="python, peg, gbnf, json, response_template, structural_tag, lark, vllm or sglang; by default the "
-            "output's suffix tells.",
+            help="python, peg, gbnf, json, response_template, structural_tag, lark, vllm, sglang, or training (the "
+            "template with generation tags); by default the output's suffix tells.",
         ),
     ] = None,
     template_name: Name = None,
@@ -278,6 +278,15 @@ def compile_(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="The report as JSON, on standard error.")] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No report: warnings and failures only.")] = False,
+    parts: Annotated[
+        str | None,
+        typer.Option(
+            "--parts", metavar="PARTS", help="For training: what counts, some of reasoning,content,calls,end (all)."
+        ),
+    ] = None,
+    append_only: Annotated[
+        bool, typer.Option("--append-only", help="For training: keep earlier turns as they were generated.")
+    ] = False,
     watch: Annotated[
         bool, typer.Option("--watch", help="Compile again whenever a file that is read changes, until Ctrl-C.")
     ] = False,
@@ -289,6 +298,25 @@ def compile_(
     """
     from tplc.cli.compile import CompileOptions, compile_command, watch_command
 
+    if target == "training":
+        from tplc.cli.training import TrainingOptions, training_command
+
+        training_command(
+            TrainingOptions(
+                source=source,
+                output=output,
+                template_name=template_name,
+                special_tokens=tuple(special_token or ()),
+                parts=parts,
+                append_only=append_only,
+                limits=tuple(limit or ()),
+                force=force,
+                as_json=as_json,
+                quiet=quiet,
+            )
+        )
+        return
+    _refuse_training_options(parts, append_only)
     options = CompileOptions(
         source=source,
         output=output,
@@ -328,6 +356,14 @@ def compile_(
         watch_command(options, [argument for argument in sys.argv[2:] if argument != "--watch"])
     else:
         compile_command(options)
+
+
+def _refuse_training_options(parts: str | None, append_only: bool) -> None:
+    from tplc.errors import UsageError
+
+    for option, is_given in (("--parts", parts is not None), ("--append-only", append_only)):
+        if is_given:
+            raise UsageError(f"{option} is for -t training")
 
 
 def _variants(tolerances: list[Path] | None, catalogue: list[Path] | None, no_catalogue: bool) -> Variants:

@@ -40,8 +40,8 @@ _LONGEST = 60
 class WritingPlace:
     """A place in the source that writes text: data, an operand of a variable tag, or a statement as a whole.
 
-    `loops` are the variables of the loops around it, the outermost first.  `runs`: which of them stood for an answer,
-    and the characters that were written, for each conversation.
+    `loops` are the variables of the loops around it, the outermost first.  `runs`: the conversation, the flags (see
+    `_flags`), and the characters that were written.
     """
 
     item: Item
@@ -68,7 +68,7 @@ class WritingPlace:
 class Piece:
     """A place, or a part of its literal; `first` and `last` count characters of the literal.
 
-    `kinds`: (for each loop variable, whether it stood for an answer; whether what was written is generated).
+    `kinds`: (the flags of a run, whether what was written is generated).
     """
 
     place: WritingPlace
@@ -83,7 +83,22 @@ class TracedConversation:
 
     title: str
     marked: str
+    text: str
     ranges: tuple[Range, ...]
+
+
+class NotDivided(UnsupportedTemplate):
+    """What a place writes is partly generated, and no literal.
+
+    `cuts`: the text before and behind each border in it, for each run.
+    """
+
+    def __init__(
+        self, place: WritingPlace, cuts: Sequence[tuple[str, str]], name: str, reason: str, line: int | None
+    ) -> None:
+        super().__init__(name, reason, line)
+        self.place = place
+        self.cuts = tuple(cuts)
 
 
 def places_of(source: SegmentedSource) -> list[WritingPlace]:
@@ -113,22 +128,69 @@ def _loop_variable(block: Block) -> tuple[str, ...]:
     return ()
 
 
-def condition(variable: str) -> str:
-    return f"{variable}['role'] == 'assistant'"
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A test that a template can make at a place, and whether it holds with these flags.
+
+    `of_loop`: it asks about the innermost loop, so it holds in that loop's own body only.
+    """
+
+    text: str
+    holds: Callable[[str], bool]
+    of_loop: bool = False
 
 
-def marked_source(source: SegmentedSource, places: Sequence[WritingPlace]) -> str:
+def _flags(loops: Sequence[str], reasoning: str) -> list[str]:
+    """What is noted of each run, as expressions: of each loop's variable whether it is an answer, has content, has
+    reasoning; and whether this is the first round of the innermost loop."""
+    asked = []
+    for name in loops:
+        asked += [f"{name}['role'] == 'assistant'", f"{name}['content']", f"{name}['{reasoning}']"]
+    return [*asked, "loop.first"] if loops else []
+
+
+def conditions(loops: Sequence[str], reasoning: str) -> list[Condition]:
+    """The tests to try in the body of a loop, the simplest first."""
+    found = []
+    for at, name in enumerate(loops):
+        role, content, thought = _flags([name], reasoning)[:3]
+        found.append(Condition(role, lambda flags, at=at: flags[3 * at] == "1"))  # type: ignore[misc]
+        if at == len(loops) - 1:
+            continue
+        later = "not loop.first"
+        tests: list[tuple[str, Callable[[str], bool]]] = [
+            (later, lambda flags: flags[-1] != "1"),
+            (f"{later} or {content}", lambda flags, at=at: flags[-1] != "1" or flags[3 * at + 1] == "1"),  # type: ignore[misc]
+            (f"{later} or {thought}", lambda flags, at=at: flags[-1] != "1" or flags[3 * at + 2] == "1"),  # type: ignore[misc]
+            (
+                f"{later} or {content} or {thought}",
+                lambda flags, at=at: flags[-1] != "1" or "1" in flags[3 * at + 1 : 3 * at + 3],  # type: ignore[misc]
+            ),
+        ]
+        found += [Condition(text, test, of_loop=True) for text, test in tests]
+    for at, name in enumerate(loops):
+        content, thought = _flags([name], reasoning)[1:3]
+        found.append(
+            Condition(f"{content} or {thought}", lambda flags, at=at: "1" in flags[3 * at + 1 : 3 * at + 3])  # type: ignore[misc]
+        )
+        found.append(Condition(content, lambda flags, at=at: flags[3 * at + 1] == "1"))  # type: ignore[misc]
+        found.append(Condition(thought, lambda flags, at=at: flags[3 * at + 2] == "1"))  # type: ignore[misc]
+    return found
+
+
+def marked_source(source: SegmentedSource, places: Sequence[WritingPlace], reasoning: str) -> str:
     """A template that writes the same, with marks around what each place writes; all white space control is done."""
     found: dict[int, list[tuple[int, WritingPlace]]] = {}
     for index, place in enumerate(places):
         found.setdefault(place.item.start, []).append((index, place))
-    return "".join(_marked(source, source.items, found, is_stream=True))
+    return "".join(_marked(source, source.items, found, reasoning, is_stream=True))
 
 
 def _marked(
     source: SegmentedSource,
     items: Sequence[Item],
     found: Mapping[int, list[tuple[int, WritingPlace]]],
+    reasoning: str,
     *,
     is_stream: bool,
 ) -> Iterator[str]:
@@ -140,7 +202,7 @@ def _marked(
             if not here:
                 yield _plain(source, item)
             for index, place in here:
-                yield _opening(index, place)
+                yield _opening(index, place, reasoning)
                 yield (
                     _plain(source, item)
                     if place.operand is None
@@ -149,18 +211,18 @@ def _marked(
                 yield _written(json.dumps(_CLOSE, ensure_ascii=False))
             continue
         if here:
-            yield _opening(*here[0])
+            yield _opening(*here[0], reasoning)
         inside = is_stream and item.name not in CAPTURING
         for tag, body in zip(item.tags, item.bodies, strict=False):
             yield _plain(source, tag)
-            yield from _marked(source, body, found, is_stream=inside)
+            yield from _marked(source, body, found, reasoning, is_stream=inside)
         yield _plain(source, item.tags[-1])
         if here:
             yield _written(json.dumps(_CLOSE, ensure_ascii=False))
 
 
-def _opening(index: int, place: WritingPlace) -> str:
-    asked = [f"('1' if {condition(name)} else '0')" for name in place.loops]
+def _opening(index: int, place: WritingPlace, reasoning: str) -> str:
+    asked = [f"('1' if {flag} else '0')" for flag in _flags(place.loops, reasoning)]
     parts = [json.dumps(f"{_OPEN}{index}{_SPLIT}", ensure_ascii=False), *asked, json.dumps(_SPLIT, ensure_ascii=False)]
     return _written(" ~ ".join(parts))
 
@@ -203,18 +265,20 @@ def pieces_of(
 ) -> list[Piece]:
     """The place cut where what is generated begins or ends; raises where it is no literal and cannot be cut."""
     cuts: set[int] = set()
+    found: list[tuple[str, str]] = []
+    title = ""
     for number, _, start, stop in place.runs:
         for border in (border for one in traced[number].ranges for border in one):
             if start < border < stop:
                 cuts.add(border - start)
-                if place.literal is None:
-                    shown = " ".join(source.text[place.start : place.stop].split())
-                    raise UnsupportedTemplate(
-                        name,
-                        f"one place writes both what a model generates and what it does not, and cannot be cut: "
-                        f"{shown[:_LONGEST]} (seen in: {traced[number].title})",
-                        source.line_at(place.start),
-                    )
+                text = traced[number].text
+                found.append((text[start:border], text[border:stop]))
+                title = title or traced[number].title
+    if cuts and place.literal is None:
+        shown = " ".join(source.text[place.start : place.stop].split())
+        reason = "one place writes both what a model generates and what it does not, and cannot be cut: "
+        line = source.line_at(place.start)
+        raise NotDivided(place, found, name, f"{reason}{shown[:_LONGEST]} (seen in: {title})", line)
     offsets = [0, *sorted(cuts)]
     ends: list[int | None] = [*sorted(cuts), None]
     pieces = []
@@ -243,19 +307,25 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Wrap:
-    """A stretch of the source to put tags around; `variable` is the loop's whose role decides, "" for all roles."""
+    """A stretch of the source to put tags around; `condition` says when, "" for always."""
 
     start: Point
     stop: Point
-    variable: str = ""
+    condition: str = ""
 
 
 class Wrapping:
     """Chooses what is wrapped: the longest stretches, in the outermost bodies."""
 
     def __init__(
-        self, name: str, source: SegmentedSource, pieces: Sequence[Piece], describe: Callable[[Piece], str]
+        self,
+        name: str,
+        source: SegmentedSource,
+        pieces: Sequence[Piece],
+        describe: Callable[[Piece], str],
+        reasoning: str,
     ) -> None:
+        self.reasoning = reasoning
         self.name = name
         self.source = source
         self.describe = describe
@@ -269,10 +339,10 @@ class Wrapping:
     def body(self, items: Sequence[Item], loops: tuple[str, ...]) -> Iterator[Wrap]:
         parts = list(self.parts(items))
         taken = [False] * len(parts)
-        for variable in loops:
+        for test in conditions(loops, self.reasoning):
             # What is generated in an answer, and written in other messages too.
-            yield from self.runs(parts, taken, loops, variable)
-        yield from self.runs(parts, taken, loops, "")
+            yield from self.runs(parts, taken, test)
+        yield from self.runs(parts, taken, None)
         for part, is_taken in zip(parts, taken, strict=True):
             if is_taken:
                 continue
@@ -290,28 +360,27 @@ class Wrapping:
             else:
                 yield item
 
-    def runs(
-        self, parts: Sequence[Piece | Item], taken: list[bool], loops: tuple[str, ...], variable: str
-    ) -> Iterator[Wrap]:
+    def runs(self, parts: Sequence[Piece | Item], taken: list[bool], test: Condition | None) -> Iterator[Wrap]:
         """Stretches of parts that can be wrapped together."""
         index = 0
         while index < len(parts):
             stop = index
-            while stop < len(parts) and not taken[stop] and self.fits(parts[stop], loops, variable):
+            while stop < len(parts) and not taken[stop] and self.fits(parts[stop], test):
                 stop += 1
-            run = self.trimmed(parts, index, stop, loops, variable)
+            run = self.trimmed(parts, index, stop, test)
             if run is not None:
                 first, last = run
                 for at in range(first, last + 1):
                     taken[at] = True
-                yield Wrap(self.point_before(parts[first]), self.point_behind(parts[last]), variable)
+                text = test.text if test is not None else ""
+                yield Wrap(self.point_before(parts[first]), self.point_behind(parts[last]), text)
             index = max(stop, index + 1)
 
     def trimmed(
-        self, parts: Sequence[Piece | Item], start: int, stop: int, loops: tuple[str, ...], variable: str
+        self, parts: Sequence[Piece | Item], start: int, stop: int, test: Condition | None
     ) -> tuple[int, int] | None:
         """From the first part to the last that make a tag worth it, without names that are used behind."""
-        wanted = [at for at in range(start, stop) if self.wants(parts[at], loops, variable)]
+        wanted = [at for at in range(start, stop) if self.wants(parts[at], test)]
         if not wanted:
             return None
         first, last = wanted[0], wanted[-1]
@@ -321,9 +390,7 @@ class Wrapping:
             for at in range(first, last + 1):
                 part = parts[at]
                 if not isinstance(part, Piece) and self.leaks([part], _stop(parts[last])):
-                    return self.trimmed(parts, start, at, loops, variable) or self.trimmed(
-                        parts, at + 1, stop, loops, variable
-                    )
+                    return self.trimmed(parts, start, at, test) or self.trimmed(parts, at + 1, stop, test)
         return first, last
 
     def leaks(self, items: Sequence[Item], behind: int) -> bool:
@@ -339,27 +406,20 @@ class Wrapping:
         }
         return bool(names & used)
 
-    def fits(self, part: Piece | Item, loops: tuple[str, ...], variable: str) -> bool:
+    def fits(self, part: Piece | Item, test: Condition | None) -> bool:
         """Whether the part can stand in a stretch: all that it writes is generated (in an answer)."""
         if isinstance(part, Segment):
             return part.name not in _LEAVING
         if isinstance(part, Block):
-            if part.name == "macro" or self.leaves(part):
+            if part.name == "macro" or self.leaves(part) or (test is not None and test.of_loop):
                 return False
-        return all(self.agrees(kind, loops, variable) for kind in self.kinds(part))
+        return all(inside == (test is None or test.holds(flags)) for flags, inside in self.kinds(part))
 
-    def agrees(self, kind: tuple[str, bool], loops: tuple[str, ...], variable: str) -> bool:
-        answers, inside = kind
-        if not variable:
-            return inside
-        return inside == (answers[loops.index(variable)] == "1")
-
-    def wants(self, part: Piece | Item, loops: tuple[str, ...], variable: str) -> bool:
-        kinds = self.kinds(part)
-        if variable:
+    def wants(self, part: Piece | Item, test: Condition | None) -> bool:
+        if test is not None:
             # A part that is generated or not as its place says needs no condition.
             return any(self.is_mixed(piece) for piece in self.pieces_in(part))
-        return any(inside for _, inside in kinds)
+        return any(inside for _, inside in self.kinds(part))
 
     def is_mixed(self, piece: Piece) -> bool:
         return len({inside for _, inside in piece.kinds}) > 1
@@ -495,8 +555,8 @@ def with_tags(source: SegmentedSource, wraps: Sequence[Wrap]) -> str:
             made += [text[at : start.before], start.suffix]
         inside = start.prefix + text[start.behind : stop.before] + stop.suffix
         opening = _tag("generation", start.left, start.right)
-        if wrap.variable:
-            question = _tag(f"if {condition(wrap.variable)}", start.left, "")
+        if wrap.condition:
+            question = _tag(f"if {wrap.condition}", start.left, "")
             made += [question, _tag("generation", "", start.right), inside]
             made += [_tag("endgeneration", stop.left, ""), _tag("else", "", start.right), inside]
             made.append(_tag("endif", stop.left, stop.right))

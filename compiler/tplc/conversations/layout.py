@@ -162,9 +162,11 @@ class _Laying:
         own = self.own.get(index)
         if not isinstance(alone, str):
             text = "".join(alone)
-            if self.text.startswith(text) and len(text) >= at:
+            # Where nothing ends the last answer, that says nothing of the others.
+            shows = last or not is_answer or bool(alone[-1].strip())
+            if self.text.startswith(text) and len(text) >= at and shows:
                 if last and is_answer and not generation:
-                    return len(text) - len(self.appended(own))
+                    return len(text) - len(self.appended(index, own))
                 return len(text)
         if not own:
             if is_answer:
@@ -176,9 +178,9 @@ class _Laying:
         tail = (
             alone[-1] if not isinstance(alone, str) and len(alone) > 2 and alone[-2] == self.pieces[own[-1]] else None
         )
-        if tail is not None and rest.startswith(tail):
+        if tail is not None and rest.startswith(tail) and (tail.strip() or not is_answer):
             return end + len(tail)
-        if is_answer and (closed := self.closed_before_prompt(index, rest)):
+        if is_answer and (closed := self.closed_before_prompt(index, rest)) is not None:
             return end + closed
         if is_answer:
             closers = [(found, -len(core)) for core in self.ends if (found := rest.find(core)) >= 0]
@@ -192,32 +194,41 @@ class _Laying:
                 raise self.undecided(index, "where it ends does not show: the template refuses it as the last message")
             return end
         shared = _agreed(tail, rest)
-        if is_answer and not shared and rest:
+        if is_answer and tail and not shared and rest:
             raise self.undecided(index, "where it ends does not show: another text follows it when it is the last")
         return end + shared
 
-    def closed_before_prompt(self, index: int, rest: str) -> int:
-        """How much of the text behind an answer closes it, as when a generation prompt follows; 0: not known."""
+    def closed_before_prompt(self, index: int, rest: str) -> int | None:
+        """How much of the text behind an answer closes it, as when a generation prompt follows; None: not known."""
         prompted = self.render(self.shape.messages[: index + 1], True)
         own = self.own[index]
         if isinstance(prompted, str) or len(prompted) < 3 or prompted[-2] != self.pieces[own[-1]]:
-            return 0
+            return None
         for prompt in sorted({prompt.text for prompt in self.ir.turn.prompts}, key=len, reverse=True):
             closing = prompted[-1].removesuffix(prompt)
             if prompt.strip() and closing != prompted[-1] and rest.startswith(closing):
                 return len(closing)
-        return 0
+        return None
 
-    def appended(self, own: list[int] | None) -> str:
+    def appended(self, index: int, own: list[int] | None) -> str:
         """What the template writes after the last answer though no prompt was asked for: a prompt all the same."""
-        opening = self.ir.turn.prompts[0].text if self.ir.turn.prompts else ""
         tail = self.pieces[own[-1] + 1] if own else ""
-        return opening if opening.strip() and tail.endswith(opening) else ""
+        opening = self.ir.turn.prompts[0].text if self.ir.turn.prompts else ""
+        if opening.strip() and tail.endswith(opening):
+            return opening
+        before = self.shape.messages[:index]
+        closers = [(found, -len(core)) for core in self.ends if (found := tail.find(core)) >= 0]
+        if not closers or not before or self.render(before, True) != self.render(before, False):
+            return ""
+        # Nothing depends on whether a prompt is asked for.
+        found, size = min(closers)
+        behind = tail[found - size :]
+        return behind if behind.strip() else ""
 
     # Parts
 
     def generated(self, index: int, start: int, stop: int) -> Iterator[Stretch]:
-        for part, first, last in self.parts(start, stop):
+        for part, first, last in _without_headers(self.parts(start, stop)):
             for call, a, b in (
                 self.calls(index, first, last) if part in ("call", "arguments") else [(None, first, last)]
             ):
@@ -323,6 +334,16 @@ class _Laying:
 
     def undecided(self, index: int, reason: str) -> Undecided:
         return Undecided(self.name, index, reason)
+
+
+def _without_headers(parts: Sequence[tuple[TurnPart, int, int]]) -> Iterator[tuple[TurnPart, int, int]]:
+    """A header that a model writes within its answer belongs to the part that it opens."""
+    following: TurnPart = "end"
+    made: list[tuple[TurnPart, int, int]] = []
+    for part, first, last in reversed(parts):
+        following = following if part == "header" else part
+        made.append((following, first, last))
+    return reversed(made)
 
 
 def _is_one_text(one: WordSlot, other: WordSlot) -> bool:

@@ -41,7 +41,7 @@ class SourceToken:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A piece of the source.  `text` of data is what is left of it; `left` and `right` are signs of a tag: -, + or ""."""
+    """A piece of the source.  `text` of data is what is left of it; `left` and `right` of a tag are -, + or ""."""
 
     kind: SegmentKind
     start: int
@@ -167,8 +167,12 @@ def _assigns(segment: Segment) -> bool:
 
 
 def operands(segment: Segment) -> list[Operand]:
-    """What a variable tag concatenates at its top; one operand where it does something else."""
-    tokens = segment.tokens
+    """What a variable tag concatenates."""
+    return operands_of(segment.tokens)
+
+
+def operands_of(tokens: Sequence[SourceToken]) -> list[Operand]:
+    """What an expression concatenates at its top; one operand where it does something else."""
     if not tokens:
         return []
     whole = [Operand(tokens[0].start, tokens[-1].stop, _constant(tokens))]

@@ -14,7 +14,9 @@ from typing import Any
 
 from tplc import driver
 from tplc.conversations.battery import Conversation, accepted
+from tplc.conversations.division import divisions
 from tplc.conversations.generation import (
+    NotDivided,
     Piece,
     TracedConversation,
     Wrapping,
@@ -33,6 +35,8 @@ from tplc.errors import RenderFailed, TemplateError, TemplateRaised, Undecided, 
 from tplc.ir.nodes import Json
 
 _LONGEST = 60
+# Places whose text has to be divided before it can be tagged.
+_MOST_DIVISIONS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +84,7 @@ def training_template(template: ConversationTemplate, parts: Sequence[MaskPart] 
     if not usual:
         raise UnsupportedTemplate(template.name, undecided[0] if undecided else "it renders no conversation")
     try:
-        text = _tagged(template, source, shown)
-        problems = _problems(template, text, shown)
+        text, problems = _proved(template, source, shown)
     except UnsupportedTemplate:
         if len(usual) == len(shown):
             raise
@@ -90,8 +93,7 @@ def training_template(template: ConversationTemplate, parts: Sequence[MaskPart] 
     others: list[Mapping[str, Json]] = []
     if problems and len(usual) < len(shown):
         # What a prompt supplies may depend on variables, and then tags hold for the usual ones.
-        text = _tagged(template, source, usual)
-        problems = _problems(template, text, usual)
+        text, problems = _proved(template, source, usual)
         for one in shown:
             if one.setting not in others and one.setting != settings[0]:
                 same = [other for other in shown if other.setting == one.setting]
@@ -143,6 +145,24 @@ def _shown(
     return shown, tuple(undecided)
 
 
+def _proved(
+    template: ConversationTemplate, source: SegmentedSource, shown: Sequence[_Shown], depth: int = 0
+) -> tuple[str, list[tuple[str, str]]]:
+    """The template with tags, and what is wrong with its renders."""
+    try:
+        text = _tagged(template, source, shown)
+    except NotDivided as error:
+        for divided in divisions(source, error.place, error.cuts) if depth < _MOST_DIVISIONS else ():
+            try:
+                text, problems = _proved(template, read_template(divided, template.name), shown, depth + 1)
+            except UnsupportedTemplate:
+                continue
+            if not problems:
+                return text, []
+        raise
+    return text, _problems(template, text, shown)
+
+
 def _tagged(template: ConversationTemplate, source: SegmentedSource, shown: Sequence[_Shown]) -> str:
     places = places_of(source)
     traced = _traced(template, source, places, shown)
@@ -152,11 +172,16 @@ def _tagged(template: ConversationTemplate, source: SegmentedSource, shown: Sequ
     def describe(piece: Piece) -> str:
         return _mixed(piece, source, traced)
 
-    wrapping = Wrapping(template.name, source, pieces, describe)
+    wrapping = Wrapping(template.name, source, pieces, describe, _reasoning(template))
     made = with_tags(source, wrapping.wraps())
     if made == source.text:
         raise UnsupportedTemplate(template.name, _nowhere(places, shown))
     return made
+
+
+def _reasoning(template: ConversationTemplate) -> str:
+    key = template.ir.reasoning.key
+    return key if key and ":" not in key else "reasoning_content"
 
 
 def _nowhere(places: Sequence[WritingPlace], shown: Sequence[_Shown]) -> str:
@@ -168,7 +193,7 @@ def _nowhere(places: Sequence[WritingPlace], shown: Sequence[_Shown]) -> str:
 def _traced(
     template: ConversationTemplate, source: SegmentedSource, places: Sequence[WritingPlace], shown: Sequence[_Shown]
 ) -> list[TracedConversation]:
-    made = marked_source(source, places)
+    made = marked_source(source, places, _reasoning(template))
     traced = []
     tokens = template.renderer.special_tokens
     with driver.open_renderer(made, name=template.name, special_tokens=tokens, probing=False) as renderer:
@@ -188,7 +213,7 @@ def _traced(
                     "what its statements write cannot be traced: it depends on how the source is divided "
                     f"(in: {one.title})",
                 )
-            traced.append(TracedConversation(one.title, marked, one.ranges))
+            traced.append(TracedConversation(one.title, marked, one.read.text, one.ranges))
     return traced
 
 
