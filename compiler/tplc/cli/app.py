@@ -217,7 +217,7 @@ def compile_(
         typer.Option(
             "--tokenizer",
             metavar="PATH",
-            help="For lark: a tokenizer.json, a model's folder or a GGUF file, so that markers match as tokens.",
+            help="A tokenizer.json, a model's folder or a GGUF file, so that markers that are tokens match as tokens.",
         ),
     ] = None,
     main: Annotated[

@@ -30,7 +30,7 @@ from tplc.project.declared import telling_places
 from tplc.project.depfile import depfile
 from tplc.project.files import read_examples, read_schema, read_text, read_tools
 from tplc.project.into import with_member
-from tplc.sources import is_elsewhere, load_added_tokens
+from tplc.sources import is_elsewhere, load_added_tokens, load_tokens
 from tplc.targets.lark import check_read
 
 if TYPE_CHECKING:
@@ -108,7 +108,9 @@ def compile_command(options: CompileOptions) -> None:
     examples = [example for path in options.examples for example in read_examples(str(path))]
     limits = inputs.limits(options.limits)
     template = _template(options)
-    if target == "lark":
+    if target != "lark":  # a Lark grammar takes the tokens as they are, also those that stand in no marker
+        template = _with_tokenizer(template, options.tokenizer)
+    else:
         request = replace(request, tokens=_added_tokens(options, template))
     warnings: list[TemplateWarning] = []
     not_expressed: list[Inexpressible] = []
@@ -296,8 +298,8 @@ def _grammar_options(options: CompileOptions, target: driver.Target) -> driver.G
     parser = _parser(options, target)
     if options.legacy and target != "structural_tag":
         raise UsageError("--legacy is for --target structural_tag")
-    if options.tokenizer and target != "lark":
-        raise UsageError("--tokenizer is for --target lark; others match text (--token gives special tokens)")
+    if options.tokenizer and target == "response_template":
+        raise UsageError("--tokenizer: a response_template matches text only (--token gives special tokens)")
     asked = {
         "--tools": options.tools,
         "--json-schema": options.json_schema,
@@ -395,6 +397,14 @@ def _made(ir: TemplateIR, request: driver.GrammarOptions, target: driver.Target)
         check_read(ir.provenance.name, made)
         return made
     return driver.make_grammar(ir, request) if target in driver.FOR_A_REQUEST else None
+
+
+def _with_tokenizer(template: TemplateSource, tokenizer: str | None) -> TemplateSource:
+    """The template with the added tokens of a tokenizer in place of its own."""
+    if tokenizer is None:
+        return template
+    load_added_tokens(tokenizer)  # raises SourceError if there are none
+    return replace(template, added_tokens=load_tokens(tokenizer).added_tokens)
 
 
 def _added_tokens(options: CompileOptions, template: TemplateSource) -> tuple[AddedToken, ...] | None:
