@@ -29,7 +29,7 @@ ALLOWED = {
     "sources": {"errors", "ir"},
     "render": {"bounds", "errors", "ir"},
     "learn": {"errors", "ir", "messages", "examples", "render"},
-    "audit": {"errors", "ir", "messages", "learn", "render"},
+    "audit": {"errors", "ir", "messages", "learn", "lower", "render"},
     "verify": {"errors", "ir", "messages", "examples", "render"},
     "lessons": {"errors", "ir", "learn", "verify"},
     "lower": {"errors", "ir"},

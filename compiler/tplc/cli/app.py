@@ -178,8 +178,8 @@ def compile_(
         bool,
         typer.Option(
             "--strict",
-            help="Refuse what the target cannot say: for gbnf schemas that it says loosely only, for response_template "
-            "messages that do not come back.",
+            help="Refuse what is unfinished: an answer that ends with a special token that is not given; for gbnf "
+            "schemas that it says loosely only, for response_template messages that do not come back.",
         ),
     ] = False,
     profile: Annotated[
@@ -805,6 +805,14 @@ ManifestFile = Annotated[
 Jobs = Annotated[
     int | None, typer.Option("-j", "--jobs", metavar="N", help="Models at a time; as many as there are processors.")
 ]
+StrictModels = Annotated[
+    bool,
+    typer.Option(
+        "--strict",
+        help="Models fail whose outputs are unfinished: an answer ends with a special token that is not given, or a "
+        "target cannot express the format or a schema.",
+    ),
+]
 
 
 @command("build", short_help="Build what the manifest lists and is not current.")
@@ -818,6 +826,7 @@ def build_(
         bool,
         typer.Option("--force", help="Build what is current or failed before, too, and overwrite files of others."),
     ] = False,
+    strict: StrictModels = False,
     as_json: Annotated[bool, typer.Option("--json", help="The outcomes as JSON.")] = False,
 ) -> None:
     """Build what the manifest lists, where it is not current.
@@ -827,7 +836,9 @@ def build_(
     """
     from tplc.cli.build import build_command
 
-    build_command(models or [], manifest, jobs=jobs, engine=engine, address=address, force=force, as_json=as_json)
+    build_command(
+        models or [], manifest, jobs=jobs, engine=engine, address=address, force=force, strict=strict, as_json=as_json
+    )
 
 
 @command("check", short_help="For CI: are all outputs what would be built?")
@@ -843,6 +854,7 @@ def check_(
     ] = "text",
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
     junit: Annotated[str | None, typer.Option("--junit", metavar="FILE", help="Write a JUnit report as well.")] = None,
+    strict: StrictModels = False,
 ) -> None:
     """Make anew what the manifest lists, and say whether what is there is that; nothing is written.
 
@@ -852,7 +864,7 @@ def check_(
     from tplc.cli.build import check_command
 
     output_format = "json" if as_json else output_format
-    check_command(models or [], manifest, jobs=jobs, output_format=output_format, junit=junit)
+    check_command(models or [], manifest, jobs=jobs, output_format=output_format, junit=junit, strict=strict)
 
 
 @command("init", short_help="Start a manifest.")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 from tplc import driver
+from tplc.audit.unfinished import BY_OPTION, require_stops, unfinished_warnings
 from tplc.audit.warnings import TemplateWarning
 from tplc.bounds import bounded
 from tplc.catalogue.load import files_in
@@ -134,8 +135,8 @@ def compile_command(options: CompileOptions) -> None:
             parser=request.parser,
         )
     warnings += _of_names(options, target)
-    if options.strict and not_expressed:
-        raise not_expressed[0].refused(template.name)
+    if options.strict:
+        _refuse_unfinished(ir, not_expressed)
     writes = ir.verification.verified or options.allow_unverified
     with bounded(template.name, limits):
         grammar = _made(ir, request, target)
@@ -147,6 +148,12 @@ def compile_command(options: CompileOptions) -> None:
     _report(ir, grammar, warnings, not_expressed, options, wrote=writes)
     if not writes:
         raise SystemExit(1)
+
+
+def _refuse_unfinished(ir: TemplateIR, not_expressed: Sequence[Inexpressible]) -> None:
+    if not_expressed:
+        raise not_expressed[0].refused(ir.provenance.name)
+    require_stops(ir, how=BY_OPTION)
 
 
 def _template(options: CompileOptions) -> TemplateSource:
@@ -304,7 +311,6 @@ def _grammar_options(options: CompileOptions, target: driver.Target) -> driver.G
         "--tools": options.tools,
         "--json-schema": options.json_schema,
         "--var": options.variables,
-        "--strict": options.strict and target != "response_template",
         "--max-size": options.max_size,
         "--parallel/--no-parallel": options.parallel is not None,
         "--any-order": options.any_order,
@@ -450,7 +456,7 @@ def _report(
         where = f"{where}, {extension_of(options.output)}"
     if options.as_json:
         report = report_dict(ir, where)
-        report["warnings"] = [asdict(warning) for warning in warnings]
+        report["warnings"] = [asdict(one) for one in (*warnings, *unfinished_warnings(ir, how=BY_OPTION))]
         if grammar is not None:
             report["grammar"] = grammar.to_json()
         if not_expressed:
