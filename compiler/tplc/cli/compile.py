@@ -108,11 +108,7 @@ def compile_command(options: CompileOptions) -> None:
     declared = options.variants.read()
     examples = [example for path in options.examples for example in read_examples(str(path))]
     limits = inputs.limits(options.limits)
-    template = _template(options)
-    if target != "lark":  # a Lark grammar takes the tokens as they are, also those that stand in no marker
-        template = _with_tokenizer(template, options.tokenizer)
-    else:
-        request = replace(request, tokens=_added_tokens(options, template))
+    template, request = _with_tokens(options, target, _template(options), request)
     warnings: list[TemplateWarning] = []
     not_expressed: list[Inexpressible] = []
     rule = depfile(options.output, _used(options, template)) if options.depfile is not None else ""
@@ -405,12 +401,16 @@ def _made(ir: TemplateIR, request: driver.GrammarOptions, target: driver.Target)
     return driver.make_grammar(ir, request) if target in driver.FOR_A_REQUEST else None
 
 
-def _with_tokenizer(template: TemplateSource, tokenizer: str | None) -> TemplateSource:
-    """The template with the added tokens of a tokenizer in place of its own."""
-    if tokenizer is None:
-        return template
-    load_added_tokens(tokenizer)  # raises SourceError if there are none
-    return replace(template, added_tokens=load_tokens(tokenizer).added_tokens)
+def _with_tokens(
+    options: CompileOptions, target: driver.Target, template: TemplateSource, request: driver.GrammarOptions
+) -> tuple[TemplateSource, driver.GrammarOptions]:
+    """The template with the added tokens of `--tokenizer` in place of its own; for lark, the request with them."""
+    if target == "lark":  # its grammars take all tokens, also those that stand in no marker
+        return template, replace(request, tokens=_added_tokens(options, template))
+    if options.tokenizer is None:
+        return template, request
+    load_added_tokens(options.tokenizer)  # raises SourceError if there are none
+    return replace(template, added_tokens=load_tokens(options.tokenizer).added_tokens), request
 
 
 def _added_tokens(options: CompileOptions, template: TemplateSource) -> tuple[AddedToken, ...] | None:
