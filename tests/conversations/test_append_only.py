@@ -10,7 +10,8 @@ from tplc.errors import UnsupportedTemplate
 
 DROPPING = (
     "{% for m in messages %}<{{ m.role }}>{% if m.reasoning_content and loop.last %}<why>"
-    "{{ m.reasoning_content }}</why>{% endif %}{{ m.content }}<end>{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}"
+    "{{ m.reasoning_content }}</why>{% endif %}{{ m.content }}<end>{% endfor %}"
+    "{% if add_generation_prompt %}<assistant>{% endif %}"
 )
 STRIPPING = (
     "{% for m in messages %}<{{ m.role }}>{{ m.content }}{{ '' if loop.last else '~' }}<end>{% endfor %}"
@@ -60,6 +61,6 @@ def test_no_condition_helps() -> None:
     with ConversationTemplate(STRIPPING) as template, pytest.raises(UnsupportedTemplate) as caught:
         append_only_template(template)
     assert str(caught.value) == (
-        "template: no change of its conditions makes it append-only: '<end><assistant>It is fine.<end>' becomes "
-        "'~<end><assistant>It is fine.~<end><user>And then?<end><assist' (in: two turns)"
+        "template: no change of its conditions makes it append-only: '<end><assistant>' becomes "
+        "'~<end><assistant>It is fine.~<end><user>And then?<end><assis' (in: two turns)"
     )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tplc.cli import inputs
+from tplc.cli.declare import check_targets
+from tplc.cli.options import CompileOptions
 from tplc.cli.progress import working
 from tplc.cli.shown import print_json
 from tplc.conversations import ConversationTemplate
@@ -22,24 +23,11 @@ if TYPE_CHECKING:
 TARGET = "training"
 
 
-@dataclass(frozen=True, slots=True)
-class TrainingOptions:
-    source: str
-    output: str
-    template_name: str | None
-    special_tokens: tuple[str, ...]
-    parts: str | None
-    append_only: bool
-    limits: tuple[str, ...]
-    force: bool
-    as_json: bool
-    quiet: bool
-
-
-def training_command(options: TrainingOptions) -> None:
+def training_command(options: CompileOptions) -> None:
     from tplc.conversations.append_only import append_only_template
     from tplc.conversations.training import training_template
 
+    check_targets(options, TARGET)
     parts = parts_in(options.parts)
     check_output(options.output, force=options.force)
     template = inputs.load_template(options.source, options.template_name, options.special_tokens)
@@ -56,7 +44,7 @@ def training_command(options: TrainingOptions) -> None:
     _report(template.name, made, changes, options)
 
 
-def _opened(template: object, text: str, options: TrainingOptions) -> ConversationTemplate:
+def _opened(template: object, text: str, options: CompileOptions) -> ConversationTemplate:
     return ConversationTemplate(
         text,
         name=template.name,  # type: ignore[attr-defined]
@@ -76,7 +64,7 @@ def parts_in(given: str | None) -> tuple[MaskPart, ...]:
     return tuple(part for part in PARTS if part in named)
 
 
-def _report(name: str, made: TrainingTemplate, changes: Sequence[str], options: TrainingOptions) -> None:
+def _report(name: str, made: TrainingTemplate, changes: Sequence[str], options: CompileOptions) -> None:
     facts: dict[str, Json] = {
         "template": name,
         "conversations": made.conversations,
