@@ -114,13 +114,14 @@ class Expectations:
 
     `excuse` names why a message need not come back, "" when it has to; the first message that did not is noted in
     `shown`, and how many there were in `excused`.  `untyped` names why types need not come back where no tools are
-    given.  `cuts` are lengths of chunks, tried for every message.
+    given.  `cuts` are lengths of chunks, tried for every message.  `ends`: the artifact ends a turn itself.
     """
 
     excuse: Callable[[Case], str] = lambda _: ""
     ids: bool = True
     untyped: str = ""
     cuts: tuple[int, ...] = ()
+    ends: bool = True
     shown: dict[str, NotAsked] = field(default_factory=dict)
     excused: int = 0
 
@@ -287,7 +288,7 @@ class _RoundTrip:
         if first:
             self._note_render(case, turn)
         problem = self._trip(case, stage, place, turn, first=first)
-        if problem is None and case.is_plain:
+        if problem is None and case.is_plain and self.expectations.ends:
             problem = self._check_next(case, stage, place)
         kind = kind_of(case, _place(context))
         if not isinstance(problem, _OneRender):
