@@ -16,6 +16,7 @@ from .pattern import Pattern
 from .schema import parameters_of, properties_of
 from .transcript import Transcript
 from .values import LONGEST_SIGN, unwrapped
+from .whole import MORE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,6 +44,10 @@ def at_line_start(text: str, before: bool) -> bool:
     return (bool(newline) or before) and not line.strip()
 
 
+def is_word(char: str) -> bool:
+    return char.isalnum() or char == "_"
+
+
 def next_char(buf: str, pos: int) -> int:
     """Where the next character stands that is no white space."""
     return int(NON_SPACE.search(buf, pos).start())
@@ -54,6 +59,8 @@ class Machine(Copied):
     ANCHORS: ClassVar[Sequence[str]] = ()
     CALLS: ClassVar[bool] = False  # there are some
     AT_LINES: ClassVar[bool] = False  # some markers count at a line's start alone,
+    WHOLE: ClassVar[Any] = None  # what is like any text opens a call where one comes as the template writes it
+    LONE_OPENERS: ClassVar[Sequence[str]] = ()  # what opens calls so at a line's start alone, as its section is missing
     AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
     REASONS: ClassVar[bool] = False  # something opens reasoning
     PENDING_TEXT: ClassVar[bool] = False  # nothing does: of which kind text is, its end tells
@@ -139,6 +146,9 @@ class Machine(Copied):
         self._space = self.SPACE  # white space of the template that may still come
         self._fresh = True  # nothing but white space has come in this part
         self._line_start = True
+        if self.WHOLE:
+            self._in_word = False  # the text before ends with a word
+            self._alone = False  # the section of the last call is missing
         self._literal = False  # after a call that was none: its closers are text
         self._opener = ""  # of the reasoning that the text is in
         # The kind of text that the output is in the middle of, and how to find what could end it: up to where a text
@@ -245,6 +255,8 @@ class Machine(Copied):
             self._base += len(text)
             if self.AT_LINES and kind not in ("arguments", "value"):
                 self._line_start = at_line_start(text, self._line_start)
+            if self.WHOLE:
+                self._in_word = is_word(text[-1])
             self._out.texts[kind].append(self._json(text) if kind == "arguments" else text)
 
     def _more(self, chunk: str) -> list[Delta]:
@@ -375,6 +387,8 @@ class Machine(Copied):
         text = self._buf[self._pos : end]
         if self.AT_LINES:
             self._line_start = at_line_start(text, self._line_start)
+        if self.WHOLE and text:
+            self._in_word = is_word(text[-1])
         self._out.emit(kind, text if self._echo else text[max(0, -self._base - self._pos) :])
         self._pos = end
 
@@ -470,6 +484,10 @@ class Machine(Copied):
         kind = self._next_of_calls(self.AFTER_CALL)
         if kind is None:
             return False
+        if self.LONE_OPENERS and self._alone and kind == "call":
+            mark = self._mark
+            # One like it is in a section no more than the last one was.
+            kind = "" if self._buf[mark.start : mark.end] in self.LONE_OPENERS else kind
         if kind == "call":
             return self._try_call("content")
         if kind in ("close", "closed", "separator"):
@@ -533,6 +551,8 @@ class Machine(Copied):
             mark = self._counting(marks, mark)
         clear = mark is not None and not mark.longer  # nothing before its end can be undecided
         partial = stop if clear else marks.partial(buf, pos) if mark is None or not self._final else stop
+        if self.WHOLE and mark is not None and mark.kind == "plain" and not self._final:
+            partial = min(partial, marks.before(buf, pos, mark.start))
         if self.AT_ENDS and mark is not None and mark.kind in ("last", "sign") and not self._final:
             partial = min(partial, marks.before(buf, pos, mark.start))
         if self.CALLS and self._final and self._begins_call(partial):
@@ -563,6 +583,9 @@ class Machine(Copied):
             self._text(kind, end - lead)
         # A call may turn out to be text, and then the white space before it is text too.
         self._pos = end - lead if mark.kind in ("call", "line") else end
+        if self.WHOLE and mark.kind in ("call", "line", "whole"):
+            self._alone, self._pos = mark.kind == "whole", end - lead
+            mark = mark._replace(kind="call") if self._alone else mark
         self._mark = mark
         self._skip = mark.end - self._pos
         return str(mark.kind)
@@ -574,18 +597,31 @@ class Machine(Copied):
         One whose later pieces stand at a line's start counts as a whole.
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
-        while mark is not None and mark.kind in ("line", "last", "sign"):
-            if self.AT_ENDS and mark.kind != "line":
+        while mark is not None and mark.kind in ("line", "last", "sign", "plain"):
+            if self.AT_ENDS and mark.kind != "line" and mark.kind != "plain":
                 counting = self._at_end(marks, mark)
                 if counting is not None:
                     return counting
-            if self.AT_LINES and mark.kind == "line":
+            if self.AT_LINES and mark.kind in ("line", "plain"):
                 line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
-                if line_start:
+                if self.WHOLE and (mark.kind == "plain") == line_start:
+                    counting = self._as_whole_call(mark)
+                    if counting is not None:
+                        return counting
+                if line_start and mark.kind == "line":
                     return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
                 outer = mark if outer is None or mark.start >= outer.end else outer
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of what is none here
         return mark
+
+    def _as_whole_call(self, mark: Mark) -> Mark | None:
+        """The mark as one that opens a call where a whole one stands; "plain" as long as that is not decided."""
+        before = is_word(self._buf[mark.start - 1]) if mark.start > self._pos else self._in_word
+        named = self._tools or mark.kind == "plain"
+        if not (self._calls_on and named) or (before and is_word(self._buf[mark.start])):
+            return None
+        end = self.WHOLE.end(self._buf, mark.start, self._final, self._tools)
+        return mark._replace(kind="plain" if end == MORE else "whole") if end >= 0 or end == MORE else None
 
     def _at_end(self, marks: Marks, mark: Mark) -> Mark | None:
         """The mark as what it counts for at the end, or before another; as it is where that is not decided."""
@@ -644,6 +680,8 @@ class Machine(Copied):
             self._kept = False
         if self.AT_LINES:
             self._line_start = self._line_start or fresh or self._mark.kind == "content"
+        if self.WHOLE:
+            self._in_word = False
 
     def _keep(self, kind: str) -> None:
         """The marker is text."""
@@ -880,6 +918,8 @@ class Machine(Copied):
 
     def _close_call(self) -> bool:
         self._open, self._closed, self._fresh, self._line_start, self._space = False, False, True, True, ""
+        if self.WHOLE:
+            self._in_word = False
         self._unclosed = self.CLOSED
         self._state = type(self)._after_call
         return True

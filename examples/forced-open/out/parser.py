@@ -959,6 +959,7 @@ class Machine(Copied):
     USUAL_NEXT: ClassVar[Sequence[Any]] = ()  # what usually comes after a call
     HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and signs that do
     CALL_ID: ClassVar[str] = ""  # an id that is made of slots: "{name}:{index}"
+    FAINT: ClassVar[bool] = True  # what opens them is like text as well
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
     _reader: Reader | None = None  # and what reads one
@@ -1276,6 +1277,8 @@ class Machine(Copied):
     def _call(self) -> bool:
         # call = (slot SLOT_END)* arguments
         values, end, expected = self._slots(self._pos + self._skip, self.HEADER)
+        if not expected and (self.FAINT or not self._skip) and not self._is_tool(values["name"]):
+            expected = "the name of a tool"
         if not expected and values["name"] not in self._tools:
             expected = self._lack_of_arguments(end)
         if expected:
@@ -1373,10 +1376,10 @@ class Machine(Copied):
         One whose later pieces stand at a line's start counts as a whole.
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
-        while mark is not None and mark.kind in ("line", "last", "sign"):
-            if mark.kind == "line":
+        while mark is not None and mark.kind in ("line", "last", "sign", "plain"):
+            if mark.kind in ("line", "plain"):
                 line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
-                if line_start:
+                if line_start and mark.kind == "line":
                     return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
                 outer = mark if outer is None or mark.start >= outer.end else outer
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of what is none here
@@ -1615,7 +1618,8 @@ class Machine(Copied):
 
     def _no_call(self, expected: str) -> bool:
         if expected == "end" and (self._skip or self._mark.kind == "separator"):
-            return self._cut_off()
+            if self.DISTINCT:
+                return self._cut_off()
             self._cut("a call")
         self._note("not a call: expected " + expected)
         self._literal, self._unclosed, self._space = True, False, ""
@@ -1623,6 +1627,10 @@ class Machine(Copied):
         if self._skip:
             self._keep(self._back_kind)
         return True
+
+    def _is_tool(self, name: str) -> bool:
+        # Where calls look like text, only a tool's name (or at least an identifier) makes a call.
+        return name in self._tools if self._tools else re.fullmatch(r"[^\W\d][\w.:-]*", name) is not None
 
     def _open_call(self, name: str, call_id: str | None = None) -> None:
         self._out.open_call(name, call_id)
@@ -1810,11 +1818,11 @@ class StreamParser(Objects):
     ANCHORS = TURN_ANCHORS
     AROUND_REASONING = (("<sketch>",), ("</sketch>",))
     AT_LINES = True
-    # reasoning = text (REASONING_END content | CALL_START call)
-    IN_REASONING = Marks(reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
+    # reasoning = text REASONING_END content
+    IN_REASONING = Marks(reasoning_end=REASONING_END, end=TURN_END)
     # content = (text | TURN_END)* (REASONING_START reasoning | CALL_START call)?
-    IN_CONTENT = Marks(reasoning=REASONING_START, call=CALL_START, end=TURN_END, header=TURN_START, stray=STRAY)
-    OPENERS = CALL_START
+    IN_CONTENT = Marks(reasoning=REASONING_START, line=CALL_START, end=TURN_END, header=TURN_START, stray=STRAY)
+    DISTINCT = False
     # call = name arguments
     HEADER = (("name", Marks(next=("{",)), ""),)
     STYLES = (STYLE, STYLE, STYLE)
@@ -1830,10 +1838,6 @@ class StreamParser(Objects):
         end=TURN_END,
         header=TURN_START,
         stray=STRAY,
-    )
-    AFTER_TURN = Marks(
-        call=CALL_START,
-        header=tuple(f"{start.rstrip()} {call.lstrip()}" for start in TURN_START for call in CALL_START),
     )
 
     def feed(self, chunk: str) -> list[Delta]:

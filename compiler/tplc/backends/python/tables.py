@@ -15,7 +15,7 @@ from tplc.backends.python.literals import Expression, assignment, called, litera
 from tplc.ir.nodes import Text
 from tplc.ir.spellings import JSON_SIGNS, Spelling
 from tplc.lower import Acceptor, CallForm, Following, Marker, PairForm, SlotEnd
-from tplc.lower.acceptor import Where
+from tplc.lower.acceptor import Step, Where
 from tplc.lower.bounds import KEY
 from tplc.lower.following import after_quoted, pattern_of, start_of
 
@@ -40,7 +40,12 @@ def marker_groups(facts: Acceptor) -> dict[str, Sequence[str]]:
     }
     calls = facts.calls
     if calls is not None:
-        groups |= {"CALL_START": calls.openers, "NEXT_CALL_START": calls.inner, "CALL_SEPARATOR": calls.separators}
+        groups |= {
+            "CALL_START": calls.openers,
+            "PLAIN_START": calls.plain,
+            "NEXT_CALL_START": calls.inner,
+            "CALL_SEPARATOR": calls.separators,
+        }
         groups |= {name: slot.suffixes for slot, name in named_ends(calls.header)}
         groups |= {"CALL_END": calls.closers, "EMPTY_CALL": calls.empty}
         if calls.tail is not None:
@@ -181,6 +186,7 @@ def _in_content(facts: Acceptor) -> Kinds:
         *([("content_end", "CONTENT_END")] if facts.content_marks else []),
         *([("sign", "CONTENT_SIGN")] if facts.content_signs else []),
         *([(_opener_kind(calls), "CALL_START")] if calls is not None and calls.openers else []),
+        *([("plain", "PLAIN_START")] if calls is not None and calls.plain else []),
         *([("end", "TURN_END")] if facts.ends else []),
         *([("last", "OUTPUT_END")] if facts.last_ends else []),
         *([("header", "TURN_START")] if facts.headers else []),
@@ -205,7 +211,8 @@ def _calls_end_reasoning(facts: Acceptor) -> bool:
 
 def _counts_at_lines(facts: Acceptor) -> bool:
     calls = facts.calls
-    return calls is not None and bool(calls.openers) and (_opener_kind(calls) == "line" or _calls_end_reasoning(facts))
+    by_opener = calls is not None and bool(calls.openers) and _opener_kind(calls) == "line"
+    return calls is not None and (by_opener or bool(calls.plain) or _calls_end_reasoning(facts))
 
 
 def _opener_kind(calls: CallForm) -> str:
@@ -226,6 +233,9 @@ def _of_calls(calls: CallForm, groups: Groups) -> list[str]:
     elif calls.header:
         lines += [_rule("call", slots_rule(calls.header) + " arguments"), *_slots("HEADER", calls.header)]
         lines += _of_names(calls)
+    if calls.whole:
+        lines += assignment("WHOLE", _whole(calls), INDENT)
+        lines += ["    LONE_OPENERS = tuple(map(str.strip, PLAIN_START))"] * bool(calls.plain)
     named = _named_styles(calls)
     if named:
         lines.append(f"    STYLES = ({', '.join(named[style] for style in calls.styles or ())})")
@@ -247,6 +257,25 @@ def _of_calls(calls: CallForm, groups: Groups) -> list[str]:
             "COUNTED": any(slot.kind == "index" for slot in (*calls.header, *(calls.tail[1] if calls.tail else ()))),
         }
     )
+
+
+def _whole(calls: CallForm) -> Expression:
+    """A call as the template writes it."""
+    named = _named_styles(calls)
+    styles = f"styles=({', '.join(named[style] for style in calls.styles or ())})" if named else ""
+    return called("WholeCall", [*map(_step_of, calls.whole), *([styles] if styles else [])])
+
+
+def _step_of(step: Step) -> Expression:
+    kind = literal(step.kind)
+    if step.kind == "pairs":
+        return called(
+            "", [kind, *(called("", map(_step_of, row)) for row in (step.pair, step.between)), str(step.least)]
+        )
+    if step.kind in ("object", "value"):
+        return called("", [kind])
+    text = str(step.least) if step.kind == "line" else literal(step.text)
+    return called("", [kind, called("Pattern", [literal(step.pattern)]), text])
 
 
 def _of_names(calls: CallForm) -> list[str]:
