@@ -124,7 +124,7 @@ class CallShape:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class CallStep:
     """A piece of a whole call; `pattern` matches it, or what stands behind it (`name`, `id`, `index`, `key`, `raw`).
 
     `text`: the same without its white space, as far as it is one text.  `object` and `value` are in the dialect.
@@ -135,8 +135,8 @@ class Step:
     pattern: str = ""
     text: str = ""
     least: int = 0
-    pair: tuple[Step, ...] = ()
-    between: tuple[Step, ...] = ()
+    pair: tuple[CallStep, ...] = ()
+    between: tuple[CallStep, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ class CallForm:
     replaced: tuple[tuple[str, str], ...] = ()  # what stands in a name for another sign, and that sign
     styles: tuple[Spelling, Spelling, Spelling] | None = None
     plain: tuple[str, ...] = ()
-    whole: tuple[Step, ...] = ()  # a call exactly as the template writes it; () where no row of steps is that
+    whole: tuple[CallStep, ...] = ()  # a call exactly as the template writes it; () where no row of steps is that
 
     @property
     def closers(self) -> tuple[str, ...]:

@@ -12,7 +12,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from tplc.ir.printed import printed_layout, quoted
 from tplc.ir.spellings import Spelling
 from tplc.ir.visible import one_line
-from tplc.lower.acceptor import LINE_END, WHITE_SPACE, Acceptor, CallForm, Following, Marker, PairForm, SlotEnd, Step
+from tplc.lower.acceptor import (
+    LINE_END,
+    WHITE_SPACE,
+    Acceptor,
+    CallForm,
+    Following,
+    Marker,
+    PairForm,
+    SlotEnd,
+    CallStep,
+)
 
 _SIGNS = "[ , ] { : , }"
 _STOPS = {LINE_END: "line end", WHITE_SPACE: "white space"}
@@ -80,7 +90,7 @@ def _calls(calls: CallForm) -> Iterator[str]:
     yield from _styles(calls.styles or ())
 
 
-def _step(step: Step) -> str:
+def _step(step: CallStep) -> str:
     if step.kind == "pairs":
         between = " ".join(map(_step, step.between))
         return f"({' '.join(map(_step, step.pair))} {between}){'*+'[step.least]}"

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from tplc.ir.markers import is_distinctive
 from tplc.ir.nodes import Layout, ObjectArguments, Slot, TemplateIR, Text, Tools
-from tplc.lower.acceptor import CallForm, PairForm, Step
+from tplc.lower.acceptor import CallForm, PairForm, CallStep
 from tplc.lower.bounds import INDENT, KEY, SOME_SPACE, SPACE
 from tplc.lower.layouts import merged, text_at
 from tplc_runtime.markers import SEAM
@@ -21,7 +21,7 @@ NAME = rf"(?!\d)[\w.:/-]{{1,{LONGEST_KEY}}}?"
 LONGEST_RAW = 512
 
 
-def whole_call_of(ir: TemplateIR, form: CallForm, *, section: bool) -> tuple[Step, ...]:
+def whole_call_of(ir: TemplateIR, form: CallForm, *, section: bool) -> tuple[CallStep, ...]:
     """Returns the steps; none if the template writes something in a call that no step stands for.
 
     `section`: with what opens the section before it, and closes that or separates calls behind it.
@@ -41,8 +41,8 @@ def whole_call_of(ir: TemplateIR, form: CallForm, *, section: bool) -> tuple[Ste
     return (*steps, *arguments, *behind, *_after(ir, closer, section=section))
 
 
-def text_steps(text: str) -> list[Step]:
-    return [Step("text", pattern_of(text), "".join(text.split()))] if text else []
+def text_steps(text: str) -> list[CallStep]:
+    return [CallStep("text", pattern_of(text), "".join(text.split()))] if text else []
 
 
 def pattern_of(text: str) -> str:
@@ -59,7 +59,7 @@ def pattern_of(text: str) -> str:
     return SPACE * text[0].isspace() + pattern + trail
 
 
-def _step(layout: Layout, index: int, pairs: PairForm | None, tools: Tools) -> Step:
+def _step(layout: Layout, index: int, pairs: PairForm | None, tools: Tools) -> CallStep:
     """A text, or a word up to what the template writes behind it."""
     item = layout[index]
     if isinstance(item, Text):
@@ -67,7 +67,7 @@ def _step(layout: Layout, index: int, pairs: PairForm | None, tools: Tools) -> S
     behind = text_at(layout, index + 1) or _opened(tools, pairs)
     kind = item.kind
     assert kind in ("name", "id", "index")
-    return Step(kind, f"{NAME}(?={pattern_of(behind)})", "".join(behind.split()))
+    return CallStep(kind, f"{NAME}(?={pattern_of(behind)})", "".join(behind.split()))
 
 
 def _opened(tools: Tools, pairs: PairForm | None) -> str:
@@ -77,11 +77,11 @@ def _opened(tools: Tools, pairs: PairForm | None) -> str:
     return " " + (tools.dialect.in_object.object_open.strip() if tools.dialect else "{")
 
 
-def _arguments(tools: Tools, pairs: PairForm | None, behind: str) -> list[Step]:
+def _arguments(tools: Tools, pairs: PairForm | None, behind: str) -> list[CallStep]:
     """`behind`: the text after them."""
     if pairs is None:
         plain = isinstance(tools.arguments, ObjectArguments) and not tools.arguments.encoded
-        return [Step("object")] if plain else []
+        return [CallStep("object")] if plain else []
     if pairs.value_close is not None or pairs.items or pairs.wrap or pairs.types:
         return []
     pair = [step for index in range(len(pairs.pair)) for step in _of_pair(pairs, index, behind)]
@@ -90,23 +90,23 @@ def _arguments(tools: Tools, pairs: PairForm | None, behind: str) -> list[Step]:
     # Without any argument, only what closes them or the call shows that it is a call.
     least = 0 if (pairs.end + behind).strip() else 1
     between = tuple(text_steps(pairs.separator))
-    whole = Step("pairs", least=least, pair=tuple(pair), between=between)
+    whole = CallStep("pairs", least=least, pair=tuple(pair), between=between)
     return [*text_steps(pairs.start), whole, *text_steps(pairs.end)]
 
 
-def _of_pair(pairs: PairForm, index: int, behind: str) -> list[Step]:
+def _of_pair(pairs: PairForm, index: int, behind: str) -> list[CallStep]:
     item, text = pairs.pair[index], text_at(pairs.pair, index + 1)
     if isinstance(item, Text):
         return text_steps(item.text)
     if item.kind == "key":
-        return [Step("key", f"{KEY}(?={pattern_of(text)})", "".join(text.split()))] if text.strip() else []
+        return [CallStep("key", f"{KEY}(?={pattern_of(text)})", "".join(text.split()))] if text.strip() else []
     if pairs.quoted:
-        return [Step("value")]
+        return [CallStep("value")]
     ends = [text] if text else [end for end in (pairs.separator, pairs.end, behind) if end]
-    return [Step("raw", rf"[^\n]{{1,{LONGEST_RAW}}}?(?={'|'.join(map(pattern_of, ends or [LINE_END]))})")]
+    return [CallStep("raw", rf"[^\n]{{1,{LONGEST_RAW}}}?(?={'|'.join(map(pattern_of, ends or [LINE_END]))})")]
 
 
-def _after(ir: TemplateIR, closer: str, *, section: bool) -> list[Step]:
+def _after(ir: TemplateIR, closer: str, *, section: bool) -> list[CallStep]:
     """What has to come behind the call: what closes the section, or a line's end where the template writes one."""
     tools = ir.tools
     nexts = [tools.section_end, tools.separator] if section else []
@@ -120,5 +120,5 @@ def _after(ir: TemplateIR, closer: str, *, section: bool) -> list[Step]:
     return [_line(f"{INDENT}(?:{'|'.join([LINE_END, END, *map(re.escape, ends)])})", ends)]
 
 
-def _line(pattern: str, ends: Sequence[str]) -> Step:
-    return Step("line", pattern, least=MOST_SPACE * 2 + max(map(len, ends), default=1))
+def _line(pattern: str, ends: Sequence[str]) -> CallStep:
+    return CallStep("line", pattern, least=MOST_SPACE * 2 + max(map(len, ends), default=1))

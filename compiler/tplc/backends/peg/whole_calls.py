@@ -16,7 +16,7 @@ from tplc.backends.peg.patterns import either, exact, leaf, marker_core
 from tplc.backends.peg.rules import Rule, rule, sequence
 from tplc.backends.peg.values import value_rules
 from tplc.ir.nodes import Dialect
-from tplc.lower.acceptor import Step
+from tplc.lower.acceptor import CallStep
 from tplc.lower.whole_call import NAME
 
 SPACE = r"\s*+"
@@ -65,7 +65,7 @@ def whole_call(facts: Facts, dialect: Dialect, known: KnownTools) -> list[Rule]:
     return [rule("whole_call", sequence(*_steps(facts.calls.whole, dialect, known)))]
 
 
-def _steps(steps: Sequence[Step], dialect: Dialect, known: KnownTools) -> list[str]:
+def _steps(steps: Sequence[CallStep], dialect: Dialect, known: KnownTools) -> list[str]:
     found = []
     for step in steps:
         if step.kind == "object":

@@ -15,7 +15,7 @@ from tplc.backends.python.literals import Expression, assignment, called, litera
 from tplc.ir.nodes import Text
 from tplc.ir.spellings import JSON_SIGNS, Spelling
 from tplc.lower import Acceptor, CallForm, Following, Marker, PairForm, SlotEnd
-from tplc.lower.acceptor import Step, Where
+from tplc.lower.acceptor import CallStep, Where
 from tplc.lower.bounds import KEY
 from tplc.lower.following import after_quoted, pattern_of, start_of
 
@@ -266,7 +266,7 @@ def _whole(calls: CallForm) -> Expression:
     return called("WholeCall", [*map(_step_of, calls.whole), *([styles] if styles else [])])
 
 
-def _step_of(step: Step) -> Expression:
+def _step_of(step: CallStep) -> Expression:
     kind = literal(step.kind)
     if step.kind == "pairs":
         return called(
