@@ -32,6 +32,7 @@ ONE_WORD = Pattern(r"[\w.:/-]+")
 NAME_LIMIT = 512  # a longer name is no name
 PENDING_LIMIT = 1024  # more than this much pending text is looked at again only when it has doubled
 CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
+OPENER_KINDS = ("call", "line", "whole")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
 MOST_ODD = 64  # of names that hold what ends names, so many are looked for
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
@@ -98,6 +99,8 @@ class Machine(Copied):
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
     _reader: Reader | None = None  # and what reads one
     _written = ""  # what the arguments begin with
+    _in_word = False  # the text before ends with a word
+    _alone = False  # the section of the last call is missing
     _kept = False  # the name of a call that stays text comes, and the rest of its header
     ENDS_TURN: ClassVar[bool] = False  # a call's closer may be what ends the turn, so that it may be cut off
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that hold what ends others
@@ -146,9 +149,6 @@ class Machine(Copied):
         self._space = self.SPACE  # white space of the template that may still come
         self._fresh = True  # nothing but white space has come in this part
         self._line_start = True
-        if self.WHOLE:
-            self._in_word = False  # the text before ends with a word
-            self._alone = False  # the section of the last call is missing
         self._literal = False  # after a call that was none: its closers are text
         self._opener = ""  # of the reasoning that the text is in
         # The kind of text that the output is in the middle of, and how to find what could end it: up to where a text
@@ -413,7 +413,7 @@ class Machine(Copied):
     def _pending_text(self) -> bool:
         # turn = text REASONING_END content | content
         kind = self._text_to(self.IN_REASONING, "pending")
-        if self.CALLS and kind in ("call", "line") and self._calls_on:
+        if self.CALLS and kind in OPENER_KINDS and self._calls_on:
             return self._try_call("pending")
         if kind == "reasoning_end":
             self._out.release("reasoning_content")
@@ -444,7 +444,7 @@ class Machine(Copied):
             self._reasoning_marker()
             self._state = type(self)._reasoning
             return True
-        if self.CALLS and kind in ("call", "line") and self._calls_on:
+        if self.CALLS and kind in OPENER_KINDS and self._calls_on:
             return self._try_call("content")
         if kind:
             self._turn_marker("content")
@@ -582,10 +582,7 @@ class Machine(Copied):
         if not blank or literal or alone:
             self._text(kind, end - lead)
         # A call may turn out to be text, and then the white space before it is text too.
-        self._pos = end - lead if mark.kind in ("call", "line") else end
-        if self.WHOLE and mark.kind in ("call", "line", "whole"):
-            self._alone, self._pos = mark.kind == "whole", end - lead
-            mark = mark._replace(kind="call") if self._alone else mark
+        self._pos = end - lead if mark.kind in OPENER_KINDS else end
         self._mark = mark
         self._skip = mark.end - self._pos
         return str(mark.kind)
@@ -881,6 +878,8 @@ class Machine(Copied):
         """What comes (after _skip characters of opener) may be a call; if not, it is text of this kind."""
         self._back = type(self)._content if self._state == type(self)._after_call else self._state
         self._back_kind = kind
+        if self.WHOLE:
+            self._alone = self._mark.kind == "whole"
         self._state = type(self)._call
         return True
 

@@ -17,11 +17,11 @@ from tplc.lower.acceptor import (
     WHITE_SPACE,
     Acceptor,
     CallForm,
+    CallStep,
     Following,
     Marker,
     PairForm,
     SlotEnd,
-    CallStep,
 )
 
 _SIGNS = "[ , ] { : , }"

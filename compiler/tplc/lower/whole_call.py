@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from tplc.ir.markers import is_distinctive
 from tplc.ir.nodes import Layout, ObjectArguments, Slot, TemplateIR, Text, Tools
-from tplc.lower.acceptor import CallForm, PairForm, CallStep
+from tplc.lower.acceptor import CallForm, CallStep, PairForm
 from tplc.lower.bounds import INDENT, KEY, SOME_SPACE, SPACE
 from tplc.lower.layouts import merged, text_at
 from tplc_runtime.markers import SEAM
