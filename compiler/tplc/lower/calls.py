@@ -13,7 +13,7 @@ from tplc.lower.acceptor import CallForm, CallShape, Where
 from tplc.lower.call_objects import CallObject, object_head, object_of, opening_of, wrapped_fields
 from tplc.lower.closers import breaks_of, closers_of, empty_calls, last_of, with_space
 from tplc.lower.layouts import merged, not_blank, text_at, unique
-from tplc.lower.openers import Openers, openers_of, spaced, starts_of
+from tplc.lower.openers import Openers, is_telling, openers_of, spaced, starts_of
 from tplc.lower.pairs import pairs_of
 from tplc.lower.shapes import object_shape, shape_of, with_id
 from tplc.lower.slots import after_arguments, before_object, before_pairs, header_of, id_layout
@@ -28,7 +28,8 @@ def calls_of(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
     called = object_of(ir.tools)
     form = _header_calls(ir, tolerated) if called is None else _object_calls(ir, called, tolerated)
     # Where the template writes content, and the calls in the same line, lines say nothing.
-    in_line = ir.content.with_calls == "before" and not any("\n" in _lead(text) for text in form.openers)
+    in_line = ir.content.with_calls == "before" or any(map(is_telling, form.openers))
+    in_line = in_line and not any("\n" in _lead(text) for text in form.openers)
     sought = form.plain or (form.where == "line start" and in_line)
     whole = whole_call_of(ir, form, section=not form.plain) if sought else ()
     return replace(
