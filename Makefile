@@ -71,7 +71,7 @@ lines: $(READY)  ## which lines the tests reach
 	$(BIN)/coverage run -m pytest -q $(ARGS)
 	$(BIN)/coverage report
 
-examples: $(READY)  ## write examples/*/out anew from the templates
+examples: $(READY)  ## regenerate the files in examples from the templates
 	$(PYTEST) -q --update tests/test_examples.py $(ARGS)
 
 random: $(READY)  ## 500 chat templates of random design (ARGS="--count 50 --first 0")

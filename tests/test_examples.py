@@ -1,26 +1,34 @@
-"""The examples: their generated files are current, and their parsers read the outputs beside them.
+"""The examples: their generated files are current, and their parsers read the recorded outputs.
 
-`make examples` writes examples/*/out anew.
+`make examples` regenerates examples/*/out and examples/parsers.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
 from tests.conftest import ROOT
-from tests.example_case import Example, Output, load_examples
-from tplc.driver import GrammarOptions, compile_template, generate, require_verified
+from tests.example_case import (
+    PARSERS,
+    SHARED_RUNTIME,
+    STANDALONE,
+    Example,
+    Output,
+    committed_parser,
+    generated_parser,
+    load_examples,
+)
+from tplc.driver import GrammarOptions, compile_template, generate, require_verified, shared_runtime
 from tplc.ir.nodes import TemplateIR
 from tplc.lower import lower, printed
 from tplc.render import Renderer
-from tplc.verify.artifact import load_module
 
 EXAMPLES = load_examples()
 OUTPUTS = [(example, output) for example in EXAMPLES for output in example.outputs]
@@ -32,11 +40,6 @@ Golden = Callable[[Path, str], None]
 def compiled(name: str) -> TemplateIR:
     example = named(name)
     return compile_template(example.source, name="template.jinja", special_tokens=example.special_tokens)
-
-
-@cache
-def parser_of(name: str) -> ModuleType:
-    return load_module((named(name).out / "parser.py").read_bytes().decode("utf-8"))
 
 
 def named(name: str) -> Example:
@@ -65,9 +68,47 @@ def test_prompt_is_current(name: str, golden: Golden) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(("file", "target"), [("ir.json", "json"), ("parser.py", "python"), ("grammar.peg", "peg")])
+@pytest.mark.parametrize(("file", "target"), [("ir.json", "json"), ("grammar.peg", "peg")])
 def test_generated_file_is_current(name: str, file: str, target: Any, golden: Golden) -> None:
     golden(named(name).out / file, generate(compiled(name), target))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_parser_is_current(name: str, golden: Golden) -> None:
+    golden(named(name).parser, generated_parser(named(name), compiled(name)))
+
+
+def test_runtime_is_current(golden: Golden) -> None:
+    golden(SHARED_RUNTIME, shared_runtime())
+
+
+def test_every_committed_parser_belongs_to_an_example() -> None:
+    assert {*NAMES} >= STANDALONE
+    committed = {*(example.parser for example in EXAMPLES), SHARED_RUNTIME}
+    assert {*PARSERS.glob("*.py"), *PARSERS.parent.glob("*/out/parser.py")} == committed
+
+
+INDEX = PARSERS.parent / "README.md"
+ENTRY = re.compile(r"- \[`(?P<name>[\w-]+)`\]\((?P=name)/template\.jinja\): (?P<what>\S.*\.)")
+
+
+def test_index_is_current(golden: Golden) -> None:
+    """Every folder has an entry: a line written by hand, and a line that shows an output."""
+    above, heading, entries = INDEX.read_text(encoding="utf-8").partition("## Formats\n")
+    found = [match for line in entries.splitlines() if (match := ENTRY.fullmatch(line))]
+    assert [match["name"] for match in found] == NAMES
+    shown = "".join(f"{match[0]}\n  {shown_output(named(match['name']))}\n" for match in found)
+    golden(INDEX, f"{above}{heading}{entries.partition('- [')[0]}{shown}")
+
+
+def shown_output(example: Example) -> str:
+    """Returns the first output with a call, or the first one, as inline code."""
+    with_call = [output for output in example.outputs if output.message["tool_calls"] and not output.incomplete]
+    chosen = next((output for output in with_call if output.title.endswith("call")), [*example.outputs, *with_call][-1])
+    fence = "`" * (1 + max(map(len, re.findall("`+", chosen.text)), default=0))
+    text = chosen.text.strip().replace("\n", "↵")
+    space = " " if "`" in (text[0], text[-1]) else ""
+    return f"{fence}{space}{text}{space}{fence}"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -78,7 +119,7 @@ def test_grammar_is_current(name: str, golden: Golden) -> None:
 
 @pytest.mark.parametrize(("example", "output"), OUTPUTS, ids=lambda value: getattr(value, "name", None) or value.title)
 def test_output_is_parsed(example: Example, output: Output) -> None:
-    parser = parser_of(example.name)
+    parser = committed_parser(example.name)
     prompt = prompt_of(example, output.variables)
     message = parser.parse(output.text, tools=example.tools, prompt=prompt)
     assert meant(message) == meant(output.message)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 
 from tests.conftest import ROOT
+from tests.example_case import load_examples, standalone_parser
 
 README = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
 COVERAGE = (ROOT / "docs" / "coverage.md").read_text(encoding="utf-8")
@@ -70,7 +71,7 @@ def test_the_time_of_a_compile() -> None:
 
 
 def test_the_size_of_parsers() -> None:
-    sizes = sorted(path.stat().st_size for path in (ROOT / "examples").glob("*/out/parser.py"))
+    sizes = sorted(len(standalone_parser(example.name).encode()) for example in load_examples())
     told = re.search(r"The parsers of the examples are (\d+) to (\d+) kB of Python", LIMITS)
     assert told is not None
     # As near as a reader cares for.

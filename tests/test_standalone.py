@@ -12,22 +12,27 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from tests.example_case import Example, load_examples
+from tests.example_case import Example, load_examples, standalone_parser
 from tplc.verify.artifact import load_module
 
-EXAMPLES = [example for example in load_examples() if (example.out / "parser.py").is_file()]
-PARSERS = [example.out / "parser.py" for example in EXAMPLES]
+EXAMPLES = load_examples()
 
 
-def test_there_are_parsers() -> None:
-    assert len(PARSERS) >= 14
+@pytest.fixture(scope="module")
+def parsers(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Writes the parsers of all examples to one folder, under names that can be imported."""
+    folder = tmp_path_factory.mktemp("parsers")
+    paths = [folder / f"{example.name.replace('-', '_')}.py" for example in EXAMPLES]
+    for path, example in zip(paths, EXAMPLES, strict=True):
+        path.write_text(standalone_parser(example.name), encoding="utf-8")
+    return paths
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_parser_runs_alone(example: Example, tmp_path: Path) -> None:
     """Copied elsewhere, without site packages, as a command."""
     parser = tmp_path / "vendored.py"
-    parser.write_bytes((example.out / "parser.py").read_bytes())
+    parser.write_text(standalone_parser(example.name), encoding="utf-8")
     tools = tmp_path / "tools.json"
     tools.write_text(json.dumps(example.tools or []), encoding="utf-8")
     output = next(output for output in example.outputs if output.variables == example.variables[0])
@@ -52,34 +57,32 @@ def test_parser_runs_alone(example: Example, tmp_path: Path) -> None:
     ],
 )
 def test_unreadable_files_are_wrong_usage(option: str, text: str | None, told: str, tmp_path: Path) -> None:
+    (tmp_path / "parser.py").write_text(standalone_parser("plain-chat"), encoding="utf-8")
     if text is not None:
         (tmp_path / "given").write_text(text, encoding="utf-8")
-    command = [sys.executable, "-I", "-S", str(PARSERS[0]), option, "given"]
+    command = [sys.executable, "-I", "-S", "parser.py", option, "given"]
     result = subprocess.run(command, input="Hi", capture_output=True, text=True, cwd=tmp_path, check=False)
     assert (result.returncode, result.stdout) == (2, "")
     assert result.stderr.splitlines()[-1] == f"parser.py: error: given: {told}"
 
 
-def test_parsers_are_formatted(tmp_path: Path) -> None:
+def test_parsers_are_formatted(parsers: list[Path], tmp_path: Path) -> None:
     # They tell formatters to leave them alone, so that no other settings make other files of them.
     # --isolated: by the tool's own rules, for whoever vendors the file has not ours; only the line length is told.
     copies = []
-    for example in EXAMPLES:
-        text = (example.out / "parser.py").read_text(encoding="utf-8")
-        copies.append(tmp_path / f"{example.name}.py")
-        copies[-1].write_text(text.replace("# fmt: off\n", "", 1), encoding="utf-8")
+    for path in parsers:
+        copies.append(tmp_path / path.name)
+        copies[-1].write_text(path.read_text(encoding="utf-8").replace("# fmt: off\n", "", 1), encoding="utf-8")
     assert run("ruff", "format", "--isolated", "--line-length", "120", "--check", *map(str, copies)) == (0, "")
 
 
-def test_a_formatter_leaves_them_alone(tmp_path: Path) -> None:
-    copy = tmp_path / "parser.py"
-    copy.write_bytes(PARSERS[0].read_bytes())
-    assert run("ruff", "format", "--isolated", "--line-length", "60", "--check", str(copy)) == (0, "")
+def test_a_formatter_leaves_them_alone(parsers: list[Path]) -> None:
+    assert run("ruff", "format", "--isolated", "--line-length", "60", "--check", str(parsers[0])) == (0, "")
 
 
 def test_what_is_public_is_told_and_can_be_imported() -> None:
-    for path in PARSERS:
-        module = load_module(path.read_text(encoding="utf-8"))
+    for example in EXAMPLES:
+        module = load_module(standalone_parser(example.name))
         assert {*module.__all__} >= {"Delta", "Message", "StreamParser", "parse", "parse_many"}
         parser = module.StreamParser
         public = [parser, *(getattr(parser, name) for name in ("parse", "parse_many", "feed", "finish", "copy"))]
@@ -88,31 +91,26 @@ def test_what_is_public_is_told_and_can_be_imported() -> None:
         assert {name: getattr(module, name) for name in ("Message", "Delta")} == {"Message": dict, "Delta": dict}
 
 
-def test_parsers_are_linted() -> None:
-    assert run("ruff", "check", "--isolated", "--line-length", "120", "--quiet", *map(str, PARSERS)) == (0, "")
+def test_parsers_are_linted(parsers: list[Path]) -> None:
+    assert run("ruff", "check", "--isolated", "--line-length", "120", "--quiet", *map(str, parsers)) == (0, "")
 
 
-def test_parsers_are_typed(tmp_path: Path) -> None:
-    # One module name each: mypy refuses two modules of one name.
-    copies = []
-    for example in EXAMPLES:
-        copy = tmp_path / f"{example.name.replace('-', '_')}.py"
-        copy.write_bytes((example.out / "parser.py").read_bytes())
-        copies.append(str(copy))
-    code, told = run("mypy", "--strict", "--no-incremental", "--no-error-summary", "--config-file=", *copies)
+def test_parsers_are_typed(parsers: list[Path]) -> None:
+    options = ("--strict", "--no-incremental", "--no-error-summary", "--config-file=")
+    code, told = run("mypy", *options, *map(str, parsers))
     assert (code, told) == (0, "")
 
 
 def test_the_format_is_told_by_names_that_are_there() -> None:
-    for path in PARSERS:
-        module = load_module(path.read_text(encoding="utf-8"))
+    for example in EXAMPLES:
+        module = load_module(standalone_parser(example.name))
         named = set(re.findall(r"\b[A-Z]+(?:_[A-Z]+)+\b", module.__doc__ or ""))
         assert {name for name in named if not (hasattr(module, name) or hasattr(module.StreamParser, name))} == set()
-        assert ("reasoning" in (module.__doc__ or "")) == hasattr(module, "REASONING_END"), path
+        assert ("reasoning" in (module.__doc__ or "")) == hasattr(module, "REASONING_END"), example.name
 
 
 def longer_than(lines: int) -> dict[str, int]:
-    counts = {path.parent.parent.name: path.read_text(encoding="utf-8").count("\n") for path in PARSERS}
+    counts = {example.name: standalone_parser(example.name).count("\n") for example in EXAMPLES}
     return {name: count for name, count in counts.items() if count > lines}
 
 

@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import TEMPLATE, Run, run
-from tests.conftest import ROOT
-from tests.example_case import Example, load_examples
+from tests.example_case import Example, load_examples, standalone_parser
 from tplc.backends.python import generate, generate_runtime
 from tplc.backends.python.permitted import check_permitted
 from tplc.driver import load_ir
@@ -35,7 +34,7 @@ def text_of(example: Example, runtime: Runtime) -> str:
 
 @cache
 def standalone(example: str) -> ModuleType:
-    return load_module((ROOT / "examples" / example / "out" / "parser.py").read_text(encoding="utf-8"))
+    return load_module(standalone_parser(example))
 
 
 def read(module: ModuleType, text: str, tools: object) -> Any:

@@ -8,15 +8,10 @@ from typing import Any
 
 import pytest
 
-from tests.example_case import Example, load_examples
-from tplc.verify.artifact import load_module
+from tests.example_case import Example, committed_parser, load_examples
 
 EXAMPLES = load_examples()
 TOOLS = [{"type": "function", "function": {"name": "look", "parameters": {"properties": {"at": {"type": "string"}}}}}]
-
-
-def parser_of(example: Example) -> ModuleType:
-    return load_module((example.out / "parser.py").read_text(encoding="utf-8"))
 
 
 def row_of(module: ModuleType, text: str, **keywords: Any) -> dict[str, Any]:
@@ -36,7 +31,7 @@ def row_of(module: ModuleType, text: str, **keywords: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_rows_are_what_single_outputs_give(example: Example) -> None:
-    module = parser_of(example)
+    module = committed_parser(example.name)
     texts = [output.text for output in example.outputs]
     texts += [text[: len(text) // 2] for text in texts]
     prompt = example.out.joinpath("prompt.txt").read_text(encoding="utf-8")
@@ -47,14 +42,14 @@ def test_rows_are_what_single_outputs_give(example: Example) -> None:
 
 
 def test_null_gives_null_and_nothing_gives_nothing() -> None:
-    module = parser_of(EXAMPLES[0])
+    module = committed_parser(EXAMPLES[0].name)
     assert module.parse_many([]) == []
     assert module.parse_many([None, "Hi.", None]) == [None, row_of(module, "Hi."), None]
 
 
 def test_tools_and_prompts_of_each_row() -> None:
     example = next(one for one in EXAMPLES if one.name == "parameter-tags")
-    module, text = parser_of(example), next(o.text for o in example.outputs if o.message["tool_calls"])
+    module, text = committed_parser(example.name), next(o.text for o in example.outputs if o.message["tool_calls"])
     name = module.parse(text)["tool_calls"][0]["function"]["name"]
     typed = {"type": "function", "function": {"name": name, "parameters": {"additionalProperties": {"type": "string"}}}}
     rows = module.parse_many([text] * 4, tools=[None, [typed], json.dumps([typed]), json.dumps(TOOLS)])
@@ -66,7 +61,7 @@ def test_tools_and_prompts_of_each_row() -> None:
 
 
 def test_tools_that_are_not_json_are_told_and_lose_nothing() -> None:
-    module = parser_of(EXAMPLES[0])
+    module = committed_parser(EXAMPLES[0].name)
     [row] = module.parse_many(["Hi."], tools=["{"])
     problem = "the tools are not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"
     assert row == {**row_of(module, "Hi."), "diagnostics": [problem]}

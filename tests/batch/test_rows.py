@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.batch.test_parse_many import row_of
-from tests.example_case import load_examples
+from tests.example_case import load_examples, standalone_parser
 from tplc.batch.columns import FLAT, Columns
 from tplc.errors import UsageError
 from tplc.verify.artifact import NotAParser, load_module
@@ -26,7 +26,7 @@ from tplc.batch.run import plan  # noqa: E402
 from tplc.batch.summary import Summary  # noqa: E402
 
 EXAMPLES = {example.name: example for example in load_examples()}
-PARSERS = {name: (example.out / "parser.py").read_text(encoding="utf-8") for name, example in EXAMPLES.items()}
+PARSERS = {name: standalone_parser(name) for name in EXAMPLES}
 ONE = {"": PARSERS["tagged-json"]}
 
 

@@ -21,7 +21,7 @@ import pytest
 import regex
 
 import tplc_runtime
-from tests.example_case import EXAMPLES
+from tests.example_case import EXAMPLES, load_examples, standalone_parser
 from tests.fuzz.formats import formats
 from tests.hostile.growth import Slow, slowest
 from tests.hostile.patterns import Use, uses_of
@@ -40,10 +40,10 @@ EVERY = 1 if os.environ.get("TPLC_ALL_PATTERNS") else 10
 def uses() -> list[tuple[Use, str]]:
     """Each once, with where it was seen first."""
     found: dict[Use, str] = {}
-    for path in sorted(EXAMPLES.glob("*/out/parser.py")):
-        source = path.read_text(encoding="utf-8")
+    for example in load_examples():
+        source = standalone_parser(example.name)
         for use in sorted(uses_of(load_module(source), source)):
-            found.setdefault(use, path.parent.parent.name)
+            found.setdefault(use, example.name)
     for module in runtime():
         for use in sorted(uses_of(module, Path(module.__file__ or "").read_text(encoding="utf-8"))):
             found.setdefault(use, module.__name__)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import tplc_runtime
-from tests.example_case import EXAMPLES
+from tests.example_case import EXAMPLES, load_examples, standalone_parser
 from tests.fuzz.check import accumulate
 from tests.hostile.call_graph import cycles, unknown_calls
 from tplc.backends.peg.engine import InputTooDeep, PegEngine
@@ -19,7 +19,7 @@ from tplc.driver import load_ir
 from tplc.verify.artifact import load_module
 
 RUNTIME = Path(tplc_runtime.__file__ or "").parent
-NAMES = sorted(path.parent.parent.name for path in EXAMPLES.glob("*/out/parser.py"))
+NAMES = [example.name for example in load_examples()]
 DEEP = 10_000
 FRAMES = 60  # of a parser at work, its states and readers in one another
 
@@ -47,13 +47,9 @@ LIBRARY = {
 }  # fmt: skip
 
 
-def source_of(name: str) -> str:
-    return (EXAMPLES / name / "out" / "parser.py").read_text(encoding="utf-8")
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_no_function_of_a_parser_reaches_itself(name: str) -> None:
-    source = source_of(name)
+    source = standalone_parser(name)
     assert cycles(source) in OF_A_PARSER
     assert unknown_calls(source) <= LIBRARY
 
@@ -80,7 +76,7 @@ def test_functions_beside_the_parsers(name: str) -> None:
     ],
 )
 def test_recursion_is_found(change: str, expected: set[str]) -> None:
-    found = cycles(f"{source_of('tagged-json')}\n\n{change}\n")
+    found = cycles(f"{standalone_parser('tagged-json')}\n\n{change}\n")
     assert any(expected <= group for group in found), found
 
 
@@ -111,7 +107,7 @@ def deep_texts(module: Any, outputs: list[str]) -> Iterator[str]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_ten_thousand_levels(name: str) -> None:
-    module = load_module(source_of(name))
+    module = load_module(standalone_parser(name))
     paths = sorted((EXAMPLES / name / "outputs").glob("*.txt"), key=lambda path: not path.name.startswith("call"))
     for text in deep_texts(module, [path.read_text(encoding="utf-8") for path in paths]):
         with few_frames():
@@ -125,7 +121,7 @@ def test_ten_thousand_levels(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["parameter-tags", "nested-elements", "bare-keyword-calls"])
 def test_deep_schemas_and_prompts(name: str) -> None:
-    module = load_module(source_of(name))
+    module = load_module(standalone_parser(name))
     text = next((EXAMPLES / name / "outputs").glob("call*.txt")).read_text(encoding="utf-8")
     plain = module.parse(text)
     for keyword in ("anyOf", "items", "properties"):

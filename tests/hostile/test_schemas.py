@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.example_case import EXAMPLES
+from tests.example_case import EXAMPLES, standalone_parser
 from tests.fuzz.formats import Format
 from tests.ir_small import ALL as SMALL
 from tplc.backends.gbnf import grammar
@@ -97,8 +97,7 @@ def tools_with(schema: Schema) -> list[dict[str, Any]]:
 
 
 def example(name: str) -> Format:
-    out = EXAMPLES / name / "out"
-    source = (out / "parser.py").read_text(encoding="utf-8")
+    source = standalone_parser(name)
     outputs = tuple(
         path.read_text(encoding="utf-8") for path in sorted(Path(EXAMPLES / name / "outputs").glob("*.txt"))
     )
