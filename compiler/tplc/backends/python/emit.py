@@ -6,7 +6,7 @@ REASONING_START = ("<reason>",)
 …
 class StreamParser(Objects):
     # content = (text | REASONING_START reasoning | …)*
-    IN_CONTENT = Marks(reasoning=REASONING_START, …)
+    IN_CONTENT = Scanner((("reasoning", "", "", False), …), find="<(?:(reason>)|…)", …)
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from collections.abc import Sequence
 from tplc.backends.python.embed import Embedded, embed, imports_of, share
 from tplc.backends.python.feed import feed, keeps_pending
 from tplc.backends.python.literals import WIDTH, assignment, literal, texts
-from tplc.backends.python.tables import is_unopened, marker_groups, slots_rule, styles, tables
+from tplc.backends.python.tables import marker_groups, slots_rule, styles, tables, with_texts
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.runtimes import RUNTIME, Runtime
 from tplc.ir.visible import one_line
 from tplc.lower import Acceptor, CallForm
+from tplc.lower.states import is_unopened
 from tplc.lower.stops import stops
 from tplc.version import VERSION
 
@@ -58,9 +59,6 @@ def emit(
         *_public(whole=whole, openai=openai),
         *_constants(ir, facts),
         *checked,
-        "",
-        "# The markers, each with its variants:",
-        *_markers(facts),
         *embedding,
         "",
         "",
@@ -125,7 +123,8 @@ def _docstring(ir: TemplateIR, facts: Acceptor) -> list[str]:
     parts = [*["reasoning"] * bool(facts.reasoning_ends), "content", *["tool calls"] * (facts.calls is not None)]
     of = " and ".join([part for part in (", ".join(parts[:-1]), parts[-1]) if part])
     summary = f"What a model answers whose chat template is {name}: a message with {of}."
-    lines = [summary, "", *_grammar(facts)]
+    groups = marker_groups(facts)
+    lines = [summary, "", *(with_texts(line, groups) for line in _grammar(facts))]
     return ['"""' + "\n".join(lines).replace('"""', r"\"\"\""), '"""', ""]
 
 
@@ -255,13 +254,11 @@ def _field(path: tuple[str, ...], role: str) -> str:
     return literal(".".join(path)) + ": " + role
 
 
-def _markers(facts: Acceptor) -> list[str]:
-    return [line for name, items in marker_groups(facts).items() for line in _texts(name, items)]
-
-
 def _class(facts: Acceptor, bases: Sequence[str]) -> list[str]:
     pending = ["    KEEPS_PENDING = True"] * keeps_pending(facts)
-    body = [*_CLASS_DOCSTRING, *pending, *tables(facts), *feed(facts)]
+    groups = marker_groups(facts)
+    rules = [with_texts(line, groups) if line.startswith("    # ") else line for line in tables(facts)]
+    body = [*_CLASS_DOCSTRING, *pending, *rules, *feed(facts)]
     above = styles(facts)
     return [*above, *["", ""] * bool(above), f"class StreamParser({', '.join(bases)}):", *body]
 
