@@ -108,8 +108,7 @@ class Scanner:
 
     def __init__(
         self,
-        markers: Sequence[Marker] = (),
-        *,
+        *markers: Marker,
         find: str = NOTHING,
         near: str = NOTHING,
         width: int = 1,

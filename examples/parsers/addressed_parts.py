@@ -48,22 +48,16 @@ class StreamParser(RawPairs):
     REASONS = True
     # reasoning = text "<:more:>" content
     IN_REASONING = Scanner(
-        (("reasoning_end", "<:more:>", "", "", False), ("end", "<:over:>", "", "", False)),
-        find="<(?:(:more:>)|(:over:>))",
-        near=r"<(?=[:]|\Z)",
-        width=9,
+        ("reasoning_end", "<:more:>", "", "", False), ("end", "<:over:>", "", "", False),
+        find="<(?:(:more:>)|(:over:>))", near=r"<(?=[:]|\Z)", width=9,
     )
     # content = (text | "to user:>" | "<:over:>")* ("to self:>" reasoning | "to" call)?
     IN_CONTENT = Scanner(
-        (
-            ("header", "<:from assistant", "", "", False), ("end", "<:over:>", "", "", False),
-            ("stray", "<:more:>", "", "", False), ("reasoning", "to self:>", " ", "", False),
-            ("content", "to user:>", " ", "", False), ("line", "to ", " ", " ", True),
-        ),
+        ("header", "<:from assistant", "", "", False), ("end", "<:over:>", "", "", False),
+        ("stray", "<:more:>", "", "", False), ("reasoning", "to self:>", " ", "", False),
+        ("content", "to user:>", " ", "", False), ("line", "to ", " ", " ", True),
         find=r"<(?:(:from\s{1,64}assistant)|(:over:>)|(:more:>))|t(?:(o\s{1,64}self:>)|(o\s{1,64}user:>)|(o(?!\w)))",
-        near=r"<(?=[:]|\Z)|t(?=[o]|\Z)",
-        width=81,
-        leads=" ",
+        near=r"<(?=[:]|\Z)|t(?=[o]|\Z)", width=81, leads=" ",
     )
     DISTINCT = False
     # call = name ':><run name="' name '">' arguments
@@ -71,11 +65,8 @@ class StreamParser(RawPairs):
         (
             "name",
             Scanner(
-                (("suffix", ':> <run name="', "", "", False),),
-                find=r':(>\s{0,64}<run\s{1,64}name=")',
-                near=r":(?=[>]|\Z)",
-                width=142,
-                word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?::(>\s{0,64}<run\s{1,64}name="))',
+                ("suffix", ':> <run name="', "", "", False), find=r':(>\s{0,64}<run\s{1,64}name=")',
+                near=r":(?=[>]|\Z)", width=142, word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?::(>\s{0,64}<run\s{1,64}name="))',
                 trails=("",),
             ),
             "",
@@ -83,26 +74,17 @@ class StreamParser(RawPairs):
         (
             "name",
             Scanner(
-                (("suffix", '">', "", "\n", False),),
-                find='"(>)',
-                near=r'"(?=[>]|\Z)',
-                width=3,
-                word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))',
-                trails=("\n",),
+                ("suffix", '">', "", "\n", False), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
+                word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("\n",),
             ),
             "",
         ),
     )
     ONLY_TOOLS = True
     BREAKS = Scanner(
-        (
-            ("mark", "<:from assistant", "", "", False), ("mark", "<:over:>", "", "", False),
-            ("mark", "</run>", "", "", False),
-        ),
-        find=r"<(?:(:from\s{1,64}assistant)|(:over:>)|(/run>))",
-        near=r"<(?=[/:]|\Z)",
-        width=81,
-        first="<",
+        ("mark", "<:from assistant", "", "", False), ("mark", "<:over:>", "", "", False),
+        ("mark", "</run>", "", "", False), find=r"<(?:(:from\s{1,64}assistant)|(:over:>)|(/run>))",
+        near=r"<(?=[/:]|\Z)", width=81, first="<",
     )
     USUAL_NEXT = (ExpectedText("</run><:more:><:from assistant to "), ExpectedText("<:more:><:from assistant to "))
     CLOSED = True
@@ -111,72 +93,51 @@ class StreamParser(RawPairs):
         (
             "key",
             Scanner(
-                (("suffix", '">', "", "", False),),
-                find='"(>)',
-                near=r'"(?=[>]|\Z)',
-                width=3,
-                word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))',
-                trails=("",),
+                ("suffix", '">', "", "", False), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
+                word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("",),
             ),
             "",
         ),
     )
     BETWEEN = Scanner(
-        (
-            ("next", "<:more:> <:from assistant ", "", " ", True), ("pair", '<given name="', "", "", False),
-            ("skip", "</given>", "", "", False), ("next", "<:over:>", "", "", False), ("next", "</run>", "", "", False),
-            ("next", "to ", " ", " ", True),
-        ),
+        ("next", "<:more:> <:from assistant ", "", " ", True), ("pair", '<given name="', "", "", False),
+        ("skip", "</given>", "", "", False), ("next", "<:over:>", "", "", False), ("next", "</run>", "", "", False),
+        ("next", "to ", " ", " ", True),
         find=(
             r'<(?:(:more:>\s{0,64}<:from\s{1,64}assistant(?!\w))|(given\s{1,64}name=")|(/given>)|(:over:>)|(/run>))|t('
             r"o(?!\w))"
-        ),
-        near=r"<(?=[/:g]|\Z)|t(?=[o]|\Z)",
-        width=153,
-        leads=" ",
+        ), near=r"<(?=[/:g]|\Z)|t(?=[o]|\Z)", width=153, leads=" ",
     )
     USUAL_PAIR = (ExpectedText('<given name="'),)
     RESUMES = True
     RESUMING = Scanner(
-        (
-            ("other", "<:more:> <:from assistant ", "", " ", True), ("other", '<given name="', "", "", False),
-            ("other", "<:over:>", "", "", False), ("other", "</run>", "", "", False), ("other", "to ", " ", " ", True),
-        ),
+        ("other", "<:more:> <:from assistant ", "", " ", True), ("other", '<given name="', "", "", False),
+        ("other", "<:over:>", "", "", False), ("other", "</run>", "", "", False), ("other", "to ", " ", " ", True),
         find=r'<(?:(:more:>\s{0,64}<:from\s{1,64}assistant(?!\w))|(given\s{1,64}name=")|(:over:>)|(/run>))|t(o(?!\w))',
-        near=r"<(?=[/:g]|\Z)|t(?=[o]|\Z)",
-        width=153,
-        leads=" ",
+        near=r"<(?=[/:g]|\Z)|t(?=[o]|\Z)", width=153, leads=" ",
     )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
-    AFTER_VALUE = Scanner((("end", "</given>", "", "", False),), find="<(/given>)", near=r"<(?=[/]|\Z)", width=9)
+    AFTER_VALUE = Scanner(("end", "</given>", "", "", False), find="<(/given>)", near=r"<(?=[/]|\Z)", width=9)
     NEXT_PAIR = (
         Scanner(
-            (("next", '<given name="', "\n", "", False), ("end", "</given>", "", "", False)),
-            find=r'<(?:(given\s{1,64}name=")|(/given>))',
-            near=r"<(?=[/g]|\Z)",
-            width=78,
-            leads="\n",
+            ("next", '<given name="', "\n", "", False), ("end", "</given>", "", "", False),
+            find=r'<(?:(given\s{1,64}name=")|(/given>))', near=r"<(?=[/g]|\Z)", width=78, leads="\n",
         ),
-        Scanner((("end", '">', "", "", False),), find='"(>)', near=r'"(?=[>]|\Z)', width=3),
+        Scanner(("end", '">', "", "", False), find='"(>)', near=r'"(?=[>]|\Z)', width=3),
     )
     # after_call = ("</run>" | "<:more:><:from assistant")* (("to" | "to") call | content)
     AFTER_CALL = Scanner(
-        (
-            ("call", ", to ", "", " ", True), ("call", "; to ", "", " ", True),
-            ("separator", "<:more:> <:from assistant ", "", " ", True), ("header", "<:from assistant", "", "", True),
-            ("end", "<:over:>", "", "", False), ("stray", "<:more:>", "", "", True),
-            ("closed", "</run>", "", "", False), ("reasoning", "to self:>", " ", "", False),
-            ("content", "to user:>", " ", "", False), ("call", "to ", "", " ", True),
-        ),
+        ("call", ", to ", "", " ", True), ("call", "; to ", "", " ", True),
+        ("separator", "<:more:> <:from assistant ", "", " ", True), ("header", "<:from assistant", "", "", True),
+        ("end", "<:over:>", "", "", False), ("stray", "<:more:>", "", "", True), ("closed", "</run>", "", "", False),
+        ("reasoning", "to self:>", " ", "", False), ("content", "to user:>", " ", "", False),
+        ("call", "to ", "", " ", True),
         find=(
             r",(\s{0,64}to(?!\w))|;(\s{0,64}to(?!\w))|<(?:(:more:>\s{0,64}<:from\s{1,64}assistant(?!\w))|(:from\s{1,64"
             r"}assistant)|(:over:>)|(:more:>)|(/run>))|t(?:(o\s{1,64}self:>)|(o\s{1,64}user:>)|(o(?!\w)))"
-        ),
-        near=r",|;|<(?=[/:]|\Z)|t(?=[o]|\Z)",
-        width=153,
-        leads=" ",
+        ), near=r",|;|<(?=[/:]|\Z)|t(?=[o]|\Z)", width=153, leads=" ",
     )
 
     def feed(self, chunk: str) -> list[Delta]:

@@ -69,21 +69,14 @@ class StreamParser(UsualObjects):
     AT_LINES = True
     # content = (text | "{{END}}")* ("{{DO}} [{" call)?
     IN_CONTENT = Scanner(
-        (
-            ("empty", "{{DO}} [ ]", "", "", False), ("call", "{{DO}} [ {", " ", "", False),
-            ("empty", "{{DO}} ]", "", "", False), ("end", "{{END}}", "", "", False),
-        ),
+        ("empty", "{{DO}} [ ]", "", "", False), ("call", "{{DO}} [ {", " ", "", False),
+        ("empty", "{{DO}} ]", "", "", False), ("end", "{{END}}", "", "", False),
         find=r"\{(?:(\{DO\}\}\s{0,64}\[\s{0,64}\])|(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}\])|(\{END\}\}))",
-        near=r"\{(?=[{]|\Z)",
-        width=139,
-        leads=" ",
+        near=r"\{(?=[{]|\Z)", width=139, leads=" ",
     )
     OPENERS = Scanner(
-        (("call", "{{DO}} [ {", " ", "", False),),
-        find=r"\{(\{DO\}\}\s{0,64}\[\s{0,64}\{)",
-        near=r"\{(?=[{]|\Z)",
-        width=138,
-        leads=" ",
+        ("call", "{{DO}} [ {", " ", "", False), find=r"\{(\{DO\}\}\s{0,64}\[\s{0,64}\{)", near=r"\{(?=[{]|\Z)",
+        width=138, leads=" ",
     )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
@@ -103,34 +96,23 @@ class StreamParser(UsualObjects):
     USUAL_KEYS = ("name", "arguments")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        (("mark", "{{DO}} [ {", "", "", False), ("mark", "{{END}}", "", "", False)),
-        find=r"\{(?:(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{END\}\}))",
-        near=r"\{(?=[{]|\Z)",
-        width=138,
-        first="{",
+        ("mark", "{{DO}} [ {", "", "", False), ("mark", "{{END}}", "", "", False),
+        find=r"\{(?:(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{END\}\}))", near=r"\{(?=[{]|\Z)", width=138, first="{",
     )
     USUAL_NEXT = (ExpectedText(', {"id": "'),)
     # after_call = ("]" | ",")* (("{" | "{{DO}} [{") call | content)
     AFTER_CALL = Scanner(
-        (
-            ("separator", ",", "", " ", False), ("call", "; {", "", "", False), ("close", "]", "", "", True),
-            ("empty", "{{DO}} [ ]", "", "", False), ("call", "{{DO}} [ {", " ", "", False),
-            ("empty", "{{DO}} ]", "", "", False), ("end", "{{END}}", "", "", False), ("call", "{", "", "", True),
-        ),
+        ("separator", ",", "", " ", False), ("call", "; {", "", "", False), ("close", "]", "", "", True),
+        ("empty", "{{DO}} [ ]", "", "", False), ("call", "{{DO}} [ {", " ", "", False),
+        ("empty", "{{DO}} ]", "", "", False), ("end", "{{END}}", "", "", False), ("call", "{", "", "", True),
         find=(
             r",()|;(\s{0,64}\{)|\]()|\{(?:(\{DO\}\}\s{0,64}\[\s{0,64}\])|(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,"
             r"64}\])|(\{END\}\})|())"
-        ),
-        near=r",|;|\]|\{",
-        width=139,
-        leads=" ",
+        ), near=r",|;|\]|\{", width=139, leads=" ",
     )
     AFTER_TURN = Scanner(
-        (("call", "{{DO}} [ {", " ", "", False),),
-        find=r"\{(\{DO\}\}\s{0,64}\[\s{0,64}\{)",
-        near=r"\{(?=[{]|\Z)",
-        width=138,
-        leads=" ",
+        ("call", "{{DO}} [ {", " ", "", False), find=r"\{(\{DO\}\}\s{0,64}\[\s{0,64}\{)", near=r"\{(?=[{]|\Z)",
+        width=138, leads=" ",
     )
 
     def feed(self, chunk: str) -> list[Delta]:

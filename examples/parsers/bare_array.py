@@ -68,11 +68,8 @@ class StreamParser(UsualObjects):
     AT_LINES = True
     # content = (text | "/over/")* ("[{" call)?
     IN_CONTENT = Scanner(
-        (("header", "/helper/", "", " ", False), ("end", "/over/", " ", "\n", False), ("line", "[ {", "", "", False)),
-        find=r"/(?:(helper/)|(over/))|\[(\s{0,64}\{)",
-        near=r"/(?=[ho]|\Z)|\[",
-        width=67,
-        leads=" ",
+        ("header", "/helper/", "", " ", False), ("end", "/over/", " ", "\n", False), ("line", "[ {", "", "", False),
+        find=r"/(?:(helper/)|(over/))|\[(\s{0,64}\{)", near=r"/(?=[ho]|\Z)|\[", width=67, leads=" ",
     )
     DISTINCT = False
     # call = object
@@ -87,24 +84,16 @@ class StreamParser(UsualObjects):
     USUAL_KEYS = ("name", "arguments")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        (("mark", "/helper/", "", "", False), ("mark", "/over/", "", "", False)),
-        find="/(?:(helper/)|(over/))",
-        near=r"/(?=[ho]|\Z)",
-        width=9,
-        first="/",
+        ("mark", "/helper/", "", "", False), ("mark", "/over/", "", "", False), find="/(?:(helper/)|(over/))",
+        near=r"/(?=[ho]|\Z)", width=9, first="/",
     )
     USUAL_NEXT = (ExpectedText(', {"name": "'),)
     # after_call = ("]" | ",")* (("{" | "[{") call | content)
     AFTER_CALL = Scanner(
-        (
-            ("separator", ",", "", " ", False), ("header", "/helper/", "", " ", False),
-            ("end", "/over/", " ", "\n", False), ("call", "; {", "", "", False), ("call", "[ {", "", "", False),
-            ("close", "]", "", "", False), ("call", "{", "", "", True),
-        ),
-        find=r",()|/(?:(helper/)|(over/))|;(\s{0,64}\{)|\[(\s{0,64}\{)|\]()|\{()",
-        near=r",|/(?=[ho]|\Z)|;|\[|\]|\{",
-        width=68,
-        leads=" ",
+        ("separator", ",", "", " ", False), ("header", "/helper/", "", " ", False), ("end", "/over/", " ", "\n", False),
+        ("call", "; {", "", "", False), ("call", "[ {", "", "", False), ("close", "]", "", "", False),
+        ("call", "{", "", "", True), find=r",()|/(?:(helper/)|(over/))|;(\s{0,64}\{)|\[(\s{0,64}\{)|\]()|\{()",
+        near=r",|/(?=[ho]|\Z)|;|\[|\]|\{", width=68, leads=" ",
     )
 
     def feed(self, chunk: str) -> list[Delta]:

@@ -62,10 +62,8 @@ class StreamParser(QuotedPairs):
     AT_ENDS = True
     # content = text ("[" call)?
     IN_CONTENT = Scanner(
-        (("line", "[", "", "", False), ("header", "~bot~", "", "\n", False), ("last", "~~", "", "\n", False)),
-        find=r"\[()|~(?:(bot~)|(~))",
-        near=r"\[|~(?=[b\~]|\Z)",
-        width=6,
+        ("line", "[", "", "", False), ("header", "~bot~", "", "\n", False), ("last", "~~", "", "\n", False),
+        find=r"\[()|~(?:(bot~)|(~))", near=r"\[|~(?=[b\~]|\Z)", width=6,
     )
     DISTINCT = False
     # call = name "(" arguments
@@ -73,19 +71,15 @@ class StreamParser(QuotedPairs):
         (
             "name",
             Scanner(
-                (("suffix", "(", "", "", False),),
-                find=r"\(()",
-                near=r"\(",
-                width=2,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\(())",
-                trails=("",),
+                ("suffix", "(", "", "", False), find=r"\(()", near=r"\(", width=2,
+                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\(())", trails=("",),
             ),
             "",
         ),
     )
     ONLY_TOOLS = True
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner((("mark", "~bot~", "", "", False),), find="~(bot~)", near=r"~(?=[b]|\Z)", width=6, first="~")
+    BREAKS = Scanner(("mark", "~bot~", "", "", False), find="~(bot~)", near=r"~(?=[b]|\Z)", width=6, first="~")
     CLOSED = True
     SEPARATED = True
     # arguments = (key "=" value)*
@@ -93,24 +87,16 @@ class StreamParser(QuotedPairs):
         (
             "key",
             Scanner(
-                (("suffix", "=", "", "", False),),
-                find="=()",
-                near="=",
-                width=2,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:=())",
-                trails=("",),
+                ("suffix", "=", "", "", False), find="=()", near="=", width=2,
+                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:=())", trails=("",),
             ),
             "",
         ),
     )
     BETWEEN = Scanner(
-        (
-            ("next", ")", "", "", False), ("skip", ",", "", " ", False), ("next", "[", "", "", False),
-            ("next", "]", "", "", False), ("next", "~~", "", "\n", False),
-        ),
-        find=r"\)()|,()|\[()|\]()|~(~)",
-        near=r"\)|,|\[|\]|~(?=[\~]|\Z)",
-        width=3,
+        ("next", ")", "", "", False), ("skip", ",", "", " ", False), ("next", "[", "", "", False),
+        ("next", "]", "", "", False), ("next", "~~", "", "\n", False), find=r"\)()|,()|\[()|\]()|~(~)",
+        near=r"\)|,|\[|\]|~(?=[\~]|\Z)", width=3,
     )
     PAIR_OPENS = False
     FOLLOW = (
@@ -123,13 +109,9 @@ class StreamParser(QuotedPairs):
     )
     # after_call = (")" | ",")* ("[" call | content)
     AFTER_CALL = Scanner(
-        (
-            ("closed", ")", "", "", False), ("separator", ",", "", " ", False), ("call", "[", "", "", False),
-            ("closed", "]", "", "", False), ("header", "~bot~", "", "\n", False), ("last", "~~", "", "\n", False),
-        ),
-        find=r"\)()|,()|\[()|\]()|~(?:(bot~)|(~))",
-        near=r"\)|,|\[|\]|~(?=[b\~]|\Z)",
-        width=6,
+        ("closed", ")", "", "", False), ("separator", ",", "", " ", False), ("call", "[", "", "", False),
+        ("closed", "]", "", "", False), ("header", "~bot~", "", "\n", False), ("last", "~~", "", "\n", False),
+        find=r"\)()|,()|\[()|\]()|~(?:(bot~)|(~))", near=r"\)|,|\[|\]|~(?=[b\~]|\Z)", width=6,
     )
 
     def feed(self, chunk: str) -> list[Delta]:

@@ -63,98 +63,76 @@ class StreamParser(Objects):
     HEADERS_ALIKE = True
     # reasoning = text ("{stop}" content | "{to}fn." call)
     IN_REASONING = Scanner(
-        (
-            ("line", "{channel}reply{to}fn.", "", "", False), ("line", "{channel}notes{to}fn.", "", "", False),
-            ("line", "{channel}work{to}fn.", "", "", False), ("line", "{to}fn.", "", "", True),
-            ("reasoning_end", "{stop}", "", "", False), ("end", "{done}", "", "", False),
-        ),
+        ("line", "{channel}reply{to}fn.", "", "", False), ("line", "{channel}notes{to}fn.", "", "", False),
+        ("line", "{channel}work{to}fn.", "", "", False), ("line", "{to}fn.", "", "", True),
+        ("reasoning_end", "{stop}", "", "", False), ("end", "{done}", "", "", False),
         find=(
             r"\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(to\}fn\.)|(stop\})"
             r"|(done\}))"
-        ),
-        near=r"\{(?=[cdst]|\Z)",
-        width=22,
+        ), near=r"\{(?=[cdst]|\Z)", width=22,
     )
     # content = (text | "{channel}reply{body}" | "{done}")* ("{channel}notes{body}" reasoning | "{to}fn." call)?
     IN_CONTENT = Scanner(
-        (
-            ("call", "{channel}reply{to}fn.", "", "", False), ("call", "{channel}notes{to}fn.", "", "", False),
-            ("reasoning", "{channel}notes{body}", "", "", False), ("content", "{channel}reply{body}", "", "", False),
-            ("call", "{channel}work{to}fn.", "", "", False), ("content", "{channel}work{body}", "", "", False),
-            ("header", "{start}assistant", "", "", False), ("empty", "{to}fn. {invoke}", "", "", False),
-            ("empty", "{to} {invoke}", "", "", False), ("call", "{to}fn.", "", "", True),
-            ("end", "{done}", "", "", False), ("stray", "{stop}", "", "", False),
-        ),
+        ("call", "{channel}reply{to}fn.", "", "", False), ("call", "{channel}notes{to}fn.", "", "", False),
+        ("reasoning", "{channel}notes{body}", "", "", False), ("content", "{channel}reply{body}", "", "", False),
+        ("call", "{channel}work{to}fn.", "", "", False), ("content", "{channel}work{body}", "", "", False),
+        ("header", "{start}assistant", "", "", False), ("empty", "{to}fn. {invoke}", "", "", False),
+        ("empty", "{to} {invoke}", "", "", False), ("call", "{to}fn.", "", "", True), ("end", "{done}", "", "", False),
+        ("stray", "{stop}", "", "", False),
         find=(
             r"\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}notes\{body\})|(channel\}reply\{bod"
             r"y\})|(channel\}work\{to\}fn\.)|(channel\}work\{body\})|(start\}assistant)|(to\}fn\.\s{0,64}\{invoke\})|("
             r"to\}\s{0,64}\{invoke\})|(to\}fn\.)|(done\})|(stop\}))"
-        ),
-        near=r"\{(?=[cdst]|\Z)",
-        width=81,
+        ), near=r"\{(?=[cdst]|\Z)", width=81,
     )
     OPENERS = Scanner(
-        (
-            ("call", "{channel}reply{to}fn.", "", "", False), ("call", "{channel}notes{to}fn.", "", "", False),
-            ("call", "{channel}work{to}fn.", "", "", False), ("call", "{to}fn.", "", "", True),
-        ),
+        ("call", "{channel}reply{to}fn.", "", "", False), ("call", "{channel}notes{to}fn.", "", "", False),
+        ("call", "{channel}work{to}fn.", "", "", False), ("call", "{to}fn.", "", "", True),
         find=r"\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(to\}fn\.))",
-        near=r"\{(?=[ct]|\Z)",
-        width=22,
+        near=r"\{(?=[ct]|\Z)", width=22,
     )
     # call = name "{channel}work{body}" arguments
     HEADER = (
         (
             "name",
             Scanner(
-                (
-                    ("suffix", "{channel}reply{body}", "", "", False),
-                    ("suffix", "{channel}notes{body}", "", "", False), ("suffix", "{channel}work{body}", "", "", False),
-                    ("suffix", "{body}", "", "", True), ("bare", "{", "", "", True),
-                ),
+                ("suffix", "{channel}reply{body}", "", "", False), ("suffix", "{channel}notes{body}", "", "", False),
+                ("suffix", "{channel}work{body}", "", "", False), ("suffix", "{body}", "", "", True),
+                ("bare", "{", "", "", True),
                 find=r"\{(?:(channel\}reply\{body\})|(channel\}notes\{body\})|(channel\}work\{body\})|(body\})|())",
-                near=r"\{",
-                width=21,
+                near=r"\{", width=21,
                 word=(
                     r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{(?:(channel\}reply\{body\})|(channel\}notes\{body\})|(channel"
                     r"\}work\{body\})))"
-                ),
-                trails=("", "", ""),
+                ), trails=("", "", ""),
             ),
             "",
         ),
     )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        (
-            ("mark", "{channel}reply{to}fn.", "", "", False), ("mark", "{channel}notes{to}fn.", "", "", False),
-            ("mark", "{channel}work{to}fn.", "", "", False), ("mark", "{start}assistant", "", "", False),
-            ("mark", "{invoke}", "", "", False), ("mark", "{to}fn.", "", "", True), ("mark", "{done}", "", "", False),
-        ),
+        ("mark", "{channel}reply{to}fn.", "", "", False), ("mark", "{channel}notes{to}fn.", "", "", False),
+        ("mark", "{channel}work{to}fn.", "", "", False), ("mark", "{start}assistant", "", "", False),
+        ("mark", "{invoke}", "", "", False), ("mark", "{to}fn.", "", "", True), ("mark", "{done}", "", "", False),
         find=(
             r"\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(start\}assistant)|"
             r"(invoke\})|(to\}fn\.)|(done\}))"
-        ),
-        near=r"\{(?=[cdist]|\Z)",
-        width=22,
-        first="{",
+        ), near=r"\{(?=[cdist]|\Z)", width=22, first="{",
     )
     USUAL_NEXT = (ExpectedText("{invoke}{start}assistant{to}fn."), ExpectedText("{start}assistant{to}fn."))
     CLOSED = True
     # after_call = ("{invoke}" | "{start}assistant")* (("{to}fn." | "{to}fn.") call | content)
     AFTER_CALL = Scanner(
-        (
-            ("call", ", {channel}reply{to}fn.", "", "", False), ("call", ", {channel}notes{to}fn.", "", "", False),
-            ("call", ", {channel}work{to}fn.", "", "", False), ("call", ", {to}fn.", "", "", False),
-            ("call", "; {channel}reply{to}fn.", "", "", False), ("call", "; {channel}notes{to}fn.", "", "", False),
-            ("call", "; {channel}work{to}fn.", "", "", False), ("call", "; {to}fn.", "", "", False),
-            ("call", "{channel}reply{to}fn.", "", "", True), ("call", "{channel}notes{to}fn.", "", "", True),
-            ("call", "{channel}work{to}fn.", "", "", True), ("reasoning", "{channel}notes{body}", "", "", False),
-            ("content", "{channel}reply{body}", "", "", False), ("content", "{channel}work{body}", "", "", False),
-            ("separator", "{start}assistant", "", "", False), ("empty", "{to}fn. {invoke}", "", "", False),
-            ("empty", "{to} {invoke}", "", "", False), ("closed", "{invoke}", "", "", True),
-            ("call", "{to}fn.", "", "", True), ("end", "{done}", "", "", False), ("stray", "{stop}", "", "", False),
-        ),
+        ("call", ", {channel}reply{to}fn.", "", "", False), ("call", ", {channel}notes{to}fn.", "", "", False),
+        ("call", ", {channel}work{to}fn.", "", "", False), ("call", ", {to}fn.", "", "", False),
+        ("call", "; {channel}reply{to}fn.", "", "", False), ("call", "; {channel}notes{to}fn.", "", "", False),
+        ("call", "; {channel}work{to}fn.", "", "", False), ("call", "; {to}fn.", "", "", False),
+        ("call", "{channel}reply{to}fn.", "", "", True), ("call", "{channel}notes{to}fn.", "", "", True),
+        ("call", "{channel}work{to}fn.", "", "", True), ("reasoning", "{channel}notes{body}", "", "", False),
+        ("content", "{channel}reply{body}", "", "", False), ("content", "{channel}work{body}", "", "", False),
+        ("separator", "{start}assistant", "", "", False), ("empty", "{to}fn. {invoke}", "", "", False),
+        ("empty", "{to} {invoke}", "", "", False), ("closed", "{invoke}", "", "", True),
+        ("call", "{to}fn.", "", "", True), ("end", "{done}", "", "", False), ("stray", "{stop}", "", "", False),
         find=(
             r",(?:(\s{0,64}\{channel\}reply\{to\}fn\.)|(\s{0,64}\{channel\}notes\{to\}fn\.)|(\s{0,64}\{channel\}work\{"
             r"to\}fn\.)|(\s{0,64}\{to\}fn\.))|;(?:(\s{0,64}\{channel\}reply\{to\}fn\.)|(\s{0,64}\{channel\}notes\{to\}"
@@ -162,26 +140,20 @@ class StreamParser(Objects):
             r"\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(channel\}notes\{body\})|(channel\}reply\{body\})|(channel"
             r"\}work\{body\})|(start\}assistant)|(to\}fn\.\s{0,64}\{invoke\})|(to\}\s{0,64}\{invoke\})|(invoke\})|(to"
             r"\}fn\.)|(done\})|(stop\}))"
-        ),
-        near=r",|;|\{(?=[cdist]|\Z)",
-        width=88,
+        ), near=r",|;|\{(?=[cdist]|\Z)", width=88,
     )
     AFTER_TURN = Scanner(
-        (
-            ("header", "{start}assistant {channel}reply{to}fn.", "", "", False),
-            ("header", "{start}assistant {channel}notes{to}fn.", "", "", False),
-            ("header", "{start}assistant {channel}work{to}fn.", "", "", False),
-            ("header", "{start}assistant {to}fn.", "", "", False), ("call", "{channel}reply{to}fn.", "", "", True),
-            ("call", "{channel}notes{to}fn.", "", "", True), ("call", "{channel}work{to}fn.", "", "", True),
-            ("call", "{to}fn.", "", "", True),
-        ),
+        ("header", "{start}assistant {channel}reply{to}fn.", "", "", False),
+        ("header", "{start}assistant {channel}notes{to}fn.", "", "", False),
+        ("header", "{start}assistant {channel}work{to}fn.", "", "", False),
+        ("header", "{start}assistant {to}fn.", "", "", False), ("call", "{channel}reply{to}fn.", "", "", True),
+        ("call", "{channel}notes{to}fn.", "", "", True), ("call", "{channel}work{to}fn.", "", "", True),
+        ("call", "{to}fn.", "", "", True),
         find=(
             r"\{(?:(start\}assistant\s{0,64}\{channel\}reply\{to\}fn\.)|(start\}assistant\s{0,64}\{channel\}notes\{to"
             r"\}fn\.)|(start\}assistant\s{0,64}\{channel\}work\{to\}fn\.)|(start\}assistant\s{0,64}\{to\}fn\.)|(channe"
             r"l\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(to\}fn\.))"
-        ),
-        near=r"\{(?=[cst]|\Z)",
-        width=103,
+        ), near=r"\{(?=[cst]|\Z)", width=103,
     )
 
     def feed(self, chunk: str) -> list[Delta]:

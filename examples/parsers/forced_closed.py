@@ -68,41 +68,28 @@ class StreamParser(CallObjects):
     REASONS = True
     # reasoning = text ("[[/depth]]" content | "[[call" call)
     IN_REASONING = Scanner(
-        (
-            ("reasoning_end", "[[/depth]]", " ", "\n", False), ("line", "[[call ", "", " ", True),
-            ("end", "[[.]]", " ", "\n", False),
-        ),
-        find=r"\[(?:(\[/depth\]\])|(\[call(?!\w))|(\[\.\]\]))",
-        near=r"\[(?=[\[]|\Z)",
-        width=11,
-        leads=" ",
+        ("reasoning_end", "[[/depth]]", " ", "\n", False), ("line", "[[call ", "", " ", True),
+        ("end", "[[.]]", " ", "\n", False), find=r"\[(?:(\[/depth\]\])|(\[call(?!\w))|(\[\.\]\]))",
+        near=r"\[(?=[\[]|\Z)", width=11, leads=" ",
     )
     # content = (text | "[[.]]")* ("[[depth]]" reasoning | "[[call" call)?
     IN_CONTENT = Scanner(
-        (
-            ("empty", "[[call [[/call]]", "", "", False), ("header", "[[assistant]]", "", " ", False),
-            ("stray", "[[/depth]]", " ", "\n", False), ("reasoning", "[[depth]]", "", " ", False),
-            ("call", "[[call ", "", " ", True), ("end", "[[.]]", " ", "\n", False),
-        ),
+        ("empty", "[[call [[/call]]", "", "", False), ("header", "[[assistant]]", "", " ", False),
+        ("stray", "[[/depth]]", " ", "\n", False), ("reasoning", "[[depth]]", "", " ", False),
+        ("call", "[[call ", "", " ", True), ("end", "[[.]]", " ", "\n", False),
         find=(
             r"\[(?:(\[call\s{0,64}\[\[/call\]\])|(\[assistant\]\])|(\[/depth\]\])|(\[depth\]\])|(\[call(?!\w))|(\[\.\]"
             r"\]))"
-        ),
-        near=r"\[(?=[\[]|\Z)",
-        width=81,
-        leads=" ",
+        ), near=r"\[(?=[\[]|\Z)", width=81, leads=" ",
     )
-    OPENERS = Scanner((("call", "[[call ", "", " ", True),), find=r"\[(\[call(?!\w))", near=r"\[(?=[\[]|\Z)", width=7)
+    OPENERS = Scanner(("call", "[[call ", "", " ", True), find=r"\[(\[call(?!\w))", near=r"\[(?=[\[]|\Z)", width=7)
     # call = index "]] {" object
     HEADER = (
         (
             "index",
             Scanner(
-                (("suffix", "]] {", "", "", False), ("bare", "{", "", "", True)),
-                find=r"\](\]\s{0,64}\{)|\{()",
-                near=r"\](?=[\]]|\Z)|\{",
-                width=69,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\](\]\s{0,64}\{))",
+                ("suffix", "]] {", "", "", False), ("bare", "{", "", "", True), find=r"\](\]\s{0,64}\{)|\{()",
+                near=r"\](?=[\]]|\Z)|\{", width=69, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\](\]\s{0,64}\{))",
                 trails=("",),
             ),
             "",
@@ -113,40 +100,28 @@ class StreamParser(CallObjects):
     CLOSERS = (" [[/call]]", "[[/call]]")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        (
-            ("mark", "[[assistant]]", "", "", False), ("mark", "[[/call]", "", "", False),
-            ("mark", "[[call", "", "", False),
-        ),
-        find=r"\[(?:(\[assistant\]\])|(\[/call\])|(\[call))",
-        near=r"\[(?=[\[]|\Z)",
-        width=14,
-        first="[",
+        ("mark", "[[assistant]]", "", "", False), ("mark", "[[/call]", "", "", False),
+        ("mark", "[[call", "", "", False), find=r"\[(?:(\[assistant\]\])|(\[/call\])|(\[call))", near=r"\[(?=[\[]|\Z)",
+        width=14, first="[",
     )
     USUAL_NEXT = (ExpectedText("[[/call]][[call "), ExpectedText("[[call "))
     CLOSED = True
     COUNTED = True
     # after_call = ("[[/call]]")* (("[[call" | "[[call") call | content)
     AFTER_CALL = Scanner(
-        (
-            ("call", ", [[call ", "", " ", True), ("call", "; [[call ", "", " ", True),
-            ("empty", "[[call [[/call]]", "", "", False), ("header", "[[assistant]]", "", " ", False),
-            ("stray", "[[/depth]]", " ", "\n", False), ("closed", "[[/call]]", " ", "", True),
-            ("reasoning", "[[depth]]", "", " ", False), ("close", "[[/call]", " ", "", True),
-            ("call", "[[call ", "", " ", True), ("end", "[[.]]", " ", "\n", False), ("close", "]", "", "", True),
-        ),
+        ("call", ", [[call ", "", " ", True), ("call", "; [[call ", "", " ", True),
+        ("empty", "[[call [[/call]]", "", "", False), ("header", "[[assistant]]", "", " ", False),
+        ("stray", "[[/depth]]", " ", "\n", False), ("closed", "[[/call]]", " ", "", True),
+        ("reasoning", "[[depth]]", "", " ", False), ("close", "[[/call]", " ", "", True),
+        ("call", "[[call ", "", " ", True), ("end", "[[.]]", " ", "\n", False), ("close", "]", "", "", True),
         find=(
             r",(\s{0,64}\[\[call(?!\w))|;(\s{0,64}\[\[call(?!\w))|\[(?:(\[call\s{0,64}\[\[/call\]\])|(\[assistant\]\])"
             r"|(\[/depth\]\])|(\[/call\]\])|(\[depth\]\])|(\[/call\])|(\[call(?!\w))|(\[\.\]\]))|\]()"
-        ),
-        near=r",|;|\[(?=[\[]|\Z)|\]",
-        width=81,
-        leads=" ",
+        ), near=r",|;|\[(?=[\[]|\Z)|\]", width=81, leads=" ",
     )
     AFTER_TURN = Scanner(
-        (("header", "[[assistant]] [[call ", "", " ", True), ("call", "[[call ", "", " ", True)),
-        find=r"\[(?:(\[assistant\]\]\s{0,64}\[\[call(?!\w))|(\[call(?!\w)))",
-        near=r"\[(?=[\[]|\Z)",
-        width=85,
+        ("header", "[[assistant]] [[call ", "", " ", True), ("call", "[[call ", "", " ", True),
+        find=r"\[(?:(\[assistant\]\]\s{0,64}\[\[call(?!\w))|(\[call(?!\w)))", near=r"\[(?=[\[]|\Z)", width=85,
     )
 
     def feed(self, chunk: str) -> list[Delta]:

@@ -51,66 +51,44 @@ class StreamParser(Objects):
     REASONS = True
     # reasoning = text ("</sketch>" content | "@@" call)
     IN_REASONING = Scanner(
-        (
-            ("reasoning_end", "</sketch>", "", "", False), ("end", ">.<", "", "\n", False),
-            ("line", "@@", "\n", "", False),
-        ),
-        find=r"<(/sketch>)|>(\.<)|@(@)",
-        near=r"<(?=[/]|\Z)|>(?=[.]|\Z)|@(?=[@]|\Z)",
-        width=10,
-        leads="\n",
+        ("reasoning_end", "</sketch>", "", "", False), ("end", ">.<", "", "\n", False), ("line", "@@", "\n", "", False),
+        find=r"<(/sketch>)|>(\.<)|@(@)", near=r"<(?=[/]|\Z)|>(?=[.]|\Z)|@(?=[@]|\Z)", width=10, leads="\n",
     )
     # content = (text | ">.<")* ("<sketch>" reasoning | "@@" call)?
     IN_CONTENT = Scanner(
-        (
-            ("stray", "</sketch>", "", "", False), ("reasoning", "<sketch>", "", "\n", False),
-            ("header", ">assistant<", "", "\n", False), ("end", ">.<", "", "\n", False),
-            ("call", "@@", "\n", "", False),
-        ),
-        find=r"<(?:(/sketch>)|(sketch>))|>(?:(assistant<)|(\.<))|@(@)",
-        near=r"<(?=[/s]|\Z)|>(?=[.a]|\Z)|@(?=[@]|\Z)",
-        width=12,
-        leads="\n",
+        ("stray", "</sketch>", "", "", False), ("reasoning", "<sketch>", "", "\n", False),
+        ("header", ">assistant<", "", "\n", False), ("end", ">.<", "", "\n", False), ("call", "@@", "\n", "", False),
+        find=r"<(?:(/sketch>)|(sketch>))|>(?:(assistant<)|(\.<))|@(@)", near=r"<(?=[/s]|\Z)|>(?=[.a]|\Z)|@(?=[@]|\Z)",
+        width=12, leads="\n",
     )
-    OPENERS = Scanner((("call", "@@", "\n", "", False),), find="@(@)", near=r"@(?=[@]|\Z)", width=3, leads="\n")
+    OPENERS = Scanner(("call", "@@", "\n", "", False), find="@(@)", near=r"@(?=[@]|\Z)", width=3, leads="\n")
     # call = name arguments
     HEADER = (
         (
             "name",
             Scanner(
-                (("next", "{", "", "", False),),
-                find=r"\{()",
-                near=r"\{",
-                width=2,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{())",
-                trails=(None,),
+                ("next", "{", "", "", False), find=r"\{()", near=r"\{", width=2,
+                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{())", trails=(None,),
             ),
             "",
         ),
     )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        (("mark", ">assistant<", "", "", False),), find=">(assistant<)", near=r">(?=[a]|\Z)", width=12, first=">"
+        ("mark", ">assistant<", "", "", False), find=">(assistant<)", near=r">(?=[a]|\Z)", width=12, first=">"
     )
     CLOSED = True
     BOTH = True
     # after_call = ("@@")* (("@@" | "@@") call | content)
     AFTER_CALL = Scanner(
-        (
-            ("stray", "</sketch>", "", "", False), ("reasoning", "<sketch>", "", "\n", False),
-            ("header", ">assistant<", "", "\n", False), ("end", ">.<", "", "\n", False), ("both", "@@", " ", "", False),
-        ),
-        find=r"<(?:(/sketch>)|(sketch>))|>(?:(assistant<)|(\.<))|@(@)",
-        near=r"<(?=[/s]|\Z)|>(?=[.a]|\Z)|@(?=[@]|\Z)",
-        width=12,
-        leads=" ",
+        ("stray", "</sketch>", "", "", False), ("reasoning", "<sketch>", "", "\n", False),
+        ("header", ">assistant<", "", "\n", False), ("end", ">.<", "", "\n", False), ("both", "@@", " ", "", False),
+        find=r"<(?:(/sketch>)|(sketch>))|>(?:(assistant<)|(\.<))|@(@)", near=r"<(?=[/s]|\Z)|>(?=[.a]|\Z)|@(?=[@]|\Z)",
+        width=12, leads=" ",
     )
     AFTER_TURN = Scanner(
-        (("header", ">assistant< @@", "", "", False), ("call", "@@", "\n", "", True)),
-        find=r">(assistant<\s{0,64}@@)|@(@)",
-        near=r">(?=[a]|\Z)|@(?=[@]|\Z)",
-        width=79,
-        leads="\n",
+        ("header", ">assistant< @@", "", "", False), ("call", "@@", "\n", "", True),
+        find=r">(assistant<\s{0,64}@@)|@(@)", near=r">(?=[a]|\Z)|@(?=[@]|\Z)", width=79, leads="\n",
     )
 
     def feed(self, chunk: str) -> list[Delta]:

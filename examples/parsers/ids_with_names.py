@@ -60,49 +60,35 @@ class StreamParser(Objects):
     AT_LINES = True
     # content = (text | "[=close=]")* ("[=ask=][=one=]functions." call)?
     IN_CONTENT = Scanner(
-        (
-            ("empty", "[=ask=] [=one=] [=/one=] [=/ask=]", "", "", False),
-            ("call", "[=ask=] [=one=]functions.", "", "", False), ("call", "[=one=]functions.", "", "", True),
-            ("empty", "[=ask=] [=/ask=]", "", "", False), ("empty", "[=one=] [=/one=]", "", "", True),
-            ("header", "[=assistant=]", "", "", False), ("end", "[=close=]", "", "", False),
-        ),
+        ("empty", "[=ask=] [=one=] [=/one=] [=/ask=]", "", "", False),
+        ("call", "[=ask=] [=one=]functions.", "", "", False), ("call", "[=one=]functions.", "", "", True),
+        ("empty", "[=ask=] [=/ask=]", "", "", False), ("empty", "[=one=] [=/one=]", "", "", True),
+        ("header", "[=assistant=]", "", "", False), ("end", "[=close=]", "", "", False),
         find=(
             r"\[(?:(=ask=\]\s{0,64}\[=one=\]\s{0,64}\[=/one=\]\s{0,64}\[=/ask=\])|(=ask=\]\s{0,64}\[=one=\]functions\."
             r")|(=one=\]functions\.)|(=ask=\]\s{0,64}\[=/ask=\])|(=one=\]\s{0,64}\[=/one=\])|(=assistant=\])|(=close="
             r"\]))"
-        ),
-        near=r"\[(?=[=]|\Z)",
-        width=224,
+        ), near=r"\[(?=[=]|\Z)", width=224,
     )
     OPENERS = Scanner(
-        (("call", "[=ask=] [=one=]functions.", "", "", False), ("call", "[=one=]functions.", "", "", True)),
-        find=r"\[(?:(=ask=\]\s{0,64}\[=one=\]functions\.)|(=one=\]functions\.))",
-        near=r"\[(?=[=]|\Z)",
-        width=89,
+        ("call", "[=ask=] [=one=]functions.", "", "", False), ("call", "[=one=]functions.", "", "", True),
+        find=r"\[(?:(=ask=\]\s{0,64}\[=one=\]functions\.)|(=one=\]functions\.))", near=r"\[(?=[=]|\Z)", width=89,
     )
     # call = name ":" index "[=given=]" arguments
     HEADER = (
         (
             "name",
             Scanner(
-                (("suffix", ":", "", "", False),),
-                find=":()",
-                near=":",
-                width=2,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?::())",
-                trails=("",),
+                ("suffix", ":", "", "", False), find=":()", near=":", width=2,
+                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?::())", trails=("",),
             ),
             "",
         ),
         (
             "index",
             Scanner(
-                (("suffix", "[=given=]", "", "", False), ("bare", "{", "", "", False)),
-                find=r"\[(=given=\])|\{()",
-                near=r"\[(?=[=]|\Z)|\{",
-                width=10,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(=given=\]))",
-                trails=("",),
+                ("suffix", "[=given=]", "", "", False), ("bare", "{", "", "", False), find=r"\[(=given=\])|\{()",
+                near=r"\[(?=[=]|\Z)|\{", width=10, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(=given=\]))", trails=("",),
             ),
             "",
         ),
@@ -110,52 +96,39 @@ class StreamParser(Objects):
     CALL_ID = "functions.{name}:{index}"
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        (
-            ("mark", "[=ask=] [=one=]functions.", "", "", False), ("mark", "[=one=]functions.", "", "", True),
-            ("mark", "[=assistant=]", "", "", False), ("mark", "[=close=]", "", "", False),
-            ("mark", "[=/one=]", "", "", False), ("mark", "[=/ask=]", "", "", False),
-        ),
+        ("mark", "[=ask=] [=one=]functions.", "", "", False), ("mark", "[=one=]functions.", "", "", True),
+        ("mark", "[=assistant=]", "", "", False), ("mark", "[=close=]", "", "", False),
+        ("mark", "[=/one=]", "", "", False), ("mark", "[=/ask=]", "", "", False),
         find=(
             r"\[(?:(=ask=\]\s{0,64}\[=one=\]functions\.)|(=one=\]functions\.)|(=assistant=\])|(=close=\])|(=/one=\])|("
             r"=/ask=\]))"
-        ),
-        near=r"\[(?=[=]|\Z)",
-        width=89,
-        first="[",
+        ), near=r"\[(?=[=]|\Z)", width=89, first="[",
     )
     USUAL_NEXT = (ExpectedText("[=/one=][=one=]functions."), ExpectedText("[=one=]functions."))
     CLOSED = True
     COUNTED = True
     # after_call = ("[=/one=]")* (("[=one=]functions." | "[=ask=][=one=]functions.") call | content)
     AFTER_CALL = Scanner(
-        (
-            ("call", ", [=one=]functions.", "", "", False), ("call", "; [=one=]functions.", "", "", False),
-            ("empty", "[=ask=] [=one=] [=/one=] [=/ask=]", "", "", False),
-            ("call", "[=ask=] [=one=]functions.", "", "", False), ("call", "[=one=]functions.", "", "", True),
-            ("empty", "[=ask=] [=/ask=]", "", "", False), ("empty", "[=one=] [=/one=]", "", "", True),
-            ("header", "[=assistant=]", "", "", False), ("end", "[=close=]", "", "", False),
-            ("closed", "[=/one=]", "", "", True), ("closed", "[=/ask=]", "", "", True),
-        ),
+        ("call", ", [=one=]functions.", "", "", False), ("call", "; [=one=]functions.", "", "", False),
+        ("empty", "[=ask=] [=one=] [=/one=] [=/ask=]", "", "", False),
+        ("call", "[=ask=] [=one=]functions.", "", "", False), ("call", "[=one=]functions.", "", "", True),
+        ("empty", "[=ask=] [=/ask=]", "", "", False), ("empty", "[=one=] [=/one=]", "", "", True),
+        ("header", "[=assistant=]", "", "", False), ("end", "[=close=]", "", "", False),
+        ("closed", "[=/one=]", "", "", True), ("closed", "[=/ask=]", "", "", True),
         find=(
             r",(\s{0,64}\[=one=\]functions\.)|;(\s{0,64}\[=one=\]functions\.)|\[(?:(=ask=\]\s{0,64}\[=one=\]\s{0,64}\["
             r"=/one=\]\s{0,64}\[=/ask=\])|(=ask=\]\s{0,64}\[=one=\]functions\.)|(=one=\]functions\.)|(=ask=\]\s{0,64}"
             r"\[=/ask=\])|(=one=\]\s{0,64}\[=/one=\])|(=assistant=\])|(=close=\])|(=/one=\])|(=/ask=\]))"
-        ),
-        near=r",|;|\[(?=[=]|\Z)",
-        width=224,
+        ), near=r",|;|\[(?=[=]|\Z)", width=224,
     )
     AFTER_TURN = Scanner(
-        (
-            ("header", "[=assistant=] [=ask=] [=one=]functions.", "", "", False),
-            ("header", "[=assistant=] [=one=]functions.", "", "", False),
-            ("call", "[=ask=] [=one=]functions.", "", "", True), ("call", "[=one=]functions.", "", "", True),
-        ),
+        ("header", "[=assistant=] [=ask=] [=one=]functions.", "", "", False),
+        ("header", "[=assistant=] [=one=]functions.", "", "", False),
+        ("call", "[=ask=] [=one=]functions.", "", "", True), ("call", "[=one=]functions.", "", "", True),
         find=(
             r"\[(?:(=assistant=\]\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}\[=one=\]functio"
             r"ns\.)|(=ask=\]\s{0,64}\[=one=\]functions\.)|(=one=\]functions\.))"
-        ),
-        near=r"\[(?=[=]|\Z)",
-        width=167,
+        ), near=r"\[(?=[=]|\Z)", width=167,
     )
 
     def feed(self, chunk: str) -> list[Delta]:

@@ -69,34 +69,23 @@ class StreamParser(UsualObjects):
     REASONS = True
     # reasoning = text ("«/aside»" content | "«wishes»[{" call)
     IN_REASONING = Scanner(
-        (
-            ("line", "«wishes» [ {", "", "", False), ("reasoning_end", "«/aside»", "", "", False),
-            ("end", "«/»", "", "\n", False),
-        ),
-        find=r"«(?:(wishes»\s{0,64}\[\s{0,64}\{)|(/aside»)|(/»))",
-        near=r"«(?=[/w]|\Z)",
-        width=139,
+        ("line", "«wishes» [ {", "", "", False), ("reasoning_end", "«/aside»", "", "", False),
+        ("end", "«/»", "", "\n", False), find=r"«(?:(wishes»\s{0,64}\[\s{0,64}\{)|(/aside»)|(/»))",
+        near=r"«(?=[/w]|\Z)", width=139,
     )
     # content = (text | "«/»")* ("«aside»" reasoning | "«wishes»[{" call)?
     IN_CONTENT = Scanner(
-        (
-            ("empty", "«wishes» [ ] «/wishes»", "", "", False), ("empty", "«wishes» ] «/wishes»", "", "", False),
-            ("empty", "«wishes» «/wishes»", "", "", False), ("header", "«assistant»", "", " ", False),
-            ("call", "«wishes» [ {", "", "", False), ("stray", "«/aside»", "", "", False),
-            ("reasoning", "«aside»", "", "", False), ("end", "«/»", "", "\n", False),
-        ),
+        ("empty", "«wishes» [ ] «/wishes»", "", "", False), ("empty", "«wishes» ] «/wishes»", "", "", False),
+        ("empty", "«wishes» «/wishes»", "", "", False), ("header", "«assistant»", "", " ", False),
+        ("call", "«wishes» [ {", "", "", False), ("stray", "«/aside»", "", "", False),
+        ("reasoning", "«aside»", "", "", False), ("end", "«/»", "", "\n", False),
         find=(
             r"«(?:(wishes»\s{0,64}\[\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}"
             r"«/wishes»)|(assistant»)|(wishes»\s{0,64}\[\s{0,64}\{)|(/aside»)|(aside»)|(/»))"
-        ),
-        near=r"«(?=[/aw]|\Z)",
-        width=213,
+        ), near=r"«(?=[/aw]|\Z)", width=213,
     )
     OPENERS = Scanner(
-        (("call", "«wishes» [ {", "", "", False),),
-        find=r"«(wishes»\s{0,64}\[\s{0,64}\{)",
-        near=r"«(?=[w]|\Z)",
-        width=139,
+        ("call", "«wishes» [ {", "", "", False), find=r"«(wishes»\s{0,64}\[\s{0,64}\{)", near=r"«(?=[w]|\Z)", width=139
     )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
@@ -114,41 +103,30 @@ class StreamParser(UsualObjects):
     USUAL_KEYS = ("name", "arguments")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        (
-            ("mark", "] «/wishes»", "", "", False), ("mark", "«assistant»", "", "", False),
-            ("mark", "«wishes» [ {", "", "", False), ("mark", "«/wishes»", "", "", True),
-            ("mark", "«/»", "", "", False),
-        ),
+        ("mark", "] «/wishes»", "", "", False), ("mark", "«assistant»", "", "", False),
+        ("mark", "«wishes» [ {", "", "", False), ("mark", "«/wishes»", "", "", True), ("mark", "«/»", "", "", False),
         find=r"\](\s{0,64}«/wishes»)|«(?:(assistant»)|(wishes»\s{0,64}\[\s{0,64}\{)|(/wishes»)|(/»))",
-        near=r"\]|«(?=[/aw]|\Z)",
-        width=139,
-        first="]«",
+        near=r"\]|«(?=[/aw]|\Z)", width=139, first="]«",
     )
     USUAL_NEXT = (ExpectedText(', {"name": "'),)
     # after_call = ("]«/wishes»" | ",")* (("{" | "«wishes»[{") call | content)
     AFTER_CALL = Scanner(
-        (
-            ("separator", ",", "", " ", False), ("call", "; {", "", "", False), ("close", "] «/wishes»", "", "", True),
-            ("close", "]", "", "", True), ("call", "{", "", "", True),
-            ("empty", "«wishes» [ ] «/wishes»", "", "", False), ("empty", "«wishes» ] «/wishes»", "", "", False),
-            ("empty", "«wishes» «/wishes»", "", "", False), ("header", "«assistant»", "", " ", False),
-            ("call", "«wishes» [ {", "", "", False), ("close", "«/wishes»", "", "", True),
-            ("stray", "«/aside»", "", "", False), ("reasoning", "«aside»", "", "", False),
-            ("end", "«/»", "", "\n", False),
-        ),
+        ("separator", ",", "", " ", False), ("call", "; {", "", "", False), ("close", "] «/wishes»", "", "", True),
+        ("close", "]", "", "", True), ("call", "{", "", "", True), ("empty", "«wishes» [ ] «/wishes»", "", "", False),
+        ("empty", "«wishes» ] «/wishes»", "", "", False), ("empty", "«wishes» «/wishes»", "", "", False),
+        ("header", "«assistant»", "", " ", False), ("call", "«wishes» [ {", "", "", False),
+        ("close", "«/wishes»", "", "", True), ("stray", "«/aside»", "", "", False),
+        ("reasoning", "«aside»", "", "", False), ("end", "«/»", "", "\n", False),
         find=(
             r",()|;(\s{0,64}\{)|\](?:(\s{0,64}«/wishes»)|())|\{()|«(?:(wishes»\s{0,64}\[\s{0,64}\]\s{0,64}«/wishes»)|("
             r"wishes»\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}«/wishes»)|(assistant»)|(wishes»\s{0,64}\[\s{0,64}\{"
             ")|(/wishes»)|(/aside»)|(aside»)|(/»))"
-        ),
-        near=r",|;|\]|\{|«(?=[/aw]|\Z)",
-        width=213,
+        ), near=r",|;|\]|\{|«(?=[/aw]|\Z)", width=213,
     )
     AFTER_TURN = Scanner(
-        (("header", "«assistant» «wishes» [ {", "", "", False), ("call", "«wishes» [ {", "", "", True)),
+        ("header", "«assistant» «wishes» [ {", "", "", False), ("call", "«wishes» [ {", "", "", True),
         find=r"«(?:(assistant»\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{))",
-        near=r"«(?=[aw]|\Z)",
-        width=215,
+        near=r"«(?=[aw]|\Z)", width=215,
     )
 
     def feed(self, chunk: str) -> list[Delta]:

@@ -69,33 +69,24 @@ class StreamParser(UsualObjects):
     REASONS = True
     # reasoning = text ("(~/muse~)" content | "(~do~){" call)
     IN_REASONING = Scanner(
-        (
-            ("reasoning_end", "(~/muse~)", "", "\n", False), ("end", "(~end~)", "", "", False),
-            ("line", "(~do~) {", "", "", False),
-        ),
-        find=r"\((?:(~/muse~\))|(~end~\))|(~do~\)\s{0,64}\{))",
-        near=r"\((?=[\~]|\Z)",
-        width=72,
+        ("reasoning_end", "(~/muse~)", "", "\n", False), ("end", "(~end~)", "", "", False),
+        ("line", "(~do~) {", "", "", False), find=r"\((?:(~/muse~\))|(~end~\))|(~do~\)\s{0,64}\{))",
+        near=r"\((?=[\~]|\Z)", width=72,
     )
     # content = (text | "(~answer~)" | "(~/aside~)" | "(~end~)")* ("(~muse~)" reasoning | "(~do~){" call)?
     IN_CONTENT = Scanner(
-        (
-            ("empty", "(~do~) (~/do~)", "", "", False), ("header", "(~assistant~)", "", "", False),
-            ("content", "(~answer~)", "", "", False), ("content_end", "(~/aside~)", "", "", False),
-            ("content", "(~aside~)", "\n\n", "", False), ("stray", "(~/muse~)", "", "\n", False),
-            ("reasoning", "(~muse~)", "", "", False), ("call", "(~do~) {", "", "", False),
-            ("end", "(~end~)", "", "", False),
-        ),
+        ("empty", "(~do~) (~/do~)", "", "", False), ("header", "(~assistant~)", "", "", False),
+        ("content", "(~answer~)", "", "", False), ("content_end", "(~/aside~)", "", "", False),
+        ("content", "(~aside~)", "\n\n", "", False), ("stray", "(~/muse~)", "", "\n", False),
+        ("reasoning", "(~muse~)", "", "", False), ("call", "(~do~) {", "", "", False),
+        ("end", "(~end~)", "", "", False),
         find=(
             r"\((?:(~do~\)\s{0,64}\(~/do~\))|(~assistant~\))|(~answer~\))|(~/aside~\))|(~aside~\))|(~/muse~\))|(~muse~"
             r"\))|(~do~\)\s{0,64}\{)|(~end~\)))"
-        ),
-        near=r"\((?=[\~]|\Z)",
-        width=79,
-        leads="\n\n",
+        ), near=r"\((?=[\~]|\Z)", width=79, leads="\n\n",
     )
     OPENERS = Scanner(
-        (("call", "(~do~) {", "", "", False),), find=r"\((~do~\)\s{0,64}\{)", near=r"\((?=[\~]|\Z)", width=72
+        ("call", "(~do~) {", "", "", False), find=r"\((~do~\)\s{0,64}\{)", near=r"\((?=[\~]|\Z)", width=72
     )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("call",): "name", ("with",): "arguments"}
@@ -106,39 +97,28 @@ class StreamParser(UsualObjects):
     USUAL_KEYS = ("call", "with")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        (
-            ("mark", "(~assistant~)", "", "", False), ("mark", "(~/do~)", "", "", False),
-            ("mark", "(~do~) {", "", "", False), ("mark", "(~end~)", "", "", False),
-        ),
-        find=r"\((?:(~assistant~\))|(~/do~\))|(~do~\)\s{0,64}\{)|(~end~\)))",
-        near=r"\((?=[\~]|\Z)",
-        width=72,
+        ("mark", "(~assistant~)", "", "", False), ("mark", "(~/do~)", "", "", False),
+        ("mark", "(~do~) {", "", "", False), ("mark", "(~end~)", "", "", False),
+        find=r"\((?:(~assistant~\))|(~/do~\))|(~do~\)\s{0,64}\{)|(~end~\)))", near=r"\((?=[\~]|\Z)", width=72,
         first="(",
     )
     USUAL_NEXT = (ExpectedText(', {"call": "'),)
     # after_call = ("(~/do~)" | ",")* (("{" | "(~do~){") call | content)
     AFTER_CALL = Scanner(
-        (
-            ("empty", "(~do~) (~/do~)", "", "", False), ("header", "(~assistant~)", "", "", False),
-            ("content", "(~answer~)", "", "", False), ("content_end", "(~/aside~)", "", "", False),
-            ("content", "(~aside~)", "\n\n", "", False), ("stray", "(~/muse~)", "", "\n", False),
-            ("reasoning", "(~muse~)", "", "", False), ("call", "(~do~) {", "", "", False),
-            ("close", "(~/do~)", "", "", True), ("end", "(~end~)", "", "", False), ("separator", ",", "", " ", False),
-            ("call", "; {", "", "", False), ("call", "{", "", "", True),
-        ),
+        ("empty", "(~do~) (~/do~)", "", "", False), ("header", "(~assistant~)", "", "", False),
+        ("content", "(~answer~)", "", "", False), ("content_end", "(~/aside~)", "", "", False),
+        ("content", "(~aside~)", "\n\n", "", False), ("stray", "(~/muse~)", "", "\n", False),
+        ("reasoning", "(~muse~)", "", "", False), ("call", "(~do~) {", "", "", False),
+        ("close", "(~/do~)", "", "", True), ("end", "(~end~)", "", "", False), ("separator", ",", "", " ", False),
+        ("call", "; {", "", "", False), ("call", "{", "", "", True),
         find=(
             r"\((?:(~do~\)\s{0,64}\(~/do~\))|(~assistant~\))|(~answer~\))|(~/aside~\))|(~aside~\))|(~/muse~\))|(~muse~"
             r"\))|(~do~\)\s{0,64}\{)|(~/do~\))|(~end~\)))|,()|;(\s{0,64}\{)|\{()"
-        ),
-        near=r"\((?=[\~]|\Z)|,|;|\{",
-        width=79,
-        leads="\n\n",
+        ), near=r"\((?=[\~]|\Z)|,|;|\{", width=79, leads="\n\n",
     )
     AFTER_TURN = Scanner(
-        (("header", "(~assistant~) (~do~) {", "", "", False), ("call", "(~do~) {", "", "", True)),
-        find=r"\((?:(~assistant~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}\{))",
-        near=r"\((?=[\~]|\Z)",
-        width=150,
+        ("header", "(~assistant~) (~do~) {", "", "", False), ("call", "(~do~) {", "", "", True),
+        find=r"\((?:(~assistant~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}\{))", near=r"\((?=[\~]|\Z)", width=150,
     )
 
     def feed(self, chunk: str) -> list[Delta]:

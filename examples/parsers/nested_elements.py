@@ -56,63 +56,45 @@ class StreamParser(ElementPairs):
     REASONS = True
     # reasoning = text ("^</inner voice>" content | '^<jobs>\n^<job of="' call)
     IN_REASONING = Scanner(
-        (
-            ("line", '^<jobs> ^<job of="', "", "", False), ("reasoning_end", "^</inner voice>", "", "", False),
-            ("line", '^<job of="', "", "", True), ("end", "^[.]^", "", "\n", False),
-        ),
+        ("line", '^<jobs> ^<job of="', "", "", False), ("reasoning_end", "^</inner voice>", "", "", False),
+        ("line", '^<job of="', "", "", True), ("end", "^[.]^", "", "\n", False),
         find=r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of=")|(</inner\s{1,64}voice>)|(<job\s{1,64}of=")|(\[\.\]\^))',
-        near=r"\^(?=[<\[]|\Z)",
-        width=147,
+        near=r"\^(?=[<\[]|\Z)", width=147,
     )
     # content = (text | "^[.]^")* ("^<inner voice>" reasoning | '^<jobs>\n^<job of="' call)?
     IN_CONTENT = Scanner(
-        (
-            ("empty", '^<jobs> ^<job of=" ^</job> ^</jobs>', "", "", False),
-            ("empty", "^<jobs> ^</job> ^</jobs>", "", "", False), ("call", '^<jobs> ^<job of="', "", "", True),
-            ("empty", '^<job of=" ^</job>', "", "", True), ("empty", "^<jobs> ^</jobs>", "", "", False),
-            ("stray", "^</inner voice>", "", "", False), ("reasoning", "^<inner voice>", "", "", False),
-            ("header", "^[assistant]^", "", "", False), ("call", '^<job of="', "", "", True),
-            ("end", "^[.]^", "", "\n", False),
-        ),
+        ("empty", '^<jobs> ^<job of=" ^</job> ^</jobs>', "", "", False),
+        ("empty", "^<jobs> ^</job> ^</jobs>", "", "", False), ("call", '^<jobs> ^<job of="', "", "", True),
+        ("empty", '^<job of=" ^</job>', "", "", True), ("empty", "^<jobs> ^</jobs>", "", "", False),
+        ("stray", "^</inner voice>", "", "", False), ("reasoning", "^<inner voice>", "", "", False),
+        ("header", "^[assistant]^", "", "", False), ("call", '^<job of="', "", "", True),
+        ("end", "^[.]^", "", "\n", False),
         find=(
             r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^</job>\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^</job>\s{0,64}'
             r'\^</jobs>)|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="\s{0,64}\^</job>)|(<jobs>\s{0,64}\^</jobs'
             r'>)|(</inner\s{1,64}voice>)|(<inner\s{1,64}voice>)|(\[assistant\]\^)|(<job\s{1,64}of=")|(\[\.\]\^))'
-        ),
-        near=r"\^(?=[<\[]|\Z)",
-        width=292,
+        ), near=r"\^(?=[<\[]|\Z)", width=292,
     )
     OPENERS = Scanner(
-        (("call", '^<jobs> ^<job of="', "", "", False), ("call", '^<job of="', "", "", True)),
-        find=r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="))',
-        near=r"\^(?=[<]|\Z)",
-        width=147,
+        ("call", '^<jobs> ^<job of="', "", "", False), ("call", '^<job of="', "", "", True),
+        find=r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="))', near=r"\^(?=[<]|\Z)", width=147,
     )
     # call = name '">' arguments
     HEADER = (
         (
             "name",
             Scanner(
-                (("suffix", '">', "", "", False),),
-                find='"(>)',
-                near=r'"(?=[>]|\Z)',
-                width=3,
-                word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))',
-                trails=("",),
+                ("suffix", '">', "", "", False), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
+                word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("",),
             ),
             "",
         ),
     )
     BREAKS = Scanner(
-        (
-            ("mark", '^<jobs> ^<job of="', "", "", False), ("mark", "^[assistant]^", "", "", False),
-            ("mark", '^<job of="', "", "", True), ("mark", "^</jobs>", "", "", False),
-            ("mark", "^</job>", "", "", False),
-        ),
+        ("mark", '^<jobs> ^<job of="', "", "", False), ("mark", "^[assistant]^", "", "", False),
+        ("mark", '^<job of="', "", "", True), ("mark", "^</jobs>", "", "", False), ("mark", "^</job>", "", "", False),
         find=r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^)|(<job\s{1,64}of=")|(</jobs>)|(</job>))',
-        near=r"\^(?=[<\[]|\Z)",
-        width=147,
-        first="^",
+        near=r"\^(?=[<\[]|\Z)", width=147, first="^",
     )
     USUAL_NEXT = (ExpectedText('^</job>\n^<job of="'), ExpectedText('^<job of="'))
     CLOSED = True
@@ -121,26 +103,18 @@ class StreamParser(ElementPairs):
         (
             "key",
             Scanner(
-                (("suffix", ">", "", "", False),),
-                find=">()",
-                near=">",
-                width=2,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())",
-                trails=("",),
+                ("suffix", ">", "", "", False), find=">()", near=">", width=2,
+                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())", trails=("",),
             ),
             "",
         ),
     )
     BETWEEN = Scanner(
-        (
-            ("next", '^<jobs> ^<job of="', "", "", False), ("next", '^<job of="', "", "", True),
-            ("next", "^</jobs>", "\n", "", False), ("next", "^</job>", "", "", False),
-            ("next", "^[.]^", "", "\n", False), ("broken", "^</", "", "", True), ("pair", "^<", "", "", True),
-        ),
+        ("next", '^<jobs> ^<job of="', "", "", False), ("next", '^<job of="', "", "", True),
+        ("next", "^</jobs>", "\n", "", False), ("next", "^</job>", "", "", False), ("next", "^[.]^", "", "\n", False),
+        ("broken", "^</", "", "", True), ("pair", "^<", "", "", True),
         find=r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of=")|(</jobs>)|(</job>)|(\[\.\]\^)|(</)|(<))',
-        near=r"\^(?=[<\[]|\Z)",
-        width=147,
-        leads="\n",
+        near=r"\^(?=[<\[]|\Z)", width=147, leads="\n",
     )
     USUAL_PAIR = (ExpectedText("^<"),)
     ARGUMENTS_OPEN = True
@@ -149,46 +123,34 @@ class StreamParser(ElementPairs):
     )
     VALUE_CLOSE = ("^</", ">")
     ELEMENT = Scanner(
-        (("item", "^<each>", "", "", False), ("broken", "^</", "", "", False), ("pair", "^<", "", "", True)),
-        find=r"\^(?:(<each>)|(</)|(<))",
-        near=r"\^(?=[<]|\Z)",
-        width=8,
+        ("item", "^<each>", "", "", False), ("broken", "^</", "", "", False), ("pair", "^<", "", "", True),
+        find=r"\^(?:(<each>)|(</)|(<))", near=r"\^(?=[<]|\Z)", width=8,
     )
     AFTER_ITEM = "^</each>"
     # after_call = ("^</job>")* (('^<job of="' | '^<jobs>\n^<job of="') call | content)
     AFTER_CALL = Scanner(
-        (
-            ("call", ', ^<job of="', "", "", False), ("call", '; ^<job of="', "", "", False),
-            ("empty", '^<jobs> ^<job of=" ^</job> ^</jobs>', "", "", False),
-            ("empty", "^<jobs> ^</job> ^</jobs>", "", "", False), ("call", '^<jobs> ^<job of="', "", "", True),
-            ("empty", '^<job of=" ^</job>', "", "", True), ("empty", "^<jobs> ^</jobs>", "", "", False),
-            ("stray", "^</inner voice>", "", "", False), ("reasoning", "^<inner voice>", "", "", False),
-            ("header", "^[assistant]^", "", "", False), ("call", '^<job of="', "", "", True),
-            ("closed", "^</jobs>", "\n", "", True), ("closed", "^</job>", "", "", True),
-            ("end", "^[.]^", "", "\n", False),
-        ),
+        ("call", ', ^<job of="', "", "", False), ("call", '; ^<job of="', "", "", False),
+        ("empty", '^<jobs> ^<job of=" ^</job> ^</jobs>', "", "", False),
+        ("empty", "^<jobs> ^</job> ^</jobs>", "", "", False), ("call", '^<jobs> ^<job of="', "", "", True),
+        ("empty", '^<job of=" ^</job>', "", "", True), ("empty", "^<jobs> ^</jobs>", "", "", False),
+        ("stray", "^</inner voice>", "", "", False), ("reasoning", "^<inner voice>", "", "", False),
+        ("header", "^[assistant]^", "", "", False), ("call", '^<job of="', "", "", True),
+        ("closed", "^</jobs>", "\n", "", True), ("closed", "^</job>", "", "", True), ("end", "^[.]^", "", "\n", False),
         find=(
             r',(\s{0,64}\^<job\s{1,64}of=")|;(\s{0,64}\^<job\s{1,64}of=")|\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,6'
             r'4}\^</job>\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^</job>\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^<job\s{1,64}of="'
             r')|(<job\s{1,64}of="\s{0,64}\^</job>)|(<jobs>\s{0,64}\^</jobs>)|(</inner\s{1,64}voice>)|(<inner\s{1,64}vo'
             r'ice>)|(\[assistant\]\^)|(<job\s{1,64}of=")|(</jobs>)|(</job>)|(\[\.\]\^))'
-        ),
-        near=r",|;|\^(?=[<\[]|\Z)",
-        width=292,
-        leads="\n",
+        ), near=r",|;|\^(?=[<\[]|\Z)", width=292, leads="\n",
     )
     AFTER_TURN = Scanner(
-        (
-            ("header", '^[assistant]^ ^<jobs> ^<job of="', "", "", False),
-            ("header", '^[assistant]^ ^<job of="', "", "", False), ("call", '^<jobs> ^<job of="', "", "", True),
-            ("call", '^<job of="', "", "", True),
-        ),
+        ("header", '^[assistant]^ ^<jobs> ^<job of="', "", "", False),
+        ("header", '^[assistant]^ ^<job of="', "", "", False), ("call", '^<jobs> ^<job of="', "", "", True),
+        ("call", '^<job of="', "", "", True),
         find=(
             r'\^(?:(\[assistant\]\^\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}\^<job\s{1,64}o'
             r'f=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="))'
-        ),
-        near=r"\^(?=[<\[]|\Z)",
-        width=225,
+        ), near=r"\^(?=[<\[]|\Z)", width=225,
     )
 
     def feed(self, chunk: str) -> list[Delta]:

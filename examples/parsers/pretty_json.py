@@ -68,25 +68,18 @@ class StreamParser(UsualObjects):
     AT_LINES = True
     # content = (text | "<FIN>")* ("Steps:\n```json\n[\n    {" call)?
     IN_CONTENT = Scanner(
-        (
-            ("end", "<FIN>", "", "", False), ("header", "<SAY>", "", "", False),
-            ("call", "Steps: ```json [ {", "\n", "", False), ("empty", "Steps: ```json [ ] ```", "", "", False),
-            ("call", "```json [ {", "", "", True),
-        ),
+        ("end", "<FIN>", "", "", False), ("header", "<SAY>", "", "", False),
+        ("call", "Steps: ```json [ {", "\n", "", False), ("empty", "Steps: ```json [ ] ```", "", "", False),
+        ("call", "```json [ {", "", "", True),
         find=(
             r"<(?:(FIN>)|(SAY>))|S(?:(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64"
             r"}\]\s{0,64}```))|`(``json\s{0,64}\[\s{0,64}\{)"
-        ),
-        near=r"<(?=[FS]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)",
-        width=279,
-        leads="\n",
+        ), near=r"<(?=[FS]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=279, leads="\n",
     )
     OPENERS = Scanner(
-        (("call", "Steps: ```json [ {", "\n", "", False), ("call", "```json [ {", "", "", True)),
+        ("call", "Steps: ```json [ {", "\n", "", False), ("call", "```json [ {", "", "", True),
         find=r"S(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|`(``json\s{0,64}\[\s{0,64}\{)",
-        near=r"S(?=[t]|\Z)|`(?=[`]|\Z)",
-        width=215,
-        leads="\n",
+        near=r"S(?=[t]|\Z)|`(?=[`]|\Z)", width=215, leads="\n",
     )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("step",): "name", ("with",): "arguments"}
@@ -96,46 +89,31 @@ class StreamParser(UsualObjects):
     USUAL_KEYS = ("step", "with")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        (
-            ("mark", "<FIN>", "", "", False), ("mark", "<SAY>", "", "", False),
-            ("mark", "Steps: ```json [ {", "", "", False), ("mark", "```json [ {", "", "", True),
-        ),
+        ("mark", "<FIN>", "", "", False), ("mark", "<SAY>", "", "", False),
+        ("mark", "Steps: ```json [ {", "", "", False), ("mark", "```json [ {", "", "", True),
         find=r"<(?:(FIN>)|(SAY>))|S(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|`(``json\s{0,64}\[\s{0,64}\{)",
-        near=r"<(?=[FS]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)",
-        width=215,
-        first="<S`",
-        wordless=False,
+        near=r"<(?=[FS]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=215, first="<S`", wordless=False,
     )
     USUAL_NEXT = (ExpectedText(',\n    {\n        "step": "'),)
     # after_call = ("]\n```" | ",")* (("{" | "Steps:\n```json\n[\n    {") call | content)
     AFTER_CALL = Scanner(
-        (
-            ("separator", ",", "", "\n    ", False), ("call", "; {", "", "", False), ("end", "<FIN>", "", "", False),
-            ("header", "<SAY>", "", "", False), ("call", "Steps: ```json [ {", "\n", "", False),
-            ("empty", "Steps: ```json [ ] ```", "", "", False), ("close", "] ```", "\n", "", True),
-            ("close", "]", "", "", True), ("call", "```json [ {", "", "", True), ("close", "```", "", "", True),
-            ("call", "{", "", "", True),
-        ),
+        ("separator", ",", "", "\n    ", False), ("call", "; {", "", "", False), ("end", "<FIN>", "", "", False),
+        ("header", "<SAY>", "", "", False), ("call", "Steps: ```json [ {", "\n", "", False),
+        ("empty", "Steps: ```json [ ] ```", "", "", False), ("close", "] ```", "\n", "", True),
+        ("close", "]", "", "", True), ("call", "```json [ {", "", "", True), ("close", "```", "", "", True),
+        ("call", "{", "", "", True),
         find=(
             r",()|;(\s{0,64}\{)|<(?:(FIN>)|(SAY>))|S(?:(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```jso"
             r"n\s{0,64}\[\s{0,64}\]\s{0,64}```))|\](?:(\s{0,64}```)|())|`(?:(``json\s{0,64}\[\s{0,64}\{)|(``))|\{()"
-        ),
-        near=r",|;|<(?=[FS]|\Z)|S(?=[t]|\Z)|\]|`(?=[`]|\Z)|\{",
-        width=279,
-        leads="\n",
+        ), near=r",|;|<(?=[FS]|\Z)|S(?=[t]|\Z)|\]|`(?=[`]|\Z)|\{", width=279, leads="\n",
     )
     AFTER_TURN = Scanner(
-        (
-            ("header", "<SAY> Steps: ```json [ {", "", "", False), ("header", "<SAY> ```json [ {", "", "", False),
-            ("call", "Steps: ```json [ {", "\n", "", True), ("call", "```json [ {", "", "", True),
-        ),
+        ("header", "<SAY> Steps: ```json [ {", "", "", False), ("header", "<SAY> ```json [ {", "", "", False),
+        ("call", "Steps: ```json [ {", "\n", "", True), ("call", "```json [ {", "", "", True),
         find=(
             r"<(?:(SAY>\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(SAY>\s{0,64}```json\s{0,64}\[\s{0,64}\{))|S"
             r"(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|`(``json\s{0,64}\[\s{0,64}\{)"
-        ),
-        near=r"<(?=[S]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)",
-        width=285,
-        leads="\n",
+        ), near=r"<(?=[S]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=285, leads="\n",
     )
 
     def feed(self, chunk: str) -> list[Delta]:

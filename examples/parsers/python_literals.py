@@ -49,77 +49,56 @@ class StreamParser(Objects):
     AT_LINES = True
     # content = (text | "<[.]")* ("[run]{'callable': '" call)?
     IN_CONTENT = Scanner(
-        (
-            ("end", "<[.]", "", "", False), ("empty", "[run] {'callable': ' } [ran]", "", "", False),
-            ("call", "[run] {'callable': '", "", "", True), ("header", "[assistant]>", "", "", False),
-            ("empty", "[run] } [ran]", "", "", False),
-        ),
+        ("end", "<[.]", "", "", False), ("empty", "[run] {'callable': ' } [ran]", "", "", False),
+        ("call", "[run] {'callable': '", "", "", True), ("header", "[assistant]>", "", "", False),
+        ("empty", "[run] } [ran]", "", "", False),
         find=(
             r"<(\[\.\])|\[(?:(run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\}\s{0,64}\[ran\])|(run\]\s{0,64}\{'callable'"
             r":\s{0,64}')|(assistant\]>)|(run\]\s{0,64}\}\s{0,64}\[ran\]))"
-        ),
-        near=r"<(?=[\[]|\Z)|\[(?=[ar]|\Z)",
-        width=283,
+        ), near=r"<(?=[\[]|\Z)|\[(?=[ar]|\Z)", width=283,
     )
     OPENERS = Scanner(
-        (("call", "[run] {'callable': '", "", "", False),),
-        find=r"\[(run\]\s{0,64}\{'callable':\s{0,64}')",
-        near=r"\[(?=[r]|\Z)",
-        width=148,
+        ("call", "[run] {'callable': '", "", "", False), find=r"\[(run\]\s{0,64}\{'callable':\s{0,64}')",
+        near=r"\[(?=[r]|\Z)", width=148,
     )
     # call = name "', 'kwargs':" arguments
     HEADER = (
         (
             "name",
             Scanner(
-                (("suffix", "', 'kwargs':", "", " ", False), ("bare", "{", "", "", False)),
-                find=r"'(,\s{0,64}'kwargs':)|\{()",
-                near=r"'(?=[,]|\Z)|\{",
-                width=77,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:'(,\s{0,64}'kwargs':))",
-                trails=(" ",),
+                ("suffix", "', 'kwargs':", "", " ", False), ("bare", "{", "", "", False),
+                find=r"'(,\s{0,64}'kwargs':)|\{()", near=r"'(?=[,]|\Z)|\{", width=77,
+                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:'(,\s{0,64}'kwargs':))", trails=(" ",),
             ),
             "",
         ),
     )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        (
-            ("mark", "[run] {'callable': '", "", "", False), ("mark", "[assistant]>", "", "", False),
-            ("mark", "[ran]", "", "", True), ("mark", "} [ran]", "", "", False),
-        ),
+        ("mark", "[run] {'callable': '", "", "", False), ("mark", "[assistant]>", "", "", False),
+        ("mark", "[ran]", "", "", True), ("mark", "} [ran]", "", "", False),
         find=r"\[(?:(run\]\s{0,64}\{'callable':\s{0,64}')|(assistant\]>)|(ran\]))|\}(\s{0,64}\[ran\])",
-        near=r"\[(?=[ar]|\Z)|\}",
-        width=148,
-        first="[}",
+        near=r"\[(?=[ar]|\Z)|\}", width=148, first="[}",
     )
     USUAL_NEXT = (ExpectedText("}[ran][run]{'callable': '"), ExpectedText("[run]{'callable': '"))
     CLOSED = True
     # after_call = ("}[ran]")* (("[run]{'callable': '" | "[run]{'callable': '") call | content)
     AFTER_CALL = Scanner(
-        (
-            ("call", ", [run] {'callable': '", "", "", False), ("call", "; [run] {'callable': '", "", "", False),
-            ("end", "<[.]", "", "", False), ("empty", "[run] {'callable': ' } [ran]", "", "", False),
-            ("call", "[run] {'callable': '", "", "", True), ("header", "[assistant]>", "", "", False),
-            ("empty", "[run] } [ran]", "", "", False), ("closed", "[ran]", "", "", True),
-            ("closed", "} [ran]", "", "", True), ("close", "}", "", "", True),
-        ),
+        ("call", ", [run] {'callable': '", "", "", False), ("call", "; [run] {'callable': '", "", "", False),
+        ("end", "<[.]", "", "", False), ("empty", "[run] {'callable': ' } [ran]", "", "", False),
+        ("call", "[run] {'callable': '", "", "", True), ("header", "[assistant]>", "", "", False),
+        ("empty", "[run] } [ran]", "", "", False), ("closed", "[ran]", "", "", True),
+        ("closed", "} [ran]", "", "", True), ("close", "}", "", "", True),
         find=(
             r",(\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|;(\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|<(\[\."
             r"\])|\[(?:(run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\}\s{0,64}\[ran\])|(run\]\s{0,64}\{'callable':\s{0,"
             r"64}')|(assistant\]>)|(run\]\s{0,64}\}\s{0,64}\[ran\])|(ran\]))|\}(?:(\s{0,64}\[ran\])|())"
-        ),
-        near=r",|;|<(?=[\[]|\Z)|\[(?=[ar]|\Z)|\}",
-        width=283,
+        ), near=r",|;|<(?=[\[]|\Z)|\[(?=[ar]|\Z)|\}", width=283,
     )
     AFTER_TURN = Scanner(
-        (
-            ("header", "[assistant]> [run] {'callable': '", "", "", False),
-            ("call", "[run] {'callable': '", "", "", True),
-        ),
+        ("header", "[assistant]> [run] {'callable': '", "", "", False), ("call", "[run] {'callable': '", "", "", True),
         find=r"\[(?:(assistant\]>\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{0,64}\{'callable':\s{0,64}'))",
-        near=r"\[(?=[ar]|\Z)",
-        width=225,
+        near=r"\[(?=[ar]|\Z)", width=225,
     )
 
     def feed(self, chunk: str) -> list[Delta]:

@@ -62,61 +62,41 @@ class StreamParser(Objects):
     REASONS = True
     # reasoning = text ("[/PONDER]" content | "[NEED]" call)
     IN_REASONING = Scanner(
-        (
-            ("reasoning_end", "[/PONDER]", "", "", False), ("line", "[NEED]", "", "", False),
-            ("end", "[END]", "", "", False),
-        ),
-        find=r"\[(?:(/PONDER\])|(NEED\])|(END\]))",
-        near=r"\[(?=[/EN]|\Z)",
-        width=10,
+        ("reasoning_end", "[/PONDER]", "", "", False), ("line", "[NEED]", "", "", False),
+        ("end", "[END]", "", "", False), find=r"\[(?:(/PONDER\])|(NEED\])|(END\]))", near=r"\[(?=[/EN]|\Z)", width=10,
     )
     # content = (text | "[END]")* ("[PONDER]" reasoning | "[NEED]" call)?
     IN_CONTENT = Scanner(
-        (
-            ("stray", "[/PONDER]", "", "", False), ("reasoning", "[PONDER]", "", "", False),
-            ("call", "[NEED]", "", "", False), ("end", "[END]", "", "", False),
-        ),
-        find=r"\[(?:(/PONDER\])|(PONDER\])|(NEED\])|(END\]))",
-        near=r"\[(?=[/ENP]|\Z)",
-        width=10,
+        ("stray", "[/PONDER]", "", "", False), ("reasoning", "[PONDER]", "", "", False),
+        ("call", "[NEED]", "", "", False), ("end", "[END]", "", "", False),
+        find=r"\[(?:(/PONDER\])|(PONDER\])|(NEED\])|(END\]))", near=r"\[(?=[/ENP]|\Z)", width=10,
     )
-    OPENERS = Scanner((("call", "[NEED]", "", "", False),), find=r"\[(NEED\])", near=r"\[(?=[N]|\Z)", width=7)
+    OPENERS = Scanner(("call", "[NEED]", "", "", False), find=r"\[(NEED\])", near=r"\[(?=[N]|\Z)", width=7)
     # call = name "[GIVEN]" arguments
     HEADER = (
         (
             "name",
             Scanner(
-                (("suffix", "[GIVEN]", "", "", False), ("bare", "{", "", "", False)),
-                find=r"\[(GIVEN\])|\{()",
-                near=r"\[(?=[G]|\Z)|\{",
-                width=8,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(GIVEN\]))",
-                trails=("",),
+                ("suffix", "[GIVEN]", "", "", False), ("bare", "{", "", "", False), find=r"\[(GIVEN\])|\{()",
+                near=r"\[(?=[G]|\Z)|\{", width=8, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(GIVEN\]))", trails=("",),
             ),
             "",
         ),
     )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        (("mark", "[NEED]", "", "", False), ("mark", "[END]", "", "", False)),
-        find=r"\[(?:(NEED\])|(END\]))",
-        near=r"\[(?=[EN]|\Z)",
-        width=7,
-        first="[",
+        ("mark", "[NEED]", "", "", False), ("mark", "[END]", "", "", False), find=r"\[(?:(NEED\])|(END\]))",
+        near=r"\[(?=[EN]|\Z)", width=7, first="[",
     )
     USUAL_NEXT = (ExpectedText("[NEED]"),)
     # after_call = (("[NEED]" | "[NEED]") call | content)
     AFTER_CALL = Scanner(
-        (
-            ("call", ", [NEED]", "", "", False), ("call", "; [NEED]", "", "", False),
-            ("stray", "[/PONDER]", "", "", False), ("reasoning", "[PONDER]", "", "", False),
-            ("call", "[NEED]", "", "", True), ("end", "[END]", "", "", False),
-        ),
+        ("call", ", [NEED]", "", "", False), ("call", "; [NEED]", "", "", False), ("stray", "[/PONDER]", "", "", False),
+        ("reasoning", "[PONDER]", "", "", False), ("call", "[NEED]", "", "", True), ("end", "[END]", "", "", False),
         find=r",(\s{0,64}\[NEED\])|;(\s{0,64}\[NEED\])|\[(?:(/PONDER\])|(PONDER\])|(NEED\])|(END\]))",
-        near=r",|;|\[(?=[/ENP]|\Z)",
-        width=73,
+        near=r",|;|\[(?=[/ENP]|\Z)", width=73,
     )
-    AFTER_TURN = Scanner((("call", "[NEED]", "", "", False),), find=r"\[(NEED\])", near=r"\[(?=[N]|\Z)", width=7)
+    AFTER_TURN = Scanner(("call", "[NEED]", "", "", False), find=r"\[(NEED\])", near=r"\[(?=[N]|\Z)", width=7)
 
     def feed(self, chunk: str) -> list[Delta]:
         """What is new with this chunk."""

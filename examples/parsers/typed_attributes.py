@@ -52,38 +52,27 @@ class StreamParser(RawPairs):
     REASONS = True
     # reasoning = text ("⟨/ponder⟩" content | '⟨steps⟩\n⟨step name="' call)
     IN_REASONING = Scanner(
-        (
-            ("line", '⟨steps⟩ ⟨step name="', "\n\n", "", False), ("line", '⟨step name="', "", "", True),
-            ("reasoning_end", "⟨/ponder⟩", "", "", False), ("end", "⟪stop⟫", "", "", False),
-        ),
+        ("line", '⟨steps⟩ ⟨step name="', "\n\n", "", False), ("line", '⟨step name="', "", "", True),
+        ("reasoning_end", "⟨/ponder⟩", "", "", False), ("end", "⟪stop⟫", "", "", False),
         find=r'⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name=")|(/ponder⟩))|⟪(stop⟫)',
-        near=r"⟨(?=[/s]|\Z)|⟪(?=[s]|\Z)",
-        width=149,
-        leads="\n\n",
+        near=r"⟨(?=[/s]|\Z)|⟪(?=[s]|\Z)", width=149, leads="\n\n",
     )
     # content = (text | "⟪stop⟫")* ("⟨ponder⟩" reasoning | '⟨steps⟩\n⟨step name="' call)?
     IN_CONTENT = Scanner(
-        (
-            ("empty", '⟨steps⟩ ⟨step name=" ⟨/step⟩ ⟨/steps⟩', "", "", False),
-            ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", True), ("empty", '⟨step name=" ⟨/step⟩', "", "", True),
-            ("empty", "⟨steps⟩ ⟨/steps⟩", "", "", False), ("call", '⟨step name="', "", "", True),
-            ("stray", "⟨/ponder⟩", "", "", False), ("reasoning", "⟨ponder⟩", "", "", False),
-            ("end", "⟪stop⟫", "", "", False),
-        ),
+        ("empty", '⟨steps⟩ ⟨step name=" ⟨/step⟩ ⟨/steps⟩', "", "", False),
+        ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", True), ("empty", '⟨step name=" ⟨/step⟩', "", "", True),
+        ("empty", "⟨steps⟩ ⟨/steps⟩", "", "", False), ("call", '⟨step name="', "", "", True),
+        ("stray", "⟨/ponder⟩", "", "", False), ("reasoning", "⟨ponder⟩", "", "", False),
+        ("end", "⟪stop⟫", "", "", False),
         find=(
             r'⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨/step⟩\s{0,64}⟨/steps⟩)|(steps⟩\s{0,64}⟨step\s{1,64}name='
             r'")|(step\s{1,64}name="\s{0,64}⟨/step⟩)|(steps⟩\s{0,64}⟨/steps⟩)|(step\s{1,64}name=")|(/ponder⟩)|(ponder⟩'
             "))|⟪(stop⟫)"
-        ),
-        near=r"⟨(?=[/ps]|\Z)|⟪(?=[s]|\Z)",
-        width=294,
-        leads="\n\n",
+        ), near=r"⟨(?=[/ps]|\Z)|⟪(?=[s]|\Z)", width=294, leads="\n\n",
     )
     OPENERS = Scanner(
-        (("call", '⟨steps⟩ ⟨step name="', "\n\n", "", False), ("call", '⟨step name="', "", "", True)),
-        find=r'⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="))',
-        near=r"⟨(?=[s]|\Z)",
-        width=149,
+        ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", False), ("call", '⟨step name="', "", "", True),
+        find=r'⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="))', near=r"⟨(?=[s]|\Z)", width=149,
         leads="\n\n",
     )
     # call = name '"⟩' arguments
@@ -91,25 +80,17 @@ class StreamParser(RawPairs):
         (
             "name",
             Scanner(
-                (("suffix", '"⟩', "", "\n", False),),
-                find='"(⟩)',
-                near=r'"(?=[⟩]|\Z)',
-                width=3,
-                word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(⟩))',
-                trails=("\n",),
+                ("suffix", '"⟩', "", "\n", False), find='"(⟩)', near=r'"(?=[⟩]|\Z)', width=3,
+                word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(⟩))', trails=("\n",),
             ),
             "",
         ),
     )
     BREAKS = Scanner(
-        (
-            ("mark", '⟨steps⟩ ⟨step name="', "", "", False), ("mark", '⟨step name="', "", "", True),
-            ("mark", "⟨/steps⟩", "", "", False), ("mark", "⟨/step⟩", "", "", False), ("mark", "⟪stop⟫", "", "", False),
-        ),
+        ("mark", '⟨steps⟩ ⟨step name="', "", "", False), ("mark", '⟨step name="', "", "", True),
+        ("mark", "⟨/steps⟩", "", "", False), ("mark", "⟨/step⟩", "", "", False), ("mark", "⟪stop⟫", "", "", False),
         find=r'⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name=")|(/steps⟩)|(/step⟩))|⟪(stop⟫)',
-        near=r"⟨(?=[/s]|\Z)|⟪(?=[s]|\Z)",
-        width=149,
-        first="⟨⟪",
+        near=r"⟨(?=[/s]|\Z)|⟪(?=[s]|\Z)", width=149, first="⟨⟪",
     )
     USUAL_NEXT = (ExpectedText('⟨/step⟩\n⟨step name="'), ExpectedText('⟨step name="'))
     CLOSED = True
@@ -118,71 +99,50 @@ class StreamParser(RawPairs):
         (
             "key",
             Scanner(
-                (("suffix", '" text="', "", "", False),),
-                find=r'"(\s{0,64}text=")',
-                near='"',
-                width=73,
-                word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(\s{0,64}text="))',
-                trails=("",),
+                ("suffix", '" text="', "", "", False), find=r'"(\s{0,64}text=")', near='"', width=73,
+                word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(\s{0,64}text="))', trails=("",),
             ),
             "",
         ),
         (
             "type",
             Scanner(
-                (("suffix", '"⟩', "", "", False),),
-                find='"(⟩)',
-                near=r'"(?=[⟩]|\Z)',
-                width=3,
-                word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(⟩))',
-                trails=("",),
+                ("suffix", '"⟩', "", "", False), find='"(⟩)', near=r'"(?=[⟩]|\Z)', width=3,
+                word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(⟩))', trails=("",),
             ),
             "",
         ),
     )
     BETWEEN = Scanner(
-        (
-            ("next", '⟨steps⟩ ⟨step name="', "\n\n", "", False), ("next", '⟨step name="', "", "", True),
-            ("pair", '⟨arg name="', "", "", False), ("next", "⟨/steps⟩", "\n", "", False),
-            ("next", "⟨/step⟩", "", "", False), ("skip", "⟨/arg⟩", "", "", False), ("next", "⟪stop⟫", "", "", False),
-        ),
+        ("next", '⟨steps⟩ ⟨step name="', "\n\n", "", False), ("next", '⟨step name="', "", "", True),
+        ("pair", '⟨arg name="', "", "", False), ("next", "⟨/steps⟩", "\n", "", False),
+        ("next", "⟨/step⟩", "", "", False), ("skip", "⟨/arg⟩", "", "", False), ("next", "⟪stop⟫", "", "", False),
         find=(
             r'⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name=")|(arg\s{1,64}name=")|(/steps⟩)|(/step⟩)|(/ar'
             "g⟩))|⟪(stop⟫)"
-        ),
-        near=r"⟨(?=[/as]|\Z)|⟪(?=[s]|\Z)",
-        width=149,
-        leads="\n\n",
+        ), near=r"⟨(?=[/as]|\Z)|⟪(?=[s]|\Z)", width=149, leads="\n\n",
     )
     USUAL_PAIR = (ExpectedText('⟨arg name="'),)
     RESUMES = True
     RESUMING = Scanner(
-        (
-            ("other", '⟨steps⟩ ⟨step name="', "\n\n", "", False), ("other", '⟨step name="', "", "", True),
-            ("other", '⟨arg name="', "", "", False), ("other", "⟨/steps⟩", "\n", "", False),
-            ("other", "⟨/step⟩", "", "", False), ("other", "⟪stop⟫", "", "", False),
-        ),
+        ("other", '⟨steps⟩ ⟨step name="', "\n\n", "", False), ("other", '⟨step name="', "", "", True),
+        ("other", '⟨arg name="', "", "", False), ("other", "⟨/steps⟩", "\n", "", False),
+        ("other", "⟨/step⟩", "", "", False), ("other", "⟪stop⟫", "", "", False),
         find=(
             r'⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name=")|(arg\s{1,64}name=")|(/steps⟩)|(/step⟩))|⟪(s'
             "top⟫)"
-        ),
-        near=r"⟨(?=[/as]|\Z)|⟪(?=[s]|\Z)",
-        width=149,
-        leads="\n\n",
+        ), near=r"⟨(?=[/as]|\Z)|⟪(?=[s]|\Z)", width=149, leads="\n\n",
     )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
-    AFTER_VALUE = Scanner((("end", "⟨/arg⟩", "", "", False),), find="⟨(/arg⟩)", near=r"⟨(?=[/]|\Z)", width=7)
+    AFTER_VALUE = Scanner(("end", "⟨/arg⟩", "", "", False), find="⟨(/arg⟩)", near=r"⟨(?=[/]|\Z)", width=7)
     NEXT_PAIR = (
         Scanner(
-            (("next", '⟨arg name="', "\n", "", False), ("end", "⟨/arg⟩", "", "", False)),
-            find=r'⟨(?:(arg\s{1,64}name=")|(/arg⟩))',
-            near=r"⟨(?=[/a]|\Z)",
-            width=76,
-            leads="\n",
+            ("next", '⟨arg name="', "\n", "", False), ("end", "⟨/arg⟩", "", "", False),
+            find=r'⟨(?:(arg\s{1,64}name=")|(/arg⟩))', near=r"⟨(?=[/a]|\Z)", width=76, leads="\n",
         ),
-        Scanner((("end", '" text="', "", "", False),), find=r'"(\s{0,64}text=")', near='"', width=73),
+        Scanner(("end", '" text="', "", "", False), find=r'"(\s{0,64}text=")', near='"', width=73),
     )
     TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]] = {
         "yes": ("string",),
@@ -190,29 +150,21 @@ class StreamParser(RawPairs):
     }
     # after_call = ("⟨/step⟩")* (('⟨step name="' | '⟨steps⟩\n⟨step name="') call | content)
     AFTER_CALL = Scanner(
-        (
-            ("call", ', ⟨step name="', "", "", False), ("call", '; ⟨step name="', "", "", False),
-            ("empty", '⟨steps⟩ ⟨step name=" ⟨/step⟩ ⟨/steps⟩', "", "", False),
-            ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", True), ("empty", '⟨step name=" ⟨/step⟩', "", "", True),
-            ("empty", "⟨steps⟩ ⟨/steps⟩", "", "", False), ("call", '⟨step name="', "", "", True),
-            ("stray", "⟨/ponder⟩", "", "", False), ("closed", "⟨/steps⟩", "\n", "", True),
-            ("reasoning", "⟨ponder⟩", "", "", False), ("closed", "⟨/step⟩", "", "", True),
-            ("end", "⟪stop⟫", "", "", False),
-        ),
+        ("call", ', ⟨step name="', "", "", False), ("call", '; ⟨step name="', "", "", False),
+        ("empty", '⟨steps⟩ ⟨step name=" ⟨/step⟩ ⟨/steps⟩', "", "", False),
+        ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", True), ("empty", '⟨step name=" ⟨/step⟩', "", "", True),
+        ("empty", "⟨steps⟩ ⟨/steps⟩", "", "", False), ("call", '⟨step name="', "", "", True),
+        ("stray", "⟨/ponder⟩", "", "", False), ("closed", "⟨/steps⟩", "\n", "", True),
+        ("reasoning", "⟨ponder⟩", "", "", False), ("closed", "⟨/step⟩", "", "", True), ("end", "⟪stop⟫", "", "", False),
         find=(
             r',(\s{0,64}⟨step\s{1,64}name=")|;(\s{0,64}⟨step\s{1,64}name=")|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0'
             r',64}⟨/step⟩\s{0,64}⟨/steps⟩)|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="\s{0,64}⟨/step⟩)|(st'
             r'eps⟩\s{0,64}⟨/steps⟩)|(step\s{1,64}name=")|(/ponder⟩)|(/steps⟩)|(ponder⟩)|(/step⟩))|⟪(stop⟫)'
-        ),
-        near=r",|;|⟨(?=[/ps]|\Z)|⟪(?=[s]|\Z)",
-        width=294,
-        leads="\n\n",
+        ), near=r",|;|⟨(?=[/ps]|\Z)|⟪(?=[s]|\Z)", width=294, leads="\n\n",
     )
     AFTER_TURN = Scanner(
-        (("call", '⟨steps⟩ ⟨step name="', "\n\n", "", False), ("call", '⟨step name="', "", "", True)),
-        find=r'⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="))',
-        near=r"⟨(?=[s]|\Z)",
-        width=149,
+        ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", False), ("call", '⟨step name="', "", "", True),
+        find=r'⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="))', near=r"⟨(?=[s]|\Z)", width=149,
         leads="\n\n",
     )
 

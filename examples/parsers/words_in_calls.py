@@ -63,37 +63,26 @@ class StreamParser(QuotedPairs):
     AT_LINES = True
     # content = (text | "⟪stop⟫")* ("⟨do" call)?
     IN_CONTENT = Scanner(
-        (
-            ("empty", "⟨do ⟩", "", "", False), ("call", "⟨do ", "", " ", True),
-            ("header", "⟪assistant⟫", "", "", False), ("end", "⟪stop⟫", "", "", False),
-        ),
-        find=r"⟨(?:(do\s{0,64}⟩)|(do(?!\w)))|⟪(?:(assistant⟫)|(stop⟫))",
-        near=r"⟨(?=[d]|\Z)|⟪(?=[as]|\Z)",
-        width=70,
+        ("empty", "⟨do ⟩", "", "", False), ("call", "⟨do ", "", " ", True), ("header", "⟪assistant⟫", "", "", False),
+        ("end", "⟪stop⟫", "", "", False), find=r"⟨(?:(do\s{0,64}⟩)|(do(?!\w)))|⟪(?:(assistant⟫)|(stop⟫))",
+        near=r"⟨(?=[d]|\Z)|⟪(?=[as]|\Z)", width=70,
     )
-    OPENERS = Scanner((("call", "⟨do ", "", " ", True),), find=r"⟨(do(?!\w))", near=r"⟨(?=[d]|\Z)", width=4)
+    OPENERS = Scanner(("call", "⟨do ", "", " ", True), find=r"⟨(do(?!\w))", near=r"⟨(?=[d]|\Z)", width=4)
     # call = name arguments
     HEADER = (
         (
             "name",
             Scanner(
-                (("next", "⟩", "", "", False),),
-                find="⟩()",
-                near="⟩",
-                width=2,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:⟩())",
-                trails=(None,),
+                ("next", "⟩", "", "", False), find="⟩()", near="⟩", width=2,
+                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:⟩())", trails=(None,),
             ),
             " \t\n",
         ),
     )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        (("mark", "⟨do", "", "", False), ("mark", "⟪assistant⟫", "", "", False), ("mark", "⟪stop⟫", "", "", False)),
-        find="⟨(do)|⟪(?:(assistant⟫)|(stop⟫))",
-        near=r"⟨(?=[d]|\Z)|⟪(?=[as]|\Z)",
-        width=12,
-        first="⟨⟪",
+        ("mark", "⟨do", "", "", False), ("mark", "⟪assistant⟫", "", "", False), ("mark", "⟪stop⟫", "", "", False),
+        find="⟨(do)|⟪(?:(assistant⟫)|(stop⟫))", near=r"⟨(?=[d]|\Z)|⟪(?=[as]|\Z)", width=12, first="⟨⟪",
     )
     USUAL_NEXT = (ExpectedText("⟩⟨do "), ExpectedText("⟨do "))
     CLOSED = True
@@ -101,15 +90,13 @@ class StreamParser(QuotedPairs):
     PAIR = (
         (
             "key",
-            Scanner((), find="(?!)", near="(?!)", width=1, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:(?!))", trails=()),
+            Scanner(find="(?!)", near="(?!)", width=1, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:(?!))", trails=()),
             " \t\n",
         ),
     )
     BETWEEN = Scanner(
-        (("next", "⟨do ", "", " ", True), ("next", "⟩", "", "", False), ("next", "⟪stop⟫", "", "", False)),
-        find=r"⟨(do(?!\w))|⟩()|⟪(stop⟫)",
-        near=r"⟨(?=[d]|\Z)|⟩|⟪(?=[s]|\Z)",
-        width=7,
+        ("next", "⟨do ", "", " ", True), ("next", "⟩", "", "", False), ("next", "⟪stop⟫", "", "", False),
+        find=r"⟨(do(?!\w))|⟩()|⟪(stop⟫)", near=r"⟨(?=[d]|\Z)|⟩|⟪(?=[s]|\Z)", width=7,
     )
     PAIR_OPENS = False
     FOLLOW = (
@@ -118,20 +105,15 @@ class StreamParser(QuotedPairs):
     )
     # after_call = ("⟩")* (("⟨do" | "⟨do") call | content)
     AFTER_CALL = Scanner(
-        (
-            ("call", ", ⟨do ", "", " ", True), ("call", "; ⟨do ", "", " ", True), ("empty", "⟨do ⟩", "", "", False),
-            ("call", "⟨do ", "", " ", True), ("closed", "⟩", "", "", True), ("header", "⟪assistant⟫", "", "", False),
-            ("end", "⟪stop⟫", "", "", False),
-        ),
+        ("call", ", ⟨do ", "", " ", True), ("call", "; ⟨do ", "", " ", True), ("empty", "⟨do ⟩", "", "", False),
+        ("call", "⟨do ", "", " ", True), ("closed", "⟩", "", "", True), ("header", "⟪assistant⟫", "", "", False),
+        ("end", "⟪stop⟫", "", "", False),
         find=r",(\s{0,64}⟨do(?!\w))|;(\s{0,64}⟨do(?!\w))|⟨(?:(do\s{0,64}⟩)|(do(?!\w)))|⟩()|⟪(?:(assistant⟫)|(stop⟫))",
-        near=r",|;|⟨(?=[d]|\Z)|⟩|⟪(?=[as]|\Z)",
-        width=70,
+        near=r",|;|⟨(?=[d]|\Z)|⟩|⟪(?=[as]|\Z)", width=70,
     )
     AFTER_TURN = Scanner(
-        (("call", "⟨do ", "", " ", True), ("header", "⟪assistant⟫ ⟨do ", "", " ", True)),
-        find=r"⟨(do(?!\w))|⟪(assistant⟫\s{0,64}⟨do(?!\w))",
-        near=r"⟨(?=[d]|\Z)|⟪(?=[a]|\Z)",
-        width=80,
+        ("call", "⟨do ", "", " ", True), ("header", "⟪assistant⟫ ⟨do ", "", " ", True),
+        find=r"⟨(do(?!\w))|⟪(assistant⟫\s{0,64}⟨do(?!\w))", near=r"⟨(?=[d]|\Z)|⟪(?=[a]|\Z)", width=80,
     )
 
     def feed(self, chunk: str) -> list[Delta]:

@@ -119,8 +119,7 @@ class Scanner:
 
     def __init__(
         self,
-        markers: Sequence[Marker] = (),
-        *,
+        *markers: Marker,
         find: str = NOTHING,
         near: str = NOTHING,
         width: int = 1,
@@ -1838,59 +1837,43 @@ class StreamParser(QuotedPairs):
     AT_LINES = True
     # reasoning = text ("<./mind.>" content | "<.code.>[" call)
     IN_REASONING = Scanner(
-        (
-            ("reasoning_end", "<./mind.>", "", "", False), ("line", "<.code.> [", "", "", False),
-            ("end", "<./.>", "", "\n", False),
-        ),
-        find=r"<(?:(\./mind\.>)|(\.code\.>\s{0,64}\[)|(\./\.>))",
-        near=r"<(?=[.]|\Z)",
-        width=74,
+        ("reasoning_end", "<./mind.>", "", "", False), ("line", "<.code.> [", "", "", False),
+        ("end", "<./.>", "", "\n", False), find=r"<(?:(\./mind\.>)|(\.code\.>\s{0,64}\[)|(\./\.>))",
+        near=r"<(?=[.]|\Z)", width=74,
     )
     # content = (text | "<./.>")* ("<.mind.>" reasoning | "<.code.>[" call)?
     IN_CONTENT = Scanner(
-        (
-            ("empty", "<.code.> [ )] <./code.>", "", "", False), ("empty", "<.code.> [ ] <./code.>", "", "", False),
-            ("empty", "<.code.> )] <./code.>", "", "", False), ("empty", "<.code.> ] <./code.>", "", "", False),
-            ("empty", "<.code.> <./code.>", "", "", False), ("header", "<.assistant.>", "", "", False),
-            ("call", "<.code.> [", "", "", True), ("stray", "<./mind.>", "", "", False),
-            ("reasoning", "<.mind.>", "", "", False), ("end", "<./.>", "", "\n", False),
-        ),
+        ("empty", "<.code.> [ )] <./code.>", "", "", False), ("empty", "<.code.> [ ] <./code.>", "", "", False),
+        ("empty", "<.code.> )] <./code.>", "", "", False), ("empty", "<.code.> ] <./code.>", "", "", False),
+        ("empty", "<.code.> <./code.>", "", "", False), ("header", "<.assistant.>", "", "", False),
+        ("call", "<.code.> [", "", "", True), ("stray", "<./mind.>", "", "", False),
+        ("reasoning", "<.mind.>", "", "", False), ("end", "<./.>", "", "\n", False),
         find=(
             r"<(?:(\.code\.>\s{0,64}\[\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}\]\s{0,64}<\./code"
             r"\.>)|(\.code\.>\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,"
             r"64}<\./code\.>)|(\.assistant\.>)|(\.code\.>\s{0,64}\[)|(\./mind\.>)|(\.mind\.>)|(\./\.>))"
-        ),
-        near=r"<(?=[.]|\Z)",
-        width=214,
+        ), near=r"<(?=[.]|\Z)", width=214,
     )
     OPENERS = Scanner(
-        (("call", "<.code.> [", "", "", False),), find=r"<(\.code\.>\s{0,64}\[)", near=r"<(?=[.]|\Z)", width=74
+        ("call", "<.code.> [", "", "", False), find=r"<(\.code\.>\s{0,64}\[)", near=r"<(?=[.]|\Z)", width=74
     )
     # call = name "(" arguments
     HEADER = (
         (
             "name",
             Scanner(
-                (("suffix", "(", "", "", False),),
-                find=r"\(()",
-                near=r"\(",
-                width=2,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\(())",
-                trails=("",),
+                ("suffix", "(", "", "", False), find=r"\(()", near=r"\(", width=2,
+                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\(())", trails=("",),
             ),
             "",
         ),
     )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        (
-            ("mark", "<.assistant.>", "", "", False), ("mark", "<./code.>", "", "", True),
-            ("mark", "<.code.> [", "", "", False), ("mark", "] <./code.>", "", "", False),
-        ),
+        ("mark", "<.assistant.>", "", "", False), ("mark", "<./code.>", "", "", True),
+        ("mark", "<.code.> [", "", "", False), ("mark", "] <./code.>", "", "", False),
         find=r"<(?:(\.assistant\.>)|(\./code\.>)|(\.code\.>\s{0,64}\[))|\](\s{0,64}<\./code\.>)",
-        near=r"<(?=[.]|\Z)|\]",
-        width=75,
-        first="<]",
+        near=r"<(?=[.]|\Z)|\]", width=75, first="<]",
     )
     CLOSED = True
     # arguments = (key "=" value)*
@@ -1898,25 +1881,18 @@ class StreamParser(QuotedPairs):
         (
             "key",
             Scanner(
-                (("suffix", "=", "", "", False),),
-                find="=()",
-                near="=",
-                width=2,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:=())",
-                trails=("",),
+                ("suffix", "=", "", "", False), find="=()", near="=", width=2,
+                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:=())", trails=("",),
             ),
             "",
         ),
     )
     BETWEEN = Scanner(
-        (
-            ("next", ")", "", "", False), ("skip", ",", "", " ", False), ("next", "<./code.>", "", "", True),
-            ("next", "<.code.> [", "", "", False), ("next", "<./.>", "", "\n", False),
-            ("next", "] <./code.>", "", "", False), ("next", "]", "", "", True),
-        ),
+        ("next", ")", "", "", False), ("skip", ",", "", " ", False), ("next", "<./code.>", "", "", True),
+        ("next", "<.code.> [", "", "", False), ("next", "<./.>", "", "\n", False),
+        ("next", "] <./code.>", "", "", False), ("next", "]", "", "", True),
         find=r"\)()|,()|<(?:(\./code\.>)|(\.code\.>\s{0,64}\[)|(\./\.>))|\](?:(\s{0,64}<\./code\.>)|())",
-        near=r"\)|,|<(?=[.]|\Z)|\]",
-        width=75,
+        near=r"\)|,|<(?=[.]|\Z)|\]", width=75,
     )
     PAIR_OPENS = False
     FOLLOW = (
@@ -1929,29 +1905,23 @@ class StreamParser(QuotedPairs):
     )
     # after_call = (")" | ",")* ("<.code.>[" call | content)
     AFTER_CALL = Scanner(
-        (
-            ("closed", ")", "", "", True), ("separator", ",", "", " ", False),
-            ("empty", "<.code.> [ )] <./code.>", "", "", False), ("empty", "<.code.> [ ] <./code.>", "", "", False),
-            ("empty", "<.code.> )] <./code.>", "", "", False), ("empty", "<.code.> ] <./code.>", "", "", False),
-            ("empty", "<.code.> <./code.>", "", "", False), ("header", "<.assistant.>", "", "", False),
-            ("call", "<.code.> [", "", "", True), ("closed", "<./code.>", "", "", True),
-            ("stray", "<./mind.>", "", "", False), ("reasoning", "<.mind.>", "", "", False),
-            ("end", "<./.>", "", "\n", False), ("closed", "] <./code.>", "", "", True), ("closed", "]", "", "", True),
-        ),
+        ("closed", ")", "", "", True), ("separator", ",", "", " ", False),
+        ("empty", "<.code.> [ )] <./code.>", "", "", False), ("empty", "<.code.> [ ] <./code.>", "", "", False),
+        ("empty", "<.code.> )] <./code.>", "", "", False), ("empty", "<.code.> ] <./code.>", "", "", False),
+        ("empty", "<.code.> <./code.>", "", "", False), ("header", "<.assistant.>", "", "", False),
+        ("call", "<.code.> [", "", "", True), ("closed", "<./code.>", "", "", True),
+        ("stray", "<./mind.>", "", "", False), ("reasoning", "<.mind.>", "", "", False),
+        ("end", "<./.>", "", "\n", False), ("closed", "] <./code.>", "", "", True), ("closed", "]", "", "", True),
         find=(
             r"\)()|,()|<(?:(\.code\.>\s{0,64}\[\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}\]\s{0,64}"
             r"<\./code\.>)|(\.code\.>\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\]\s{0,64}<\./code\.>)|(\.code"
             r"\.>\s{0,64}<\./code\.>)|(\.assistant\.>)|(\.code\.>\s{0,64}\[)|(\./code\.>)|(\./mind\.>)|(\.mind\.>)|(\."
             r"/\.>))|\](?:(\s{0,64}<\./code\.>)|())"
-        ),
-        near=r"\)|,|<(?=[.]|\Z)|\]",
-        width=214,
+        ), near=r"\)|,|<(?=[.]|\Z)|\]", width=214,
     )
     AFTER_TURN = Scanner(
-        (("header", "<.assistant.> <.code.> [", "", "", False), ("call", "<.code.> [", "", "", True)),
-        find=r"<(?:(\.assistant\.>\s{0,64}<\.code\.>\s{0,64}\[)|(\.code\.>\s{0,64}\[))",
-        near=r"<(?=[.]|\Z)",
-        width=152,
+        ("header", "<.assistant.> <.code.> [", "", "", False), ("call", "<.code.> [", "", "", True),
+        find=r"<(?:(\.assistant\.>\s{0,64}<\.code\.>\s{0,64}\[)|(\.code\.>\s{0,64}\[))", near=r"<(?=[.]|\Z)", width=152,
     )
 
     def feed(self, chunk: str) -> list[Delta]:

@@ -108,8 +108,7 @@ class Scanner:
 
     def __init__(
         self,
-        markers: Sequence[Marker] = (),
-        *,
+        *markers: Marker,
         find: str = NOTHING,
         near: str = NOTHING,
         width: int = 1,
@@ -810,10 +809,8 @@ class StreamParser(Machine):
     ANCHORS = ("--- answer ---\n",)
     # content = (text | "--- over ---")*
     IN_CONTENT = Scanner(
-        (("header", "--- answer ---", "", "\n", False), ("end", "--- over ---", "\n", "\n", False)),
-        find=r"-(?:(--\s{0,64}answer\s{0,64}---)|(--\s{0,64}over\s{0,64}---))",
-        near=r"-(?=[\-]|\Z)",
-        width=143,
+        ("header", "--- answer ---", "", "\n", False), ("end", "--- over ---", "\n", "\n", False),
+        find=r"-(?:(--\s{0,64}answer\s{0,64}---)|(--\s{0,64}over\s{0,64}---))", near=r"-(?=[\-]|\Z)", width=143,
         leads="\n",
     )
 

@@ -117,8 +117,7 @@ class Scanner:
 
     def __init__(
         self,
-        markers: Sequence[Marker] = (),
-        *,
+        *markers: Marker,
         find: str = NOTHING,
         near: str = NOTHING,
         width: int = 1,
@@ -1785,29 +1784,20 @@ class StreamParser(UsualObjects):
     AT_LINES = True
     # reasoning = text ("</musing>" content | "<fn>\n{" call)
     IN_REASONING = Scanner(
-        (
-            ("reasoning_end", "</musing>", "\n", "\n\n", False), ("line", "<fn> {", "\n", "", False),
-            ("end", "<~/~>", "", "\n", False),
-        ),
-        find=r"<(?:(/musing>)|(fn>\s{0,64}\{)|(~/~>))",
-        near=r"<(?=[/f\~]|\Z)",
-        width=71,
-        leads="\n",
+        ("reasoning_end", "</musing>", "\n", "\n\n", False), ("line", "<fn> {", "\n", "", False),
+        ("end", "<~/~>", "", "\n", False), find=r"<(?:(/musing>)|(fn>\s{0,64}\{)|(~/~>))", near=r"<(?=[/f\~]|\Z)",
+        width=71, leads="\n",
     )
     # content = (text | "<~/~>")* ("<musing>" reasoning | "<fn>\n{" call)?
     IN_CONTENT = Scanner(
-        (
-            ("header", "<~assistant~>", "", "\n", False), ("empty", "<fn> </fn>", "", "", False),
-            ("stray", "</musing>", "\n", "\n\n", False), ("reasoning", "<musing>", "", "\n", False),
-            ("call", "<fn> {", "\n", "", False), ("end", "<~/~>", "", "\n", False),
-        ),
+        ("header", "<~assistant~>", "", "\n", False), ("empty", "<fn> </fn>", "", "", False),
+        ("stray", "</musing>", "\n", "\n\n", False), ("reasoning", "<musing>", "", "\n", False),
+        ("call", "<fn> {", "\n", "", False), ("end", "<~/~>", "", "\n", False),
         find=r"<(?:(~assistant~>)|(fn>\s{0,64}</fn>)|(/musing>)|(musing>)|(fn>\s{0,64}\{)|(~/~>))",
-        near=r"<(?=[/fm\~]|\Z)",
-        width=75,
-        leads="\n",
+        near=r"<(?=[/fm\~]|\Z)", width=75, leads="\n",
     )
     OPENERS = Scanner(
-        (("call", "<fn> {", "\n", "", False),), find=r"<(fn>\s{0,64}\{)", near=r"<(?=[f]|\Z)", width=71, leads="\n"
+        ("call", "<fn> {", "\n", "", False), find=r"<(fn>\s{0,64}\{)", near=r"<(?=[f]|\Z)", width=71, leads="\n"
     )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
@@ -1825,36 +1815,25 @@ class StreamParser(UsualObjects):
     USUAL_KEYS = ("name", "arguments")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        (("mark", "<~assistant~>", "", "", False), ("mark", "<fn> {", "", "", False), ("mark", "</fn>", "", "", False)),
-        find=r"<(?:(~assistant~>)|(fn>\s{0,64}\{)|(/fn>))",
-        near=r"<(?=[/f\~]|\Z)",
-        width=71,
-        first="<",
+        ("mark", "<~assistant~>", "", "", False), ("mark", "<fn> {", "", "", False), ("mark", "</fn>", "", "", False),
+        find=r"<(?:(~assistant~>)|(fn>\s{0,64}\{)|(/fn>))", near=r"<(?=[/f\~]|\Z)", width=71, first="<",
     )
     USUAL_NEXT = (ExpectedText('</fn>\n<fn>\n{"name": "'), ExpectedText('<fn>\n{"name": "'))
     CLOSED = True
     # after_call = ("</fn>")* (("<fn>\n{" | "<fn>\n{") call | content)
     AFTER_CALL = Scanner(
-        (
-            ("call", ", <fn> {", "", "", False), ("call", "; <fn> {", "", "", False),
-            ("header", "<~assistant~>", "", "\n", False), ("empty", "<fn> </fn>", "", "", False),
-            ("stray", "</musing>", "\n", "\n\n", False), ("reasoning", "<musing>", "", "\n", False),
-            ("call", "<fn> {", "", "", True), ("closed", "</fn>", "\n", "", True), ("end", "<~/~>", "", "\n", False),
-        ),
+        ("call", ", <fn> {", "", "", False), ("call", "; <fn> {", "", "", False),
+        ("header", "<~assistant~>", "", "\n", False), ("empty", "<fn> </fn>", "", "", False),
+        ("stray", "</musing>", "\n", "\n\n", False), ("reasoning", "<musing>", "", "\n", False),
+        ("call", "<fn> {", "", "", True), ("closed", "</fn>", "\n", "", True), ("end", "<~/~>", "", "\n", False),
         find=(
             r",(\s{0,64}<fn>\s{0,64}\{)|;(\s{0,64}<fn>\s{0,64}\{)|<(?:(~assistant~>)|(fn>\s{0,64}</fn>)|(/musing>)|(mu"
             r"sing>)|(fn>\s{0,64}\{)|(/fn>)|(~/~>))"
-        ),
-        near=r",|;|<(?=[/fm\~]|\Z)",
-        width=137,
-        leads="\n",
+        ), near=r",|;|<(?=[/fm\~]|\Z)", width=137, leads="\n",
     )
     AFTER_TURN = Scanner(
-        (("header", "<~assistant~> <fn> {", "", "", False), ("call", "<fn> {", "\n", "", True)),
-        find=r"<(?:(~assistant~>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}\{))",
-        near=r"<(?=[f\~]|\Z)",
-        width=149,
-        leads="\n",
+        ("header", "<~assistant~> <fn> {", "", "", False), ("call", "<fn> {", "\n", "", True),
+        find=r"<(?:(~assistant~>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}\{))", near=r"<(?=[f\~]|\Z)", width=149, leads="\n",
     )
 
     def feed(self, chunk: str) -> list[Delta]:
