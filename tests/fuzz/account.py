@@ -33,6 +33,7 @@ from types import ModuleType
 from typing import Any
 
 from tests.fuzz.formats import Format
+from tplc.backends.python.tables import marker_groups
 from tplc.ir.nodes import TemplateIR
 from tplc.lower import lower
 from tplc.lower.states import states
@@ -200,8 +201,9 @@ def _texts(module: ModuleType) -> Iterator[str]:
 def _lexemes(ir: TemplateIR) -> Iterator[str]:
     acceptor = lower(ir)
     for state in states(acceptor):
-        yield from (lexeme.core for lexeme in state.scanner.lexemes)
-    yield from (text.strip() for text in (acceptor.calls.breaks if acceptor.calls is not None else ()))
+        yield from (lexeme.core for lexeme in state.lexemes)
+    for texts in (*marker_groups(acceptor).values(), acceptor.calls.breaks if acceptor.calls is not None else ()):
+        yield from map(str.strip, texts)
 
 
 @cache

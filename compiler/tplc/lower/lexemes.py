@@ -1,6 +1,6 @@
 r"""Markers as parsers search for them: the patterns that find a marker, and its truncated beginning.
 
-    scanner([("call", ["\n<call>\n"]), ("end", ["<stop>"])])
+    lexemes_of([("call", ["\n<call>\n"]), ("end", ["<stop>"])])
     →  find  <(?:(call>)|(stop>))        near  <(?=[cs]|\Z)
 
 This is the only place where a marker becomes a pattern.  A marker's core is the marker without its outer white space;
@@ -59,14 +59,14 @@ class Lexeme:
 
 
 @dataclass(frozen=True, slots=True)
-class Scanner:
+class Lexemes:
     """What counts in one place.  `find` has a group for each lexeme, in their order, longer before shorter.
 
     `near` matches where one may begin, by two characters, or by one at the text's end.  `ambiguous` are lexemes that
     may be part of a longer one.  `leads` holds their leading white space.
     """
 
-    lexemes: tuple[Lexeme, ...]
+    all: tuple[Lexeme, ...]
     find: str
     near: str
     ambiguous: tuple[bool, ...]
@@ -76,7 +76,7 @@ class Scanner:
     @property
     def first(self) -> str:
         """The characters that markers begin with."""
-        return "".join(sorted({lexeme.core[0] for lexeme in self.lexemes}))
+        return "".join(sorted({lexeme.core[0] for lexeme in self.all}))
 
     @property
     def is_wordless(self) -> bool:
@@ -84,8 +84,8 @@ class Scanner:
         return not any(map(WORD_CHAR.match, self.first))
 
 
-def scanner(kinds: Iterable[tuple[str, Iterable[str]]]) -> Scanner:
-    """The scanner for markers of several kinds; a core that comes again is of the first kind that has it."""
+def lexemes_of(kinds: Iterable[tuple[str, Iterable[str]]]) -> Lexemes:
+    """The lexemes of markers of several kinds; a core that comes again is of the first kind that has it."""
     found: dict[str, Lexeme] = {}
     for kind, texts in kinds:
         for text in texts:
@@ -98,8 +98,8 @@ def scanner(kinds: Iterable[tuple[str, Iterable[str]]]) -> Scanner:
     lexemes = tuple(lexeme for first in firsts for lexeme in longest_first if lexeme.core[0] == first)
     widths = (len(lexeme.core) + MAX_INNER_SPACE * (len(pieces(lexeme.core)) - 1) for lexeme in lexemes)
     squeezed = [lexeme.squeezed for lexeme in lexemes]
-    return Scanner(
-        lexemes=lexemes,
+    return Lexemes(
+        all=lexemes,
         find=_factored([(lexeme.core[0], f"({lexeme.find})") for lexeme in lexemes]),
         near=_near(lexemes),
         ambiguous=tuple(
@@ -169,14 +169,14 @@ def is_word_char(char: str) -> bool:
     return char.isalnum() or char == "_"
 
 
-def plain_word(found: Scanner) -> tuple[str, tuple[str | None, ...]]:
+def plain_word(found: Lexemes) -> tuple[str, tuple[str | None, ...]]:
     """The pattern of a slot's plain word up to the text's end, or to a marker that is not ambiguous.
 
     For each of those markers the white space after it follows; None if the marker is not part of the slot.
     """
     clear = [
         lexeme
-        for lexeme, ambiguous in zip(found.lexemes, found.ambiguous, strict=True)
+        for lexeme, ambiguous in zip(found.all, found.ambiguous, strict=True)
         if not (ambiguous or lexeme.kind == "bare")
     ]
     if not found.is_wordless:

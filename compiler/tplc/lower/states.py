@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Literal
 
 from tplc.lower.acceptor import Acceptor, CallForm, Marker, Where
-from tplc.lower.lexemes import Scanner, scanner
+from tplc.lower.lexemes import Lexemes, lexemes_of
 
 StateName = Literal[
     "start",  # closers of reasoning that nothing opened come first
@@ -29,16 +29,16 @@ Kinds = tuple[tuple[str, tuple[str, ...]], ...]
 
 
 @dataclass(frozen=True)
-class State:
+class TurnState:
     name: StateName
     kinds: Kinds
 
     @cached_property
-    def scanner(self) -> Scanner:
-        return scanner(self.kinds)
+    def lexemes(self) -> Lexemes:
+        return lexemes_of(self.kinds)
 
 
-def states(acceptor: Acceptor) -> tuple[State, ...]:
+def states(acceptor: Acceptor) -> tuple[TurnState, ...]:
     """The states that the format has, in the order in which an output comes through them."""
     opens, content = _opening(acceptor), _in_content(acceptor)
     first, anywhere = _starts(acceptor, "before content"), _starts(acceptor, "anywhere")
@@ -59,7 +59,7 @@ def states(acceptor: Acceptor) -> tuple[State, ...]:
         found.append(("after_call", (*_after_call(calls), *opens, *(pair for pair in content if pair[0] not in CALLS))))
         if calls.openers and calls.where == "anywhere":
             found.append(("over", (("call", calls.openers), ("header", acceptor.further))))
-    return tuple(State(name, tuple(kind for kind in kinds if kind[1])) for name, kinds in found)
+    return tuple(TurnState(name, tuple(kind for kind in kinds if kind[1])) for name, kinds in found)
 
 
 CALLS = ("call", "line")

@@ -3,7 +3,7 @@
 Acceptor(reasoning_starts=("<reason>",), …)
 →
     # content = (text | REASONING_START reasoning | …)*
-    IN_CONTENT = Scanner((("reasoning", "", "\\n", False), …), find=r"<(?:(reason>)|…)", …)
+    IN_CONTENT = Scanner(("reasoning", "<reason>", "", "", False), …, find=r"<(?:(reason>)|…)", …)
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from tplc.ir.spellings import JSON_SIGNS, Spelling
 from tplc.lower import Acceptor, CallForm, Following, Marker, PairForm, SlotEnd
 from tplc.lower.bounds import KEY
 from tplc.lower.following import after_quoted, pattern_of, start_of
-from tplc.lower.lexemes import NOTHING, Lexeme, Scanner, plain_word, scanner
+from tplc.lower.lexemes import NOTHING, Lexeme, Lexemes, lexemes_of, plain_word
 from tplc.lower.states import (
-    State,
     StateName,
+    TurnState,
     calls_end_reasoning,
     closes_and_opens,
     is_unopened,
@@ -95,9 +95,9 @@ def tables(facts: Acceptor) -> list[str]:
     if calls.pairs is not None:
         lines += _of_pairs(calls.pairs, calls.breaks)
     lines += [_rule("after_call", _after_call_rule(calls))]
-    lines += _scanner("AFTER_CALL", of_state["after_call"].scanner)
+    lines += _scanner("AFTER_CALL", of_state["after_call"].lexemes)
     if "over" in of_state:
-        lines += _scanner("AFTER_TURN", of_state["over"].scanner)
+        lines += _scanner("AFTER_TURN", of_state["over"].lexemes)
     return lines
 
 
@@ -137,24 +137,24 @@ def _of_the_turn(facts: Acceptor) -> list[str]:
     )
 
 
-def _of_text(facts: Acceptor, of_state: Mapping[StateName, State]) -> list[str]:
+def _of_text(facts: Acceptor, of_state: Mapping[StateName, TurnState]) -> list[str]:
     lines = []
     if "start" in of_state:
-        lines += [_rule("turn", "REASONING_END* content"), *_scanner("AT_START", of_state["start"].scanner)]
+        lines += [_rule("turn", "REASONING_END* content"), *_scanner("AT_START", of_state["start"].lexemes)]
     if "pending" in of_state:
         lines.append(_rule("turn", "text REASONING_END content | content"))
-        lines += _scanner("IN_REASONING", of_state["pending"].scanner)
+        lines += _scanner("IN_REASONING", of_state["pending"].lexemes)
     elif "reasoning" in of_state:
         by_call = calls_end_reasoning(facts)
         rule = "text (REASONING_END content | CALL_START call)" if by_call else "text REASONING_END content"
-        lines += [_rule("reasoning", rule), *_scanner("IN_REASONING", of_state["reasoning"].scanner)]
-    lines += [_rule("content", _content_rule(facts)), *_scanner("IN_CONTENT", of_state["content"].scanner)]
+        lines += [_rule("reasoning", rule), *_scanner("IN_REASONING", of_state["reasoning"].lexemes)]
+    lines += [_rule("content", _content_rule(facts)), *_scanner("IN_CONTENT", of_state["content"].lexemes)]
     if "before_content" in of_state:
         starts = (("reasoning", facts.reasoning_starts), ("content", facts.content_starts))
         first = [kind for kind, markers in starts if texts_at(markers, "before content")]
         lines.append(f"    # What opens {' or '.join(first)} is text once content has begun.")
         lines.append(f"    FIRST = {texts(first)}")
-        lines += _scanner("BEFORE_CONTENT", of_state["before_content"].scanner)
+        lines += _scanner("BEFORE_CONTENT", of_state["before_content"].lexemes)
     return lines
 
 
@@ -181,7 +181,7 @@ def _of_calls(calls: CallForm) -> list[str]:
     if calls.where == "line start":
         lines.append("    DISTINCT = False")
     elif calls.openers:
-        lines += _scanner("OPENERS", scanner([("call", calls.openers)]))
+        lines += _scanner("OPENERS", lexemes_of([("call", calls.openers)]))
     if calls.fields:
         lines += _of_objects(calls)
     elif calls.header:
@@ -300,13 +300,13 @@ def _of_pairs(pairs: PairForm, breaks: Sequence[str]) -> list[str]:
     kinds: dict[str, list[str]] = {}
     for kind, items in pairs.between:
         kinds.setdefault(kind, []).extend(items)
-    lines += _scanner("BETWEEN", scanner(kinds.items()))
+    lines += _scanner("BETWEEN", lexemes_of(kinds.items()))
     if pairs.opens and not pairs.separator.strip():
         lines.append(f"    USUAL_PAIR = (ExpectedText({literal(pairs.opens[0].lstrip())}),)")
     lines += ["    PAIR_OPENS = False"] * (not pairs.opens) + ["    RESUMES = True"] * pairs.resumes
     if pairs.resumes:
         other = [text for kind, items in kinds.items() if kind != "skip" for text in items]
-        lines += _scanner("RESUMING", scanner([("other", other)]))
+        lines += _scanner("RESUMING", lexemes_of([("other", other)]))
     lines += ["    ARGUMENTS_OPEN = True"] * pairs.opens_at_once
     lines += _replaced("KEY_SIGNS", pairs.replaced) if pairs.replaced else []
     if pairs.quoted:
@@ -321,7 +321,7 @@ def _of_pairs(pairs: PairForm, breaks: Sequence[str]) -> list[str]:
     if pairs.items is None:
         return lines
     elements = [("item", pairs.items[:1]), ("pair", pairs.opens), ("broken", (pairs.value_close or ())[:1])]
-    return [*lines, *_scanner("ELEMENT", scanner(elements)), f"    AFTER_ITEM = {literal(pairs.items[1])}"]
+    return [*lines, *_scanner("ELEMENT", lexemes_of(elements)), f"    AFTER_ITEM = {literal(pairs.items[1])}"]
 
 
 def _of_raw_values(pairs: PairForm) -> list[str]:
@@ -331,10 +331,10 @@ def _of_raw_values(pairs: PairForm) -> list[str]:
     if pairs.guessed:
         lines = assignment("AFTER_VALUE", called("Guess", map(literal, _guess(pairs.following))), INDENT)
     else:
-        lines = _scanner("AFTER_VALUE", scanner([("end", pairs.value_ends)]))
+        lines = _scanner("AFTER_VALUE", lexemes_of([("end", pairs.value_ends)]))
     if pairs.next_pair is not None:
         before, after = pairs.next_pair
-        ends = [scanner([("end", pairs.value_ends), ("next", [before])]), scanner([("end", [after])])]
+        ends = [lexemes_of([("end", pairs.value_ends), ("next", [before])]), lexemes_of([("end", [after])])]
         lines += assignment("NEXT_PAIR", called("", map(scanner_call, ends)), INDENT)
     lines += [f"    LITERALS = {literal(pairs.literals)}"] if pairs.literals else []
     if pairs.bare is not None:
@@ -355,13 +355,13 @@ def _follow(following: Following) -> tuple[str, str]:
 # Scanners and slots
 
 
-def _scanner(name: str, found: Scanner) -> list[str]:
+def _scanner(name: str, found: Lexemes) -> list[str]:
     return assignment(name, scanner_call(found), INDENT)
 
 
-def scanner_call(found: Scanner, *, slot: bool = False) -> Bracketed:
+def scanner_call(found: Lexemes, *, slot: bool = False) -> Bracketed:
     """`slot`: a plain word may come before the markers."""
-    lexemes = zip(found.lexemes, found.ambiguous, strict=True)
+    lexemes = zip(found.all, found.ambiguous, strict=True)
     items: list[Expression] = [
         *(_of_marker(*found) for found in lexemes),
         raw(found.find, "find"),
@@ -382,16 +382,16 @@ def _of_marker(lexeme: Lexeme, ambiguous: bool) -> str:
 
 
 def _breaks(calls: CallForm) -> list[str]:
-    found = scanner([("mark", calls.breaks)])
+    found = lexemes_of([("mark", calls.breaks)])
     more = [f"first={literal(found.first)}", *["wordless=False"] * (not found.is_wordless)]
     return assignment("BREAKS", Bracketed("Scanner", (*scanner_call(found).items, *more), packed=True), INDENT)
 
 
 def _slots(name: str, slots: Sequence[SlotEnd], breaks: Sequence[str]) -> list[str]:
     # A plain word may hold a marker that begins with a character of words.
-    plain = scanner([("mark", breaks)]).is_wordless
+    plain = lexemes_of([("mark", breaks)]).is_wordless
     items = []
     for slot in slots:
-        found = scanner([("suffix", slot.suffixes), ("next", slot.nexts), ("bare", slot.bare)])
+        found = lexemes_of([("suffix", slot.suffixes), ("next", slot.nexts), ("bare", slot.bare)])
         items.append(called("", [literal(slot.kind), scanner_call(found, slot=plain), literal(slot.stops)]))
     return assignment(name, called("", items), INDENT)
