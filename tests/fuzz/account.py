@@ -201,7 +201,7 @@ def _texts(module: ModuleType) -> Iterator[str]:
 def _lexemes(ir: TemplateIR) -> Iterator[str]:
     acceptor = lower(ir)
     for state in states(acceptor):
-        yield from (lexeme.core for lexeme in state.lexemes)
+        yield from (lexeme.core for lexeme in state.lexemes.all)
     for texts in (*marker_groups(acceptor).values(), acceptor.calls.breaks if acceptor.calls is not None else ()):
         yield from map(str.strip, texts)
 
