@@ -24,6 +24,10 @@ else:
         run_command,
     )
 
+TYPE_CHECKING = False  # as in typing, whose import would cost more than all the rest
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 __all__ = ("Delta", "Message", "StreamParser", "parse", "parse_many")
 TEMPLATE_SHA256 = "c52c69fcab3e29d9ceff291c207a6d94a60a5e5936215f4b5593616f08a60229"
 TPLC_VERSION = "0.2.0"
@@ -108,8 +112,8 @@ class StreamParser(Objects):
         find=r"\\(?:(assistant\\\s{0,64}\\begin\{)|(begin\{))", near=r"\\(?=[ab]|\Z)", width=84, leads="\n",
     )
 
-    def feed(self, chunk: str) -> list[Delta]:
-        """What is new with this chunk."""
+    def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
+        """What is new with this chunk; `special`: see `parse`."""
         # Most chunks are passed on as they came: no character of them could begin or end anything.
         if self._plain_value:
             if '"' not in chunk and "\\" not in chunk and chunk.isprintable() and chunk != "":

@@ -24,6 +24,10 @@ else:
         run_command,
     )
 
+TYPE_CHECKING = False  # as in typing, whose import would cost more than all the rest
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 __all__ = ("Delta", "Message", "StreamParser", "parse", "parse_many")
 TEMPLATE_SHA256 = "9abe4477af5567c2efa8863404bb4a8ae49dff9bb4726bbdedd5efbd95c7e840"
 TPLC_VERSION = "0.2.0"
@@ -101,8 +105,8 @@ class StreamParser(Objects):
         near=r"\[(?=[ar]|\Z)", width=225,
     )
 
-    def feed(self, chunk: str) -> list[Delta]:
-        """What is new with this chunk."""
+    def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
+        """What is new with this chunk; `special`: see `parse`."""
         # Most chunks are passed on as they came: no character of them could begin or end anything.
         if self._plain_value:
             if "'" not in chunk and '"' not in chunk and "\\" not in chunk and chunk.isprintable() and chunk != "":
