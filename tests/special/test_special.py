@@ -16,6 +16,7 @@ NAMES = ["plain-chat", "tagged-json", "channels", "parameter-tags", "nested-elem
 EVERY = pytest.mark.parametrize("name", NAMES)
 CALL = '<fn>\n{"name": "look", "arguments": {"at": "<fn>"}}\n</fn>'
 FN = parser_for(with_tokens(ir_of("tagged-json")))
+from tplc.lower import lower
 
 
 def said(text: str, special: Ranges | None, **options: object) -> Answer:
@@ -135,7 +136,9 @@ def test_an_opener_without_its_token() -> None:
     """It is tolerated, but not in text that spells the token: such text talks of the format."""
     ir = with_tokens(ir_of("parameter-tags"))
     parser = parser_for(ir)
-    opener = next(text for text in parser.CALL_START if not any(token in text for token in parser.TOKENS))
+    calls = lower(ir).calls
+    assert calls is not None
+    opener = next(text for text in calls.openers if not any(token in text for token in parser.TOKENS))
     call = dict(turns(ir))["one call"]
     bare = call[call.index(opener) :]
     assert len(read(parser, bare, tokens_in(bare, tuple(parser.TOKENS))).message["tool_calls"]) == 1
