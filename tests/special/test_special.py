@@ -10,13 +10,13 @@ from tests.backends.parsers import parser_for
 from tests.servers.answers import ir_of
 from tests.special.fed import EOS, Answer, Ranges, cuts, mixed, read, tokens_in, turns, with_tokens
 from tests.special.sweep import of_prose
+from tplc.lower import lower
 
 # One for each class that parsers stand on.
 NAMES = ["plain-chat", "tagged-json", "channels", "parameter-tags", "nested-elements", "cdata-values", "sectioned-ids"]
 EVERY = pytest.mark.parametrize("name", NAMES)
 CALL = '<fn>\n{"name": "look", "arguments": {"at": "<fn>"}}\n</fn>'
 FN = parser_for(with_tokens(ir_of("tagged-json")))
-from tplc.lower import lower
 
 
 def said(text: str, special: Ranges | None, **options: object) -> Answer:
