@@ -13,7 +13,7 @@ from tplc.ir.nodes import Layout, ObjectArguments, Slot, TemplateIR, Text, Tools
 from tplc.lower.acceptor import CallForm, CallStep, PairForm
 from tplc.lower.bounds import INDENT, KEY, SOME_SPACE, SPACE
 from tplc.lower.layouts import merged, text_at
-from tplc_runtime.markers import SEAM
+from tplc.lower.lexemes import core_pattern
 from tplc_runtime.pattern import LONGEST_KEY, MOST_SPACE
 
 LINE_END, END = r"\n", r"\Z"
@@ -50,13 +50,8 @@ def pattern_of(text: str) -> str:
     core = text.strip()
     if not core:
         return SOME_SPACE
-    pieces = [piece for word in core.split() for piece in re.split(SEAM, word)]
-    pattern, before = re.escape(pieces[0]), pieces[0][-1]
-    for piece in pieces[1:]:
-        pattern += (SOME_SPACE if before.isalnum() and piece[0].isalnum() else SPACE) + re.escape(piece)
-        before = piece[-1]
     trail = "" if text[-1] == core[-1] else SOME_SPACE if core[-1].isalnum() else SPACE
-    return SPACE * text[0].isspace() + pattern + trail
+    return SPACE * text[0].isspace() + core_pattern(core) + trail
 
 
 def _step(layout: Layout, index: int, pairs: PairForm | None, tools: Tools) -> CallStep:

@@ -12,11 +12,12 @@ from collections.abc import Iterator, Sequence
 
 from tplc.backends.peg.facts import Facts
 from tplc.backends.peg.known_tools import KnownTools
-from tplc.backends.peg.patterns import either, exact, leaf, marker_core
+from tplc.backends.peg.patterns import either, leaf, marker_core
 from tplc.backends.peg.rules import Rule, rule, sequence
 from tplc.backends.peg.values import value_rules
 from tplc.ir.nodes import Dialect
 from tplc.lower.acceptor import CallStep
+from tplc.lower.lexemes import exact
 from tplc.lower.whole_call import NAME
 
 SPACE = r"\s*+"
