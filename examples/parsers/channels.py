@@ -44,7 +44,7 @@ TEMPLATE_SHA256 = "375eeff8919c7f1c6cc768aa9942aafecc14a5cf95e1a5ade4e30686b3fc5
 TPLC_VERSION = "0.2.0"
 IR_VERSION = 2
 VERIFIED = True
-STOP = ("{done}",)
+STOP = ("{done}", "{start}user{body}")
 PRESERVED_TOKENS = ("{body}", "{channel}", "{done}", "{invoke}", "{start}", "{stop}", "{to}")
 GENERATION_PROMPTS = ("{start}assistant",)
 require_runtime(TPLC_VERSION, __name__)
@@ -68,11 +68,11 @@ class StreamParser(Objects):
     # reasoning = text ("{stop}" content | "{to}fn." call)
     IN_REASONING = Scanner(
         ("line", "{channel}reply{to}fn.", "", "", False), ("line", "{channel}notes{to}fn.", "", "", False),
-        ("line", "{channel}work{to}fn.", "", "", False), ("line", "{to}fn.", "", "", True),
-        ("reasoning_end", "{stop}", "", "", False), ("end", "{done}", "", "", False),
+        ("line", "{channel}work{to}fn.", "", "", False), ("end", "{start}user{body}", "", "", False),
+        ("line", "{to}fn.", "", "", True), ("reasoning_end", "{stop}", "", "", False), ("end", "{done}", "", "", False),
         find=(
-            r"\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(to\}fn\.)|(stop\})"
-            r"|(done\}))"
+            r"\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(start\}user\{body"
+            r"\})|(to\}fn\.)|(stop\})|(done\}))"
         ), near=r"\{(?=[cdst]|\Z)", width=22,
     )
     # content = (text | "{channel}reply{body}" | "{done}")* ("{channel}notes{body}" reasoning | "{to}fn." call)?
@@ -80,13 +80,13 @@ class StreamParser(Objects):
         ("call", "{channel}reply{to}fn.", "", "", False), ("call", "{channel}notes{to}fn.", "", "", False),
         ("reasoning", "{channel}notes{body}", "", "", False), ("content", "{channel}reply{body}", "", "", False),
         ("call", "{channel}work{to}fn.", "", "", False), ("content", "{channel}work{body}", "", "", False),
-        ("header", "{start}assistant", "", "", False), ("empty", "{to}fn. {invoke}", "", "", False),
-        ("empty", "{to} {invoke}", "", "", False), ("call", "{to}fn.", "", "", True), ("end", "{done}", "", "", False),
-        ("stray", "{stop}", "", "", False),
+        ("end", "{start}user{body}", "", "", False), ("header", "{start}assistant", "", "", False),
+        ("empty", "{to}fn. {invoke}", "", "", False), ("empty", "{to} {invoke}", "", "", False),
+        ("call", "{to}fn.", "", "", True), ("end", "{done}", "", "", False), ("stray", "{stop}", "", "", False),
         find=(
             r"\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}notes\{body\})|(channel\}reply\{bod"
-            r"y\})|(channel\}work\{to\}fn\.)|(channel\}work\{body\})|(start\}assistant)|(to\}fn\.\s{0,64}\{invoke\})|("
-            r"to\}\s{0,64}\{invoke\})|(to\}fn\.)|(done\})|(stop\}))"
+            r"y\})|(channel\}work\{to\}fn\.)|(channel\}work\{body\})|(start\}user\{body\})|(start\}assistant)|(to\}fn"
+            r"\.\s{0,64}\{invoke\})|(to\}\s{0,64}\{invoke\})|(to\}fn\.)|(done\})|(stop\}))"
         ), near=r"\{(?=[cdst]|\Z)", width=81,
     )
     OPENERS = Scanner(
@@ -116,11 +116,12 @@ class StreamParser(Objects):
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "{channel}reply{to}fn.", "", "", False), ("mark", "{channel}notes{to}fn.", "", "", False),
-        ("mark", "{channel}work{to}fn.", "", "", False), ("mark", "{start}assistant", "", "", False),
-        ("mark", "{invoke}", "", "", False), ("mark", "{to}fn.", "", "", True), ("mark", "{done}", "", "", False),
+        ("mark", "{channel}work{to}fn.", "", "", False), ("mark", "{start}user{body}", "", "", False),
+        ("mark", "{start}assistant", "", "", False), ("mark", "{invoke}", "", "", False),
+        ("mark", "{to}fn.", "", "", True), ("mark", "{done}", "", "", False),
         find=(
-            r"\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(start\}assistant)|"
-            r"(invoke\})|(to\}fn\.)|(done\}))"
+            r"\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(start\}user\{body"
+            r"\})|(start\}assistant)|(invoke\})|(to\}fn\.)|(done\}))"
         ), near=r"\{(?=[cdist]|\Z)", width=22, first="{",
     )
     USUAL_NEXT = (ExpectedText("{invoke}{start}assistant{to}fn."), ExpectedText("{start}assistant{to}fn."))
@@ -134,16 +135,17 @@ class StreamParser(Objects):
         ("call", "{channel}reply{to}fn.", "", "", True), ("call", "{channel}notes{to}fn.", "", "", True),
         ("call", "{channel}work{to}fn.", "", "", True), ("reasoning", "{channel}notes{body}", "", "", False),
         ("content", "{channel}reply{body}", "", "", False), ("content", "{channel}work{body}", "", "", False),
-        ("separator", "{start}assistant", "", "", False), ("empty", "{to}fn. {invoke}", "", "", False),
-        ("empty", "{to} {invoke}", "", "", False), ("closed", "{invoke}", "", "", True),
-        ("call", "{to}fn.", "", "", True), ("end", "{done}", "", "", False), ("stray", "{stop}", "", "", False),
+        ("end", "{start}user{body}", "", "", False), ("separator", "{start}assistant", "", "", False),
+        ("empty", "{to}fn. {invoke}", "", "", False), ("empty", "{to} {invoke}", "", "", False),
+        ("closed", "{invoke}", "", "", True), ("call", "{to}fn.", "", "", True), ("end", "{done}", "", "", False),
+        ("stray", "{stop}", "", "", False),
         find=(
             r",(?:(\s{0,64}\{channel\}reply\{to\}fn\.)|(\s{0,64}\{channel\}notes\{to\}fn\.)|(\s{0,64}\{channel\}work\{"
             r"to\}fn\.)|(\s{0,64}\{to\}fn\.))|;(?:(\s{0,64}\{channel\}reply\{to\}fn\.)|(\s{0,64}\{channel\}notes\{to\}"
             r"fn\.)|(\s{0,64}\{channel\}work\{to\}fn\.)|(\s{0,64}\{to\}fn\.))|\{(?:(channel\}reply\{to\}fn\.)|(channel"
             r"\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(channel\}notes\{body\})|(channel\}reply\{body\})|(channel"
-            r"\}work\{body\})|(start\}assistant)|(to\}fn\.\s{0,64}\{invoke\})|(to\}\s{0,64}\{invoke\})|(invoke\})|(to"
-            r"\}fn\.)|(done\})|(stop\}))"
+            r"\}work\{body\})|(start\}user\{body\})|(start\}assistant)|(to\}fn\.\s{0,64}\{invoke\})|(to\}\s{0,64}\{inv"
+            r"oke\})|(invoke\})|(to\}fn\.)|(done\})|(stop\}))"
         ), near=r",|;|\{(?=[cdist]|\Z)", width=88,
     )
     AFTER_TURN = Scanner(
