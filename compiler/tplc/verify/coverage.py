@@ -17,7 +17,7 @@ from tplc.verify.battery import Case
 
 
 @dataclass(frozen=True, slots=True)
-class TurnKind:
+class CoveredKind:
     """What the turns of some messages have in common: their parts, where they stand, and the context of the template
     they are rendered in."""
 
@@ -28,10 +28,10 @@ class TurnKind:
         return self.parts + self.context
 
 
-def kind_of(case: Case, context: str = "") -> TurnKind:
+def kind_of(case: Case, context: str = "") -> CoveredKind:
     after = ", after a tool's result" if case.after_result else ""
     bare = " without arguments" if len(case.calls) == 1 and not case.calls[0].arguments else ""
-    return TurnKind(f"{case.shape}{bare}{after}", context)
+    return CoveredKind(f"{case.shape}{bare}{after}", context)
 
 
 @dataclass(slots=True)
@@ -39,8 +39,8 @@ class Coverage:
     """`lost` has the first message of a kind that did not come back, by what it was read as: None for a message with
     other texts than its own, where markers or calls became text."""
 
-    came_back: set[TurnKind] = field(default_factory=set)
-    lost: dict[TurnKind, dict[TurnKind | None, str]] = field(default_factory=dict)
+    came_back: set[CoveredKind] = field(default_factory=set)
+    lost: dict[CoveredKind, dict[CoveredKind | None, str]] = field(default_factory=dict)
 
     def note_lost(self, case: Case, other: Case, context: str, failure: str) -> None:
         moved = sorted((case.reasoning, case.content)) == sorted((other.reasoning, other.content))
