@@ -21,13 +21,15 @@ class TokensOfFormat:
     """`markers` are the tokens that stand in markers; `ends` are those that end an answer and stand in none.
 
     `shared` are the beginnings of tokens with which other parts of markers begin as well: as the end of an output,
-    such text may be a truncated marker though no token was truncated.  `opens` are the tokens in what opens calls.
+    such text may be a truncated marker though no token was truncated.  `opens` are the tokens in what opens calls, and
+    `bare_openers` what opens them without a token, if others have one.
     """
 
     markers: tuple[Token, ...] = ()
     ends: tuple[Token, ...] = ()
     shared: tuple[str, ...] = ()
     opens: tuple[str, ...] = ()
+    bare_openers: tuple[str, ...] = ()
 
     @property
     def all(self) -> tuple[Token, ...]:
@@ -46,7 +48,8 @@ def special_tokens(ir: TemplateIR, acceptor: Acceptor) -> TokensOfFormat:
     calls = acceptor.calls
     openers = (*calls.openers, *calls.starts) if calls is not None else ()
     opens = tuple(text for text in known if any(text in opener for opener in openers))
-    return TokensOfFormat(markers, ends, tuple(sorted({*_shared(texts, known)})), opens)
+    bare = {opener.strip() for opener in openers if not any(text in opener for text in opens)} if opens else set()
+    return TokensOfFormat(markers, ends, tuple(sorted({*_shared(texts, known)})), opens, tuple(sorted(bare - {""})))
 
 
 def _shared(texts: Sequence[str], tokens: Sequence[str]) -> Iterator[str]:
