@@ -28,10 +28,10 @@ BYTE_PIECES = {f"<0x{number:02X}>": bytes([number]) for number in range(256)}
 class Detokenizer:
     """Decodes the ids of one answer.
 
-    `tokenizer`: one of `tokenizers`, a fast one of `transformers`, an encoding of `tiktoken`, a `SentencePieceProcessor`,
-    or one with `id_to_byte_piece`.  `tokens`: texts of added tokens that count as special although the tokenizer does
-    not call them so; usually the parser's TOKENS.  `prompt`: the last ids before the answer, by which some tokenizers
-    know whether it begins with a space.
+    `tokenizer`: one of `tokenizers`, a fast one of `transformers`, an encoding of `tiktoken`, a processor of
+    SentencePiece, or one with `id_to_byte_piece`.  `tokens`: texts of added tokens that count as special although the
+    tokenizer does not call them so; usually the parser's TOKENS.  `prompt`: the last ids before the answer, by which
+    some tokenizers know whether it begins with a space.
 
     Raises TypeError for any other tokenizer.
     """

@@ -14,6 +14,7 @@ from tplc.ir.markers import common_prefix
 from tplc.ir.nodes import TemplateIR, Token
 from tplc.ir.tokens import texts_in, tokens_in
 from tplc.lower.acceptor import Acceptor
+from tplc.lower.lexemes import Lexemes, lexemes_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,25 @@ class TokensOfFormat:
     def all(self) -> tuple[Token, ...]:
         """All tokens, by their text."""
         return tuple(sorted((*self.markers, *self.ends), key=lambda token: token.text))
+
+    @property
+    def groups(self) -> tuple[Lexemes, ...]:
+        """What finds the tokens.  Of tokens that begin alike a search finds the longest alone, so the shorter ones are
+        searched for apart."""
+        tokens, ends = [token.text for token in self.markers], [token.text for token in self.ends]
+        apart = [one for one in tokens if any(other != one and other.startswith(one) for other in (*tokens, *ends))]
+        together = lexemes_of([("token", [one for one in tokens if one not in apart]), ("end", ends)])
+        return together, *(lexemes_of([("token", [one])]) for one in apart)
+
+    @property
+    def lexemes_of_ends(self) -> Lexemes:
+        """What finds the tokens that end an answer."""
+        return lexemes_of([("end", [token.text for token in self.ends])])
+
+    @property
+    def first(self) -> str:
+        """A pattern of what a token begins with, or what a guard is."""
+        return "[" + "".join(sorted({re.escape(char) for group in self.groups for char in group.first})) + "\\udfff]"
 
 
 def special_tokens(ir: TemplateIR, acceptor: Acceptor) -> TokensOfFormat:

@@ -102,7 +102,7 @@ def _of_tokens(ir: TemplateIR, acceptor: Acceptor) -> tuple[ModuleText | str, ..
     """What follows the ids that the server gives with its text."""
     if special_tokens(ir, acceptor).all:
         return piece("tokens", "tplc_runtime"), piece("token_text")
-    return "TOKENS: dict[str, int | None] = {}", piece("plain_text")
+    return "TOKENS: dict[str, int | None] = {}", piece("plain_text"), "TokenText = PlainText"
 
 
 def _after_reasoning(acceptor: Acceptor) -> str:

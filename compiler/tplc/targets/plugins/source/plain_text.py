@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 
-class TokenText:
+class PlainText:
     def __init__(self, tokenizer: Any) -> None:
         """Nothing of the tokenizer is asked."""
 
