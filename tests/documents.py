@@ -12,6 +12,7 @@
     <!-- file: chat.jinja -->     saves the next block under that name
     <!-- not run: why -->         leaves the next block alone
     <!-- needs: package -->       the document runs where this package is installed
+    <!-- uses: hut.jinja -->      the folder holds this file of docs/
 
 A line of `...` in what is printed stands for any lines.
 """

@@ -70,7 +70,7 @@ class RowParser:
         self._decode = None
 
     def __call__(self, table: pa.Table) -> pa.Table:
-        """The table with the message's columns behind its own; as many rows, in the same order."""
+        """The table with the message's columns after its own; as many rows, in the same order."""
         import pyarrow as pa
 
         self.columns.check(table.schema, ids=self.tokenizer is not None)

@@ -139,7 +139,7 @@ def _is_stream(path: str) -> bool:
 
 
 def _mode(path: str) -> int:
-    """The mode of the file that is there, or what a new file gets."""
+    """The mode of the file that exists, or what a new file gets."""
     if os.path.exists(path):
         return os.stat(path).st_mode & 0o777
     mask = os.umask(0)
