@@ -147,7 +147,9 @@ class RowParser:
         if key not in _MODULES:
             module = read_parser(text, name or "parser.py", runtime=self.runtime)
             if not hasattr(module, "parse_many"):
-                raise NotAParser(f"{name or 'the parser'}: an older tplc made it, without parse_many: generate it anew")
+                raise NotAParser(
+                    f"{name or 'the parser'}: made by an older tplc, without parse_many: generate it again"
+                )
             _MODULES[key] = module
         return _MODULES[key]
 

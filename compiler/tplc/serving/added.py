@@ -24,7 +24,7 @@ MARK = "zqendofanswer0x"
 def added(past: str, render: str) -> str:
     if not render.startswith(past):
         raise RequestError(
-            "messages", "the template writes the past anew when a message comes: there is no difference to add"
+            "messages", "the template rewrites earlier turns if a message follows, so there is no difference to add"
         )
     return render[len(past) :]
 
