@@ -119,8 +119,8 @@ PAGES_OF_FIGURES = {"coverage.md", "hostile.md", "ir.md", "performance.md", "ref
 @pytest.mark.parametrize("path", sorted((ROOT / "docs").glob("*.md")), ids=lambda path: path.name)
 def test_every_page_says_who_it_is_for(path: Path) -> None:
     if path.name not in PAGES_OF_FIGURES:
-        text = path.read_text(encoding="utf-8").partition("\n# ")[2] or path.read_text(encoding="utf-8")[2:]
-        assert re.match(r"[^\n]+\n\nFor (?:people|everyone|developers|maintainers|programs|projects)\b", text)
+        below = re.split(r"^# .+\n\n", path.read_text(encoding="utf-8"), maxsplit=1, flags=re.MULTILINE)[1]
+        assert re.match(r"For (?:people|everyone|developers|maintainers|programs|projects)\b", below)
 
 
 def test_hooks_and_action_run_what_there_is() -> None:
