@@ -55,44 +55,42 @@ class StreamParser(Objects):
     REASONS = True
     # reasoning = text ("</sketch>" content | "@@" call)
     IN_REASONING = Scanner(
-        ("reasoning_end", "</sketch>", "", "", False), ("end", ">.<", "", "\n", False), ("line", "@@", "\n", "", False),
+        ("reasoning_end", "</sketch>", "", "", 0), ("end", ">.<", "", "\n", 0), ("line", "@@", "\n", "", 0),
         find=r"<(/sketch>)|>(\.<)|@(@)", near=r"<(?=[/]|\Z)|>(?=[.]|\Z)|@(?=[@]|\Z)", width=10, leads="\n",
     )
     # content = (text | ">.<")* ("<sketch>" reasoning | "@@" call)?
     IN_CONTENT = Scanner(
-        ("stray", "</sketch>", "", "", False), ("reasoning", "<sketch>", "", "\n", False),
-        ("header", ">assistant<", "", "\n", False), ("end", ">.<", "", "\n", False), ("call", "@@", "\n", "", False),
+        ("stray", "</sketch>", "", "", 0), ("reasoning", "<sketch>", "", "\n", 0),
+        ("header", ">assistant<", "", "\n", 0), ("end", ">.<", "", "\n", 0), ("call", "@@", "\n", "", 0),
         find=r"<(?:(/sketch>)|(sketch>))|>(?:(assistant<)|(\.<))|@(@)", near=r"<(?=[/s]|\Z)|>(?=[.a]|\Z)|@(?=[@]|\Z)",
         width=12, leads="\n",
     )
-    OPENERS = Scanner(("call", "@@", "\n", "", False), find="@(@)", near=r"@(?=[@]|\Z)", width=3, leads="\n")
+    OPENERS = Scanner(("call", "@@", "\n", "", 0), find="@(@)", near=r"@(?=[@]|\Z)", width=3, leads="\n")
     # call = name arguments
     HEADER = (
         (
             "name",
             Scanner(
-                ("next", "{", "", "", False), find=r"\{()", near=r"\{", width=2,
+                ("next", "{", "", "", 0), find=r"\{()", near=r"\{", width=2,
                 word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{())", trails=(None,),
             ),
             "",
         ),
     )
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
-        ("mark", ">assistant<", "", "", False), find=">(assistant<)", near=r">(?=[a]|\Z)", width=12, first=">"
-    )
+    BREAKS = Scanner(("mark", ">assistant<", "", "", 0), find=">(assistant<)", near=r">(?=[a]|\Z)", width=12, first=">")
     CLOSED = True
     BOTH = True
     # after_call = ("@@")* (("@@" | "@@") call | content)
     AFTER_CALL = Scanner(
-        ("stray", "</sketch>", "", "", False), ("reasoning", "<sketch>", "", "\n", False),
-        ("header", ">assistant<", "", "\n", False), ("end", ">.<", "", "\n", False), ("both", "@@", " ", "", False),
+        ("stray", "</sketch>", "", "", 0), ("reasoning", "<sketch>", "", "\n", 0),
+        ("header", ">assistant<", "", "\n", 0), ("end", ">.<", "", "\n", 0), ("both", "@@", " ", "", 0),
         find=r"<(?:(/sketch>)|(sketch>))|>(?:(assistant<)|(\.<))|@(@)", near=r"<(?=[/s]|\Z)|>(?=[.a]|\Z)|@(?=[@]|\Z)",
         width=12, leads=" ",
     )
     AFTER_TURN = Scanner(
-        ("header", ">assistant< @@", "", "", False), ("call", "@@", "\n", "", True),
-        find=r">(assistant<\s{0,64}@@)|@(@)", near=r">(?=[a]|\Z)|@(?=[@]|\Z)", width=79, leads="\n",
+        ("header", ">assistant< @@", "", "", 0), ("call", "@@", "\n", "", 1), find=r">(assistant<\s{0,64}@@)|@(@)",
+        near=r">(?=[a]|\Z)|@(?=[@]|\Z)", width=79, leads="\n",
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
