@@ -62,7 +62,7 @@ def states(acceptor: Acceptor) -> tuple[TurnState, ...]:
     return tuple(TurnState(name, tuple(kind for kind in kinds if kind[1])) for name, kinds in found)
 
 
-CALLS = ("call", "line")
+CALLS = ("call", "line", "plain")
 
 
 def _opening(acceptor: Acceptor) -> Kinds:
@@ -82,6 +82,7 @@ def _in_content(acceptor: Acceptor) -> Kinds:
         ("content_end", acceptor.content_marks),
         ("sign", acceptor.content_signs),
         (opener_kind(calls), calls.openers) if calls is not None else ("call", ()),
+        ("plain", calls.plain if calls is not None else ()),
         ("end", acceptor.ends),
         ("last", acceptor.last_ends),
         ("header", acceptor.headers),
