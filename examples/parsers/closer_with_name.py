@@ -85,8 +85,8 @@ class StreamParser(Objects):
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "\\assistant\\", "", "", False), ("mark", "\\begin{", "", "", False),
-        ("mark", "\\stop\\", "", "", False), find=r"\\(?:(assistant\\)|(begin\{)|(stop\\))", near=r"\\(?=[abs]|\Z)",
-        width=12, first="\\",
+        ("mark", "\\stop\\", "", "", False), ("mark", "\\end{", "", "", False),
+        find=r"\\(?:(assistant\\)|(begin\{)|(stop\\)|(end\{))", near=r"\\(?=[abes]|\Z)", width=12, first="\\",
     )
     TAIL = (
         (
