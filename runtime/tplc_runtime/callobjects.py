@@ -12,6 +12,7 @@ import sys
 from .machine import Machine
 from .markers import NO_MARKS
 from .pattern import Pattern
+from .schema import tool_named
 from .values import Reader, Style, json_end, text_of
 
 TYPE_CHECKING = False
@@ -172,11 +173,16 @@ class CallObjects(Machine):
     def _is_named(self, name: str) -> bool:
         if not name.strip() or ("\n" in name and name not in self._tools):
             return self._no_object("a name", False)
+        written = name
+        if self.NAMES_ALIKE:
+            name = tool_named(name, self._tools)
         if not self.DISTINCT and self._tools and name not in self._tools:
             return self._no_object("the name of a tool", False)
         self._named = True
         self._raw = []
         self._open_call(name, self._call_id)
+        if self.NAMES_ALIKE and name != written:
+            self._note(f"the tool {name} is called as {written}")
         if self._early:
             self._written = self._early[0]
             self._emit_arguments(self._early)

@@ -13,7 +13,7 @@ from .heads import continued_head, known_head
 from .markers import NO_MARKS, PLAIN_WORD, Mark, Marks, is_cut, lead_in
 from .message import Copied, Diagnostic
 from .pattern import Pattern
-from .schema import parameters_of, properties_of
+from .schema import parameters_of, properties_of, tool_named
 from .transcript import Transcript
 from .values import LONGEST_SIGN, unwrapped
 
@@ -63,6 +63,7 @@ class Machine(Copied):
     SPACE: ClassVar[str] = ""  # what the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     ODD_NAMES: ClassVar[bool] = False  # names that hold what ends others are looked for
+    NAMES_ALIKE: ClassVar[bool] = False  # names of tools may be written with a namespace, or with other separators
     COUNTED: ClassVar[bool] = False  # calls are written with an index
     OPENERS: ClassVar[Sequence[str]] = ()  # of calls
     # What the states look for, each in its text.
@@ -441,6 +442,9 @@ class Machine(Copied):
         values, end, expected = self._slots(self._pos + self._skip, self.HEADER)
         if self.NAME_SIGNS and not expected:
             values["name"] = self.NAME_SIGNS.plain(values["name"])
+        written = values.get("name", "")
+        if self.NAMES_ALIKE and not expected:
+            values["name"] = tool_named(written, self._tools)
         if self.ONLY_TOOLS and not expected and (self.FAINT or not self._skip) and not self._is_tool(values["name"]):
             expected = "the name of a tool"
         if self.ARGUMENTS_OPEN and not expected and values["name"] not in self._tools:
@@ -448,7 +452,9 @@ class Machine(Copied):
         if expected:
             return expected != "more" and self._no_call(expected)
         self._pos = end
-        self._open_call(values["name"], self.CALL_ID.format_map(values) if self.CALL_ID else None)
+        self._open_call(values["name"], self.CALL_ID.format_map({**values, "name": written}) if self.CALL_ID else None)
+        if self.NAMES_ALIKE and values["name"] != written:
+            self._note(f"the tool {values['name']} is called as {written}")
         self._begin_arguments()
         return True
 

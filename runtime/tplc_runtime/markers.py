@@ -25,12 +25,30 @@ NEAR = 4  # so many signs of a marker are looked at before its beginning is
 WORD_SIGN = Pattern(r"[\w.+-]")
 PLAIN_WORD = Pattern(r"[\w.-]{0,64}")
 
+LONG_WORD = Pattern(r"[^\W\d_]{3}")
+JOINING = "_▁"  # and `-`: what the words of a marker are joined with
+JOINTS = Pattern(rf"[\s{JOINING}-]+")
+MOST_JOINTS = 4  # so many of them, or so much white space, where a marker that is spelled otherwise has some
+ALIKE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("｜"): "|"}
+
 # `lead` and `trail` are the white space that the template writes around a marker; `longer`: it may be of another.
 Mark = namedtuple("Mark", "kind start end lead trail longer", defaults=(True,))
 
 
+def squeezed(text: str) -> str:
+    """A text without what markers may be written otherwise: white space, `_`, `-` and their like, case, `｜` for `|`."""
+    return JOINTS.sub("", text).translate(ALIKE)
+
+
+def is_respelled(core: str) -> bool:
+    """Whether a marker is still one when its case and its separators are other ones: it has brackets and a word."""
+    return core[0] in "<[【«" and '{"' not in "".join(core.split()) and LONG_WORD.search(core) is not None
+
+
 class Marks:
-    def __init__(self, **kinds: Sequence[str]) -> None:
+    """`respelled`: the kinds of markers that may be spelled otherwise, each with such a sign in front as its own."""
+
+    def __init__(self, respelled: Sequence[str] = (), **kinds: Sequence[str]) -> None:
         found: dict[str, tuple[str, str, str]] = {}
         for kind, markers in kinds.items():
             for marker in filter(str.strip, markers):
@@ -40,13 +58,22 @@ class Marks:
         self.kinds = [found[core] for core in cores]
         # A core that ends like a word, with white space after it, is not the beginning of a longer word.
         ends = {core: " " if core[-1].isalnum() and found[core][2] else "" for core in cores}
-        self._any = Pattern("|".join(f"({_pattern(core)}{_WORD_END * len(ends[core])})" for core in cores) or "(?!)")
+        alike = [core for core in cores if found[core][0] in respelled and is_respelled(core)]
+        own = [f"({_pattern(core)}{_WORD_END * len(ends[core])})" for core in cores]
+        self._any = Pattern("|".join([*own, *(f"({respelling(core)})" for core in alike)]) or "(?!)")
         pieces = {core: _pieces(core) for core in cores}
-        words = sorted({pieces[core][0] for core in cores})
-        self._words = Pattern("|".join(f"{re.escape(word[0])}(?={re.escape(word[1:])})" for word in words) or "(?!)")
+        words = sorted({pieces[core][0] for core in cores if core not in alike})
+        first = {f"{re.escape(word[0])}(?={re.escape(word[1:])})" for word in words}
+        first |= {_near_alike(core, r"(?!)") for core in alike}
+        self._words = Pattern("|".join(sorted(first)) or "(?!)")
         # Where a marker may begin: its first signs, or as many of them as the text has.
-        self._near = Pattern("|".join(sorted({_near(core, len(pieces[core]) > 1) for core in cores})) or "(?!)")
+        near = {_near(core, len(pieces[core]) > 1) for core in cores if core not in alike}
+        near |= {_near_alike(core, r"\Z") for core in alike}
+        self._near = Pattern("|".join(sorted(near)) or "(?!)")
         self.width = max((len(core) + GAP * (len(pieces[core]) - 1) for core in cores), default=0) + 1
+        self.width = max([self.width, *(len(core) * (MOST_JOINTS + 1) for core in alike)])
+        # As what they are without what may be otherwise.
+        self._squeezed = sorted((squeezed(core), core) for core in alike)
         # What may begin at a text's end, and the same without its white space, which is free.
         self._whole = sorted(core + ends[core] for core in cores)
         spelled = sorted(("".join(core.split()) + ends[core], core) for core in cores if len(pieces[core]) > 1)
@@ -57,6 +84,7 @@ class Marks:
         longer = {core for core in cores if ends[core] or lines.count("\n" + bare[core]) > 1}
         inside = {core for core in cores if ends[core] or lines.count(bare[core]) > 1}
         self._found = [(*found[core], core in longer, core in inside) for core in cores]
+        self._found += [(*found[core], True, True) for core in alike]
         self.first = {core[0] for core in cores}
         self.wordless = not any(map(WORD_SIGN.match, self.first))
         # A slot's plain word, up to the end or to a sure marker; the space behind that, None where the marker is kept.
@@ -91,6 +119,11 @@ class Marks:
         at = bisect_right(self._whole, tail)
         if at < len(self._whole) and tail != "" and self._whole[at].startswith(tail):
             return self._whole[at]
+        if self._squeezed and tail != "":
+            part = squeezed(tail)
+            at = bisect_right(self._squeezed, (part, "\U0010ffff"))
+            if at < len(self._squeezed) and self._squeezed[at][0].startswith(part) and tail[0] in self.first:
+                return self._squeezed[at][1]
         if not self._loose:
             return ""
         part = "".join(tail.split())
@@ -105,6 +138,9 @@ class Marks:
     def begun(self, buf: str, pos: int, kinds: Sequence[str] = (), least: int = 1) -> bool:
         """Does the text from `pos` to the end begin a marker of these kinds (of any)?"""
         rest = "".join(buf[pos:].split()) if len(buf) - pos < self.width + GAP else ""
+        part = squeezed(rest)
+        if any(core.startswith(part) for core, _ in self._squeezed) and len(rest) >= least:
+            return True
         cores = (core for core, (kind, _, _) in zip(self.cores, self.kinds) if not kinds or kind in kinds)
         return len(rest) >= least and any("".join(core.split()).startswith(rest) for core in cores)
 
@@ -169,6 +205,36 @@ def _near(core: str, free: bool) -> str:
     for sign in reversed(signs[1:]):
         rest = rf"{space}(?:\Z|{re.escape(sign)}{rest})"
     return re.escape(signs[0]) + f"(?={rest})" * bool(rest)
+
+
+def _near_alike(core: str, end: str) -> str:
+    """The same for one that may be spelled otherwise; `end`: or the end of what has come."""
+    signs = squeezed(core)[:NEAR]
+    rest = ""
+    for sign in reversed(signs[1:]):
+        rest = rf"[\s_▁-]*(?:{end}|{_any_case(sign)}{rest})"
+    return re.escape(core[0]) + f"(?={rest})" * bool(rest)
+
+
+def respelling(core: str) -> str:
+    """The pattern of a marker that is spelled otherwise: in other case, with other separators, with white space."""
+    pattern, before = re.escape(core[0]), core[0]
+    for sign in core[1:]:
+        if sign.isspace() or sign in JOINING:
+            between = rf"[\s{JOINING}-]{{0,{MOST_JOINTS}}}"
+            pattern += between * (not pattern.endswith(between))
+        else:
+            apart = not (before.isalnum() and sign.isalnum())
+            pattern += rf"\s{{0,{MOST_JOINTS}}}" * (apart and not before.isspace()) + _any_case(sign)
+        before = sign
+    return pattern
+
+
+def _any_case(sign: str) -> str:
+    if sign in "|｜":
+        return "[|｜]"
+    both = {sign.lower(), sign.upper()} if sign.isascii() else {sign}
+    return re.escape(sign) if len(both) == 1 else f"[{''.join(sorted(both))}]"
 
 
 def _pattern(core: str) -> str:

@@ -92,15 +92,21 @@ def tables(facts: Acceptor) -> list[str]:
     if calls is None:
         return lines
     groups = marker_groups(facts)
-    lines += _of_calls(calls, groups)
+    lines += _of_calls(calls, groups, facts)
     if calls.pairs is not None:
-        lines += _of_pairs(calls.pairs)
+        lines += _of_pairs(calls.pairs, _respelled(facts))
     lines += [_rule("after_call", _after_call_rule(calls))]
     again: Kinds = [pair for pair in [*opens, *content] if pair[1] != "CALL_START"]
-    lines += _marks("AFTER_CALL", [*_after_calls(calls), *again])
+    lines += _marks("AFTER_CALL", [*_after_calls(calls), *again], _respelled(facts))
     if calls.openers and calls.where == "anywhere":
         lines += assignment("AFTER_TURN", called("Marks", ["call=CALL_START", *_further(facts)]), INDENT)
     return lines
+
+
+def _respelled(facts: Acceptor) -> tuple[str, ...]:
+    """The kinds of markers whose case and separators may be others."""
+    kinds = ("tail", "both", "call", "separator", "section", "closed", "close", "line", "pair", "end", "skip", "next")
+    return (*kinds, "suffix") if "marker_spelling" in facts.tolerances else ()
 
 
 def _rule(state: str, rule: str) -> str:
@@ -144,13 +150,13 @@ def _of_text(facts: Acceptor, opens: Kinds, content: Kinds) -> list[str]:
     elif facts.reasoning_ends:
         by_call = _calls_end_reasoning(facts)
         rule = "text (REASONING_END content | CALL_START call)" if by_call else "text REASONING_END content"
-        lines += [_rule("reasoning", rule), *_marks("IN_REASONING", _ends_of_reasoning(facts))]
+        lines += [_rule("reasoning", rule), *_marks("IN_REASONING", _ends_of_reasoning(facts), _respelled(facts))]
     lines.append(_rule("content", _content_rule(facts)))
-    lines += _marks("IN_CONTENT", [*(anywhere if first else opens), *content])
+    lines += _marks("IN_CONTENT", [*(anywhere if first else opens), *content], _respelled(facts))
     if first:
         lines.append(f"    # What opens {' or '.join(first)} is text once content has begun.")
         lines.append(f"    FIRST = {texts(first)}")
-        lines += _marks("BEFORE_CONTENT", [*opens, *content])
+        lines += _marks("BEFORE_CONTENT", [*opens, *content], _respelled(facts))
     return lines
 
 
@@ -215,16 +221,16 @@ def _opener_kind(calls: CallForm) -> str:
 # Calls
 
 
-def _of_calls(calls: CallForm, groups: Groups) -> list[str]:
+def _of_calls(calls: CallForm, groups: Groups, facts: Acceptor) -> list[str]:
     lines = []
     if calls.where == "line start":
         lines.append("    DISTINCT = False")
     elif calls.openers:
         lines.append("    OPENERS = CALL_START")
     if calls.fields:
-        lines += _of_objects(calls)
+        lines += _of_objects(calls, _respelled(facts))
     elif calls.header:
-        lines += [_rule("call", slots_rule(calls.header) + " arguments"), *_slots("HEADER", calls.header)]
+        lines += [_rule("call", slots_rule(calls.header) + " arguments"), *_slots("HEADER", calls.header, _respelled(facts))]
         lines += _of_names(calls)
     named = _named_styles(calls)
     if named:
@@ -234,7 +240,7 @@ def _of_calls(calls: CallForm, groups: Groups) -> list[str]:
     if calls.usual_next:
         lines += assignment("USUAL_NEXT", called("", [f"Usual({literal(text)})" for text in calls.usual_next]), INDENT)
     if calls.tail is not None:
-        lines += _slots("TAIL", calls.tail[1], "_AGAIN_END")
+        lines += _slots("TAIL", calls.tail[1], (), "_AGAIN_END")
     closed = bool(calls.last or calls.tail is not None)
     return lines + _flags(
         {
@@ -244,6 +250,7 @@ def _of_calls(calls: CallForm, groups: Groups) -> list[str]:
             "SEPARATED": bool(calls.separators) and not (calls.fields or calls.inner),
             "UNMARKED": calls.unmarked,
             "BOTH": bool(_both(calls)),
+            "NAMES_ALIKE": "tool_names" in facts.tolerances,
             "COUNTED": any(slot.kind == "index" for slot in (*calls.header, *(calls.tail[1] if calls.tail else ()))),
         }
     )
@@ -265,9 +272,9 @@ def _in_format(text: str) -> str:
     return text.replace("{", "{{").replace("}", "}}")
 
 
-def _of_objects(calls: CallForm) -> list[str]:
+def _of_objects(calls: CallForm, respelled: Sequence[str]) -> list[str]:
     lines = [_rule("call", (slots_rule(calls.header) + " object").strip())]
-    lines += _slots("HEADER", calls.header) if calls.header else []
+    lines += _slots("HEADER", calls.header, respelled) if calls.header else []
     fields = mapping((texts(path), literal(role)) for path, role in (*calls.fields, *calls.wrapped))
     lines += [
         *assignment("FIELDS: ClassVar[Mapping[tuple[str, ...], str]]", fields, INDENT),
@@ -367,14 +374,14 @@ def _replaced(name: str, replaced: Sequence[tuple[str, str]]) -> list[str]:
 # Pairs
 
 
-def _of_pairs(pairs: PairForm) -> list[str]:
+def _of_pairs(pairs: PairForm, respelled: Sequence[str]) -> list[str]:
     start = "PAIR_START " if pairs.opens else ""
-    lines = [_rule("arguments", f"({start}{slots_rule(pairs.slots)} value)*"), *_slots("PAIR", pairs.slots)]
+    lines = [_rule("arguments", f"({start}{slots_rule(pairs.slots)} value)*"), *_slots("PAIR", pairs.slots, respelled)]
     kinds: dict[str, list[str]] = {}
     for kind, items in pairs.between:
         kinds.setdefault(kind, []).extend(items)
     named = {"pair": "PAIR_START"}
-    lines += _marks("BETWEEN", [(kind, named.get(kind) or items) for kind, items in kinds.items()])
+    lines += _marks("BETWEEN", [(kind, named.get(kind) or items) for kind, items in kinds.items()], respelled)
     if pairs.opens and not pairs.separator.strip():
         lines.append(f"    USUAL_PAIR = (Usual({literal(pairs.opens[0].lstrip())}),)")
     lines += ["    PAIR_OPENS = False"] * (not pairs.opens) + ["    RESUMES = True"] * pairs.resumes
@@ -425,8 +432,11 @@ def _follow(following: Following) -> tuple[str, str]:
 # Markers and slots
 
 
-def _marks(name: str, kinds: Kinds) -> list[str]:
-    return assignment(name, called("Marks", [_kind(kind, markers) for kind, markers in kinds]), INDENT)
+def _marks(name: str, kinds: Kinds, respelled: Sequence[str] = ()) -> list[str]:
+    """`respelled`: the kinds whose markers may be spelled otherwise."""
+    alike = [kind for kind, _ in kinds if kind in respelled]
+    first = [texts(alike, "respelled")] if alike else []
+    return assignment(name, called("Marks", [*first, *(_kind(kind, markers) for kind, markers in kinds)]), INDENT)
 
 
 def _kind(kind: str, markers: str | Sequence[str]) -> Expression:
@@ -448,10 +458,11 @@ def _by_name(markers: Sequence[str], groups: Groups) -> str:
     return " + ".join([*named, *([str(texts(left))] if left else [])])
 
 
-def _slots(name: str, slots: Sequence[SlotEnd], end: str = "_END") -> list[str]:
+def _slots(name: str, slots: Sequence[SlotEnd], respelled: Sequence[str], end: str = "_END") -> list[str]:
     items = []
     for slot, name_of_end in named_ends(slots, end):
-        kinds: list[Expression] = [f"suffix={name_of_end}"] if slot.suffixes else []
+        kinds: list[Expression] = [texts(("suffix",), "respelled")] if slot.suffixes and "suffix" in respelled else []
+        kinds += [f"suffix={name_of_end}"] if slot.suffixes else []
         kinds += [texts(slot.nexts, "next")] if slot.nexts else []
         kinds += [texts(slot.bare, "bare")] if slot.bare else []
         items.append(called("", [literal(slot.kind), called("Marks", kinds), literal(slot.stops)]))
