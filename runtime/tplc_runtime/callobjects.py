@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 NO_FLOOR = sys.maxsize
+NO_NAME = frozenset('"{},:“”')  # signs that show that a quote or a bracket is missing
 OBJECT_END = Pattern(r"\s*\}")
 
 
@@ -109,6 +110,9 @@ class CallObjects(Machine):
         self._begin_object()
         return True
 
+    _failed = ("", 0)  # what was expected of an object, and how much of it had come
+    _object_at = 0  # where it began, behind its opener
+
     def _begin_object(self) -> None:
         """The opener of a call has come, which may end with the opening of its object."""
         self._state = type(self)._object
@@ -116,6 +120,7 @@ class CallObjects(Machine):
         # What opens the object is left where the opener ends with it.
         end -= len(self.OPENED) * self._buf.endswith(self.OPENED, self._pos, end)
         self._raw, self._raw_base = [self._buf[self._pos : end]], self._base + self._pos  # while it may still be text
+        self._object_at = end - self._pos
         self._pos, self._space = end, ""
         self._written = ""
         self._named = False
@@ -176,7 +181,8 @@ class CallObjects(Machine):
         written = name
         if self.NAMES_ALIKE:
             name = tool_named(name, self._tools)
-        if not self.DISTINCT and self._tools and name not in self._tools:
+        odd = self.READ_AGAIN and self._tools and name not in self._tools and not NO_NAME.isdisjoint(name)
+        if odd or (not self.DISTINCT and self._tools and name not in self._tools):
             return self._no_object("the name of a tool", False)
         self._named = True
         self._raw = []
@@ -189,7 +195,26 @@ class CallObjects(Machine):
             self._written = "done"
         return True
 
+    def _again(self, expected: str) -> None:
+        """Go back to where the object began, for a second reading."""
+        raw = "".join(self._raw)
+        self._buf, self._base = raw + self._buf[self._pos :], self._raw_base
+        self._pos, self._skip = 0, len(raw) if not self._object_at else self._object_at
+        self._failed = (expected, len(raw))
+        self._reader, self._state = None, type(self)._second_reading
+
+    def _read_once(self) -> bool:
+        expected, size = self._failed
+        self._once, self._raw = True, [self._buf[self._pos : self._pos + size]]
+        self._pos += size
+        self._no_object(expected)
+        self._once = False
+        return True
+
     def _no_object(self, expected: str, result: bool = True) -> bool:
+        if self.READ_AGAIN and self._tools and not self._once:
+            self._again(expected)
+            return result
         self._note("not a call: expected " + expected)
         text = "".join(self._raw)
         self._out.emit(self._back_kind, text if self._echo else text[max(0, -self._raw_base) :])

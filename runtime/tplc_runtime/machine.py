@@ -14,6 +14,7 @@ from .markers import NO_MARKS, PLAIN_WORD, Mark, Marks, is_cut, lead_in
 from .message import Copied, Diagnostic
 from .pattern import Pattern
 from .schema import parameters_of, properties_of, tool_named
+from .second import calls_in, may_be_calls
 from .transcript import Transcript
 from .values import LONGEST_SIGN, unwrapped
 
@@ -32,6 +33,7 @@ NAME_LIMIT = 512  # a longer name is no name
 PENDING_LIMIT = 1024  # more than this much pending text is looked at again only when it has doubled
 CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
+CUT_KINDS = ("end", "reasoning_end", "content_end")
 MOST_ODD = 64  # of names that hold what ends names, so many are looked for
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 NO_MARK = Mark("", 0, 0, "", "")
@@ -64,6 +66,13 @@ class Machine(Copied):
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     ODD_NAMES: ClassVar[bool] = False  # names that hold what ends others are looked for
     NAMES_ALIKE: ClassVar[bool] = False  # names of tools may be written with a namespace, or with other separators
+    READ_AGAIN: ClassVar[bool] = False  # calls that failed are read by the tools' names
+    HEADER_PARTS: ClassVar[Sequence[str]] = ()  # the texts that headers are made of
+    HEADER_TEXTS: ClassVar[Pattern] = Pattern("(?!)")
+    _once = False  # the second reading of this call found none
+    LEFT_OVER: ClassVar[Marks] = NO_MARKS  # openers that may stand in the place of a closer
+    REPEATED: ClassVar[bool] = False  # what is left over behind a call is dropped
+    CUT_MARKERS: ClassVar[bool] = False  # a part of a marker at the output's end is no text
     COUNTED: ClassVar[bool] = False  # calls are written with an index
     OPENERS: ClassVar[Sequence[str]] = ()  # of calls
     # What the states look for, each in its text.
@@ -232,8 +241,8 @@ class Machine(Copied):
         self._final = True
         deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._passed else []
         self._finish()
-        if self.CALLS and self._buf[self._pos :].strip():
-            self._cut_off()
+        if self._buf[self._pos :].strip():
+            self._end_of_cut()
         self._out.end_content()
         self._goes_on("")
         return deltas + self._out.deltas()
@@ -449,6 +458,21 @@ class Machine(Copied):
             expected = "the name of a tool"
         if self.ARGUMENTS_OPEN and not expected and values["name"] not in self._tools:
             expected = self._lack_of_arguments(end)
+        if self.READ_AGAIN and self._tools and expected != "more" and (expected or values["name"] not in self._tools):
+            other = self._header_otherwise()
+            if other is None:
+                return False
+            if other[0]:
+                self._pos = other[1]
+                self._open_call(other[0])
+                self._note(f"the header of a call of {other[0]} is not as the template writes it")
+                self._space = ""
+                self._begin_arguments()
+                return True
+            if not self._once:
+                self._state = type(self)._second_reading
+                return True
+        self._once = self._once and expected == "more"
         if expected:
             return expected != "more" and self._no_call(expected)
         self._pos = end
@@ -456,6 +480,74 @@ class Machine(Copied):
         if self.NAMES_ALIKE and values["name"] != written:
             self._note(f"the tool {values['name']} is called as {written}")
         self._begin_arguments()
+        return True
+
+    # A second reading
+
+    def _header_otherwise(self) -> tuple[str, int] | None:
+        """The tool that a header names which is not as it should be, and where its arguments begin.
+
+        ("", 0): it names none; None: more input is needed.
+        """
+        buf, name, start = self._buf, "", self._pos + self._skip
+        pos = next_char(buf, start)
+        while pos - start < NAME_LIMIT:
+            if pos < len(buf) and name and self._arguments_begin(pos):
+                return name, pos
+            part, word = self.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
+            end = word.end() if word is not None and (part is None or word.end() > part.end()) else 0
+            end = end or (part.end() if part is not None else pos)
+            if not self._final and (end == len(buf) or self._may_go_on(pos)):
+                return None
+            if end == pos:
+                break
+            text = buf[pos:end]
+            if part is None or part.end() < end:
+                tool = tool_named(text, self._tools)
+                if tool not in self._tools:  # an index may stand behind it
+                    tool = tool_named(text.rpartition(":")[0], self._tools)
+                if tool not in self._tools or name not in ("", tool):
+                    break
+                name = tool
+            pos = next_char(buf, end)
+        return (name, len(buf)) if name and self._final and pos == len(buf) else ("", 0)
+
+    def _may_go_on(self, pos: int) -> bool:
+        """Does what comes next begin one of the texts of a header?"""
+        rest = self._buf[pos : pos + NAME_LIMIT]
+        return any(len(text) > len(rest) and text.startswith(rest) for text in self.HEADER_PARTS)
+
+    def _arguments_begin(self, pos: int) -> bool:
+        """Do the arguments of a call begin here, or does the call end?"""
+        mark = self.AFTER_CALL.find(self._buf, pos, anchored=True)
+        return (mark is not None and mark.kind in CLOSER_KINDS) or self._opens_arguments(pos)
+
+    def _opens_arguments(self, pos: int) -> bool:
+        raise NotImplementedError
+
+    def _second_reading(self) -> bool:
+        """Read what opens as a call does, up to the end of that call, as a whole."""
+        buf, start = self._buf, self._pos + self._skip
+        if not may_be_calls(buf[start : start + NAME_LIMIT], self._tools, ()):
+            return self._read_once()
+        mark = self.BREAKS.find(buf, start)
+        if not self._final and (mark is None or self.BREAKS.partial(buf, start) <= mark.start):
+            return False
+        end = len(buf) if mark is None else mark.start
+        found = calls_in(buf[start:end], self._tools)
+        if not found:
+            return self._read_once()
+        self._note("calls that are not written as the template does")
+        self._pos = end
+        for name, arguments in found:
+            self._open_call(name, None)
+            self._out.emit("arguments", arguments)
+            self._close_call()
+        return True
+
+    def _read_once(self) -> bool:
+        """The second reading found no call: what the first one found stands."""
+        self._once, self._state = True, type(self)._call
         return True
 
     def _lack_of_arguments(self, pos: int) -> str:
@@ -476,6 +568,10 @@ class Machine(Copied):
         kind = self._next_of_calls(self.AFTER_CALL)
         if kind is None:
             return False
+        if self.REPEATED and kind in ("", "call"):
+            more = self._left_over(kind)
+            if more != "no":
+                return more == "dropped"
         if kind == "call":
             return self._try_call("content")
         if kind in ("close", "closed", "separator"):
@@ -503,6 +599,31 @@ class Machine(Copied):
         self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
         self._state = type(self)._content
         return True
+
+    def _left_over(self, kind: str) -> str:
+        """Behind a call: a bracket too many, or an opener in the place of a closer, with the end of the calls behind it.
+
+        "no": it is none; "more": more input is needed; else it was "dropped".
+        """
+        buf, start = self._buf, next_char(self._buf, self._pos)
+        opener = self.LEFT_OVER.find(buf, start, anchored=True) if self._unclosed else None
+        if opener is not None:
+            kind, end = "call", opener.end
+        elif kind == "" and start < len(buf) and buf[start] in "}])":
+            end = start + 1
+        else:
+            return "no"
+        at = next_char(buf, end)
+        mark = self.AFTER_CALL.find(buf, at, anchored=True)
+        if mark is None and not self._final and (at == len(buf) or self.AFTER_CALL.begins(buf, at)):
+            return "more"
+        ends = mark is not None and mark.kind in (*CALL_KINDS, "end", "last") and not (mark.kind == kind == "call")
+        if not ends and (at < len(buf) or kind == "call"):
+            return "no"
+        self._note(f"{buf[start:end].strip()} is left over behind a call")
+        self._pos, self._space = end, ""
+        self._unclosed = self._unclosed and kind != "call"
+        return "dropped"
 
     def _tail(self) -> bool:
         # tail = TAIL_START (slot SLOT_END)*
@@ -542,6 +663,8 @@ class Machine(Copied):
         if self.AT_ENDS and mark is not None and mark.kind in ("last", "sign") and not self._final:
             partial = min(partial, marks.before(buf, pos, mark.start))
         if self.CALLS and self._final and self._begins_call(partial):
+            stop = partial
+        if self.CUT_MARKERS and self._final and self._is_cut(marks, partial):
             stop = partial
         if self._final:
             partial = stop
@@ -722,6 +845,21 @@ class Machine(Copied):
             return False
         whole = self._buf[pos:].lstrip()
         return any(is_cut(opener.strip(), whole) for opener in self.OPENERS)
+
+    def _is_cut(self, marks: Marks, pos: int) -> bool:
+        """Is what is left, where the output ends, the beginning of what ends the turn, or a part of it?"""
+        rest = "".join(self._buf[pos:].split())
+        if len(rest) < LEAST_CUT or rest.isalnum():
+            return False
+        return marks.begun(self._buf, pos, CUT_KINDS, LEAST_CUT) and not self._literal
+
+    def _end_of_cut(self) -> None:
+        """What is left at the end is a part of a marker, and no text."""
+        if self.CALLS and self._begins_call(self._pos):
+            self._cut_off()
+        else:
+            self._note("the output ends inside a marker")
+            self._text("trailing", len(self._buf))
 
     def _cut_off(self) -> bool:
         """The output ends inside the markup of a call: what is left of it is no text."""

@@ -74,6 +74,7 @@ class Marks:
         self.width = max([self.width, *(len(core) * (MOST_JOINTS + 1) for core in alike)])
         # As what they are without what may be otherwise.
         self._squeezed = sorted((squeezed(core), core) for core in alike)
+        self._kind_of = {core: found[core][0] for core in alike}
         # What may begin at a text's end, and the same without its white space, which is free.
         self._whole = sorted(core + ends[core] for core in cores)
         spelled = sorted(("".join(core.split()) + ends[core], core) for core in cores if len(pieces[core]) > 1)
@@ -139,7 +140,8 @@ class Marks:
         """Does the text from `pos` to the end begin a marker of these kinds (of any)?"""
         rest = "".join(buf[pos:].split()) if len(buf) - pos < self.width + GAP else ""
         part = squeezed(rest)
-        if any(core.startswith(part) for core, _ in self._squeezed) and len(rest) >= least:
+        alike = (text for text, core in self._squeezed if not kinds or self._kind_of[core] in kinds)
+        if len(rest) >= least and any(text.startswith(part) for text in alike):
             return True
         cores = (core for core, (kind, _, _) in zip(self.cores, self.kinds) if not kinds or kind in kinds)
         return len(rest) >= least and any("".join(core.split()).startswith(rest) for core in cores)

@@ -31,6 +31,10 @@ class Objects(Machine):
         begun = match is None or (match.lastindex == 3 and buf[start:] in self.STYLES[0].begins)
         return self._lack_of("the arguments", start, begun)
 
+    def _opens_arguments(self, pos: int) -> bool:
+        match = self.STYLES[0].token.match(self._buf, pos)
+        return match is not None and self.STYLES[0].tokens.get(match.group(), "") in ("{", '"')
+
     def _arguments(self) -> bool:
         # arguments = object | string that holds an object
         if self._reader is None:

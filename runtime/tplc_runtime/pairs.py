@@ -46,6 +46,9 @@ class Pairs(Machine):
             return "" if self._final else "more"
         return self._lack_of("an argument", start, self.BETWEEN.begins(buf, start) != "")
 
+    def _opens_arguments(self, pos: int) -> bool:
+        return self.BETWEEN.find(self._buf, pos, anchored=True) is not None
+
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end
         kind = self._next(self.BETWEEN, self.USUAL_PAIR)

@@ -370,6 +370,9 @@ GENERAL_TOLERANCES = (
     "stray_closers",  # a closer of a block that is not open is dropped
     "tool_names",  # the name of a tool with a namespace before it, in quotes, or with other separators
     "marker_spelling",  # markers of calls in other case, with `-` for `_`, `|` for `｜`, white space at their signs
+    "repeated_markers",  # openers and closers of calls twice, a bracket too many after a call, fences around calls
+    "cut_markers",  # the beginning of a marker where the output ends
+    "other_forms",  # with tools: headers with parts left out, calls and arguments in other usual forms
     "header_parts",  # parts of a header in any order, or left out, where all headers of a turn are made of such parts
 )
 

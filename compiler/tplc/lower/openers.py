@@ -42,10 +42,21 @@ def openers_of(sections: tuple[str, ...], starts: tuple[str, ...], first: str, t
     if "omitted_openers" in tolerated.kinds:
         outside += [rest for opener in outside for rest in rests_of(opener)]
         outside += [text for text in inside if is_distinctive(text)]
+    if "repeated_markers" in tolerated.kinds:
+        twice = [_repeated(starts[0]) + first] if is_distinctive(starts[0]) else []
+        inside = unique([*inside, *twice])
+        outside += [text for text in twice if is_distinctive(text)]
+        outside += [section + text for section in sections[:1] if is_distinctive(section) for text in twice]
+        outside += [_repeated(section) + text for section in sections[:1] if is_distinctive(section) for text in inside]
     outside = [opener for opener in outside if opener.strip()]
     # What could stand in any answer counts where a line begins only.
     where: Where = "anywhere" if any(map(is_telling, outside)) else "line start"
     return Openers(unique(outside), not_blank(inside), where)
+
+
+def _repeated(marker: str) -> str:
+    """A marker that models write twice, on one line or on two."""
+    return marker.rstrip() + "\n" + marker.lstrip()
 
 
 def rests_of(text: str) -> list[str]:

@@ -26,6 +26,7 @@ FILES = (
     "markers",
     "schema",
     "values",
+    "second",
     "signs",
     "fence",
     "transcript",

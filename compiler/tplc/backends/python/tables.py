@@ -133,6 +133,7 @@ def _of_the_turn(facts: Acceptor) -> list[str]:
             "PENDING_TEXT": is_unopened(facts),
             "CLOSED_FIRST": _starts_with_closer(facts),
             "HEADERS_ALIKE": facts.headers_alike,
+            "CUT_MARKERS": "cut_markers" in facts.tolerances,
         }
     )
 
@@ -232,11 +233,17 @@ def _of_calls(calls: CallForm, groups: Groups, facts: Acceptor) -> list[str]:
     elif calls.header:
         lines += [_rule("call", slots_rule(calls.header) + " arguments"), *_slots("HEADER", calls.header, _respelled(facts))]
         lines += _of_names(calls)
+        if "other_forms" in facts.tolerances:
+            parts = "|".join(map(re.escape, calls.header_texts))
+            lines.append(f"    HEADER_PARTS = {texts(calls.header_texts)}")
+            lines += assignment("HEADER_TEXTS", called("Pattern", [literal(f"(?:{parts}|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")]), INDENT)
     named = _named_styles(calls)
     if named:
         lines.append(f"    STYLES = ({', '.join(named[style] for style in calls.styles or ())})")
     if calls.breaks:
         lines += assignment("BREAKS", called("Marks", [f"mark={_by_name(calls.breaks, groups)}"]), INDENT)
+    if calls.left_over and "repeated_markers" in facts.tolerances:
+        lines += _marks("LEFT_OVER", [("call", calls.left_over)])
     if calls.usual_next:
         lines += assignment("USUAL_NEXT", called("", [f"Usual({literal(text)})" for text in calls.usual_next]), INDENT)
     if calls.tail is not None:
@@ -250,6 +257,8 @@ def _of_calls(calls: CallForm, groups: Groups, facts: Acceptor) -> list[str]:
             "SEPARATED": bool(calls.separators) and not (calls.fields or calls.inner),
             "UNMARKED": calls.unmarked,
             "BOTH": bool(_both(calls)),
+            "READ_AGAIN": "other_forms" in facts.tolerances,
+            "REPEATED": "repeated_markers" in facts.tolerances,
             "NAMES_ALIKE": "tool_names" in facts.tolerances,
             "COUNTED": any(slot.kind == "index" for slot in (*calls.header, *(calls.tail[1] if calls.tail else ()))),
         }
