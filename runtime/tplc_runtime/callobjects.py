@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 
-from .machine import Machine
+from .machine import Machine, next_char
 from .markers import NO_MARKS
 from .pattern import Pattern
 from .schema import tool_named
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 NO_FLOOR = sys.maxsize
 NO_NAME = frozenset('"{},:“”')  # signs that show that a quote or a bracket is missing
+COMMAS = (",", ";")
 OBJECT_END = Pattern(r"\s*\}")
 
 
@@ -112,6 +113,20 @@ class CallObjects(Machine):
 
     _failed = ("", 0)  # what was expected of an object, and how much of it had come
     _object_at = 0  # where it began, behind its opener
+
+    def _after_call(self) -> bool:
+        if self.READ_AGAIN and self._unclosed:
+            # Another object in the same pair of markers.
+            start = next_char(self._buf, self._pos)
+            start = next_char(self._buf, start + (self._buf[start : start + 1] in COMMAS))
+            if start == len(self._buf) and not self._final:
+                return False
+            if self._buf.startswith(self.OPENED, start):
+                self._note("another call without its opener")
+                self._pos, self._skip = start, 0
+                self._try_call("content")
+                return True
+        return super()._after_call()
 
     def _begin_object(self) -> None:
         """The opener of a call has come, which may end with the opening of its object."""

@@ -34,6 +34,7 @@ PENDING_LIMIT = 1024  # more than this much pending text is looked at again only
 CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
 CUT_KINDS = ("end", "reasoning_end", "content_end")
+LEFT_SIGNS = Pattern(r"[}\])]|`{1,3}")
 MOST_ODD = 64  # of names that hold what ends names, so many are looked for
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 NO_MARK = Mark("", 0, 0, "", "")
@@ -609,8 +610,8 @@ class Machine(Copied):
         opener = self.LEFT_OVER.find(buf, start, anchored=True) if self._unclosed else None
         if opener is not None:
             kind, end = "call", opener.end
-        elif kind == "" and start < len(buf) and buf[start] in "}])":
-            end = start + 1
+        elif kind == "" and start < len(buf) and (left := LEFT_SIGNS.match(buf, start)) is not None:
+            end = left.end()
         else:
             return "no"
         at = next_char(buf, end)

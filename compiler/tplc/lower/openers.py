@@ -13,6 +13,8 @@ from tplc.lower.acceptor import Where
 from tplc.lower.layouts import not_blank, unique
 from tplc.lower.tolerated import Tolerated
 
+OBJECT = "{"
+FENCES = ("```json\n", "```\n", "```xml\n")
 _SYNTAX = frozenset("[]{}(),:\"'=`; \t\n\r")
 
 
@@ -48,10 +50,23 @@ def openers_of(sections: tuple[str, ...], starts: tuple[str, ...], first: str, t
         outside += [text for text in twice if is_distinctive(text)]
         outside += [section + text for section in sections[:1] if is_distinctive(section) for text in twice]
         outside += [_repeated(section) + text for section in sections[:1] if is_distinctive(section) for text in inside]
+    if "other_forms" in tolerated.kinds and first.strip() == OBJECT:
+        inside = unique([*inside, *(other for text in inside for other in _punctuated(text))])
+        outside += [other for text in outside for other in _punctuated(text)]
+    if "repeated_markers" in tolerated.kinds:
+        outside += [fence + text.lstrip() for text in outside if is_distinctive(text) for fence in FENCES]
     outside = [opener for opener in outside if opener.strip()]
     # What could stand in any answer counts where a line begins only.
     where: Where = "anywhere" if any(map(is_telling, outside)) else "line start"
     return Openers(unique(outside), not_blank(inside), where)
+
+
+def _punctuated(opener: str) -> list[str]:
+    """An opener before an object with other brackets, and with a fence around the object."""
+    stem = opener.rstrip(" \t\n[{")
+    if stem == opener or not is_distinctive(stem) or could_be_prose(stem):
+        return []
+    return [f"{stem}\n{between}{opened}" for between in ("", *FENCES) for opened in (OBJECT, "[" + OBJECT)]
 
 
 def _repeated(marker: str) -> str:
