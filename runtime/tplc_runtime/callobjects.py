@@ -12,8 +12,8 @@ import sys
 from .machine import Machine, next_char
 from .markers import NO_MARKS
 from .pattern import Pattern
-from .schema import tool_named
-from .values import Reader, Style, json_end, text_of
+from .schema import keys_of, tool_named
+from .values import Reader, Style, escaped, json_end, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ class CallObjects(Machine):
         self._object_at = end - self._pos
         self._pos, self._space = end, ""
         self._written = ""
-        self._named = False
+        self._named = self._beside = False  # and arguments that stand beside the name
         self._early: str | None = None  # arguments that came before the name
         self._call_id: str | None = None
         self._reader = reader = CallReader(self.STYLES, self.BREAKS)
@@ -182,13 +182,30 @@ class CallObjects(Machine):
             self._call_id = text_of(text) if is_text else text
             if self._named:
                 self._out.set_id(self._call_id or "")
-        elif event == "arguments" and self._written != "done":
+        elif event == "other" and self.READ_AGAIN and self._is_argument(reader):
+            self._out.emit("arguments", f'{", " if self._beside else "{"}"{escaped(reader.path[0])}": {text}')
+            self._beside = True
+        elif event == "arguments" and self._written != "done" and not self._beside:
             if self._named:
                 self._emit_arguments(text)
             self._early, self._written = text, "done"
         elif event != "key":
             self._note(("unknown" if event == "other" else "repeated") + " field " + reader.path[-1])
         return True
+
+    def _is_argument(self, reader: CallReader) -> bool:
+        """Is a member beside the name one of the arguments?"""
+        if not self._named or self._early is not None or len(reader.path) != 1:
+            return False
+        schema = self._tools.get(self._out.calls[-1][0])
+        found = reader.path[0] in (keys_of(schema, schema) or ())
+        if found and not self._beside:
+            self._note("the arguments stand beside the name")
+        return found
+
+    def _no_arguments(self) -> str:
+        """What ends the arguments where no object held them."""
+        return "}" if self._beside else "{}"
 
     def _is_named(self, name: str) -> bool:
         if not name.strip() or ("\n" in name and name not in self._tools):
@@ -251,7 +268,7 @@ class CallObjects(Machine):
         if not self._named:
             return self._no_object("a name")
         if self._early is None:
-            self._out.emit("arguments", "{}")
+            self._out.emit("arguments", self._no_arguments())
         if reader.repair:
             self._note("call: " + reader.repair)
         self._reader = None
@@ -268,7 +285,7 @@ class CallObjects(Machine):
                 reader.out = [reader.close()]
             if role in ("arguments", "other"):
                 self._member(reader, role)
-            self._out.emit("arguments", "{}" if self._early is None else "")
+            self._out.emit("arguments", self._no_arguments() if self._early is None else "")
         super()._finish()
 
 

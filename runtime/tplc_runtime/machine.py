@@ -850,7 +850,7 @@ class Machine(Copied):
     def _is_cut(self, marks: Marks, pos: int) -> bool:
         """Is what is left, where the output ends, the beginning of what ends the turn, or a part of it?"""
         rest = "".join(self._buf[pos:].split())
-        if len(rest) < LEAST_CUT or rest.isalnum():
+        if len(rest) < LEAST_CUT or rest.isalnum() or not any(map(str.isalnum, rest)):
             return False
         return marks.begun(self._buf, pos, CUT_KINDS, LEAST_CUT) and not self._literal
 

@@ -28,8 +28,8 @@ FENCE = Pattern(r"\s*```[\w-]*[^\S\n]*\n|\n?[^\S\n]*```\s*\Z")
 BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
 AT_ONCE = Pattern(r"""[\s({\[\\"'“`]*(?:json\b[\s({\[\\"'“]*)?""")
 # A quote that is missing behind a key, behind a value before the next key.
-OPEN_KEY = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')
-OPEN_VALUE = Pattern(r':\s*"(\w+)\s*,(?=\s*"\w+"\s*:)')
+KEY_LEFT_OPEN = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')
+NAME_LEFT_OPEN = Pattern(r':\s*"(\w+)\s*,(?=\s*"\w+"\s*:)')
 STYLES = (
     Style(
         (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json")),
@@ -63,7 +63,7 @@ def _candidates(text: str) -> Iterator[str]:
         yield text.replace('\\"', '"')
     if "{{" in "".join(text.split()):
         yield DOUBLED.sub(r"\1", text)
-    yield OPEN_VALUE.sub(r': "\1",', OPEN_KEY.sub(r'"\1":', text))
+    yield NAME_LEFT_OPEN.sub(r': "\1",', KEY_LEFT_OPEN.sub(r'"\1":', text))
 
 
 DOUBLED = Pattern(r"([{}])\s*\1")

@@ -20,8 +20,8 @@ from functools import partial
 from tests.conftest import SHARED
 from tests.example_case import load_examples
 from tests.fuzz.formats import ir_of
-from tests.parser_cache import learn, read_parser
-from tests.slips.measure import OUTCOMES, Result, results
+from tests.parser_cache import learn
+from tests.slips.measure import OUTCOMES, Result, results, with_tokens
 from tplc.driver import generate, tolerate
 from tplc.errors import TplcError
 from tplc.verify.artifact import load_module
@@ -41,13 +41,10 @@ def of_template(name: str, *, kinds: tuple[str, ...], two: int) -> tuple[str, li
     """The results, and a text that is the same for templates of one format."""
     try:
         if name.startswith(EXAMPLE):
-            ir = ir_of(next(one for one in load_examples() if EXAMPLE + one.name == name))
-            parser = load_module(generate(ir, "python"))
+            ir = with_tokens(ir_of(next(one for one in load_examples() if EXAMPLE + one.name == name)))
         else:
-            ir = tolerate(learn(name))
-            if ir.tools.format == "none":
-                return name, []
-            parser = read_parser(name)
+            ir = with_tokens(tolerate(learn(name)))
+        parser = load_module(generate(ir, "python"))
     except TplcError:
         return name, []
     return repr((ir.turn, ir.reasoning, ir.content, ir.tools)), results(name, ir, parser, kinds=kinds, two=two)

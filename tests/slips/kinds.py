@@ -314,7 +314,7 @@ def _(answer: Answer) -> Iterator[str]:
 @kind("header text missing")
 def _(answer: Answer) -> Iterator[str]:
     """A constant between two slots, or a part of it: what a name, an id or an index stands in."""
-    for at in answer.places("between", call=0):
+    for at in answer.places("between", call=0) if answer.ir.tools.json is None else ():
         core = answer.pieces[at].text
         parts = re.findall(r"<[^<>]*>|\[[A-Z_]+\]|\w+|[^\w<>\[\]]+", core)
         for index, part in enumerate(parts):

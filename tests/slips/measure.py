@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
 
@@ -18,8 +18,8 @@ from tests.slips.written import pieces_of
 from tplc.ir.nodes import TemplateIR
 
 OUTCOMES = ("recovered", "kept", "leaked", "altered")
-# Ends of texts that tokenizers have; a format gets those that its own are not.
-TOKENS = ("<|endoftext|>", "</s>")
+# Special tokens of a tokenizer that the template does not write.
+TOKENS = (("pad_token", "<|pad_me|>"), ("unk_token", "<|what|>"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,14 @@ def answers(ir: TemplateIR) -> Iterator[tuple[str, Answer]]:
         except (ValueError, KeyError, StopIteration):
             continue
         if pieces:
-            tokens = tuple(text for text in TOKENS if text not in ir.turn.ends)[:1]
-            yield name, Answer(ir, message, pieces, head, tokens, TOOLS)
+            tokens = tuple(text for _, text in TOKENS)
+            yield name, Answer(ir, message, pieces, head, tokens[:1], TOOLS)
+
+
+def with_tokens(ir: TemplateIR) -> TemplateIR:
+    """The format of a tokenizer that has further special tokens."""
+    given = (*ir.provenance.special_tokens, *TOKENS)
+    return replace(ir, provenance=replace(ir.provenance, special_tokens=given))
 
 
 def read(parser: ModuleType, text: str, tools: Any, chunks: list[str] | None = None) -> tuple[Any, Any]:
