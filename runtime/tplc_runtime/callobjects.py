@@ -114,19 +114,19 @@ class CallObjects(Machine):
     _failed = ("", 0)  # what was expected of an object, and how much of it had come
     _object_at = 0  # where it began, behind its opener
 
-    def _after_call(self) -> bool:
-        if self.READ_AGAIN and self._unclosed:
+    def _left_over(self, kind: str) -> str:
+        if self.READ_AGAIN and kind == "" and self._unclosed:
             # Another object in the same pair of markers.
             start = next_char(self._buf, self._pos)
             start = next_char(self._buf, start + (self._buf[start : start + 1] in COMMAS))
             if start == len(self._buf) and not self._final:
-                return False
+                return "more"
             if self._buf.startswith(self.OPENED, start):
                 self._note("another call without its opener")
                 self._pos, self._skip = start, 0
                 self._try_call("content")
-                return True
-        return super()._after_call()
+                return "dropped"
+        return super()._left_over(kind)
 
     def _begin_object(self) -> None:
         """The opener of a call has come, which may end with the opening of its object."""

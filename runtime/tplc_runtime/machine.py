@@ -453,7 +453,7 @@ class Machine(Copied):
         if self.NAME_SIGNS and not expected:
             values["name"] = self.NAME_SIGNS.plain(values["name"])
         written = values.get("name", "")
-        if self.NAMES_ALIKE and not expected:
+        if self.NAMES_ALIKE and self._tools and not expected:
             values["name"] = tool_named(written, self._tools)
         if self.ONLY_TOOLS and not expected and (self.FAINT or not self._skip) and not self._is_tool(values["name"]):
             expected = "the name of a tool"
@@ -493,9 +493,10 @@ class Machine(Copied):
         buf, name, start = self._buf, "", self._pos + self._skip
         pos = next_char(buf, start)
         while pos - start < NAME_LIMIT:
-            if pos < len(buf) and name and self._arguments_begin(pos):
-                return name, pos
             part, word = self.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
+            sure = part is not None and part.end() > pos + 1
+            if pos < len(buf) and name and not sure and self._arguments_begin(pos):
+                return name, pos
             end = word.end() if word is not None and (part is None or word.end() > part.end()) else 0
             end = end or (part.end() if part is not None else pos)
             if not self._final and (end == len(buf) or self._may_go_on(pos)):
@@ -569,7 +570,7 @@ class Machine(Copied):
         kind = self._next_of_calls(self.AFTER_CALL)
         if kind is None:
             return False
-        if self.REPEATED and kind in ("", "call"):
+        if self.REPEATED and (kind == "" or (kind == "call" and self._unclosed)):
             more = self._left_over(kind)
             if more != "no":
                 return more == "dropped"
@@ -858,9 +859,9 @@ class Machine(Copied):
         """What is left at the end is a part of a marker, and no text."""
         if self.CALLS and self._begins_call(self._pos):
             self._cut_off()
-        else:
-            self._note("the output ends inside a marker")
-            self._text("trailing", len(self._buf))
+            return
+        self._note("the output ends inside a marker")
+        self._text("trailing", len(self._buf))
 
     def _cut_off(self) -> bool:
         """The output ends inside the markup of a call: what is left of it is no text."""

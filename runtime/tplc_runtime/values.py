@@ -34,9 +34,8 @@ JSON_WORDS = ("true", "false", "null")
 JSON_WORD = Pattern(r"[\w.+-]+")
 JSON_LITERAL = Pattern(rf"(?:true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])")
 COMMENT = Pattern(r"//[^\n]*(?:\n|\Z)|/\*.*?\*/")
-# A key with its quotes and its colon; the beginning of one; one without the quote behind it.
-WHOLE_KEY = Pattern(r'"[^"\\\x00-\x1f]{0,64}"[ \t\r\n]{0,16}:')
-PART_OF_KEY = Pattern(r'"[^"\\\x00-\x1f]{0,64}(?:"[ \t\r\n]{0,16})?\Z')
+# A key with its quotes and its colon, which is the group, or the beginning of that; one without the quote behind it.
+KEY = Pattern(r'"[^"\\\x00-\x1f]{0,64}(?:"[ \t\r\n]{0,16}(?:(:)|\Z)|\Z)')
 OPEN_KEY = Pattern(r'"(\w{1,64})\s{0,4}:(?=\s{0,16}(?:["\[{0-9-]|(?:true|false|null)\b))')
 LONGEST_SIGN = 256  # more than any sign is long
 
@@ -223,12 +222,13 @@ class Reader(Copied):
             return -1
         token = self.style.tokens[text]
         if text == '"' and self.stack and self.stack[-1] == "{" and self.want in ("key", "member", "comma"):
-            if not final and PART_OF_KEY.match(buf, pos):
+            key = KEY.match(buf, pos)
+            if key is not None and key.lastindex is None and not final:
                 return -1
-            key = None if WHOLE_KEY.match(buf, pos) else OPEN_KEY.match(buf, pos)
-            if key is not None:
+            left_open = OPEN_KEY.match(buf, pos) if key is None or key.lastindex is None else None
+            if left_open is not None:
                 self._repaired("missing quotes")
-                return self._put_key(key[1], int(key.end(1)))
+                return self._put_key(left_open[1], int(left_open.end(1)))
         if self.FOLLOWED and not self.stack and token not in '"[{':
             return self._no_value(pos)
         whole = self._whole(buf, pos) if token in "[{" and self.want == "value" and rest > 64 else 0
@@ -258,17 +258,17 @@ class Reader(Copied):
             if sign in " \n\r\t":
                 pass
             elif sign == '"' and want in ("key", "member"):
-                key = WHOLE_KEY.match(buf, pos)
-                if key is None and PART_OF_KEY.match(buf, pos):
+                key = KEY.match(buf, pos)
+                if key is None:
+                    if OPEN_KEY.match(buf, pos):
+                        break
+                    string = quoting
+                elif key.lastindex is None:
                     self.waits = True
                     break
-                if key is None and OPEN_KEY.match(buf, pos):
-                    break
-                comma = -1
-                if key is None:
-                    string = quoting
                 else:
                     pos, want = key.end() - 1, "value"
+                comma = -1
             elif sign == '"' and want not in ("colon", "comma"):
                 string, comma = quoting, -1
             elif sign == "," and want == "comma":
