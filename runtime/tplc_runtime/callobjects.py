@@ -107,6 +107,8 @@ class CallObjects(Machine):
             _, end, expected = self._slots(self._pos + self._skip, self.HEADER)
             if expected:
                 return expected != "more" and self._no_call(expected)
+            if self._others:
+                self._note_others()
             self._skip = end - self._pos
         self._begin_object()
         return True
@@ -218,9 +220,9 @@ class CallObjects(Machine):
             return self._no_object("the name of a tool", False)
         self._named = True
         self._raw = []
-        self._open_call(name, self._call_id)
         if self.NAMES_ALIKE and name != written:
             self._note(f"the tool {name} is called as {written}")
+        self._open_call(name, self._call_id)
         if self._early:
             self._written = self._early[0]
             self._emit_arguments(self._early)
@@ -239,21 +241,25 @@ class CallObjects(Machine):
         expected, size = self._failed
         self._once, self._raw = True, [self._buf[self._pos : self._pos + size]]
         self._pos += size
-        self._no_object(expected)
+        self._give_back(expected)
         self._once = False
         return True
 
     def _no_object(self, expected: str, result: bool = True) -> bool:
         if self.READ_AGAIN and self._tools and not self._once:
             self._again(expected)
-            return result
+        else:
+            self._give_back(expected)
+        return result
+
+    def _give_back(self, expected: str) -> None:
+        """What has come of the object is text."""
         self._note("not a call: expected " + expected)
         text = "".join(self._raw)
         self._out.emit(self._back_kind, text if self._echo else text[max(0, -self._raw_base) :])
         self._raw, self._reader = [], None
         self._literal, self._fresh, self._line_start, self._unclosed = True, False, False, False
         self._state = self._back
-        return result
 
     def _cut_object(self) -> None:
         """The output ends before the call has a name: where nothing else looks like one, it is no text."""
@@ -276,6 +282,7 @@ class CallObjects(Machine):
 
     def _finish(self) -> None:
         reader, self._reader = self._reader, None
+        self._once = True  # there is nothing more to read
         if reader is not None and not self._named:
             self._cut_object()
         elif isinstance(reader, CallReader):

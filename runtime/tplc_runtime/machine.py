@@ -70,6 +70,7 @@ class Machine(Copied):
     READ_AGAIN: ClassVar[bool] = False  # calls that failed are read by the tools' names
     HEADER_PARTS: ClassVar[Sequence[str]] = ()  # the texts that headers are made of
     HEADER_TEXTS: ClassVar[Pattern] = Pattern("(?!)")
+    _others: Sequence[str] = ()  # diagnostics of slots that come again
     _once = False  # the second reading of this call found none
     LEFT_OVER: ClassVar[Marks] = NO_MARKS  # openers that may stand in the place of a closer
     REPEATED: ClassVar[bool] = False  # what is left over behind a call is dropped
@@ -459,31 +460,39 @@ class Machine(Copied):
             expected = "the name of a tool"
         if self.ARGUMENTS_OPEN and not expected and values["name"] not in self._tools:
             expected = self._lack_of_arguments(end)
-        if self.READ_AGAIN and self._tools and expected != "more" and (expected or values["name"] not in self._tools):
-            other = self._header_otherwise()
-            if other is None:
-                return False
-            if other[0]:
-                self._pos = other[1]
-                self._open_call(other[0])
-                self._note(f"the header of a call of {other[0]} is not as the template writes it")
-                self._space = ""
-                self._begin_arguments()
-                return True
-            if not self._once:
-                self._state = type(self)._second_reading
-                return True
+        if self.READ_AGAIN and self._tools and (expected or values["name"] not in self._tools):
+            other = self._call_otherwise() if expected not in ("more", "end") else None
+            if other is not None:
+                return other
         self._once = self._once and expected == "more"
         if expected:
             return expected != "more" and self._no_call(expected)
-        self._pos = end
-        self._open_call(values["name"], self.CALL_ID.format_map({**values, "name": written}) if self.CALL_ID else None)
+        if self._others:
+            self._note_others()
         if self.NAMES_ALIKE and values["name"] != written:
             self._note(f"the tool {values['name']} is called as {written}")
+        self._pos = end
+        self._open_call(values["name"], self.CALL_ID.format_map({**values, "name": written}) if self.CALL_ID else None)
         self._begin_arguments()
         return True
 
     # A second reading
+
+    def _call_otherwise(self) -> bool | None:
+        """A call whose header is not as it should be; None: it is none."""
+        other = self._header_otherwise()
+        if other is None:
+            return False
+        if other[0]:
+            self._note(f"the header of a call of {other[0]} is not as the template writes it")
+            self._pos, self._space = other[1], ""
+            self._open_call(other[0])
+            self._begin_arguments()
+            return True
+        if self._once:
+            return None
+        self._state = type(self)._second_reading
+        return True
 
     def _header_otherwise(self) -> tuple[str, int] | None:
         """The tool that a header names which is not as it should be, and where its arguments begin.
@@ -508,7 +517,7 @@ class Machine(Copied):
                 tool = tool_named(text, self._tools)
                 if tool not in self._tools:  # an index may stand behind it
                     tool = tool_named(text.rpartition(":")[0], self._tools)
-                if tool not in self._tools or name not in ("", tool):
+                if not tool or tool not in self._tools or name not in ("", tool):
                     break
                 name = tool
             pos = next_char(buf, end)
@@ -603,7 +612,7 @@ class Machine(Copied):
         return True
 
     def _left_over(self, kind: str) -> str:
-        """Behind a call: a bracket too many, or an opener in the place of a closer, with the end of the calls behind it.
+        """Behind a call: a bracket too many, or an opener in the place of a closer, where the calls end.
 
         "no": it is none; "more": more input is needed; else it was "dropped".
         """
@@ -623,7 +632,11 @@ class Machine(Copied):
         if not ends and (at < len(buf) or kind == "call"):
             return "no"
         self._note(f"{buf[start:end].strip()} is left over behind a call")
-        self._pos, self._space = end, ""
+        if kind == "call":
+            self._pos = end
+        else:
+            self._text("trailing", end)
+        self._space = ""
         self._unclosed = self._unclosed and kind != "call"
         return "dropped"
 
@@ -635,6 +648,8 @@ class Machine(Copied):
             return False
         if expected == "end":
             return self._cut_off()
+        if self._others and not expected:
+            self._note_others()
         self._pos, self._unclosed = (self._mark.end if expected else end), False
         if not expected and "id" in values:
             self._out.set_id(values["id"])
@@ -920,9 +935,13 @@ class Machine(Copied):
             kept = mark.kind in ("next", "bare")
             pos = mark.start if kept else mark.end
             self._space = "" if kept else mark.trail
-        for other in others:
-            self._note(other)
+        self._others = others
         return values, pos, ""
+
+    def _note_others(self) -> None:
+        """What came again and says otherwise."""
+        for other in self._others:
+            self._note(other)
 
     def _end_of_slot(
         self, slot: str, pos: int, known: int, ends: Marks, stops: str, joint: str

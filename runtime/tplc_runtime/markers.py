@@ -17,7 +17,7 @@ from .pattern import Pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 SEAM = r"(?<=[>\])}»])(?=[<\[({«])|(?<=\[)(?=\{)"  # where white space may stand: "<call>|[|{"
 GAP = 64  # the most white space that is looked for at one place inside a marker
@@ -29,15 +29,15 @@ LONG_WORD = Pattern(r"[^\W\d_]{3}")
 JOINING = "_▁"  # and `-`: what the words of a marker are joined with
 JOINTS = Pattern(rf"[\s{JOINING}-]+")
 MOST_JOINTS = 4  # so many of them, or so much white space, where a marker that is spelled otherwise has some
-ALIKE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("｜"): "|"}
+ALIKE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("｜"): ord("|")}
 
 # `lead` and `trail` are the white space that the template writes around a marker; `longer`: it may be of another.
 Mark = namedtuple("Mark", "kind start end lead trail longer", defaults=(True,))
 
 
 def squeezed(text: str) -> str:
-    """A text without what markers may be written otherwise: white space, `_`, `-` and their like, case, `｜` for `|`."""
-    return JOINTS.sub("", text).translate(ALIKE)
+    """A text without white space, `_`, `-` and their like, in lower case, with `|` for `｜`."""
+    return str(JOINTS.sub("", text)).translate(ALIKE)
 
 
 def is_respelled(core: str) -> bool:
@@ -62,14 +62,7 @@ class Marks:
         own = [f"({_pattern(core)}{_WORD_END * len(ends[core])})" for core in cores]
         self._any = Pattern("|".join([*own, *(f"({respelling(core)})" for core in alike)]) or "(?!)")
         pieces = {core: _pieces(core) for core in cores}
-        words = sorted({pieces[core][0] for core in cores if core not in alike})
-        first = {f"{re.escape(word[0])}(?={re.escape(word[1:])})" for word in words}
-        first |= {_near_alike(core, r"(?!)") for core in alike}
-        self._words = Pattern("|".join(sorted(first)) or "(?!)")
-        # Where a marker may begin: its first signs, or as many of them as the text has.
-        near = {_near(core, len(pieces[core]) > 1) for core in cores if core not in alike}
-        near |= {_near_alike(core, r"\Z") for core in alike}
-        self._near = Pattern("|".join(sorted(near)) or "(?!)")
+        self._words, self._near = _first_signs(pieces, alike)
         self.width = max((len(core) + GAP * (len(pieces[core]) - 1) for core in cores), default=0) + 1
         self.width = max([self.width, *(len(core) * (MOST_JOINTS + 1) for core in alike)])
         # As what they are without what may be otherwise.
@@ -180,7 +173,6 @@ class Marks:
         return at
 
 
-NO_MARKS = Marks()
 _WORD_END = r"(?!\w)"
 
 
@@ -207,6 +199,18 @@ def _near(core: str, free: bool) -> str:
     for sign in reversed(signs[1:]):
         rest = rf"{space}(?:\Z|{re.escape(sign)}{rest})"
     return re.escape(signs[0]) + f"(?={rest})" * bool(rest)
+
+
+def _first_signs(pieces: Mapping[str, Sequence[str]], alike: Sequence[str]) -> tuple[Pattern, Pattern]:
+    """Patterns of what markers begin with, and of where one may begin: its first signs, or what the text has of them.
+
+    `alike`: those that may be spelled otherwise.
+    """
+    exact = [core for core in pieces if core not in alike]
+    words = {f"{re.escape(word[0])}(?={re.escape(word[1:])})" for word in (pieces[core][0] for core in exact)}
+    words |= {_near_alike(core, r"(?!)") for core in alike}
+    near = {_near(core, len(pieces[core]) > 1) for core in exact} | {_near_alike(core, r"\Z") for core in alike}
+    return Pattern("|".join(sorted(words)) or "(?!)"), Pattern("|".join(sorted(near)) or "(?!)")
 
 
 def _near_alike(core: str, end: str) -> str:
@@ -264,3 +268,6 @@ def lead_in(text: str, lead: str) -> int:
     if text.endswith(lead):
         return len(lead)
     return next((n for n in range(min(len(text), len(lead)), 0, -1) if text.endswith(lead[-n:])), 0)
+
+
+NO_MARKS = Marks()

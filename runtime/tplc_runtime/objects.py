@@ -33,7 +33,7 @@ class Objects(Machine):
 
     def _opens_arguments(self, pos: int) -> bool:
         match = self.STYLES[0].token.match(self._buf, pos)
-        return match is not None and self.STYLES[0].tokens.get(match.group(), "") in ("{", '"')
+        return match is not None and self.STYLES[0].tokens.get(match.group(), "") == "{"
 
     def _arguments(self) -> bool:
         # arguments = object | string that holds an object

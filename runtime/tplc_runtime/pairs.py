@@ -78,6 +78,8 @@ class Pairs(Machine):
             return self._cut_off()
         if expected:
             return self._no_pair()
+        if self._others:
+            self._note_others()
         key = values["key"]
         if self.KEY_SIGNS:
             key = self.KEY_SIGNS.plain(key)

@@ -37,10 +37,11 @@ def tool_named(name: str, tools: Parameters) -> str:
     if name in tools or not tools:
         return name
     bare = name.strip().strip("\"'`“”").strip()
-    for short in (bare, NAMESPACE.sub("", bare)):
+    shorts: tuple[str, str] = (bare, str(NAMESPACE.sub("", bare)))
+    for short in filter(bare_name, shorts):
         if short in tools:
             return short
-        like = [tool for tool in tools if bare_name(tool) == bare_name(short)]
+        like: list[str] = [tool for tool in tools if bare_name(tool) == bare_name(short)]
         if len(like) == 1:
             return like[0]
     first, _, second = bare.partition(".")
@@ -49,7 +50,7 @@ def tool_named(name: str, tools: Parameters) -> str:
 
 def bare_name(name: str) -> str:
     """A name without what its words are joined with."""
-    return SEPARATORS.sub("", name).lower()
+    return str(SEPARATORS.sub("", name)).lower()
 
 
 def parameters_of(tools: object) -> Parameters:

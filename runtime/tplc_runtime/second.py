@@ -93,13 +93,13 @@ def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:
         return _call_of(inner[0], tools)
     for key in NAME_KEYS:
         name = tool_named(value[key], tools) if isinstance(value.get(key), str) else ""
-        if name in tools:
+        if name and name in tools:
             rest = {other: item for other, item in value.items() if other != key}
             return _with_arguments(name, rest, tools)
     if len(value) == 1:
         [(key, arguments)] = value.items()
         name = tool_named(key, tools)
-        return _with_arguments(name, {"arguments": arguments}, tools) if name in tools else None
+        return _with_arguments(name, {"arguments": arguments}, tools) if name and name in tools else None
     return None
 
 

@@ -241,9 +241,9 @@ class Reader(Copied):
         waits for what follows it; `waits`: so does all that is left."""
         stack, want, string, quoting = self.stack, self.want, self.string, self.style.strings['"']
         comma, self.waits = -1, False
-        if self.comma or self.twice or (string is not None and string is not quoting):
+        if self.comma or self.twice or string not in (None, quoting):
             return pos
-        while pos < stop:
+        while pos < stop and (string is not None or buf[pos] not in self.first):
             if string is not None:
                 start, pos = pos, quoting.body.match(buf, pos).end()
                 if pos < stop and buf[pos] == '"':
@@ -253,28 +253,16 @@ class Reader(Copied):
                     break
                 continue
             sign = buf[pos]
-            if sign in self.first:
-                break
             if sign in " \n\r\t":
                 pass
             elif sign == '"' and want in ("key", "member"):
-                key = KEY.match(buf, pos)
-                if key is None:
-                    if OPEN_KEY.match(buf, pos):
-                        break
-                    string = quoting
-                elif key.lastindex is None:
-                    self.waits = True
+                if (end := self._end_of_key(buf, pos)) < 0:
                     break
-                else:
-                    pos, want = key.end() - 1, "value"
-                comma = -1
+                comma, want, pos = -1, "value", end - 1
             elif sign == '"' and want not in ("colon", "comma"):
                 string, comma = quoting, -1
             elif sign == "," and want == "comma":
                 comma, want = pos, "value" if stack[-1] == "[" else "member"
-            elif sign == ":" and want == "colon":
-                want = "value"
             elif sign in "]}":
                 opened = want in ("comma", "item", "key") and len(stack) > self.floor + 1 and stack[-1]
                 if opened != ("[" if sign == "]" else "{"):
@@ -296,6 +284,12 @@ class Reader(Copied):
         self.string, self.waits = string, self.waits or pos == stop
         self.want = want if comma < 0 else "comma"
         return pos if comma < 0 else comma
+
+    def _end_of_key(self, buf: str, pos: int) -> int:
+        """The end of a key with its colon; -1 where more of it is needed, or it takes a closer look."""
+        key = KEY.match(buf, pos)
+        self.waits = key is not None and key.lastindex is None
+        return -1 if key is None or self.waits else int(key.end())
 
     def _no_word(self, buf: str, pos: int, final: bool) -> int:
         """The end of a comment, or of a sign in the place of a colon; `pos` where there is none, -1: more is needed."""

@@ -76,7 +76,9 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--two", action="store_true", help="two slips in each output")
     parser.add_argument("--pairs", type=int, default=40, help="with --two: pairs tried in each answer")
-    parser.add_argument("--show", default="", metavar="OUTCOME", help="the outputs with this outcome, or silent, chunked")
+    parser.add_argument(
+        "--show", default="", metavar="OUTCOME", help="the outputs with this outcome, or silent, chunked"
+    )
     parser.add_argument("--most", type=int, default=400, help="so many of them")
     parser.add_argument("--json", default="", metavar="FILE", help="every result, one a line")
     options = parser.parse_args(arguments)

@@ -53,7 +53,18 @@ class Answer:
 Kind = Callable[[Answer], Iterator[str]]
 KINDS: dict[str, Kind] = {}
 PAIRS = ("pair_open", "key", "key_end", "type", "value", "pair_close", "args_start", "args_end", "args_separator")
-OF_CALLS = ("section_start", "opener", "name", "id", "index", "between", "arguments", "closer", "separator", "key_again")
+OF_CALLS = (
+    "section_start",
+    "opener",
+    "name",
+    "id",
+    "index",
+    "between",
+    "arguments",
+    "closer",
+    "separator",
+    "key_again",
+)
 OF_CALLS = (*OF_CALLS, *PAIRS, "section_end", "args_empty")
 
 
@@ -156,7 +167,7 @@ def _(answer: Answer) -> Iterator[str]:
 @kind("opener for closer")
 def _(answer: Answer) -> Iterator[str]:
     openers, closers = answer.places("opener"), answer.places("closer")
-    if openers and closers and answer.ir.tools.json is None or answer.ir.tools.json and closers:
+    if (openers and closers and answer.ir.tools.json is None) or (answer.ir.tools.json and closers):
         opener = answer.pieces[openers[0]].core if openers else ""
         opener = _prefix(answer).strip() if answer.ir.tools.json else opener
         closer = answer.pieces[closers[-1]].text
@@ -228,7 +239,7 @@ def _markers(answer: Answer) -> Iterator[tuple[int, str]]:
 
 def _words(text: str) -> list[str]:
     """Words of a marker that is punctuated."""
-    return [word for word in re.findall(r"(?<=[<\[|/｜])[A-Za-z][\w▁-]{2,}(?=[>\]|｜= ])", text)]
+    return list(re.findall(r"(?<=[<\[|/｜])[A-Za-z][\w▁-]{2,}(?=[>\]|｜= ])", text))
 
 
 def _respelled(answer: Answer, change: Callable[[str], str]) -> Iterator[str]:
@@ -780,7 +791,7 @@ def _(answer: Answer) -> Iterator[str]:
         pieces = answer.pieces
         starts = [at for at in (first, last - 1) if pieces[at].kind in ("args_start", "args_end")]
         inner = json.dumps(arguments)
-        if len(starts) == 2 and pieces[first].core.endswith("(") or not starts:
+        if (len(starts) == 2 and pieces[first].core.endswith("(")) or not starts:
             opened = pieces[first].text if starts else ""
             closed = pieces[last - 1].text if starts else ""
             line = "\n" * ("\n" in text_of(pieces[first:last]))
@@ -794,7 +805,7 @@ def _(answer: Answer) -> Iterator[str]:
         return
     tools = answer.ir.tools
     closer = "".join(item.text for item in tools.call[-1:] if isinstance(item, Text))
-    places = [at for at in answer.places("name", call=0)]
+    places = list(answer.places("name", call=0))
     tail = answer.text[len(text_of(answer.pieces[: places[0] + 1])) :]
     if match := re.match(r'("?)>\s*(</[\w:｜]+>)', tail):
         if match[2] in closer and tools.json is None:
@@ -835,7 +846,7 @@ def _(answer: Answer) -> Iterator[str]:
         return
     for at in answer.places("value"):
         text = answer.pieces[at].text
-        if text.startswith("[") and "'" in text or text.startswith('["'):
+        if (text.startswith("[") and "'" in text) or text.startswith('["'):
             yield answer.with_(at, "{" + text[1:-1] + "}")
         if text[:1] == "'":
             yield answer.with_(at, '"' + text[1:-1] + '"')

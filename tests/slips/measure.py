@@ -1,6 +1,6 @@
 """Slips through a format's parser: what becomes of each.
 
-    judge(message, tools, parser, text)  →  "recovered"
+judge(message, tools, parser, text)  →  "recovered"
 """
 
 from __future__ import annotations
@@ -132,11 +132,22 @@ def judge(template: str, kind: str, base: str, answer: Answer, parser: ModuleTyp
     told = tuple(diagnostic.text for diagnostic in stream.diagnostics)
     outcome = outcome_of(answer.message, got)
     return Result(
-        template, kind, base, text, outcome, not told, outcome == "altered" and not stream.incomplete, chunked, got, told
+        template,
+        kind,
+        base,
+        text,
+        outcome,
+        not told,
+        outcome == "altered" and not stream.incomplete,
+        chunked,
+        got,
+        told,
     )
 
 
-def results(template: str, ir: TemplateIR, parser: ModuleType, *, kinds: tuple[str, ...] = (), two: int = 0) -> list[Result]:
+def results(
+    template: str, ir: TemplateIR, parser: ModuleType, *, kinds: tuple[str, ...] = (), two: int = 0
+) -> list[Result]:
     found = []
     for base, answer in answers(ir):
         right, _ = read(parser, answer.text, answer.tools)
@@ -163,7 +174,9 @@ def pairs(answer: Answer, made: list[tuple[str, str]], count: int) -> Iterator[t
 
 def _change(before: str, after: str) -> tuple[int, int, str]:
     """Where a text was changed, from and to, and what stands there now."""
-    start = next((i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), min(len(before), len(after)))
+    start = next(
+        (i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), min(len(before), len(after))
+    )
     rest = min(len(before), len(after)) - start
     end = next((i for i in range(rest) if before[-1 - i] != after[-1 - i]), rest)
     return start, len(before) - end, after[start : len(after) - end]

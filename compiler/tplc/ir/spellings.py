@@ -33,7 +33,9 @@ def spellings_of(tools: Tools, *, also_python: bool, repairs: bool = False) -> t
     inside = spelling_of(dialect.in_object, also_python=also_python, repairs=repairs)
     if isinstance(tools.arguments, ObjectArguments) or tools.json is not None:
         return inside, inside, inside
-    top, in_list = (spelling_of(style, also_python=also_python, repairs=repairs) for style in (dialect.top, dialect.in_list))
+    top, in_list = (
+        spelling_of(style, also_python=also_python, repairs=repairs) for style in (dialect.top, dialect.in_list)
+    )
     return top, in_list, inside
 
 

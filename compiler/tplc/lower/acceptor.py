@@ -184,7 +184,11 @@ class CallForm:
     @property
     def header_texts(self) -> tuple[str, ...]:
         """The texts that a call's header consists of, and the pieces of them: each may be missing, or come twice."""
-        texts = [self.shape.opener, *(text for kind, text in self.shape.slots if kind != "arguments"), self.shape.id_prefix]
+        texts = [
+            self.shape.opener,
+            *(text for kind, text in self.shape.slots if kind != "arguments"),
+            self.shape.id_prefix,
+        ]
         texts += [text for slot in self.header for text in slot.suffixes]
         pieces = [part for text in texts for piece in pieces_of(text) for part in (piece, *parts_of(piece))]
         words = [word for piece in pieces for word in WORD_OR_SIGNS.findall(piece)]

@@ -14,7 +14,7 @@ import string
 from collections.abc import Sequence
 
 from tplc.lower.acceptor import AGAIN
-from tplc_runtime.markers import SEAM
+from tplc_runtime.markers import SEAM, is_respelled, respelling
 
 CONTROL = {"\n": r"\n", "\t": r"\t", "\r": r"\r", "\f": r"\f", "\v": r"\v"}
 SLOT_AGAIN = r"[^\n]*?"
@@ -39,10 +39,10 @@ def exact(text: str) -> str:
     return "".join(_in_pattern(char) for char in text)
 
 
-def marker(text: str, *, loose: bool = True) -> str:
+def marker(text: str, *, loose: bool = True, alike: bool = False) -> str:
     """The pattern of a marker: its core, and as much of the outer white space as the text has.
 
-    A marker of white space alone is its own core.
+    A marker of white space alone is its own core.  `alike`: its case and its separators may be others.
     """
     core = text.strip()
     if not core:
@@ -50,7 +50,10 @@ def marker(text: str, *, loose: bool = True) -> str:
     before, after = text[: text.index(core)], text[text.index(core) + len(core) :]
     # A word before white space is a word, not the beginning of a longer one.
     whole = r"(?!\w)" if after and core[-1].isalnum() else ""
-    return some_suffix(before) + marker_core(core, loose=loose) + whole + some_prefix(after)
+    pattern = marker_core(core, loose=loose) + whole
+    if alike and is_respelled(core):
+        pattern = f"(?:{pattern}|{respelling(core)})"
+    return some_suffix(before) + pattern + some_prefix(after)
 
 
 def marker_core(text: str, *, loose: bool = True) -> str:

@@ -231,12 +231,17 @@ def _of_calls(calls: CallForm, groups: Groups, facts: Acceptor) -> list[str]:
     if calls.fields:
         lines += _of_objects(calls, _respelled(facts))
     elif calls.header:
-        lines += [_rule("call", slots_rule(calls.header) + " arguments"), *_slots("HEADER", calls.header, _respelled(facts))]
+        lines += [
+            _rule("call", slots_rule(calls.header) + " arguments"),
+            *_slots("HEADER", calls.header, _respelled(facts)),
+        ]
         lines += _of_names(calls)
         if "other_forms" in facts.tolerances:
             parts = "|".join(map(re.escape, calls.header_texts))
             lines.append(f"    HEADER_PARTS = {texts(calls.header_texts)}")
-            lines += assignment("HEADER_TEXTS", called("Pattern", [literal(f"(?:{parts}|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")]), INDENT)
+            lines += assignment(
+                "HEADER_TEXTS", called("Pattern", [literal(f"(?:{parts}|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")]), INDENT
+            )
     named = _named_styles(calls)
     if named:
         lines.append(f"    STYLES = ({', '.join(named[style] for style in calls.styles or ())})")
