@@ -29,7 +29,7 @@ ALLOWED = {
     "sources": {"errors", "ir"},
     "render": {"bounds", "errors", "ir"},
     "learn": {"errors", "ir", "messages", "examples", "render"},
-    "audit": {"errors", "ir", "messages", "learn", "render"},
+    "audit": {"errors", "ir", "messages", "learn", "lower", "render"},
     "verify": {"errors", "ir", "messages", "examples", "render"},
     "lessons": {"errors", "ir", "learn", "verify"},
     "lower": {"errors", "ir"},
@@ -166,6 +166,24 @@ def test_runtime_imports_the_standard_library_only(relative: str) -> None:
     source = (ROOT / "runtime/tplc_runtime" / relative).read_text(encoding="utf-8")
     roots = {name.split(".")[0] for name in imports(source, ("tplc_runtime", *Path(relative).parent.parts))}
     assert roots - set(sys.stdlib_module_names) - {"tplc_runtime"} == set()
+
+
+def test_no_modules_import_one_another_in_a_circle() -> None:
+    """Not even inside of functions, or for types only."""
+    files = {_module(relative): path for relative, path in modules("compiler/tplc")}
+    used = {}
+    for name, path in files.items():
+        found = imports(path.read_text(encoding="utf-8"), tuple(name.split(".")))
+        # `from tplc.cli import app` imports a module; `from tplc.cli.app import app` what is in one.
+        used[name] = {one if one in files else one.rpartition(".")[0] for one in found} & {*files} - {name}
+    while leaves := {name for name, rest in used.items() if not rest}:
+        used = {name: rest - leaves for name, rest in used.items() if name not in leaves}
+    assert sorted(used) == []
+
+
+def _module(relative: str) -> str:
+    parts = relative.removesuffix("__init__.py").removesuffix(".py").strip("/")
+    return f"tplc/{parts}".strip("/").replace("/", ".")
 
 
 def test_relative_imports_are_resolved() -> None:

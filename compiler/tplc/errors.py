@@ -177,6 +177,21 @@ class VerificationFailed(TplcError):
         return "\n".join([head, *(f"    {failure}" for failure in self.failures)])
 
 
+class UnfinishedFormat(TplcError):
+    """An answer ends with special tokens that nobody gave, and `--strict` was asked for; `how` says how to give one."""
+
+    def __init__(self, name: str, tokens: tuple[str, ...], how: str) -> None:
+        super().__init__(name, tokens, how)
+        self.name = name
+        self.tokens = tokens
+        self.how = how
+
+    def __str__(self) -> str:
+        are = "is" if len(self.tokens) == 1 else "are"
+        what = f"an answer ends with {' and '.join(self.tokens)}, which {are} not given"
+        return f"{self.name}: {what}\n    give {self.how}"
+
+
 class BadIR(TplcError):
     """IR text that is not an IR, or of a version that is not read here; `path` is the member's ("tools.call[2]")."""
 

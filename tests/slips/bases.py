@@ -28,7 +28,7 @@ TIME = ("get_time", {"zone": "CET", "exact": True})
 PLAN = ("make_plan", {"tags": ["sea", "a hill"], "options": {"slow": "yes"}})
 MESSAGES: dict[str, dict[str, Any]] = {
     "call": {"tool_calls": _calls(WEATHER)},
-    "content and calls": {"content": "Let me look.", "tool_calls": _calls(WEATHER, TIME)},
+    "content and calls": {"content": "Let me look.", "tool_calls": _calls(TIME, WEATHER)},
     "reasoning and call": {"reasoning_content": "The user asks for weather.", "tool_calls": _calls(WEATHER)},
     "nested": {"tool_calls": _calls(PLAN)},
     "nothing given": {"tool_calls": _calls(("list_all", {}))},

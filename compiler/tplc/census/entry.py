@@ -13,6 +13,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tplc import driver
+from tplc.audit.unfinished import BY_SOURCE, unfinished_warnings
 from tplc.errors import TplcError
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.serialize import to_dict
@@ -83,6 +84,7 @@ def entry_of(source: str, limits: Mapping[str, float] | None = None) -> CensusEn
 
 def _entry(source: str, ir: TemplateIR, warnings: list[TemplateWarning], seconds: float) -> CensusEntry:
     result = ir.verification
+    warnings = [*warnings, *unfinished_warnings(ir, how=BY_SOURCE)]
     return CensusEntry(
         source=source,
         state="verified" if result.verified else "not verified",

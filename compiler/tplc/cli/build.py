@@ -38,6 +38,7 @@ def build_command(
     engine: str,
     address: str | None,
     force: bool,
+    strict: bool,
     as_json: bool,
 ) -> None:
     check_engine(engine, address)
@@ -45,7 +46,14 @@ def build_command(
     workers = _jobs(jobs) if engine == "processes" else jobs
     with unwinding(), counting("building", len(manifest.chosen(tuple(names)))) as step:
         outcomes = build(
-            manifest, tuple(names), jobs=workers, engine=engine, address=address, force=force, progress=step
+            manifest,
+            tuple(names),
+            jobs=workers,
+            engine=engine,
+            address=address,
+            force=force,
+            strict=strict,
+            progress=step,
         )
     if as_json:
         print_json([asdict(outcome) for outcome in outcomes])
@@ -71,6 +79,7 @@ def check_command(
     jobs: int | None,
     output_format: str,
     junit: str | None,
+    strict: bool,
 ) -> None:
     if output_format not in FORMATS:
         raise UsageError(f"no format is called {output_format!r}: there are {', '.join(FORMATS)}")
@@ -78,7 +87,7 @@ def check_command(
     if junit is not None:
         _check_junit(junit)
     with counting("checking", len(manifest.chosen(tuple(names)))) as step:
-        findings = check(manifest, tuple(names), jobs=_jobs(jobs), progress=step)
+        findings = check(manifest, tuple(names), jobs=_jobs(jobs), strict=strict, progress=step)
     if output_format == "json":
         print_json([asdict(finding) for finding in findings])
     elif output_format == "github":
@@ -236,11 +245,13 @@ def _junit(findings: Sequence[OutputState]) -> str:
     cases = []
     for finding in findings:
         case = f"  <testcase classname={quoteattr(finding.model)} name={quoteattr(finding.path)}"
-        if finding.state == "current":
-            cases.append(f"{case}/>")
-        else:
-            failure = f"<failure message={quoteattr(finding.state)}>{escape(finding.message)}</failure>"
-            cases.append(f"{case}>{failure}</testcase>")
+        inside = ""
+        if finding.state != "current":
+            inside = f"<failure message={quoteattr(finding.state)}>{escape(finding.message)}</failure>"
+        if finding.warnings:
+            rows = "\n".join(f"warning: {one_line(str(warning))}" for warning in finding.warnings)
+            inside += f"<system-out>{escape(rows)}</system-out>"
+        cases.append(f"{case}>{inside}</testcase>" if inside else f"{case}/>")
     head = f'<testsuite name="tplc" tests="{len(findings)}" failures="{bad}">'
     # What is escaped has no place in XML.
     return visible("\n".join([_JUNIT, head, *cases, "</testsuite>"]) + "\n")

@@ -110,17 +110,11 @@ def _rows(ir: TemplateIR) -> Iterator[tuple[str, str]]:
 
 def token_rows(ir: TemplateIR) -> Iterator[tuple[str, str]]:
     """The special tokens of the format that no one gave."""
-    places: dict[str, list[str]] = {}
-    for captured in ir.captured:
-        if captured.by == "token":
-            places.setdefault(captured.name, []).append(captured.marker)
-    for name, markers in places.items():
-        where = " and ".join(dict.fromkeys(markers))
-        yield (
-            "not given",
-            f"{name}: in {where}, {quoted(stand_in(name))} stands for it; give it with --token {name}=TEXT or "
-            "--token tokenizer_config.json, or name the model's folder as the source",
-        )
+    from tplc.audit.unfinished import BY_OPTION, missing_tokens
+
+    for name, markers in missing_tokens(ir).items():
+        stands = f"{name}: in {markers}, {quoted(stand_in(name))} stands for it"
+        yield "not given", f"{stands}; give {BY_OPTION.format(name=name)}"
 
 
 _CAPTURED = {

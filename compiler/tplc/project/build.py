@@ -26,7 +26,10 @@ from tplc.version import VERSION
 
 if TYPE_CHECKING:
     from tplc.audit.warnings import TemplateWarning
+    from tplc.backends.gbnf import Grammar
+    from tplc.backends.lark import LarkGrammar
     from tplc.sources import TemplateSource
+    from tplc.targets.response_template import Inexpressible
 
 # Failures that another run may not have, as the machine was busy.  So are those that are not the template's: a file or
 # the hub could not be read, a package was not there.
@@ -86,9 +89,14 @@ def build(
     engine: str = "processes",
     address: str | None = None,
     force: bool = False,
+    strict: bool = False,
     progress: Progress = lambda _: None,
 ) -> list[Outcome]:
-    """Build the models (all, when none is named), in the manifest's order.  One that fails stops no other."""
+    """Build the models (all, when none is named), in the manifest's order.  One that fails stops no other.
+
+    `strict`: for all of them, whatever the manifest says.
+    """
+    manifest = manifest.made_strict() if strict else manifest
     for model in manifest.chosen(names):
         for output in parsers_of(model) if model.native else ():
             check_native(output.path, f"{manifest.path}: models.{model.name}: native")
@@ -227,11 +235,16 @@ def note(cache: Cache, model: Model, made: Made) -> None:
 
 def _make(model: Model, inputs: str, warnings: list[TemplateWarning]) -> Made:
     """`warnings` are told as they are found: also those of a template that fails after it."""
+    from tplc.audit.unfinished import IN_MANIFEST, require_stops, unfinished_warnings
+
     warnings += map(_misnamed, filter(lambda output: output.meant, model.outputs))
     template = load_source(model)
     declared = _declared(model)
     with telling_places(declared):
         ir = _compiled(model, template, declared, "python", warnings.append)
+    warnings += unfinished_warnings(ir, how=IN_MANIFEST)
+    if model.strict:
+        require_stops(ir, how=IN_MANIFEST)
     if not model.allow_unverified:
         driver.require_verified(ir)
     if any(output.target == "peg" for output in model.outputs):
@@ -241,10 +254,16 @@ def _make(model: Model, inputs: str, warnings: list[TemplateWarning]) -> Made:
             driver.require_verified(peg)
     if any(output.target == "response_template" for output in model.outputs):
         # It has no place for a mark: unverified it is never written.
-        driver.require_verified(_compiled(model, template, declared, "response_template"))
+        not_expressed: list[Inexpressible] = []
+        driver.require_verified(
+            _compiled(model, template, declared, "response_template", not_expressed=not_expressed.append)
+        )
+        warnings += _not_expressed(model, "response_template", not_expressed)
+        if model.strict and not_expressed:
+            raise not_expressed[0].refused(template.name)
     return Made(
         model.name,
-        texts=tuple(_text(ir, output, model) for output in model.outputs),
+        texts=tuple(_text(ir, output, model, warnings) for output in model.outputs),
         verification=ir.verification,
         template_sha256=ir.provenance.sha256,
         inputs=inputs,
@@ -261,10 +280,29 @@ def _misnamed(output: Output) -> TemplateWarning:
     return TemplateWarning(output.path, 0, 0, message)
 
 
-def _text(ir: TemplateIR, output: Output, model: Model) -> str:
+def _not_expressed(model: Model, target: str, entries: Iterable[object]) -> Iterator[TemplateWarning]:
+    from tplc.audit.warnings import TemplateWarning
+
+    paths = [output.path for output in model.outputs if output.target == target]
+    return (TemplateWarning(path, 0, 0, f"not expressed: {entry}") for path in paths for entry in entries)
+
+
+def _text(ir: TemplateIR, output: Output, model: Model, warnings: list[TemplateWarning]) -> str:
     if output.target == "runtime":
         return driver.shared_runtime()
-    return driver.generate(ir, output.target, _grammar_options(model))
+    options = _grammar_options(model)
+    if output.target in driver.FOR_A_REQUEST:
+        made = driver.make_lark(ir, options) if output.target == "lark" else driver.make_grammar(ir, options)
+        warnings += _loosened(output, made)
+    return driver.generate(ir, output.target, options)
+
+
+def _loosened(output: Output, made: Grammar | LarkGrammar) -> Iterator[TemplateWarning]:
+    from tplc.audit.warnings import TemplateWarning
+
+    for entry in made.not_expressed:
+        effect = "loosened" if entry.effect == "looser" else "tightened"
+        yield TemplateWarning(output.path, 0, 0, f"{effect}: {entry}")
 
 
 def load_source(model: Model) -> TemplateSource:
@@ -284,6 +322,7 @@ def _compiled(
     declared: Declared,
     target: driver.Target,
     warn: Callable[[TemplateWarning], None] | None = None,
+    not_expressed: Callable[[Inexpressible], None] | None = None,
 ) -> TemplateIR:
     return driver.compile_template(
         template.text,
@@ -298,6 +337,7 @@ def _compiled(
         seed=model.seed,
         thorough=model.thorough,
         warn=warn,
+        unsaid=not_expressed,
         profile=model.profile,
         parser=driver.ParserOptions(model.openai, model.runtime, model.main),
     )
@@ -314,6 +354,7 @@ def _grammar_options(model: Model) -> driver.GrammarOptions:
     return driver.GrammarOptions(
         tools=tuple(read_tools(model.input(model.tools))) if model.tools else (),
         tool_choice=model.tool_choice,
+        strict=model.strict,
         profile=model.profile,
         parser=driver.ParserOptions(model.openai, model.runtime, model.main),
         json_schema=read_schema(model.input(model.json_schema)) if model.json_schema else None,

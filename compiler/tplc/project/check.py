@@ -51,9 +51,11 @@ def check(
     names: tuple[str, ...] = (),
     *,
     jobs: int = 1,
+    strict: bool = False,
     progress: Callable[[str], None] = lambda _: None,
 ) -> list[OutputState]:
     """All is made anew: what an earlier run noted lies in the tree that is checked, and may be anybody's."""
+    manifest = manifest.made_strict() if strict else manifest
     models = {model.name: model for model in manifest.chosen(names)}
     found: dict[str, list[OutputState]] = {}
     for made in make_all(list(models.values()), jobs=jobs):

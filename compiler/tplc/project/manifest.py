@@ -15,7 +15,7 @@ import re
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
@@ -75,6 +75,7 @@ class Model:
     seed: int = 0
     thorough: bool = False
     allow_unverified: bool = False
+    strict: bool = False
     manifest: str = NAME
 
     def resolve(self, path: str) -> str:
@@ -105,6 +106,9 @@ class Model:
 class Manifest:
     path: str
     models: tuple[Model, ...]
+
+    def made_strict(self) -> Manifest:
+        return replace(self, models=tuple(replace(model, strict=True) for model in self.models))
 
     def chosen(self, names: tuple[str, ...]) -> tuple[Model, ...]:
         """The models of these names; all when none is named."""

@@ -1,0 +1,135 @@
+"""Formats that wait for a special token nobody gave: every command reports it, and --strict makes it an error."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import TEMPLATE, Run
+
+ENDED = TEMPLATE.replace("'<end>'", "eos_token")
+MANIFEST = """\
+[models.hut]
+source = "hut.jinja"
+outputs = ["hut.py"]
+"""
+GIVEN = MANIFEST + 'special-tokens = {eos_token = "</s>"}\n'
+STANDS = (
+    'hut.jinja: eos_token is not given: in turn.end, "<eos_token:not-given>" stands for it, which no output ends '
+    "with: give "
+)
+IN_MANIFEST = 'special-tokens = {eos_token = "TEXT"} in the manifest, or the model\'s folder as the source'
+FAILED = f"hut.jinja: an answer ends with eos_token, which is not given\n    give {IN_MANIFEST}\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "tplc.toml").write_text(MANIFEST)
+    (tmp_path / "hut.jinja").write_text(ENDED)
+    return tmp_path
+
+
+def test_build_warns_each_time(run: Run, project: Path) -> None:
+    built = run("build")
+    assert (built.code, built.out) == (
+        0,
+        "built    hut: hut.py (99 of 99 messages)\n"
+        f"warning  hut: {STANDS}{IN_MANIFEST}\n"
+        "1 model: 1 built, 0 current, 0 failed\n",
+    )
+    assert run("build").out.splitlines() == [
+        "current  hut",
+        f"warning  hut: {STANDS}{IN_MANIFEST}",
+        "1 model: 0 built, 1 current, 0 failed",
+    ]
+    [outcome] = json.loads(run("build", "--json").out)
+    assert outcome["warnings"] == [
+        {"name": "hut.jinja", "line": 0, "column": 0, "text": (STANDS + IN_MANIFEST).removeprefix("hut.jinja: ")}
+    ]
+
+
+def test_check_warns_in_every_format(run: Run, project: Path) -> None:
+    run("build")
+    checked = run("check", "--junit", "junit.xml")
+    assert (checked.code, checked.out) == (
+        0,
+        f"hut.py: current\ntplc.toml: warning: hut: {STANDS}{IN_MANIFEST}\n",
+    )
+    shown = f"{STANDS}{IN_MANIFEST}".replace("<", "&lt;").replace(">", "&gt;")
+    assert (project / "junit.xml").read_text() == (
+        '<?xml version="1.0" encoding="utf-8"?>\n<testsuite name="tplc" tests="1" failures="0">\n'
+        f'  <testcase classname="hut" name="hut.py"><system-out>warning: {shown}</system-out></testcase>\n'
+        "</testsuite>\n"
+    )
+    assert run("check", "--format", "github").out == f"::warning file=tplc.toml::hut: {STANDS}{IN_MANIFEST}\n"
+    [finding] = json.loads(run("check", "--json").out)
+    assert [warning["text"] for warning in finding["warnings"]] == [(STANDS + IN_MANIFEST).removeprefix("hut.jinja: ")]
+
+
+@pytest.mark.parametrize("asked", [("--strict",), ()])
+def test_strict_makes_it_an_error(run: Run, project: Path, asked: tuple[str, ...]) -> None:
+    if not asked:
+        (project / "tplc.toml").write_text(MANIFEST + "strict = true\n")
+    built = run("build", *asked)
+    assert (built.code, built.out) == (
+        1,
+        f"failed   hut: {FAILED}warning  hut: {STANDS}{IN_MANIFEST}\n1 model: 0 built, 0 current, 1 failed\n",
+    )
+    assert not (project / "hut.py").exists()
+    checked = run("check", *asked)
+    assert (checked.code, checked.out) == (
+        1,
+        f"tplc.toml: failed: hut: {FAILED}tplc.toml: warning: hut: {STANDS}{IN_MANIFEST}\n",
+    )
+    (project / "tplc.toml").write_text(GIVEN)
+    assert (
+        run("build", *asked).out == "built    hut: hut.py (99 of 99 messages)\n1 model: 1 built, 0 current, 0 failed\n"
+    )
+    assert 'STOP = ("</s>",)' in (project / "hut.py").read_text()
+    assert run("check", *asked).out == "hut.py: current\n"
+
+
+def test_a_token_in_another_place_is_no_error(run: Run, project: Path) -> None:
+    """Only what ends an answer makes a parser useless."""
+    header = TEMPLATE.replace("{{- '<' + m.role + '>' }}", "{{- (eos_token or '') + '<' + m.role + '>' }}")
+    (project / "hut.jinja").write_text(header)
+    assert run("build", "--strict").code == 0
+
+
+@pytest.mark.parametrize("target", ["python", "peg", "json", "vllm", "sglang"])
+def test_strict_compiles_for_every_target(run: Run, project: Path, target: str) -> None:
+    refused = run("compile", "hut.jinja", "-t", target, "-o", "made", "--strict")
+    assert (refused.code, refused.err) == (
+        1,
+        "tplc: hut.jinja: an answer ends with eos_token, which is not given\n"
+        "    give it with --token eos_token=TEXT or --token tokenizer_config.json, or name the model's folder as the "
+        "source\n",
+    )
+    assert not (project / "made").exists()
+    given = ("--token", "eos_token=</s>")
+    assert run("compile", "hut.jinja", "-t", target, "-o", "made", "--strict", *given).code == 0
+
+
+def test_compile_reports_it_as_json(run: Run, project: Path) -> None:
+    report = json.loads(run("compile", "hut.jinja", "-o", "hut.py", "--json").err)
+    [warning] = report["warnings"]
+    assert warning["text"].startswith("eos_token is not given: in turn.end")
+
+
+def test_census_notes_it(run: Run, project: Path) -> None:
+    [entry] = json.loads(run("census", "hut.jinja", "--json").out)["entries"]
+    assert entry["warnings"] == [STANDS + "the model's folder as the source, which knows its tokens"]
+
+
+def test_what_a_grammar_loosens_is_a_warning_of_the_build(run: Run, project: Path) -> None:
+    parameters = {"type": "object", "properties": {"a": {"type": "array", "uniqueItems": True}}}
+    tool = {"type": "function", "function": {"name": "look", "parameters": parameters}}
+    (project / "tools.json").write_text(json.dumps([tool]))
+    (project / "hut.jinja").write_text(TEMPLATE)
+    (project / "tplc.toml").write_text(MANIFEST.replace("hut.py", "hut.gbnf") + 'tools = "tools.json"\n')
+    shown = run("compile", "hut.jinja", "-o", "other.gbnf", "--tools", "tools.json").err
+    [loosened] = [line.removeprefix("loosened").strip() for line in shown.splitlines() if line.startswith("loosened")]
+    assert f"warning  hut: hut.gbnf: loosened: {loosened}\n" in run("build").out
+    assert run("build", "--strict").code == 1
