@@ -3,7 +3,7 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with reasoning, content and tool calls.
 
-turn      = (text | CONTENT_START text | REASONING_START text REASONING_END | calls)* TURN_END
+turn      = (text | CONTENT_START text | REASONING_START text REASONING_END | calls)* TURN_END OUTPUT_END
 calls     = CALL_START call (CALL_SEPARATOR? NEXT_CALL_START call)*
 call      = name NAME_END name NAME_AGAIN_END arguments CALL_END
 arguments = (PAIR_START key KEY_END value)*
@@ -13,12 +13,13 @@ value     = text VALUE_END
 from __future__ import annotations
 
 if __package__:
-    from ._tplc_runtime import Delta, Marks, Message, RawPairs, Usual, ValueWords, require_runtime, run_command
+    from ._tplc_runtime import Delta, Marks, Message, Pattern, RawPairs, Usual, ValueWords, require_runtime, run_command
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         Delta,
         Marks,
         Message,
+        Pattern,
         RawPairs,
         Usual,
         ValueWords,
@@ -41,6 +42,7 @@ TURN_ANCHORS = ("<:from assistant",)
 PROMPT_HEADS = ("",)
 TURN_START = ("<:from assistant",)
 TURN_END = ("<:over:>",)
+OUTPUT_END = ("#top#",)
 REASONING_START = (" to self:>",)
 REASONING_END = ("<:more:>",)
 CONTENT_START = (" to user:>",)
@@ -64,24 +66,46 @@ class StreamParser(RawPairs):
     ANCHORS = TURN_ANCHORS
     AROUND_REASONING = (("to self:>",), ("<:more:>",))
     AT_LINES = True
+    AT_ENDS = True
     REASONS = True
+    CUT_MARKERS = True
     # reasoning = text REASONING_END content
-    IN_REASONING = Marks(reasoning_end=REASONING_END, end=TURN_END)
+    IN_REASONING = Marks(respelled=("end",), reasoning_end=REASONING_END, end=TURN_END, last=OUTPUT_END)
     # content = (text | CONTENT_START | TURN_END)* (REASONING_START reasoning | CALL_START call)?
     IN_CONTENT = Marks(
-        reasoning=REASONING_START, content=CONTENT_START, line=CALL_START, end=TURN_END, header=TURN_START, stray=STRAY
+        respelled=("line", "end"),
+        reasoning=REASONING_START,
+        content=CONTENT_START,
+        line=CALL_START,
+        end=TURN_END,
+        last=OUTPUT_END,
+        header=TURN_START,
+        stray=STRAY,
     )
     DISTINCT = False
     # call = name NAME_END name NAME_AGAIN_END arguments
-    HEADER = (("name", Marks(suffix=NAME_END), ""), ("name", Marks(suffix=NAME_AGAIN_END), ""))
+    HEADER = (
+        ("name", Marks(respelled=("suffix",), suffix=NAME_END), ""),
+        ("name", Marks(respelled=("suffix",), suffix=NAME_AGAIN_END), ""),
+    )
     ONLY_TOOLS = True
+    HEADER_PARTS = ('name="\ufdd0">', 'name="', "<run", "name", "run", '">', ":>", "to", '"', ":", "<", "=", ">", "\ufdd0")
+    HEADER_TEXTS = Pattern(
+        '(?:name="\ufdd0">|name="|<run|name|run|">|:>|to|"|:|<|=|>|\ufdd0|[^\\S\\n]*[\\n:.,\'"`]|[0-9]+)'
+    )
     BREAKS = Marks(mark=TURN_START + TURN_END + CALL_END)
     USUAL_NEXT = (Usual("</run><:more:><:from assistant to "), Usual("<:more:><:from assistant to "))
     CLOSED = True
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # arguments = (PAIR_START key KEY_END value)*
-    PAIR = (("key", Marks(suffix=KEY_END), ""),)
+    PAIR = (("key", Marks(respelled=("suffix",), suffix=KEY_END), ""),)
     BETWEEN = Marks(
-        pair=PAIR_START, skip=("</given>",), next=("</run>", "<:more:><:from assistant ", " to ", "<:over:>")
+        respelled=("pair", "skip", "next"),
+        pair=PAIR_START,
+        skip=("</given>",),
+        next=("</run>", "<:more:><:from assistant ", " to ", "<:over:>"),
     )
     USUAL_PAIR = (Usual('<given name="'),)
     RESUMES = True
@@ -93,6 +117,7 @@ class StreamParser(RawPairs):
     NEXT_PAIR = ('\n<given name="', '">')
     # after_call = (CALL_END | CALL_SEPARATOR)* ((NEXT_CALL_START | CALL_START) call | content)
     AFTER_CALL = Marks(
+        respelled=("call", "separator", "closed", "close", "end"),
         call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
         separator=CALL_SEPARATOR,
         closed=("</run>",),
@@ -100,6 +125,7 @@ class StreamParser(RawPairs):
         reasoning=REASONING_START,
         content=CONTENT_START,
         end=TURN_END,
+        last=OUTPUT_END,
         header=TURN_START,
         stray=STRAY,
     )
@@ -117,7 +143,7 @@ class StreamParser(RawPairs):
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(chunk)}}]}]
         elif self._plain_text:
             text = self._buf + chunk if self._buf != "" else chunk
-            if "<" not in text and "to" not in text and text != "":
+            if "#" not in text and "<" not in text and "to" not in text and text != "":
                 if text[-1] in " t":
                     # White space before a marker belongs to it, and letters may begin one.
                     stop = -2 if text[-2:] == " t" else -1

@@ -3,9 +3,9 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with content and tool calls.
 
-turn      = (text | calls)* TURN_END
+turn      = (text | calls)* TURN_END OUTPUT_END
 calls     = CALL_START call (CALL_SEPARATOR? NEXT_CALL_START call)*
-call      = { "name": name, "arguments": arguments, "id": id, "parameters": arguments } CALL_END
+call      = { "name": name, "arguments": arguments, "id": id, "parameters": arguments, "args": arguments, "input": arguments, "params": arguments, "kwargs": arguments } CALL_END
 """
 
 from __future__ import annotations
@@ -56,7 +56,17 @@ require_runtime(TPLC_VERSION, __name__)
 TURN_ANCHORS = (" {{A}}",)
 PROMPT_HEADS = ("",)
 TURN_END = ("{{END}}",)
-CALL_START = (" {{DO}} [{",)
+OUTPUT_END = ("{{TOP}}",)
+CALL_START = (
+    " {{DO}} [{",
+    " {{DO}} [\n{{DO}} [{",
+    "```json\n{{DO}} [{",
+    "```\n{{DO}} [{",
+    " {{DO}}\n{",
+    " {{DO}}\n[{",
+    " {{DO}}\n```json\n{",
+    " {{DO}}\n```\n{",
+)
 NEXT_CALL_START = ("{",)
 CALL_SEPARATOR = (", ",)
 CALL_END = ("]",)
@@ -64,7 +74,7 @@ EMPTY_CALL = ("{{DO}} [\n]", "{{DO}}\n]")
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -77,8 +87,10 @@ class StreamParser(UsualObjects):
     ANCHORS = TURN_ANCHORS
     SPACE = " "
     AT_LINES = True
+    AT_ENDS = True
+    CUT_MARKERS = True
     # content = (text | TURN_END)* (CALL_START call)?
-    IN_CONTENT = Marks(call=CALL_START, end=TURN_END, empty=EMPTY_CALL)
+    IN_CONTENT = Marks(respelled=("call", "end"), call=CALL_START, end=TURN_END, last=OUTPUT_END, empty=EMPTY_CALL)
     OPENERS = CALL_START
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
@@ -86,9 +98,17 @@ class StreamParser(UsualObjects):
         ("arguments",): "arguments",
         ("id",): "id",
         ("parameters",): "arguments",
+        ("args",): "arguments",
+        ("input",): "arguments",
+        ("params",): "arguments",
+        ("kwargs",): "arguments",
         ("function", "name"): "name",
         ("function", "arguments"): "arguments",
         ("function", "parameters"): "arguments",
+        ("function", "args"): "arguments",
+        ("function", "input"): "arguments",
+        ("function", "params"): "arguments",
+        ("function", "kwargs"): "arguments",
     }
     OPENED = "{"
     HEAD = Pattern(
@@ -97,14 +117,22 @@ class StreamParser(UsualObjects):
     TO_ARGUMENTS = ', "arguments": {'
     USUAL_KEYS = ("name", "arguments")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Marks(mark=TURN_END + ("{{DO}} [{",))
+    BREAKS = Marks(
+        mark=TURN_END + ("{{DO}} [{", "{{DO}} [\n{{DO}} [{", "```json\n{{DO}} [{", "```\n{{DO}} [{", "{{DO}}\n{", "{{DO}}\n[{", "{{DO}}\n```json\n{", "{{DO}}\n```\n{")
+    )
+    LEFT_OVER = Marks(call=(" {{DO}} [",))
     USUAL_NEXT = (Usual(', {"id": "'),)
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # after_call = (CALL_END | CALL_SEPARATOR)* ((NEXT_CALL_START | CALL_START) call | content)
     AFTER_CALL = Marks(
+        respelled=("call", "separator", "close", "end"),
         call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ";" for text in NEXT_CALL_START),
         separator=CALL_SEPARATOR,
         close=CALL_END,
         end=TURN_END,
+        last=OUTPUT_END,
         empty=EMPTY_CALL,
     )
     AFTER_TURN = Marks(call=CALL_START)
@@ -121,7 +149,7 @@ class StreamParser(UsualObjects):
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
         elif self._plain_text:
             text = self._buf + chunk if self._buf != "" else chunk
-            if "{" not in text and text != "":
+            if "`" not in text and "{" not in text and text != "":
                 if text[-1] in " ":
                     # White space before a marker belongs to it, and letters may begin one.
                     self._buf, text = text[-1:], text[:-1]

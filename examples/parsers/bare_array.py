@@ -5,7 +5,7 @@
 
 turn      = (text | calls)* TURN_END
 calls     = CALL_START call (CALL_SEPARATOR? NEXT_CALL_START call)*
-call      = { "name": name, "arguments": arguments, "parameters": arguments } CALL_END
+call      = { "name": name, "arguments": arguments, "parameters": arguments, "args": arguments, "input": arguments, "params": arguments, "kwargs": arguments } CALL_END
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ CALL_END = ("]",)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -76,14 +76,19 @@ class StreamParser(UsualObjects):
     HEADS = PROMPT_HEADS
     ANCHORS = TURN_ANCHORS
     AT_LINES = True
+    CUT_MARKERS = True
     # content = (text | TURN_END)* (CALL_START call)?
-    IN_CONTENT = Marks(line=CALL_START, end=TURN_END, header=TURN_START)
+    IN_CONTENT = Marks(respelled=("line", "end"), line=CALL_START, end=TURN_END, header=TURN_START)
     DISTINCT = False
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
         ("name",): "name",
         ("arguments",): "arguments",
         ("parameters",): "arguments",
+        ("args",): "arguments",
+        ("input",): "arguments",
+        ("params",): "arguments",
+        ("kwargs",): "arguments",
     }
     OPENED = "{"
     HEAD = Pattern('\\{\\s*"name"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
@@ -92,8 +97,12 @@ class StreamParser(UsualObjects):
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Marks(mark=("/over/", "/helper/"))
     USUAL_NEXT = (Usual(', {"name": "'),)
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # after_call = (CALL_END | CALL_SEPARATOR)* ((NEXT_CALL_START | CALL_START) call | content)
     AFTER_CALL = Marks(
+        respelled=("call", "separator", "close", "end"),
         call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ";" for text in NEXT_CALL_START),
         separator=CALL_SEPARATOR,
         close=CALL_END,

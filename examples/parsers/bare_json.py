@@ -3,9 +3,9 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with content and tool calls.
 
-turn      = (text | calls)* TURN_END
+turn      = (text | calls)* TURN_END OUTPUT_END
 calls     = CALL_START call (NEXT_CALL_START call)*
-call      = { "name": name, "parameters": arguments, "arguments": arguments }
+call      = { "name": name, "parameters": arguments, "arguments": arguments, "args": arguments, "input": arguments, "params": arguments, "kwargs": arguments }
 """
 
 from __future__ import annotations
@@ -57,12 +57,13 @@ TURN_ANCHORS = ("|assistant|\n",)
 PROMPT_HEADS = ("",)
 TURN_START = ("|assistant|\n",)
 TURN_END = ("|end of turn|",)
+OUTPUT_END = ("|top|",)
 CALL_START = ("{",)
 NEXT_CALL_START = ("{",)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -73,14 +74,20 @@ class StreamParser(UsualObjects):
     HEADS = PROMPT_HEADS
     ANCHORS = TURN_ANCHORS
     AT_LINES = True
+    AT_ENDS = True
+    CUT_MARKERS = True
     # content = (text | TURN_END)* (CALL_START call)?
-    IN_CONTENT = Marks(line=CALL_START, end=TURN_END, header=TURN_START)
+    IN_CONTENT = Marks(respelled=("line", "end"), line=CALL_START, end=TURN_END, last=OUTPUT_END, header=TURN_START)
     DISTINCT = False
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
         ("name",): "name",
         ("parameters",): "arguments",
         ("arguments",): "arguments",
+        ("args",): "arguments",
+        ("input",): "arguments",
+        ("params",): "arguments",
+        ("kwargs",): "arguments",
     }
     OPENED = "{"
     HEAD = Pattern('\\{\\s*"name"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
@@ -89,10 +96,15 @@ class StreamParser(UsualObjects):
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Marks(mark=TURN_END + ("|assistant|",))
     USUAL_NEXT = (Usual('{"name": "'),)
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # after_call = ((NEXT_CALL_START | CALL_START) call | content)
     AFTER_CALL = Marks(
+        respelled=("call", "end"),
         call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
         end=TURN_END,
+        last=OUTPUT_END,
         header=TURN_START,
     )
 

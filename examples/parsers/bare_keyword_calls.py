@@ -50,7 +50,7 @@ require_runtime(TPLC_VERSION, __name__)
 TURN_ANCHORS = ("~bot~\n",)
 PROMPT_HEADS = ("",)
 TURN_START = ("~bot~\n",)
-OUTPUT_END = ("~~\n",)
+OUTPUT_END = ("~~\n", "~top~")
 CALL_START = ("[",)
 CALL_SEPARATOR = (", ",)
 NAME_END = ("(",)
@@ -59,7 +59,7 @@ KEY_END = ("=",)
 
 
 STYLE = PlainStyle(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -71,19 +71,25 @@ class StreamParser(QuotedPairs):
     ANCHORS = TURN_ANCHORS
     AT_LINES = True
     AT_ENDS = True
+    CUT_MARKERS = True
     # content = text (CALL_START call)?
-    IN_CONTENT = Marks(line=CALL_START, last=OUTPUT_END, header=TURN_START)
+    IN_CONTENT = Marks(respelled=("line",), line=CALL_START, last=OUTPUT_END, header=TURN_START)
     DISTINCT = False
     # call = name NAME_END arguments
-    HEADER = (("name", Marks(suffix=NAME_END), ""),)
+    HEADER = (("name", Marks(respelled=("suffix",), suffix=NAME_END), ""),)
     ONLY_TOOLS = True
+    HEADER_PARTS = ("(",)
+    HEADER_TEXTS = Pattern("(?:\\(|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Marks(mark=("~bot~",))
     CLOSED = True
     SEPARATED = True
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # arguments = (key KEY_END value)*
-    PAIR = (("key", Marks(suffix=KEY_END), ""),)
-    BETWEEN = Marks(skip=(", ",), next=(")", "]", ", ", "[", "~~\n"))
+    PAIR = (("key", Marks(respelled=("suffix",), suffix=KEY_END), ""),)
+    BETWEEN = Marks(respelled=("skip", "next"), skip=(", ",), next=(")", "]", ", ", "[", "~~\n"))
     PAIR_OPENS = False
     FOLLOW = (
         Pattern(
@@ -95,7 +101,13 @@ class StreamParser(QuotedPairs):
     )
     # after_call = (CALL_END | CALL_SEPARATOR)* (CALL_START call | content)
     AFTER_CALL = Marks(
-        call=CALL_START, separator=CALL_SEPARATOR, closed=(")", "]"), close=CALL_END, last=OUTPUT_END, header=TURN_START
+        respelled=("call", "separator", "closed", "close"),
+        call=CALL_START,
+        separator=CALL_SEPARATOR,
+        closed=(")", "]"),
+        close=CALL_END,
+        last=OUTPUT_END,
+        header=TURN_START,
     )
 
     def feed(self, chunk: str) -> list[Delta]:

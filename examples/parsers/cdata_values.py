@@ -13,12 +13,13 @@ value     = text VALUE_END
 from __future__ import annotations
 
 if __package__:
-    from ._tplc_runtime import Delta, Marks, Message, Usual, ValueWords, Wraps, require_runtime, run_command
+    from ._tplc_runtime import Delta, Marks, Message, Pattern, Usual, ValueWords, Wraps, require_runtime, run_command
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         Delta,
         Marks,
         Message,
+        Pattern,
         Usual,
         ValueWords,
         Wraps,
@@ -43,8 +44,8 @@ TURN_START = ("<-assistant->\n",)
 TURN_END = ("<-/->\n",)
 REASONING_START = ("<quiet>\n",)
 REASONING_END = ("\n</quiet>\n\n",)
-CALL_START = ('\n<act name="', '<act name="')
-NEXT_CALL_START = ('<act name="',)
+CALL_START = ('\n<act name="', '<act name="', '\n<act name="\n<act name="', '```json\n<act name="', '```\n<act name="')
+NEXT_CALL_START = ('<act name="', '<act name="\n<act name="')
 NAME_END = ('">',)
 CALL_END = ("</act>",)
 EMPTY_CALL = ('<act name="\n</act>',)
@@ -62,21 +63,47 @@ class StreamParser(Wraps):
     AROUND_REASONING = (("<quiet>",), ("</quiet>",))
     AT_LINES = True
     REASONS = True
+    CUT_MARKERS = True
     # reasoning = text (REASONING_END content | CALL_START call)
-    IN_REASONING = Marks(reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
+    IN_REASONING = Marks(respelled=("end", "line"), reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
     # content = (text | TURN_END)* (REASONING_START reasoning | CALL_START call)?
     IN_CONTENT = Marks(
-        reasoning=REASONING_START, call=CALL_START, end=TURN_END, header=TURN_START, stray=STRAY, empty=EMPTY_CALL
+        respelled=("call", "end"),
+        reasoning=REASONING_START,
+        call=CALL_START,
+        end=TURN_END,
+        header=TURN_START,
+        stray=STRAY,
+        empty=EMPTY_CALL,
     )
     OPENERS = CALL_START
     # call = name NAME_END arguments
-    HEADER = (("name", Marks(suffix=NAME_END), ""),)
-    BREAKS = Marks(mark=NEXT_CALL_START + CALL_END + ("<-assistant->",))
+    HEADER = (("name", Marks(respelled=("suffix",), suffix=NAME_END), ""),)
+    HEADER_PARTS = ('name="', "<act", "name", "act", '">', '"', "<", "=", ">")
+    HEADER_TEXTS = Pattern('(?:name="|<act|name|act|">|"|<|=|>|[^\\S\\n]*[\\n:.,\'"`]|[0-9]+)')
+    BREAKS = Marks(mark=CALL_END + ('<act name="', '```json\n<act name="', '```\n<act name="', "<-assistant->"))
+    LEFT_OVER = Marks(call=('<act name="',))
     USUAL_NEXT = (Usual('</act>\n<act name="'), Usual('<act name="'))
     CLOSED = True
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # arguments = (PAIR_START key KEY_END value)*
-    PAIR = (("key", Marks(suffix=KEY_END), ""),)
-    BETWEEN = Marks(pair=PAIR_START, skip=("</arg>",), next=("</act>", '\n<act name="', '<act name="', "<-/->\n"))
+    PAIR = (("key", Marks(respelled=("suffix",), suffix=KEY_END), ""),)
+    BETWEEN = Marks(
+        respelled=("pair", "skip", "next"),
+        pair=PAIR_START,
+        skip=("</arg>",),
+        next=(
+            "</act>",
+            '\n<act name="',
+            '<act name="',
+            '\n<act name="\n<act name="',
+            '```json\n<act name="',
+            '```\n<act name="',
+            "<-/->\n",
+        ),
+    )
     USUAL_PAIR = (Usual('<arg key="'),)
     RESUMES = True
     WORDS = ValueWords(
@@ -86,6 +113,7 @@ class StreamParser(Wraps):
     WRAP = ("<[RAW[", "]RAW]>")
     # after_call = (CALL_END)* ((NEXT_CALL_START | CALL_START) call | content)
     AFTER_CALL = Marks(
+        respelled=("call", "closed", "close", "end"),
         call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
         closed=("</act>",),
         close=CALL_END,
@@ -111,7 +139,13 @@ class StreamParser(Wraps):
                 if chunk[-1:] not in "\n":
                     self._passed.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(chunk)}}]}]
-        elif self._plain_text and "<" not in chunk and chunk != "" and ("\n" not in chunk or chunk[-1] != "\n"):
+        elif (
+            self._plain_text
+            and "<" not in chunk
+            and "`" not in chunk
+            and chunk != ""
+            and ("\n" not in chunk or chunk[-1] != "\n")
+        ):
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

@@ -11,7 +11,18 @@ call      = name NAME_END arguments CALL_END
 from __future__ import annotations
 
 if __package__:
-    from ._tplc_runtime import IN_STRING, Delta, Marks, Message, Objects, Style, Usual, require_runtime, run_command
+    from ._tplc_runtime import (
+        IN_STRING,
+        Delta,
+        Marks,
+        Message,
+        Objects,
+        Pattern,
+        Style,
+        Usual,
+        require_runtime,
+        run_command,
+    )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
@@ -19,6 +30,7 @@ else:
         Marks,
         Message,
         Objects,
+        Pattern,
         Style,
         Usual,
         require_runtime,
@@ -43,8 +55,22 @@ TURN_END = ("{done}",)
 REASONING_START = ("{channel}notes{body}",)
 REASONING_END = ("{stop}",)
 CONTENT_START = ("{channel}reply{body}", "{channel}work{body}")
-CALL_START = ("{to}fn.", "{channel}work{to}fn.", "{channel}reply{to}fn.", "{channel}notes{to}fn.")
-NEXT_CALL_START = ("{to}fn.", "{channel}work{to}fn.", "{channel}reply{to}fn.", "{channel}notes{to}fn.")
+CALL_START = (
+    "{to}fn.",
+    "{channel}work{to}fn.",
+    "{channel}reply{to}fn.",
+    "{channel}notes{to}fn.",
+    "{to}fn.\n{to}fn.",
+    "```json\n{to}fn.",
+    "```\n{to}fn.",
+)
+NEXT_CALL_START = (
+    "{to}fn.",
+    "{channel}work{to}fn.",
+    "{channel}reply{to}fn.",
+    "{channel}notes{to}fn.",
+    "{to}fn.\n{to}fn.",
+)
 CALL_SEPARATOR = ("{start}assistant",)
 NAME_END = ("{channel}work{body}", "{body}", "{channel}reply{body}", "{channel}notes{body}")
 CALL_END = ("{invoke}",)
@@ -53,7 +79,7 @@ STRAY = ("{stop}",)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -67,10 +93,12 @@ class StreamParser(Objects):
     AT_LINES = True
     REASONS = True
     HEADERS_ALIKE = True
+    CUT_MARKERS = True
     # reasoning = text (REASONING_END content | CALL_START call)
-    IN_REASONING = Marks(reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
+    IN_REASONING = Marks(respelled=("end", "line"), reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
     # content = (text | CONTENT_START | TURN_END)* (REASONING_START reasoning | CALL_START call)?
     IN_CONTENT = Marks(
+        respelled=("call", "end"),
         reasoning=REASONING_START,
         content=CONTENT_START,
         call=CALL_START,
@@ -81,13 +109,24 @@ class StreamParser(Objects):
     )
     OPENERS = CALL_START
     # call = name NAME_END arguments
-    HEADER = (("name", Marks(suffix=NAME_END, bare=("{",)), ""),)
+    HEADER = (("name", Marks(respelled=("suffix",), suffix=NAME_END, bare=("{",)), ""),)
+    HEADER_PARTS = ("{channel}notes{body}", "{channel}reply{body}", "{channel}work{body}", "notes{body}", "reply{body}", "work{body}", "{channel}", "channel", "{to}fn.", "{body}", "notes", "reply", "body", "work", "{to}", "fn.", "to", "{", "}")
+    HEADER_TEXTS = Pattern(
+        "(?:\\{channel\\}notes\\{body\\}|\\{channel\\}reply\\{body\\}|\\{channel\\}work\\{body\\}|notes\\{body\\}|reply\\{body\\}|work\\{body\\}|\\{channel\\}|channel|\\{to\\}fn\\.|\\{body\\}|notes|reply|body|work|\\{to\\}|fn\\.|to|\\{|\\}|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)"
+    )
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Marks(mark=TURN_START + TURN_END + CALL_START + CALL_END)
+    BREAKS = Marks(
+        mark=TURN_START + TURN_END + CALL_END + ("{to}fn.", "{channel}work{to}fn.", "{channel}reply{to}fn.", "{channel}notes{to}fn.", "```json\n{to}fn.", "```\n{to}fn.")
+    )
+    LEFT_OVER = Marks(call=("{to}fn.",))
     USUAL_NEXT = (Usual("{invoke}{start}assistant{to}fn."), Usual("{start}assistant{to}fn."))
     CLOSED = True
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # after_call = (CALL_END | CALL_SEPARATOR)* ((NEXT_CALL_START | CALL_START) call | content)
     AFTER_CALL = Marks(
+        respelled=("call", "separator", "closed", "close", "end"),
         call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
         separator=CALL_SEPARATOR,
         closed=("{invoke}",),
@@ -114,7 +153,7 @@ class StreamParser(Objects):
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
                 self._passed.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "{" not in chunk and chunk != "":
+        elif self._plain_text and "`" not in chunk and "{" not in chunk and chunk != "":
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

@@ -11,7 +11,7 @@ call      = name NAME_END arguments TAIL_START name NAME_AGAIN_END CALL_END
 from __future__ import annotations
 
 if __package__:
-    from ._tplc_runtime import IN_STRING, Delta, Marks, Message, Objects, Style, require_runtime, run_command
+    from ._tplc_runtime import IN_STRING, Delta, Marks, Message, Objects, Pattern, Style, require_runtime, run_command
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
@@ -19,6 +19,7 @@ else:
         Marks,
         Message,
         Objects,
+        Pattern,
         Style,
         require_runtime,
         run_command,
@@ -41,8 +42,8 @@ TURN_START = ("\\assistant\\ ",)
 TURN_END = (" \\stop\\\n",)
 REASONING_START = ("\\reflect{",)
 REASONING_END = ("}reflect\\\n",)
-CALL_START = ("\n\\begin{", "\\begin{")
-NEXT_CALL_START = ("\\begin{",)
+CALL_START = ("\n\\begin{", "\\begin{", "\n\\begin{\n\\begin{", "```json\n\\begin{", "```\n\\begin{")
+NEXT_CALL_START = ("\\begin{", "\\begin{\n\\begin{")
 NAME_END = ("}",)
 CALL_END = ("}",)
 TAIL_START = ("\\end{",)
@@ -51,7 +52,7 @@ STRAY = ("}reflect\\\n",)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -65,19 +66,34 @@ class StreamParser(Objects):
     AROUND_REASONING = (("\\reflect{",), ("}reflect\\",))
     AT_LINES = True
     REASONS = True
+    CUT_MARKERS = True
     # reasoning = text (REASONING_END content | CALL_START call)
-    IN_REASONING = Marks(reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
+    IN_REASONING = Marks(respelled=("end", "line"), reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
     # content = (text | TURN_END)* (REASONING_START reasoning | CALL_START call)?
-    IN_CONTENT = Marks(reasoning=REASONING_START, call=CALL_START, end=TURN_END, header=TURN_START, stray=STRAY)
+    IN_CONTENT = Marks(
+        respelled=("call", "end"),
+        reasoning=REASONING_START,
+        call=CALL_START,
+        end=TURN_END,
+        header=TURN_START,
+        stray=STRAY,
+    )
     OPENERS = CALL_START
     # call = name NAME_END arguments
-    HEADER = (("name", Marks(suffix=NAME_END, bare=("{",)), ""),)
+    HEADER = (("name", Marks(respelled=("suffix",), suffix=NAME_END, bare=("{",)), ""),)
+    HEADER_PARTS = ("\\begin{", "begin", "\\", "{", "}")
+    HEADER_TEXTS = Pattern("(?:\\\\begin\\{|begin|\\\\|\\{|\\}|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Marks(mark=NEXT_CALL_START + ("\\stop\\", "\\assistant\\"))
+    BREAKS = Marks(mark=("\\begin{", "```json\n\\begin{", "```\n\\begin{", "\\stop\\", "\\assistant\\"))
+    LEFT_OVER = Marks(call=("\\begin{",))
     TAIL = (("name", Marks(suffix=NAME_AGAIN_END), ""),)
     CLOSED = True
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # after_call = (CALL_END)* ((NEXT_CALL_START | CALL_START) call | content)
     AFTER_CALL = Marks(
+        respelled=("tail", "call", "close", "end"),
         tail=TAIL_START,
         call=NEXT_CALL_START + CALL_START,
         close=CALL_END,
@@ -103,7 +119,7 @@ class StreamParser(Objects):
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
         elif self._plain_text:
             text = self._buf + chunk if self._buf != "" else chunk
-            if "\\" not in text and "}" not in text and text != "":
+            if "\\" not in text and "`" not in text and "}" not in text and text != "":
                 if text[-1] in "\n ":
                     # White space before a marker belongs to it, and letters may begin one.
                     self._buf, text = text[-1:], text[:-1]

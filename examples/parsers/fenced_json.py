@@ -3,7 +3,7 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with reasoning, content and tool calls.
 
-turn      = (text | REASONING_START text REASONING_END | calls)* TURN_END
+turn      = (text | REASONING_START text REASONING_END | calls)* TURN_END OUTPUT_END
 calls     = CALL_START call (NEXT_CALL_START call)*
 call      = name NAME_END arguments CALL_END
 """
@@ -11,7 +11,18 @@ call      = name NAME_END arguments CALL_END
 from __future__ import annotations
 
 if __package__:
-    from ._tplc_runtime import IN_STRING, Delta, Marks, Message, Objects, Style, Usual, require_runtime, run_command
+    from ._tplc_runtime import (
+        IN_STRING,
+        Delta,
+        Marks,
+        Message,
+        Objects,
+        Pattern,
+        Style,
+        Usual,
+        require_runtime,
+        run_command,
+    )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
@@ -19,6 +30,7 @@ else:
         Marks,
         Message,
         Objects,
+        Pattern,
         Style,
         Usual,
         require_runtime,
@@ -40,10 +52,20 @@ TURN_ANCHORS = ("〔助手〕",)
 PROMPT_HEADS = ("〔思考〕\n",)
 TURN_START = ("〔助手〕",)
 TURN_END = ("〔完〕",)
+OUTPUT_END = ("〔始〕",)
 REASONING_START = ("〔思考〕\n",)
 REASONING_END = ("〔/思考〕",)
-CALL_START = ("〔调用〕〔一个〕function〔名〕", "〔一个〕function〔名〕")
-NEXT_CALL_START = ("〔一个〕function〔名〕",)
+CALL_START = (
+    "〔调用〕〔一个〕function〔名〕",
+    "〔一个〕function〔名〕",
+    "〔调用〕\n〔调用〕〔一个〕function〔名〕",
+    "〔调用〕〔一个〕function〔名〕\n〔一个〕function〔名〕",
+    "```json\n〔调用〕〔一个〕function〔名〕",
+    "```\n〔调用〕〔一个〕function〔名〕",
+    "```json\n〔一个〕function〔名〕",
+    "```\n〔一个〕function〔名〕",
+)
+NEXT_CALL_START = ("〔一个〕function〔名〕", "〔一个〕function〔名〕\n〔一个〕function〔名〕")
 NAME_END = ("\n```json\n",)
 CALL_END = ("\n```〔/一个〕", "```〔/一个〕", "〔/调用〕")
 EMPTY_CALL = (
@@ -55,7 +77,7 @@ STRAY = ("〔/思考〕",)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -67,27 +89,50 @@ class StreamParser(Objects):
     ANCHORS = TURN_ANCHORS
     AROUND_REASONING = (("〔思考〕",), ("〔/思考〕",))
     AT_LINES = True
+    AT_ENDS = True
     REASONS = True
+    CUT_MARKERS = True
     # reasoning = text (REASONING_END content | CALL_START call)
-    IN_REASONING = Marks(reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
+    IN_REASONING = Marks(
+        respelled=("end", "line"), reasoning_end=REASONING_END, end=TURN_END, last=OUTPUT_END, line=CALL_START
+    )
     # content = (text | TURN_END)* (REASONING_START reasoning | CALL_START call)?
     IN_CONTENT = Marks(
-        reasoning=REASONING_START, call=CALL_START, end=TURN_END, header=TURN_START, stray=STRAY, empty=EMPTY_CALL
+        respelled=("call", "end"),
+        reasoning=REASONING_START,
+        call=CALL_START,
+        end=TURN_END,
+        last=OUTPUT_END,
+        header=TURN_START,
+        stray=STRAY,
+        empty=EMPTY_CALL,
     )
     OPENERS = CALL_START
     # call = name NAME_END arguments
-    HEADER = (("name", Marks(suffix=NAME_END, bare=("{",)), ""),)
+    HEADER = (("name", Marks(respelled=("suffix",), suffix=NAME_END, bare=("{",)), ""),)
+    HEADER_PARTS = ("〔一个〕function〔名〕", "function", "```json", "json", "一个", "`", "〔", "〕", "名")
+    HEADER_TEXTS = Pattern(
+        "(?:〔一个〕function〔名〕|function|```json|json|一个|`|〔|〕|名|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)"
+    )
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Marks(mark=TURN_START + TURN_END + CALL_START + ("```〔/一个〕", "〔/调用〕"))
+    BREAKS = Marks(
+        mark=TURN_START + TURN_END + ("```〔/一个〕", "〔/调用〕", "〔调用〕〔一个〕function〔名〕", "〔一个〕function〔名〕", "〔调用〕\n〔调用〕〔一个〕function〔名〕", "```json\n〔调用〕〔一个〕function〔名〕", "```\n〔调用〕〔一个〕function〔名〕", "```json\n〔一个〕function〔名〕", "```\n〔一个〕function〔名〕")
+    )
+    LEFT_OVER = Marks(call=("〔调用〕", "〔一个〕function〔名〕"))
     USUAL_NEXT = (Usual("```〔/一个〕\n〔一个〕function〔名〕"), Usual("〔一个〕function〔名〕"))
     CLOSED = True
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # after_call = (CALL_END)* ((NEXT_CALL_START | CALL_START) call | content)
     AFTER_CALL = Marks(
+        respelled=("call", "closed", "close", "end"),
         call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
         closed=("\n```〔/一个〕", "```〔/一个〕", "〔/调用〕"),
         close=CALL_END,
         reasoning=REASONING_START,
         end=TURN_END,
+        last=OUTPUT_END,
         header=TURN_START,
         stray=STRAY,
         empty=EMPTY_CALL,
@@ -107,7 +152,7 @@ class StreamParser(Objects):
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
                 self._passed.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "〔" not in chunk and chunk != "":
+        elif self._plain_text and "`" not in chunk and "〔" not in chunk and chunk != "":
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

@@ -47,8 +47,8 @@ TURN_START = ("[[assistant]] ",)
 TURN_END = (" [[.]]\n",)
 REASONING_START = ("[[depth]] ",)
 REASONING_END = (" [[/depth]]\n",)
-CALL_START = ("[[call ",)
-NEXT_CALL_START = ("[[call ",)
+CALL_START = ("[[call ", "[[call\n[[call ", "```json\n[[call ", "```\n[[call ")
+NEXT_CALL_START = ("[[call ", "[[call\n[[call ")
 INDEX_END = ("]] {",)
 CALL_END = (" [[/call]]", "[[/call]]", " [[/call]", "]", "[[/call]")
 EMPTY_CALL = ("[[call\n[[/call]]",)
@@ -56,7 +56,7 @@ STRAY = (" [[/depth]]\n",)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -70,25 +70,37 @@ class StreamParser(CallObjects):
     AROUND_REASONING = (("[[depth]]",), ("[[/depth]]",))
     AT_LINES = True
     REASONS = True
+    CUT_MARKERS = True
     # reasoning = text (REASONING_END content | CALL_START call)
-    IN_REASONING = Marks(reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
+    IN_REASONING = Marks(respelled=("end", "line"), reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
     # content = (text | TURN_END)* (REASONING_START reasoning | CALL_START call)?
     IN_CONTENT = Marks(
-        reasoning=REASONING_START, call=CALL_START, end=TURN_END, header=TURN_START, stray=STRAY, empty=EMPTY_CALL
+        respelled=("call", "end"),
+        reasoning=REASONING_START,
+        call=CALL_START,
+        end=TURN_END,
+        header=TURN_START,
+        stray=STRAY,
+        empty=EMPTY_CALL,
     )
     OPENERS = CALL_START
     # call = index INDEX_END object
-    HEADER = (("index", Marks(suffix=INDEX_END, bare=("{",)), ""),)
+    HEADER = (("index", Marks(respelled=("suffix",), suffix=INDEX_END, bare=("{",)), ""),)
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("args",): "arguments", ("fn",): "name"}
     OPENED = "{"
     CLOSERS = (" [[/call]]", "[[/call]]")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Marks(mark=("[[/call]", "[[call", "[[assistant]]"))
+    BREAKS = Marks(mark=("[[/call]", "[[call", "```json\n[[call", "```\n[[call", "[[assistant]]"))
+    LEFT_OVER = Marks(call=("[[call ",))
     USUAL_NEXT = (Usual("[[/call]][[call "), Usual("[[call "))
     CLOSED = True
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     COUNTED = True
     # after_call = (CALL_END)* ((NEXT_CALL_START | CALL_START) call | content)
     AFTER_CALL = Marks(
+        respelled=("call", "closed", "close", "end"),
         call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
         closed=(" [[/call]]", "[[/call]]"),
         close=CALL_END,
@@ -115,7 +127,7 @@ class StreamParser(CallObjects):
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
         elif self._plain_text:
             text = self._buf + chunk if self._buf != "" else chunk
-            if "[" not in text and text != "":
+            if "[" not in text and "`" not in text and text != "":
                 if text[-1] in " ":
                     # White space before a marker belongs to it, and letters may begin one.
                     self._buf, text = text[-1:], text[:-1]

@@ -11,7 +11,7 @@ call      = name arguments CALL_END
 from __future__ import annotations
 
 if __package__:
-    from ._tplc_runtime import IN_STRING, Delta, Marks, Message, Objects, Style, require_runtime, run_command
+    from ._tplc_runtime import IN_STRING, Delta, Marks, Message, Objects, Pattern, Style, require_runtime, run_command
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
@@ -19,6 +19,7 @@ else:
         Marks,
         Message,
         Objects,
+        Pattern,
         Style,
         require_runtime,
         run_command,
@@ -48,7 +49,7 @@ STRAY = ("</sketch>",)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -61,19 +62,33 @@ class StreamParser(Objects):
     AROUND_REASONING = (("<sketch>",), ("</sketch>",))
     AT_LINES = True
     REASONS = True
+    CUT_MARKERS = True
     # reasoning = text (REASONING_END content | CALL_START call)
-    IN_REASONING = Marks(reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
+    IN_REASONING = Marks(respelled=("end", "line"), reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
     # content = (text | TURN_END)* (REASONING_START reasoning | CALL_START call)?
-    IN_CONTENT = Marks(reasoning=REASONING_START, call=CALL_START, end=TURN_END, header=TURN_START, stray=STRAY)
+    IN_CONTENT = Marks(
+        respelled=("call", "end"),
+        reasoning=REASONING_START,
+        call=CALL_START,
+        end=TURN_END,
+        header=TURN_START,
+        stray=STRAY,
+    )
     OPENERS = CALL_START
     # call = name arguments
     HEADER = (("name", Marks(next=("{",)), ""),)
+    HEADER_PARTS = ("@@", "@")
+    HEADER_TEXTS = Pattern("(?:@@|@|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Marks(mark=(">assistant<",))
     CLOSED = True
     BOTH = True
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # after_call = (CALL_END)* ((NEXT_CALL_START | CALL_START) call | content)
     AFTER_CALL = Marks(
+        respelled=("both", "call", "closed", "close", "end"),
         both=(" @@", "@@"),
         call=NEXT_CALL_START + CALL_START,
         closed=(" @@", "@@"),

@@ -3,7 +3,7 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with content and tool calls.
 
-turn      = (text | calls)* TURN_END
+turn      = (text | calls)* TURN_END OUTPUT_END
 calls     = CALL_START call (NEXT_CALL_START call)*
 call      = name NAME_END index INDEX_END arguments CALL_END
 """
@@ -11,7 +11,18 @@ call      = name NAME_END index INDEX_END arguments CALL_END
 from __future__ import annotations
 
 if __package__:
-    from ._tplc_runtime import IN_STRING, Delta, Marks, Message, Objects, Style, Usual, require_runtime, run_command
+    from ._tplc_runtime import (
+        IN_STRING,
+        Delta,
+        Marks,
+        Message,
+        Objects,
+        Pattern,
+        Style,
+        Usual,
+        require_runtime,
+        run_command,
+    )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
@@ -19,6 +30,7 @@ else:
         Marks,
         Message,
         Objects,
+        Pattern,
         Style,
         Usual,
         require_runtime,
@@ -40,8 +52,18 @@ TURN_ANCHORS = ("[=assistant=]",)
 PROMPT_HEADS = ("",)
 TURN_START = ("[=assistant=]",)
 TURN_END = ("[=close=]",)
-CALL_START = ("[=ask=][=one=]functions.", "[=one=]functions.")
-NEXT_CALL_START = ("[=one=]functions.",)
+OUTPUT_END = ("#top#",)
+CALL_START = (
+    "[=ask=][=one=]functions.",
+    "[=one=]functions.",
+    "[=ask=]\n[=ask=][=one=]functions.",
+    "[=ask=][=one=]\n[=one=]functions.",
+    "```json\n[=ask=][=one=]functions.",
+    "```\n[=ask=][=one=]functions.",
+    "```json\n[=one=]functions.",
+    "```\n[=one=]functions.",
+)
+NEXT_CALL_START = ("[=one=]functions.", "[=one=]\n[=one=]functions.")
 NAME_END = (":",)
 INDEX_END = ("[=given=]",)
 CALL_END = ("[=/one=]", "[=/ask=]")
@@ -49,7 +71,7 @@ EMPTY_CALL = ("[=ask=]\n[=/ask=]", "[=one=]\n[=/one=]", "[=ask=][=one=]\n[=/one=
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -60,23 +82,40 @@ class StreamParser(Objects):
     HEADS = PROMPT_HEADS
     ANCHORS = TURN_ANCHORS
     AT_LINES = True
+    AT_ENDS = True
+    CUT_MARKERS = True
     # content = (text | TURN_END)* (CALL_START call)?
-    IN_CONTENT = Marks(call=CALL_START, end=TURN_END, header=TURN_START, empty=EMPTY_CALL)
+    IN_CONTENT = Marks(
+        respelled=("call", "end"), call=CALL_START, end=TURN_END, last=OUTPUT_END, header=TURN_START, empty=EMPTY_CALL
+    )
     OPENERS = CALL_START
     # call = name NAME_END index INDEX_END arguments
-    HEADER = (("name", Marks(suffix=NAME_END), ""), ("index", Marks(suffix=INDEX_END, bare=("{",)), ""))
+    HEADER = (
+        ("name", Marks(respelled=("suffix",), suffix=NAME_END), ""),
+        ("index", Marks(respelled=("suffix",), suffix=INDEX_END, bare=("{",)), ""),
+    )
     CALL_ID = "functions.{name}:{index}"
+    HEADER_PARTS = ("functions.", "[=given=]", "[=one=]", "given", "one", ":", "=", "[", "]")
+    HEADER_TEXTS = Pattern(
+        "(?:functions\\.|\\[=given=\\]|\\[=one=\\]|given|one|:|=|\\[|\\]|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)"
+    )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Marks(mark=TURN_START + TURN_END + CALL_START + CALL_END)
+    LEFT_OVER = Marks(call=("[=ask=]", "[=one=]"))
     USUAL_NEXT = (Usual("[=/one=][=one=]functions."), Usual("[=one=]functions."))
     CLOSED = True
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     COUNTED = True
     # after_call = (CALL_END)* ((NEXT_CALL_START | CALL_START) call | content)
     AFTER_CALL = Marks(
+        respelled=("call", "closed", "close", "end"),
         call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
         closed=("[=/one=]", "[=/ask=]"),
         close=CALL_END,
         end=TURN_END,
+        last=OUTPUT_END,
         header=TURN_START,
         empty=EMPTY_CALL,
     )
@@ -95,7 +134,7 @@ class StreamParser(Objects):
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
                 self._passed.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "[" not in chunk and chunk != "":
+        elif self._plain_text and "#" not in chunk and "[" not in chunk and "`" not in chunk and chunk != "":
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

@@ -5,7 +5,7 @@
 
 turn      = (text | REASONING_START text REASONING_END | calls)* TURN_END
 calls     = CALL_START call (CALL_SEPARATOR? NEXT_CALL_START call)*
-call      = { "name": name, "arguments": arguments, "parameters": arguments } CALL_END
+call      = { "name": name, "arguments": arguments, "parameters": arguments, "args": arguments, "input": arguments, "params": arguments, "kwargs": arguments } CALL_END
 """
 
 from __future__ import annotations
@@ -59,7 +59,16 @@ TURN_START = ("«assistant» ",)
 TURN_END = ("«/»\n",)
 REASONING_START = ("«aside»",)
 REASONING_END = ("«/aside»",)
-CALL_START = ("«wishes»[{",)
+CALL_START = (
+    "«wishes»[{",
+    "«wishes»[\n«wishes»[{",
+    "```json\n«wishes»[{",
+    "```\n«wishes»[{",
+    "«wishes»\n{",
+    "«wishes»\n[{",
+    "«wishes»\n```json\n{",
+    "«wishes»\n```\n{",
+)
 NEXT_CALL_START = ("{",)
 CALL_SEPARATOR = (", ",)
 CALL_END = ("]«/wishes»", "]", "«/wishes»")
@@ -68,7 +77,7 @@ STRAY = ("«/aside»",)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -81,11 +90,18 @@ class StreamParser(UsualObjects):
     AROUND_REASONING = (("«aside»",), ("«/aside»",))
     AT_LINES = True
     REASONS = True
+    CUT_MARKERS = True
     # reasoning = text (REASONING_END content | CALL_START call)
-    IN_REASONING = Marks(reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
+    IN_REASONING = Marks(respelled=("end", "line"), reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
     # content = (text | TURN_END)* (REASONING_START reasoning | CALL_START call)?
     IN_CONTENT = Marks(
-        reasoning=REASONING_START, call=CALL_START, end=TURN_END, header=TURN_START, stray=STRAY, empty=EMPTY_CALL
+        respelled=("call", "end"),
+        reasoning=REASONING_START,
+        call=CALL_START,
+        end=TURN_END,
+        header=TURN_START,
+        stray=STRAY,
+        empty=EMPTY_CALL,
     )
     OPENERS = CALL_START
     # call = object
@@ -93,9 +109,17 @@ class StreamParser(UsualObjects):
         ("name",): "name",
         ("arguments",): "arguments",
         ("parameters",): "arguments",
+        ("args",): "arguments",
+        ("input",): "arguments",
+        ("params",): "arguments",
+        ("kwargs",): "arguments",
         ("function", "name"): "name",
         ("function", "arguments"): "arguments",
         ("function", "parameters"): "arguments",
+        ("function", "args"): "arguments",
+        ("function", "input"): "arguments",
+        ("function", "params"): "arguments",
+        ("function", "kwargs"): "arguments",
     }
     OPENED = "{"
     CLOSERS = ("]«/wishes»",)
@@ -104,9 +128,14 @@ class StreamParser(UsualObjects):
     USUAL_KEYS = ("name", "arguments")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Marks(mark=CALL_START + ("]«/wishes»", "«/wishes»", "«/»", "«assistant»"))
+    LEFT_OVER = Marks(call=("«wishes»[",))
     USUAL_NEXT = (Usual(', {"name": "'),)
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # after_call = (CALL_END | CALL_SEPARATOR)* ((NEXT_CALL_START | CALL_START) call | content)
     AFTER_CALL = Marks(
+        respelled=("call", "separator", "close", "end"),
         call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ";" for text in NEXT_CALL_START),
         separator=CALL_SEPARATOR,
         close=CALL_END,
@@ -131,7 +160,7 @@ class StreamParser(UsualObjects):
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
                 self._passed.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "«" not in chunk and chunk != "":
+        elif self._plain_text and "`" not in chunk and "«" not in chunk and chunk != "":
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

@@ -13,12 +13,13 @@ value     = text VALUE_END
 from __future__ import annotations
 
 if __package__:
-    from ._tplc_runtime import Delta, Marks, Message, RawPairs, Usual, ValueWords, require_runtime, run_command
+    from ._tplc_runtime import Delta, Marks, Message, Pattern, RawPairs, Usual, ValueWords, require_runtime, run_command
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         Delta,
         Marks,
         Message,
+        Pattern,
         RawPairs,
         Usual,
         ValueWords,
@@ -43,8 +44,8 @@ TURN_START = ("[@bot@]",)
 TURN_END = ("[@user@]",)
 REASONING_START = ("\n[mull]",)
 REASONING_END = ("[/mull]\n",)
-CALL_START = ("\n[ability]", "[ability]")
-NEXT_CALL_START = ("[ability]",)
+CALL_START = ("\n[ability]", "[ability]", "\n[ability]\n[ability]", "```json\n[ability]", "```\n[ability]")
+NEXT_CALL_START = ("[ability]", "[ability]\n[ability]")
 CALL_END = ("[/ability]",)
 EMPTY_CALL = ("[ability]\n[/ability]",)
 PAIR_START = ("[k]",)
@@ -61,21 +62,47 @@ class StreamParser(RawPairs):
     AROUND_REASONING = (("[mull]",), ("[/mull]",))
     AT_LINES = True
     REASONS = True
+    CUT_MARKERS = True
     # reasoning = text (REASONING_END content | CALL_START call)
-    IN_REASONING = Marks(reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
+    IN_REASONING = Marks(respelled=("end", "line"), reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
     # content = (text | TURN_END)* (REASONING_START reasoning | CALL_START call)?
     IN_CONTENT = Marks(
-        reasoning=REASONING_START, call=CALL_START, end=TURN_END, header=TURN_START, stray=STRAY, empty=EMPTY_CALL
+        respelled=("call", "end"),
+        reasoning=REASONING_START,
+        call=CALL_START,
+        end=TURN_END,
+        header=TURN_START,
+        stray=STRAY,
+        empty=EMPTY_CALL,
     )
     OPENERS = CALL_START
     # call = name arguments
     HEADER = (("name", Marks(next=("[k]", "[/ability]")), "\n"),)
-    BREAKS = Marks(mark=TURN_START + TURN_END + NEXT_CALL_START + CALL_END)
+    HEADER_PARTS = ("[ability]", "ability", "[", "]")
+    HEADER_TEXTS = Pattern("(?:\\[ability\\]|ability|\\[|\\]|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
+    BREAKS = Marks(mark=TURN_START + TURN_END + CALL_END + ("[ability]", "```json\n[ability]", "```\n[ability]"))
+    LEFT_OVER = Marks(call=("[ability]",))
     USUAL_NEXT = (Usual("[/ability]\n[ability]"), Usual("[ability]"))
     CLOSED = True
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # arguments = (PAIR_START key KEY_END value)*
-    PAIR = (("key", Marks(suffix=KEY_END), ""),)
-    BETWEEN = Marks(pair=PAIR_START, skip=("[/v]",), next=("[/ability]", "\n[ability]", "[ability]", "[@user@]"))
+    PAIR = (("key", Marks(respelled=("suffix",), suffix=KEY_END), ""),)
+    BETWEEN = Marks(
+        respelled=("pair", "skip", "next"),
+        pair=PAIR_START,
+        skip=("[/v]",),
+        next=(
+            "[/ability]",
+            "\n[ability]",
+            "[ability]",
+            "\n[ability]\n[ability]",
+            "```json\n[ability]",
+            "```\n[ability]",
+            "[@user@]",
+        ),
+    )
     USUAL_PAIR = (Usual("[k]"),)
     RESUMES = True
     WORDS = ValueWords(
@@ -86,6 +113,7 @@ class StreamParser(RawPairs):
     NEXT_PAIR = ("\n[k]", "[/k]\n[v]")
     # after_call = (CALL_END)* ((NEXT_CALL_START | CALL_START) call | content)
     AFTER_CALL = Marks(
+        respelled=("call", "closed", "close", "end"),
         call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
         closed=("[/ability]",),
         close=CALL_END,
@@ -111,7 +139,13 @@ class StreamParser(RawPairs):
                 if chunk[-1:] not in "\n":
                     self._passed.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(chunk)}}]}]
-        elif self._plain_text and "[" not in chunk and chunk != "" and ("\n" not in chunk or chunk[-1] != "\n"):
+        elif (
+            self._plain_text
+            and "[" not in chunk
+            and "`" not in chunk
+            and chunk != ""
+            and ("\n" not in chunk or chunk[-1] != "\n")
+        ):
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

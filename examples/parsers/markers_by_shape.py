@@ -3,7 +3,7 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with reasoning, content and tool calls.
 
-turn      = (text | CONTENT_START text CONTENT_END | REASONING_START text REASONING_END | calls)* TURN_END
+turn      = (text | CONTENT_START text CONTENT_END | REASONING_START text REASONING_END | calls)* TURN_END OUTPUT_END
 calls     = CALL_START call (CALL_SEPARATOR? NEXT_CALL_START call)*
 call      = { "call": name, "with": arguments } CALL_END
 """
@@ -57,11 +57,21 @@ TURN_ANCHORS = ("(~assistant~)",)
 PROMPT_HEADS = ("",)
 TURN_START = ("(~assistant~)",)
 TURN_END = ("(~end~)",)
+OUTPUT_END = ("#top#",)
 REASONING_START = ("(~muse~)",)
 REASONING_END = ("(~/muse~)\n",)
 CONTENT_START = ("(~answer~)", "\n\n(~aside~)")
 CONTENT_END = ("(~/aside~)",)
-CALL_START = ("(~do~){",)
+CALL_START = (
+    "(~do~){",
+    "(~do~)\n(~do~){",
+    "```json\n(~do~){",
+    "```\n(~do~){",
+    "(~do~)\n{",
+    "(~do~)\n[{",
+    "(~do~)\n```json\n{",
+    "(~do~)\n```\n{",
+)
 NEXT_CALL_START = ("{",)
 CALL_SEPARATOR = (", ",)
 CALL_END = ("(~/do~)",)
@@ -70,7 +80,7 @@ STRAY = ("(~/muse~)\n",)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -82,16 +92,22 @@ class StreamParser(UsualObjects):
     ANCHORS = TURN_ANCHORS
     AROUND_REASONING = (("(~muse~)",), ("(~/muse~)",))
     AT_LINES = True
+    AT_ENDS = True
     REASONS = True
+    CUT_MARKERS = True
     # reasoning = text (REASONING_END content | CALL_START call)
-    IN_REASONING = Marks(reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
+    IN_REASONING = Marks(
+        respelled=("end", "line"), reasoning_end=REASONING_END, end=TURN_END, last=OUTPUT_END, line=CALL_START
+    )
     # content = (text | CONTENT_START | CONTENT_END | TURN_END)* (REASONING_START reasoning | CALL_START call)?
     IN_CONTENT = Marks(
+        respelled=("call", "end"),
         reasoning=REASONING_START,
         content=CONTENT_START,
         content_end=CONTENT_END,
         call=CALL_START,
         end=TURN_END,
+        last=OUTPUT_END,
         header=TURN_START,
         stray=STRAY,
         empty=EMPTY_CALL,
@@ -106,9 +122,14 @@ class StreamParser(UsualObjects):
     USUAL_KEYS = ("call", "with")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Marks(mark=TURN_START + TURN_END + CALL_START + CALL_END)
+    LEFT_OVER = Marks(call=("(~do~)",))
     USUAL_NEXT = (Usual(', {"call": "'),)
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # after_call = (CALL_END | CALL_SEPARATOR)* ((NEXT_CALL_START | CALL_START) call | content)
     AFTER_CALL = Marks(
+        respelled=("call", "separator", "close", "end"),
         call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ";" for text in NEXT_CALL_START),
         separator=CALL_SEPARATOR,
         close=CALL_END,
@@ -116,6 +137,7 @@ class StreamParser(UsualObjects):
         content=CONTENT_START,
         content_end=CONTENT_END,
         end=TURN_END,
+        last=OUTPUT_END,
         header=TURN_START,
         stray=STRAY,
         empty=EMPTY_CALL,
@@ -135,7 +157,14 @@ class StreamParser(UsualObjects):
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
                 self._passed.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "(" not in chunk and chunk != "" and ("\n" not in chunk or chunk[-1] != "\n"):
+        elif (
+            self._plain_text
+            and "#" not in chunk
+            and "(" not in chunk
+            and "`" not in chunk
+            and chunk != ""
+            and ("\n" not in chunk or chunk[-1] != "\n")
+        ):
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

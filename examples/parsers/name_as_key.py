@@ -47,7 +47,7 @@ TURN_START = ("%answer%\n",)
 OUTPUT_END = ("%%\n",)
 REASONING_START = ("(scratch ",)
 REASONING_END = (" scratch)\n",)
-CALL_START = ("(use [{",)
+CALL_START = ("(use [{", "(use [\n(use [{", "```json\n(use [{", "```\n(use [{")
 NEXT_CALL_START = ("{",)
 CALL_SEPARATOR = (", ",)
 CALL_END = ("] use)", "]")
@@ -55,7 +55,7 @@ EMPTY_CALL = ("(use [\n] use)",)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -70,6 +70,7 @@ class StreamParser(CallObjects):
     AT_ENDS = True
     REASONS = True
     CLOSED_FIRST = True
+    CUT_MARKERS = True
     # turn = REASONING_END* content
     AT_START = Marks(
         reasoning_end=(" scratch)\n",),
@@ -80,13 +81,18 @@ class StreamParser(CallObjects):
         empty=EMPTY_CALL,
     )
     # reasoning = text (REASONING_END content | CALL_START call)
-    IN_REASONING = Marks(reasoning_end=REASONING_END, last=OUTPUT_END, line=CALL_START)
+    IN_REASONING = Marks(respelled=("line",), reasoning_end=REASONING_END, last=OUTPUT_END, line=CALL_START)
     # content = text (REASONING_START reasoning | CALL_START call)?
-    IN_CONTENT = Marks(call=CALL_START, last=OUTPUT_END, header=TURN_START, empty=EMPTY_CALL)
+    IN_CONTENT = Marks(respelled=("call",), call=CALL_START, last=OUTPUT_END, header=TURN_START, empty=EMPTY_CALL)
     # What opens reasoning is text once content has begun.
     FIRST = ("reasoning",)
     BEFORE_CONTENT = Marks(
-        reasoning=REASONING_START, call=CALL_START, last=OUTPUT_END, header=TURN_START, empty=EMPTY_CALL
+        respelled=("call",),
+        reasoning=REASONING_START,
+        call=CALL_START,
+        last=OUTPUT_END,
+        header=TURN_START,
+        empty=EMPTY_CALL,
     )
     OPENERS = CALL_START
     # call = object
@@ -95,9 +101,14 @@ class StreamParser(CallObjects):
     CLOSERS = ("] use)",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Marks(mark=CALL_START + ("] use)", "%answer%"))
+    LEFT_OVER = Marks(call=("(use [",))
     USUAL_NEXT = (Usual(', {"'),)
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # after_call = (CALL_END | CALL_SEPARATOR)* ((NEXT_CALL_START | CALL_START) call | content)
     AFTER_CALL = Marks(
+        respelled=("call", "separator", "close"),
         call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ";" for text in NEXT_CALL_START),
         separator=CALL_SEPARATOR,
         close=CALL_END,
@@ -126,6 +137,7 @@ class StreamParser(CallObjects):
             and "%" not in chunk
             and "(" not in chunk
             and ")" not in chunk
+            and "`" not in chunk
             and chunk != ""
             and not chunk.endswith((" ", "s", "sc", "scr", "scra", "scrat", "scratc", "scratch"))
         ):

@@ -13,13 +13,24 @@ value     = (text | (ITEM_START value ITEM_END)* | arguments) VALUE_END_AROUND_K
 from __future__ import annotations
 
 if __package__:
-    from ._tplc_runtime import Delta, ElementPairs, Marks, Message, Usual, ValueWords, require_runtime, run_command
+    from ._tplc_runtime import (
+        Delta,
+        ElementPairs,
+        Marks,
+        Message,
+        Pattern,
+        Usual,
+        ValueWords,
+        require_runtime,
+        run_command,
+    )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         Delta,
         ElementPairs,
         Marks,
         Message,
+        Pattern,
         Usual,
         ValueWords,
         require_runtime,
@@ -43,8 +54,17 @@ TURN_START = ("^[assistant]^",)
 TURN_END = ("^[.]^\n",)
 REASONING_START = ("^<inner voice>",)
 REASONING_END = ("^</inner voice>",)
-CALL_START = ('^<jobs>\n^<job of="', '^<job of="')
-NEXT_CALL_START = ('^<job of="',)
+CALL_START = (
+    '^<jobs>\n^<job of="',
+    '^<job of="',
+    '^<jobs>\n^<jobs>\n^<job of="',
+    '^<jobs>\n^<job of="\n^<job of="',
+    '```json\n^<jobs>\n^<job of="',
+    '```\n^<jobs>\n^<job of="',
+    '```json\n^<job of="',
+    '```\n^<job of="',
+)
+NEXT_CALL_START = ('^<job of="', '^<job of="\n^<job of="')
 NAME_END = ('">',)
 CALL_END = ("^</job>", "\n^</jobs>", "^</jobs>")
 EMPTY_CALL = (
@@ -69,23 +89,52 @@ class StreamParser(ElementPairs):
     AROUND_REASONING = (("^<inner voice>",), ("^</inner voice>",))
     AT_LINES = True
     REASONS = True
+    CUT_MARKERS = True
     # reasoning = text (REASONING_END content | CALL_START call)
-    IN_REASONING = Marks(reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
+    IN_REASONING = Marks(respelled=("end", "line"), reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
     # content = (text | TURN_END)* (REASONING_START reasoning | CALL_START call)?
     IN_CONTENT = Marks(
-        reasoning=REASONING_START, call=CALL_START, end=TURN_END, header=TURN_START, stray=STRAY, empty=EMPTY_CALL
+        respelled=("call", "end"),
+        reasoning=REASONING_START,
+        call=CALL_START,
+        end=TURN_END,
+        header=TURN_START,
+        stray=STRAY,
+        empty=EMPTY_CALL,
     )
     OPENERS = CALL_START
     # call = name NAME_END arguments
-    HEADER = (("name", Marks(suffix=NAME_END), ""),)
-    BREAKS = Marks(mark=TURN_START + CALL_START + ("^</job>", "^</jobs>"))
+    HEADER = (("name", Marks(respelled=("suffix",), suffix=NAME_END), ""),)
+    HEADER_PARTS = ("^<job", 'of="', "job", '">', "of", '"', "<", "=", ">", "^")
+    HEADER_TEXTS = Pattern('(?:\\^<job|of="|job|">|of|"|<|=|>|\\^|[^\\S\\n]*[\\n:.,\'"`]|[0-9]+)')
+    BREAKS = Marks(
+        mark=TURN_START + ("^</job>", "^</jobs>", '^<jobs>\n^<job of="', '^<job of="', '^<jobs>\n^<jobs>\n^<job of="', '```json\n^<jobs>\n^<job of="', '```\n^<jobs>\n^<job of="', '```json\n^<job of="', '```\n^<job of="')
+    )
+    LEFT_OVER = Marks(call=("^<jobs>\n", '^<job of="'))
     USUAL_NEXT = (Usual('^</job>\n^<job of="'), Usual('^<job of="'))
     CLOSED = True
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # arguments = (PAIR_START key KEY_END value)*
-    PAIR = (("key", Marks(suffix=KEY_END), ""),)
+    PAIR = (("key", Marks(respelled=("suffix",), suffix=KEY_END), ""),)
     BETWEEN = Marks(
+        respelled=("pair", "next"),
         pair=PAIR_START,
-        next=("^</job>", "\n^</jobs>", "^</jobs>", '^<jobs>\n^<job of="', '^<job of="', "^[.]^\n"),
+        next=(
+            "^</job>",
+            "\n^</jobs>",
+            "^</jobs>",
+            '^<jobs>\n^<job of="',
+            '^<job of="',
+            '^<jobs>\n^<jobs>\n^<job of="',
+            '^<jobs>\n^<job of="\n^<job of="',
+            '```json\n^<jobs>\n^<job of="',
+            '```\n^<jobs>\n^<job of="',
+            '```json\n^<job of="',
+            '```\n^<job of="',
+            "^[.]^\n",
+        ),
         broken=("^</",),
     )
     USUAL_PAIR = (Usual("^<"),)
@@ -98,6 +147,7 @@ class StreamParser(ElementPairs):
     AFTER_ITEM = ITEM_END[0]
     # after_call = (CALL_END)* ((NEXT_CALL_START | CALL_START) call | content)
     AFTER_CALL = Marks(
+        respelled=("call", "closed", "close", "end"),
         call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
         closed=("^</job>", "\n^</jobs>", "^</jobs>"),
         close=CALL_END,
@@ -123,7 +173,7 @@ class StreamParser(ElementPairs):
                 if chunk[-1:] not in "\n":
                     self._passed.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(chunk)}}]}]
-        elif self._plain_text and "^" not in chunk and chunk != "":
+        elif self._plain_text and "^" not in chunk and "`" not in chunk and chunk != "":
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

@@ -3,7 +3,7 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with content and tool calls.
 
-turn      = (text | calls)* TURN_END
+turn      = (text | calls)* TURN_END OUTPUT_END
 calls     = CALL_START call (NEXT_CALL_START call)*
 call      = { "function": name, "input": arguments }
 """
@@ -57,12 +57,29 @@ TURN_ANCHORS = ("[=assistant=]",)
 PROMPT_HEADS = ("",)
 TURN_START = ("[=assistant=]",)
 TURN_END = ("[=stop=]",)
-CALL_START = ("[=request=]{",)
-NEXT_CALL_START = ("[=request=]{",)
+OUTPUT_END = ("[=top=]",)
+CALL_START = (
+    "[=request=]{",
+    "[=request=]\n[=request=]{",
+    "```json\n[=request=]{",
+    "```\n[=request=]{",
+    "[=request=]\n{",
+    "[=request=]\n[{",
+    "[=request=]\n```json\n{",
+    "[=request=]\n```\n{",
+)
+NEXT_CALL_START = (
+    "[=request=]{",
+    "[=request=]\n[=request=]{",
+    "[=request=]\n{",
+    "[=request=]\n[{",
+    "[=request=]\n```json\n{",
+    "[=request=]\n```\n{",
+)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -73,8 +90,10 @@ class StreamParser(UsualObjects):
     HEADS = PROMPT_HEADS
     ANCHORS = TURN_ANCHORS
     AT_LINES = True
+    AT_ENDS = True
+    CUT_MARKERS = True
     # content = (text | TURN_END)* (CALL_START call)?
-    IN_CONTENT = Marks(call=CALL_START, end=TURN_END, header=TURN_START)
+    IN_CONTENT = Marks(respelled=("call", "end"), call=CALL_START, end=TURN_END, last=OUTPUT_END, header=TURN_START)
     OPENERS = CALL_START
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("function",): "name", ("input",): "arguments"}
@@ -84,11 +103,17 @@ class StreamParser(UsualObjects):
     USUAL_KEYS = ("function", "input")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Marks(mark=TURN_START + TURN_END + CALL_START)
+    LEFT_OVER = Marks(call=("[=request=]",))
     USUAL_NEXT = (Usual('[=request=]{"function": "'),)
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # after_call = ((NEXT_CALL_START | CALL_START) call | content)
     AFTER_CALL = Marks(
+        respelled=("call", "end"),
         call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
         end=TURN_END,
+        last=OUTPUT_END,
         header=TURN_START,
     )
     AFTER_TURN = Marks(
@@ -106,7 +131,7 @@ class StreamParser(UsualObjects):
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
                 self._passed.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "[" not in chunk and chunk != "":
+        elif self._plain_text and "[" not in chunk and "`" not in chunk and chunk != "":
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

@@ -13,12 +13,13 @@ value     = text VALUE_END
 from __future__ import annotations
 
 if __package__:
-    from ._tplc_runtime import Delta, Marks, Message, RawPairs, Usual, ValueWords, require_runtime, run_command
+    from ._tplc_runtime import Delta, Marks, Message, Pattern, RawPairs, Usual, ValueWords, require_runtime, run_command
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         Delta,
         Marks,
         Message,
+        Pattern,
         RawPairs,
         Usual,
         ValueWords,
@@ -43,8 +44,15 @@ TURN_START = ("<:assistant:>\n",)
 TURN_END = ("<:>\n",)
 REASONING_START = ("<musings>\n",)
 REASONING_END = ("\n</musings>\n\n",)
-CALL_START = ("\n\n<deed>\n<do=", "<do=", "<deed>\n<do=")
-NEXT_CALL_START = ("<deed>\n<do=",)
+CALL_START = (
+    "\n\n<deed>\n<do=",
+    "<do=",
+    "<deed>\n<do=",
+    "\n\n<deed>\n<do=\n<deed>\n<do=",
+    "```json\n<deed>\n<do=",
+    "```\n<deed>\n<do=",
+)
+NEXT_CALL_START = ("<deed>\n<do=", "<deed>\n<do=\n<deed>\n<do=")
 NAME_END = (">\n",)
 CALL_END = ("</do>\n</deed>", "</do>", "</deed>", "\n</deed>")
 EMPTY_CALL = ("<deed>\n<do=\n</do>\n</deed>", "<deed>\n</do>\n</deed>", "<deed>\n</deed>")
@@ -62,24 +70,52 @@ class StreamParser(RawPairs):
     AROUND_REASONING = (("<musings>",), ("</musings>",))
     AT_LINES = True
     REASONS = True
+    CUT_MARKERS = True
     # reasoning = text (REASONING_END content | CALL_START call)
-    IN_REASONING = Marks(reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
+    IN_REASONING = Marks(respelled=("end", "line"), reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
     # content = (text | TURN_END)* (REASONING_START reasoning | CALL_START call)?
     IN_CONTENT = Marks(
-        reasoning=REASONING_START, call=CALL_START, end=TURN_END, header=TURN_START, stray=STRAY, empty=EMPTY_CALL
+        respelled=("call", "end"),
+        reasoning=REASONING_START,
+        call=CALL_START,
+        end=TURN_END,
+        header=TURN_START,
+        stray=STRAY,
+        empty=EMPTY_CALL,
     )
     OPENERS = CALL_START
     # call = name NAME_END arguments
-    HEADER = (("name", Marks(suffix=NAME_END), ""),)
-    BREAKS = Marks(mark=NEXT_CALL_START + ("</do>", "</deed>", "<do=", "<:assistant:>"))
+    HEADER = (("name", Marks(respelled=("suffix",), suffix=NAME_END), ""),)
+    HEADER_PARTS = ("<deed>", "<do=", "do", "<", "=", ">")
+    HEADER_TEXTS = Pattern("(?:<deed>|<do=|do|<|=|>|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
+    BREAKS = Marks(
+        mark=("</do>", "</deed>", "<deed>\n<do=", "<do=", "```json\n<deed>\n<do=", "```\n<deed>\n<do=", "<:assistant:>")
+    )
+    LEFT_OVER = Marks(call=("<deed>\n<do=",))
     USUAL_NEXT = (Usual("</do>\n</deed>\n<deed>\n<do="), Usual("<deed>\n<do="))
     CLOSED = True
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # arguments = (PAIR_START key KEY_END value)*
-    PAIR = (("key", Marks(suffix=KEY_END), ""),)
+    PAIR = (("key", Marks(respelled=("suffix",), suffix=KEY_END), ""),)
     BETWEEN = Marks(
+        respelled=("pair", "skip", "next"),
         pair=PAIR_START,
         skip=("</with>",),
-        next=("</do>\n</deed>", "</do>", "</deed>", "\n</deed>", "\n\n<deed>\n<do=", "<do=", "<deed>\n<do=", "<:>\n"),
+        next=(
+            "</do>\n</deed>",
+            "</do>",
+            "</deed>",
+            "\n</deed>",
+            "\n\n<deed>\n<do=",
+            "<do=",
+            "<deed>\n<do=",
+            "\n\n<deed>\n<do=\n<deed>\n<do=",
+            "```json\n<deed>\n<do=",
+            "```\n<deed>\n<do=",
+            "<:>\n",
+        ),
     )
     USUAL_PAIR = (Usual("<with="),)
     RESUMES = True
@@ -91,6 +127,7 @@ class StreamParser(RawPairs):
     NEXT_PAIR = ("\n<with=", ">\n")
     # after_call = (CALL_END)* ((NEXT_CALL_START | CALL_START) call | content)
     AFTER_CALL = Marks(
+        respelled=("call", "closed", "close", "end"),
         call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
         closed=("</do>\n</deed>", "</deed>", "\n</deed>"),
         close=CALL_END,
@@ -116,7 +153,13 @@ class StreamParser(RawPairs):
                 if chunk[-1:] not in "\n":
                     self._passed.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(chunk)}}]}]
-        elif self._plain_text and "<" not in chunk and chunk != "" and ("\n" not in chunk or chunk[-1] != "\n"):
+        elif (
+            self._plain_text
+            and "<" not in chunk
+            and "`" not in chunk
+            and chunk != ""
+            and ("\n" not in chunk or chunk[-1] != "\n")
+        ):
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

@@ -57,7 +57,17 @@ TURN_ANCHORS = ("<SAY>",)
 PROMPT_HEADS = ("",)
 TURN_START = ("<SAY>",)
 TURN_END = ("<FIN>",)
-CALL_START = ("\nSteps:\n```json\n[\n    {", "```json\n[\n    {")
+CALL_START = (
+    "\nSteps:\n```json\n[\n    {",
+    "```json\n[\n    {",
+    "\nSteps:\n```json\n[\nSteps:\n```json\n[\n    {",
+    "```json\nSteps:\n```json\n[\n    {",
+    "```\nSteps:\n```json\n[\n    {",
+    "\nSteps:\n```json\n{",
+    "\nSteps:\n```json\n[{",
+    "\nSteps:\n```json\n```json\n{",
+    "\nSteps:\n```json\n```\n{",
+)
 NEXT_CALL_START = ("{",)
 CALL_SEPARATOR = (",\n    ",)
 CALL_END = ("\n]\n```", "]", "```")
@@ -65,7 +75,7 @@ EMPTY_CALL = ("Steps:\n```json\n[\n]\n```",)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -77,8 +87,9 @@ class StreamParser(UsualObjects):
     HEADS = PROMPT_HEADS
     ANCHORS = TURN_ANCHORS
     AT_LINES = True
+    CUT_MARKERS = True
     # content = (text | TURN_END)* (CALL_START call)?
-    IN_CONTENT = Marks(call=CALL_START, end=TURN_END, header=TURN_START, empty=EMPTY_CALL)
+    IN_CONTENT = Marks(respelled=("call", "end"), call=CALL_START, end=TURN_END, header=TURN_START, empty=EMPTY_CALL)
     OPENERS = CALL_START
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("step",): "name", ("with",): "arguments"}
@@ -87,10 +98,17 @@ class StreamParser(UsualObjects):
     TO_ARGUMENTS = ',\n        "with": {'
     USUAL_KEYS = ("step", "with")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Marks(mark=TURN_START + TURN_END + ("Steps:\n```json\n[\n    {", "```json\n[\n    {"))
+    BREAKS = Marks(
+        mark=TURN_START + TURN_END + ("Steps:\n```json\n[\n    {", "```json\n[\n    {", "Steps:\n```json\n[\nSteps:\n```json\n[\n    {", "```json\nSteps:\n```json\n[\n    {", "```\nSteps:\n```json\n[\n    {", "Steps:\n```json\n{", "Steps:\n```json\n[{", "Steps:\n```json\n```json\n{", "Steps:\n```json\n```\n{")
+    )
+    LEFT_OVER = Marks(call=("\nSteps:\n```json\n[\n    ",))
     USUAL_NEXT = (Usual(',\n    {\n        "step": "'),)
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # after_call = (CALL_END | CALL_SEPARATOR)* ((NEXT_CALL_START | CALL_START) call | content)
     AFTER_CALL = Marks(
+        respelled=("call", "separator", "close", "end"),
         call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ";" for text in NEXT_CALL_START),
         separator=CALL_SEPARATOR,
         close=CALL_END,

@@ -11,13 +11,14 @@ call      = name NAME_END arguments CALL_END
 from __future__ import annotations
 
 if __package__:
-    from ._tplc_runtime import Delta, Marks, Message, Objects, PlainStyle, Usual, require_runtime, run_command
+    from ._tplc_runtime import Delta, Marks, Message, Objects, Pattern, PlainStyle, Usual, require_runtime, run_command
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         Delta,
         Marks,
         Message,
         Objects,
+        Pattern,
         PlainStyle,
         Usual,
         require_runtime,
@@ -39,8 +40,13 @@ TURN_ANCHORS = ("[assistant]>",)
 PROMPT_HEADS = ("",)
 TURN_START = ("[assistant]>",)
 TURN_END = ("<[.]",)
-CALL_START = ("[run]{'callable': '",)
-NEXT_CALL_START = ("[run]{'callable': '",)
+CALL_START = (
+    "[run]{'callable': '",
+    "[run]{'callable': '\n[run]{'callable': '",
+    "```json\n[run]{'callable': '",
+    "```\n[run]{'callable': '",
+)
+NEXT_CALL_START = ("[run]{'callable': '", "[run]{'callable': '\n[run]{'callable': '")
 NAME_END = ("', 'kwargs': ",)
 CALL_END = ("}[ran]", "}", "[ran]")
 EMPTY_CALL = ("[run]{'callable': '\n}[ran]", "[run]\n}[ran]")
@@ -58,17 +64,29 @@ class StreamParser(Objects):
     HEADS = PROMPT_HEADS
     ANCHORS = TURN_ANCHORS
     AT_LINES = True
+    CUT_MARKERS = True
     # content = (text | TURN_END)* (CALL_START call)?
-    IN_CONTENT = Marks(call=CALL_START, end=TURN_END, header=TURN_START, empty=EMPTY_CALL)
+    IN_CONTENT = Marks(respelled=("call", "end"), call=CALL_START, end=TURN_END, header=TURN_START, empty=EMPTY_CALL)
     OPENERS = CALL_START
     # call = name NAME_END arguments
-    HEADER = (("name", Marks(suffix=NAME_END, bare=("{",)), ""),)
+    HEADER = (("name", Marks(respelled=("suffix",), suffix=NAME_END, bare=("{",)), ""),)
+    HEADER_PARTS = ("{'callable':", "'kwargs':", "callable", "kwargs", "[run]", "run", "',", "'", ",", ":", "[", "]", "{")
+    HEADER_TEXTS = Pattern(
+        "(?:\\{'callable':|'kwargs':|callable|kwargs|\\[run\\]|run|',|'|,|:|\\[|\\]|\\{|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)"
+    )
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Marks(mark=TURN_START + CALL_START + ("}[ran]", "[ran]"))
+    BREAKS = Marks(
+        mark=TURN_START + ("}[ran]", "[ran]", "[run]{'callable': '", "```json\n[run]{'callable': '", "```\n[run]{'callable': '")
+    )
+    LEFT_OVER = Marks(call=("[run]{'callable': '",))
     USUAL_NEXT = (Usual("}[ran][run]{'callable': '"), Usual("[run]{'callable': '"))
     CLOSED = True
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # after_call = (CALL_END)* ((NEXT_CALL_START | CALL_START) call | content)
     AFTER_CALL = Marks(
+        respelled=("call", "closed", "close", "end"),
         call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
         closed=("}[ran]", "[ran]"),
         close=CALL_END,
@@ -88,7 +106,7 @@ class StreamParser(Objects):
             if "'" not in chunk and '"' not in chunk and "\\" not in chunk and chunk.isprintable() and chunk != "":
                 self._passed.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "<" not in chunk and "[" not in chunk and chunk != "":
+        elif self._plain_text and "<" not in chunk and "[" not in chunk and "`" not in chunk and chunk != "":
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

@@ -11,7 +11,18 @@ call      = name arguments
 from __future__ import annotations
 
 if __package__:
-    from ._tplc_runtime import IN_STRING, Delta, Marks, Message, Objects, Style, Usual, require_runtime, run_command
+    from ._tplc_runtime import (
+        IN_STRING,
+        Delta,
+        Marks,
+        Message,
+        Objects,
+        Pattern,
+        Style,
+        Usual,
+        require_runtime,
+        run_command,
+    )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
@@ -19,6 +30,7 @@ else:
         Marks,
         Message,
         Objects,
+        Pattern,
         Style,
         Usual,
         require_runtime,
@@ -39,14 +51,14 @@ require_runtime(TPLC_VERSION, __name__)
 TURN_ANCHORS = ("#:assistant\n",)
 PROMPT_HEADS = ("==> ",)
 TURN_START = ("#:assistant\n",)
-OUTPUT_END = (":#\n",)
+OUTPUT_END = (":#\n", "#top#")
 CONTENT_START = ("==> everyone\n",)
 CALL_START = ("==> ",)
 NEXT_CALL_START = ("==> ",)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -58,16 +70,23 @@ class StreamParser(Objects):
     ANCHORS = TURN_ANCHORS
     AT_LINES = True
     AT_ENDS = True
+    CUT_MARKERS = True
     # content = (text | CONTENT_START)* (CALL_START call)?
-    IN_CONTENT = Marks(content=CONTENT_START, call=CALL_START, last=OUTPUT_END, header=TURN_START)
+    IN_CONTENT = Marks(respelled=("call",), content=CONTENT_START, call=CALL_START, last=OUTPUT_END, header=TURN_START)
     OPENERS = CALL_START
     # call = name arguments
     HEADER = (("name", Marks(next=("{",)), ""),)
+    HEADER_PARTS = ("==>", "=", ">")
+    HEADER_TEXTS = Pattern("(?:==>|=|>|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Marks(mark=("#:assistant",))
     USUAL_NEXT = (Usual("==> "),)
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # after_call = ((NEXT_CALL_START | CALL_START) call | content)
     AFTER_CALL = Marks(
+        respelled=("call",),
         call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
         content=CONTENT_START,
         last=OUTPUT_END,

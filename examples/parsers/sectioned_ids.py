@@ -11,7 +11,18 @@ call      = name NAME_END index INDEX_END arguments CALL_END
 from __future__ import annotations
 
 if __package__:
-    from ._tplc_runtime import IN_STRING, Delta, Marks, Message, Objects, Style, Usual, require_runtime, run_command
+    from ._tplc_runtime import (
+        IN_STRING,
+        Delta,
+        Marks,
+        Message,
+        Objects,
+        Pattern,
+        Style,
+        Usual,
+        require_runtime,
+        run_command,
+    )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
@@ -19,6 +30,7 @@ else:
         Marks,
         Message,
         Objects,
+        Pattern,
         Style,
         Usual,
         require_runtime,
@@ -40,8 +52,17 @@ TURN_ANCHORS = ("<!assistant!>",)
 PROMPT_HEADS = ("",)
 TURN_START = ("<!assistant!>",)
 TURN_END = ("<!.!>",)
-CALL_START = ("<!calls!><!call!>tools.", "<!call!>tools.")
-NEXT_CALL_START = ("<!call!>tools.",)
+CALL_START = (
+    "<!calls!><!call!>tools.",
+    "<!call!>tools.",
+    "<!calls!>\n<!calls!><!call!>tools.",
+    "<!calls!><!call!>\n<!call!>tools.",
+    "```json\n<!calls!><!call!>tools.",
+    "```\n<!calls!><!call!>tools.",
+    "```json\n<!call!>tools.",
+    "```\n<!call!>tools.",
+)
+NEXT_CALL_START = ("<!call!>tools.", "<!call!>\n<!call!>tools.")
 NAME_END = (":",)
 INDEX_END = ("<!args!>",)
 CALL_END = ("<!/call!>", "<!/calls!>")
@@ -49,7 +70,7 @@ EMPTY_CALL = ("<!calls!>\n<!/calls!>", "<!call!>\n<!/call!>", "<!calls!><!call!>
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -60,19 +81,30 @@ class StreamParser(Objects):
     HEADS = PROMPT_HEADS
     ANCHORS = TURN_ANCHORS
     AT_LINES = True
+    CUT_MARKERS = True
     # content = (text | TURN_END)* (CALL_START call)?
-    IN_CONTENT = Marks(call=CALL_START, end=TURN_END, header=TURN_START, empty=EMPTY_CALL)
+    IN_CONTENT = Marks(respelled=("call", "end"), call=CALL_START, end=TURN_END, header=TURN_START, empty=EMPTY_CALL)
     OPENERS = CALL_START
     # call = name NAME_END index INDEX_END arguments
-    HEADER = (("name", Marks(suffix=NAME_END), ""), ("index", Marks(suffix=INDEX_END, bare=("{",)), ""))
+    HEADER = (
+        ("name", Marks(respelled=("suffix",), suffix=NAME_END), ""),
+        ("index", Marks(respelled=("suffix",), suffix=INDEX_END, bare=("{",)), ""),
+    )
     CALL_ID = "tools.{name}:{index}"
+    HEADER_PARTS = ("<!args!>", "<!call!>", "tools.", ":")
+    HEADER_TEXTS = Pattern("(?:<!args!>|<!call!>|tools\\.|:|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Marks(mark=TURN_START + CALL_START + CALL_END)
+    LEFT_OVER = Marks(call=("<!calls!>", "<!call!>"))
     USUAL_NEXT = (Usual("<!/call!><!call!>tools."), Usual("<!call!>tools."))
     CLOSED = True
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     COUNTED = True
     # after_call = (CALL_END)* ((NEXT_CALL_START | CALL_START) call | content)
     AFTER_CALL = Marks(
+        respelled=("call", "closed", "close", "end"),
         call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
         closed=("<!/call!>", "<!/calls!>"),
         close=CALL_END,
@@ -95,7 +127,7 @@ class StreamParser(Objects):
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
                 self._passed.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "<" not in chunk and chunk != "":
+        elif self._plain_text and "<" not in chunk and "`" not in chunk and chunk != "":
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

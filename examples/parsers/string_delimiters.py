@@ -11,13 +11,14 @@ call      = name arguments CALL_END
 from __future__ import annotations
 
 if __package__:
-    from ._tplc_runtime import Delta, Marks, Message, Objects, PlainStyle, Usual, require_runtime, run_command
+    from ._tplc_runtime import Delta, Marks, Message, Objects, Pattern, PlainStyle, Usual, require_runtime, run_command
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         Delta,
         Marks,
         Message,
         Objects,
+        Pattern,
         PlainStyle,
         Usual,
         require_runtime,
@@ -41,8 +42,8 @@ TURN_START = ("(|assistant\n",)
 OUTPUT_END = ("|)\n",)
 REASONING_START = ("(~musing\n",)
 REASONING_END = ("\n~)",)
-CALL_START = ("(!ask:",)
-NEXT_CALL_START = ("(!ask:",)
+CALL_START = ("(!ask:", "(!ask:\n(!ask:")
+NEXT_CALL_START = ("(!ask:", "(!ask:\n(!ask:")
 CALL_END = ("!)",)
 
 
@@ -73,23 +74,33 @@ class StreamParser(Objects):
     AT_ENDS = True
     REASONS = True
     CLOSED_FIRST = True
+    CUT_MARKERS = True
     # turn = REASONING_END* content
     AT_START = Marks(
         reasoning_end=("\n~)",), reasoning=REASONING_START, call=CALL_START, last=OUTPUT_END, header=TURN_START
     )
     # reasoning = text (REASONING_END content | CALL_START call)
-    IN_REASONING = Marks(reasoning_end=REASONING_END, last=OUTPUT_END, line=CALL_START)
+    IN_REASONING = Marks(respelled=("line",), reasoning_end=REASONING_END, last=OUTPUT_END, line=CALL_START)
     # content = text (REASONING_START reasoning | CALL_START call)?
-    IN_CONTENT = Marks(reasoning=REASONING_START, call=CALL_START, last=OUTPUT_END, header=TURN_START)
+    IN_CONTENT = Marks(
+        respelled=("call",), reasoning=REASONING_START, call=CALL_START, last=OUTPUT_END, header=TURN_START
+    )
     OPENERS = CALL_START
     # call = name arguments
     HEADER = (("name", Marks(next=("{",)), ""),)
+    HEADER_PARTS = ("(!ask:", "ask:", "!", "(")
+    HEADER_TEXTS = Pattern("(?:\\(!ask:|ask:|!|\\(|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Marks(mark=("(|assistant",))
+    LEFT_OVER = Marks(call=("(!ask:",))
     USUAL_NEXT = (Usual("!)(!ask:"), Usual("(!ask:"))
     CLOSED = True
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # after_call = (CALL_END)* ((NEXT_CALL_START | CALL_START) call | content)
     AFTER_CALL = Marks(
+        respelled=("call", "closed", "close"),
         call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
         closed=("!)",),
         close=CALL_END,

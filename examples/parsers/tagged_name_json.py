@@ -11,7 +11,18 @@ call      = name NAME_END arguments
 from __future__ import annotations
 
 if __package__:
-    from ._tplc_runtime import IN_STRING, Delta, Marks, Message, Objects, Style, Usual, require_runtime, run_command
+    from ._tplc_runtime import (
+        IN_STRING,
+        Delta,
+        Marks,
+        Message,
+        Objects,
+        Pattern,
+        Style,
+        Usual,
+        require_runtime,
+        run_command,
+    )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
@@ -19,6 +30,7 @@ else:
         Marks,
         Message,
         Objects,
+        Pattern,
         Style,
         Usual,
         require_runtime,
@@ -42,14 +54,14 @@ TURN_START = ("§assistant§",)
 TURN_END = ("§end§",)
 REASONING_START = ("§muse§",)
 REASONING_END = ("§/muse§",)
-CALL_START = ("§call§",)
-NEXT_CALL_START = ("§call§",)
+CALL_START = ("§call§", "§call§\n§call§", "```json\n§call§", "```\n§call§")
+NEXT_CALL_START = ("§call§", "§call§\n§call§")
 NAME_END = ("§with§",)
 STRAY = ("§/muse§",)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -62,18 +74,33 @@ class StreamParser(Objects):
     AROUND_REASONING = (("§muse§",), ("§/muse§",))
     AT_LINES = True
     REASONS = True
+    CUT_MARKERS = True
     # reasoning = text (REASONING_END content | CALL_START call)
-    IN_REASONING = Marks(reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
+    IN_REASONING = Marks(respelled=("end", "line"), reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
     # content = (text | TURN_END)* (REASONING_START reasoning | CALL_START call)?
-    IN_CONTENT = Marks(reasoning=REASONING_START, call=CALL_START, end=TURN_END, header=TURN_START, stray=STRAY)
+    IN_CONTENT = Marks(
+        respelled=("call", "end"),
+        reasoning=REASONING_START,
+        call=CALL_START,
+        end=TURN_END,
+        header=TURN_START,
+        stray=STRAY,
+    )
     OPENERS = CALL_START
     # call = name NAME_END arguments
-    HEADER = (("name", Marks(suffix=NAME_END, bare=("{",)), ""),)
+    HEADER = (("name", Marks(respelled=("suffix",), suffix=NAME_END, bare=("{",)), ""),)
+    HEADER_PARTS = ("§call§", "§with§", "call", "with", "§")
+    HEADER_TEXTS = Pattern("(?:§call§|§with§|call|with|§|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Marks(mark=TURN_START + TURN_END + CALL_START)
+    BREAKS = Marks(mark=TURN_START + TURN_END + ("§call§", "```json\n§call§", "```\n§call§"))
+    LEFT_OVER = Marks(call=("§call§",))
     USUAL_NEXT = (Usual("§call§"),)
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # after_call = ((NEXT_CALL_START | CALL_START) call | content)
     AFTER_CALL = Marks(
+        respelled=("call", "end"),
         call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
         reasoning=REASONING_START,
         end=TURN_END,
@@ -95,7 +122,7 @@ class StreamParser(Objects):
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
                 self._passed.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "§" not in chunk and chunk != "":
+        elif self._plain_text and "`" not in chunk and "§" not in chunk and chunk != "":
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

@@ -3,7 +3,7 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with reasoning, content and tool calls.
 
-turn      = (text | REASONING_START text REASONING_END | calls)* TURN_END
+turn      = (text | REASONING_START text REASONING_END | calls)* TURN_END OUTPUT_END
 calls     = CALL_START call (NEXT_CALL_START call)*
 call      = name NAME_END arguments
 """
@@ -11,7 +11,18 @@ call      = name NAME_END arguments
 from __future__ import annotations
 
 if __package__:
-    from ._tplc_runtime import IN_STRING, Delta, Marks, Message, Objects, Style, Usual, require_runtime, run_command
+    from ._tplc_runtime import (
+        IN_STRING,
+        Delta,
+        Marks,
+        Message,
+        Objects,
+        Pattern,
+        Style,
+        Usual,
+        require_runtime,
+        run_command,
+    )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
@@ -19,6 +30,7 @@ else:
         Marks,
         Message,
         Objects,
+        Pattern,
         Style,
         Usual,
         require_runtime,
@@ -39,16 +51,17 @@ require_runtime(TPLC_VERSION, __name__)
 TURN_ANCHORS = ("[/TO]", "[/BACK]")
 PROMPT_HEADS = ("",)
 TURN_END = ("[END]",)
+OUTPUT_END = ("[TOP]",)
 REASONING_START = ("[PONDER]",)
 REASONING_END = ("[/PONDER]",)
-CALL_START = ("[NEED]",)
-NEXT_CALL_START = ("[NEED]",)
+CALL_START = ("[NEED]", "[NEED]\n[NEED]", "```json\n[NEED]", "```\n[NEED]")
+NEXT_CALL_START = ("[NEED]", "[NEED]\n[NEED]")
 NAME_END = ("[GIVEN]",)
 STRAY = ("[/PONDER]",)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -60,22 +73,41 @@ class StreamParser(Objects):
     ANCHORS = TURN_ANCHORS
     AROUND_REASONING = (("[PONDER]",), ("[/PONDER]",))
     AT_LINES = True
+    AT_ENDS = True
     REASONS = True
+    CUT_MARKERS = True
     # reasoning = text (REASONING_END content | CALL_START call)
-    IN_REASONING = Marks(reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
+    IN_REASONING = Marks(
+        respelled=("end", "line"), reasoning_end=REASONING_END, end=TURN_END, last=OUTPUT_END, line=CALL_START
+    )
     # content = (text | TURN_END)* (REASONING_START reasoning | CALL_START call)?
-    IN_CONTENT = Marks(reasoning=REASONING_START, call=CALL_START, end=TURN_END, stray=STRAY)
+    IN_CONTENT = Marks(
+        respelled=("call", "end"),
+        reasoning=REASONING_START,
+        call=CALL_START,
+        end=TURN_END,
+        last=OUTPUT_END,
+        stray=STRAY,
+    )
     OPENERS = CALL_START
     # call = name NAME_END arguments
-    HEADER = (("name", Marks(suffix=NAME_END, bare=("{",)), ""),)
+    HEADER = (("name", Marks(respelled=("suffix",), suffix=NAME_END, bare=("{",)), ""),)
+    HEADER_PARTS = ("[GIVEN]", "[NEED]", "GIVEN", "NEED", "[", "]")
+    HEADER_TEXTS = Pattern("(?:\\[GIVEN\\]|\\[NEED\\]|GIVEN|NEED|\\[|\\]|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Marks(mark=TURN_END + CALL_START)
+    BREAKS = Marks(mark=TURN_END + ("[NEED]", "```json\n[NEED]", "```\n[NEED]"))
+    LEFT_OVER = Marks(call=("[NEED]",))
     USUAL_NEXT = (Usual("[NEED]"),)
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # after_call = ((NEXT_CALL_START | CALL_START) call | content)
     AFTER_CALL = Marks(
+        respelled=("call", "end"),
         call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
         reasoning=REASONING_START,
         end=TURN_END,
+        last=OUTPUT_END,
         stray=STRAY,
     )
     AFTER_TURN = Marks(call=CALL_START)
@@ -90,7 +122,7 @@ class StreamParser(Objects):
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
                 self._passed.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "[" not in chunk and chunk != "":
+        elif self._plain_text and "[" not in chunk and "`" not in chunk and chunk != "":
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

@@ -13,12 +13,13 @@ value     = text VALUE_END
 from __future__ import annotations
 
 if __package__:
-    from ._tplc_runtime import Delta, Marks, Message, RawPairs, Usual, ValueWords, require_runtime, run_command
+    from ._tplc_runtime import Delta, Marks, Message, Pattern, RawPairs, Usual, ValueWords, require_runtime, run_command
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         Delta,
         Marks,
         Message,
+        Pattern,
         RawPairs,
         Usual,
         ValueWords,
@@ -47,8 +48,17 @@ PROMPT_HEADS = ("⟨/ponder⟩", "⟨ponder⟩")
 TURN_END = ("⟪stop⟫",)
 REASONING_START = ("⟨ponder⟩",)
 REASONING_END = ("⟨/ponder⟩",)
-CALL_START = ('\n\n⟨steps⟩\n⟨step name="', '⟨step name="')
-NEXT_CALL_START = ('⟨step name="',)
+CALL_START = (
+    '\n\n⟨steps⟩\n⟨step name="',
+    '⟨step name="',
+    '\n\n⟨steps⟩\n⟨steps⟩\n⟨step name="',
+    '\n\n⟨steps⟩\n⟨step name="\n⟨step name="',
+    '```json\n⟨steps⟩\n⟨step name="',
+    '```\n⟨steps⟩\n⟨step name="',
+    '```json\n⟨step name="',
+    '```\n⟨step name="',
+)
+NEXT_CALL_START = ('⟨step name="', '⟨step name="\n⟨step name="')
 NAME_END = ('"⟩\n',)
 CALL_END = ("⟨/step⟩", "\n⟨/steps⟩", "⟨/steps⟩")
 EMPTY_CALL = ("⟨steps⟩\n⟨/steps⟩", '⟨step name="\n⟨/step⟩', '⟨steps⟩\n⟨step name="\n⟨/step⟩\n⟨/steps⟩')
@@ -67,22 +77,55 @@ class StreamParser(RawPairs):
     AROUND_REASONING = (("⟨ponder⟩",), ("⟨/ponder⟩",))
     AT_LINES = True
     REASONS = True
+    CUT_MARKERS = True
     # reasoning = text (REASONING_END content | CALL_START call)
-    IN_REASONING = Marks(reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
+    IN_REASONING = Marks(respelled=("end", "line"), reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
     # content = (text | TURN_END)* (REASONING_START reasoning | CALL_START call)?
-    IN_CONTENT = Marks(reasoning=REASONING_START, call=CALL_START, end=TURN_END, stray=STRAY, empty=EMPTY_CALL)
+    IN_CONTENT = Marks(
+        respelled=("call", "end"),
+        reasoning=REASONING_START,
+        call=CALL_START,
+        end=TURN_END,
+        stray=STRAY,
+        empty=EMPTY_CALL,
+    )
     OPENERS = CALL_START
     # call = name NAME_END arguments
-    HEADER = (("name", Marks(suffix=NAME_END), ""),)
-    BREAKS = Marks(mark=TURN_END + NEXT_CALL_START + ("⟨/step⟩", "⟨/steps⟩", '⟨steps⟩\n⟨step name="'))
+    HEADER = (("name", Marks(respelled=("suffix",), suffix=NAME_END), ""),)
+    HEADER_PARTS = ('name="', "⟨step", "name", "step", '"⟩', '"', "=", "⟨", "⟩")
+    HEADER_TEXTS = Pattern('(?:name="|⟨step|name|step|"⟩|"|=|⟨|⟩|[^\\S\\n]*[\\n:.,\'"`]|[0-9]+)')
+    BREAKS = Marks(
+        mark=TURN_END + ("⟨/step⟩", "⟨/steps⟩", '⟨steps⟩\n⟨step name="', '⟨step name="', '⟨steps⟩\n⟨steps⟩\n⟨step name="', '```json\n⟨steps⟩\n⟨step name="', '```\n⟨steps⟩\n⟨step name="', '```json\n⟨step name="', '```\n⟨step name="')
+    )
+    LEFT_OVER = Marks(call=("\n\n⟨steps⟩\n", '⟨step name="'))
     USUAL_NEXT = (Usual('⟨/step⟩\n⟨step name="'), Usual('⟨step name="'))
     CLOSED = True
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # arguments = (PAIR_START key KEY_END type TYPE_END value)*
-    PAIR = (("key", Marks(suffix=KEY_END), ""), ("type", Marks(suffix=TYPE_END), ""))
+    PAIR = (
+        ("key", Marks(respelled=("suffix",), suffix=KEY_END), ""),
+        ("type", Marks(respelled=("suffix",), suffix=TYPE_END), ""),
+    )
     BETWEEN = Marks(
+        respelled=("pair", "skip", "next"),
         pair=PAIR_START,
         skip=("⟨/arg⟩",),
-        next=("⟨/step⟩", "\n⟨/steps⟩", "⟨/steps⟩", '\n\n⟨steps⟩\n⟨step name="', '⟨step name="', "⟪stop⟫"),
+        next=(
+            "⟨/step⟩",
+            "\n⟨/steps⟩",
+            "⟨/steps⟩",
+            '\n\n⟨steps⟩\n⟨step name="',
+            '⟨step name="',
+            '\n\n⟨steps⟩\n⟨steps⟩\n⟨step name="',
+            '\n\n⟨steps⟩\n⟨step name="\n⟨step name="',
+            '```json\n⟨steps⟩\n⟨step name="',
+            '```\n⟨steps⟩\n⟨step name="',
+            '```json\n⟨step name="',
+            '```\n⟨step name="',
+            "⟪stop⟫",
+        ),
     )
     USUAL_PAIR = (Usual('⟨arg name="'),)
     RESUMES = True
@@ -98,6 +141,7 @@ class StreamParser(RawPairs):
     }
     # after_call = (CALL_END)* ((NEXT_CALL_START | CALL_START) call | content)
     AFTER_CALL = Marks(
+        respelled=("call", "closed", "close", "end"),
         call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
         closed=("⟨/step⟩", "\n⟨/steps⟩", "⟨/steps⟩"),
         close=CALL_END,
@@ -121,6 +165,7 @@ class StreamParser(RawPairs):
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(chunk)}}]}]
         elif (
             self._plain_text
+            and "`" not in chunk
             and "⟨" not in chunk
             and "⟪" not in chunk
             and chunk != ""

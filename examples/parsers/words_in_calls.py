@@ -53,15 +53,15 @@ TURN_ANCHORS = ("⟪assistant⟫",)
 PROMPT_HEADS = ("",)
 TURN_START = ("⟪assistant⟫",)
 TURN_END = ("⟪stop⟫",)
-CALL_START = ("⟨do ",)
-NEXT_CALL_START = ("⟨do ",)
+CALL_START = ("⟨do ", "⟨do\n⟨do ", "```json\n⟨do ", "```\n⟨do ")
+NEXT_CALL_START = ("⟨do ", "⟨do\n⟨do ")
 CALL_END = ("⟩",)
 EMPTY_CALL = ("⟨do\n⟩",)
 KEY_END = (" ",)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -72,18 +72,25 @@ class StreamParser(QuotedPairs):
     HEADS = PROMPT_HEADS
     ANCHORS = TURN_ANCHORS
     AT_LINES = True
+    CUT_MARKERS = True
     # content = (text | TURN_END)* (CALL_START call)?
-    IN_CONTENT = Marks(call=CALL_START, end=TURN_END, header=TURN_START, empty=EMPTY_CALL)
+    IN_CONTENT = Marks(respelled=("call", "end"), call=CALL_START, end=TURN_END, header=TURN_START, empty=EMPTY_CALL)
     OPENERS = CALL_START
     # call = name arguments
     HEADER = (("name", Marks(next=("⟩",)), " \t\n"),)
+    HEADER_PARTS = ("⟨do", "do", "⟨")
+    HEADER_TEXTS = Pattern("(?:⟨do|do|⟨|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Marks(mark=TURN_START + TURN_END + ("⟨do",))
+    BREAKS = Marks(mark=TURN_START + TURN_END + ("⟨do", "```json\n⟨do", "```\n⟨do"))
+    LEFT_OVER = Marks(call=("⟨do ",))
     USUAL_NEXT = (Usual("⟩⟨do "), Usual("⟨do "))
     CLOSED = True
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # arguments = (key KEY_END value)*
-    PAIR = (("key", Marks(suffix=KEY_END), " \t\n"),)
-    BETWEEN = Marks(next=("⟩", "⟨do ", "⟪stop⟫"))
+    PAIR = (("key", Marks(respelled=("suffix",), suffix=KEY_END), " \t\n"),)
+    BETWEEN = Marks(respelled=("next",), next=("⟩", "⟨do ", "⟨do\n⟨do ", "```json\n⟨do ", "```\n⟨do ", "⟪stop⟫"))
     PAIR_OPENS = False
     FOLLOW = (
         Pattern("\\s{0,16}(?:[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}\\ |⟩\\s{0,16}(?:⟪stop⟫|⟨do))"),
@@ -91,6 +98,7 @@ class StreamParser(QuotedPairs):
     )
     # after_call = (CALL_END)* ((NEXT_CALL_START | CALL_START) call | content)
     AFTER_CALL = Marks(
+        respelled=("call", "closed", "close", "end"),
         call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
         closed=("⟩",),
         close=CALL_END,
@@ -113,7 +121,7 @@ class StreamParser(QuotedPairs):
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
                 self._passed.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "⟨" not in chunk and "⟪" not in chunk and chunk != "":
+        elif self._plain_text and "`" not in chunk and "⟨" not in chunk and "⟪" not in chunk and chunk != "":
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

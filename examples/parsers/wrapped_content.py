@@ -61,7 +61,15 @@ REASONING_START = ("<#plan#>",)
 REASONING_END = ("<#/plan#>",)
 CONTENT_START = ("<#answer#>",)
 CONTENT_END = ("<#/answer#>",)
-CALL_START = ("<#acts#>\n{",)
+CALL_START = (
+    "<#acts#>\n{",
+    "<#acts#>\n<#acts#>\n{",
+    "```json\n<#acts#>\n{",
+    "```\n<#acts#>\n{",
+    "<#acts#>\n[{",
+    "<#acts#>\n```json\n{",
+    "<#acts#>\n```\n{",
+)
 NEXT_CALL_START = ("{",)
 CALL_END = ("\n<#/acts#>", "<#/acts#>")
 EMPTY_CALL = ("<#acts#>\n<#/acts#>",)
@@ -69,7 +77,7 @@ STRAY = ("<#/plan#>",)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -82,10 +90,12 @@ class StreamParser(UsualObjects):
     AROUND_REASONING = (("<#plan#>",), ("<#/plan#>",))
     AT_LINES = True
     REASONS = True
+    CUT_MARKERS = True
     # reasoning = text (REASONING_END content | CALL_START call)
-    IN_REASONING = Marks(reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
+    IN_REASONING = Marks(respelled=("end", "line"), reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
     # content = (text | CONTENT_START | CONTENT_END | TURN_END)* (REASONING_START reasoning | CALL_START call)?
     IN_CONTENT = Marks(
+        respelled=("call", "end"),
         reasoning=REASONING_START,
         content=CONTENT_START,
         content_end=CONTENT_END,
@@ -105,9 +115,14 @@ class StreamParser(UsualObjects):
     USUAL_KEYS = ("tool", "input")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Marks(mark=TURN_START + TURN_END + CALL_START + ("<#/acts#>",))
+    LEFT_OVER = Marks(call=("<#acts#>\n",))
     USUAL_NEXT = (Usual('{"tool": "'),)
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # after_call = (CALL_END)* ((NEXT_CALL_START | CALL_START) call | content)
     AFTER_CALL = Marks(
+        respelled=("call", "close", "end"),
         call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
         close=CALL_END,
         reasoning=REASONING_START,
@@ -133,7 +148,7 @@ class StreamParser(UsualObjects):
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
                 self._passed.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "<" not in chunk and chunk != "":
+        elif self._plain_text and "<" not in chunk and "`" not in chunk and chunk != "":
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

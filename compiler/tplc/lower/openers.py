@@ -14,7 +14,7 @@ from tplc.lower.layouts import not_blank, unique
 from tplc.lower.tolerated import Tolerated
 
 OBJECT = "{"
-FENCES = ("```json\n", "```\n", "```xml\n")
+FENCES = ("```json\n", "```\n")
 _SYNTAX = frozenset("[]{}(),:\"'=`; \t\n\r")
 
 
@@ -44,17 +44,18 @@ def openers_of(sections: tuple[str, ...], starts: tuple[str, ...], first: str, t
     if "omitted_openers" in tolerated.kinds:
         outside += [rest for opener in outside for rest in rests_of(opener)]
         outside += [text for text in inside if is_distinctive(text)]
+    own = [text for text in unique([*outside[:1], *inside[:1]]) if is_distinctive(text) and not could_be_prose(text)]
     if "repeated_markers" in tolerated.kinds:
         twice = [_repeated(starts[0]) + first] if is_distinctive(starts[0]) else []
+        outside += [
+            _repeated(section) + text for section in sections[:1] if is_distinctive(section) for text in inside[:1]
+        ]
+        outside += [section + text for section in sections[:1] for text in twice]
+        outside += [fence + text.lstrip() for text in own for fence in FENCES]
         inside = unique([*inside, *twice])
-        outside += [text for text in twice if is_distinctive(text)]
-        outside += [section + text for section in sections[:1] if is_distinctive(section) for text in twice]
-        outside += [_repeated(section) + text for section in sections[:1] if is_distinctive(section) for text in inside]
     if "other_forms" in tolerated.kinds and first.strip() == OBJECT:
-        inside = unique([*inside, *(other for text in inside for other in _punctuated(text))])
-        outside += [other for text in outside for other in _punctuated(text)]
-    if "repeated_markers" in tolerated.kinds:
-        outside += [fence + text.lstrip() for text in outside if is_distinctive(text) for fence in FENCES]
+        inside = unique([*inside, *(other for text in inside[:1] for other in _punctuated(text))])
+        outside += [other for text in own for other in _punctuated(text)]
     outside = [opener for opener in outside if opener.strip()]
     # What could stand in any answer counts where a line begins only.
     where: Where = "anywhere" if any(map(is_telling, outside)) else "line start"
@@ -66,7 +67,7 @@ def _punctuated(opener: str) -> list[str]:
     stem = opener.rstrip(" \t\n[{")
     if stem == opener or not is_distinctive(stem) or could_be_prose(stem):
         return []
-    return [f"{stem}\n{between}{opened}" for between in ("", *FENCES) for opened in (OBJECT, "[" + OBJECT)]
+    return [f"{stem}\n{between}" for between in (OBJECT, "[" + OBJECT, *(fence + OBJECT for fence in FENCES))]
 
 
 def _repeated(marker: str) -> str:

@@ -16,7 +16,7 @@ from collections import namedtuple
 
 TYPE_CHECKING = False  # as in typing, whose import would cost more than all the rest
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any, ClassVar, TypedDict
 
     # Calls, as mypyc has no classes inside of blocks.
@@ -90,12 +90,29 @@ SEAM = r"(?<=[>\])}»])(?=[<\[({«])|(?<=\[)(?=\{)"  # where white space may sta
 GAP = 64  # the most white space that is looked for at one place inside a marker
 NEAR = 4  # so many signs of a marker are looked at before its beginning is
 WORD_SIGN = Pattern(r"[\w.+-]")
+LONG_WORD = Pattern(r"[^\W\d_]{3}")
+JOINING = "_▁"  # and `-`: what the words of a marker are joined with
+JOINTS = Pattern(rf"[\s{JOINING}-]+")
+MOST_JOINTS = 4  # so many of them, or so much white space, where a marker that is spelled otherwise has some
+ALIKE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("｜"): ord("|")}
 # `lead` and `trail` are the white space that the template writes around a marker; `longer`: it may be of another.
 Mark = namedtuple("Mark", "kind start end lead trail longer", defaults=(True,))
 
 
+def squeezed(text: str) -> str:
+    """A text without white space, `_`, `-` and their like, in lower case, with `|` for `｜`."""
+    return str(JOINTS.sub("", text)).translate(ALIKE)
+
+
+def is_respelled(core: str) -> bool:
+    """Whether a marker is still one when its case and its separators are other ones: it has brackets and a word."""
+    return core[0] in "<[【«" and '{"' not in "".join(core.split()) and LONG_WORD.search(core) is not None
+
+
 class Marks:
-    def __init__(self, **kinds: Sequence[str]) -> None:
+    """`respelled`: the kinds of markers that may be spelled otherwise, each with such a sign in front as its own."""
+
+    def __init__(self, respelled: Sequence[str] = (), **kinds: Sequence[str]) -> None:
         found: dict[str, tuple[str, str, str]] = {}
         for kind, markers in kinds.items():
             for marker in filter(str.strip, markers):
@@ -105,13 +122,16 @@ class Marks:
         self.kinds = [found[core] for core in cores]
         # A core that ends like a word, with white space after it, is not the beginning of a longer word.
         ends = {core: " " if core[-1].isalnum() and found[core][2] else "" for core in cores}
-        self._any = Pattern("|".join(f"({_pattern(core)}{_WORD_END * len(ends[core])})" for core in cores) or "(?!)")
+        alike = [core for core in cores if found[core][0] in respelled and is_respelled(core)]
+        own = [f"({_pattern(core)}{_WORD_END * len(ends[core])})" for core in cores]
+        self._any = Pattern("|".join([*own, *(f"({respelling(core)})" for core in alike)]) or "(?!)")
         pieces = {core: _pieces(core) for core in cores}
-        words = sorted({pieces[core][0] for core in cores})
-        self._words = Pattern("|".join(f"{re.escape(word[0])}(?={re.escape(word[1:])})" for word in words) or "(?!)")
-        # Where a marker may begin: its first signs, or as many of them as the text has.
-        self._near = Pattern("|".join(sorted({_near(core, len(pieces[core]) > 1) for core in cores})) or "(?!)")
+        self._words, self._near = _first_signs(pieces, alike)
         self.width = max((len(core) + GAP * (len(pieces[core]) - 1) for core in cores), default=0) + 1
+        self.width = max([self.width, *(len(core) * (MOST_JOINTS + 1) for core in alike)])
+        # As what they are without what may be otherwise.
+        self._squeezed = sorted((squeezed(core), core) for core in alike)
+        self._kind_of = {core: found[core][0] for core in alike}
         # What may begin at a text's end, and the same without its white space, which is free.
         self._whole = sorted(core + ends[core] for core in cores)
         spelled = sorted(("".join(core.split()) + ends[core], core) for core in cores if len(pieces[core]) > 1)
@@ -122,6 +142,7 @@ class Marks:
         longer = {core for core in cores if ends[core] or lines.count("\n" + bare[core]) > 1}
         inside = {core for core in cores if ends[core] or lines.count(bare[core]) > 1}
         self._found = [(*found[core], core in longer, core in inside) for core in cores]
+        self._found += [(*found[core], True, True) for core in alike]
         self.first = {core[0] for core in cores}
         self.wordless = not any(map(WORD_SIGN.match, self.first))
         # A slot's plain word, up to the end or to a sure marker; the space behind that, None where the marker is kept.
@@ -156,6 +177,11 @@ class Marks:
         at = bisect_right(self._whole, tail)
         if at < len(self._whole) and tail != "" and self._whole[at].startswith(tail):
             return self._whole[at]
+        if self._squeezed and tail != "":
+            part = squeezed(tail)
+            at = bisect_right(self._squeezed, (part, "\U0010ffff"))
+            if at < len(self._squeezed) and self._squeezed[at][0].startswith(part) and tail[0] in self.first:
+                return self._squeezed[at][1]
         if not self._loose:
             return ""
         part = "".join(tail.split())
@@ -166,6 +192,16 @@ class Marks:
                 return self._loose[at]
             at += 1
         return ""
+
+    def begun(self, buf: str, pos: int, kinds: Sequence[str] = (), least: int = 1) -> bool:
+        """Does the text from `pos` to the end begin a marker of these kinds (of any)?"""
+        rest = "".join(buf[pos:].split()) if len(buf) - pos < self.width + GAP else ""
+        part = squeezed(rest)
+        alike = (text for text, core in self._squeezed if not kinds or self._kind_of[core] in kinds)
+        if len(rest) >= least and any(text.startswith(part) for text in alike):
+            return True
+        cores = (core for core, (kind, _, _) in zip(self.cores, self.kinds) if not kinds or kind in kinds)
+        return len(rest) >= least and any("".join(core.split()).startswith(rest) for core in cores)
 
     def partial(self, buf: str, pos: int) -> int:
         """Where text begins that could still become a marker, or be white space that belongs to one."""
@@ -201,7 +237,6 @@ class Marks:
         return at
 
 
-NO_MARKS = Marks()
 _WORD_END = r"(?!\w)"
 
 
@@ -216,6 +251,48 @@ def _near(core: str, free: bool) -> str:
     for sign in reversed(signs[1:]):
         rest = rf"{space}(?:\Z|{re.escape(sign)}{rest})"
     return re.escape(signs[0]) + f"(?={rest})" * bool(rest)
+
+
+def _first_signs(pieces: Mapping[str, Sequence[str]], alike: Sequence[str]) -> tuple[Pattern, Pattern]:
+    """Patterns of what markers begin with, and of where one may begin: its first signs, or what the text has of them.
+
+    `alike`: those that may be spelled otherwise.
+    """
+    exact = [core for core in pieces if core not in alike]
+    words = {f"{re.escape(word[0])}(?={re.escape(word[1:])})" for word in (pieces[core][0] for core in exact)}
+    words |= {_near_alike(core, r"(?!)") for core in alike}
+    near = {_near(core, len(pieces[core]) > 1) for core in exact} | {_near_alike(core, r"\Z") for core in alike}
+    return Pattern("|".join(sorted(words)) or "(?!)"), Pattern("|".join(sorted(near)) or "(?!)")
+
+
+def _near_alike(core: str, end: str) -> str:
+    """The same for one that may be spelled otherwise; `end`: or the end of what has come."""
+    signs = squeezed(core)[:NEAR]
+    rest = ""
+    for sign in reversed(signs[1:]):
+        rest = rf"[\s_▁-]*(?:{end}|{_any_case(sign)}{rest})"
+    return re.escape(core[0]) + f"(?={rest})" * bool(rest)
+
+
+def respelling(core: str) -> str:
+    """The pattern of a marker that is spelled otherwise: in other case, with other separators, with white space."""
+    pattern, before = re.escape(core[0]), core[0]
+    for sign in core[1:]:
+        if sign.isspace() or sign in JOINING:
+            between = rf"[\s{JOINING}-]{{0,{MOST_JOINTS}}}"
+            pattern += between * (not pattern.endswith(between))
+        else:
+            apart = not (before.isalnum() and sign.isalnum())
+            pattern += rf"\s{{0,{MOST_JOINTS}}}" * (apart and not before.isspace()) + _any_case(sign)
+        before = sign
+    return pattern
+
+
+def _any_case(sign: str) -> str:
+    if sign in "|｜":
+        return "[|｜]"
+    both = {sign.lower(), sign.upper()} if sign.isascii() else {sign}
+    return re.escape(sign) if len(both) == 1 else f"[{''.join(sorted(both))}]"
 
 
 def _pattern(core: str) -> str:
@@ -243,6 +320,9 @@ def lead_in(text: str, lead: str) -> int:
     if text.endswith(lead):
         return len(lead)
     return next((n for n in range(min(len(text), len(lead)), 0, -1) if text.endswith(lead[-n:])), 0)
+
+
+NO_MARKS = Marks()
 
 
 class Parameters(dict):  # type: ignore[type-arg]
@@ -407,6 +487,8 @@ def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequenc
 
 NON_SPACE = Pattern(r"\S|\Z")
 PENDING_LIMIT = 1024  # more than this much pending text is looked at again only when it has doubled
+CUT_KINDS = ("end", "reasoning_end", "content_end")
+LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 NO_MARK = Mark("", 0, 0, "", "")
 
 
@@ -544,6 +626,8 @@ class Machine(Copied):
         self._final = True
         deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._passed else []
         self._finish()
+        if self._buf[self._pos :].strip():
+            self._end_of_cut()
         self._out.end_content()
         self._goes_on("")
         return deltas + self._out.deltas()
@@ -648,6 +732,8 @@ class Machine(Copied):
             self._turn_marker("content")
         return kind != ""
 
+    # A second reading
+
     # Text and markers
 
     def _text_to(self, marks: Marks, kind: str) -> str:
@@ -662,6 +748,8 @@ class Machine(Copied):
         mark = marks.find(buf, pos)
         clear = mark is not None and not mark.longer  # nothing before its end can be undecided
         partial = stop if clear else marks.partial(buf, pos) if mark is None or not self._final else stop
+        if self._final and self._is_cut(marks, partial):
+            stop = partial
         if self._final:
             partial = stop
         found = mark is not None and mark.start < partial
@@ -741,6 +829,18 @@ class Machine(Copied):
         return False
 
     # The end of the output
+
+    def _is_cut(self, marks: Marks, pos: int) -> bool:
+        """Is what is left, where the output ends, the beginning of what ends the turn, or a part of it?"""
+        rest = "".join(self._buf[pos:].split())
+        if len(rest) < LEAST_CUT or rest.isalnum() or not any(map(str.isalnum, rest)):
+            return False
+        return marks.begun(self._buf, pos, CUT_KINDS, LEAST_CUT) and not self._literal
+
+    def _end_of_cut(self) -> None:
+        """What is left at the end is a part of a marker, and no text."""
+        self._note("the output ends inside a marker")
+        self._text("trailing", len(self._buf))
 
     # Calls
 
@@ -851,7 +951,7 @@ class StreamParser(Machine):
     HEADS = PROMPT_HEADS
     ANCHORS = TURN_ANCHORS
     # content = (text | TURN_END)*
-    IN_CONTENT = Marks(end=TURN_END, header=TURN_START)
+    IN_CONTENT = Marks(respelled=("end",), end=TURN_END, header=TURN_START)
 
     def feed(self, chunk: str) -> list[Delta]:
         """What is new with this chunk."""
