@@ -96,6 +96,9 @@ slips: $(READY)  ## answers with one mistake each, of the examples and the templ
 patterns: $(READY)  ## no regular expression takes more than linear time: all of them, those of grammars too
 	TPLC_ALL_PATTERNS=1 $(PYTEST) tests/hostile/test_patterns.py $(ARGS)
 
+special: $(READY)  ## special tokens and text that spells them, for the templates in ../shared (ARGS="--only WORD --every 10 --mixed 30")
+	$(BIN)/python -m tests.special.sweep $(ARGS)
+
 targets: $(READY)  ## every target of the templates in ../shared, and xgrammar's built-in tags beside ours; writes docs/targets.md
 	$(BIN)/python -m tests.targets_report $(ARGS)
 

@@ -39,6 +39,7 @@ FILES = (
     "guess",
     "elements",
     "wraps",
+    "special",
     "batch",
     "openai",
     "command",
