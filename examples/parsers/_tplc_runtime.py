@@ -26,10 +26,11 @@ if TYPE_CHECKING:
         {"role": str, "content": "str | None", "reasoning_content": "str | None", "tool_calls": "list[ToolCall]"},
     )
     Delta = dict[str, Any]
-    End = Any  # what ends a value: it has `find`, `partial` and `plain`, as markers have
+    Marker = tuple[str, str, str, str, bool]
+    End = Any  # what ends a value: it has `find`, `partial_match` and `safe_prefix_end`, as scanners have
     Row = dict[str, Any]
 else:
-    Delta = End = Function = Message = Row = ToolCall = dict  # as what they describe is
+    Delta = End = Function = Marker = Message = Row = ToolCall = dict  # as what they describe is
 
 Diagnostic = namedtuple("Diagnostic", "offset text")
 
@@ -76,291 +77,159 @@ class Pattern:
         return found
 
 
-SEAM = r"(?<=[>\])}»])(?=[<\[({«])|(?<=\[)(?=\{)"  # where white space may stand: "<call>|[|{"
-GAP = 64  # the most white space that is looked for at one place inside a marker
-NEAR = 4  # so many signs of a marker are looked at before its beginning is
-WORD_SIGN = Pattern(r"[\w.+-]")
 PLAIN_WORD = Pattern(r"[\w.-]{0,64}")
-LONG_WORD = Pattern(r"[^\W\d_]{3}")
-JOINING = "_▁"  # and `-`: what the words of a marker are joined with
-JOINTS = Pattern(rf"[\s{JOINING}-]+")
-MOST_JOINTS = 4  # so many of them, or so much white space, where a marker that is spelled otherwise has some
-ALIKE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("｜"): ord("|")}
-# `lead` and `trail` are the white space that the template writes around a marker; `longer`: it may be of another.
-Mark = namedtuple("Mark", "kind start end lead trail longer", defaults=(True,))
+NOTHING = "(?!)"
 
 
-def squeezed(text: str) -> str:
-    """A text without white space, `_`, `-` and their like, in lower case, with `|` for `｜`."""
-    return str(JOINTS.sub("", text)).translate(ALIKE)
+class Match:
+    """A marker in a text.  `lead` and `trail` are the white space that the template writes around it; `ambiguous`: it
+    may be part of a longer one."""
+
+    __slots__ = ("ambiguous", "end", "kind", "lead", "start", "trail")
+
+    def __init__(
+        self, kind: str, start: int, end: int, lead: str = "", trail: str = "", ambiguous: bool = True
+    ) -> None:
+        self.kind, self.start, self.end = kind, start, end
+        self.lead, self.trail, self.ambiguous = lead, trail, ambiguous
+
+    def of_kind(self, kind: str) -> Match:
+        return Match(kind, self.start, self.end, self.lead, self.trail, self.ambiguous)
 
 
-def is_respelled(core: str) -> bool:
-    """Whether a marker is still one when its case and its separators are other ones: it has brackets and a word."""
-    return core[0] in "<[【«" and '{"' not in "".join(core.split()) and LONG_WORD.search(core) is not None
+class Scanner:
+    """The markers that count in one place: for each its kind, its core with a space where white space may be, the white
+    space before and after it, and whether it is ambiguous.
 
+    `find` has a group for each of them; `near` matches where one may begin.  `width`: so far from the end a truncated
+    marker may begin.  `leads` holds their leading white space.  `word`, of a slot: a plain word up to the text's end or
+    to a marker that is not ambiguous; `trails` is the white space after those, None for one that is not of the slot.
+    `first`: what markers begin with; `wordless`: none begins with a character of words.
+    """
 
-class Marks:
-    """`respelled`: the kinds of markers that may be spelled otherwise, each with such a sign in front as its own."""
+    def __init__(
+        self,
+        *markers: Marker,
+        find: str = NOTHING,
+        near: str = NOTHING,
+        width: int = 1,
+        leads: str = "",
+        word: str = NOTHING,
+        trails: Sequence[str | None] = (),
+        first: str = "",
+        wordless: bool = True,
+    ) -> None:
+        self.markers, self.width, self.leads = markers, width, leads
+        self._find, self._near = Pattern(find), Pattern(near)
+        self.word, self.trails = Pattern(word), trails
+        self.first, self.wordless = first, wordless
 
-    def __init__(self, respelled: Sequence[str] = (), **kinds: Sequence[str]) -> None:
-        found: dict[str, tuple[str, str, str]] = {}
-        for kind, markers in kinds.items():
-            for marker in filter(str.strip, markers):
-                lead, core, trail = marker.partition(marker.strip())
-                found.setdefault(core, (kind, lead[-GAP:], trail))
-        self.cores = cores = sorted(found, key=len, reverse=True)
-        self.kinds = [found[core] for core in cores]
-        # A core that ends like a word, with white space after it, is not the beginning of a longer word.
-        ends = {core: " " if core[-1].isalnum() and found[core][2] else "" for core in cores}
-        alike = [core for core in cores if found[core][0] in respelled and is_respelled(core)]
-        own = [f"({_pattern(core)}{_WORD_END * len(ends[core])})" for core in cores]
-        self._any = Pattern("|".join([*own, *(f"({respelling(core)})" for core in alike)]) or "(?!)")
-        pieces = {core: _pieces(core) for core in cores}
-        self._words, self._near = _first_signs(pieces, alike)
-        self.width = max((len(core) + GAP * (len(pieces[core]) - 1) for core in cores), default=0) + 1
-        self.width = max([self.width, *(len(core) * (MOST_JOINTS + 1) for core in alike)])
-        # As what they are without what may be otherwise.
-        self._squeezed = sorted((squeezed(core), core) for core in alike)
-        self._kind_of = {core: found[core][0] for core in alike}
-        # What may begin at a text's end, and the same without its white space, which is free.
-        self._whole = sorted(core + ends[core] for core in cores)
-        spelled = sorted(("".join(core.split()) + ends[core], core) for core in cores if len(pieces[core]) > 1)
-        self._loose, self._spelled = [loose for loose, _ in spelled], [core for _, core in spelled]
-        # Those that others begin with, and those that stand anywhere in others.
-        bare = {core: "".join(core.split()) for core in cores}
-        lines = "\n" + "\n".join(bare.values())
-        longer = {core for core in cores if ends[core] or lines.count("\n" + bare[core]) > 1}
-        inside = {core for core in cores if ends[core] or lines.count(bare[core]) > 1}
-        self._found = [(*found[core], core in longer, core in inside) for core in cores]
-        self._found += [(*found[core], True, True) for core in alike]
-        self.first = {core[0] for core in cores}
-        self.wordless = not any(map(WORD_SIGN.match, self.first))
-        # A slot's plain word, up to the end or to a sure marker; the space behind that, None where the marker is kept.
-        sure = [i for i, core in enumerate(cores) if self.kinds[i][0] != "bare" and core not in longer]
-        any_of = "|".join(f"({_pattern(cores[i])})" for i in sure) or "(?!)"
-        self.word = Pattern(rf"[\w.-]{{0,64}}\Z|([\w.-]{{1,64}})(?:{any_of})" if self.wordless else "(?!)")
-        self.trails = [None if self.kinds[i][0] == "next" else self.kinds[i][2] for i in sure]
-        leads = {lead for _, lead, _ in self.kinds}
-        self._leads = {lead[i:j] for lead in leads for i in range(len(lead)) for j in range(i + 1, len(lead) + 1)}
-        self._lead_width = max(map(len, leads), default=0)
-
-    def find(self, buf: str, pos: int, *, anchored: bool = False, stop: int = sys.maxsize) -> Mark | None:
-        """The leftmost and longest marker from `pos` on, or (anchored) the one at `pos`."""
-        if anchored or len(buf) - pos < 128:
-            match = self._any.match(buf, pos) if anchored else self._any.search(buf, pos, stop)
-        else:
-            # In long text it is far faster to look for the words that markers begin with, and for markers there.
-            match, word = None, self._words.search(buf, pos, stop)
-            while match is None and word is not None:
-                match = self._any.match(buf, word.start(), stop)
-                word = match or self._words.search(buf, word.start() + 1, stop)
+    def find(self, buf: str, pos: int, stop: int = sys.maxsize) -> Match | None:
+        """The leftmost and longest marker from `pos` on."""
+        match = self._find.search(buf, pos, stop)
         if match is None:
             return None
-        kind, lead, trail, longer, inside = self._found[(match.lastindex or 1) - 1]
-        start, end = match.span()
-        return tuple.__new__(Mark, (kind, start, end, lead, trail, longer if anchored else inside))
+        kind, _, lead, trail, ambiguous = self.markers[match.lastindex - 1]
+        return Match(kind, match.start(), match.end(), lead, trail, ambiguous)
 
-    def begins(self, buf: str, pos: int) -> str:
-        """A marker that the text from `pos` to the end could become, or one without its free space; "" for none."""
+    def match(self, buf: str, pos: int) -> Match | None:
+        """The longest marker at `pos`."""
+        match = self._find.match(buf, pos)
+        if match is None:
+            return None
+        kind, _, lead, trail, ambiguous = self.markers[match.lastindex - 1]
+        return Match(kind, pos, match.end(), lead, trail, ambiguous)
+
+    def is_prefix(self, buf: str, pos: int) -> bool:
+        """Whether the text from `pos` to the end could become a marker."""
+        if len(buf) - pos > self.width or self._near.match(buf, pos) is None:
+            return False
+        tail = buf[pos:]
+        return any(is_truncated(core, tail) for _, core, _, _, _ in self.markers)
+
+    def is_truncated(self, buf: str, pos: int, kinds: Sequence[str], least: int = 1) -> bool:
+        """Whether a marker of these kinds is truncated at the output's end: at least so many characters are there."""
         tail = buf[pos:] if len(buf) - pos <= self.width else ""
-        # In order, what the tail begins stands right after it.
-        at = bisect_right(self._whole, tail)
-        if at < len(self._whole) and tail != "" and self._whole[at].startswith(tail):
-            return self._whole[at]
-        if self._squeezed and tail != "":
-            part = squeezed(tail)
-            at = bisect_right(self._squeezed, (part, "\U0010ffff"))
-            if at < len(self._squeezed) and self._squeezed[at][0].startswith(part) and tail[0] in self.first:
-                return self._squeezed[at][1]
-        if not self._loose:
-            return ""
-        part = "".join(tail.split())
-        at = bisect_right(self._loose, part)
-        while part and at < len(self._loose) and self._loose[at].startswith(part):
-            # White space inside of a word of a marker is none of the marker's.
-            if is_cut(self._spelled[at], tail) or self._loose[at] == part + " ":
-                return self._loose[at]
-            at += 1
-        return ""
+        enough = len("".join(tail.split())) >= least
+        return enough and any(is_truncated(core, tail) for kind, core, _, _, _ in self.markers if kind in kinds)
 
-    def begun(self, buf: str, pos: int, kinds: Sequence[str] = (), least: int = 1) -> bool:
-        """Does the text from `pos` to the end begin a marker of these kinds (of any)?"""
-        rest = "".join(buf[pos:].split()) if len(buf) - pos < self.width + GAP else ""
-        part = squeezed(rest)
-        alike = (text for text, core in self._squeezed if not kinds or self._kind_of[core] in kinds)
-        if len(rest) >= least and any(text.startswith(part) for text in alike):
-            return True
-        cores = (core for core, (kind, _, _) in zip(self.cores, self.kinds) if not kinds or kind in kinds)
-        return len(rest) >= least and any("".join(core.split()).startswith(rest) for core in cores)
-
-    def partial(self, buf: str, pos: int) -> int:
+    def partial_match(self, buf: str, pos: int) -> int:
         """Where text begins that could still become a marker, or be white space that belongs to one."""
-        partial = len(buf)
-        for near in self._near.finditer(buf, max(pos, partial - self.width)):
-            if self.begins(buf, near.start()):
-                partial = near.start()
-                break
-        return self.before(buf, pos, partial)
+        for near in self._near.finditer(buf, max(pos, len(buf) - self.width)):
+            if self.is_prefix(buf, near.start()):
+                return self.with_lead(buf, pos, near.start())
+        return self.with_lead(buf, pos, len(buf))
 
-    def plain(self, text: str) -> int:
-        """As partial; -1 when there may be a whole marker, which takes a closer look."""
-        partial = len(text)
-        if text[-1:] not in self._leads and self._near.search(text) is None:
-            return partial
-        for match in self._near.finditer(text):
-            if self.begins(text, match.start()):
-                partial = match.start()
-                break
-            if self._words.match(text, match.start()):
+    def safe_prefix_end(self, text: str) -> int:
+        """As `partial_match`; -1 if there may be a whole marker, which takes a closer look."""
+        for near in self._near.finditer(text):
+            if self.is_prefix(text, near.start()):
+                return self.with_lead(text, 0, near.start())
+            if self._find.match(text, near.start()):
                 return -1
-        return self.before(text, 0, partial)
+        return self.with_lead(text, 0, len(text)) if text[-1:] in self.leads else len(text)
 
-    def before(self, buf: str, pos: int, start: int) -> int:
+    def with_lead(self, buf: str, pos: int, start: int) -> int:
         """Where the white space begins that may belong to a marker at `start`."""
-        if buf[start - 1 : start] not in self._leads:  # every part of a lead is in there
+        leads = self.leads
+        if start == pos or buf[start - 1] not in leads:
             return start
-        if self._lead_width == 1:
-            return start - (start > pos)
-        at = max(pos, start - self._lead_width)
-        while at < start and buf[at:start] not in self._leads:
+        size = len(leads)
+        if size == 1:
+            return start - 1
+        at = max(pos, start - size)
+        while buf[at:start] not in leads:
             at += 1
         return at
 
 
-_WORD_END = r"(?!\w)"
+NO_MARKERS = Scanner()
 
 
-class Usual:
-    """What usually stands between two calls, or two pairs, up to a name in the second."""
+class ExpectedText:
+    """The usual text between two calls or pairs, up to a name in the second."""
 
     def __init__(self, text: str) -> None:
         self.text = text
 
-    def begun(self, buf: str, start: int) -> bool:
-        """Is there no more of it, and of a plain word behind it, from `start` on?"""
+    def is_incomplete(self, buf: str, start: int) -> bool:
+        """Whether there is no more from `start` on than a part of it, or all of it and a plain word."""
         text, size = buf[start:], len(self.text)
         return self.text.startswith(text) or (text[:size] == self.text and bool(PLAIN_WORD.fullmatch(text, size)))
 
 
-def _pieces(core: str) -> list[str]:
-    return [piece for word in core.split() for piece in re.split(SEAM, word)]
-
-
-def _near(core: str, free: bool) -> str:
-    """`free`: white space between its signs is."""
-    signs = "".join(core.split())[:NEAR]
-    rest, space = "", r"\s*" * free
-    for sign in reversed(signs[1:]):
-        rest = rf"{space}(?:\Z|{re.escape(sign)}{rest})"
-    return re.escape(signs[0]) + f"(?={rest})" * bool(rest)
-
-
-def _first_signs(pieces: Mapping[str, Sequence[str]], alike: Sequence[str]) -> tuple[Pattern, Pattern]:
-    """Patterns of what markers begin with, and of where one may begin: its first signs, or what the text has of them.
-
-    `alike`: those that may be spelled otherwise.
-    """
-    exact = [core for core in pieces if core not in alike]
-    words = {f"{re.escape(word[0])}(?={re.escape(word[1:])})" for word in (pieces[core][0] for core in exact)}
-    words |= {_near_alike(core, r"(?!)") for core in alike}
-    near = {_near(core, len(pieces[core]) > 1) for core in exact} | {_near_alike(core, r"\Z") for core in alike}
-    return Pattern("|".join(sorted(words)) or "(?!)"), Pattern("|".join(sorted(near)) or "(?!)")
-
-
-def _near_alike(core: str, end: str) -> str:
-    """The same for one that may be spelled otherwise; `end`: or the end of what has come."""
-    signs = squeezed(core)[:NEAR]
-    rest = ""
-    for sign in reversed(signs[1:]):
-        rest = rf"[\s_▁-]*(?:{end}|{_any_case(sign)}{rest})"
-    return re.escape(core[0]) + f"(?={rest})" * bool(rest)
-
-
-def respelling(core: str) -> str:
-    """The pattern of a marker that is spelled otherwise: in other case, with other separators, with white space."""
-    pattern, before = re.escape(core[0]), core[0]
-    for sign in core[1:]:
-        if sign.isspace() or sign in JOINING:
-            between = rf"[\s{JOINING}-]{{0,{MOST_JOINTS}}}"
-            pattern += between * (not pattern.endswith(between))
-        else:
-            apart = not (before.isalnum() and sign.isalnum())
-            pattern += rf"\s{{0,{MOST_JOINTS}}}" * (apart and not before.isspace()) + _any_case(sign)
-        before = sign
-    return pattern
-
-
-def _any_case(sign: str) -> str:
-    if sign in "|｜":
-        return "[|｜]"
-    both = {sign.lower(), sign.upper()} if sign.isascii() else {sign}
-    return re.escape(sign) if len(both) == 1 else f"[{''.join(sorted(both))}]"
-
-
-def _pattern(core: str) -> str:
-    pattern, before = "", ""
-    for piece in _pieces(core):
-        least = int(before.isalnum() and piece[0].isalnum())
-        pattern += (rf"\s{{{least},{GAP}}}" if before else "") + re.escape(piece)
-        before = piece[-1]
-    return pattern
-
-
-def is_cut(core: str, rest: str) -> bool:
-    """Is this the beginning of a marker, cut off?  White space stands where the marker may have some."""
-    at = 0
-    for piece in _pieces(core):
-        if not rest.startswith(piece, at):
-            return piece.startswith(rest[at:])
-        at += len(piece)
-        at += len(rest) - at - len(rest[at:].lstrip())
+def is_truncated(core: str, text: str) -> bool:
+    """Whether the text is the beginning of a marker, but not all of it.  A space in `core` is any white space or none;
+    at its end the marker is a word, of which the next character shows whether it goes on."""
+    if " " not in core:
+        return core.startswith(text) and core != text
+    at = end = 0
+    for piece in core.split(" "):
+        if not piece:
+            return end == len(text)
+        if not text.startswith(piece, at):
+            return piece.startswith(text[at:])
+        end = at + len(piece)
+        at = len(text) - len(text[end:].lstrip())
     return False
 
 
-def lead_in(text: str, lead: str) -> int:
-    """How much of the end of `text` is white space of the marker after it."""
+def trailing_overlap(text: str, lead: str) -> int:
+    """How many characters at the end of `text` are white space of the marker after it."""
     if text.endswith(lead):
         return len(lead)
     return next((n for n in range(min(len(text), len(lead)), 0, -1) if text.endswith(lead[-n:])), 0)
 
 
-NO_MARKS = Marks()
 NAMES = {"str": "string", "int": "integer", "float": "number", "bool": "boolean", "NoneType": "null", "list": "array"}
 # What some write for a type of JSON Schema.
 ALIASES = {**NAMES, "dict": "object", "None": "null", "tuple": "array", "double": "number", "long": "integer"}
 MOST_VARIANTS = 4096  # a schema with more to look at says nothing
 NULL = {"type": "null"}
-NAMESPACE = Pattern(r".*[.:/](?=[^.:/]+\Z)")
-SEPARATORS = Pattern(r"[\s_.-]+")
 
 
 class Parameters(dict):  # type: ignore[type-arg]
     """The schema of each tool's parameters, by the tool's name; parsers take it in place of the tools."""
-
-
-def tool_named(name: str, tools: Parameters) -> str:
-    """The tool that a name means: the name itself, or it without quotes, without a namespace, or with other separators.
-
-    A name that means no tool, or more than one, is returned as it is.
-    """
-    if name in tools or not tools:
-        return name
-    bare = name.strip().strip("\"'`“”").strip()
-    shorts: tuple[str, str] = (bare, str(NAMESPACE.sub("", bare)))
-    for short in filter(bare_name, shorts):
-        if short in tools:
-            return short
-        like: list[str] = [tool for tool in tools if bare_name(tool) == bare_name(short)]
-        if len(like) == 1:
-            return like[0]
-    first, _, second = bare.partition(".")
-    return first if first in tools and first == second else name
-
-
-def bare_name(name: str) -> str:
-    """A name without what its words are joined with."""
-    return str(SEPARATORS.sub("", name)).lower()
 
 
 def parameters_of(tools: object) -> Parameters:
@@ -473,10 +342,6 @@ SPACE = Pattern(r"[^\S \t\n\r]")  # none of the four kinds that JSON knows
 JSON_WORDS = ("true", "false", "null")
 JSON_WORD = Pattern(r"[\w.+-]+")
 JSON_LITERAL = Pattern(rf"(?:true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])")
-COMMENT = Pattern(r"//[^\n]*(?:\n|\Z)|/\*.*?\*/")
-# A key with its quotes and its colon, which is the group, or the beginning of that; one without the quote behind it.
-KEY = Pattern(r'"[^"\\\x00-\x1f]{0,64}(?:"[ \t\r\n]{0,16}(?:(:)|\Z)|\Z)')
-OPEN_KEY = Pattern(r'"(\w{1,64})\s{0,4}:(?=\s{0,16}(?:["\[{0-9-]|(?:true|false|null)\b))')
 LONGEST_SIGN = 256  # more than any sign is long
 
 
@@ -590,13 +455,12 @@ class Reader(Copied):
     FOLLOWED: ClassVar[bool] = False
     follow: tuple[Pattern, ...] = ()  # what may follow the value: a pattern, and one for the output's end
 
-    def __init__(self, styles: tuple[Style, Style, Style], breaks: Marks = NO_MARKS) -> None:
+    def __init__(self, styles: tuple[Style, Style, Style], breaks: Scanner = NO_MARKERS) -> None:
         self.breaks, self.first = breaks, breaks.first
         self.styles, self.style = styles, styles[0]
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
         self.stack: list[str] = []
         self.lists = 0  # how many lists are open
-        self.twice: list[int] = []  # the depths at which braces are doubled
         self.string: Quoting | None = None  # the kind of string that is read
         self.out: list[str] = []
         self.comma: list[str] = []  # a comma, and white space after it, until something follows
@@ -641,17 +505,13 @@ class Reader(Copied):
         text: str = match.group()
         end: int = match.end()
         if text[0] in self.first and self.stack:
-            if not final and self.breaks.begins(buf, pos):
+            if not final and self.breaks.is_prefix(buf, pos):
                 return -1
-            if self.breaks.find(buf, pos, anchored=True):
+            if self.breaks.match(buf, pos):
                 self._repaired("missing closing bracket")
                 self._pop()
                 return pos
         if match.lastindex == 3:
-            if self.stack and text in "/=":
-                other = self._no_word(buf, pos, final)
-                if other != pos:
-                    return other
             return self._word(buf, pos, self.style.word_end.search(buf, end).start(), final)
         if match.lastindex == 1:
             if self.stack:
@@ -661,14 +521,6 @@ class Reader(Copied):
         if text in self.style.begins and rest < LONGEST_SIGN and buf[pos:] in self.style.begins and not final:
             return -1
         token = self.style.tokens[text]
-        if text == '"' and self.stack and self.stack[-1] == "{" and self.want in ("key", "member", "comma"):
-            key = KEY.match(buf, pos)
-            if key is not None and key.lastindex is None and not final:
-                return -1
-            left_open = OPEN_KEY.match(buf, pos) if key is None or key.lastindex is None else None
-            if left_open is not None:
-                self._repaired("missing quotes")
-                return self._put_key(left_open[1], int(left_open.end(1)))
         if self.FOLLOWED and not self.stack and token not in '"[{':
             return self._no_value(pos)
         whole = self._whole(buf, pos) if token in "[{" and self.want == "value" and rest > 64 else 0
@@ -681,9 +533,9 @@ class Reader(Copied):
         waits for what follows it; `waits`: so does all that is left."""
         stack, want, string, quoting = self.stack, self.want, self.string, self.style.strings['"']
         comma, self.waits = -1, False
-        if self.comma or self.twice or string not in (None, quoting):
+        if self.comma or (string is not None and string is not quoting):
             return pos
-        while pos < stop and (string is not None or buf[pos] not in self.first):
+        while pos < stop:
             if string is not None:
                 start, pos = pos, quoting.body.match(buf, pos).end()
                 if pos < stop and buf[pos] == '"':
@@ -693,16 +545,16 @@ class Reader(Copied):
                     break
                 continue
             sign = buf[pos]
+            if sign in self.first:
+                break
             if sign in " \n\r\t":
                 pass
-            elif sign == '"' and want in ("key", "member"):
-                if (end := self._end_of_key(buf, pos)) < 0:
-                    break
-                comma, want, pos = -1, "value", end - 1
             elif sign == '"' and want not in ("colon", "comma"):
                 string, comma = quoting, -1
             elif sign == "," and want == "comma":
                 comma, want = pos, "value" if stack[-1] == "[" else "member"
+            elif sign == ":" and want == "colon":
+                want = "value"
             elif sign in "]}":
                 opened = want in ("comma", "item", "key") and len(stack) > self.floor + 1 and stack[-1]
                 if opened != ("[" if sign == "]" else "{"):
@@ -724,37 +576,6 @@ class Reader(Copied):
         self.string, self.waits = string, self.waits or pos == stop
         self.want = want if comma < 0 else "comma"
         return pos if comma < 0 else comma
-
-    def _end_of_key(self, buf: str, pos: int) -> int:
-        """The end of a key with its colon; -1 where more of it is needed, or it takes a closer look."""
-        key = KEY.match(buf, pos)
-        self.waits = key is not None and key.lastindex is None
-        return -1 if key is None or self.waits else int(key.end())
-
-    def _no_word(self, buf: str, pos: int, final: bool) -> int:
-        """The end of a comment, or of a sign in the place of a colon; `pos` where there is none, -1: more is needed."""
-        if buf[pos] == "=":
-            if self.want != "colon":
-                return pos
-            self._repaired("= for a colon")
-            self.out.append(":")
-            self.want = "value"
-            return pos + 1
-        comment = COMMENT.match(buf, pos)
-        begun = comment is None and (pos + 1 == len(buf) or buf[pos + 1] == "*")
-        if not final and (begun or (comment is not None and comment.end() == len(buf) and buf[pos + 1] == "/")):
-            return -1
-        if comment is None:
-            return pos
-        self._repaired("a comment")
-        mark = self.breaks.find(buf, pos, stop=comment.end())
-        return int(comment.end()) if mark is None else mark.start
-
-    def _put_key(self, key: str, end: int) -> int:
-        self._begin()
-        self.out.append(f'"{key}"')
-        self._end()
-        return end
 
     def _plain(self, buf: str, pos: int) -> int:
         """The end of a plain key with its colon, of a plain value, or of both, where one stands and may stand."""
@@ -816,11 +637,6 @@ class Reader(Copied):
             self._begin()
             self.string = self.style.strings[text]
             self.out.append('"')
-        elif token == "{" and self.want == "key":
-            self._repaired("doubled braces")
-            self.twice.append(len(self.stack))
-        elif token == "}" and self.twice and self.twice[-1] == len(self.stack):
-            self.twice.pop()
         elif token in "[{":
             self._begin()
             if self.want in ("key", "member"):
@@ -893,8 +709,7 @@ class Reader(Copied):
                     return -1
             if not (bare_key and self.style.bare_keys):
                 self._repaired("missing quotes")
-            text = buf[pos:end].rstrip()
-            literal = '"' + escaped(text.rstrip("\"'") if bare_key else text) + '"'
+            literal = '"' + escaped(buf[pos:end].rstrip()) + '"'
         self._begin()
         self.out.append(literal)
         self._end()
@@ -905,7 +720,7 @@ class Reader(Copied):
         mark = self.breaks.find(buf, pos, stop=end + self.breaks.width)
         if mark is not None and mark.start < end:
             return int(mark.start)
-        return pos if not final and self.breaks.partial(buf, pos) < end else end
+        return pos if not final and self.breaks.partial_match(buf, pos) < end else end
 
     def _inside(self, buf: str, pos: int, final: bool, string: Quoting) -> int:
         """Text of a string, up to something that is not plain."""
@@ -1002,101 +817,6 @@ def literal_of(text: str, words: Mapping[str, str]) -> str | None:
     sign, whole, point, fraction, exponent = (group or "" for group in match.groups())
     fraction = point + (fraction.replace("_", "") or "0") if point else ""
     return sign.replace("+", "") + (whole.replace("_", "").lstrip("0") or "0") + fraction + exponent
-
-
-NAME_KEYS = ("name", "tool_name", "function_name", "function", "tool", "recipient_name")
-ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "kwargs")
-OTHER_KEYS = ("id", "type", "index", "call_id", "tool_call_id")
-FENCE = Pattern(r"\s*```[\w-]*[^\S\n]*\n|\n?[^\S\n]*```\s*\Z")
-BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
-AT_ONCE = Pattern(r"""[\s({\[\\"'“`]*(?:json\b[\s({\[\\"'“]*)?""")
-# A quote that is missing behind a key, behind a value before the next key.
-KEY_LEFT_OPEN = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')
-NAME_LEFT_OPEN = Pattern(r':\s*"(\w+)\s*,(?=\s*"\w+"\s*:)')
-STYLES = (
-    Style(
-        (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json")),
-        {"true": "true", "false": "false", "null": "null", "True": "true", "False": "false", "None": "null"},
-    ),
-) * 3
-
-
-def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
-    """Does the text begin as calls might: with brackets and quotes, then a key of calls or the name of a tool?"""
-    at = AT_ONCE.match(text).end()
-    rest = text[at : at + 64]
-    known = (*keys, *NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS, *tools)
-    return not rest or any(rest.startswith(word) or word.startswith(rest) for word in known)
-
-
-def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
-    """The calls that a text holds, with their arguments as JSON; none where it holds anything else."""
-    text = FENCE.sub("", text).strip()
-    for candidate in dict.fromkeys(_candidates(text)):
-        found = [_call_of(value, tools) for value in _values(candidate)]
-        if found and None not in found:
-            return [call for call in found if call is not None]
-    return []
-
-
-def _candidates(text: str) -> Iterator[str]:
-    """The text, and as it may have been meant."""
-    yield text
-    if '\\"' in text:
-        yield text.replace('\\"', '"')
-    if "{{" in "".join(text.split()):
-        yield DOUBLED.sub(r"\1", text)
-    yield NAME_LEFT_OPEN.sub(r': "\1",', KEY_LEFT_OPEN.sub(r'"\1":', text))
-
-
-DOUBLED = Pattern(r"([{}])\s*\1")
-
-
-def _values(text: str) -> list[Any]:
-    """The objects in a row, also those in lists; one that is None where there is anything else."""
-    found: list[Any] = []
-    pos = BETWEEN_CALLS.match(text, 0).end()
-    while pos < len(text) and len(found) < 1000:
-        if text[pos] not in "{[":
-            return [None]
-        reader = Reader(STYLES)
-        pos = reader.read(text, pos, True)
-        value = json.loads(reader.close())
-        found += value if isinstance(value, list) else [value]
-        pos = BETWEEN_CALLS.match(text, pos).end()
-    return found
-
-
-def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:
-    """The call that an object means."""
-    if not isinstance(value, dict):
-        return None
-    inner = [value[key] for key in NAME_KEYS if isinstance(value.get(key), dict)]
-    if len(inner) == 1 and not any(isinstance(value.get(key), str) for key in NAME_KEYS):
-        return _call_of(inner[0], tools)
-    for key in NAME_KEYS:
-        name = tool_named(value[key], tools) if isinstance(value.get(key), str) else ""
-        if name and name in tools:
-            rest = {other: item for other, item in value.items() if other != key}
-            return _with_arguments(name, rest, tools)
-    if len(value) == 1:
-        [(key, arguments)] = value.items()
-        name = tool_named(key, tools)
-        return _with_arguments(name, {"arguments": arguments}, tools) if name and name in tools else None
-    return None
-
-
-def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tuple[str, str] | None:
-    keys = keys_of(tools[name], tools[name])
-    named = [key for key in ARGUMENT_KEYS if key in members and key not in (keys or ())]
-    arguments = members[named[0]] if named else {k: v for k, v in members.items() if k not in OTHER_KEYS}
-    if isinstance(arguments, str):
-        inside = _values(arguments)
-        arguments = inside[0] if len(inside) == 1 else None
-    arguments = {} if arguments is None and named else arguments
-    if not isinstance(arguments, dict) or (keys is not None and not keys.issuperset(arguments)):
-        return None
-    return name, json.dumps(arguments, ensure_ascii=False)
 
 
 class Signs:
@@ -1297,11 +1017,9 @@ NAME_LIMIT = 512  # a longer name is no name
 PENDING_LIMIT = 1024  # more than this much pending text is looked at again only when it has doubled
 CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
-CUT_KINDS = ("end", "reasoning_end", "content_end")
-LEFT_SIGNS = Pattern(r"[}\])]|`{1,3}")
 MOST_ODD = 64  # of names that hold what ends names, so many are looked for
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
-NO_MARK = Mark("", 0, 0, "", "")
+NO_MATCH = Match("", 0, 0)
 
 
 def at_line_start(text: str, before: bool) -> bool:
@@ -1330,27 +1048,18 @@ class Machine(Copied):
     SPACE: ClassVar[str] = ""  # what the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     ODD_NAMES: ClassVar[bool] = False  # names that hold what ends others are looked for
-    NAMES_ALIKE: ClassVar[bool] = False  # names of tools may be written with a namespace, or with other separators
-    READ_AGAIN: ClassVar[bool] = False  # calls that failed are read by the tools' names
-    HEADER_PARTS: ClassVar[Sequence[str]] = ()  # the texts that headers are made of
-    HEADER_TEXTS: ClassVar[Pattern] = Pattern("(?!)")
-    _others: Sequence[str] = ()  # diagnostics of slots that come again
-    _once = False  # the second reading of this call found none
-    LEFT_OVER: ClassVar[Marks] = NO_MARKS  # openers that may stand in the place of a closer
-    REPEATED: ClassVar[bool] = False  # what is left over behind a call is dropped
-    CUT_MARKERS: ClassVar[bool] = False  # a part of a marker at the output's end is no text
     COUNTED: ClassVar[bool] = False  # calls are written with an index
-    OPENERS: ClassVar[Sequence[str]] = ()  # of calls
+    OPENERS: ClassVar[Scanner] = NO_MARKERS  # of calls
     # What the states look for, each in its text.
-    AT_START: ClassVar[Marks] = NO_MARKS
-    IN_REASONING: ClassVar[Marks] = NO_MARKS
-    BEFORE_CONTENT: ClassVar[Marks] = NO_MARKS
-    IN_CONTENT: ClassVar[Marks] = NO_MARKS
-    AFTER_CALL: ClassVar[Marks] = NO_MARKS
-    AFTER_TURN: ClassVar[Marks] = NO_MARKS  # a call right behind the end of the turn is one of its calls all the same
+    AT_START: ClassVar[Scanner] = NO_MARKERS
+    IN_REASONING: ClassVar[Scanner] = NO_MARKERS
+    BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS
+    IN_CONTENT: ClassVar[Scanner] = NO_MARKERS
+    AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
+    AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call right after the end of the turn is one of its calls
     HEADERS_ALIKE: ClassVar[bool] = False  # what ends the name of a call may open a message as well
     DISTINCT: ClassVar[bool] = True  # what opens calls is like nothing else, so what follows is a call
-    BREAKS: ClassVar[Marks] = NO_MARKS  # markers that no name holds, and no value outside of a string
+    BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that no name holds, and no value outside of a string
     USUAL_NEXT: ClassVar[Sequence[Any]] = ()  # what usually comes after a call
     HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and signs that do
     NAME_SIGNS: ClassVar[Any] = None  # what is written in names for other signs
@@ -1402,7 +1111,7 @@ class Machine(Copied):
             self._state = type(self)._pending_text
         if self.CLOSED_FIRST and parse_reasoning:
             self._state = type(self)._start
-        self._mark = NO_MARK
+        self._mark = NO_MATCH
         self._skip = 0  # its length, and that of the white space before it
         self._open = False  # the last call is not complete
         if self.CALLS:
@@ -1507,8 +1216,8 @@ class Machine(Copied):
         self._final = True
         deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._passed else []
         self._finish()
-        if self._buf[self._pos :].strip():
-            self._end_of_cut()
+        if self.CALLS and self._buf[self._pos :].strip():
+            self._cut_off()
         self._out.end_content()
         self._goes_on("")
         return deltas + self._out.deltas()
@@ -1717,112 +1426,15 @@ class Machine(Copied):
         values, end, expected = self._slots(self._pos + self._skip, self.HEADER)
         if self.NAME_SIGNS and not expected:
             values["name"] = self.NAME_SIGNS.plain(values["name"])
-        written = values.get("name", "")
-        if self.NAMES_ALIKE and self._tools and not expected:
-            values["name"] = tool_named(written, self._tools)
         if self.ONLY_TOOLS and not expected and (self.FAINT or not self._skip) and not self._is_tool(values["name"]):
             expected = "the name of a tool"
         if self.ARGUMENTS_OPEN and not expected and values["name"] not in self._tools:
             expected = self._lack_of_arguments(end)
-        if self.READ_AGAIN and self._tools and (expected or values["name"] not in self._tools):
-            other = self._call_otherwise() if expected not in ("more", "end") else None
-            if other is not None:
-                return other
-        self._once = self._once and expected == "more"
         if expected:
             return expected != "more" and self._no_call(expected)
-        if self._others:
-            self._note_others()
-        if self.NAMES_ALIKE and values["name"] != written:
-            self._note(f"the tool {values['name']} is called as {written}")
         self._pos = end
-        self._open_call(values["name"], self.CALL_ID.format_map({**values, "name": written}) if self.CALL_ID else None)
+        self._open_call(values["name"], self.CALL_ID.format_map(values) if self.CALL_ID else None)
         self._begin_arguments()
-        return True
-
-    # A second reading
-
-    def _call_otherwise(self) -> bool | None:
-        """A call whose header is not as it should be; None: it is none."""
-        other = self._header_otherwise()
-        if other is None:
-            return False
-        if other[0]:
-            self._note(f"the header of a call of {other[0]} is not as the template writes it")
-            self._pos, self._space = other[1], ""
-            self._open_call(other[0])
-            self._begin_arguments()
-            return True
-        if self._once:
-            return None
-        self._state = type(self)._second_reading
-        return True
-
-    def _header_otherwise(self) -> tuple[str, int] | None:
-        """The tool that a header names which is not as it should be, and where its arguments begin.
-
-        ("", 0): it names none; None: more input is needed.
-        """
-        buf, name, start = self._buf, "", self._pos + self._skip
-        pos = next_char(buf, start)
-        while pos - start < NAME_LIMIT:
-            part, word = self.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
-            sure = part is not None and part.end() > pos + 1
-            if pos < len(buf) and name and not sure and self._arguments_begin(pos):
-                return name, pos
-            end = word.end() if word is not None and (part is None or word.end() > part.end()) else 0
-            end = end or (part.end() if part is not None else pos)
-            if not self._final and (end == len(buf) or self._may_go_on(pos)):
-                return None
-            if end == pos:
-                break
-            text = buf[pos:end]
-            if part is None or part.end() < end:
-                tool = tool_named(text, self._tools)
-                if tool not in self._tools:  # an index may stand behind it
-                    tool = tool_named(text.rpartition(":")[0], self._tools)
-                if not tool or tool not in self._tools or name not in ("", tool):
-                    break
-                name = tool
-            pos = next_char(buf, end)
-        return (name, len(buf)) if name and self._final and pos == len(buf) else ("", 0)
-
-    def _may_go_on(self, pos: int) -> bool:
-        """Does what comes next begin one of the texts of a header?"""
-        rest = self._buf[pos : pos + NAME_LIMIT]
-        return any(len(text) > len(rest) and text.startswith(rest) for text in self.HEADER_PARTS)
-
-    def _arguments_begin(self, pos: int) -> bool:
-        """Do the arguments of a call begin here, or does the call end?"""
-        mark = self.AFTER_CALL.find(self._buf, pos, anchored=True)
-        return (mark is not None and mark.kind in CLOSER_KINDS) or self._opens_arguments(pos)
-
-    def _opens_arguments(self, pos: int) -> bool:
-        raise NotImplementedError
-
-    def _second_reading(self) -> bool:
-        """Read what opens as a call does, up to the end of that call, as a whole."""
-        buf, start = self._buf, self._pos + self._skip
-        if not may_be_calls(buf[start : start + NAME_LIMIT], self._tools, ()):
-            return self._read_once()
-        mark = self.BREAKS.find(buf, start)
-        if not self._final and (mark is None or self.BREAKS.partial(buf, start) <= mark.start):
-            return False
-        end = len(buf) if mark is None else mark.start
-        found = calls_in(buf[start:end], self._tools)
-        if not found:
-            return self._read_once()
-        self._note("calls that are not written as the template does")
-        self._pos = end
-        for name, arguments in found:
-            self._open_call(name, None)
-            self._out.emit("arguments", arguments)
-            self._close_call()
-        return True
-
-    def _read_once(self) -> bool:
-        """The second reading found no call: what the first one found stands."""
-        self._once, self._state = True, type(self)._call
         return True
 
     def _lack_of_arguments(self, pos: int) -> str:
@@ -1831,10 +1443,10 @@ class Machine(Copied):
 
     def _lack_of(self, what: str, start: int, begun: bool) -> str:
         """The same where no arguments begin: what ends the call, all calls or the turn may come in their place."""
-        mark = self.AFTER_CALL.find(self._buf, start, anchored=True)
+        mark = self.AFTER_CALL.match(self._buf, start)
         if mark is not None and mark.kind in CLOSER_KINDS:
             return ""
-        if begun or self.AFTER_CALL.begins(self._buf, start):
+        if begun or self.AFTER_CALL.is_prefix(self._buf, start):
             return "" if self._final else "more"
         return what
 
@@ -1843,10 +1455,6 @@ class Machine(Copied):
         kind = self._next_of_calls(self.AFTER_CALL)
         if kind is None:
             return False
-        if self.REPEATED and (kind == "" or (kind == "call" and self._unclosed)):
-            more = self._left_over(kind)
-            if more != "no":
-                return more == "dropped"
         if kind == "call":
             return self._try_call("content")
         if kind in ("close", "closed", "separator"):
@@ -1875,35 +1483,6 @@ class Machine(Copied):
         self._state = type(self)._content
         return True
 
-    def _left_over(self, kind: str) -> str:
-        """Behind a call: a bracket too many, or an opener in the place of a closer, where the calls end.
-
-        "no": it is none; "more": more input is needed; else it was "dropped".
-        """
-        buf, start = self._buf, next_char(self._buf, self._pos)
-        opener = self.LEFT_OVER.find(buf, start, anchored=True) if self._unclosed else None
-        if opener is not None:
-            kind, end = "call", opener.end
-        elif kind == "" and start < len(buf) and (left := LEFT_SIGNS.match(buf, start)) is not None:
-            end = left.end()
-        else:
-            return "no"
-        at = next_char(buf, end)
-        mark = self.AFTER_CALL.find(buf, at, anchored=True)
-        if mark is None and not self._final and (at == len(buf) or self.AFTER_CALL.begins(buf, at)):
-            return "more"
-        ends = mark is not None and mark.kind in (*CALL_KINDS, "end", "last") and not (mark.kind == kind == "call")
-        if not ends and (at < len(buf) or kind == "call"):
-            return "no"
-        self._note(f"{buf[start:end].strip()} is left over behind a call")
-        if kind == "call":
-            self._pos = end
-        else:
-            self._text("trailing", end)
-        self._space = ""
-        self._unclosed = self._unclosed and kind != "call"
-        return "dropped"
-
     def _tail(self) -> bool:
         # tail = TAIL_START (slot SLOT_END)*
         name = self._out.calls[-1][0] if self._out.calls else None
@@ -1912,8 +1491,6 @@ class Machine(Copied):
             return False
         if expected == "end":
             return self._cut_off()
-        if self._others and not expected:
-            self._note_others()
         self._pos, self._unclosed = (self._mark.end if expected else end), False
         if not expected and "id" in values:
             self._out.set_id(values["id"])
@@ -1921,7 +1498,7 @@ class Machine(Copied):
 
     # Text and markers
 
-    def _text_to(self, marks: Marks, kind: str) -> str:
+    def _text_to(self, marks: Scanner, kind: str) -> str:
         """As _until; what opens reasoning or content may count before any of the text only."""
         if self.FIRST and self._fresh:
             first = self._next(self.BEFORE_CONTENT)
@@ -1929,23 +1506,21 @@ class Machine(Copied):
                 return first or ""
         return self._until(marks, kind)
 
-    def _until(self, marks: Marks, kind: str) -> str:
+    def _until(self, marks: Scanner, kind: str) -> str:
         """Emit the text before the next marker as `kind`; the marker's kind, "" where more input is needed."""
         if self._space:
             self._skip_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
         mark = marks.find(buf, pos)
         if self.HEADERS_ALIKE and self._kept and mark is not None and mark.kind in ("reasoning", "content"):
-            mark = mark._replace(kind="name_end")
+            mark = mark.of_kind("name_end")
         if self.AT_LINES or self.AT_ENDS:
             mark = self._counting(marks, mark)
-        clear = mark is not None and not mark.longer  # nothing before its end can be undecided
-        partial = stop if clear else marks.partial(buf, pos) if mark is None or not self._final else stop
+        clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
+        partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
         if self.AT_ENDS and mark is not None and mark.kind in ("last", "sign") and not self._final:
-            partial = min(partial, marks.before(buf, pos, mark.start))
+            partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self.CALLS and self._final and self._begins_call(partial):
-            stop = partial
-        if self.CUT_MARKERS and self._final and self._is_cut(marks, partial):
             stop = partial
         if self._final:
             partial = stop
@@ -1959,7 +1534,7 @@ class Machine(Copied):
             if not blank:
                 self._text(kind, end)
                 passed = kind != "pending" and self._out.fence is None and (self._reasoning_on or not self._opener)
-                self._goes_on(kind if passed else "", marks.plain)
+                self._goes_on(kind if passed else "", marks.safe_prefix_end)
             elif self._final and self._out.is_silent():
                 self._text(kind, end)
             elif self._final:
@@ -1968,7 +1543,7 @@ class Machine(Copied):
         # White space alone is the answer where the turn ends behind it, and holds nothing else.
         alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
         literal = self._is_text(mark)
-        lead = 0 if literal else end - pos if blank and not alone else lead_in(buf[pos:end], mark.lead)
+        lead = 0 if literal else end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
         if not blank or literal or alone:
             self._text(kind, end - lead)
         # A call may turn out to be text, and then the white space before it is text too.
@@ -1977,7 +1552,7 @@ class Machine(Copied):
         self._skip = mark.end - self._pos
         return str(mark.kind)
 
-    def _counting(self, marks: Marks, mark: Mark | None) -> Mark | None:
+    def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
         """The mark, or the first after it, that counts where it stands: "line" at a line's start, "last" at the end,
         "sign" before the end or before another mark.
 
@@ -1997,48 +1572,45 @@ class Machine(Copied):
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of what is none here
         return mark
 
-    def _at_end(self, marks: Marks, mark: Mark) -> Mark | None:
+    def _at_end(self, marks: Scanner, mark: Match) -> Match | None:
         """The mark as what it counts for at the end, or before another; as it is where that is not decided."""
         buf, at = self._buf, next_char(self._buf, mark.end)
         if at == len(buf):
-            return mark._replace(kind="end" if mark.kind == "last" else "content_end") if self._final else mark
+            return mark.of_kind("end" if mark.kind == "last" else "content_end") if self._final else mark
         if mark.kind == "last":
             return None
-        behind = marks.find(buf, at, anchored=True)
-        if not self._final and marks.begins(buf, at):
+        behind = marks.match(buf, at)
+        if not self._final and marks.is_prefix(buf, at):
             return mark
         apart = behind is not None and (behind.kind != "line" or "\n" in buf[mark.end : at])
         if behind is not None and apart and behind.kind not in ("last", "sign"):
-            return mark._replace(kind="content_end")
+            return mark.of_kind("content_end")
         if behind is not None and behind.kind == "last" and next_char(buf, behind.end) == len(buf):
-            return mark._replace(kind="content_end") if self._final else mark
+            return mark.of_kind("content_end") if self._final else mark
         return None
 
-    def _next(self, marks: Marks, usual: Sequence[Any] = ()) -> str | None:
+    def _next(self, marks: Scanner, usual: Sequence[Any] = ()) -> str | None:
         """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed.
         `usual`: what usually comes, which may hold several of the markers."""
         if self._space:
             self._skip_space()
         buf, start = self._buf, NON_SPACE.search(self._buf, self._pos).start()
-        mark = marks.find(buf, start, anchored=True)
-        if not self._final and (mark is None or mark.longer):
+        mark = marks.match(buf, start)
+        if not self._final and (mark is None or mark.ambiguous):
             for text in usual if mark is None else ():
-                if text.begun(buf, start):
-                    self._undecided, self._undecided_from = text.begun, start
+                if text.is_incomplete(buf, start):
+                    self._undecided, self._undecided_from = text.is_incomplete, start
                     return None
-            begun = marks.begins(buf, start)
-            if begun or start == len(buf):
-                self._leave_open(start, begun)
+            if marks.is_prefix(buf, start):
+                self._undecided, self._undecided_from = marks.is_prefix, start
+                return None
+            if start == len(buf):
                 return None
         if mark is None:
             return ""
         self._mark = mark
         self._skip = mark.end - self._pos
         return str(mark.kind)
-
-    def _leave_open(self, start: int, text: str) -> None:
-        """The buffer has the beginning of this text from `start` on, and says nothing before all of it has come."""
-        self._undecided, self._undecided_from = (self._buf[self._pos : start] + text[:-1]).startswith, self._pos
 
     def _skip_space(self) -> None:
         while self._space and self._pos < len(self._buf):
@@ -2069,7 +1641,7 @@ class Machine(Copied):
         self._keep("content")
         return True
 
-    def _is_text(self, mark: Mark) -> bool:
+    def _is_text(self, mark: Match) -> bool:
         """Is it a marker of what shall stay in the content as it came?"""
         if mark.kind == "stray":
             return self._literal or not self._reasoning_on
@@ -2124,23 +1696,7 @@ class Machine(Copied):
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not (self._calls_on and self.DISTINCT):
             return False
-        whole = self._buf[pos:].lstrip()
-        return any(is_cut(opener.strip(), whole) for opener in self.OPENERS)
-
-    def _is_cut(self, marks: Marks, pos: int) -> bool:
-        """Is what is left, where the output ends, the beginning of what ends the turn, or a part of it?"""
-        rest = "".join(self._buf[pos:].split())
-        if len(rest) < LEAST_CUT or rest.isalnum() or not any(map(str.isalnum, rest)):
-            return False
-        return marks.begun(self._buf, pos, CUT_KINDS, LEAST_CUT) and not self._literal
-
-    def _end_of_cut(self) -> None:
-        """What is left at the end is a part of a marker, and no text."""
-        if self.CALLS and self._begins_call(self._pos):
-            self._cut_off()
-            return
-        self._note("the output ends inside a marker")
-        self._text("trailing", len(self._buf))
+        return self.OPENERS.is_truncated(self._buf, next_char(self._buf, pos), CALL_KINDS)
 
     def _cut_off(self) -> bool:
         """The output ends inside the markup of a call: what is left of it is no text."""
@@ -2171,7 +1727,7 @@ class Machine(Copied):
                 known = self._known(slot, pos, ends)
                 if known < 0:
                     return values, pos, "more"
-            word = ends.word.match(buf, pos) if self.BREAKS.wordless and not (known or self._final) else None
+            word = ends.word.match(buf, pos) if not (known or self._final) else None
             if word is not None and word.lastindex is None:
                 self._undecided, self._undecided_from = PLAIN_WORD.fullmatch, pos
                 return values, pos, "more"
@@ -2199,21 +1755,17 @@ class Machine(Copied):
             kept = mark.kind in ("next", "bare")
             pos = mark.start if kept else mark.end
             self._space = "" if kept else mark.trail
-        self._others = others
+        for other in others:
+            self._note(other)
         return values, pos, ""
 
-    def _note_others(self) -> None:
-        """What came again and says otherwise."""
-        for other in self._others:
-            self._note(other)
-
     def _end_of_slot(
-        self, slot: str, pos: int, known: int, ends: Marks, stops: str, joint: str
-    ) -> tuple[Mark | None, str]:
+        self, slot: str, pos: int, known: int, ends: Scanner, stops: str, joint: str
+    ) -> tuple[Match | None, str]:
         """The marker that ends a slot, or what was expected instead."""
         buf = self._buf
         mark = ends.find(buf, pos + known, stop=pos + NAME_LIMIT)
-        partial = ends.partial(buf, pos)
+        partial = ends.partial_match(buf, pos)
         pending_from = len(buf) if self._final else partial
         end = pending_from if mark is None else min(pending_from, mark.start)
         until = min(end, pos + NAME_LIMIT)
@@ -2223,10 +1775,10 @@ class Machine(Copied):
             broken = self.BREAKS.find(buf, pos, stop=min(pos + NAME_LIMIT, end + self.BREAKS.width))
             if broken is not None and broken.start < end:
                 return None, slot
-            if not self._final and self.BREAKS.partial(buf, pos) < end:
+            if not self._final and self.BREAKS.partial_match(buf, pos) < end:
                 return None, "more"
         if stop >= 0:
-            return Mark("next", stop, stop, "", ""), ""
+            return Match("next", stop, stop), ""
         if mark is not None and pending_from > mark.start:
             return mark, ""
         text = buf[pos : min(partial, pos + NAME_LIMIT)].strip()
@@ -2236,28 +1788,28 @@ class Machine(Copied):
             wait = any(name.startswith(text) for name in self._tools)
         return None, slot if not wait else "end" if self._final else "more"
 
-    def _is_no_slot(self, slot: str, text: str, pos: int, known: int, ends: Marks, mark: Mark) -> str:
+    def _is_no_slot(self, slot: str, text: str, pos: int, known: int, ends: Scanner, mark: Match) -> str:
         """What was expected instead of a slot with this text, which this marker ends; "" where it may be one."""
         lacks = not text and (slot != "key" or mark.kind in ("next", "bare"))
         if lacks or ("\n" in text and text not in self._tools and not known):
             return slot
-        if mark.kind == "bare" and self._final and ends.partial(self._buf, pos) <= mark.start:
+        if mark.kind == "bare" and self._final and ends.partial_match(self._buf, pos) <= mark.start:
             return "end"  # the output ends in the text between
         return slot if mark.kind == "bare" and ONE_WORD.fullmatch(text) is None else ""
 
-    def _known(self, slot: str, pos: int, ends: Marks) -> int:
+    def _known(self, slot: str, pos: int, ends: Scanner) -> int:
         """The length of a name of the tools that stands here and holds what ends others; -1: more input is needed."""
         buf, names = self._buf, self._odd_names(slot, ends)
         for name in names:
             at = next_char(buf, pos + len(name)) if buf.startswith(name, pos) else -1
-            if at >= 0 and ends.find(buf, at, anchored=True) is not None:
+            if at >= 0 and ends.match(buf, at) is not None:
                 return len(name)
-            left = at == len(buf) or ends.begins(buf, at) != "" if at >= 0 else name.startswith(buf[pos:])
+            left = at == len(buf) or ends.is_prefix(buf, at) if at >= 0 else name.startswith(buf[pos:])
             if left and not self._final:
                 return -1
         return 0
 
-    def _odd_names(self, slot: str, ends: Marks) -> list[str]:
+    def _odd_names(self, slot: str, ends: Scanner) -> list[str]:
         """Those of the tools, or of the parameters of the tool that is called: the longest first."""
         of = self._out.calls[-1][0] if slot == "key" and self._out.calls else ""
         self._odd = {} if self._odd is None else self._odd
@@ -2313,13 +1865,13 @@ class Machine(Copied):
         self._state = type(self)._after_call
         return True
 
-    def _next_of_calls(self, marks: Marks) -> str | None:
+    def _next_of_calls(self, marks: Scanner) -> str | None:
         """As `_next`; a part of a marker of the calls, where the output ends, is no text."""
         kind, buf = self._next(marks, self.USUAL_NEXT), self._buf
         # What goes on behind a piece of a closer may be as much as there is of the whole.
         part = kind == "" or (kind in ("close", "closed") and next_char(buf, self._mark.end) < len(buf))
         least = 1 if self._unclosed and kind == "" else LEAST_CUT
-        if part and self._final and marks.begun(buf, self._pos, CALL_KINDS, least):
+        if part and self._final and marks.is_truncated(buf, next_char(buf, self._pos), CALL_KINDS, least):
             self._cut_off()
             return None
         return kind
@@ -2351,10 +1903,6 @@ class Objects(Machine):
             return ""
         begun = match is None or (match.lastindex == 3 and buf[start:] in self.STYLES[0].begins)
         return self._lack_of("the arguments", start, begun)
-
-    def _opens_arguments(self, pos: int) -> bool:
-        match = self.STYLES[0].token.match(self._buf, pos)
-        return match is not None and self.STYLES[0].tokens.get(match.group(), "") == "{"
 
     def _arguments(self) -> bool:
         # arguments = object | string that holds an object
@@ -2388,15 +1936,13 @@ class Objects(Machine):
 
 
 NO_FLOOR = sys.maxsize
-NO_NAME = frozenset('"{},:“”')  # signs that show that a quote or a bracket is missing
-COMMAS = (",", ";")
 OBJECT_END = Pattern(r"\s*\}")
 
 
 class CallReader(Reader):
     """Pauses at every key, and at the end of every value that plays a role in a call."""
 
-    def __init__(self, styles: tuple[Style, Style, Style], breaks: Marks = NO_MARKS) -> None:
+    def __init__(self, styles: tuple[Style, Style, Style], breaks: Scanner = NO_MARKERS) -> None:
         super().__init__(styles, breaks)
         self.fields: Mapping[tuple[str, ...], str] = {}
         self.path: list[str] = []
@@ -2471,28 +2017,9 @@ class CallObjects(Machine):
             _, end, expected = self._slots(self._pos + self._skip, self.HEADER)
             if expected:
                 return expected != "more" and self._no_call(expected)
-            if self._others:
-                self._note_others()
             self._skip = end - self._pos
         self._begin_object()
         return True
-
-    _failed = ("", 0)  # what was expected of an object, and how much of it had come
-    _object_at = 0  # where it began, behind its opener
-
-    def _left_over(self, kind: str) -> str:
-        if self.READ_AGAIN and kind == "" and self._unclosed:
-            # Another object in the same pair of markers.
-            start = next_char(self._buf, self._pos)
-            start = next_char(self._buf, start + (self._buf[start : start + 1] in COMMAS))
-            if start == len(self._buf) and not self._final:
-                return "more"
-            if self._buf.startswith(self.OPENED, start):
-                self._note("another call without its opener")
-                self._pos, self._skip = start, 0
-                self._try_call("content")
-                return "dropped"
-        return super()._left_over(kind)
 
     def _begin_object(self) -> None:
         """The opener of a call has come, which may end with the opening of its object."""
@@ -2501,10 +2028,9 @@ class CallObjects(Machine):
         # What opens the object is left where the opener ends with it.
         end -= len(self.OPENED) * self._buf.endswith(self.OPENED, self._pos, end)
         self._raw, self._raw_base = [self._buf[self._pos : end]], self._base + self._pos  # while it may still be text
-        self._object_at = end - self._pos
         self._pos, self._space = end, ""
         self._written = ""
-        self._named = self._beside = False  # and arguments that stand beside the name
+        self._named = False
         self._early: str | None = None  # arguments that came before the name
         self._call_id: str | None = None
         self._reader = reader = CallReader(self.STYLES, self.BREAKS)
@@ -2548,10 +2074,7 @@ class CallObjects(Machine):
             self._call_id = text_of(text) if is_text else text
             if self._named:
                 self._out.set_id(self._call_id or "")
-        elif event == "other" and self.READ_AGAIN and self._is_argument(reader):
-            self._out.emit("arguments", f'{", " if self._beside else "{"}"{escaped(reader.path[0])}": {text}')
-            self._beside = True
-        elif event == "arguments" and self._written != "done" and not self._beside:
+        elif event == "arguments" and self._written != "done":
             if self._named:
                 self._emit_arguments(text)
             self._early, self._written = text, "done"
@@ -2559,33 +2082,13 @@ class CallObjects(Machine):
             self._note(("unknown" if event == "other" else "repeated") + " field " + reader.path[-1])
         return True
 
-    def _is_argument(self, reader: CallReader) -> bool:
-        """Is a member beside the name one of the arguments?"""
-        if not self._named or self._early is not None or len(reader.path) != 1:
-            return False
-        schema = self._tools.get(self._out.calls[-1][0])
-        found = reader.path[0] in (keys_of(schema, schema) or ())
-        if found and not self._beside:
-            self._note("the arguments stand beside the name")
-        return found
-
-    def _no_arguments(self) -> str:
-        """What ends the arguments where no object held them."""
-        return "}" if self._beside else "{}"
-
     def _is_named(self, name: str) -> bool:
         if not name.strip() or ("\n" in name and name not in self._tools):
             return self._no_object("a name", False)
-        written = name
-        if self.NAMES_ALIKE:
-            name = tool_named(name, self._tools)
-        odd = self.READ_AGAIN and self._tools and name not in self._tools and not NO_NAME.isdisjoint(name)
-        if odd or (not self.DISTINCT and self._tools and name not in self._tools):
+        if not self.DISTINCT and self._tools and name not in self._tools:
             return self._no_object("the name of a tool", False)
         self._named = True
         self._raw = []
-        if self.NAMES_ALIKE and name != written:
-            self._note(f"the tool {name} is called as {written}")
         self._open_call(name, self._call_id)
         if self._early:
             self._written = self._early[0]
@@ -2593,37 +2096,14 @@ class CallObjects(Machine):
             self._written = "done"
         return True
 
-    def _again(self, expected: str) -> None:
-        """Go back to where the object began, for a second reading."""
-        raw = "".join(self._raw)
-        self._buf, self._base = raw + self._buf[self._pos :], self._raw_base
-        self._pos, self._skip = 0, len(raw) if not self._object_at else self._object_at
-        self._failed = (expected, len(raw))
-        self._reader, self._state = None, type(self)._second_reading
-
-    def _read_once(self) -> bool:
-        expected, size = self._failed
-        self._once, self._raw = True, [self._buf[self._pos : self._pos + size]]
-        self._pos += size
-        self._give_back(expected)
-        self._once = False
-        return True
-
     def _no_object(self, expected: str, result: bool = True) -> bool:
-        if self.READ_AGAIN and self._tools and not self._once:
-            self._again(expected)
-        else:
-            self._give_back(expected)
-        return result
-
-    def _give_back(self, expected: str) -> None:
-        """What has come of the object is text."""
         self._note("not a call: expected " + expected)
         text = "".join(self._raw)
         self._out.emit(self._back_kind, text if self._echo else text[max(0, -self._raw_base) :])
         self._raw, self._reader = [], None
         self._literal, self._fresh, self._line_start, self._unclosed = True, False, False, False
         self._state = self._back
+        return result
 
     def _cut_object(self) -> None:
         """The output ends before the call has a name: where nothing else looks like one, it is no text."""
@@ -2638,7 +2118,7 @@ class CallObjects(Machine):
         if not self._named:
             return self._no_object("a name")
         if self._early is None:
-            self._out.emit("arguments", self._no_arguments())
+            self._out.emit("arguments", "{}")
         if reader.repair:
             self._note("call: " + reader.repair)
         self._reader = None
@@ -2646,7 +2126,6 @@ class CallObjects(Machine):
 
     def _finish(self) -> None:
         reader, self._reader = self._reader, None
-        self._once = True  # there is nothing more to read
         if reader is not None and not self._named:
             self._cut_object()
         elif isinstance(reader, CallReader):
@@ -2656,7 +2135,7 @@ class CallObjects(Machine):
                 reader.out = [reader.close()]
             if role in ("arguments", "other"):
                 self._member(reader, role)
-            self._out.emit("arguments", self._no_arguments() if self._early is None else "")
+            self._out.emit("arguments", "{}" if self._early is None else "")
         super()._finish()
 
 
@@ -2681,7 +2160,8 @@ class UsualObjects(CallObjects):
         # to_arguments = "," key ":" "{"
         buf, text, end, reader = self._buf, self.TO_ARGUMENTS, self._pos + len(self.TO_ARGUMENTS), self._reader
         if not buf.startswith(text, self._pos) and text.startswith(buf[self._pos :]) and not self._final:
-            self._leave_open(self._pos, text)
+            # Until all of it has come, there is nothing to decide.
+            self._undecided, self._undecided_from = text[:-1].startswith, self._pos
             return False
         self._state = type(self)._object
         if isinstance(reader, CallReader) and buf.startswith(text, self._pos) and not self._may_break(end - 1):
@@ -2699,7 +2179,7 @@ class UsualObjects(CallObjects):
 
     def _may_break(self, pos: int) -> bool:
         """Does a marker begin here, or could one, that ends the call where it is?"""
-        return bool(self.BREAKS.begins(self._buf, pos)) or self.BREAKS.find(self._buf, pos, anchored=True) is not None
+        return self.BREAKS.is_prefix(self._buf, pos) or self.BREAKS.match(self._buf, pos) is not None
 
     def _object(self) -> bool:
         reader = self._reader
@@ -2713,18 +2193,19 @@ class UsualObjects(CallObjects):
 
 
 NO_PAIR = "expected an argument or the end of the call"
+PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
 
 
 class Pairs(Machine):
     CALLS: ClassVar[bool] = True
-    BETWEEN: ClassVar[Marks]  # pair, end (consumed), next (not consumed), and others (skipped)
-    PAIR: ClassVar[tuple[tuple[str, Marks, str], ...]]
+    BETWEEN: ClassVar[Scanner]  # pair, end (consumed), next (not consumed), and others (skipped)
+    PAIR: ClassVar[tuple[tuple[str, Scanner, str], ...]]
     USUAL_PAIR: ClassVar[Sequence[Any]] = ()
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
     RESUMES: ClassVar[bool] = False  # and that says by itself, after text that is no pair, that one begins
+    RESUMING: ClassVar[Scanner] = NO_MARKERS  # what may come after such text
     KEY_SIGNS: ClassVar[Any] = None  # what is written in keys for other signs
     ODD_NAMES: ClassVar[bool] = True
-    _resuming: Marks | None = None  # what may come after text that is no pair
     _count = 0
 
     def _begin_value(self, key: str, word: str) -> None:
@@ -2736,14 +2217,11 @@ class Pairs(Machine):
 
     def _lack_of_arguments(self, pos: int) -> str:
         buf, start = self._buf, next_char(self._buf, pos)
-        if self.BETWEEN.find(buf, start, anchored=True) is not None:
+        if self.BETWEEN.match(buf, start) is not None:
             return ""
         if start == len(buf):
             return "" if self._final else "more"
-        return self._lack_of("an argument", start, self.BETWEEN.begins(buf, start) != "")
-
-    def _opens_arguments(self, pos: int) -> bool:
-        return self.BETWEEN.find(self._buf, pos, anchored=True) is not None
+        return self._lack_of("an argument", start, self.BETWEEN.is_prefix(buf, start))
 
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end
@@ -2755,7 +2233,11 @@ class Pairs(Machine):
             return True
         if kind == "end":
             self._pos = self._mark.end
-        if not kind and self._final and self.BETWEEN.begun(self._buf, self._pos):
+        if (
+            not kind
+            and self._final
+            and self.BETWEEN.is_truncated(self._buf, next_char(self._buf, self._pos), PAIR_KINDS)
+        ):
             return self._cut_off()
         if kind in ("end", "next"):
             return self._end_pairs(kind)
@@ -2774,8 +2256,6 @@ class Pairs(Machine):
             return self._cut_off()
         if expected:
             return self._no_pair()
-        if self._others:
-            self._note_others()
         key = values["key"]
         if self.KEY_SIGNS:
             key = self.KEY_SIGNS.plain(key)
@@ -2800,14 +2280,11 @@ class Pairs(Machine):
         self._text("content", start + len(self._buf[start : mark.start].rstrip()))
         return True
 
-    def _after_no_pair(self) -> Mark | None:
+    def _after_no_pair(self) -> Match | None:
         """The next pair, or the end of the call, behind what is no pair."""
-        if self._resuming is None:
-            found = zip(self.BETWEEN.cores, self.BETWEEN.kinds)
-            self._resuming = Marks(other=[lead + core + trail for core, (kind, lead, trail) in found if kind != "skip"])
-        buf, marks, start = self._buf, self._resuming, next_char(self._buf, self._pos) + 1
+        buf, marks, start = self._buf, self.RESUMING, next_char(self._buf, self._pos) + 1
         mark = marks.find(buf, start)
-        decided = mark is not None and (self._final or mark.start < marks.partial(buf, start))
+        decided = mark is not None and (self._final or mark.start < marks.partial_match(buf, start))
         return mark if decided else None
 
     def _key_of(self, comma: str, key: str) -> str:
@@ -2877,11 +2354,11 @@ class Closer:
         self.core = text.strip()
         self.lead = text[: text.index(self.core)]
 
-    def find(self, buf: str, pos: int) -> Mark | None:
+    def find(self, buf: str, pos: int) -> Match | None:
         start = buf.find(self.core, pos)
-        return None if start < 0 else Mark("end", start, start + len(self.core), self.lead, "")
+        return None if start < 0 else Match("end", start, start + len(self.core), self.lead)
 
-    def partial(self, buf: str, pos: int) -> int:
+    def partial_match(self, buf: str, pos: int) -> int:
         at = buf.find(self.core[0], max(pos, len(buf) - len(self.core) + 1))
         while at >= 0 and not self.core.startswith(buf[at:]):
             at = buf.find(self.core[0], at + 1)
@@ -2889,8 +2366,46 @@ class Closer:
         spaces = range(min(len(self.lead), partial - pos), 0, -1)
         return next((partial - n for n in spaces if buf[partial - n : partial] in self.lead), partial)
 
-    def plain(self, text: str) -> int:
-        return -1 if self.core in text else self.partial(text, 0)
+    def safe_prefix_end(self, text: str) -> int:
+        return -1 if self.core in text else self.partial_match(text, 0)
+
+
+class KnownPairs:
+    """What ends a value: its own end, or the next pair, with one of these keys."""
+
+    def __init__(self, ends: Scanner, key_end: Scanner, keys: tuple[str, ...]) -> None:
+        self.ends, self.key_end, self.keys = ends, key_end, keys
+        self.width = ends.width + max(map(len, keys)) + key_end.width
+
+    def find(self, buf: str, pos: int) -> Match | None:
+        match = self.ends.find(buf, pos)
+        while match is not None and match.kind == "next" and not self._is_pair(buf, match.end):
+            match = self.ends.find(buf, match.start + 1)
+        return match
+
+    def _is_pair(self, buf: str, pos: int) -> bool:
+        return any(
+            buf.startswith(key, pos) and self.key_end.match(buf, pos + len(key)) is not None for key in self.keys
+        )
+
+    def _is_prefix(self, buf: str, pos: int) -> bool:
+        rest = buf[pos:]
+        return any(
+            key.startswith(rest) or (rest.startswith(key) and self.key_end.is_prefix(buf, pos + len(key)))
+            for key in self.keys
+        )
+
+    def partial_match(self, buf: str, pos: int) -> int:
+        end = self.ends.partial_match(buf, pos)
+        match = self.ends.find(buf, max(pos, len(buf) - self.width))
+        while match is not None and match.start < end:
+            if match.kind == "next" and self._is_prefix(buf, match.end):
+                return self.ends.with_lead(buf, pos, match.start)
+            match = self.ends.find(buf, match.start + 1)
+        return end
+
+    def safe_prefix_end(self, text: str) -> int:
+        return self.ends.safe_prefix_end(text)
 
 
 def _to_escape(match: re.Match[str]) -> str:
@@ -2925,12 +2440,12 @@ class RawPairs(Pairs):
     AFTER_VALUE: ClassVar[End]
     VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, where the closing marker repeats it
     TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]] = {}
-    # Around the key of a pair that begins a line: one that the schema knows ends a value that VALUE_CLOSERS did not.
-    VALUE_CLOSERS: ClassVar[tuple[str, ...]] = ()
-    NEXT_PAIR: ClassVar[tuple[str, ...]] = ()
+    # The end of a value, or the text before the key of a pair that begins a line, and the text after that key: a pair
+    # that the schema knows ends a value whose own end is missing.
+    NEXT_PAIR: ClassVar[tuple[Scanner, ...]] = ()
     _end: End
     _in_value = False
-    _ends: Marks | None = None
+    _ends: KnownPairs | None = None
     _all = ""  # what is not yet emitted of a pair that may hold all arguments
 
     def _schema(self) -> object:
@@ -2946,8 +2461,7 @@ class RawPairs(Pairs):
 
     def _look_for_keys(self) -> None:
         """What ends a value: its closer, or a pair of the schema that has not come."""
-        nexts = [key.join(self.NEXT_PAIR) for key in sorted(self._keys)]
-        self._ends = Marks(end=self.VALUE_CLOSERS, next=nexts) if nexts else None
+        self._ends = KnownPairs(self.NEXT_PAIR[0], self.NEXT_PAIR[1], tuple(sorted(self._keys))) if self._keys else None
 
     def _key_of(self, comma: str, key: str) -> str:
         member = super()._key_of(comma, key)
@@ -2989,14 +2503,16 @@ class RawPairs(Pairs):
         if self.NEXT_PAIR:
             while mark is not None and mark.kind == "next" and (mark.start == pos or buf[mark.start - 1] != "\n"):
                 mark = self._end.find(buf, mark.start + 1)
-        partial = len(buf) if self._final or (mark is not None and not mark.longer) else self._end.partial(buf, pos)
+        partial = (
+            len(buf) if self._final or (mark is not None and not mark.ambiguous) else self._end.partial_match(buf, pos)
+        )
         if mark is None or partial <= mark.start:
             self._piece(buf[pos:partial])
             self._pos = partial
             if self._quoted or self._as == "json":
-                self._goes_on("arguments" if self._quoted else "value", self._end.plain)
+                self._goes_on("arguments" if self._quoted else "value", self._end.safe_prefix_end)
             return False
-        end = mark.start - lead_in(buf[pos : mark.start], mark.lead)
+        end = mark.start - trailing_overlap(buf[pos : mark.start], mark.lead)
         self._piece(buf[pos:end])
         self._pos = end  # wherever the chunks ended, what is emitted of the value is emitted here
         self._end_value()
@@ -3087,16 +2603,16 @@ class Guess:
         twin.keys = keys
         return twin
 
-    def find(self, buf: str, pos: int) -> Mark | None:
+    def find(self, buf: str, pos: int) -> Match | None:
         for match in self.end.finditer(buf, pos):
             if self.keys is None or match["key"] is None or match["key"] in self.keys:
-                return Mark("end", match.start(), match.start(), "", "")
+                return Match("end", match.start(), match.start())
         return None
 
-    def plain(self, text: str) -> int:
+    def safe_prefix_end(self, text: str) -> int:
         return -1 if self.start.search(text) or self.find(text, 0) is not None else len(text)
 
-    def partial(self, buf: str, pos: int) -> int:
+    def partial_match(self, buf: str, pos: int) -> int:
         match = self.start.search(buf, max(pos, len(buf) - LOOK_BACK))
         return match.start() if match else len(buf)
 
@@ -3165,7 +2681,7 @@ class PendingTranscript(Transcript):
 
 
 class ElementPairs(RawPairs):
-    ELEMENT: ClassVar[Marks]  # what opens an item or a pair; "broken": a closing marker
+    ELEMENT: ClassVar[Scanner]  # what opens an item or a pair; "broken": a closing marker
     AFTER_ITEM: ClassVar[str]
     TRANSCRIPT = PendingTranscript
 
@@ -3277,7 +2793,7 @@ class ElementPairs(RawPairs):
             self._begin_element(schema, types_of(schema, self._schema()), Closer(self.AFTER_ITEM))
             return True
         if kind in ("item", "pair") and frame.opened == "{":
-            mark = self.BETWEEN.find(self._buf, self._mark.start, anchored=True)
+            mark = self.BETWEEN.match(self._buf, self._mark.start)
             # What opens the next call may begin so, too: inside of an element it is none.
             end = mark.end if mark is not None and mark.kind == "pair" else self._mark.end
             return self._pair(end, self._comma)
@@ -3328,7 +2844,7 @@ class Wraps(RawPairs):
     def _after_wrap(self) -> bool:
         # VALUE_END
         start = next_char(self._buf, self._pos)
-        if not self._final and (start == len(self._buf) or self._outer.partial(self._buf, start) == start):
+        if not self._final and (start == len(self._buf) or self._outer.partial_match(self._buf, start) == start):
             return False
         mark = self._outer.find(self._buf, start)
         if mark is not None and mark.start == start:
@@ -3351,20 +2867,14 @@ def unguarded(text: str) -> str:
 
 class KnownTokens:
     """The tokens of markers, those that end an answer and are no markers, and their beginnings that other markers
-    share: an output that ends with one may be cut off inside of such a marker."""
+    share: an output that ends with one may be cut off inside of such a marker.
 
-    def __init__(self, tokens: Iterable[str], ends: Sequence[str] = (), shared: Sequence[str] = ()) -> None:
+    `groups` find tokens, no two of which begin alike; `first` matches what a token begins with, or a guard."""
+
+    def __init__(self, groups: Sequence[Scanner], ends: Scanner, first: str, shared: Sequence[str] = ()) -> None:
+        self.groups, self.ends, self.first = groups, ends, Pattern(first)
         self.shared = frozenset(shared)
-        tokens = [one for one in tokens if one not in ends]
-        self.ends = Marks(end=ends)
-        # Of tokens that begin alike a search finds the longest alone, so the shorter ones are searched for apart.
-        apart = [one for one in tokens if any(other != one and other.startswith(one) for other in (*tokens, *ends))]
-        self.groups = [Marks(token=[one for one in tokens if one not in apart], end=ends)]
-        self.groups += [Marks(token=[one]) for one in apart]
-        # A token begins there, or what is like a guard stands there.
-        firsts = "".join(re.escape(first) for first in sorted({one[0] for one in (*tokens, *ends)}))
-        self.first = Pattern("[" + firsts + GUARD + "]")
-        self.width = max(group.width for group in self.groups)
+        self.width = max(group.width for group in groups)
 
 
 class Guard(Copied):
@@ -3464,10 +2974,10 @@ class Guard(Copied):
         """What of the text may be the beginning of a token."""
         size, tokens = len(text), self.tokens
         low = max(0, size - tokens.width)
-        self.tail = text[min(group.partial(text, low) for group in tokens.groups) :]
+        self.tail = text[min(group.partial_match(text, low) for group in tokens.groups) :]
         self.special = bool(runs) and runs[-1][1] == size
         self.run = min(size - runs[-1][0], len(self.tail)) if self.special else 0
-        self.delayed = size - tokens.ends.partial(text, size - self.run) if self.run else 0
+        self.delayed = size - tokens.ends.partial_match(text, size - self.run) if self.run else 0
 
     def _passed_on(self, text: str, start: int, stop: int, breaks: set[int]) -> str:
         pieces, at = [], start

@@ -3,9 +3,9 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with content and tool calls.
 
-turn      = (text | calls)* TURN_END OUTPUT_END
-calls     = CALL_START call (CALL_SEPARATOR? NEXT_CALL_START call)*
-call      = { "name": name, "arguments": arguments, "id": id, "parameters": arguments, "args": arguments, "input": arguments, "params": arguments, "kwargs": arguments } CALL_END
+turn      = (text | calls)* "{{END}}"
+calls     = "{{DO}} [{" call (","? "{" call)*
+call      = { "name": name, "arguments": arguments, "id": id, "parameters": arguments } "]"
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ if __package__:
     from ._tplc_runtime import (
         IN_STRING,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Pattern,
+        Scanner,
         Style,
-        Usual,
         UsualObjects,
         require_runtime,
         run_command,
@@ -27,11 +27,11 @@ else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Pattern,
+        Scanner,
         Style,
-        Usual,
         UsualObjects,
         require_runtime,
         run_command,
@@ -52,29 +52,9 @@ PRESERVED_TOKENS = ("{{DO}}", "{{END}}")
 GENERATION_PROMPTS = ("",)
 require_runtime(TPLC_VERSION, __name__)
 
-# The markers, each with its variants:
-TURN_ANCHORS = (" {{A}}",)
-PROMPT_HEADS = ("",)
-TURN_END = ("{{END}}",)
-OUTPUT_END = ("{{TOP}}",)
-CALL_START = (
-    " {{DO}} [{",
-    " {{DO}} [\n{{DO}} [{",
-    "```json\n{{DO}} [{",
-    "```\n{{DO}} [{",
-    " {{DO}}\n{",
-    " {{DO}}\n[{",
-    " {{DO}}\n```json\n{",
-    " {{DO}}\n```\n{",
-)
-NEXT_CALL_START = ("{",)
-CALL_SEPARATOR = (", ",)
-CALL_END = ("]",)
-EMPTY_CALL = ("{{DO}} [\n]", "{{DO}}\n]")
-
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
+    (('"', '"', "json"), ("'", "'", "python")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -83,32 +63,30 @@ class StreamParser(UsualObjects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
     KEEPS_PENDING = True
-    HEADS = PROMPT_HEADS
-    ANCHORS = TURN_ANCHORS
+    HEADS = ("",)
+    ANCHORS = (" {{A}}",)
     SPACE = " "
     AT_LINES = True
-    AT_ENDS = True
-    CUT_MARKERS = True
-    # content = (text | TURN_END)* (CALL_START call)?
-    IN_CONTENT = Marks(respelled=("call", "end"), call=CALL_START, end=TURN_END, last=OUTPUT_END, empty=EMPTY_CALL)
-    OPENERS = CALL_START
+    # content = (text | "{{END}}")* ("{{DO}} [{" call)?
+    IN_CONTENT = Scanner(
+        ("empty", "{{DO}} [ ]", "", "", False), ("call", "{{DO}} [ {", " ", "", False),
+        ("empty", "{{DO}} ]", "", "", False), ("end", "{{END}}", "", "", False),
+        find=r"\{(?:(\{DO\}\}\s{0,64}\[\s{0,64}\])|(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}\])|(\{END\}\}))",
+        near=r"\{(?=[{]|\Z)", width=139, leads=" ",
+    )
+    OPENERS = Scanner(
+        ("call", "{{DO}} [ {", " ", "", False), find=r"\{(\{DO\}\}\s{0,64}\[\s{0,64}\{)", near=r"\{(?=[{]|\Z)",
+        width=138, leads=" ",
+    )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
         ("name",): "name",
         ("arguments",): "arguments",
         ("id",): "id",
         ("parameters",): "arguments",
-        ("args",): "arguments",
-        ("input",): "arguments",
-        ("params",): "arguments",
-        ("kwargs",): "arguments",
         ("function", "name"): "name",
         ("function", "arguments"): "arguments",
         ("function", "parameters"): "arguments",
-        ("function", "args"): "arguments",
-        ("function", "input"): "arguments",
-        ("function", "params"): "arguments",
-        ("function", "kwargs"): "arguments",
     }
     OPENED = "{"
     HEAD = Pattern(
@@ -117,25 +95,25 @@ class StreamParser(UsualObjects):
     TO_ARGUMENTS = ', "arguments": {'
     USUAL_KEYS = ("name", "arguments")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Marks(
-        mark=TURN_END + ("{{DO}} [{", "{{DO}} [\n{{DO}} [{", "```json\n{{DO}} [{", "```\n{{DO}} [{", "{{DO}}\n{", "{{DO}}\n[{", "{{DO}}\n```json\n{", "{{DO}}\n```\n{")
+    BREAKS = Scanner(
+        ("mark", "{{DO}} [ {", "", "", False), ("mark", "{{END}}", "", "", False),
+        find=r"\{(?:(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{END\}\}))", near=r"\{(?=[{]|\Z)", width=138, first="{",
     )
-    LEFT_OVER = Marks(call=(" {{DO}} [",))
-    USUAL_NEXT = (Usual(', {"id": "'),)
-    READ_AGAIN = True
-    REPEATED = True
-    NAMES_ALIKE = True
-    # after_call = (CALL_END | CALL_SEPARATOR)* ((NEXT_CALL_START | CALL_START) call | content)
-    AFTER_CALL = Marks(
-        respelled=("call", "separator", "close", "end"),
-        call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ";" for text in NEXT_CALL_START),
-        separator=CALL_SEPARATOR,
-        close=CALL_END,
-        end=TURN_END,
-        last=OUTPUT_END,
-        empty=EMPTY_CALL,
+    USUAL_NEXT = (ExpectedText(', {"id": "'),)
+    # after_call = ("]" | ",")* (("{" | "{{DO}} [{") call | content)
+    AFTER_CALL = Scanner(
+        ("separator", ",", "", " ", False), ("call", "; {", "", "", False), ("close", "]", "", "", True),
+        ("empty", "{{DO}} [ ]", "", "", False), ("call", "{{DO}} [ {", " ", "", False),
+        ("empty", "{{DO}} ]", "", "", False), ("end", "{{END}}", "", "", False), ("call", "{", "", "", True),
+        find=(
+            r",()|;(\s{0,64}\{)|\]()|\{(?:(\{DO\}\}\s{0,64}\[\s{0,64}\])|(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,"
+            r"64}\])|(\{END\}\})|())"
+        ), near=r",|;|\]|\{", width=139, leads=" ",
     )
-    AFTER_TURN = Marks(call=CALL_START)
+    AFTER_TURN = Scanner(
+        ("call", "{{DO}} [ {", " ", "", False), find=r"\{(\{DO\}\}\s{0,64}\[\s{0,64}\{)", near=r"\{(?=[{]|\Z)",
+        width=138, leads=" ",
+    )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""
@@ -149,7 +127,7 @@ class StreamParser(UsualObjects):
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
         elif self._plain_text:
             text = self._buf + chunk if self._buf != "" else chunk
-            if "`" not in text and "{" not in text and text != "":
+            if "{" not in text and text != "":
                 if text[-1] in " ":
                     # White space before a marker belongs to it, and letters may begin one.
                     self._buf, text = text[-1:], text[:-1]

@@ -3,10 +3,10 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with content and tool calls.
 
-turn      = (text | calls)* OUTPUT_END
-calls     = CALL_START call (CALL_SEPARATOR? CALL_START call)*
-call      = name NAME_END arguments CALL_END
-arguments = (key KEY_END value)*
+turn      = (text | calls)* "~~"
+calls     = "[" call (","? "[" call)*
+call      = name "(" arguments ")"
+arguments = (key "=" value)*
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ if __package__:
     from ._tplc_runtime import (
         IN_STRING,
         Delta,
-        Marks,
         Message,
         Pattern,
         PlainStyle,
         QuotedPairs,
+        Scanner,
         require_runtime,
         run_command,
     )
@@ -27,11 +27,11 @@ else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
         Delta,
-        Marks,
         Message,
         Pattern,
         PlainStyle,
         QuotedPairs,
+        Scanner,
         require_runtime,
         run_command,
     )
@@ -50,20 +50,9 @@ PRESERVED_TOKENS: tuple[str, ...] = ()
 GENERATION_PROMPTS = ("~bot~\n",)
 require_runtime(TPLC_VERSION, __name__)
 
-# The markers, each with its variants:
-TURN_ANCHORS = ("~bot~\n",)
-PROMPT_HEADS = ("",)
-TURN_START = ("~bot~\n",)
-OUTPUT_END = ("~~\n", "~top~")
-CALL_START = ("[",)
-CALL_SEPARATOR = (", ",)
-NAME_END = ("(",)
-CALL_END = (")", "]")
-KEY_END = ("=",)
-
 
 STYLE = PlainStyle(
-    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
+    (('"', '"', "json"), ("'", "'", "python")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -71,29 +60,48 @@ STYLE = PlainStyle(
 class StreamParser(QuotedPairs):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
-    HEADS = PROMPT_HEADS
-    ANCHORS = TURN_ANCHORS
+    HEADS = ("",)
+    ANCHORS = ("~bot~\n",)
     AT_LINES = True
     AT_ENDS = True
-    CUT_MARKERS = True
-    # content = text (CALL_START call)?
-    IN_CONTENT = Marks(respelled=("line",), line=CALL_START, last=OUTPUT_END, header=TURN_START)
+    # content = text ("[" call)?
+    IN_CONTENT = Scanner(
+        ("line", "[", "", "", False), ("header", "~bot~", "", "\n", False), ("last", "~~", "", "\n", False),
+        find=r"\[()|~(?:(bot~)|(~))", near=r"\[|~(?=[b\~]|\Z)", width=6,
+    )
     DISTINCT = False
-    # call = name NAME_END arguments
-    HEADER = (("name", Marks(respelled=("suffix",), suffix=NAME_END), ""),)
+    # call = name "(" arguments
+    HEADER = (
+        (
+            "name",
+            Scanner(
+                ("suffix", "(", "", "", False), find=r"\(()", near=r"\(", width=2,
+                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\(())", trails=("",),
+            ),
+            "",
+        ),
+    )
     ONLY_TOOLS = True
-    HEADER_PARTS = ("(",)
-    HEADER_TEXTS = Pattern("(?:\\(|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Marks(mark=("~bot~",))
+    BREAKS = Scanner(("mark", "~bot~", "", "", False), find="~(bot~)", near=r"~(?=[b]|\Z)", width=6, first="~")
     CLOSED = True
     SEPARATED = True
-    READ_AGAIN = True
-    REPEATED = True
-    NAMES_ALIKE = True
-    # arguments = (key KEY_END value)*
-    PAIR = (("key", Marks(respelled=("suffix",), suffix=KEY_END), ""),)
-    BETWEEN = Marks(respelled=("skip", "next"), skip=(", ",), next=(")", "]", ", ", "[", "~~\n"))
+    # arguments = (key "=" value)*
+    PAIR = (
+        (
+            "key",
+            Scanner(
+                ("suffix", "=", "", "", False), find="=()", near="=", width=2,
+                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:=())", trails=("",),
+            ),
+            "",
+        ),
+    )
+    BETWEEN = Scanner(
+        ("next", ")", "", "", False), ("skip", ",", "", " ", False), ("next", "[", "", "", False),
+        ("next", "]", "", "", False), ("next", "~~", "", "\n", False), find=r"\)()|,()|\[()|\]()|~(~)",
+        near=r"\)|,|\[|\]|~(?=[\~]|\Z)", width=3,
+    )
     PAIR_OPENS = False
     FOLLOW = (
         Pattern(
@@ -103,15 +111,11 @@ class StreamParser(QuotedPairs):
             "\\s{0,16}(?:,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}=|\\)\\s{0,16}(?:\\]|\\~\\~|,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}\\()|\\)\\s{0,16}\\Z|\\Z)"
         ),
     )
-    # after_call = (CALL_END | CALL_SEPARATOR)* (CALL_START call | content)
-    AFTER_CALL = Marks(
-        respelled=("call", "separator", "closed", "close"),
-        call=CALL_START,
-        separator=CALL_SEPARATOR,
-        closed=(")", "]"),
-        close=CALL_END,
-        last=OUTPUT_END,
-        header=TURN_START,
+    # after_call = (")" | ",")* ("[" call | content)
+    AFTER_CALL = Scanner(
+        ("closed", ")", "", "", False), ("separator", ",", "", " ", False), ("call", "[", "", "", False),
+        ("closed", "]", "", "", False), ("header", "~bot~", "", "\n", False), ("last", "~~", "", "\n", False),
+        find=r"\)()|,()|\[()|\]()|~(?:(bot~)|(~))", near=r"\)|,|\[|\]|~(?=[b\~]|\Z)", width=6,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

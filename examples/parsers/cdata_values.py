@@ -3,24 +3,23 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with reasoning, content and tool calls.
 
-turn      = (text | REASONING_START text REASONING_END | calls)* TURN_END
-calls     = CALL_START call (NEXT_CALL_START call)*
-call      = name NAME_END arguments CALL_END
-arguments = (PAIR_START key KEY_END value)*
-value     = text VALUE_END
+turn      = (text | "<quiet>" text "</quiet>" | calls)* "<-/->"
+calls     = '<act name="' call ('<act name="' call)*
+call      = name '">' arguments "</act>"
+arguments = ('<arg key="' key '">' value)*
+value     = text "</arg>"
 """
 
 from __future__ import annotations
 
 if __package__:
-    from ._tplc_runtime import Delta, Marks, Message, Pattern, Usual, ValueWords, Wraps, require_runtime, run_command
+    from ._tplc_runtime import Delta, ExpectedText, Message, Scanner, ValueWords, Wraps, require_runtime, run_command
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         Delta,
-        Marks,
+        ExpectedText,
         Message,
-        Pattern,
-        Usual,
+        Scanner,
         ValueWords,
         Wraps,
         require_runtime,
@@ -41,95 +40,97 @@ PRESERVED_TOKENS = ("<-/->", "</act>", "</arg>", "</quiet>", "<quiet>")
 GENERATION_PROMPTS = ("<-assistant->\n", "<-assistant->\n<quiet>\n", "<-assistant->\n<quiet>\n\n</quiet>\n\n")
 require_runtime(TPLC_VERSION, __name__)
 
-# The markers, each with its variants:
-TURN_ANCHORS = ("<-assistant->\n",)
-PROMPT_HEADS = ("", "<quiet>\n", "<quiet>\n\n</quiet>\n\n")
-TURN_START = ("<-assistant->\n",)
-TURN_END = ("<-/->\n",)
-REASONING_START = ("<quiet>\n",)
-REASONING_END = ("\n</quiet>\n\n",)
-CALL_START = ('\n<act name="', '<act name="', '\n<act name="\n<act name="', '```json\n<act name="', '```\n<act name="')
-NEXT_CALL_START = ('<act name="', '<act name="\n<act name="')
-NAME_END = ('">',)
-CALL_END = ("</act>",)
-EMPTY_CALL = ('<act name="\n</act>',)
-PAIR_START = ('<arg key="',)
-KEY_END = ('">',)
-VALUE_END = ("</arg>",)
-STRAY = ("\n</quiet>\n\n",)
-
 
 class StreamParser(Wraps):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
-    HEADS = PROMPT_HEADS
-    ANCHORS = TURN_ANCHORS
+    HEADS = ("", "<quiet>\n", "<quiet>\n\n</quiet>\n\n")
+    ANCHORS = ("<-assistant->\n",)
     AROUND_REASONING = (("<quiet>",), ("</quiet>",))
     AT_LINES = True
     REASONS = True
-    CUT_MARKERS = True
-    # reasoning = text (REASONING_END content | CALL_START call)
-    IN_REASONING = Marks(respelled=("end", "line"), reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
-    # content = (text | TURN_END)* (REASONING_START reasoning | CALL_START call)?
-    IN_CONTENT = Marks(
-        respelled=("call", "end"),
-        reasoning=REASONING_START,
-        call=CALL_START,
-        end=TURN_END,
-        header=TURN_START,
-        stray=STRAY,
-        empty=EMPTY_CALL,
+    # reasoning = text ("</quiet>" content | '<act name="' call)
+    IN_REASONING = Scanner(
+        ("line", '<act name="', "\n", "", False), ("reasoning_end", "</quiet>", "\n", "\n\n", False),
+        ("end", "<-/->", "", "\n", False), find=r'<(?:(act\s{1,64}name=")|(/quiet>)|(-/->))', near=r"<(?=[\-/a]|\Z)",
+        width=76, leads="\n",
     )
-    OPENERS = CALL_START
-    # call = name NAME_END arguments
-    HEADER = (("name", Marks(respelled=("suffix",), suffix=NAME_END), ""),)
-    HEADER_PARTS = ('name="', "<act", "name", "act", '">', '"', "<", "=", ">")
-    HEADER_TEXTS = Pattern('(?:name="|<act|name|act|">|"|<|=|>|[^\\S\\n]*[\\n:.,\'"`]|[0-9]+)')
-    BREAKS = Marks(mark=CALL_END + ('<act name="', '```json\n<act name="', '```\n<act name="', "<-assistant->"))
-    LEFT_OVER = Marks(call=('<act name="',))
-    USUAL_NEXT = (Usual('</act>\n<act name="'), Usual('<act name="'))
-    CLOSED = True
-    READ_AGAIN = True
-    REPEATED = True
-    NAMES_ALIKE = True
-    # arguments = (PAIR_START key KEY_END value)*
-    PAIR = (("key", Marks(respelled=("suffix",), suffix=KEY_END), ""),)
-    BETWEEN = Marks(
-        respelled=("pair", "skip", "next"),
-        pair=PAIR_START,
-        skip=("</arg>",),
-        next=(
-            "</act>",
-            '\n<act name="',
-            '<act name="',
-            '\n<act name="\n<act name="',
-            '```json\n<act name="',
-            '```\n<act name="',
-            "<-/->\n",
+    # content = (text | "<-/->")* ("<quiet>" reasoning | '<act name="' call)?
+    IN_CONTENT = Scanner(
+        ("empty", '<act name=" </act>', "", "", False), ("header", "<-assistant->", "", "\n", False),
+        ("call", '<act name="', "\n", "", True), ("stray", "</quiet>", "\n", "\n\n", False),
+        ("reasoning", "<quiet>", "", "\n", False), ("end", "<-/->", "", "\n", False),
+        find=r'<(?:(act\s{1,64}name="\s{0,64}</act>)|(-assistant->)|(act\s{1,64}name=")|(/quiet>)|(quiet>)|(-/->))',
+        near=r"<(?=[\-/aq]|\Z)", width=147, leads="\n",
+    )
+    OPENERS = Scanner(
+        ("call", '<act name="', "\n", "", False), find=r'<(act\s{1,64}name=")', near=r"<(?=[a]|\Z)", width=76,
+        leads="\n",
+    )
+    # call = name '">' arguments
+    HEADER = (
+        (
+            "name",
+            Scanner(
+                ("suffix", '">', "", "", False), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
+                word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("",),
+            ),
+            "",
         ),
     )
-    USUAL_PAIR = (Usual('<arg key="'),)
+    BREAKS = Scanner(
+        ("mark", "<-assistant->", "", "", False), ("mark", '<act name="', "", "", False),
+        ("mark", "</act>", "", "", False), find=r'<(?:(-assistant->)|(act\s{1,64}name=")|(/act>))',
+        near=r"<(?=[\-/a]|\Z)", width=76, first="<",
+    )
+    USUAL_NEXT = (ExpectedText('</act>\n<act name="'), ExpectedText('<act name="'))
+    CLOSED = True
+    # arguments = ('<arg key="' key '">' value)*
+    PAIR = (
+        (
+            "key",
+            Scanner(
+                ("suffix", '">', "", "", False), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
+                word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("",),
+            ),
+            "",
+        ),
+    )
+    BETWEEN = Scanner(
+        ("next", '<act name="', "\n", "", False), ("pair", '<arg key="', "", "", False),
+        ("skip", "</arg>", "", "", False), ("next", "</act>", "", "", False), ("next", "<-/->", "", "\n", False),
+        find=r'<(?:(act\s{1,64}name=")|(arg\s{1,64}key=")|(/arg>)|(/act>)|(-/->))', near=r"<(?=[\-/a]|\Z)", width=76,
+        leads="\n",
+    )
+    USUAL_PAIR = (ExpectedText('<arg key="'),)
     RESUMES = True
+    RESUMING = Scanner(
+        ("other", '<act name="', "\n", "", False), ("other", '<arg key="', "", "", False),
+        ("other", "</act>", "", "", False), ("other", "<-/->", "", "\n", False),
+        find=r'<(?:(act\s{1,64}name=")|(arg\s{1,64}key=")|(/act>)|(-/->))', near=r"<(?=[\-/a]|\Z)", width=76,
+        leads="\n",
+    )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
-    AFTER_VALUE = Marks(end=VALUE_END)
+    AFTER_VALUE = Scanner(("end", "</arg>", "", "", False), find="<(/arg>)", near=r"<(?=[/]|\Z)", width=7)
     WRAP = ("<[RAW[", "]RAW]>")
-    # after_call = (CALL_END)* ((NEXT_CALL_START | CALL_START) call | content)
-    AFTER_CALL = Marks(
-        respelled=("call", "closed", "close", "end"),
-        call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
-        closed=("</act>",),
-        close=CALL_END,
-        reasoning=REASONING_START,
-        end=TURN_END,
-        header=TURN_START,
-        stray=STRAY,
-        empty=EMPTY_CALL,
+    # after_call = ("</act>")* (('<act name="' | '<act name="') call | content)
+    AFTER_CALL = Scanner(
+        ("call", ', <act name="', "", "", False), ("call", '; <act name="', "", "", False),
+        ("empty", '<act name=" </act>', "", "", False), ("header", "<-assistant->", "", "\n", False),
+        ("call", '<act name="', "", "", True), ("stray", "</quiet>", "\n", "\n\n", False),
+        ("reasoning", "<quiet>", "", "\n", False), ("closed", "</act>", "", "", True),
+        ("end", "<-/->", "", "\n", False),
+        find=(
+            r',(\s{0,64}<act\s{1,64}name=")|;(\s{0,64}<act\s{1,64}name=")|<(?:(act\s{1,64}name="\s{0,64}</act>)|(-assi'
+            r'stant->)|(act\s{1,64}name=")|(/quiet>)|(quiet>)|(/act>)|(-/->))'
+        ), near=r",|;|<(?=[\-/aq]|\Z)", width=147, leads="\n",
     )
-    AFTER_TURN = Marks(
-        call=CALL_START,
-        header=tuple(f"{start.rstrip()} {call.lstrip()}" for start in TURN_START for call in CALL_START),
+    AFTER_TURN = Scanner(
+        ("header", '<-assistant-> <act name="', "", "", False), ("call", '<act name="', "\n", "", True),
+        find=r'<(?:(-assistant->\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name="))', near=r"<(?=[\-a]|\Z)", width=154,
+        leads="\n",
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -143,13 +144,7 @@ class StreamParser(Wraps):
                 if chunk[-1:] not in "\n":
                     self._passed.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(chunk)}}]}]
-        elif (
-            self._plain_text
-            and "<" not in chunk
-            and "`" not in chunk
-            and chunk != ""
-            and ("\n" not in chunk or chunk[-1] != "\n")
-        ):
+        elif self._plain_text and "<" not in chunk and chunk != "" and ("\n" not in chunk or chunk[-1] != "\n"):
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

@@ -3,23 +3,22 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with reasoning, content and tool calls.
 
-turn      = (text | REASONING_START text REASONING_END | calls)* TURN_END
-calls     = CALL_START call (NEXT_CALL_START call)*
-call      = name arguments CALL_END
+turn      = (text | "<sketch>" text "</sketch>" | calls)* ">.<"
+calls     = "@@" call ("@@" call)*
+call      = name arguments "@@"
 """
 
 from __future__ import annotations
 
 if __package__:
-    from ._tplc_runtime import IN_STRING, Delta, Marks, Message, Objects, Pattern, Style, require_runtime, run_command
+    from ._tplc_runtime import IN_STRING, Delta, Message, Objects, Scanner, Style, require_runtime, run_command
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
         Delta,
-        Marks,
         Message,
         Objects,
-        Pattern,
+        Scanner,
         Style,
         require_runtime,
         run_command,
@@ -39,21 +38,9 @@ PRESERVED_TOKENS = ("</sketch>", "<sketch>")
 GENERATION_PROMPTS = (">assistant<\n<sketch>\n",)
 require_runtime(TPLC_VERSION, __name__)
 
-# The markers, each with its variants:
-TURN_ANCHORS = (">assistant<\n",)
-PROMPT_HEADS = ("<sketch>\n",)
-TURN_START = (">assistant<\n",)
-TURN_END = (">.<\n",)
-REASONING_START = ("<sketch>\n",)
-REASONING_END = ("</sketch>",)
-CALL_START = ("\n@@",)
-NEXT_CALL_START = ("@@",)
-CALL_END = (" @@", "@@")
-STRAY = ("</sketch>",)
-
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
+    (('"', '"', "json"), ("'", "'", "python")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -61,50 +48,51 @@ STYLE = Style(
 class StreamParser(Objects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
-    HEADS = PROMPT_HEADS
-    ANCHORS = TURN_ANCHORS
+    HEADS = ("<sketch>\n",)
+    ANCHORS = (">assistant<\n",)
     AROUND_REASONING = (("<sketch>",), ("</sketch>",))
     AT_LINES = True
     REASONS = True
-    CUT_MARKERS = True
-    # reasoning = text (REASONING_END content | CALL_START call)
-    IN_REASONING = Marks(respelled=("end", "line"), reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
-    # content = (text | TURN_END)* (REASONING_START reasoning | CALL_START call)?
-    IN_CONTENT = Marks(
-        respelled=("call", "end"),
-        reasoning=REASONING_START,
-        call=CALL_START,
-        end=TURN_END,
-        header=TURN_START,
-        stray=STRAY,
+    # reasoning = text ("</sketch>" content | "@@" call)
+    IN_REASONING = Scanner(
+        ("reasoning_end", "</sketch>", "", "", False), ("end", ">.<", "", "\n", False), ("line", "@@", "\n", "", False),
+        find=r"<(/sketch>)|>(\.<)|@(@)", near=r"<(?=[/]|\Z)|>(?=[.]|\Z)|@(?=[@]|\Z)", width=10, leads="\n",
     )
-    OPENERS = CALL_START
+    # content = (text | ">.<")* ("<sketch>" reasoning | "@@" call)?
+    IN_CONTENT = Scanner(
+        ("stray", "</sketch>", "", "", False), ("reasoning", "<sketch>", "", "\n", False),
+        ("header", ">assistant<", "", "\n", False), ("end", ">.<", "", "\n", False), ("call", "@@", "\n", "", False),
+        find=r"<(?:(/sketch>)|(sketch>))|>(?:(assistant<)|(\.<))|@(@)", near=r"<(?=[/s]|\Z)|>(?=[.a]|\Z)|@(?=[@]|\Z)",
+        width=12, leads="\n",
+    )
+    OPENERS = Scanner(("call", "@@", "\n", "", False), find="@(@)", near=r"@(?=[@]|\Z)", width=3, leads="\n")
     # call = name arguments
-    HEADER = (("name", Marks(next=("{",)), ""),)
-    HEADER_PARTS = ("@@", "@")
-    HEADER_TEXTS = Pattern("(?:@@|@|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
+    HEADER = (
+        (
+            "name",
+            Scanner(
+                ("next", "{", "", "", False), find=r"\{()", near=r"\{", width=2,
+                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{())", trails=(None,),
+            ),
+            "",
+        ),
+    )
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Marks(mark=(">assistant<",))
+    BREAKS = Scanner(
+        ("mark", ">assistant<", "", "", False), find=">(assistant<)", near=r">(?=[a]|\Z)", width=12, first=">"
+    )
     CLOSED = True
     BOTH = True
-    READ_AGAIN = True
-    REPEATED = True
-    NAMES_ALIKE = True
-    # after_call = (CALL_END)* ((NEXT_CALL_START | CALL_START) call | content)
-    AFTER_CALL = Marks(
-        respelled=("both", "call", "closed", "close", "end"),
-        both=(" @@", "@@"),
-        call=NEXT_CALL_START + CALL_START,
-        closed=(" @@", "@@"),
-        close=CALL_END,
-        reasoning=REASONING_START,
-        end=TURN_END,
-        header=TURN_START,
-        stray=STRAY,
+    # after_call = ("@@")* (("@@" | "@@") call | content)
+    AFTER_CALL = Scanner(
+        ("stray", "</sketch>", "", "", False), ("reasoning", "<sketch>", "", "\n", False),
+        ("header", ">assistant<", "", "\n", False), ("end", ">.<", "", "\n", False), ("both", "@@", " ", "", False),
+        find=r"<(?:(/sketch>)|(sketch>))|>(?:(assistant<)|(\.<))|@(@)", near=r"<(?=[/s]|\Z)|>(?=[.a]|\Z)|@(?=[@]|\Z)",
+        width=12, leads=" ",
     )
-    AFTER_TURN = Marks(
-        call=CALL_START,
-        header=tuple(f"{start.rstrip()} {call.lstrip()}" for start in TURN_START for call in CALL_START),
+    AFTER_TURN = Scanner(
+        ("header", ">assistant< @@", "", "", False), ("call", "@@", "\n", "", True),
+        find=r">(assistant<\s{0,64}@@)|@(@)", near=r">(?=[a]|\Z)|@(?=[@]|\Z)", width=79, leads="\n",
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

@@ -3,9 +3,9 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with content and tool calls.
 
-turn      = (text | calls)* TURN_END OUTPUT_END
-calls     = CALL_START call (NEXT_CALL_START call)*
-call      = name NAME_END index INDEX_END arguments CALL_END
+turn      = (text | calls)* "[=close=]"
+calls     = "[=ask=][=one=]functions." call ("[=one=]functions." call)*
+call      = name ":" index "[=given=]" arguments "[=/one=]"
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ if __package__:
     from ._tplc_runtime import (
         IN_STRING,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Objects,
-        Pattern,
+        Scanner,
         Style,
-        Usual,
         require_runtime,
         run_command,
     )
@@ -27,12 +26,11 @@ else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Objects,
-        Pattern,
+        Scanner,
         Style,
-        Usual,
         require_runtime,
         run_command,
     )
@@ -51,31 +49,9 @@ PRESERVED_TOKENS = ("[=/ask=]", "[=/one=]", "[=ask=]", "[=close=]", "[=given=]",
 GENERATION_PROMPTS = ("[=assistant=]",)
 require_runtime(TPLC_VERSION, __name__)
 
-# The markers, each with its variants:
-TURN_ANCHORS = ("[=assistant=]",)
-PROMPT_HEADS = ("",)
-TURN_START = ("[=assistant=]",)
-TURN_END = ("[=close=]",)
-OUTPUT_END = ("#top#",)
-CALL_START = (
-    "[=ask=][=one=]functions.",
-    "[=one=]functions.",
-    "[=ask=]\n[=ask=][=one=]functions.",
-    "[=ask=][=one=]\n[=one=]functions.",
-    "```json\n[=ask=][=one=]functions.",
-    "```\n[=ask=][=one=]functions.",
-    "```json\n[=one=]functions.",
-    "```\n[=one=]functions.",
-)
-NEXT_CALL_START = ("[=one=]functions.", "[=one=]\n[=one=]functions.")
-NAME_END = (":",)
-INDEX_END = ("[=given=]",)
-CALL_END = ("[=/one=]", "[=/ask=]")
-EMPTY_CALL = ("[=ask=]\n[=/ask=]", "[=one=]\n[=/one=]", "[=ask=][=one=]\n[=/one=][=/ask=]")
-
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
+    (('"', '"', "json"), ("'", "'", "python")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -83,49 +59,80 @@ STYLE = Style(
 class StreamParser(Objects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
-    HEADS = PROMPT_HEADS
-    ANCHORS = TURN_ANCHORS
+    HEADS = ("",)
+    ANCHORS = ("[=assistant=]",)
     AT_LINES = True
-    AT_ENDS = True
-    CUT_MARKERS = True
-    # content = (text | TURN_END)* (CALL_START call)?
-    IN_CONTENT = Marks(
-        respelled=("call", "end"), call=CALL_START, end=TURN_END, last=OUTPUT_END, header=TURN_START, empty=EMPTY_CALL
+    # content = (text | "[=close=]")* ("[=ask=][=one=]functions." call)?
+    IN_CONTENT = Scanner(
+        ("empty", "[=ask=] [=one=] [=/one=] [=/ask=]", "", "", False),
+        ("call", "[=ask=] [=one=]functions.", "", "", False), ("call", "[=one=]functions.", "", "", True),
+        ("empty", "[=ask=] [=/ask=]", "", "", False), ("empty", "[=one=] [=/one=]", "", "", True),
+        ("header", "[=assistant=]", "", "", False), ("end", "[=close=]", "", "", False),
+        find=(
+            r"\[(?:(=ask=\]\s{0,64}\[=one=\]\s{0,64}\[=/one=\]\s{0,64}\[=/ask=\])|(=ask=\]\s{0,64}\[=one=\]functions\."
+            r")|(=one=\]functions\.)|(=ask=\]\s{0,64}\[=/ask=\])|(=one=\]\s{0,64}\[=/one=\])|(=assistant=\])|(=close="
+            r"\]))"
+        ), near=r"\[(?=[=]|\Z)", width=224,
     )
-    OPENERS = CALL_START
-    # call = name NAME_END index INDEX_END arguments
+    OPENERS = Scanner(
+        ("call", "[=ask=] [=one=]functions.", "", "", False), ("call", "[=one=]functions.", "", "", True),
+        find=r"\[(?:(=ask=\]\s{0,64}\[=one=\]functions\.)|(=one=\]functions\.))", near=r"\[(?=[=]|\Z)", width=89,
+    )
+    # call = name ":" index "[=given=]" arguments
     HEADER = (
-        ("name", Marks(respelled=("suffix",), suffix=NAME_END), ""),
-        ("index", Marks(respelled=("suffix",), suffix=INDEX_END, bare=("{",)), ""),
+        (
+            "name",
+            Scanner(
+                ("suffix", ":", "", "", False), find=":()", near=":", width=2,
+                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?::())", trails=("",),
+            ),
+            "",
+        ),
+        (
+            "index",
+            Scanner(
+                ("suffix", "[=given=]", "", "", False), ("bare", "{", "", "", False), find=r"\[(=given=\])|\{()",
+                near=r"\[(?=[=]|\Z)|\{", width=10, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(=given=\]))", trails=("",),
+            ),
+            "",
+        ),
     )
     CALL_ID = "functions.{name}:{index}"
-    HEADER_PARTS = ("functions.", "[=given=]", "[=one=]", "given", "one", ":", "=", "[", "]")
-    HEADER_TEXTS = Pattern(
-        "(?:functions\\.|\\[=given=\\]|\\[=one=\\]|given|one|:|=|\\[|\\]|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)"
-    )
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Marks(mark=TURN_START + TURN_END + CALL_START + CALL_END)
-    LEFT_OVER = Marks(call=("[=ask=]", "[=one=]"))
-    USUAL_NEXT = (Usual("[=/one=][=one=]functions."), Usual("[=one=]functions."))
-    CLOSED = True
-    READ_AGAIN = True
-    REPEATED = True
-    NAMES_ALIKE = True
-    COUNTED = True
-    # after_call = (CALL_END)* ((NEXT_CALL_START | CALL_START) call | content)
-    AFTER_CALL = Marks(
-        respelled=("call", "closed", "close", "end"),
-        call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
-        closed=("[=/one=]", "[=/ask=]"),
-        close=CALL_END,
-        end=TURN_END,
-        last=OUTPUT_END,
-        header=TURN_START,
-        empty=EMPTY_CALL,
+    BREAKS = Scanner(
+        ("mark", "[=ask=] [=one=]functions.", "", "", False), ("mark", "[=one=]functions.", "", "", True),
+        ("mark", "[=assistant=]", "", "", False), ("mark", "[=close=]", "", "", False),
+        ("mark", "[=/one=]", "", "", False), ("mark", "[=/ask=]", "", "", False),
+        find=(
+            r"\[(?:(=ask=\]\s{0,64}\[=one=\]functions\.)|(=one=\]functions\.)|(=assistant=\])|(=close=\])|(=/one=\])|("
+            r"=/ask=\]))"
+        ), near=r"\[(?=[=]|\Z)", width=89, first="[",
     )
-    AFTER_TURN = Marks(
-        call=CALL_START,
-        header=tuple(f"{start.rstrip()} {call.lstrip()}" for start in TURN_START for call in CALL_START),
+    USUAL_NEXT = (ExpectedText("[=/one=][=one=]functions."), ExpectedText("[=one=]functions."))
+    CLOSED = True
+    COUNTED = True
+    # after_call = ("[=/one=]")* (("[=one=]functions." | "[=ask=][=one=]functions.") call | content)
+    AFTER_CALL = Scanner(
+        ("call", ", [=one=]functions.", "", "", False), ("call", "; [=one=]functions.", "", "", False),
+        ("empty", "[=ask=] [=one=] [=/one=] [=/ask=]", "", "", False),
+        ("call", "[=ask=] [=one=]functions.", "", "", False), ("call", "[=one=]functions.", "", "", True),
+        ("empty", "[=ask=] [=/ask=]", "", "", False), ("empty", "[=one=] [=/one=]", "", "", True),
+        ("header", "[=assistant=]", "", "", False), ("end", "[=close=]", "", "", False),
+        ("closed", "[=/one=]", "", "", True), ("closed", "[=/ask=]", "", "", True),
+        find=(
+            r",(\s{0,64}\[=one=\]functions\.)|;(\s{0,64}\[=one=\]functions\.)|\[(?:(=ask=\]\s{0,64}\[=one=\]\s{0,64}\["
+            r"=/one=\]\s{0,64}\[=/ask=\])|(=ask=\]\s{0,64}\[=one=\]functions\.)|(=one=\]functions\.)|(=ask=\]\s{0,64}"
+            r"\[=/ask=\])|(=one=\]\s{0,64}\[=/one=\])|(=assistant=\])|(=close=\])|(=/one=\])|(=/ask=\]))"
+        ), near=r",|;|\[(?=[=]|\Z)", width=224,
+    )
+    AFTER_TURN = Scanner(
+        ("header", "[=assistant=] [=ask=] [=one=]functions.", "", "", False),
+        ("header", "[=assistant=] [=one=]functions.", "", "", False),
+        ("call", "[=ask=] [=one=]functions.", "", "", True), ("call", "[=one=]functions.", "", "", True),
+        find=(
+            r"\[(?:(=assistant=\]\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}\[=one=\]functio"
+            r"ns\.)|(=ask=\]\s{0,64}\[=one=\]functions\.)|(=one=\]functions\.))"
+        ), near=r"\[(?=[=]|\Z)", width=167,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -138,7 +145,7 @@ class StreamParser(Objects):
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
                 self._passed.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "#" not in chunk and "[" not in chunk and "`" not in chunk and chunk != "":
+        elif self._plain_text and "[" not in chunk and chunk != "":
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

@@ -3,9 +3,9 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with reasoning, content and tool calls.
 
-turn      = (text | REASONING_START text REASONING_END | calls)* TURN_END
-calls     = CALL_START call (CALL_SEPARATOR? NEXT_CALL_START call)*
-call      = { "name": name, "arguments": arguments, "parameters": arguments, "args": arguments, "input": arguments, "params": arguments, "kwargs": arguments } CALL_END
+turn      = (text | "«aside»" text "«/aside»" | calls)* "«/»"
+calls     = "«wishes»[{" call (","? "{" call)*
+call      = { "name": name, "arguments": arguments, "parameters": arguments } "]«/wishes»"
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ if __package__:
     from ._tplc_runtime import (
         IN_STRING,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Pattern,
+        Scanner,
         Style,
-        Usual,
         UsualObjects,
         require_runtime,
         run_command,
@@ -27,11 +27,11 @@ else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Pattern,
+        Scanner,
         Style,
-        Usual,
         UsualObjects,
         require_runtime,
         run_command,
@@ -52,32 +52,9 @@ PRESERVED_TOKENS: tuple[str, ...] = ()
 GENERATION_PROMPTS = ("«assistant» ",)
 require_runtime(TPLC_VERSION, __name__)
 
-# The markers, each with its variants:
-TURN_ANCHORS = ("«assistant» ",)
-PROMPT_HEADS = ("",)
-TURN_START = ("«assistant» ",)
-TURN_END = ("«/»\n",)
-REASONING_START = ("«aside»",)
-REASONING_END = ("«/aside»",)
-CALL_START = (
-    "«wishes»[{",
-    "«wishes»[\n«wishes»[{",
-    "```json\n«wishes»[{",
-    "```\n«wishes»[{",
-    "«wishes»\n{",
-    "«wishes»\n[{",
-    "«wishes»\n```json\n{",
-    "«wishes»\n```\n{",
-)
-NEXT_CALL_START = ("{",)
-CALL_SEPARATOR = (", ",)
-CALL_END = ("]«/wishes»", "]", "«/wishes»")
-EMPTY_CALL = ("«wishes»[\n]«/wishes»", "«wishes»\n]«/wishes»", "«wishes»\n«/wishes»")
-STRAY = ("«/aside»",)
-
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
+    (('"', '"', "json"), ("'", "'", "python")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -85,41 +62,39 @@ STYLE = Style(
 class StreamParser(UsualObjects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
-    HEADS = PROMPT_HEADS
-    ANCHORS = TURN_ANCHORS
+    HEADS = ("",)
+    ANCHORS = ("«assistant» ",)
     AROUND_REASONING = (("«aside»",), ("«/aside»",))
     AT_LINES = True
     REASONS = True
-    CUT_MARKERS = True
-    # reasoning = text (REASONING_END content | CALL_START call)
-    IN_REASONING = Marks(respelled=("end", "line"), reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
-    # content = (text | TURN_END)* (REASONING_START reasoning | CALL_START call)?
-    IN_CONTENT = Marks(
-        respelled=("call", "end"),
-        reasoning=REASONING_START,
-        call=CALL_START,
-        end=TURN_END,
-        header=TURN_START,
-        stray=STRAY,
-        empty=EMPTY_CALL,
+    # reasoning = text ("«/aside»" content | "«wishes»[{" call)
+    IN_REASONING = Scanner(
+        ("line", "«wishes» [ {", "", "", False), ("reasoning_end", "«/aside»", "", "", False),
+        ("end", "«/»", "", "\n", False), find=r"«(?:(wishes»\s{0,64}\[\s{0,64}\{)|(/aside»)|(/»))",
+        near=r"«(?=[/w]|\Z)", width=139,
     )
-    OPENERS = CALL_START
+    # content = (text | "«/»")* ("«aside»" reasoning | "«wishes»[{" call)?
+    IN_CONTENT = Scanner(
+        ("empty", "«wishes» [ ] «/wishes»", "", "", False), ("empty", "«wishes» ] «/wishes»", "", "", False),
+        ("empty", "«wishes» «/wishes»", "", "", False), ("header", "«assistant»", "", " ", False),
+        ("call", "«wishes» [ {", "", "", False), ("stray", "«/aside»", "", "", False),
+        ("reasoning", "«aside»", "", "", False), ("end", "«/»", "", "\n", False),
+        find=(
+            r"«(?:(wishes»\s{0,64}\[\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}"
+            r"«/wishes»)|(assistant»)|(wishes»\s{0,64}\[\s{0,64}\{)|(/aside»)|(aside»)|(/»))"
+        ), near=r"«(?=[/aw]|\Z)", width=213,
+    )
+    OPENERS = Scanner(
+        ("call", "«wishes» [ {", "", "", False), find=r"«(wishes»\s{0,64}\[\s{0,64}\{)", near=r"«(?=[w]|\Z)", width=139
+    )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
         ("name",): "name",
         ("arguments",): "arguments",
         ("parameters",): "arguments",
-        ("args",): "arguments",
-        ("input",): "arguments",
-        ("params",): "arguments",
-        ("kwargs",): "arguments",
         ("function", "name"): "name",
         ("function", "arguments"): "arguments",
         ("function", "parameters"): "arguments",
-        ("function", "args"): "arguments",
-        ("function", "input"): "arguments",
-        ("function", "params"): "arguments",
-        ("function", "kwargs"): "arguments",
     }
     OPENED = "{"
     CLOSERS = ("]«/wishes»",)
@@ -127,27 +102,31 @@ class StreamParser(UsualObjects):
     TO_ARGUMENTS = ', "arguments": {'
     USUAL_KEYS = ("name", "arguments")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Marks(mark=CALL_START + ("]«/wishes»", "«/wishes»", "«/»", "«assistant»"))
-    LEFT_OVER = Marks(call=("«wishes»[",))
-    USUAL_NEXT = (Usual(', {"name": "'),)
-    READ_AGAIN = True
-    REPEATED = True
-    NAMES_ALIKE = True
-    # after_call = (CALL_END | CALL_SEPARATOR)* ((NEXT_CALL_START | CALL_START) call | content)
-    AFTER_CALL = Marks(
-        respelled=("call", "separator", "close", "end"),
-        call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ";" for text in NEXT_CALL_START),
-        separator=CALL_SEPARATOR,
-        close=CALL_END,
-        reasoning=REASONING_START,
-        end=TURN_END,
-        header=TURN_START,
-        stray=STRAY,
-        empty=EMPTY_CALL,
+    BREAKS = Scanner(
+        ("mark", "] «/wishes»", "", "", False), ("mark", "«assistant»", "", "", False),
+        ("mark", "«wishes» [ {", "", "", False), ("mark", "«/wishes»", "", "", True), ("mark", "«/»", "", "", False),
+        find=r"\](\s{0,64}«/wishes»)|«(?:(assistant»)|(wishes»\s{0,64}\[\s{0,64}\{)|(/wishes»)|(/»))",
+        near=r"\]|«(?=[/aw]|\Z)", width=139, first="]«",
     )
-    AFTER_TURN = Marks(
-        call=CALL_START,
-        header=tuple(f"{start.rstrip()} {call.lstrip()}" for start in TURN_START for call in CALL_START),
+    USUAL_NEXT = (ExpectedText(', {"name": "'),)
+    # after_call = ("]«/wishes»" | ",")* (("{" | "«wishes»[{") call | content)
+    AFTER_CALL = Scanner(
+        ("separator", ",", "", " ", False), ("call", "; {", "", "", False), ("close", "] «/wishes»", "", "", True),
+        ("close", "]", "", "", True), ("call", "{", "", "", True), ("empty", "«wishes» [ ] «/wishes»", "", "", False),
+        ("empty", "«wishes» ] «/wishes»", "", "", False), ("empty", "«wishes» «/wishes»", "", "", False),
+        ("header", "«assistant»", "", " ", False), ("call", "«wishes» [ {", "", "", False),
+        ("close", "«/wishes»", "", "", True), ("stray", "«/aside»", "", "", False),
+        ("reasoning", "«aside»", "", "", False), ("end", "«/»", "", "\n", False),
+        find=(
+            r",()|;(\s{0,64}\{)|\](?:(\s{0,64}«/wishes»)|())|\{()|«(?:(wishes»\s{0,64}\[\s{0,64}\]\s{0,64}«/wishes»)|("
+            r"wishes»\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}«/wishes»)|(assistant»)|(wishes»\s{0,64}\[\s{0,64}\{"
+            ")|(/wishes»)|(/aside»)|(aside»)|(/»))"
+        ), near=r",|;|\]|\{|«(?=[/aw]|\Z)", width=213,
+    )
+    AFTER_TURN = Scanner(
+        ("header", "«assistant» «wishes» [ {", "", "", False), ("call", "«wishes» [ {", "", "", True),
+        find=r"«(?:(assistant»\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{))",
+        near=r"«(?=[aw]|\Z)", width=215,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -160,7 +139,7 @@ class StreamParser(UsualObjects):
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
                 self._passed.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "`" not in chunk and "«" not in chunk and chunk != "":
+        elif self._plain_text and "«" not in chunk and chunk != "":
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

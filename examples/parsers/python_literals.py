@@ -3,24 +3,23 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with content and tool calls.
 
-turn      = (text | calls)* TURN_END
-calls     = CALL_START call (NEXT_CALL_START call)*
-call      = name NAME_END arguments CALL_END
+turn      = (text | calls)* "<[.]"
+calls     = "[run]{'callable': '" call ("[run]{'callable': '" call)*
+call      = name "', 'kwargs':" arguments "}[ran]"
 """
 
 from __future__ import annotations
 
 if __package__:
-    from ._tplc_runtime import Delta, Marks, Message, Objects, Pattern, PlainStyle, Usual, require_runtime, run_command
+    from ._tplc_runtime import Delta, ExpectedText, Message, Objects, PlainStyle, Scanner, require_runtime, run_command
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Objects,
-        Pattern,
         PlainStyle,
-        Usual,
+        Scanner,
         require_runtime,
         run_command,
     )
@@ -39,22 +38,6 @@ PRESERVED_TOKENS = ("[.]", "[ran]", "[run]")
 GENERATION_PROMPTS = ("[assistant]>",)
 require_runtime(TPLC_VERSION, __name__)
 
-# The markers, each with its variants:
-TURN_ANCHORS = ("[assistant]>",)
-PROMPT_HEADS = ("",)
-TURN_START = ("[assistant]>",)
-TURN_END = ("<[.]",)
-CALL_START = (
-    "[run]{'callable': '",
-    "[run]{'callable': '\n[run]{'callable': '",
-    "```json\n[run]{'callable': '",
-    "```\n[run]{'callable': '",
-)
-NEXT_CALL_START = ("[run]{'callable': '", "[run]{'callable': '\n[run]{'callable': '")
-NAME_END = ("', 'kwargs': ",)
-CALL_END = ("}[ran]", "}", "[ran]")
-EMPTY_CALL = ("[run]{'callable': '\n}[ran]", "[run]\n}[ran]")
-
 
 STYLE = PlainStyle(
     (("'", "'", "python"), ('"', '"', "python")),
@@ -65,42 +48,61 @@ STYLE = PlainStyle(
 class StreamParser(Objects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
-    HEADS = PROMPT_HEADS
-    ANCHORS = TURN_ANCHORS
+    HEADS = ("",)
+    ANCHORS = ("[assistant]>",)
     AT_LINES = True
-    CUT_MARKERS = True
-    # content = (text | TURN_END)* (CALL_START call)?
-    IN_CONTENT = Marks(respelled=("call", "end"), call=CALL_START, end=TURN_END, header=TURN_START, empty=EMPTY_CALL)
-    OPENERS = CALL_START
-    # call = name NAME_END arguments
-    HEADER = (("name", Marks(respelled=("suffix",), suffix=NAME_END, bare=("{",)), ""),)
-    HEADER_PARTS = ("{'callable':", "'kwargs':", "callable", "kwargs", "[run]", "run", "',", "'", ",", ":", "[", "]", "{")
-    HEADER_TEXTS = Pattern(
-        "(?:\\{'callable':|'kwargs':|callable|kwargs|\\[run\\]|run|',|'|,|:|\\[|\\]|\\{|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)"
+    # content = (text | "<[.]")* ("[run]{'callable': '" call)?
+    IN_CONTENT = Scanner(
+        ("end", "<[.]", "", "", False), ("empty", "[run] {'callable': ' } [ran]", "", "", False),
+        ("call", "[run] {'callable': '", "", "", True), ("header", "[assistant]>", "", "", False),
+        ("empty", "[run] } [ran]", "", "", False),
+        find=(
+            r"<(\[\.\])|\[(?:(run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\}\s{0,64}\[ran\])|(run\]\s{0,64}\{'callable'"
+            r":\s{0,64}')|(assistant\]>)|(run\]\s{0,64}\}\s{0,64}\[ran\]))"
+        ), near=r"<(?=[\[]|\Z)|\[(?=[ar]|\Z)", width=283,
+    )
+    OPENERS = Scanner(
+        ("call", "[run] {'callable': '", "", "", False), find=r"\[(run\]\s{0,64}\{'callable':\s{0,64}')",
+        near=r"\[(?=[r]|\Z)", width=148,
+    )
+    # call = name "', 'kwargs':" arguments
+    HEADER = (
+        (
+            "name",
+            Scanner(
+                ("suffix", "', 'kwargs':", "", " ", False), ("bare", "{", "", "", False),
+                find=r"'(,\s{0,64}'kwargs':)|\{()", near=r"'(?=[,]|\Z)|\{", width=77,
+                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:'(,\s{0,64}'kwargs':))", trails=(" ",),
+            ),
+            "",
+        ),
     )
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Marks(
-        mark=TURN_START + ("}[ran]", "[ran]", "[run]{'callable': '", "```json\n[run]{'callable': '", "```\n[run]{'callable': '")
+    BREAKS = Scanner(
+        ("mark", "[run] {'callable': '", "", "", False), ("mark", "[assistant]>", "", "", False),
+        ("mark", "[ran]", "", "", True), ("mark", "} [ran]", "", "", False),
+        find=r"\[(?:(run\]\s{0,64}\{'callable':\s{0,64}')|(assistant\]>)|(ran\]))|\}(\s{0,64}\[ran\])",
+        near=r"\[(?=[ar]|\Z)|\}", width=148, first="[}",
     )
-    LEFT_OVER = Marks(call=("[run]{'callable': '",))
-    USUAL_NEXT = (Usual("}[ran][run]{'callable': '"), Usual("[run]{'callable': '"))
+    USUAL_NEXT = (ExpectedText("}[ran][run]{'callable': '"), ExpectedText("[run]{'callable': '"))
     CLOSED = True
-    READ_AGAIN = True
-    REPEATED = True
-    NAMES_ALIKE = True
-    # after_call = (CALL_END)* ((NEXT_CALL_START | CALL_START) call | content)
-    AFTER_CALL = Marks(
-        respelled=("call", "closed", "close", "end"),
-        call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
-        closed=("}[ran]", "[ran]"),
-        close=CALL_END,
-        end=TURN_END,
-        header=TURN_START,
-        empty=EMPTY_CALL,
+    # after_call = ("}[ran]")* (("[run]{'callable': '" | "[run]{'callable': '") call | content)
+    AFTER_CALL = Scanner(
+        ("call", ", [run] {'callable': '", "", "", False), ("call", "; [run] {'callable': '", "", "", False),
+        ("end", "<[.]", "", "", False), ("empty", "[run] {'callable': ' } [ran]", "", "", False),
+        ("call", "[run] {'callable': '", "", "", True), ("header", "[assistant]>", "", "", False),
+        ("empty", "[run] } [ran]", "", "", False), ("closed", "[ran]", "", "", True),
+        ("closed", "} [ran]", "", "", True), ("close", "}", "", "", True),
+        find=(
+            r",(\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|;(\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|<(\[\."
+            r"\])|\[(?:(run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\}\s{0,64}\[ran\])|(run\]\s{0,64}\{'callable':\s{0,"
+            r"64}')|(assistant\]>)|(run\]\s{0,64}\}\s{0,64}\[ran\])|(ran\]))|\}(?:(\s{0,64}\[ran\])|())"
+        ), near=r",|;|<(?=[\[]|\Z)|\[(?=[ar]|\Z)|\}", width=283,
     )
-    AFTER_TURN = Marks(
-        call=CALL_START,
-        header=tuple(f"{start.rstrip()} {call.lstrip()}" for start in TURN_START for call in CALL_START),
+    AFTER_TURN = Scanner(
+        ("header", "[assistant]> [run] {'callable': '", "", "", False), ("call", "[run] {'callable': '", "", "", True),
+        find=r"\[(?:(assistant\]>\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{0,64}\{'callable':\s{0,64}'))",
+        near=r"\[(?=[ar]|\Z)", width=225,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -110,7 +112,7 @@ class StreamParser(Objects):
             if "'" not in chunk and '"' not in chunk and "\\" not in chunk and chunk.isprintable() and chunk != "":
                 self._passed.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "<" not in chunk and "[" not in chunk and "`" not in chunk and chunk != "":
+        elif self._plain_text and "<" not in chunk and "[" not in chunk and chunk != "":
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

@@ -3,9 +3,9 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with reasoning, content and tool calls.
 
-turn      = (text | REASONING_START text REASONING_END | calls)* TURN_END
-calls     = CALL_START call (NEXT_CALL_START call)*
-call      = name NAME_END arguments
+turn      = (text | "§muse§" text "§/muse§" | calls)* "§end§"
+calls     = "§call§" call ("§call§" call)*
+call      = name "§with§" arguments
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ if __package__:
     from ._tplc_runtime import (
         IN_STRING,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Objects,
-        Pattern,
+        Scanner,
         Style,
-        Usual,
         require_runtime,
         run_command,
     )
@@ -27,12 +26,11 @@ else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Objects,
-        Pattern,
+        Scanner,
         Style,
-        Usual,
         require_runtime,
         run_command,
     )
@@ -51,21 +49,9 @@ PRESERVED_TOKENS: tuple[str, ...] = ()
 GENERATION_PROMPTS = ("§assistant§", "§assistant§§muse§§/muse§")
 require_runtime(TPLC_VERSION, __name__)
 
-# The markers, each with its variants:
-TURN_ANCHORS = ("§assistant§",)
-PROMPT_HEADS = ("", "§muse§§/muse§")
-TURN_START = ("§assistant§",)
-TURN_END = ("§end§",)
-REASONING_START = ("§muse§",)
-REASONING_END = ("§/muse§",)
-CALL_START = ("§call§", "§call§\n§call§", "```json\n§call§", "```\n§call§")
-NEXT_CALL_START = ("§call§", "§call§\n§call§")
-NAME_END = ("§with§",)
-STRAY = ("§/muse§",)
-
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
+    (('"', '"', "json"), ("'", "'", "python")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -73,47 +59,51 @@ STYLE = Style(
 class StreamParser(Objects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
-    HEADS = PROMPT_HEADS
-    ANCHORS = TURN_ANCHORS
+    HEADS = ("", "§muse§§/muse§")
+    ANCHORS = ("§assistant§",)
     AROUND_REASONING = (("§muse§",), ("§/muse§",))
     AT_LINES = True
     REASONS = True
-    CUT_MARKERS = True
-    # reasoning = text (REASONING_END content | CALL_START call)
-    IN_REASONING = Marks(respelled=("end", "line"), reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
-    # content = (text | TURN_END)* (REASONING_START reasoning | CALL_START call)?
-    IN_CONTENT = Marks(
-        respelled=("call", "end"),
-        reasoning=REASONING_START,
-        call=CALL_START,
-        end=TURN_END,
-        header=TURN_START,
-        stray=STRAY,
+    # reasoning = text ("§/muse§" content | "§call§" call)
+    IN_REASONING = Scanner(
+        ("reasoning_end", "§/muse§", "", "", False), ("line", "§call§", "", "", False), ("end", "§end§", "", "", False),
+        find="§(?:(/muse§)|(call§)|(end§))", near=r"§(?=[/ce]|\Z)", width=8,
     )
-    OPENERS = CALL_START
-    # call = name NAME_END arguments
-    HEADER = (("name", Marks(respelled=("suffix",), suffix=NAME_END, bare=("{",)), ""),)
-    HEADER_PARTS = ("§call§", "§with§", "call", "with", "§")
-    HEADER_TEXTS = Pattern("(?:§call§|§with§|call|with|§|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
+    # content = (text | "§end§")* ("§muse§" reasoning | "§call§" call)?
+    IN_CONTENT = Scanner(
+        ("header", "§assistant§", "", "", False), ("stray", "§/muse§", "", "", False),
+        ("reasoning", "§muse§", "", "", False), ("call", "§call§", "", "", False), ("end", "§end§", "", "", False),
+        find="§(?:(assistant§)|(/muse§)|(muse§)|(call§)|(end§))", near=r"§(?=[/acem]|\Z)", width=12,
+    )
+    OPENERS = Scanner(("call", "§call§", "", "", False), find="§(call§)", near=r"§(?=[c]|\Z)", width=7)
+    # call = name "§with§" arguments
+    HEADER = (
+        (
+            "name",
+            Scanner(
+                ("bare", "{", "", "", False), ("suffix", "§with§", "", "", False), find=r"\{()|§(with§)",
+                near=r"\{|§(?=[w]|\Z)", width=7, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:§(with§))", trails=("",),
+            ),
+            "",
+        ),
+    )
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Marks(mark=TURN_START + TURN_END + ("§call§", "```json\n§call§", "```\n§call§"))
-    LEFT_OVER = Marks(call=("§call§",))
-    USUAL_NEXT = (Usual("§call§"),)
-    READ_AGAIN = True
-    REPEATED = True
-    NAMES_ALIKE = True
-    # after_call = ((NEXT_CALL_START | CALL_START) call | content)
-    AFTER_CALL = Marks(
-        respelled=("call", "end"),
-        call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
-        reasoning=REASONING_START,
-        end=TURN_END,
-        header=TURN_START,
-        stray=STRAY,
+    BREAKS = Scanner(
+        ("mark", "§assistant§", "", "", False), ("mark", "§call§", "", "", False), ("mark", "§end§", "", "", False),
+        find="§(?:(assistant§)|(call§)|(end§))", near=r"§(?=[ace]|\Z)", width=12, first="§",
     )
-    AFTER_TURN = Marks(
-        call=CALL_START,
-        header=tuple(f"{start.rstrip()} {call.lstrip()}" for start in TURN_START for call in CALL_START),
+    USUAL_NEXT = (ExpectedText("§call§"),)
+    # after_call = (("§call§" | "§call§") call | content)
+    AFTER_CALL = Scanner(
+        ("call", ", §call§", "", "", False), ("call", "; §call§", "", "", False),
+        ("header", "§assistant§", "", "", False), ("stray", "§/muse§", "", "", False), ("call", "§call§", "", "", True),
+        ("reasoning", "§muse§", "", "", False), ("end", "§end§", "", "", False),
+        find=r",(\s{0,64}§call§)|;(\s{0,64}§call§)|§(?:(assistant§)|(/muse§)|(call§)|(muse§)|(end§))",
+        near=r",|;|§(?=[/acem]|\Z)", width=73,
+    )
+    AFTER_TURN = Scanner(
+        ("header", "§assistant§ §call§", "", "", False), ("call", "§call§", "", "", True),
+        find=r"§(?:(assistant§\s{0,64}§call§)|(call§))", near=r"§(?=[ac]|\Z)", width=83,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -126,7 +116,7 @@ class StreamParser(Objects):
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
                 self._passed.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "`" not in chunk and "§" not in chunk and chunk != "":
+        elif self._plain_text and "§" not in chunk and chunk != "":
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

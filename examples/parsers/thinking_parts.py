@@ -3,9 +3,9 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with reasoning, content and tool calls.
 
-turn      = (text | REASONING_START text REASONING_END | calls)* TURN_END OUTPUT_END
-calls     = CALL_START call (NEXT_CALL_START call)*
-call      = name NAME_END arguments
+turn      = (text | "[PONDER]" text "[/PONDER]" | calls)* "[END]"
+calls     = "[NEED]" call ("[NEED]" call)*
+call      = name "[GIVEN]" arguments
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ if __package__:
     from ._tplc_runtime import (
         IN_STRING,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Objects,
-        Pattern,
+        Scanner,
         Style,
-        Usual,
         require_runtime,
         run_command,
     )
@@ -27,12 +26,11 @@ else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Objects,
-        Pattern,
+        Scanner,
         Style,
-        Usual,
         require_runtime,
         run_command,
     )
@@ -51,21 +49,9 @@ PRESERVED_TOKENS = ("[/PONDER]", "[END]", "[GIVEN]", "[NEED]", "[PONDER]")
 GENERATION_PROMPTS = ("",)
 require_runtime(TPLC_VERSION, __name__)
 
-# The markers, each with its variants:
-TURN_ANCHORS = ("[/TO]", "[/BACK]")
-PROMPT_HEADS = ("",)
-TURN_END = ("[END]",)
-OUTPUT_END = ("[TOP]",)
-REASONING_START = ("[PONDER]",)
-REASONING_END = ("[/PONDER]",)
-CALL_START = ("[NEED]", "[NEED]\n[NEED]", "```json\n[NEED]", "```\n[NEED]")
-NEXT_CALL_START = ("[NEED]", "[NEED]\n[NEED]")
-NAME_END = ("[GIVEN]",)
-STRAY = ("[/PONDER]",)
-
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
+    (('"', '"', "json"), ("'", "'", "python")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -73,48 +59,48 @@ STYLE = Style(
 class StreamParser(Objects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
-    HEADS = PROMPT_HEADS
-    ANCHORS = TURN_ANCHORS
+    HEADS = ("",)
+    ANCHORS = ("[/TO]", "[/BACK]")
     AROUND_REASONING = (("[PONDER]",), ("[/PONDER]",))
     AT_LINES = True
-    AT_ENDS = True
     REASONS = True
-    CUT_MARKERS = True
-    # reasoning = text (REASONING_END content | CALL_START call)
-    IN_REASONING = Marks(
-        respelled=("end", "line"), reasoning_end=REASONING_END, end=TURN_END, last=OUTPUT_END, line=CALL_START
+    # reasoning = text ("[/PONDER]" content | "[NEED]" call)
+    IN_REASONING = Scanner(
+        ("reasoning_end", "[/PONDER]", "", "", False), ("line", "[NEED]", "", "", False),
+        ("end", "[END]", "", "", False), find=r"\[(?:(/PONDER\])|(NEED\])|(END\]))", near=r"\[(?=[/EN]|\Z)", width=10,
     )
-    # content = (text | TURN_END)* (REASONING_START reasoning | CALL_START call)?
-    IN_CONTENT = Marks(
-        respelled=("call", "end"),
-        reasoning=REASONING_START,
-        call=CALL_START,
-        end=TURN_END,
-        last=OUTPUT_END,
-        stray=STRAY,
+    # content = (text | "[END]")* ("[PONDER]" reasoning | "[NEED]" call)?
+    IN_CONTENT = Scanner(
+        ("stray", "[/PONDER]", "", "", False), ("reasoning", "[PONDER]", "", "", False),
+        ("call", "[NEED]", "", "", False), ("end", "[END]", "", "", False),
+        find=r"\[(?:(/PONDER\])|(PONDER\])|(NEED\])|(END\]))", near=r"\[(?=[/ENP]|\Z)", width=10,
     )
-    OPENERS = CALL_START
-    # call = name NAME_END arguments
-    HEADER = (("name", Marks(respelled=("suffix",), suffix=NAME_END, bare=("{",)), ""),)
-    HEADER_PARTS = ("[GIVEN]", "[NEED]", "GIVEN", "NEED", "[", "]")
-    HEADER_TEXTS = Pattern("(?:\\[GIVEN\\]|\\[NEED\\]|GIVEN|NEED|\\[|\\]|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
+    OPENERS = Scanner(("call", "[NEED]", "", "", False), find=r"\[(NEED\])", near=r"\[(?=[N]|\Z)", width=7)
+    # call = name "[GIVEN]" arguments
+    HEADER = (
+        (
+            "name",
+            Scanner(
+                ("suffix", "[GIVEN]", "", "", False), ("bare", "{", "", "", False), find=r"\[(GIVEN\])|\{()",
+                near=r"\[(?=[G]|\Z)|\{", width=8, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(GIVEN\]))", trails=("",),
+            ),
+            "",
+        ),
+    )
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Marks(mark=TURN_END + ("[NEED]", "```json\n[NEED]", "```\n[NEED]"))
-    LEFT_OVER = Marks(call=("[NEED]",))
-    USUAL_NEXT = (Usual("[NEED]"),)
-    READ_AGAIN = True
-    REPEATED = True
-    NAMES_ALIKE = True
-    # after_call = ((NEXT_CALL_START | CALL_START) call | content)
-    AFTER_CALL = Marks(
-        respelled=("call", "end"),
-        call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
-        reasoning=REASONING_START,
-        end=TURN_END,
-        last=OUTPUT_END,
-        stray=STRAY,
+    BREAKS = Scanner(
+        ("mark", "[NEED]", "", "", False), ("mark", "[END]", "", "", False), find=r"\[(?:(NEED\])|(END\]))",
+        near=r"\[(?=[EN]|\Z)", width=7, first="[",
     )
-    AFTER_TURN = Marks(call=CALL_START)
+    USUAL_NEXT = (ExpectedText("[NEED]"),)
+    # after_call = (("[NEED]" | "[NEED]") call | content)
+    AFTER_CALL = Scanner(
+        ("call", ", [NEED]", "", "", False), ("call", "; [NEED]", "", "", False), ("stray", "[/PONDER]", "", "", False),
+        ("reasoning", "[PONDER]", "", "", False), ("call", "[NEED]", "", "", True), ("end", "[END]", "", "", False),
+        find=r",(\s{0,64}\[NEED\])|;(\s{0,64}\[NEED\])|\[(?:(/PONDER\])|(PONDER\])|(NEED\])|(END\]))",
+        near=r",|;|\[(?=[/ENP]|\Z)", width=73,
+    )
+    AFTER_TURN = Scanner(("call", "[NEED]", "", "", False), find=r"\[(NEED\])", near=r"\[(?=[N]|\Z)", width=7)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""
@@ -126,7 +112,7 @@ class StreamParser(Objects):
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
                 self._passed.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "[" not in chunk and "`" not in chunk and chunk != "":
+        elif self._plain_text and "[" not in chunk and chunk != "":
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

@@ -3,9 +3,9 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with reasoning, content and tool calls.
 
-turn      = (text | CONTENT_START text CONTENT_END | REASONING_START text REASONING_END | calls)* TURN_END
-calls     = CALL_START call (NEXT_CALL_START call)*
-call      = { "tool": name, "input": arguments } CALL_END
+turn      = (text | "<#answer#>" text "<#/answer#>" | "<#plan#>" text "<#/plan#>" | calls)* "<#over#>"
+calls     = "<#acts#>\n{" call ("{" call)*
+call      = { "tool": name, "input": arguments } "<#/acts#>"
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ if __package__:
     from ._tplc_runtime import (
         IN_STRING,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Pattern,
+        Scanner,
         Style,
-        Usual,
         UsualObjects,
         require_runtime,
         run_command,
@@ -27,11 +27,11 @@ else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Pattern,
+        Scanner,
         Style,
-        Usual,
         UsualObjects,
         require_runtime,
         run_command,
@@ -52,32 +52,9 @@ PRESERVED_TOKENS = ("<#/acts#>", "<#/answer#>", "<#/plan#>", "<#acts#>", "<#answ
 GENERATION_PROMPTS = ("<#assistant#>",)
 require_runtime(TPLC_VERSION, __name__)
 
-# The markers, each with its variants:
-TURN_ANCHORS = ("<#assistant#>",)
-PROMPT_HEADS = ("",)
-TURN_START = ("<#assistant#>",)
-TURN_END = ("<#over#>",)
-REASONING_START = ("<#plan#>",)
-REASONING_END = ("<#/plan#>",)
-CONTENT_START = ("<#answer#>",)
-CONTENT_END = ("<#/answer#>",)
-CALL_START = (
-    "<#acts#>\n{",
-    "<#acts#>\n<#acts#>\n{",
-    "```json\n<#acts#>\n{",
-    "```\n<#acts#>\n{",
-    "<#acts#>\n[{",
-    "<#acts#>\n```json\n{",
-    "<#acts#>\n```\n{",
-)
-NEXT_CALL_START = ("{",)
-CALL_END = ("\n<#/acts#>", "<#/acts#>")
-EMPTY_CALL = ("<#acts#>\n<#/acts#>",)
-STRAY = ("<#/plan#>",)
-
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
+    (('"', '"', "json"), ("'", "'", "python")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -85,27 +62,31 @@ STYLE = Style(
 class StreamParser(UsualObjects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
-    HEADS = PROMPT_HEADS
-    ANCHORS = TURN_ANCHORS
+    HEADS = ("",)
+    ANCHORS = ("<#assistant#>",)
     AROUND_REASONING = (("<#plan#>",), ("<#/plan#>",))
     AT_LINES = True
     REASONS = True
-    CUT_MARKERS = True
-    # reasoning = text (REASONING_END content | CALL_START call)
-    IN_REASONING = Marks(respelled=("end", "line"), reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
-    # content = (text | CONTENT_START | CONTENT_END | TURN_END)* (REASONING_START reasoning | CALL_START call)?
-    IN_CONTENT = Marks(
-        respelled=("call", "end"),
-        reasoning=REASONING_START,
-        content=CONTENT_START,
-        content_end=CONTENT_END,
-        call=CALL_START,
-        end=TURN_END,
-        header=TURN_START,
-        stray=STRAY,
-        empty=EMPTY_CALL,
+    # reasoning = text ("<#/plan#>" content | "<#acts#>\n{" call)
+    IN_REASONING = Scanner(
+        ("line", "<#acts#> {", "", "", False), ("reasoning_end", "<#/plan#>", "", "", False),
+        ("end", "<#over#>", "", "", False), find=r"<(?:(#acts#>\s{0,64}\{)|(#/plan#>)|(#over#>))", near=r"<(?=[#]|\Z)",
+        width=75,
     )
-    OPENERS = CALL_START
+    # content = (text | "<#answer#>" | "<#/answer#>" | "<#over#>")* ("<#plan#>" reasoning | "<#acts#>\n{" call)?
+    IN_CONTENT = Scanner(
+        ("empty", "<#acts#> <#/acts#>", "", "", False), ("header", "<#assistant#>", "", "", False),
+        ("content_end", "<#/answer#>", "", "", False), ("content", "<#answer#>", "", "", False),
+        ("call", "<#acts#> {", "", "", False), ("stray", "<#/plan#>", "", "", False),
+        ("reasoning", "<#plan#>", "", "", False), ("end", "<#over#>", "", "", False),
+        find=(
+            r"<(?:(#acts#>\s{0,64}<#/acts#>)|(#assistant#>)|(#/answer#>)|(#answer#>)|(#acts#>\s{0,64}\{)|(#/plan#>)|(#"
+            "plan#>)|(#over#>))"
+        ), near=r"<(?=[#]|\Z)", width=83,
+    )
+    OPENERS = Scanner(
+        ("call", "<#acts#> {", "", "", False), find=r"<(#acts#>\s{0,64}\{)", near=r"<(?=[#]|\Z)", width=75
+    )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("tool",): "name", ("input",): "arguments"}
     OPENED = "{"
@@ -114,28 +95,27 @@ class StreamParser(UsualObjects):
     TO_ARGUMENTS = ', "input": {'
     USUAL_KEYS = ("tool", "input")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Marks(mark=TURN_START + TURN_END + CALL_START + ("<#/acts#>",))
-    LEFT_OVER = Marks(call=("<#acts#>\n",))
-    USUAL_NEXT = (Usual('{"tool": "'),)
-    READ_AGAIN = True
-    REPEATED = True
-    NAMES_ALIKE = True
-    # after_call = (CALL_END)* ((NEXT_CALL_START | CALL_START) call | content)
-    AFTER_CALL = Marks(
-        respelled=("call", "close", "end"),
-        call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
-        close=CALL_END,
-        reasoning=REASONING_START,
-        content=CONTENT_START,
-        content_end=CONTENT_END,
-        end=TURN_END,
-        header=TURN_START,
-        stray=STRAY,
-        empty=EMPTY_CALL,
+    BREAKS = Scanner(
+        ("mark", "<#assistant#>", "", "", False), ("mark", "<#acts#> {", "", "", False),
+        ("mark", "<#/acts#>", "", "", False), ("mark", "<#over#>", "", "", False),
+        find=r"<(?:(#assistant#>)|(#acts#>\s{0,64}\{)|(#/acts#>)|(#over#>))", near=r"<(?=[#]|\Z)", width=75, first="<",
     )
-    AFTER_TURN = Marks(
-        call=CALL_START,
-        header=tuple(f"{start.rstrip()} {call.lstrip()}" for start in TURN_START for call in CALL_START),
+    USUAL_NEXT = (ExpectedText('{"tool": "'),)
+    # after_call = ("<#/acts#>")* (("{" | "<#acts#>\n{") call | content)
+    AFTER_CALL = Scanner(
+        ("call", ", {", "", "", False), ("call", "; {", "", "", False), ("empty", "<#acts#> <#/acts#>", "", "", False),
+        ("header", "<#assistant#>", "", "", False), ("content_end", "<#/answer#>", "", "", False),
+        ("call", "<#acts#> {", "", "", False), ("content", "<#answer#>", "", "", False),
+        ("close", "<#/acts#>", "\n", "", True), ("stray", "<#/plan#>", "", "", False),
+        ("reasoning", "<#plan#>", "", "", False), ("end", "<#over#>", "", "", False), ("call", "{", "", "", True),
+        find=(
+            r",(\s{0,64}\{)|;(\s{0,64}\{)|<(?:(#acts#>\s{0,64}<#/acts#>)|(#assistant#>)|(#/answer#>)|(#acts#>\s{0,64}"
+            r"\{)|(#answer#>)|(#/acts#>)|(#/plan#>)|(#plan#>)|(#over#>))|\{()"
+        ), near=r",|;|<(?=[#]|\Z)|\{", width=83, leads="\n",
+    )
+    AFTER_TURN = Scanner(
+        ("header", "<#assistant#> <#acts#> {", "", "", False), ("call", "<#acts#> {", "", "", True),
+        find=r"<(?:(#assistant#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}\{))", near=r"<(?=[#]|\Z)", width=153,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -148,7 +128,7 @@ class StreamParser(UsualObjects):
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
                 self._passed.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "<" not in chunk and "`" not in chunk and chunk != "":
+        elif self._plain_text and "<" not in chunk and chunk != "":
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

@@ -10,6 +10,7 @@ from tests.backends.parsers import parser_for
 from tests.servers.answers import ir_of
 from tests.special.fed import EOS, Answer, Ranges, cuts, mixed, read, tokens_in, turns, with_tokens
 from tests.special.sweep import of_prose
+from tplc.lower import lower
 
 # One for each class that parsers stand on.
 NAMES = ["plain-chat", "tagged-json", "channels", "parameter-tags", "nested-elements", "cdata-values", "sectioned-ids"]
@@ -135,7 +136,9 @@ def test_an_opener_without_its_token() -> None:
     """It is tolerated, but not in text that spells the token: such text talks of the format."""
     ir = with_tokens(ir_of("parameter-tags"))
     parser = parser_for(ir)
-    opener = next(text for text in parser.CALL_START if not any(token in text for token in parser.TOKENS))
+    calls = lower(ir).calls
+    assert calls is not None
+    opener = next(text for text in calls.openers if not any(token in text for token in parser.TOKENS))
     call = dict(turns(ir))["one call"]
     bare = call[call.index(opener) :]
     assert len(read(parser, bare, tokens_in(bare, tuple(parser.TOKENS))).message["tool_calls"]) == 1

@@ -202,7 +202,7 @@ class CallForm:
     @property
     def behind(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """What counts after a call, where more of them may come, by kind; a closer that opens the next is both."""
-        joined = [f"{sign}{text}" for sign in self.joints for text in self.inner]
+        joined = [f"{sign}\n{text}" for sign in self.joints for text in self.inner]
         return (
             ("tail", (self.tail[0],) if self.tail is not None else ()),
             ("call", (*self.inner, *self.openers, *joined)),

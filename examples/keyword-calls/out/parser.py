@@ -3,10 +3,10 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with reasoning, content and tool calls.
 
-turn      = (text | REASONING_START text REASONING_END | calls)* TURN_END
-calls     = CALL_START call (CALL_SEPARATOR? CALL_START call)*
-call      = name NAME_END arguments CALL_END
-arguments = (key KEY_END value)*
+turn      = (text | "<.mind.>" text "<./mind.>" | calls)* "<./.>"
+calls     = "<.code.>[" call (","? "<.code.>[" call)*
+call      = name "(" arguments ")"
+arguments = (key "=" value)*
 """
 
 from __future__ import annotations
@@ -14,13 +14,12 @@ from __future__ import annotations
 import json
 import re
 import sys
-from bisect import bisect_right
 from collections import namedtuple
 from json.encoder import encode_basestring
 
 TYPE_CHECKING = False  # as in typing, whose import would cost more than all the rest
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any, ClassVar, TypedDict
 
     # Calls, as mypyc has no classes inside of blocks.
@@ -31,9 +30,10 @@ if TYPE_CHECKING:
         {"role": str, "content": "str | None", "reasoning_content": "str | None", "tool_calls": "list[ToolCall]"},
     )
     Delta = dict[str, Any]
+    Marker = tuple[str, str, str, str, bool]
     Row = dict[str, Any]
 else:
-    Delta = Function = Message = Row = ToolCall = dict  # as what they describe is
+    Delta = Function = Marker = Message = Row = ToolCall = dict  # as what they describe is
 
 __all__ = ("Delta", "Message", "StreamParser", "parse", "parse_many")
 TEMPLATE_SHA256 = "c3b57d8b096752bd8ab391bf7b1e9ae8401359a0a1d60d40096930668793795d"
@@ -43,27 +43,6 @@ VERIFIED = True
 STOP = ("<./.>",)
 PRESERVED_TOKENS = ("<./.>", "<./code.>", "<./mind.>", "<.code.>", "<.mind.>")
 GENERATION_PROMPTS = ("<.assistant.>",)
-
-# The markers, each with its variants:
-TURN_ANCHORS = ("<.assistant.>",)
-PROMPT_HEADS = ("",)
-TURN_START = ("<.assistant.>",)
-TURN_END = ("<./.>\n",)
-REASONING_START = ("<.mind.>",)
-REASONING_END = ("<./mind.>",)
-CALL_START = ("<.code.>[", "<.code.>[\n<.code.>[", "```json\n<.code.>[", "```\n<.code.>[")
-CALL_SEPARATOR = (", ",)
-NAME_END = ("(",)
-CALL_END = (")", "]<./code.>", "]", "<./code.>")
-EMPTY_CALL = (
-    "<.code.>[\n]<./code.>",
-    "<.code.>\n]<./code.>",
-    "<.code.>\n<./code.>",
-    "<.code.>[\n)]<./code.>",
-    "<.code.>\n)]<./code.>",
-)
-KEY_END = ("=",)
-STRAY = ("<./mind.>",)
 
 # The runtime, as far as this format reaches it; what is the format's own goes on after it.
 
@@ -111,276 +90,141 @@ class Pattern:
         return found
 
 
-SEAM = r"(?<=[>\])}»])(?=[<\[({«])|(?<=\[)(?=\{)"  # where white space may stand: "<call>|[|{"
-GAP = 64  # the most white space that is looked for at one place inside a marker
-NEAR = 4  # so many signs of a marker are looked at before its beginning is
-WORD_SIGN = Pattern(r"[\w.+-]")
 PLAIN_WORD = Pattern(r"[\w.-]{0,64}")
-LONG_WORD = Pattern(r"[^\W\d_]{3}")
-JOINING = "_▁"  # and `-`: what the words of a marker are joined with
-JOINTS = Pattern(rf"[\s{JOINING}-]+")
-MOST_JOINTS = 4  # so many of them, or so much white space, where a marker that is spelled otherwise has some
-ALIKE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("｜"): ord("|")}
-# `lead` and `trail` are the white space that the template writes around a marker; `longer`: it may be of another.
-Mark = namedtuple("Mark", "kind start end lead trail longer", defaults=(True,))
+NOTHING = "(?!)"
 
 
-def squeezed(text: str) -> str:
-    """A text without white space, `_`, `-` and their like, in lower case, with `|` for `｜`."""
-    return str(JOINTS.sub("", text)).translate(ALIKE)
+class Match:
+    """A marker in a text.  `lead` and `trail` are the white space that the template writes around it; `ambiguous`: it
+    may be part of a longer one."""
+
+    __slots__ = ("ambiguous", "end", "kind", "lead", "start", "trail")
+
+    def __init__(
+        self, kind: str, start: int, end: int, lead: str = "", trail: str = "", ambiguous: bool = True
+    ) -> None:
+        self.kind, self.start, self.end = kind, start, end
+        self.lead, self.trail, self.ambiguous = lead, trail, ambiguous
 
 
-def is_respelled(core: str) -> bool:
-    """Whether a marker is still one when its case and its separators are other ones: it has brackets and a word."""
-    return core[0] in "<[【«" and '{"' not in "".join(core.split()) and LONG_WORD.search(core) is not None
+class Scanner:
+    """The markers that count in one place: for each its kind, its core with a space where white space may be, the white
+    space before and after it, and whether it is ambiguous.
 
+    `find` has a group for each of them; `near` matches where one may begin.  `width`: so far from the end a truncated
+    marker may begin.  `leads` holds their leading white space.  `word`, of a slot: a plain word up to the text's end or
+    to a marker that is not ambiguous; `trails` is the white space after those, None for one that is not of the slot.
+    `first`: what markers begin with; `wordless`: none begins with a character of words.
+    """
 
-class Marks:
-    """`respelled`: the kinds of markers that may be spelled otherwise, each with such a sign in front as its own."""
+    def __init__(
+        self,
+        *markers: Marker,
+        find: str = NOTHING,
+        near: str = NOTHING,
+        width: int = 1,
+        leads: str = "",
+        word: str = NOTHING,
+        trails: Sequence[str | None] = (),
+        first: str = "",
+        wordless: bool = True,
+    ) -> None:
+        self.markers, self.width, self.leads = markers, width, leads
+        self._find, self._near = Pattern(find), Pattern(near)
+        self.word, self.trails = Pattern(word), trails
+        self.first, self.wordless = first, wordless
 
-    def __init__(self, respelled: Sequence[str] = (), **kinds: Sequence[str]) -> None:
-        found: dict[str, tuple[str, str, str]] = {}
-        for kind, markers in kinds.items():
-            for marker in filter(str.strip, markers):
-                lead, core, trail = marker.partition(marker.strip())
-                found.setdefault(core, (kind, lead[-GAP:], trail))
-        self.cores = cores = sorted(found, key=len, reverse=True)
-        self.kinds = [found[core] for core in cores]
-        # A core that ends like a word, with white space after it, is not the beginning of a longer word.
-        ends = {core: " " if core[-1].isalnum() and found[core][2] else "" for core in cores}
-        alike = [core for core in cores if found[core][0] in respelled and is_respelled(core)]
-        own = [f"({_pattern(core)}{_WORD_END * len(ends[core])})" for core in cores]
-        self._any = Pattern("|".join([*own, *(f"({respelling(core)})" for core in alike)]) or "(?!)")
-        pieces = {core: _pieces(core) for core in cores}
-        self._words, self._near = _first_signs(pieces, alike)
-        self.width = max((len(core) + GAP * (len(pieces[core]) - 1) for core in cores), default=0) + 1
-        self.width = max([self.width, *(len(core) * (MOST_JOINTS + 1) for core in alike)])
-        # As what they are without what may be otherwise.
-        self._squeezed = sorted((squeezed(core), core) for core in alike)
-        self._kind_of = {core: found[core][0] for core in alike}
-        # What may begin at a text's end, and the same without its white space, which is free.
-        self._whole = sorted(core + ends[core] for core in cores)
-        spelled = sorted(("".join(core.split()) + ends[core], core) for core in cores if len(pieces[core]) > 1)
-        self._loose, self._spelled = [loose for loose, _ in spelled], [core for _, core in spelled]
-        # Those that others begin with, and those that stand anywhere in others.
-        bare = {core: "".join(core.split()) for core in cores}
-        lines = "\n" + "\n".join(bare.values())
-        longer = {core for core in cores if ends[core] or lines.count("\n" + bare[core]) > 1}
-        inside = {core for core in cores if ends[core] or lines.count(bare[core]) > 1}
-        self._found = [(*found[core], core in longer, core in inside) for core in cores]
-        self._found += [(*found[core], True, True) for core in alike]
-        self.first = {core[0] for core in cores}
-        self.wordless = not any(map(WORD_SIGN.match, self.first))
-        # A slot's plain word, up to the end or to a sure marker; the space behind that, None where the marker is kept.
-        sure = [i for i, core in enumerate(cores) if self.kinds[i][0] != "bare" and core not in longer]
-        any_of = "|".join(f"({_pattern(cores[i])})" for i in sure) or "(?!)"
-        self.word = Pattern(rf"[\w.-]{{0,64}}\Z|([\w.-]{{1,64}})(?:{any_of})" if self.wordless else "(?!)")
-        self.trails = [None if self.kinds[i][0] == "next" else self.kinds[i][2] for i in sure]
-        leads = {lead for _, lead, _ in self.kinds}
-        self._leads = {lead[i:j] for lead in leads for i in range(len(lead)) for j in range(i + 1, len(lead) + 1)}
-        self._lead_width = max(map(len, leads), default=0)
-
-    def find(self, buf: str, pos: int, *, anchored: bool = False, stop: int = sys.maxsize) -> Mark | None:
-        """The leftmost and longest marker from `pos` on, or (anchored) the one at `pos`."""
-        if anchored or len(buf) - pos < 128:
-            match = self._any.match(buf, pos) if anchored else self._any.search(buf, pos, stop)
-        else:
-            # In long text it is far faster to look for the words that markers begin with, and for markers there.
-            match, word = None, self._words.search(buf, pos, stop)
-            while match is None and word is not None:
-                match = self._any.match(buf, word.start(), stop)
-                word = match or self._words.search(buf, word.start() + 1, stop)
+    def find(self, buf: str, pos: int, stop: int = sys.maxsize) -> Match | None:
+        """The leftmost and longest marker from `pos` on."""
+        match = self._find.search(buf, pos, stop)
         if match is None:
             return None
-        kind, lead, trail, longer, inside = self._found[(match.lastindex or 1) - 1]
-        start, end = match.span()
-        return tuple.__new__(Mark, (kind, start, end, lead, trail, longer if anchored else inside))
+        kind, _, lead, trail, ambiguous = self.markers[match.lastindex - 1]
+        return Match(kind, match.start(), match.end(), lead, trail, ambiguous)
 
-    def begins(self, buf: str, pos: int) -> str:
-        """A marker that the text from `pos` to the end could become, or one without its free space; "" for none."""
+    def match(self, buf: str, pos: int) -> Match | None:
+        """The longest marker at `pos`."""
+        match = self._find.match(buf, pos)
+        if match is None:
+            return None
+        kind, _, lead, trail, ambiguous = self.markers[match.lastindex - 1]
+        return Match(kind, pos, match.end(), lead, trail, ambiguous)
+
+    def is_prefix(self, buf: str, pos: int) -> bool:
+        """Whether the text from `pos` to the end could become a marker."""
+        if len(buf) - pos > self.width or self._near.match(buf, pos) is None:
+            return False
+        tail = buf[pos:]
+        return any(is_truncated(core, tail) for _, core, _, _, _ in self.markers)
+
+    def is_truncated(self, buf: str, pos: int, kinds: Sequence[str], least: int = 1) -> bool:
+        """Whether a marker of these kinds is truncated at the output's end: at least so many characters are there."""
         tail = buf[pos:] if len(buf) - pos <= self.width else ""
-        # In order, what the tail begins stands right after it.
-        at = bisect_right(self._whole, tail)
-        if at < len(self._whole) and tail != "" and self._whole[at].startswith(tail):
-            return self._whole[at]
-        if self._squeezed and tail != "":
-            part = squeezed(tail)
-            at = bisect_right(self._squeezed, (part, "\U0010ffff"))
-            if at < len(self._squeezed) and self._squeezed[at][0].startswith(part) and tail[0] in self.first:
-                return self._squeezed[at][1]
-        if not self._loose:
-            return ""
-        part = "".join(tail.split())
-        at = bisect_right(self._loose, part)
-        while part and at < len(self._loose) and self._loose[at].startswith(part):
-            # White space inside of a word of a marker is none of the marker's.
-            if is_cut(self._spelled[at], tail) or self._loose[at] == part + " ":
-                return self._loose[at]
-            at += 1
-        return ""
+        enough = len("".join(tail.split())) >= least
+        return enough and any(is_truncated(core, tail) for kind, core, _, _, _ in self.markers if kind in kinds)
 
-    def begun(self, buf: str, pos: int, kinds: Sequence[str] = (), least: int = 1) -> bool:
-        """Does the text from `pos` to the end begin a marker of these kinds (of any)?"""
-        rest = "".join(buf[pos:].split()) if len(buf) - pos < self.width + GAP else ""
-        part = squeezed(rest)
-        alike = (text for text, core in self._squeezed if not kinds or self._kind_of[core] in kinds)
-        if len(rest) >= least and any(text.startswith(part) for text in alike):
-            return True
-        cores = (core for core, (kind, _, _) in zip(self.cores, self.kinds) if not kinds or kind in kinds)
-        return len(rest) >= least and any("".join(core.split()).startswith(rest) for core in cores)
-
-    def partial(self, buf: str, pos: int) -> int:
+    def partial_match(self, buf: str, pos: int) -> int:
         """Where text begins that could still become a marker, or be white space that belongs to one."""
-        partial = len(buf)
-        for near in self._near.finditer(buf, max(pos, partial - self.width)):
-            if self.begins(buf, near.start()):
-                partial = near.start()
-                break
-        return self.before(buf, pos, partial)
+        for near in self._near.finditer(buf, max(pos, len(buf) - self.width)):
+            if self.is_prefix(buf, near.start()):
+                return self.with_lead(buf, pos, near.start())
+        return self.with_lead(buf, pos, len(buf))
 
-    def plain(self, text: str) -> int:
-        """As partial; -1 when there may be a whole marker, which takes a closer look."""
-        partial = len(text)
-        if text[-1:] not in self._leads and self._near.search(text) is None:
-            return partial
-        for match in self._near.finditer(text):
-            if self.begins(text, match.start()):
-                partial = match.start()
-                break
-            if self._words.match(text, match.start()):
+    def safe_prefix_end(self, text: str) -> int:
+        """As `partial_match`; -1 if there may be a whole marker, which takes a closer look."""
+        for near in self._near.finditer(text):
+            if self.is_prefix(text, near.start()):
+                return self.with_lead(text, 0, near.start())
+            if self._find.match(text, near.start()):
                 return -1
-        return self.before(text, 0, partial)
+        return self.with_lead(text, 0, len(text)) if text[-1:] in self.leads else len(text)
 
-    def before(self, buf: str, pos: int, start: int) -> int:
+    def with_lead(self, buf: str, pos: int, start: int) -> int:
         """Where the white space begins that may belong to a marker at `start`."""
-        if buf[start - 1 : start] not in self._leads:  # every part of a lead is in there
+        leads = self.leads
+        if start == pos or buf[start - 1] not in leads:
             return start
-        if self._lead_width == 1:
-            return start - (start > pos)
-        at = max(pos, start - self._lead_width)
-        while at < start and buf[at:start] not in self._leads:
+        size = len(leads)
+        if size == 1:
+            return start - 1
+        at = max(pos, start - size)
+        while buf[at:start] not in leads:
             at += 1
         return at
 
 
-_WORD_END = r"(?!\w)"
+NO_MARKERS = Scanner()
 
 
-def _pieces(core: str) -> list[str]:
-    return [piece for word in core.split() for piece in re.split(SEAM, word)]
-
-
-def _near(core: str, free: bool) -> str:
-    """`free`: white space between its signs is."""
-    signs = "".join(core.split())[:NEAR]
-    rest, space = "", r"\s*" * free
-    for sign in reversed(signs[1:]):
-        rest = rf"{space}(?:\Z|{re.escape(sign)}{rest})"
-    return re.escape(signs[0]) + f"(?={rest})" * bool(rest)
-
-
-def _first_signs(pieces: Mapping[str, Sequence[str]], alike: Sequence[str]) -> tuple[Pattern, Pattern]:
-    """Patterns of what markers begin with, and of where one may begin: its first signs, or what the text has of them.
-
-    `alike`: those that may be spelled otherwise.
-    """
-    exact = [core for core in pieces if core not in alike]
-    words = {f"{re.escape(word[0])}(?={re.escape(word[1:])})" for word in (pieces[core][0] for core in exact)}
-    words |= {_near_alike(core, r"(?!)") for core in alike}
-    near = {_near(core, len(pieces[core]) > 1) for core in exact} | {_near_alike(core, r"\Z") for core in alike}
-    return Pattern("|".join(sorted(words)) or "(?!)"), Pattern("|".join(sorted(near)) or "(?!)")
-
-
-def _near_alike(core: str, end: str) -> str:
-    """The same for one that may be spelled otherwise; `end`: or the end of what has come."""
-    signs = squeezed(core)[:NEAR]
-    rest = ""
-    for sign in reversed(signs[1:]):
-        rest = rf"[\s_▁-]*(?:{end}|{_any_case(sign)}{rest})"
-    return re.escape(core[0]) + f"(?={rest})" * bool(rest)
-
-
-def respelling(core: str) -> str:
-    """The pattern of a marker that is spelled otherwise: in other case, with other separators, with white space."""
-    pattern, before = re.escape(core[0]), core[0]
-    for sign in core[1:]:
-        if sign.isspace() or sign in JOINING:
-            between = rf"[\s{JOINING}-]{{0,{MOST_JOINTS}}}"
-            pattern += between * (not pattern.endswith(between))
-        else:
-            apart = not (before.isalnum() and sign.isalnum())
-            pattern += rf"\s{{0,{MOST_JOINTS}}}" * (apart and not before.isspace()) + _any_case(sign)
-        before = sign
-    return pattern
-
-
-def _any_case(sign: str) -> str:
-    if sign in "|｜":
-        return "[|｜]"
-    both = {sign.lower(), sign.upper()} if sign.isascii() else {sign}
-    return re.escape(sign) if len(both) == 1 else f"[{''.join(sorted(both))}]"
-
-
-def _pattern(core: str) -> str:
-    pattern, before = "", ""
-    for piece in _pieces(core):
-        least = int(before.isalnum() and piece[0].isalnum())
-        pattern += (rf"\s{{{least},{GAP}}}" if before else "") + re.escape(piece)
-        before = piece[-1]
-    return pattern
-
-
-def is_cut(core: str, rest: str) -> bool:
-    """Is this the beginning of a marker, cut off?  White space stands where the marker may have some."""
-    at = 0
-    for piece in _pieces(core):
-        if not rest.startswith(piece, at):
-            return piece.startswith(rest[at:])
-        at += len(piece)
-        at += len(rest) - at - len(rest[at:].lstrip())
+def is_truncated(core: str, text: str) -> bool:
+    """Whether the text is the beginning of a marker, but not all of it.  A space in `core` is any white space or none;
+    at its end the marker is a word, of which the next character shows whether it goes on."""
+    if " " not in core:
+        return core.startswith(text) and core != text
+    at = end = 0
+    for piece in core.split(" "):
+        if not piece:
+            return end == len(text)
+        if not text.startswith(piece, at):
+            return piece.startswith(text[at:])
+        end = at + len(piece)
+        at = len(text) - len(text[end:].lstrip())
     return False
 
 
-def lead_in(text: str, lead: str) -> int:
-    """How much of the end of `text` is white space of the marker after it."""
+def trailing_overlap(text: str, lead: str) -> int:
+    """How many characters at the end of `text` are white space of the marker after it."""
     if text.endswith(lead):
         return len(lead)
     return next((n for n in range(min(len(text), len(lead)), 0, -1) if text.endswith(lead[-n:])), 0)
 
 
-NO_MARKS = Marks()
 MOST_VARIANTS = 4096  # a schema with more to look at says nothing
 NULL = {"type": "null"}
-NAMESPACE = Pattern(r".*[.:/](?=[^.:/]+\Z)")
-SEPARATORS = Pattern(r"[\s_.-]+")
 
 
 class Parameters(dict):  # type: ignore[type-arg]
     """The schema of each tool's parameters, by the tool's name; parsers take it in place of the tools."""
-
-
-def tool_named(name: str, tools: Parameters) -> str:
-    """The tool that a name means: the name itself, or it without quotes, without a namespace, or with other separators.
-
-    A name that means no tool, or more than one, is returned as it is.
-    """
-    if name in tools or not tools:
-        return name
-    bare = name.strip().strip("\"'`“”").strip()
-    shorts: tuple[str, str] = (bare, str(NAMESPACE.sub("", bare)))
-    for short in filter(bare_name, shorts):
-        if short in tools:
-            return short
-        like: list[str] = [tool for tool in tools if bare_name(tool) == bare_name(short)]
-        if len(like) == 1:
-            return like[0]
-    first, _, second = bare.partition(".")
-    return first if first in tools and first == second else name
-
-
-def bare_name(name: str) -> str:
-    """A name without what its words are joined with."""
-    return str(SEPARATORS.sub("", name)).lower()
 
 
 def parameters_of(tools: object) -> Parameters:
@@ -430,17 +274,6 @@ def properties_of(schema: object) -> list[str]:
     return [key for properties in named if isinstance(properties, dict) for key in properties if isinstance(key, str)]
 
 
-def keys_of(schema: object, root: object) -> set[str] | None:
-    """The keys that an object may have; None when the schema does not tell."""
-    keys: set[str] = set()
-    for variant in variants(schema, root):
-        properties = variant.get("properties")
-        if not isinstance(properties, dict) or variant.get("additionalProperties"):
-            return None
-        keys.update(properties)
-    return keys or None
-
-
 NUMBER = Pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 LOOSE_NUMBER = Pattern(r"([+-]?)([0-9][0-9_]*)?(?:(\.)([0-9_]*))?([eE][+-]?[0-9]+)?")
 HEX_NUMBER = Pattern(r"0[xX][0-9a-fA-F]{1,16}")
@@ -451,10 +284,6 @@ SPACE = Pattern(r"[^\S \t\n\r]")  # none of the four kinds that JSON knows
 JSON_WORDS = ("true", "false", "null")
 JSON_WORD = Pattern(r"[\w.+-]+")
 JSON_LITERAL = Pattern(rf"(?:true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])")
-COMMENT = Pattern(r"//[^\n]*(?:\n|\Z)|/\*.*?\*/")
-# A key with its quotes and its colon, which is the group, or the beginning of that; one without the quote behind it.
-KEY = Pattern(r'"[^"\\\x00-\x1f]{0,64}(?:"[ \t\r\n]{0,16}(?:(:)|\Z)|\Z)')
-OPEN_KEY = Pattern(r'"(\w{1,64})\s{0,4}:(?=\s{0,16}(?:["\[{0-9-]|(?:true|false|null)\b))')
 LONGEST_SIGN = 256  # more than any sign is long
 
 
@@ -563,13 +392,12 @@ class Reader(Copied):
     FOLLOWED: ClassVar[bool] = False
     follow: tuple[Pattern, ...] = ()  # what may follow the value: a pattern, and one for the output's end
 
-    def __init__(self, styles: tuple[Style, Style, Style], breaks: Marks = NO_MARKS) -> None:
+    def __init__(self, styles: tuple[Style, Style, Style], breaks: Scanner = NO_MARKERS) -> None:
         self.breaks, self.first = breaks, breaks.first
         self.styles, self.style = styles, styles[0]
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
         self.stack: list[str] = []
         self.lists = 0  # how many lists are open
-        self.twice: list[int] = []  # the depths at which braces are doubled
         self.string: Quoting | None = None  # the kind of string that is read
         self.out: list[str] = []
         self.comma: list[str] = []  # a comma, and white space after it, until something follows
@@ -614,17 +442,13 @@ class Reader(Copied):
         text: str = match.group()
         end: int = match.end()
         if text[0] in self.first and self.stack:
-            if not final and self.breaks.begins(buf, pos):
+            if not final and self.breaks.is_prefix(buf, pos):
                 return -1
-            if self.breaks.find(buf, pos, anchored=True):
+            if self.breaks.match(buf, pos):
                 self._repaired("missing closing bracket")
                 self._pop()
                 return pos
         if match.lastindex == 3:
-            if self.stack and text in "/=":
-                other = self._no_word(buf, pos, final)
-                if other != pos:
-                    return other
             return self._word(buf, pos, self.style.word_end.search(buf, end).start(), final)
         if match.lastindex == 1:
             if self.stack:
@@ -634,14 +458,6 @@ class Reader(Copied):
         if text in self.style.begins and rest < LONGEST_SIGN and buf[pos:] in self.style.begins and not final:
             return -1
         token = self.style.tokens[text]
-        if text == '"' and self.stack and self.stack[-1] == "{" and self.want in ("key", "member", "comma"):
-            key = KEY.match(buf, pos)
-            if key is not None and key.lastindex is None and not final:
-                return -1
-            left_open = OPEN_KEY.match(buf, pos) if key is None or key.lastindex is None else None
-            if left_open is not None:
-                self._repaired("missing quotes")
-                return self._put_key(left_open[1], int(left_open.end(1)))
         if self.FOLLOWED and not self.stack and token not in '"[{':
             return self._no_value(pos)
         whole = self._whole(buf, pos) if token in "[{" and self.want == "value" and rest > 64 else 0
@@ -654,9 +470,9 @@ class Reader(Copied):
         waits for what follows it; `waits`: so does all that is left."""
         stack, want, string, quoting = self.stack, self.want, self.string, self.style.strings['"']
         comma, self.waits = -1, False
-        if self.comma or self.twice or string not in (None, quoting):
+        if self.comma or (string is not None and string is not quoting):
             return pos
-        while pos < stop and (string is not None or buf[pos] not in self.first):
+        while pos < stop:
             if string is not None:
                 start, pos = pos, quoting.body.match(buf, pos).end()
                 if pos < stop and buf[pos] == '"':
@@ -666,16 +482,16 @@ class Reader(Copied):
                     break
                 continue
             sign = buf[pos]
+            if sign in self.first:
+                break
             if sign in " \n\r\t":
                 pass
-            elif sign == '"' and want in ("key", "member"):
-                if (end := self._end_of_key(buf, pos)) < 0:
-                    break
-                comma, want, pos = -1, "value", end - 1
             elif sign == '"' and want not in ("colon", "comma"):
                 string, comma = quoting, -1
             elif sign == "," and want == "comma":
                 comma, want = pos, "value" if stack[-1] == "[" else "member"
+            elif sign == ":" and want == "colon":
+                want = "value"
             elif sign in "]}":
                 opened = want in ("comma", "item", "key") and len(stack) > self.floor + 1 and stack[-1]
                 if opened != ("[" if sign == "]" else "{"):
@@ -697,37 +513,6 @@ class Reader(Copied):
         self.string, self.waits = string, self.waits or pos == stop
         self.want = want if comma < 0 else "comma"
         return pos if comma < 0 else comma
-
-    def _end_of_key(self, buf: str, pos: int) -> int:
-        """The end of a key with its colon; -1 where more of it is needed, or it takes a closer look."""
-        key = KEY.match(buf, pos)
-        self.waits = key is not None and key.lastindex is None
-        return -1 if key is None or self.waits else int(key.end())
-
-    def _no_word(self, buf: str, pos: int, final: bool) -> int:
-        """The end of a comment, or of a sign in the place of a colon; `pos` where there is none, -1: more is needed."""
-        if buf[pos] == "=":
-            if self.want != "colon":
-                return pos
-            self._repaired("= for a colon")
-            self.out.append(":")
-            self.want = "value"
-            return pos + 1
-        comment = COMMENT.match(buf, pos)
-        begun = comment is None and (pos + 1 == len(buf) or buf[pos + 1] == "*")
-        if not final and (begun or (comment is not None and comment.end() == len(buf) and buf[pos + 1] == "/")):
-            return -1
-        if comment is None:
-            return pos
-        self._repaired("a comment")
-        mark = self.breaks.find(buf, pos, stop=comment.end())
-        return int(comment.end()) if mark is None else mark.start
-
-    def _put_key(self, key: str, end: int) -> int:
-        self._begin()
-        self.out.append(f'"{key}"')
-        self._end()
-        return end
 
     def _plain(self, buf: str, pos: int) -> int:
         """The end of a plain key with its colon, of a plain value, or of both, where one stands and may stand."""
@@ -789,11 +574,6 @@ class Reader(Copied):
             self._begin()
             self.string = self.style.strings[text]
             self.out.append('"')
-        elif token == "{" and self.want == "key":
-            self._repaired("doubled braces")
-            self.twice.append(len(self.stack))
-        elif token == "}" and self.twice and self.twice[-1] == len(self.stack):
-            self.twice.pop()
         elif token in "[{":
             self._begin()
             if self.want in ("key", "member"):
@@ -866,8 +646,7 @@ class Reader(Copied):
                     return -1
             if not (bare_key and self.style.bare_keys):
                 self._repaired("missing quotes")
-            text = buf[pos:end].rstrip()
-            literal = '"' + escaped(text.rstrip("\"'") if bare_key else text) + '"'
+            literal = '"' + escaped(buf[pos:end].rstrip()) + '"'
         self._begin()
         self.out.append(literal)
         self._end()
@@ -878,7 +657,7 @@ class Reader(Copied):
         mark = self.breaks.find(buf, pos, stop=end + self.breaks.width)
         if mark is not None and mark.start < end:
             return int(mark.start)
-        return pos if not final and self.breaks.partial(buf, pos) < end else end
+        return pos if not final and self.breaks.partial_match(buf, pos) < end else end
 
     def _inside(self, buf: str, pos: int, final: bool, string: Quoting) -> int:
         """Text of a string, up to something that is not plain."""
@@ -967,101 +746,6 @@ def literal_of(text: str, words: Mapping[str, str]) -> str | None:
     sign, whole, point, fraction, exponent = (group or "" for group in match.groups())
     fraction = point + (fraction.replace("_", "") or "0") if point else ""
     return sign.replace("+", "") + (whole.replace("_", "").lstrip("0") or "0") + fraction + exponent
-
-
-NAME_KEYS = ("name", "tool_name", "function_name", "function", "tool", "recipient_name")
-ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "kwargs")
-OTHER_KEYS = ("id", "type", "index", "call_id", "tool_call_id")
-FENCE = Pattern(r"\s*```[\w-]*[^\S\n]*\n|\n?[^\S\n]*```\s*\Z")
-BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
-AT_ONCE = Pattern(r"""[\s({\[\\"'“`]*(?:json\b[\s({\[\\"'“]*)?""")
-# A quote that is missing behind a key, behind a value before the next key.
-KEY_LEFT_OPEN = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')
-NAME_LEFT_OPEN = Pattern(r':\s*"(\w+)\s*,(?=\s*"\w+"\s*:)')
-STYLES = (
-    Style(
-        (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json")),
-        {"true": "true", "false": "false", "null": "null", "True": "true", "False": "false", "None": "null"},
-    ),
-) * 3
-
-
-def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
-    """Does the text begin as calls might: with brackets and quotes, then a key of calls or the name of a tool?"""
-    at = AT_ONCE.match(text).end()
-    rest = text[at : at + 64]
-    known = (*keys, *NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS, *tools)
-    return not rest or any(rest.startswith(word) or word.startswith(rest) for word in known)
-
-
-def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
-    """The calls that a text holds, with their arguments as JSON; none where it holds anything else."""
-    text = FENCE.sub("", text).strip()
-    for candidate in dict.fromkeys(_candidates(text)):
-        found = [_call_of(value, tools) for value in _values(candidate)]
-        if found and None not in found:
-            return [call for call in found if call is not None]
-    return []
-
-
-def _candidates(text: str) -> Iterator[str]:
-    """The text, and as it may have been meant."""
-    yield text
-    if '\\"' in text:
-        yield text.replace('\\"', '"')
-    if "{{" in "".join(text.split()):
-        yield DOUBLED.sub(r"\1", text)
-    yield NAME_LEFT_OPEN.sub(r': "\1",', KEY_LEFT_OPEN.sub(r'"\1":', text))
-
-
-DOUBLED = Pattern(r"([{}])\s*\1")
-
-
-def _values(text: str) -> list[Any]:
-    """The objects in a row, also those in lists; one that is None where there is anything else."""
-    found: list[Any] = []
-    pos = BETWEEN_CALLS.match(text, 0).end()
-    while pos < len(text) and len(found) < 1000:
-        if text[pos] not in "{[":
-            return [None]
-        reader = Reader(STYLES)
-        pos = reader.read(text, pos, True)
-        value = json.loads(reader.close())
-        found += value if isinstance(value, list) else [value]
-        pos = BETWEEN_CALLS.match(text, pos).end()
-    return found
-
-
-def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:
-    """The call that an object means."""
-    if not isinstance(value, dict):
-        return None
-    inner = [value[key] for key in NAME_KEYS if isinstance(value.get(key), dict)]
-    if len(inner) == 1 and not any(isinstance(value.get(key), str) for key in NAME_KEYS):
-        return _call_of(inner[0], tools)
-    for key in NAME_KEYS:
-        name = tool_named(value[key], tools) if isinstance(value.get(key), str) else ""
-        if name and name in tools:
-            rest = {other: item for other, item in value.items() if other != key}
-            return _with_arguments(name, rest, tools)
-    if len(value) == 1:
-        [(key, arguments)] = value.items()
-        name = tool_named(key, tools)
-        return _with_arguments(name, {"arguments": arguments}, tools) if name and name in tools else None
-    return None
-
-
-def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tuple[str, str] | None:
-    keys = keys_of(tools[name], tools[name])
-    named = [key for key in ARGUMENT_KEYS if key in members and key not in (keys or ())]
-    arguments = members[named[0]] if named else {k: v for k, v in members.items() if k not in OTHER_KEYS}
-    if isinstance(arguments, str):
-        inside = _values(arguments)
-        arguments = inside[0] if len(inside) == 1 else None
-    arguments = {} if arguments is None and named else arguments
-    if not isinstance(arguments, dict) or (keys is not None and not keys.issuperset(arguments)):
-        return None
-    return name, json.dumps(arguments, ensure_ascii=False)
 
 
 OPENING = Pattern(r"\s*```[^\n`]*\n")
@@ -1231,13 +915,10 @@ NON_SPACE = Pattern(r"\S|\Z")
 ONE_WORD = Pattern(r"[\w.:/-]+")
 NAME_LIMIT = 512  # a longer name is no name
 PENDING_LIMIT = 1024  # more than this much pending text is looked at again only when it has doubled
-CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
-CUT_KINDS = ("end", "reasoning_end", "content_end")
-LEFT_SIGNS = Pattern(r"[}\])]|`{1,3}")
 MOST_ODD = 64  # of names that hold what ends names, so many are looked for
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
-NO_MARK = Mark("", 0, 0, "", "")
+NO_MATCH = Match("", 0, 0)
 
 
 def at_line_start(text: str, before: bool) -> bool:
@@ -1260,18 +941,13 @@ class Machine(Copied):
     KEEPS_PENDING: ClassVar[bool] = False  # `feed` looks after what is pending inside of text
     SPACE: ClassVar[str] = ""  # what the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
-    HEADER_PARTS: ClassVar[Sequence[str]] = ()  # the texts that headers are made of
-    HEADER_TEXTS: ClassVar[Pattern] = Pattern("(?!)")
-    _others: Sequence[str] = ()  # diagnostics of slots that come again
-    _once = False  # the second reading of this call found none
-    LEFT_OVER: ClassVar[Marks] = NO_MARKS  # openers that may stand in the place of a closer
-    OPENERS: ClassVar[Sequence[str]] = ()  # of calls
-    IN_REASONING: ClassVar[Marks] = NO_MARKS
-    IN_CONTENT: ClassVar[Marks] = NO_MARKS
-    AFTER_CALL: ClassVar[Marks] = NO_MARKS
-    AFTER_TURN: ClassVar[Marks] = NO_MARKS  # a call right behind the end of the turn is one of its calls all the same
+    OPENERS: ClassVar[Scanner] = NO_MARKERS  # of calls
+    IN_REASONING: ClassVar[Scanner] = NO_MARKERS
+    IN_CONTENT: ClassVar[Scanner] = NO_MARKERS
+    AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
+    AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call right after the end of the turn is one of its calls
     DISTINCT: ClassVar[bool] = True  # what opens calls is like nothing else, so what follows is a call
-    BREAKS: ClassVar[Marks] = NO_MARKS  # markers that no name holds, and no value outside of a string
+    BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that no name holds, and no value outside of a string
     USUAL_NEXT: ClassVar[Sequence[Any]] = ()  # what usually comes after a call
     HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and signs that do
     CALL_ID: ClassVar[str] = ""  # an id that is made of slots: "{name}:{index}"
@@ -1308,7 +984,7 @@ class Machine(Copied):
         self._final = False
         # Where in the turn the machine is.
         self._state: Callable[[Any], bool] = type(self)._content
-        self._mark = NO_MARK
+        self._mark = NO_MATCH
         self._skip = 0  # its length, and that of the white space before it
         self._open = False  # the last call is not complete
         self._closed = False  # its closing marker has come
@@ -1413,7 +1089,7 @@ class Machine(Copied):
         deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._passed else []
         self._finish()
         if self._buf[self._pos :].strip():
-            self._end_of_cut()
+            self._cut_off()
         self._out.end_content()
         self._goes_on("")
         return deltas + self._out.deltas()
@@ -1583,108 +1259,11 @@ class Machine(Copied):
     def _call(self) -> bool:
         # call = (slot SLOT_END)* arguments
         values, end, expected = self._slots(self._pos + self._skip, self.HEADER)
-        written = values.get("name", "")
-        if self._tools and not expected:
-            values["name"] = tool_named(written, self._tools)
-        if self._tools and (expected or values["name"] not in self._tools):
-            other = self._call_otherwise() if expected not in ("more", "end") else None
-            if other is not None:
-                return other
-        self._once = self._once and expected == "more"
         if expected:
             return expected != "more" and self._no_call(expected)
-        if self._others:
-            self._note_others()
-        if values["name"] != written:
-            self._note(f"the tool {values['name']} is called as {written}")
         self._pos = end
-        self._open_call(values["name"], self.CALL_ID.format_map({**values, "name": written}) if self.CALL_ID else None)
+        self._open_call(values["name"], self.CALL_ID.format_map(values) if self.CALL_ID else None)
         self._begin_arguments()
-        return True
-
-    # A second reading
-
-    def _call_otherwise(self) -> bool | None:
-        """A call whose header is not as it should be; None: it is none."""
-        other = self._header_otherwise()
-        if other is None:
-            return False
-        if other[0]:
-            self._note(f"the header of a call of {other[0]} is not as the template writes it")
-            self._pos, self._space = other[1], ""
-            self._open_call(other[0])
-            self._begin_arguments()
-            return True
-        if self._once:
-            return None
-        self._state = type(self)._second_reading
-        return True
-
-    def _header_otherwise(self) -> tuple[str, int] | None:
-        """The tool that a header names which is not as it should be, and where its arguments begin.
-
-        ("", 0): it names none; None: more input is needed.
-        """
-        buf, name, start = self._buf, "", self._pos + self._skip
-        pos = next_char(buf, start)
-        while pos - start < NAME_LIMIT:
-            part, word = self.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
-            sure = part is not None and part.end() > pos + 1
-            if pos < len(buf) and name and not sure and self._arguments_begin(pos):
-                return name, pos
-            end = word.end() if word is not None and (part is None or word.end() > part.end()) else 0
-            end = end or (part.end() if part is not None else pos)
-            if not self._final and (end == len(buf) or self._may_go_on(pos)):
-                return None
-            if end == pos:
-                break
-            text = buf[pos:end]
-            if part is None or part.end() < end:
-                tool = tool_named(text, self._tools)
-                if tool not in self._tools:  # an index may stand behind it
-                    tool = tool_named(text.rpartition(":")[0], self._tools)
-                if not tool or tool not in self._tools or name not in ("", tool):
-                    break
-                name = tool
-            pos = next_char(buf, end)
-        return (name, len(buf)) if name and self._final and pos == len(buf) else ("", 0)
-
-    def _may_go_on(self, pos: int) -> bool:
-        """Does what comes next begin one of the texts of a header?"""
-        rest = self._buf[pos : pos + NAME_LIMIT]
-        return any(len(text) > len(rest) and text.startswith(rest) for text in self.HEADER_PARTS)
-
-    def _arguments_begin(self, pos: int) -> bool:
-        """Do the arguments of a call begin here, or does the call end?"""
-        mark = self.AFTER_CALL.find(self._buf, pos, anchored=True)
-        return (mark is not None and mark.kind in CLOSER_KINDS) or self._opens_arguments(pos)
-
-    def _opens_arguments(self, pos: int) -> bool:
-        raise NotImplementedError
-
-    def _second_reading(self) -> bool:
-        """Read what opens as a call does, up to the end of that call, as a whole."""
-        buf, start = self._buf, self._pos + self._skip
-        if not may_be_calls(buf[start : start + NAME_LIMIT], self._tools, ()):
-            return self._read_once()
-        mark = self.BREAKS.find(buf, start)
-        if not self._final and (mark is None or self.BREAKS.partial(buf, start) <= mark.start):
-            return False
-        end = len(buf) if mark is None else mark.start
-        found = calls_in(buf[start:end], self._tools)
-        if not found:
-            return self._read_once()
-        self._note("calls that are not written as the template does")
-        self._pos = end
-        for name, arguments in found:
-            self._open_call(name, None)
-            self._out.emit("arguments", arguments)
-            self._close_call()
-        return True
-
-    def _read_once(self) -> bool:
-        """The second reading found no call: what the first one found stands."""
-        self._once, self._state = True, type(self)._call
         return True
 
     def _after_call(self) -> bool:
@@ -1692,10 +1271,6 @@ class Machine(Copied):
         kind = self._next_of_calls(self.AFTER_CALL)
         if kind is None:
             return False
-        if kind == "" or (kind == "call" and self._unclosed):
-            more = self._left_over(kind)
-            if more != "no":
-                return more == "dropped"
         if kind == "call":
             return self._try_call("content")
         if kind in ("close", "closed", "separator"):
@@ -1709,42 +1284,13 @@ class Machine(Copied):
         self._state = type(self)._content
         return True
 
-    def _left_over(self, kind: str) -> str:
-        """Behind a call: a bracket too many, or an opener in the place of a closer, where the calls end.
-
-        "no": it is none; "more": more input is needed; else it was "dropped".
-        """
-        buf, start = self._buf, next_char(self._buf, self._pos)
-        opener = self.LEFT_OVER.find(buf, start, anchored=True) if self._unclosed else None
-        if opener is not None:
-            kind, end = "call", opener.end
-        elif kind == "" and start < len(buf) and (left := LEFT_SIGNS.match(buf, start)) is not None:
-            end = left.end()
-        else:
-            return "no"
-        at = next_char(buf, end)
-        mark = self.AFTER_CALL.find(buf, at, anchored=True)
-        if mark is None and not self._final and (at == len(buf) or self.AFTER_CALL.begins(buf, at)):
-            return "more"
-        ends = mark is not None and mark.kind in (*CALL_KINDS, "end", "last") and not (mark.kind == kind == "call")
-        if not ends and (at < len(buf) or kind == "call"):
-            return "no"
-        self._note(f"{buf[start:end].strip()} is left over behind a call")
-        if kind == "call":
-            self._pos = end
-        else:
-            self._text("trailing", end)
-        self._space = ""
-        self._unclosed = self._unclosed and kind != "call"
-        return "dropped"
-
     # Text and markers
 
-    def _text_to(self, marks: Marks, kind: str) -> str:
+    def _text_to(self, marks: Scanner, kind: str) -> str:
         """As _until; what opens reasoning or content may count before any of the text only."""
         return self._until(marks, kind)
 
-    def _until(self, marks: Marks, kind: str) -> str:
+    def _until(self, marks: Scanner, kind: str) -> str:
         """Emit the text before the next marker as `kind`; the marker's kind, "" where more input is needed."""
         if self._space:
             self._skip_space()
@@ -1752,11 +1298,9 @@ class Machine(Copied):
         mark = marks.find(buf, pos)
         if self.AT_LINES or self.AT_ENDS:
             mark = self._counting(marks, mark)
-        clear = mark is not None and not mark.longer  # nothing before its end can be undecided
-        partial = stop if clear else marks.partial(buf, pos) if mark is None or not self._final else stop
+        clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
+        partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
         if self._final and self._begins_call(partial):
-            stop = partial
-        if self._final and self._is_cut(marks, partial):
             stop = partial
         if self._final:
             partial = stop
@@ -1770,7 +1314,7 @@ class Machine(Copied):
             if not blank:
                 self._text(kind, end)
                 passed = kind != "pending" and self._out.fence is None and (self._reasoning_on or not self._opener)
-                self._goes_on(kind if passed else "", marks.plain)
+                self._goes_on(kind if passed else "", marks.safe_prefix_end)
             elif self._final and self._out.is_silent():
                 self._text(kind, end)
             elif self._final:
@@ -1779,7 +1323,7 @@ class Machine(Copied):
         # White space alone is the answer where the turn ends behind it, and holds nothing else.
         alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
         literal = self._is_text(mark)
-        lead = 0 if literal else end - pos if blank and not alone else lead_in(buf[pos:end], mark.lead)
+        lead = 0 if literal else end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
         if not blank or literal or alone:
             self._text(kind, end - lead)
         # A call may turn out to be text, and then the white space before it is text too.
@@ -1788,7 +1332,7 @@ class Machine(Copied):
         self._skip = mark.end - self._pos
         return str(mark.kind)
 
-    def _counting(self, marks: Marks, mark: Mark | None) -> Mark | None:
+    def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
         """The mark, or the first after it, that counts where it stands: "line" at a line's start, "last" at the end,
         "sign" before the end or before another mark.
 
@@ -1804,31 +1348,28 @@ class Machine(Copied):
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of what is none here
         return mark
 
-    def _next(self, marks: Marks, usual: Sequence[Any] = ()) -> str | None:
+    def _next(self, marks: Scanner, usual: Sequence[Any] = ()) -> str | None:
         """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed.
         `usual`: what usually comes, which may hold several of the markers."""
         if self._space:
             self._skip_space()
         buf, start = self._buf, NON_SPACE.search(self._buf, self._pos).start()
-        mark = marks.find(buf, start, anchored=True)
-        if not self._final and (mark is None or mark.longer):
+        mark = marks.match(buf, start)
+        if not self._final and (mark is None or mark.ambiguous):
             for text in usual if mark is None else ():
-                if text.begun(buf, start):
-                    self._undecided, self._undecided_from = text.begun, start
+                if text.is_incomplete(buf, start):
+                    self._undecided, self._undecided_from = text.is_incomplete, start
                     return None
-            begun = marks.begins(buf, start)
-            if begun or start == len(buf):
-                self._leave_open(start, begun)
+            if marks.is_prefix(buf, start):
+                self._undecided, self._undecided_from = marks.is_prefix, start
+                return None
+            if start == len(buf):
                 return None
         if mark is None:
             return ""
         self._mark = mark
         self._skip = mark.end - self._pos
         return str(mark.kind)
-
-    def _leave_open(self, start: int, text: str) -> None:
-        """The buffer has the beginning of this text from `start` on, and says nothing before all of it has come."""
-        self._undecided, self._undecided_from = (self._buf[self._pos : start] + text[:-1]).startswith, self._pos
 
     def _skip_space(self) -> None:
         while self._space and self._pos < len(self._buf):
@@ -1854,7 +1395,7 @@ class Machine(Copied):
         self._keep("content")
         return True
 
-    def _is_text(self, mark: Mark) -> bool:
+    def _is_text(self, mark: Match) -> bool:
         """Is it a marker of what shall stay in the content as it came?"""
         if mark.kind == "stray":
             return self._literal or not self._reasoning_on
@@ -1906,23 +1447,7 @@ class Machine(Copied):
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not (self._calls_on and self.DISTINCT):
             return False
-        whole = self._buf[pos:].lstrip()
-        return any(is_cut(opener.strip(), whole) for opener in self.OPENERS)
-
-    def _is_cut(self, marks: Marks, pos: int) -> bool:
-        """Is what is left, where the output ends, the beginning of what ends the turn, or a part of it?"""
-        rest = "".join(self._buf[pos:].split())
-        if len(rest) < LEAST_CUT or rest.isalnum() or not any(map(str.isalnum, rest)):
-            return False
-        return marks.begun(self._buf, pos, CUT_KINDS, LEAST_CUT) and not self._literal
-
-    def _end_of_cut(self) -> None:
-        """What is left at the end is a part of a marker, and no text."""
-        if self._begins_call(self._pos):
-            self._cut_off()
-            return
-        self._note("the output ends inside a marker")
-        self._text("trailing", len(self._buf))
+        return self.OPENERS.is_truncated(self._buf, next_char(self._buf, pos), CALL_KINDS)
 
     def _cut_off(self) -> bool:
         """The output ends inside the markup of a call: what is left of it is no text."""
@@ -1953,7 +1478,7 @@ class Machine(Copied):
                 known = self._known(slot, pos, ends)
                 if known < 0:
                     return values, pos, "more"
-            word = ends.word.match(buf, pos) if self.BREAKS.wordless and not (known or self._final) else None
+            word = ends.word.match(buf, pos) if not (known or self._final) else None
             if word is not None and word.lastindex is None:
                 self._undecided, self._undecided_from = PLAIN_WORD.fullmatch, pos
                 return values, pos, "more"
@@ -1975,21 +1500,17 @@ class Machine(Copied):
             kept = mark.kind in ("next", "bare")
             pos = mark.start if kept else mark.end
             self._space = "" if kept else mark.trail
-        self._others = others
+        for other in others:
+            self._note(other)
         return values, pos, ""
 
-    def _note_others(self) -> None:
-        """What came again and says otherwise."""
-        for other in self._others:
-            self._note(other)
-
     def _end_of_slot(
-        self, slot: str, pos: int, known: int, ends: Marks, stops: str, joint: str
-    ) -> tuple[Mark | None, str]:
+        self, slot: str, pos: int, known: int, ends: Scanner, stops: str, joint: str
+    ) -> tuple[Match | None, str]:
         """The marker that ends a slot, or what was expected instead."""
         buf = self._buf
         mark = ends.find(buf, pos + known, stop=pos + NAME_LIMIT)
-        partial = ends.partial(buf, pos)
+        partial = ends.partial_match(buf, pos)
         pending_from = len(buf) if self._final else partial
         end = pending_from if mark is None else min(pending_from, mark.start)
         until = min(end, pos + NAME_LIMIT)
@@ -1999,10 +1520,10 @@ class Machine(Copied):
             broken = self.BREAKS.find(buf, pos, stop=min(pos + NAME_LIMIT, end + self.BREAKS.width))
             if broken is not None and broken.start < end:
                 return None, slot
-            if not self._final and self.BREAKS.partial(buf, pos) < end:
+            if not self._final and self.BREAKS.partial_match(buf, pos) < end:
                 return None, "more"
         if stop >= 0:
-            return Mark("next", stop, stop, "", ""), ""
+            return Match("next", stop, stop), ""
         if mark is not None and pending_from > mark.start:
             return mark, ""
         text = buf[pos : min(partial, pos + NAME_LIMIT)].strip()
@@ -2012,28 +1533,28 @@ class Machine(Copied):
             wait = any(name.startswith(text) for name in self._tools)
         return None, slot if not wait else "end" if self._final else "more"
 
-    def _is_no_slot(self, slot: str, text: str, pos: int, known: int, ends: Marks, mark: Mark) -> str:
+    def _is_no_slot(self, slot: str, text: str, pos: int, known: int, ends: Scanner, mark: Match) -> str:
         """What was expected instead of a slot with this text, which this marker ends; "" where it may be one."""
         lacks = not text and (slot != "key" or mark.kind in ("next", "bare"))
         if lacks or ("\n" in text and text not in self._tools and not known):
             return slot
-        if mark.kind == "bare" and self._final and ends.partial(self._buf, pos) <= mark.start:
+        if mark.kind == "bare" and self._final and ends.partial_match(self._buf, pos) <= mark.start:
             return "end"  # the output ends in the text between
         return slot if mark.kind == "bare" and ONE_WORD.fullmatch(text) is None else ""
 
-    def _known(self, slot: str, pos: int, ends: Marks) -> int:
+    def _known(self, slot: str, pos: int, ends: Scanner) -> int:
         """The length of a name of the tools that stands here and holds what ends others; -1: more input is needed."""
         buf, names = self._buf, self._odd_names(slot, ends)
         for name in names:
             at = next_char(buf, pos + len(name)) if buf.startswith(name, pos) else -1
-            if at >= 0 and ends.find(buf, at, anchored=True) is not None:
+            if at >= 0 and ends.match(buf, at) is not None:
                 return len(name)
-            left = at == len(buf) or ends.begins(buf, at) != "" if at >= 0 else name.startswith(buf[pos:])
+            left = at == len(buf) or ends.is_prefix(buf, at) if at >= 0 else name.startswith(buf[pos:])
             if left and not self._final:
                 return -1
         return 0
 
-    def _odd_names(self, slot: str, ends: Marks) -> list[str]:
+    def _odd_names(self, slot: str, ends: Scanner) -> list[str]:
         """Those of the tools, or of the parameters of the tool that is called: the longest first."""
         of = self._out.calls[-1][0] if slot == "key" and self._out.calls else ""
         self._odd = {} if self._odd is None else self._odd
@@ -2082,13 +1603,13 @@ class Machine(Copied):
         self._state = type(self)._after_call
         return True
 
-    def _next_of_calls(self, marks: Marks) -> str | None:
+    def _next_of_calls(self, marks: Scanner) -> str | None:
         """As `_next`; a part of a marker of the calls, where the output ends, is no text."""
         kind, buf = self._next(marks, self.USUAL_NEXT), self._buf
         # What goes on behind a piece of a closer may be as much as there is of the whole.
         part = kind == "" or (kind in ("close", "closed") and next_char(buf, self._mark.end) < len(buf))
         least = 1 if self._unclosed and kind == "" else LEAST_CUT
-        if part and self._final and marks.begun(buf, self._pos, CALL_KINDS, least):
+        if part and self._final and marks.is_truncated(buf, next_char(buf, self._pos), CALL_KINDS, least):
             self._cut_off()
             return None
         return kind
@@ -2102,11 +1623,12 @@ class Machine(Copied):
 
 
 NO_PAIR = "expected an argument or the end of the call"
+PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
 
 
 class Pairs(Machine):
-    BETWEEN: ClassVar[Marks]  # pair, end (consumed), next (not consumed), and others (skipped)
-    PAIR: ClassVar[tuple[tuple[str, Marks, str], ...]]
+    BETWEEN: ClassVar[Scanner]  # pair, end (consumed), next (not consumed), and others (skipped)
+    PAIR: ClassVar[tuple[tuple[str, Scanner, str], ...]]
     USUAL_PAIR: ClassVar[Sequence[Any]] = ()
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
     _count = 0
@@ -2118,9 +1640,6 @@ class Pairs(Machine):
         self._count = 0
         self._state = type(self)._pairs
 
-    def _opens_arguments(self, pos: int) -> bool:
-        return self.BETWEEN.find(self._buf, pos, anchored=True) is not None
-
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end
         kind = self._next(self.BETWEEN, self.USUAL_PAIR)
@@ -2131,7 +1650,11 @@ class Pairs(Machine):
             return True
         if kind == "end":
             self._pos = self._mark.end
-        if not kind and self._final and self.BETWEEN.begun(self._buf, self._pos):
+        if (
+            not kind
+            and self._final
+            and self.BETWEEN.is_truncated(self._buf, next_char(self._buf, self._pos), PAIR_KINDS)
+        ):
             return self._cut_off()
         if kind in ("end", "next"):
             return self._end_pairs(kind)
@@ -2148,8 +1671,6 @@ class Pairs(Machine):
             return self._cut_off()
         if expected:
             return self._no_pair()
-        if self._others:
-            self._note_others()
         key = values["key"]
         self._pos = end
         self._count += 1
@@ -2302,7 +1823,7 @@ def run_command(parser: Callable[..., Any]) -> None:
 
 
 STYLE = PlainStyle(
-    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
+    (('"', '"', "json"), ("'", "'", "python")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -2310,48 +1831,68 @@ STYLE = PlainStyle(
 class StreamParser(QuotedPairs):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
-    HEADS = PROMPT_HEADS
-    ANCHORS = TURN_ANCHORS
+    HEADS = ("",)
+    ANCHORS = ("<.assistant.>",)
     AROUND_REASONING = (("<.mind.>",), ("<./mind.>",))
     AT_LINES = True
-    # reasoning = text (REASONING_END content | CALL_START call)
-    IN_REASONING = Marks(respelled=("end", "line"), reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
-    # content = (text | TURN_END)* (REASONING_START reasoning | CALL_START call)?
-    IN_CONTENT = Marks(
-        respelled=("call", "end"),
-        reasoning=REASONING_START,
-        call=CALL_START,
-        end=TURN_END,
-        header=TURN_START,
-        stray=STRAY,
-        empty=EMPTY_CALL,
+    # reasoning = text ("<./mind.>" content | "<.code.>[" call)
+    IN_REASONING = Scanner(
+        ("reasoning_end", "<./mind.>", "", "", False), ("line", "<.code.> [", "", "", False),
+        ("end", "<./.>", "", "\n", False), find=r"<(?:(\./mind\.>)|(\.code\.>\s{0,64}\[)|(\./\.>))",
+        near=r"<(?=[.]|\Z)", width=74,
     )
-    OPENERS = CALL_START
-    # call = name NAME_END arguments
-    HEADER = (("name", Marks(respelled=("suffix",), suffix=NAME_END), ""),)
-    HEADER_PARTS = ("(",)
-    HEADER_TEXTS = Pattern("(?:\\(|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
-    STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Marks(mark=TURN_START + ("]<./code.>", "<./code.>", "<.code.>[", "```json\n<.code.>[", "```\n<.code.>["))
-    LEFT_OVER = Marks(call=("<.code.>[",))
-    CLOSED = True
-    # arguments = (key KEY_END value)*
-    PAIR = (("key", Marks(respelled=("suffix",), suffix=KEY_END), ""),)
-    BETWEEN = Marks(
-        respelled=("skip", "next"),
-        skip=(", ",),
-        next=(
-            ")",
-            "]<./code.>",
-            "]",
-            "<./code.>",
-            ", ",
-            "<.code.>[",
-            "<.code.>[\n<.code.>[",
-            "```json\n<.code.>[",
-            "```\n<.code.>[",
-            "<./.>\n",
+    # content = (text | "<./.>")* ("<.mind.>" reasoning | "<.code.>[" call)?
+    IN_CONTENT = Scanner(
+        ("empty", "<.code.> [ )] <./code.>", "", "", False), ("empty", "<.code.> [ ] <./code.>", "", "", False),
+        ("empty", "<.code.> )] <./code.>", "", "", False), ("empty", "<.code.> ] <./code.>", "", "", False),
+        ("empty", "<.code.> <./code.>", "", "", False), ("header", "<.assistant.>", "", "", False),
+        ("call", "<.code.> [", "", "", True), ("stray", "<./mind.>", "", "", False),
+        ("reasoning", "<.mind.>", "", "", False), ("end", "<./.>", "", "\n", False),
+        find=(
+            r"<(?:(\.code\.>\s{0,64}\[\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}\]\s{0,64}<\./code"
+            r"\.>)|(\.code\.>\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,"
+            r"64}<\./code\.>)|(\.assistant\.>)|(\.code\.>\s{0,64}\[)|(\./mind\.>)|(\.mind\.>)|(\./\.>))"
+        ), near=r"<(?=[.]|\Z)", width=214,
+    )
+    OPENERS = Scanner(
+        ("call", "<.code.> [", "", "", False), find=r"<(\.code\.>\s{0,64}\[)", near=r"<(?=[.]|\Z)", width=74
+    )
+    # call = name "(" arguments
+    HEADER = (
+        (
+            "name",
+            Scanner(
+                ("suffix", "(", "", "", False), find=r"\(()", near=r"\(", width=2,
+                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\(())", trails=("",),
+            ),
+            "",
         ),
+    )
+    STYLES = (STYLE, STYLE, STYLE)
+    BREAKS = Scanner(
+        ("mark", "<.assistant.>", "", "", False), ("mark", "<./code.>", "", "", True),
+        ("mark", "<.code.> [", "", "", False), ("mark", "] <./code.>", "", "", False),
+        find=r"<(?:(\.assistant\.>)|(\./code\.>)|(\.code\.>\s{0,64}\[))|\](\s{0,64}<\./code\.>)",
+        near=r"<(?=[.]|\Z)|\]", width=75, first="<]",
+    )
+    CLOSED = True
+    # arguments = (key "=" value)*
+    PAIR = (
+        (
+            "key",
+            Scanner(
+                ("suffix", "=", "", "", False), find="=()", near="=", width=2,
+                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:=())", trails=("",),
+            ),
+            "",
+        ),
+    )
+    BETWEEN = Scanner(
+        ("next", ")", "", "", False), ("skip", ",", "", " ", False), ("next", "<./code.>", "", "", True),
+        ("next", "<.code.> [", "", "", False), ("next", "<./.>", "", "\n", False),
+        ("next", "] <./code.>", "", "", False), ("next", "]", "", "", True),
+        find=r"\)()|,()|<(?:(\./code\.>)|(\.code\.>\s{0,64}\[)|(\./\.>))|\](?:(\s{0,64}<\./code\.>)|())",
+        near=r"\)|,|<(?=[.]|\Z)|\]", width=75,
     )
     PAIR_OPENS = False
     FOLLOW = (
@@ -2362,22 +1903,25 @@ class StreamParser(QuotedPairs):
             "\\s{0,16}(?:,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}=|\\)\\s{0,16}(?:\\]<\\./code\\.>|<\\./\\.>|,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}\\()|\\)\\s{0,16}\\Z|\\Z)"
         ),
     )
-    # after_call = (CALL_END | CALL_SEPARATOR)* (CALL_START call | content)
-    AFTER_CALL = Marks(
-        respelled=("call", "separator", "closed", "close", "end"),
-        call=CALL_START,
-        separator=CALL_SEPARATOR,
-        closed=(")", "]<./code.>", "]", "<./code.>"),
-        close=CALL_END,
-        reasoning=REASONING_START,
-        end=TURN_END,
-        header=TURN_START,
-        stray=STRAY,
-        empty=EMPTY_CALL,
+    # after_call = (")" | ",")* ("<.code.>[" call | content)
+    AFTER_CALL = Scanner(
+        ("closed", ")", "", "", True), ("separator", ",", "", " ", False),
+        ("empty", "<.code.> [ )] <./code.>", "", "", False), ("empty", "<.code.> [ ] <./code.>", "", "", False),
+        ("empty", "<.code.> )] <./code.>", "", "", False), ("empty", "<.code.> ] <./code.>", "", "", False),
+        ("empty", "<.code.> <./code.>", "", "", False), ("header", "<.assistant.>", "", "", False),
+        ("call", "<.code.> [", "", "", True), ("closed", "<./code.>", "", "", True),
+        ("stray", "<./mind.>", "", "", False), ("reasoning", "<.mind.>", "", "", False),
+        ("end", "<./.>", "", "\n", False), ("closed", "] <./code.>", "", "", True), ("closed", "]", "", "", True),
+        find=(
+            r"\)()|,()|<(?:(\.code\.>\s{0,64}\[\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}\]\s{0,64}"
+            r"<\./code\.>)|(\.code\.>\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\]\s{0,64}<\./code\.>)|(\.code"
+            r"\.>\s{0,64}<\./code\.>)|(\.assistant\.>)|(\.code\.>\s{0,64}\[)|(\./code\.>)|(\./mind\.>)|(\.mind\.>)|(\."
+            r"/\.>))|\](?:(\s{0,64}<\./code\.>)|())"
+        ), near=r"\)|,|<(?=[.]|\Z)|\]", width=214,
     )
-    AFTER_TURN = Marks(
-        call=CALL_START,
-        header=tuple(f"{start.rstrip()} {call.lstrip()}" for start in TURN_START for call in CALL_START),
+    AFTER_TURN = Scanner(
+        ("header", "<.assistant.> <.code.> [", "", "", False), ("call", "<.code.> [", "", "", True),
+        find=r"<(?:(\.assistant\.>\s{0,64}<\.code\.>\s{0,64}\[)|(\.code\.>\s{0,64}\[))", near=r"<(?=[.]|\Z)", width=152,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -2390,7 +1934,7 @@ class StreamParser(QuotedPairs):
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
                 self._passed.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "<" not in chunk and "`" not in chunk and chunk != "":
+        elif self._plain_text and "<" not in chunk and chunk != "":
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

@@ -3,7 +3,7 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with content.
 
-turn      = text TURN_END
+turn      = text "--- over ---"
 """
 
 from __future__ import annotations
@@ -11,12 +11,11 @@ from __future__ import annotations
 import json
 import re
 import sys
-from bisect import bisect_right
 from collections import namedtuple
 
 TYPE_CHECKING = False  # as in typing, whose import would cost more than all the rest
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any, ClassVar, TypedDict
 
     # Calls, as mypyc has no classes inside of blocks.
@@ -27,9 +26,10 @@ if TYPE_CHECKING:
         {"role": str, "content": "str | None", "reasoning_content": "str | None", "tool_calls": "list[ToolCall]"},
     )
     Delta = dict[str, Any]
+    Marker = tuple[str, str, str, str, bool]
     Row = dict[str, Any]
 else:
-    Delta = Function = Message = Row = ToolCall = dict  # as what they describe is
+    Delta = Function = Marker = Message = Row = ToolCall = dict  # as what they describe is
 
 __all__ = ("Delta", "Message", "StreamParser", "parse", "parse_many")
 TEMPLATE_SHA256 = "39aa26405fe4fb21daae890a89bbe0741a0192eb539abdb2ffce7e506e3f342f"
@@ -39,12 +39,6 @@ VERIFIED = True
 STOP = ("--- over ---",)
 PRESERVED_TOKENS: tuple[str, ...] = ()
 GENERATION_PROMPTS = ("--- answer ---\n",)
-
-# The markers, each with its variants:
-TURN_ANCHORS = ("--- answer ---\n",)
-PROMPT_HEADS = ("",)
-TURN_START = ("--- answer ---\n",)
-TURN_END = ("\n--- over ---\n",)
 
 # The runtime, as far as this format reaches it; what is the format's own goes on after it.
 
@@ -86,243 +80,126 @@ class Pattern:
         return found
 
 
-SEAM = r"(?<=[>\])}»])(?=[<\[({«])|(?<=\[)(?=\{)"  # where white space may stand: "<call>|[|{"
-GAP = 64  # the most white space that is looked for at one place inside a marker
-NEAR = 4  # so many signs of a marker are looked at before its beginning is
-WORD_SIGN = Pattern(r"[\w.+-]")
-LONG_WORD = Pattern(r"[^\W\d_]{3}")
-JOINING = "_▁"  # and `-`: what the words of a marker are joined with
-JOINTS = Pattern(rf"[\s{JOINING}-]+")
-MOST_JOINTS = 4  # so many of them, or so much white space, where a marker that is spelled otherwise has some
-ALIKE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("｜"): ord("|")}
-# `lead` and `trail` are the white space that the template writes around a marker; `longer`: it may be of another.
-Mark = namedtuple("Mark", "kind start end lead trail longer", defaults=(True,))
+NOTHING = "(?!)"
 
 
-def squeezed(text: str) -> str:
-    """A text without white space, `_`, `-` and their like, in lower case, with `|` for `｜`."""
-    return str(JOINTS.sub("", text)).translate(ALIKE)
+class Match:
+    """A marker in a text.  `lead` and `trail` are the white space that the template writes around it; `ambiguous`: it
+    may be part of a longer one."""
+
+    __slots__ = ("ambiguous", "end", "kind", "lead", "start", "trail")
+
+    def __init__(
+        self, kind: str, start: int, end: int, lead: str = "", trail: str = "", ambiguous: bool = True
+    ) -> None:
+        self.kind, self.start, self.end = kind, start, end
+        self.lead, self.trail, self.ambiguous = lead, trail, ambiguous
 
 
-def is_respelled(core: str) -> bool:
-    """Whether a marker is still one when its case and its separators are other ones: it has brackets and a word."""
-    return core[0] in "<[【«" and '{"' not in "".join(core.split()) and LONG_WORD.search(core) is not None
+class Scanner:
+    """The markers that count in one place: for each its kind, its core with a space where white space may be, the white
+    space before and after it, and whether it is ambiguous.
 
+    `find` has a group for each of them; `near` matches where one may begin.  `width`: so far from the end a truncated
+    marker may begin.  `leads` holds their leading white space.  `word`, of a slot: a plain word up to the text's end or
+    to a marker that is not ambiguous; `trails` is the white space after those, None for one that is not of the slot.
+    `first`: what markers begin with; `wordless`: none begins with a character of words.
+    """
 
-class Marks:
-    """`respelled`: the kinds of markers that may be spelled otherwise, each with such a sign in front as its own."""
+    def __init__(
+        self,
+        *markers: Marker,
+        find: str = NOTHING,
+        near: str = NOTHING,
+        width: int = 1,
+        leads: str = "",
+        word: str = NOTHING,
+        trails: Sequence[str | None] = (),
+        first: str = "",
+        wordless: bool = True,
+    ) -> None:
+        self.markers, self.width, self.leads = markers, width, leads
+        self._find, self._near = Pattern(find), Pattern(near)
+        self.word, self.trails = Pattern(word), trails
+        self.first, self.wordless = first, wordless
 
-    def __init__(self, respelled: Sequence[str] = (), **kinds: Sequence[str]) -> None:
-        found: dict[str, tuple[str, str, str]] = {}
-        for kind, markers in kinds.items():
-            for marker in filter(str.strip, markers):
-                lead, core, trail = marker.partition(marker.strip())
-                found.setdefault(core, (kind, lead[-GAP:], trail))
-        self.cores = cores = sorted(found, key=len, reverse=True)
-        self.kinds = [found[core] for core in cores]
-        # A core that ends like a word, with white space after it, is not the beginning of a longer word.
-        ends = {core: " " if core[-1].isalnum() and found[core][2] else "" for core in cores}
-        alike = [core for core in cores if found[core][0] in respelled and is_respelled(core)]
-        own = [f"({_pattern(core)}{_WORD_END * len(ends[core])})" for core in cores]
-        self._any = Pattern("|".join([*own, *(f"({respelling(core)})" for core in alike)]) or "(?!)")
-        pieces = {core: _pieces(core) for core in cores}
-        self._words, self._near = _first_signs(pieces, alike)
-        self.width = max((len(core) + GAP * (len(pieces[core]) - 1) for core in cores), default=0) + 1
-        self.width = max([self.width, *(len(core) * (MOST_JOINTS + 1) for core in alike)])
-        # As what they are without what may be otherwise.
-        self._squeezed = sorted((squeezed(core), core) for core in alike)
-        self._kind_of = {core: found[core][0] for core in alike}
-        # What may begin at a text's end, and the same without its white space, which is free.
-        self._whole = sorted(core + ends[core] for core in cores)
-        spelled = sorted(("".join(core.split()) + ends[core], core) for core in cores if len(pieces[core]) > 1)
-        self._loose, self._spelled = [loose for loose, _ in spelled], [core for _, core in spelled]
-        # Those that others begin with, and those that stand anywhere in others.
-        bare = {core: "".join(core.split()) for core in cores}
-        lines = "\n" + "\n".join(bare.values())
-        longer = {core for core in cores if ends[core] or lines.count("\n" + bare[core]) > 1}
-        inside = {core for core in cores if ends[core] or lines.count(bare[core]) > 1}
-        self._found = [(*found[core], core in longer, core in inside) for core in cores]
-        self._found += [(*found[core], True, True) for core in alike]
-        self.first = {core[0] for core in cores}
-        self.wordless = not any(map(WORD_SIGN.match, self.first))
-        # A slot's plain word, up to the end or to a sure marker; the space behind that, None where the marker is kept.
-        sure = [i for i, core in enumerate(cores) if self.kinds[i][0] != "bare" and core not in longer]
-        any_of = "|".join(f"({_pattern(cores[i])})" for i in sure) or "(?!)"
-        self.word = Pattern(rf"[\w.-]{{0,64}}\Z|([\w.-]{{1,64}})(?:{any_of})" if self.wordless else "(?!)")
-        self.trails = [None if self.kinds[i][0] == "next" else self.kinds[i][2] for i in sure]
-        leads = {lead for _, lead, _ in self.kinds}
-        self._leads = {lead[i:j] for lead in leads for i in range(len(lead)) for j in range(i + 1, len(lead) + 1)}
-        self._lead_width = max(map(len, leads), default=0)
-
-    def find(self, buf: str, pos: int, *, anchored: bool = False, stop: int = sys.maxsize) -> Mark | None:
-        """The leftmost and longest marker from `pos` on, or (anchored) the one at `pos`."""
-        if anchored or len(buf) - pos < 128:
-            match = self._any.match(buf, pos) if anchored else self._any.search(buf, pos, stop)
-        else:
-            # In long text it is far faster to look for the words that markers begin with, and for markers there.
-            match, word = None, self._words.search(buf, pos, stop)
-            while match is None and word is not None:
-                match = self._any.match(buf, word.start(), stop)
-                word = match or self._words.search(buf, word.start() + 1, stop)
+    def find(self, buf: str, pos: int, stop: int = sys.maxsize) -> Match | None:
+        """The leftmost and longest marker from `pos` on."""
+        match = self._find.search(buf, pos, stop)
         if match is None:
             return None
-        kind, lead, trail, longer, inside = self._found[(match.lastindex or 1) - 1]
-        start, end = match.span()
-        return tuple.__new__(Mark, (kind, start, end, lead, trail, longer if anchored else inside))
+        kind, _, lead, trail, ambiguous = self.markers[match.lastindex - 1]
+        return Match(kind, match.start(), match.end(), lead, trail, ambiguous)
 
-    def begins(self, buf: str, pos: int) -> str:
-        """A marker that the text from `pos` to the end could become, or one without its free space; "" for none."""
-        tail = buf[pos:] if len(buf) - pos <= self.width else ""
-        # In order, what the tail begins stands right after it.
-        at = bisect_right(self._whole, tail)
-        if at < len(self._whole) and tail != "" and self._whole[at].startswith(tail):
-            return self._whole[at]
-        if self._squeezed and tail != "":
-            part = squeezed(tail)
-            at = bisect_right(self._squeezed, (part, "\U0010ffff"))
-            if at < len(self._squeezed) and self._squeezed[at][0].startswith(part) and tail[0] in self.first:
-                return self._squeezed[at][1]
-        if not self._loose:
-            return ""
-        part = "".join(tail.split())
-        at = bisect_right(self._loose, part)
-        while part and at < len(self._loose) and self._loose[at].startswith(part):
-            # White space inside of a word of a marker is none of the marker's.
-            if is_cut(self._spelled[at], tail) or self._loose[at] == part + " ":
-                return self._loose[at]
-            at += 1
-        return ""
+    def match(self, buf: str, pos: int) -> Match | None:
+        """The longest marker at `pos`."""
+        match = self._find.match(buf, pos)
+        if match is None:
+            return None
+        kind, _, lead, trail, ambiguous = self.markers[match.lastindex - 1]
+        return Match(kind, pos, match.end(), lead, trail, ambiguous)
 
-    def begun(self, buf: str, pos: int, kinds: Sequence[str] = (), least: int = 1) -> bool:
-        """Does the text from `pos` to the end begin a marker of these kinds (of any)?"""
-        rest = "".join(buf[pos:].split()) if len(buf) - pos < self.width + GAP else ""
-        part = squeezed(rest)
-        alike = (text for text, core in self._squeezed if not kinds or self._kind_of[core] in kinds)
-        if len(rest) >= least and any(text.startswith(part) for text in alike):
-            return True
-        cores = (core for core, (kind, _, _) in zip(self.cores, self.kinds) if not kinds or kind in kinds)
-        return len(rest) >= least and any("".join(core.split()).startswith(rest) for core in cores)
+    def is_prefix(self, buf: str, pos: int) -> bool:
+        """Whether the text from `pos` to the end could become a marker."""
+        if len(buf) - pos > self.width or self._near.match(buf, pos) is None:
+            return False
+        tail = buf[pos:]
+        return any(is_truncated(core, tail) for _, core, _, _, _ in self.markers)
 
-    def partial(self, buf: str, pos: int) -> int:
+    def partial_match(self, buf: str, pos: int) -> int:
         """Where text begins that could still become a marker, or be white space that belongs to one."""
-        partial = len(buf)
-        for near in self._near.finditer(buf, max(pos, partial - self.width)):
-            if self.begins(buf, near.start()):
-                partial = near.start()
-                break
-        return self.before(buf, pos, partial)
+        for near in self._near.finditer(buf, max(pos, len(buf) - self.width)):
+            if self.is_prefix(buf, near.start()):
+                return self.with_lead(buf, pos, near.start())
+        return self.with_lead(buf, pos, len(buf))
 
-    def plain(self, text: str) -> int:
-        """As partial; -1 when there may be a whole marker, which takes a closer look."""
-        partial = len(text)
-        if text[-1:] not in self._leads and self._near.search(text) is None:
-            return partial
-        for match in self._near.finditer(text):
-            if self.begins(text, match.start()):
-                partial = match.start()
-                break
-            if self._words.match(text, match.start()):
+    def safe_prefix_end(self, text: str) -> int:
+        """As `partial_match`; -1 if there may be a whole marker, which takes a closer look."""
+        for near in self._near.finditer(text):
+            if self.is_prefix(text, near.start()):
+                return self.with_lead(text, 0, near.start())
+            if self._find.match(text, near.start()):
                 return -1
-        return self.before(text, 0, partial)
+        return self.with_lead(text, 0, len(text)) if text[-1:] in self.leads else len(text)
 
-    def before(self, buf: str, pos: int, start: int) -> int:
+    def with_lead(self, buf: str, pos: int, start: int) -> int:
         """Where the white space begins that may belong to a marker at `start`."""
-        if buf[start - 1 : start] not in self._leads:  # every part of a lead is in there
+        leads = self.leads
+        if start == pos or buf[start - 1] not in leads:
             return start
-        if self._lead_width == 1:
-            return start - (start > pos)
-        at = max(pos, start - self._lead_width)
-        while at < start and buf[at:start] not in self._leads:
+        size = len(leads)
+        if size == 1:
+            return start - 1
+        at = max(pos, start - size)
+        while buf[at:start] not in leads:
             at += 1
         return at
 
 
-_WORD_END = r"(?!\w)"
+NO_MARKERS = Scanner()
 
 
-def _pieces(core: str) -> list[str]:
-    return [piece for word in core.split() for piece in re.split(SEAM, word)]
-
-
-def _near(core: str, free: bool) -> str:
-    """`free`: white space between its signs is."""
-    signs = "".join(core.split())[:NEAR]
-    rest, space = "", r"\s*" * free
-    for sign in reversed(signs[1:]):
-        rest = rf"{space}(?:\Z|{re.escape(sign)}{rest})"
-    return re.escape(signs[0]) + f"(?={rest})" * bool(rest)
-
-
-def _first_signs(pieces: Mapping[str, Sequence[str]], alike: Sequence[str]) -> tuple[Pattern, Pattern]:
-    """Patterns of what markers begin with, and of where one may begin: its first signs, or what the text has of them.
-
-    `alike`: those that may be spelled otherwise.
-    """
-    exact = [core for core in pieces if core not in alike]
-    words = {f"{re.escape(word[0])}(?={re.escape(word[1:])})" for word in (pieces[core][0] for core in exact)}
-    words |= {_near_alike(core, r"(?!)") for core in alike}
-    near = {_near(core, len(pieces[core]) > 1) for core in exact} | {_near_alike(core, r"\Z") for core in alike}
-    return Pattern("|".join(sorted(words)) or "(?!)"), Pattern("|".join(sorted(near)) or "(?!)")
-
-
-def _near_alike(core: str, end: str) -> str:
-    """The same for one that may be spelled otherwise; `end`: or the end of what has come."""
-    signs = squeezed(core)[:NEAR]
-    rest = ""
-    for sign in reversed(signs[1:]):
-        rest = rf"[\s_▁-]*(?:{end}|{_any_case(sign)}{rest})"
-    return re.escape(core[0]) + f"(?={rest})" * bool(rest)
-
-
-def respelling(core: str) -> str:
-    """The pattern of a marker that is spelled otherwise: in other case, with other separators, with white space."""
-    pattern, before = re.escape(core[0]), core[0]
-    for sign in core[1:]:
-        if sign.isspace() or sign in JOINING:
-            between = rf"[\s{JOINING}-]{{0,{MOST_JOINTS}}}"
-            pattern += between * (not pattern.endswith(between))
-        else:
-            apart = not (before.isalnum() and sign.isalnum())
-            pattern += rf"\s{{0,{MOST_JOINTS}}}" * (apart and not before.isspace()) + _any_case(sign)
-        before = sign
-    return pattern
-
-
-def _any_case(sign: str) -> str:
-    if sign in "|｜":
-        return "[|｜]"
-    both = {sign.lower(), sign.upper()} if sign.isascii() else {sign}
-    return re.escape(sign) if len(both) == 1 else f"[{''.join(sorted(both))}]"
-
-
-def _pattern(core: str) -> str:
-    pattern, before = "", ""
-    for piece in _pieces(core):
-        least = int(before.isalnum() and piece[0].isalnum())
-        pattern += (rf"\s{{{least},{GAP}}}" if before else "") + re.escape(piece)
-        before = piece[-1]
-    return pattern
-
-
-def is_cut(core: str, rest: str) -> bool:
-    """Is this the beginning of a marker, cut off?  White space stands where the marker may have some."""
-    at = 0
-    for piece in _pieces(core):
-        if not rest.startswith(piece, at):
-            return piece.startswith(rest[at:])
-        at += len(piece)
-        at += len(rest) - at - len(rest[at:].lstrip())
+def is_truncated(core: str, text: str) -> bool:
+    """Whether the text is the beginning of a marker, but not all of it.  A space in `core` is any white space or none;
+    at its end the marker is a word, of which the next character shows whether it goes on."""
+    if " " not in core:
+        return core.startswith(text) and core != text
+    at = end = 0
+    for piece in core.split(" "):
+        if not piece:
+            return end == len(text)
+        if not text.startswith(piece, at):
+            return piece.startswith(text[at:])
+        end = at + len(piece)
+        at = len(text) - len(text[end:].lstrip())
     return False
 
 
-def lead_in(text: str, lead: str) -> int:
-    """How much of the end of `text` is white space of the marker after it."""
+def trailing_overlap(text: str, lead: str) -> int:
+    """How many characters at the end of `text` are white space of the marker after it."""
     if text.endswith(lead):
         return len(lead)
     return next((n for n in range(min(len(text), len(lead)), 0, -1) if text.endswith(lead[-n:])), 0)
-
-
-NO_MARKS = Marks()
 
 
 class Parameters(dict):  # type: ignore[type-arg]
@@ -487,9 +364,7 @@ def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequenc
 
 NON_SPACE = Pattern(r"\S|\Z")
 PENDING_LIMIT = 1024  # more than this much pending text is looked at again only when it has doubled
-CUT_KINDS = ("end", "reasoning_end", "content_end")
-LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
-NO_MARK = Mark("", 0, 0, "", "")
+NO_MATCH = Match("", 0, 0)
 
 
 def next_char(buf: str, pos: int) -> int:
@@ -504,7 +379,7 @@ class Machine(Copied):
     KEEPS_PENDING: ClassVar[bool] = False  # `feed` looks after what is pending inside of text
     SPACE: ClassVar[str] = ""  # what the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
-    IN_CONTENT: ClassVar[Marks] = NO_MARKS
+    IN_CONTENT: ClassVar[Scanner] = NO_MARKERS
 
     def __init__(
         self,
@@ -533,7 +408,7 @@ class Machine(Copied):
         self._final = False
         # Where in the turn the machine is.
         self._state: Callable[[Any], bool] = type(self)._content
-        self._mark = NO_MARK
+        self._mark = NO_MATCH
         self._skip = 0  # its length, and that of the white space before it
         self._open = False  # the last call is not complete
         self._space = self.SPACE  # white space of the template that may still come
@@ -626,8 +501,6 @@ class Machine(Copied):
         self._final = True
         deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._passed else []
         self._finish()
-        if self._buf[self._pos :].strip():
-            self._end_of_cut()
         self._out.end_content()
         self._goes_on("")
         return deltas + self._out.deltas()
@@ -732,24 +605,20 @@ class Machine(Copied):
             self._turn_marker("content")
         return kind != ""
 
-    # A second reading
-
     # Text and markers
 
-    def _text_to(self, marks: Marks, kind: str) -> str:
+    def _text_to(self, marks: Scanner, kind: str) -> str:
         """As _until; what opens reasoning or content may count before any of the text only."""
         return self._until(marks, kind)
 
-    def _until(self, marks: Marks, kind: str) -> str:
+    def _until(self, marks: Scanner, kind: str) -> str:
         """Emit the text before the next marker as `kind`; the marker's kind, "" where more input is needed."""
         if self._space:
             self._skip_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
         mark = marks.find(buf, pos)
-        clear = mark is not None and not mark.longer  # nothing before its end can be undecided
-        partial = stop if clear else marks.partial(buf, pos) if mark is None or not self._final else stop
-        if self._final and self._is_cut(marks, partial):
-            stop = partial
+        clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
+        partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
         if self._final:
             partial = stop
         found = mark is not None and mark.start < partial
@@ -762,7 +631,7 @@ class Machine(Copied):
             if not blank:
                 self._text(kind, end)
                 passed = kind != "pending" and self._out.fence is None and (self._reasoning_on or not self._opener)
-                self._goes_on(kind if passed else "", marks.plain)
+                self._goes_on(kind if passed else "", marks.safe_prefix_end)
             elif self._final and self._out.is_silent():
                 self._text(kind, end)
             elif self._final:
@@ -771,7 +640,7 @@ class Machine(Copied):
         # White space alone is the answer where the turn ends behind it, and holds nothing else.
         alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
         literal = self._is_text(mark)
-        lead = 0 if literal else end - pos if blank and not alone else lead_in(buf[pos:end], mark.lead)
+        lead = 0 if literal else end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
         if not blank or literal or alone:
             self._text(kind, end - lead)
         # A call may turn out to be text, and then the white space before it is text too.
@@ -796,7 +665,7 @@ class Machine(Copied):
         self._text(kind, self._pos + self._skip)
         self._fresh = False
 
-    def _is_text(self, mark: Mark) -> bool:
+    def _is_text(self, mark: Match) -> bool:
         """Is it a marker of what shall stay in the content as it came?"""
         if mark.kind == "stray":
             return self._literal or not self._reasoning_on
@@ -829,18 +698,6 @@ class Machine(Copied):
         return False
 
     # The end of the output
-
-    def _is_cut(self, marks: Marks, pos: int) -> bool:
-        """Is what is left, where the output ends, the beginning of what ends the turn, or a part of it?"""
-        rest = "".join(self._buf[pos:].split())
-        if len(rest) < LEAST_CUT or rest.isalnum() or not any(map(str.isalnum, rest)):
-            return False
-        return marks.begun(self._buf, pos, CUT_KINDS, LEAST_CUT) and not self._literal
-
-    def _end_of_cut(self) -> None:
-        """What is left at the end is a part of a marker, and no text."""
-        self._note("the output ends inside a marker")
-        self._text("trailing", len(self._buf))
 
     # Calls
 
@@ -948,10 +805,14 @@ def run_command(parser: Callable[..., Any]) -> None:
 class StreamParser(Machine):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
-    HEADS = PROMPT_HEADS
-    ANCHORS = TURN_ANCHORS
-    # content = (text | TURN_END)*
-    IN_CONTENT = Marks(respelled=("end",), end=TURN_END, header=TURN_START)
+    HEADS = ("",)
+    ANCHORS = ("--- answer ---\n",)
+    # content = (text | "--- over ---")*
+    IN_CONTENT = Scanner(
+        ("header", "--- answer ---", "", "\n", False), ("end", "--- over ---", "\n", "\n", False),
+        find=r"-(?:(--\s{0,64}answer\s{0,64}---)|(--\s{0,64}over\s{0,64}---))", near=r"-(?=[\-]|\Z)", width=143,
+        leads="\n",
+    )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

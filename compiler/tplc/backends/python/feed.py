@@ -15,8 +15,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from tplc.backends.python.literals import WIDTH, literal, texts
-from tplc.backends.python.tables import texts_at
 from tplc.lower import Acceptor
+from tplc.lower.states import texts_at
 
 MOST_PENDING = 12  # kinds of pending text that `feed` looks for
 NOT_EMPTY = 'chunk != ""'  # twice as fast as the truth of a string
