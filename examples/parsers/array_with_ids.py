@@ -3,9 +3,9 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with content and tool calls.
 
-turn      = (text | calls)* "{{END}}"
+turn      = (text | calls)* "{{END}}" "{{TOP}}"
 calls     = "{{DO}} [{" call (","? "{" call)*
-call      = { "name": name, "arguments": arguments, "id": id, "parameters": arguments } "]"
+call      = { "name": name, "arguments": arguments, "id": id, "parameters": arguments, "args": arguments, "input": arguments, "params": arguments, "kwargs": arguments } "]"
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -67,16 +67,33 @@ class StreamParser(UsualObjects):
     ANCHORS = (" {{A}}",)
     SPACE = " "
     AT_LINES = True
+    AT_ENDS = True
+    CUT_MARKERS = True
     # content = (text | "{{END}}")* ("{{DO}} [{" call)?
     IN_CONTENT = Scanner(
-        ("empty", "{{DO}} [ ]", "", "", False), ("call", "{{DO}} [ {", " ", "", False),
-        ("empty", "{{DO}} ]", "", "", False), ("end", "{{END}}", "", "", False),
-        find=r"\{(?:(\{DO\}\}\s{0,64}\[\s{0,64}\])|(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}\])|(\{END\}\}))",
-        near=r"\{(?=[{]|\Z)", width=139, leads=" ",
+        ("call", "```json {{DO}} [ {", "", "", False), ("call", "``` {{DO}} [ {", "", "", False),
+        ("call", "{{DO}} [ {{DO}} [ {", " ", "", False), ("call", "{{DO}} ```json {", " ", "", False),
+        ("call", "{{DO}} ``` {", " ", "", False), ("empty", "{{DO}} [ ]", "", "", False),
+        ("call", "{{DO}} [ {", " ", "", True), ("call", "{{DO}} [ {", " ", "", True),
+        ("call", "{{DO}} {", " ", "", False), ("empty", "{{DO}} ]", "", "", False), ("end", "{{END}}", "", "", False),
+        ("last", "{{TOP}}", "", "", False),
+        find=(
+            r"`(?:(``json\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{))|\{(?:(\{D"
+            r"O\}\}\s{0,64}\[\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}```json\s{0,64}\{)|(\{DO\}\}\s{0"
+            r",64}```\s{0,64}\{)|(\{DO\}\}\s{0,64}\[\s{0,64}\])|(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}\[\s{0"
+            r",64}\{)|(\{DO\}\}\s{0,64}\{)|(\{DO\}\}\s{0,64}\])|(\{END\}\})|(\{TOP\}\}))"
+        ), near=r"`(?=[`]|\Z)|\{(?=[{]|\Z)", width=275, leads=" ",
     )
     OPENERS = Scanner(
-        ("call", "{{DO}} [ {", " ", "", False), find=r"\{(\{DO\}\}\s{0,64}\[\s{0,64}\{)", near=r"\{(?=[{]|\Z)",
-        width=138, leads=" ",
+        ("call", "```json {{DO}} [ {", "", "", False), ("call", "``` {{DO}} [ {", "", "", False),
+        ("call", "{{DO}} [ {{DO}} [ {", " ", "", False), ("call", "{{DO}} ```json {", " ", "", False),
+        ("call", "{{DO}} ``` {", " ", "", False), ("call", "{{DO}} [ {", " ", "", True),
+        ("call", "{{DO}} [ {", " ", "", True), ("call", "{{DO}} {", " ", "", False),
+        find=(
+            r"`(?:(``json\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{))|\{(?:(\{D"
+            r"O\}\}\s{0,64}\[\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}```json\s{0,64}\{)|(\{DO\}\}\s{0"
+            r",64}```\s{0,64}\{)|(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}\{))"
+        ), near=r"`(?=[`]|\Z)|\{(?=[{]|\Z)", width=275, leads=" ",
     )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
@@ -84,9 +101,17 @@ class StreamParser(UsualObjects):
         ("arguments",): "arguments",
         ("id",): "id",
         ("parameters",): "arguments",
+        ("args",): "arguments",
+        ("input",): "arguments",
+        ("params",): "arguments",
+        ("kwargs",): "arguments",
         ("function", "name"): "name",
         ("function", "arguments"): "arguments",
         ("function", "parameters"): "arguments",
+        ("function", "args"): "arguments",
+        ("function", "input"): "arguments",
+        ("function", "params"): "arguments",
+        ("function", "kwargs"): "arguments",
     }
     OPENED = "{"
     HEAD = Pattern(
@@ -96,23 +121,50 @@ class StreamParser(UsualObjects):
     USUAL_KEYS = ("name", "arguments")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "{{DO}} [ {", "", "", False), ("mark", "{{END}}", "", "", False),
-        find=r"\{(?:(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{END\}\}))", near=r"\{(?=[{]|\Z)", width=138, first="{",
+        ("mark", "```json {{DO}} [ {", "", "", False), ("mark", "``` {{DO}} [ {", "", "", False),
+        ("mark", "{{DO}} [ {{DO}} [ {", "", "", False), ("mark", "{{DO}} ```json {", "", "", False),
+        ("mark", "{{DO}} ``` {", "", "", False), ("mark", "{{DO}} [ {", "", "", True),
+        ("mark", "{{DO}} [ {", "", "", True), ("mark", "{{DO}} {", "", "", False), ("mark", "{{END}}", "", "", False),
+        find=(
+            r"`(?:(``json\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{))|\{(?:(\{D"
+            r"O\}\}\s{0,64}\[\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}```json\s{0,64}\{)|(\{DO\}\}\s{0"
+            r",64}```\s{0,64}\{)|(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}\{)|("
+            r"\{END\}\}))"
+        ), near=r"`(?=[`]|\Z)|\{(?=[{]|\Z)", width=275, first="`{",
+    )
+    LEFT_OVER = Scanner(
+        ("call", "{{DO}} [", " ", "", False), find=r"\{(\{DO\}\}\s{0,64}\[)", near=r"\{(?=[{]|\Z)", width=73, leads=" "
     )
     USUAL_NEXT = (ExpectedText(', {"id": "'),)
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # after_call = ("]" | ",")* (("{" | "{{DO}} [{") call | content)
     AFTER_CALL = Scanner(
         ("separator", ",", "", " ", False), ("call", "; {", "", "", False), ("close", "]", "", "", True),
-        ("empty", "{{DO}} [ ]", "", "", False), ("call", "{{DO}} [ {", " ", "", False),
-        ("empty", "{{DO}} ]", "", "", False), ("end", "{{END}}", "", "", False), ("call", "{", "", "", True),
+        ("call", "```json {{DO}} [ {", "", "", False), ("call", "``` {{DO}} [ {", "", "", False),
+        ("call", "{{DO}} [ {{DO}} [ {", " ", "", False), ("call", "{{DO}} ```json {", " ", "", False),
+        ("call", "{{DO}} ``` {", " ", "", False), ("empty", "{{DO}} [ ]", "", "", False),
+        ("call", "{{DO}} [ {", " ", "", True), ("call", "{{DO}} [ {", " ", "", True),
+        ("call", "{{DO}} {", " ", "", False), ("empty", "{{DO}} ]", "", "", False), ("end", "{{END}}", "", "", False),
+        ("last", "{{TOP}}", "", "", False), ("call", "{", "", "", True),
         find=(
-            r",()|;(\s{0,64}\{)|\]()|\{(?:(\{DO\}\}\s{0,64}\[\s{0,64}\])|(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,"
-            r"64}\])|(\{END\}\})|())"
-        ), near=r",|;|\]|\{", width=139, leads=" ",
+            r",()|;(\s{0,64}\{)|\]()|`(?:(``json\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\{\{DO\}\}\s{0,64}"
+            r"\[\s{0,64}\{))|\{(?:(\{DO\}\}\s{0,64}\[\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}```json"
+            r"\s{0,64}\{)|(\{DO\}\}\s{0,64}```\s{0,64}\{)|(\{DO\}\}\s{0,64}\[\s{0,64}\])|(\{DO\}\}\s{0,64}\[\s{0,64}\{"
+            r")|(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}\{)|(\{DO\}\}\s{0,64}\])|(\{END\}\})|(\{TOP\}\})|())"
+        ), near=r",|;|\]|`(?=[`]|\Z)|\{", width=275, leads=" ",
     )
     AFTER_TURN = Scanner(
-        ("call", "{{DO}} [ {", " ", "", False), find=r"\{(\{DO\}\}\s{0,64}\[\s{0,64}\{)", near=r"\{(?=[{]|\Z)",
-        width=138, leads=" ",
+        ("call", "```json {{DO}} [ {", "", "", False), ("call", "``` {{DO}} [ {", "", "", False),
+        ("call", "{{DO}} [ {{DO}} [ {", " ", "", False), ("call", "{{DO}} ```json {", " ", "", False),
+        ("call", "{{DO}} ``` {", " ", "", False), ("call", "{{DO}} [ {", " ", "", True),
+        ("call", "{{DO}} [ {", " ", "", True), ("call", "{{DO}} {", " ", "", False),
+        find=(
+            r"`(?:(``json\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{))|\{(?:(\{D"
+            r"O\}\}\s{0,64}\[\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}```json\s{0,64}\{)|(\{DO\}\}\s{0"
+            r",64}```\s{0,64}\{)|(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}\{))"
+        ), near=r"`(?=[`]|\Z)|\{(?=[{]|\Z)", width=275, leads=" ",
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -127,7 +179,7 @@ class StreamParser(UsualObjects):
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
         elif self._plain_text:
             text = self._buf + chunk if self._buf != "" else chunk
-            if "{" not in text and text != "":
+            if "`" not in text and "{" not in text and text != "":
                 if text[-1] in " ":
                     # White space before a marker belongs to it, and letters may begin one.
                     self._buf, text = text[-1:], text[:-1]

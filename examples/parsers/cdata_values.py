@@ -13,12 +13,23 @@ value     = text "</arg>"
 from __future__ import annotations
 
 if __package__:
-    from ._tplc_runtime import Delta, ExpectedText, Message, Scanner, ValueWords, Wraps, require_runtime, run_command
+    from ._tplc_runtime import (
+        Delta,
+        ExpectedText,
+        Message,
+        Pattern,
+        Scanner,
+        ValueWords,
+        Wraps,
+        require_runtime,
+        run_command,
+    )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         Delta,
         ExpectedText,
         Message,
+        Pattern,
         Scanner,
         ValueWords,
         Wraps,
@@ -49,23 +60,43 @@ class StreamParser(Wraps):
     AROUND_REASONING = (("<quiet>",), ("</quiet>",))
     AT_LINES = True
     REASONS = True
+    CUT_MARKERS = True
     # reasoning = text ("</quiet>" content | '<act name="' call)
     IN_REASONING = Scanner(
-        ("line", '<act name="', "\n", "", False), ("reasoning_end", "</quiet>", "\n", "\n\n", False),
-        ("end", "<-/->", "", "\n", False), find=r'<(?:(act\s{1,64}name=")|(/quiet>)|(-/->))', near=r"<(?=[\-/a]|\Z)",
-        width=76, leads="\n",
+        ("line", '<act name=" <act name="', "\n", "", False), ("line", '<act name="', "\n", "", True),
+        ("reasoning_end", "</quiet>", "\n", "\n\n", False), ("end", "<-/->", "", "\n", False),
+        ("line", '\x00<actname="<actname="', "\n", "", True), ("line", '\x00<actname="', "\n", "", True),
+        ("line", '```json <act name="', "", "", False), ("line", '``` <act name="', "", "", False),
+        find=(
+            r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name=")|(/quiet>)|(-/->)|(\s{0,4}[Aa][Cc]['
+            r'Tt][\s_▁-]{0,4}[Nn][Aa][Mm][Ee]\s{0,4}=\s{0,4}"[\s_▁-]{0,4}<\s{0,4}[Aa][Cc][Tt][\s_▁-]{0,4}[Nn][Aa][Mm]['
+            r'Ee]\s{0,4}=\s{0,4}")|(\s{0,4}[Aa][Cc][Tt][\s_▁-]{0,4}[Nn][Aa][Mm][Ee]\s{0,4}=\s{0,4}"))|`(?:(``json\s{0,'
+            r'64}<act\s{1,64}name=")|(``\s{0,64}<act\s{1,64}name="))'
+        ), near=r"<(?=[\t\n\r \-/A_a▁]|\Z)|`(?=[`]|\Z)", width=216, leads="\n",
     )
     # content = (text | "<-/->")* ("<quiet>" reasoning | '<act name="' call)?
     IN_CONTENT = Scanner(
-        ("empty", '<act name=" </act>', "", "", False), ("header", "<-assistant->", "", "\n", False),
-        ("call", '<act name="', "\n", "", True), ("stray", "</quiet>", "\n", "\n\n", False),
-        ("reasoning", "<quiet>", "", "\n", False), ("end", "<-/->", "", "\n", False),
-        find=r'<(?:(act\s{1,64}name="\s{0,64}</act>)|(-assistant->)|(act\s{1,64}name=")|(/quiet>)|(quiet>)|(-/->))',
-        near=r"<(?=[\-/aq]|\Z)", width=147, leads="\n",
+        ("call", '<act name=" <act name="', "\n", "", False), ("empty", '<act name=" </act>', "", "", False),
+        ("header", "<-assistant->", "", "\n", False), ("call", '<act name="', "\n", "", True),
+        ("stray", "</quiet>", "\n", "\n\n", False), ("reasoning", "<quiet>", "", "\n", False),
+        ("end", "<-/->", "", "\n", False), ("call", '\x00<actname="<actname="', "\n", "", True),
+        ("call", '\x00<actname="', "\n", "", True), ("call", '```json <act name="', "", "", False),
+        ("call", '``` <act name="', "", "", False),
+        find=(
+            r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name="\s{0,64}</act>)|(-assistant->)|(act'
+            r'\s{1,64}name=")|(/quiet>)|(quiet>)|(-/->)|(\s{0,4}[Aa][Cc][Tt][\s_▁-]{0,4}[Nn][Aa][Mm][Ee]\s{0,4}=\s{0,4'
+            r'}"[\s_▁-]{0,4}<\s{0,4}[Aa][Cc][Tt][\s_▁-]{0,4}[Nn][Aa][Mm][Ee]\s{0,4}=\s{0,4}")|(\s{0,4}[Aa][Cc][Tt][\s_'
+            r'▁-]{0,4}[Nn][Aa][Mm][Ee]\s{0,4}=\s{0,4}"))|`(?:(``json\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act\s{1,64'
+            '}name="))'
+        ), near=r"<(?=[\t\n\r \-/A_aq▁]|\Z)|`(?=[`]|\Z)", width=216, leads="\n",
     )
     OPENERS = Scanner(
-        ("call", '<act name="', "\n", "", False), find=r'<(act\s{1,64}name=")', near=r"<(?=[a]|\Z)", width=76,
-        leads="\n",
+        ("call", '<act name=" <act name="', "\n", "", False), ("call", '<act name="', "\n", "", True),
+        ("call", '```json <act name="', "", "", False), ("call", '``` <act name="', "", "", False),
+        find=(
+            r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name="))|`(?:(``json\s{0,64}<act\s{1,64}na'
+            r'me=")|(``\s{0,64}<act\s{1,64}name="))'
+        ), near=r"<(?=[a]|\Z)|`(?=[`]|\Z)", width=216, leads="\n",
     )
     # call = name '">' arguments
     HEADER = (
@@ -78,13 +109,25 @@ class StreamParser(Wraps):
             "",
         ),
     )
+    HEADER_PARTS = ('name="', "<act", "name", "act", '">', '"', "<", "=", ">")
+    HEADER_TEXTS = Pattern('(?:name="|<act|name|act|">|"|<|=|>|[^\\S\\n]*[\\n:.,\'"`]|[0-9]+)')
     BREAKS = Scanner(
-        ("mark", "<-assistant->", "", "", False), ("mark", '<act name="', "", "", False),
-        ("mark", "</act>", "", "", False), find=r'<(?:(-assistant->)|(act\s{1,64}name=")|(/act>))',
-        near=r"<(?=[\-/a]|\Z)", width=76, first="<",
+        ("mark", "<-assistant->", "", "", False), ("mark", '<act name="', "", "", True),
+        ("mark", "</act>", "", "", False), ("mark", '```json <act name="', "", "", False),
+        ("mark", '``` <act name="', "", "", False),
+        find=(
+            r'<(?:(-assistant->)|(act\s{1,64}name=")|(/act>))|`(?:(``json\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act\s'
+            '{1,64}name="))'
+        ), near=r"<(?=[\-/a]|\Z)|`(?=[`]|\Z)", width=148, first="<`",
+    )
+    LEFT_OVER = Scanner(
+        ("call", '<act name="', "", "", False), find=r'<(act\s{1,64}name=")', near=r"<(?=[a]|\Z)", width=76
     )
     USUAL_NEXT = (ExpectedText('</act>\n<act name="'), ExpectedText('<act name="'))
     CLOSED = True
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # arguments = ('<arg key="' key '">' value)*
     PAIR = (
         (
@@ -97,18 +140,31 @@ class StreamParser(Wraps):
         ),
     )
     BETWEEN = Scanner(
-        ("next", '<act name="', "\n", "", False), ("pair", '<arg key="', "", "", False),
-        ("skip", "</arg>", "", "", False), ("next", "</act>", "", "", False), ("next", "<-/->", "", "\n", False),
-        find=r'<(?:(act\s{1,64}name=")|(arg\s{1,64}key=")|(/arg>)|(/act>)|(-/->))', near=r"<(?=[\-/a]|\Z)", width=76,
-        leads="\n",
+        ("next", '<act name=" <act name="', "\n", "", False), ("next", '<act name="', "\n", "", True),
+        ("pair", '<arg key="', "", "", False), ("skip", "</arg>", "", "", False), ("next", "</act>", "", "", False),
+        ("next", "<-/->", "", "\n", False), ("next", '\x00<actname="<actname="', "\n", "", True),
+        ("next", '\x00<actname="', "\n", "", True), ("pair", '\x00<argkey="', "", "", True),
+        ("skip", "\x00</arg>", "", "", True), ("next", "\x00</act>", "", "", True),
+        ("next", '```json <act name="', "", "", False), ("next", '``` <act name="', "", "", False),
+        find=(
+            r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name=")|(arg\s{1,64}key=")|(/arg>)|(/act>)'
+            r'|(-/->)|(\s{0,4}[Aa][Cc][Tt][\s_▁-]{0,4}[Nn][Aa][Mm][Ee]\s{0,4}=\s{0,4}"[\s_▁-]{0,4}<\s{0,4}[Aa][Cc][Tt]'
+            r'[\s_▁-]{0,4}[Nn][Aa][Mm][Ee]\s{0,4}=\s{0,4}")|(\s{0,4}[Aa][Cc][Tt][\s_▁-]{0,4}[Nn][Aa][Mm][Ee]\s{0,4}=\s'
+            r'{0,4}")|(\s{0,4}[Aa][Rr][Gg][\s_▁-]{0,4}[Kk][Ee][Yy]\s{0,4}=\s{0,4}")|(\s{0,4}/\s{0,4}[Aa][Rr][Gg]\s{0,4'
+            r'}>)|(\s{0,4}/\s{0,4}[Aa][Cc][Tt]\s{0,4}>))|`(?:(``json\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act\s{1,64'
+            '}name="))'
+        ), near=r"<(?=[\t\n\r \-/A_a▁]|\Z)|`(?=[`]|\Z)", width=216, leads="\n",
     )
     USUAL_PAIR = (ExpectedText('<arg key="'),)
     RESUMES = True
     RESUMING = Scanner(
-        ("other", '<act name="', "\n", "", False), ("other", '<arg key="', "", "", False),
-        ("other", "</act>", "", "", False), ("other", "<-/->", "", "\n", False),
-        find=r'<(?:(act\s{1,64}name=")|(arg\s{1,64}key=")|(/act>)|(-/->))', near=r"<(?=[\-/a]|\Z)", width=76,
-        leads="\n",
+        ("other", '<act name=" <act name="', "\n", "", False), ("other", '<act name="', "\n", "", True),
+        ("other", '<arg key="', "", "", False), ("other", "</act>", "", "", False), ("other", "<-/->", "", "\n", False),
+        ("other", '```json <act name="', "", "", False), ("other", '``` <act name="', "", "", False),
+        find=(
+            r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name=")|(arg\s{1,64}key=")|(/act>)|(-/->))'
+            r'|`(?:(``json\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act\s{1,64}name="))'
+        ), near=r"<(?=[\-/a]|\Z)|`(?=[`]|\Z)", width=216, leads="\n",
     )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
@@ -117,20 +173,38 @@ class StreamParser(Wraps):
     WRAP = ("<[RAW[", "]RAW]>")
     # after_call = ("</act>")* (('<act name="' | '<act name="') call | content)
     AFTER_CALL = Scanner(
-        ("call", ', <act name="', "", "", False), ("call", '; <act name="', "", "", False),
-        ("empty", '<act name=" </act>', "", "", False), ("header", "<-assistant->", "", "\n", False),
-        ("call", '<act name="', "", "", True), ("stray", "</quiet>", "\n", "\n\n", False),
-        ("reasoning", "<quiet>", "", "\n", False), ("closed", "</act>", "", "", True),
-        ("end", "<-/->", "", "\n", False),
+        ("call", ', <act name=" <act name="', "", "", False), ("call", ', <act name="', "", "", True),
+        ("call", '; <act name=" <act name="', "", "", False), ("call", '; <act name="', "", "", True),
+        ("call", '<act name=" <act name="', "", "", True), ("empty", '<act name=" </act>', "", "", False),
+        ("header", "<-assistant->", "", "\n", False), ("call", '<act name="', "", "", True),
+        ("stray", "</quiet>", "\n", "\n\n", False), ("reasoning", "<quiet>", "", "\n", False),
+        ("closed", "</act>", "", "", True), ("end", "<-/->", "", "\n", False),
+        ("call", '\x00<actname="<actname="', "", "", True), ("call", '\x00<actname="', "", "", True),
+        ("closed", "\x00</act>", "", "", True), ("call", '```json <act name="', "", "", False),
+        ("call", '``` <act name="', "", "", False),
         find=(
-            r',(\s{0,64}<act\s{1,64}name=")|;(\s{0,64}<act\s{1,64}name=")|<(?:(act\s{1,64}name="\s{0,64}</act>)|(-assi'
-            r'stant->)|(act\s{1,64}name=")|(/quiet>)|(quiet>)|(/act>)|(-/->))'
-        ), near=r",|;|<(?=[\-/aq]|\Z)", width=147, leads="\n",
+            r',(?:(\s{0,64}<act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(\s{0,64}<act\s{1,64}name="))|;(?:(\s{0,64}<a'
+            r'ct\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(\s{0,64}<act\s{1,64}name="))|<(?:(act\s{1,64}name="\s{0,64}'
+            r'<act\s{1,64}name=")|(act\s{1,64}name="\s{0,64}</act>)|(-assistant->)|(act\s{1,64}name=")|(/quiet>)|(quie'
+            r't>)|(/act>)|(-/->)|(\s{0,4}[Aa][Cc][Tt][\s_▁-]{0,4}[Nn][Aa][Mm][Ee]\s{0,4}=\s{0,4}"[\s_▁-]{0,4}<\s{0,4}['
+            r'Aa][Cc][Tt][\s_▁-]{0,4}[Nn][Aa][Mm][Ee]\s{0,4}=\s{0,4}")|(\s{0,4}[Aa][Cc][Tt][\s_▁-]{0,4}[Nn][Aa][Mm][Ee'
+            r']\s{0,4}=\s{0,4}")|(\s{0,4}/\s{0,4}[Aa][Cc][Tt]\s{0,4}>))|`(?:(``json\s{0,64}<act\s{1,64}name=")|(``\s{0'
+            r',64}<act\s{1,64}name="))'
+        ), near=r",|;|<(?=[\t\n\r \-/A_aq▁]|\Z)|`(?=[`]|\Z)", width=282, leads="\n",
     )
     AFTER_TURN = Scanner(
-        ("header", '<-assistant-> <act name="', "", "", False), ("call", '<act name="', "\n", "", True),
-        find=r'<(?:(-assistant->\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name="))', near=r"<(?=[\-a]|\Z)", width=154,
-        leads="\n",
+        ("header", '<-assistant-> <act name=" <act name="', "", "", False),
+        ("header", '<-assistant-> ```json <act name="', "", "", False),
+        ("header", '<-assistant-> ``` <act name="', "", "", False),
+        ("header", '<-assistant-> <act name="', "", "", True), ("call", '<act name=" <act name="', "\n", "", True),
+        ("call", '<act name="', "\n", "", True), ("call", '```json <act name="', "", "", True),
+        ("call", '``` <act name="', "", "", True),
+        find=(
+            r'<(?:(-assistant->\s{0,64}<act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(-assistant->\s{0,64}```json\s{0,'
+            r'64}<act\s{1,64}name=")|(-assistant->\s{0,64}```\s{0,64}<act\s{1,64}name=")|(-assistant->\s{0,64}<act\s{1'
+            r',64}name=")|(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name="))|`(?:(``json\s{0,64}<act\s'
+            r'{1,64}name=")|(``\s{0,64}<act\s{1,64}name="))'
+        ), near=r"<(?=[\-a]|\Z)|`(?=[`]|\Z)", width=294, leads="\n",
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -144,7 +218,13 @@ class StreamParser(Wraps):
                 if chunk[-1:] not in "\n":
                     self._passed.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(chunk)}}]}]
-        elif self._plain_text and "<" not in chunk and chunk != "" and ("\n" not in chunk or chunk[-1] != "\n"):
+        elif (
+            self._plain_text
+            and "<" not in chunk
+            and "`" not in chunk
+            and chunk != ""
+            and ("\n" not in chunk or chunk[-1] != "\n")
+        ):
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

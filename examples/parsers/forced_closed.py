@@ -52,7 +52,7 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -66,23 +66,42 @@ class StreamParser(CallObjects):
     AROUND_REASONING = (("[[depth]]",), ("[[/depth]]",))
     AT_LINES = True
     REASONS = True
+    CUT_MARKERS = True
     # reasoning = text ("[[/depth]]" content | "[[call" call)
     IN_REASONING = Scanner(
-        ("reasoning_end", "[[/depth]]", " ", "\n", False), ("line", "[[call ", "", " ", True),
-        ("end", "[[.]]", " ", "\n", False), find=r"\[(?:(\[/depth\]\])|(\[call(?!\w))|(\[\.\]\]))",
-        near=r"\[(?=[\[]|\Z)", width=11, leads=" ",
+        ("line", "[[call [[call ", "", " ", True), ("reasoning_end", "[[/depth]]", " ", "\n", False),
+        ("line", "[[call ", "", " ", True), ("end", "[[.]]", " ", "\n", False),
+        ("line", "\x00[[call[[call", "", " ", True), ("line", "\x00[[call", "", " ", True),
+        ("line", "```json [[call ", "", " ", True), ("line", "``` [[call ", "", " ", True),
+        find=(
+            r"\[(?:(\[call\s{0,64}\[\[call(?!\w))|(\[/depth\]\])|(\[call(?!\w))|(\[\.\]\])|(\s{0,4}\[\s{0,4}[Cc][Aa][L"
+            r"l][Ll][\s_▁-]{0,4}\[\s{0,4}\[\s{0,4}[Cc][Aa][Ll][Ll])|(\s{0,4}\[\s{0,4}[Cc][Aa][Ll][Ll]))|`(?:(``json\s{"
+            r"0,64}\[\[call(?!\w))|(``\s{0,64}\[\[call(?!\w)))"
+        ), near=r"\[(?=[\t\n\r \-\[_▁]|\Z)|`(?=[`]|\Z)", width=79, leads=" ",
     )
     # content = (text | "[[.]]")* ("[[depth]]" reasoning | "[[call" call)?
     IN_CONTENT = Scanner(
-        ("empty", "[[call [[/call]]", "", "", False), ("header", "[[assistant]]", "", " ", False),
-        ("stray", "[[/depth]]", " ", "\n", False), ("reasoning", "[[depth]]", "", " ", False),
-        ("call", "[[call ", "", " ", True), ("end", "[[.]]", " ", "\n", False),
+        ("empty", "[[call [[/call]]", "", "", False), ("call", "[[call [[call ", "", " ", True),
+        ("header", "[[assistant]]", "", " ", False), ("stray", "[[/depth]]", " ", "\n", False),
+        ("reasoning", "[[depth]]", "", " ", False), ("call", "[[call ", "", " ", True),
+        ("end", "[[.]]", " ", "\n", False), ("call", "\x00[[call[[call", "", " ", True),
+        ("call", "\x00[[call", "", " ", True), ("call", "```json [[call ", "", " ", True),
+        ("call", "``` [[call ", "", " ", True),
         find=(
-            r"\[(?:(\[call\s{0,64}\[\[/call\]\])|(\[assistant\]\])|(\[/depth\]\])|(\[depth\]\])|(\[call(?!\w))|(\[\.\]"
-            r"\]))"
-        ), near=r"\[(?=[\[]|\Z)", width=81, leads=" ",
+            r"\[(?:(\[call\s{0,64}\[\[/call\]\])|(\[call\s{0,64}\[\[call(?!\w))|(\[assistant\]\])|(\[/depth\]\])|(\[de"
+            r"pth\]\])|(\[call(?!\w))|(\[\.\]\])|(\s{0,4}\[\s{0,4}[Cc][Aa][Ll][Ll][\s_▁-]{0,4}\[\s{0,4}\[\s{0,4}[Cc][A"
+            r"a][Ll][Ll])|(\s{0,4}\[\s{0,4}[Cc][Aa][Ll][Ll]))|`(?:(``json\s{0,64}\[\[call(?!\w))|(``\s{0,64}\[\[call(?"
+            r"!\w)))"
+        ), near=r"\[(?=[\t\n\r \-\[_▁]|\Z)|`(?=[`]|\Z)", width=81, leads=" ",
     )
-    OPENERS = Scanner(("call", "[[call ", "", " ", True), find=r"\[(\[call(?!\w))", near=r"\[(?=[\[]|\Z)", width=7)
+    OPENERS = Scanner(
+        ("call", "[[call [[call ", "", " ", True), ("call", "[[call ", "", " ", True),
+        ("call", "```json [[call ", "", " ", True), ("call", "``` [[call ", "", " ", True),
+        find=(
+            r"\[(?:(\[call\s{0,64}\[\[call(?!\w))|(\[call(?!\w)))|`(?:(``json\s{0,64}\[\[call(?!\w))|(``\s{0,64}\[\[ca"
+            r"ll(?!\w)))"
+        ), near=r"\[(?=[\[]|\Z)|`(?=[`]|\Z)", width=79,
+    )
     # call = index "]] {" object
     HEADER = (
         (
@@ -100,28 +119,50 @@ class StreamParser(CallObjects):
     CLOSERS = (" [[/call]]", "[[/call]]")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "[[assistant]]", "", "", False), ("mark", "[[/call]", "", "", False),
-        ("mark", "[[call", "", "", False), find=r"\[(?:(\[assistant\]\])|(\[/call\])|(\[call))", near=r"\[(?=[\[]|\Z)",
-        width=14, first="[",
+        ("mark", "[[assistant]]", "", "", False), ("mark", "[[/call]", "", "", False), ("mark", "[[call", "", "", True),
+        ("mark", "```json [[call", "", "", False), ("mark", "``` [[call", "", "", False),
+        find=r"\[(?:(\[assistant\]\])|(\[/call\])|(\[call))|`(?:(``json\s{0,64}\[\[call)|(``\s{0,64}\[\[call))",
+        near=r"\[(?=[\[]|\Z)|`(?=[`]|\Z)", width=79, first="[`",
     )
+    LEFT_OVER = Scanner(("call", "[[call ", "", " ", True), find=r"\[(\[call(?!\w))", near=r"\[(?=[\[]|\Z)", width=7)
     USUAL_NEXT = (ExpectedText("[[/call]][[call "), ExpectedText("[[call "))
     CLOSED = True
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     COUNTED = True
     # after_call = ("[[/call]]")* (("[[call" | "[[call") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", [[call ", "", " ", True), ("call", "; [[call ", "", " ", True),
-        ("empty", "[[call [[/call]]", "", "", False), ("header", "[[assistant]]", "", " ", False),
-        ("stray", "[[/depth]]", " ", "\n", False), ("closed", "[[/call]]", " ", "", True),
-        ("reasoning", "[[depth]]", "", " ", False), ("close", "[[/call]", " ", "", True),
-        ("call", "[[call ", "", " ", True), ("end", "[[.]]", " ", "\n", False), ("close", "]", "", "", True),
+        ("call", ", [[call [[call ", "", " ", True), ("call", ", [[call ", "", " ", True),
+        ("call", "; [[call [[call ", "", " ", True), ("call", "; [[call ", "", " ", True),
+        ("empty", "[[call [[/call]]", "", "", False), ("call", "[[call [[call ", "", " ", True),
+        ("header", "[[assistant]]", "", " ", False), ("stray", "[[/depth]]", " ", "\n", False),
+        ("closed", "[[/call]]", " ", "", True), ("reasoning", "[[depth]]", "", " ", False),
+        ("close", "[[/call]", " ", "", True), ("call", "[[call ", "", " ", True), ("end", "[[.]]", " ", "\n", False),
+        ("call", "\x00[[call[[call", "", " ", True), ("closed", "\x00[[/call]]", " ", "", True),
+        ("close", "\x00[[/call]", " ", "", True), ("call", "\x00[[call", "", " ", True), ("close", "]", "", "", True),
+        ("call", "```json [[call ", "", " ", True), ("call", "``` [[call ", "", " ", True),
         find=(
-            r",(\s{0,64}\[\[call(?!\w))|;(\s{0,64}\[\[call(?!\w))|\[(?:(\[call\s{0,64}\[\[/call\]\])|(\[assistant\]\])"
-            r"|(\[/depth\]\])|(\[/call\]\])|(\[depth\]\])|(\[/call\])|(\[call(?!\w))|(\[\.\]\]))|\]()"
-        ), near=r",|;|\[(?=[\[]|\Z)|\]", width=81, leads=" ",
+            r",(?:(\s{0,64}\[\[call\s{0,64}\[\[call(?!\w))|(\s{0,64}\[\[call(?!\w)))|;(?:(\s{0,64}\[\[call\s{0,64}\[\["
+            r"call(?!\w))|(\s{0,64}\[\[call(?!\w)))|\[(?:(\[call\s{0,64}\[\[/call\]\])|(\[call\s{0,64}\[\[call(?!\w))|"
+            r"(\[assistant\]\])|(\[/depth\]\])|(\[/call\]\])|(\[depth\]\])|(\[/call\])|(\[call(?!\w))|(\[\.\]\])|(\s{0"
+            r",4}\[\s{0,4}[Cc][Aa][Ll][Ll][\s_▁-]{0,4}\[\s{0,4}\[\s{0,4}[Cc][Aa][Ll][Ll])|(\s{0,4}\[\s{0,4}/\s{0,4}[Cc"
+            r"][Aa][Ll][Ll]\s{0,4}\]\s{0,4}\])|(\s{0,4}\[\s{0,4}/\s{0,4}[Cc][Aa][Ll][Ll]\s{0,4}\])|(\s{0,4}\[\s{0,4}[C"
+            r"c][Aa][Ll][Ll]))|\]()|`(?:(``json\s{0,64}\[\[call(?!\w))|(``\s{0,64}\[\[call(?!\w)))"
+        ), near=r",|;|\[(?=[\t\n\r \-\[_▁]|\Z)|\]|`(?=[`]|\Z)", width=144, leads=" ",
     )
     AFTER_TURN = Scanner(
-        ("header", "[[assistant]] [[call ", "", " ", True), ("call", "[[call ", "", " ", True),
-        find=r"\[(?:(\[assistant\]\]\s{0,64}\[\[call(?!\w))|(\[call(?!\w)))", near=r"\[(?=[\[]|\Z)", width=85,
+        ("header", "[[assistant]] ```json [[call ", "", " ", True),
+        ("header", "[[assistant]] [[call [[call ", "", " ", True),
+        ("header", "[[assistant]] ``` [[call ", "", " ", True), ("header", "[[assistant]] [[call ", "", " ", True),
+        ("call", "[[call [[call ", "", " ", True), ("call", "[[call ", "", " ", True),
+        ("call", "```json [[call ", "", " ", True), ("call", "``` [[call ", "", " ", True),
+        find=(
+            r"\[(?:(\[assistant\]\]\s{0,64}```json\s{0,64}\[\[call(?!\w))|(\[assistant\]\]\s{0,64}\[\[call\s{0,64}\[\["
+            r"call(?!\w))|(\[assistant\]\]\s{0,64}```\s{0,64}\[\[call(?!\w))|(\[assistant\]\]\s{0,64}\[\[call(?!\w))|("
+            r"\[call\s{0,64}\[\[call(?!\w))|(\[call(?!\w)))|`(?:(``json\s{0,64}\[\[call(?!\w))|(``\s{0,64}\[\[call(?!"
+            r"\w)))"
+        ), near=r"\[(?=[\[]|\Z)|`(?=[`]|\Z)", width=157,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -136,7 +177,7 @@ class StreamParser(CallObjects):
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
         elif self._plain_text:
             text = self._buf + chunk if self._buf != "" else chunk
-            if "[" not in text and text != "":
+            if "[" not in text and "`" not in text and text != "":
                 if text[-1] in " ":
                     # White space before a marker belongs to it, and letters may begin one.
                     self._buf, text = text[-1:], text[:-1]

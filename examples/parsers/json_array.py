@@ -5,7 +5,7 @@
 
 turn      = (text | "«aside»" text "«/aside»" | calls)* "«/»"
 calls     = "«wishes»[{" call (","? "{" call)*
-call      = { "name": name, "arguments": arguments, "parameters": arguments } "]«/wishes»"
+call      = { "name": name, "arguments": arguments, "parameters": arguments, "args": arguments, "input": arguments, "params": arguments, "kwargs": arguments } "]«/wishes»"
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -67,34 +67,80 @@ class StreamParser(UsualObjects):
     AROUND_REASONING = (("«aside»",), ("«/aside»",))
     AT_LINES = True
     REASONS = True
+    CUT_MARKERS = True
     # reasoning = text ("«/aside»" content | "«wishes»[{" call)
     IN_REASONING = Scanner(
-        ("line", "«wishes» [ {", "", "", False), ("reasoning_end", "«/aside»", "", "", False),
-        ("end", "«/»", "", "\n", False), find=r"«(?:(wishes»\s{0,64}\[\s{0,64}\{)|(/aside»)|(/»))",
-        near=r"«(?=[/w]|\Z)", width=139,
+        ("line", "```json «wishes» [ {", "", "", False), ("line", "``` «wishes» [ {", "", "", False),
+        ("line", "«wishes» [ «wishes» [ {", "", "", False), ("line", "«wishes» ```json {", "", "", False),
+        ("line", "«wishes» ``` {", "", "", False), ("line", "«wishes» [ {", "", "", True),
+        ("line", "«wishes» [ {", "", "", True), ("line", "«wishes» {", "", "", False),
+        ("reasoning_end", "«/aside»", "", "", False), ("end", "«/»", "", "\n", False),
+        ("line", "\x00«wishes»[«wishes»[{", "", "", True), ("line", "\x00«wishes»```json{", "", "", True),
+        ("line", "\x00«wishes»```{", "", "", True), ("line", "\x00«wishes»[{", "", "", True),
+        ("line", "\x00«wishes»[{", "", "", True), ("line", "\x00«wishes»{", "", "", True),
+        find=(
+            r"`(?:(``json\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{))|«(?:(wishes»"
+            r"\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}```json\s{0,64}\{)|(wishes»\s{0,64}```\s"
+            r"{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\{)|(/aside»)|(/»)"
+            r"|(\s{0,4}[Ww][Ii][Ss][Hh][Ee][Ss]\s{0,4}»\s{0,4}\[[\s_▁-]{0,4}«\s{0,4}[Ww][Ii][Ss][Hh][Ee][Ss]\s{0,4}»\s"
+            r"{0,4}\[\s{0,4}\{)|(\s{0,4}[Ww][Ii][Ss][Hh][Ee][Ss]\s{0,4}»[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,4}[Jj][Ss][O"
+            r"o][Nn][\s_▁-]{0,4}\{)|(\s{0,4}[Ww][Ii][Ss][Hh][Ee][Ss]\s{0,4}»[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`[\s_▁-]{0,4}"
+            r"\{)|(\s{0,4}[Ww][Ii][Ss][Hh][Ee][Ss]\s{0,4}»[\s_▁-]{0,4}\[\s{0,4}\{)|(\s{0,4}[Ww][Ii][Ss][Hh][Ee][Ss]\s{"
+            r"0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}[Ww][Ii][Ss][Hh][Ee][Ss]\s{0,4}»[\s_▁-]{0,4}\{))"
+        ), near=r"`(?=[`]|\Z)|«(?=[\t\n\r \-/W_w▁]|\Z)", width=277,
     )
     # content = (text | "«/»")* ("«aside»" reasoning | "«wishes»[{" call)?
     IN_CONTENT = Scanner(
-        ("empty", "«wishes» [ ] «/wishes»", "", "", False), ("empty", "«wishes» ] «/wishes»", "", "", False),
-        ("empty", "«wishes» «/wishes»", "", "", False), ("header", "«assistant»", "", " ", False),
-        ("call", "«wishes» [ {", "", "", False), ("stray", "«/aside»", "", "", False),
-        ("reasoning", "«aside»", "", "", False), ("end", "«/»", "", "\n", False),
+        ("call", "```json «wishes» [ {", "", "", False), ("call", "``` «wishes» [ {", "", "", False),
+        ("call", "«wishes» [ «wishes» [ {", "", "", False), ("empty", "«wishes» [ ] «/wishes»", "", "", False),
+        ("empty", "«wishes» ] «/wishes»", "", "", False), ("call", "«wishes» ```json {", "", "", False),
+        ("empty", "«wishes» «/wishes»", "", "", False), ("call", "«wishes» ``` {", "", "", False),
+        ("call", "«wishes» [ {", "", "", True), ("header", "«assistant»", "", " ", False),
+        ("call", "«wishes» [ {", "", "", True), ("call", "«wishes» {", "", "", False),
+        ("stray", "«/aside»", "", "", False), ("reasoning", "«aside»", "", "", False), ("end", "«/»", "", "\n", False),
+        ("call", "\x00«wishes»[«wishes»[{", "", "", True), ("call", "\x00«wishes»```json{", "", "", True),
+        ("call", "\x00«wishes»```{", "", "", True), ("call", "\x00«wishes»[{", "", "", True),
+        ("call", "\x00«wishes»[{", "", "", True), ("call", "\x00«wishes»{", "", "", True),
         find=(
-            r"«(?:(wishes»\s{0,64}\[\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}"
-            r"«/wishes»)|(assistant»)|(wishes»\s{0,64}\[\s{0,64}\{)|(/aside»)|(aside»)|(/»))"
-        ), near=r"«(?=[/aw]|\Z)", width=213,
+            r"`(?:(``json\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{))|«(?:(wishes»"
+            r"\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\]\s{0,64}«/wishes»)|(wishes»"
+            r"\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}```json\s{0,64}\{)|(wishes»\s{0,64}«/wishes»)|(wishes»\s{0,"
+            r"64}```\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(assistant»)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,"
+            r"64}\{)|(/aside»)|(aside»)|(/»)|(\s{0,4}[Ww][Ii][Ss][Hh][Ee][Ss]\s{0,4}»\s{0,4}\[[\s_▁-]{0,4}«\s{0,4}[Ww]"
+            r"[Ii][Ss][Hh][Ee][Ss]\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}[Ww][Ii][Ss][Hh][Ee][Ss]\s{0,4}»[\s_▁-]{0,4}`\s{"
+            r"0,4}`\s{0,4}`\s{0,4}[Jj][Ss][Oo][Nn][\s_▁-]{0,4}\{)|(\s{0,4}[Ww][Ii][Ss][Hh][Ee][Ss]\s{0,4}»[\s_▁-]{0,4}"
+            r"`\s{0,4}`\s{0,4}`[\s_▁-]{0,4}\{)|(\s{0,4}[Ww][Ii][Ss][Hh][Ee][Ss]\s{0,4}»[\s_▁-]{0,4}\[\s{0,4}\{)|(\s{0,"
+            r"4}[Ww][Ii][Ss][Hh][Ee][Ss]\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}[Ww][Ii][Ss][Hh][Ee][Ss]\s{0,4}»[\s_▁-]{0,"
+            r"4}\{))"
+        ), near=r"`(?=[`]|\Z)|«(?=[\t\n\r \-/W_aw▁]|\Z)", width=277,
     )
     OPENERS = Scanner(
-        ("call", "«wishes» [ {", "", "", False), find=r"«(wishes»\s{0,64}\[\s{0,64}\{)", near=r"«(?=[w]|\Z)", width=139
+        ("call", "```json «wishes» [ {", "", "", False), ("call", "``` «wishes» [ {", "", "", False),
+        ("call", "«wishes» [ «wishes» [ {", "", "", False), ("call", "«wishes» ```json {", "", "", False),
+        ("call", "«wishes» ``` {", "", "", False), ("call", "«wishes» [ {", "", "", True),
+        ("call", "«wishes» [ {", "", "", True), ("call", "«wishes» {", "", "", False),
+        find=(
+            r"`(?:(``json\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{))|«(?:(wishes»"
+            r"\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}```json\s{0,64}\{)|(wishes»\s{0,64}```\s"
+            r"{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\{))"
+        ), near=r"`(?=[`]|\Z)|«(?=[w]|\Z)", width=277,
     )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
         ("name",): "name",
         ("arguments",): "arguments",
         ("parameters",): "arguments",
+        ("args",): "arguments",
+        ("input",): "arguments",
+        ("params",): "arguments",
+        ("kwargs",): "arguments",
         ("function", "name"): "name",
         ("function", "arguments"): "arguments",
         ("function", "parameters"): "arguments",
+        ("function", "args"): "arguments",
+        ("function", "input"): "arguments",
+        ("function", "params"): "arguments",
+        ("function", "kwargs"): "arguments",
     }
     OPENED = "{"
     CLOSERS = ("]«/wishes»",)
@@ -103,30 +149,77 @@ class StreamParser(UsualObjects):
     USUAL_KEYS = ("name", "arguments")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "] «/wishes»", "", "", False), ("mark", "«assistant»", "", "", False),
-        ("mark", "«wishes» [ {", "", "", False), ("mark", "«/wishes»", "", "", True), ("mark", "«/»", "", "", False),
-        find=r"\](\s{0,64}«/wishes»)|«(?:(assistant»)|(wishes»\s{0,64}\[\s{0,64}\{)|(/wishes»)|(/»))",
-        near=r"\]|«(?=[/aw]|\Z)", width=139, first="]«",
+        ("mark", "] «/wishes»", "", "", False), ("mark", "```json «wishes» [ {", "", "", False),
+        ("mark", "``` «wishes» [ {", "", "", False), ("mark", "«wishes» [ «wishes» [ {", "", "", False),
+        ("mark", "«wishes» ```json {", "", "", False), ("mark", "«wishes» ``` {", "", "", False),
+        ("mark", "«wishes» [ {", "", "", True), ("mark", "«assistant»", "", "", False),
+        ("mark", "«wishes» [ {", "", "", True), ("mark", "«wishes» {", "", "", False),
+        ("mark", "«/wishes»", "", "", True), ("mark", "«/»", "", "", False),
+        find=(
+            r"\](\s{0,64}«/wishes»)|`(?:(``json\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,64}«wishes»\s{0,64}\[\s{0"
+            r",64}\{))|«(?:(wishes»\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}```json\s{0,64}\{)|"
+            r"(wishes»\s{0,64}```\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(assistant»)|(wishes»\s{0,64}\[\s{0,64}\{)|"
+            r"(wishes»\s{0,64}\{)|(/wishes»)|(/»))"
+        ), near=r"\]|`(?=[`]|\Z)|«(?=[/aw]|\Z)", width=277, first="]`«",
+    )
+    LEFT_OVER = Scanner(
+        ("call", "«wishes» [", "", "", False), find=r"«(wishes»\s{0,64}\[)", near=r"«(?=[w]|\Z)", width=74
     )
     USUAL_NEXT = (ExpectedText(', {"name": "'),)
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # after_call = ("]«/wishes»" | ",")* (("{" | "«wishes»[{") call | content)
     AFTER_CALL = Scanner(
         ("separator", ",", "", " ", False), ("call", "; {", "", "", False), ("close", "] «/wishes»", "", "", True),
-        ("close", "]", "", "", True), ("call", "{", "", "", True), ("empty", "«wishes» [ ] «/wishes»", "", "", False),
-        ("empty", "«wishes» ] «/wishes»", "", "", False), ("empty", "«wishes» «/wishes»", "", "", False),
-        ("header", "«assistant»", "", " ", False), ("call", "«wishes» [ {", "", "", False),
+        ("close", "]", "", "", True), ("call", "```json «wishes» [ {", "", "", False),
+        ("call", "``` «wishes» [ {", "", "", False), ("call", "{", "", "", True),
+        ("call", "«wishes» [ «wishes» [ {", "", "", False), ("empty", "«wishes» [ ] «/wishes»", "", "", False),
+        ("empty", "«wishes» ] «/wishes»", "", "", False), ("call", "«wishes» ```json {", "", "", False),
+        ("empty", "«wishes» «/wishes»", "", "", False), ("call", "«wishes» ``` {", "", "", False),
+        ("call", "«wishes» [ {", "", "", True), ("header", "«assistant»", "", " ", False),
+        ("call", "«wishes» [ {", "", "", True), ("call", "«wishes» {", "", "", False),
         ("close", "«/wishes»", "", "", True), ("stray", "«/aside»", "", "", False),
         ("reasoning", "«aside»", "", "", False), ("end", "«/»", "", "\n", False),
+        ("call", "\x00«wishes»[«wishes»[{", "", "", True), ("call", "\x00«wishes»```json{", "", "", True),
+        ("call", "\x00«wishes»```{", "", "", True), ("call", "\x00«wishes»[{", "", "", True),
+        ("call", "\x00«wishes»[{", "", "", True), ("call", "\x00«wishes»{", "", "", True),
+        ("close", "\x00«/wishes»", "", "", True),
         find=(
-            r",()|;(\s{0,64}\{)|\](?:(\s{0,64}«/wishes»)|())|\{()|«(?:(wishes»\s{0,64}\[\s{0,64}\]\s{0,64}«/wishes»)|("
-            r"wishes»\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}«/wishes»)|(assistant»)|(wishes»\s{0,64}\[\s{0,64}\{"
-            ")|(/wishes»)|(/aside»)|(aside»)|(/»))"
-        ), near=r",|;|\]|\{|«(?=[/aw]|\Z)", width=213,
+            r",()|;(\s{0,64}\{)|\](?:(\s{0,64}«/wishes»)|())|`(?:(``json\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,"
+            r"64}«wishes»\s{0,64}\[\s{0,64}\{))|\{()|«(?:(wishes»\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wish"
+            r"es»\s{0,64}\[\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}```json\s"
+            r"{0,64}\{)|(wishes»\s{0,64}«/wishes»)|(wishes»\s{0,64}```\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(assis"
+            r"tant»)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\{)|(/wishes»)|(/aside»)|(aside»)|(/»)|(\s{0,4}[Ww]"
+            r"[Ii][Ss][Hh][Ee][Ss]\s{0,4}»\s{0,4}\[[\s_▁-]{0,4}«\s{0,4}[Ww][Ii][Ss][Hh][Ee][Ss]\s{0,4}»\s{0,4}\[\s{0,4"
+            r"}\{)|(\s{0,4}[Ww][Ii][Ss][Hh][Ee][Ss]\s{0,4}»[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,4}[Jj][Ss][Oo][Nn][\s_▁-]"
+            r"{0,4}\{)|(\s{0,4}[Ww][Ii][Ss][Hh][Ee][Ss]\s{0,4}»[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`[\s_▁-]{0,4}\{)|(\s{0,4}[W"
+            r"w][Ii][Ss][Hh][Ee][Ss]\s{0,4}»[\s_▁-]{0,4}\[\s{0,4}\{)|(\s{0,4}[Ww][Ii][Ss][Hh][Ee][Ss]\s{0,4}»\s{0,4}\["
+            r"\s{0,4}\{)|(\s{0,4}[Ww][Ii][Ss][Hh][Ee][Ss]\s{0,4}»[\s_▁-]{0,4}\{)|(\s{0,4}/\s{0,4}[Ww][Ii][Ss][Hh][Ee]["
+            r"Ss]\s{0,4}»))"
+        ), near=r",|;|\]|`(?=[`]|\Z)|\{|«(?=[\t\n\r \-/W_aw▁]|\Z)", width=277,
     )
     AFTER_TURN = Scanner(
-        ("header", "«assistant» «wishes» [ {", "", "", False), ("call", "«wishes» [ {", "", "", True),
-        find=r"«(?:(assistant»\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{))",
-        near=r"«(?=[aw]|\Z)", width=215,
+        ("call", "```json «wishes» [ {", "", "", True), ("call", "``` «wishes» [ {", "", "", True),
+        ("header", "«assistant» «wishes» [ «wishes» [ {", "", "", False),
+        ("header", "«assistant» ```json «wishes» [ {", "", "", False),
+        ("header", "«assistant» «wishes» ```json {", "", "", False),
+        ("header", "«assistant» ``` «wishes» [ {", "", "", False),
+        ("header", "«assistant» «wishes» ``` {", "", "", False), ("header", "«assistant» «wishes» [ {", "", "", True),
+        ("header", "«assistant» «wishes» [ {", "", "", True), ("header", "«assistant» «wishes» {", "", "", False),
+        ("call", "«wishes» [ «wishes» [ {", "", "", True), ("call", "«wishes» ```json {", "", "", True),
+        ("call", "«wishes» ``` {", "", "", True), ("call", "«wishes» [ {", "", "", True),
+        ("call", "«wishes» [ {", "", "", True), ("call", "«wishes» {", "", "", True),
+        find=(
+            r"`(?:(``json\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{))|«(?:(assistan"
+            r"t»\s{0,64}«wishes»\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(assistant»\s{0,64}```json\s{0,64}«wis"
+            r"hes»\s{0,64}\[\s{0,64}\{)|(assistant»\s{0,64}«wishes»\s{0,64}```json\s{0,64}\{)|(assistant»\s{0,64}```\s"
+            r"{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(assistant»\s{0,64}«wishes»\s{0,64}```\s{0,64}\{)|(assistant»\s{0,64"
+            r"}«wishes»\s{0,64}\[\s{0,64}\{)|(assistant»\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(assistant»\s{0,64}«wish"
+            r"es»\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}```json\s{0,64}\{"
+            r")|(wishes»\s{0,64}```\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{"
+            r"0,64}\{))"
+        ), near=r"`(?=[`]|\Z)|«(?=[aw]|\Z)", width=353,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -139,7 +232,7 @@ class StreamParser(UsualObjects):
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
                 self._passed.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "«" not in chunk and chunk != "":
+        elif self._plain_text and "`" not in chunk and "«" not in chunk and chunk != "":
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

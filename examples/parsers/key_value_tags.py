@@ -13,12 +13,23 @@ value     = text "[/v]"
 from __future__ import annotations
 
 if __package__:
-    from ._tplc_runtime import Delta, ExpectedText, Message, RawPairs, Scanner, ValueWords, require_runtime, run_command
+    from ._tplc_runtime import (
+        Delta,
+        ExpectedText,
+        Message,
+        Pattern,
+        RawPairs,
+        Scanner,
+        ValueWords,
+        require_runtime,
+        run_command,
+    )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         Delta,
         ExpectedText,
         Message,
+        Pattern,
         RawPairs,
         Scanner,
         ValueWords,
@@ -49,42 +60,75 @@ class StreamParser(RawPairs):
     AROUND_REASONING = (("[mull]",), ("[/mull]",))
     AT_LINES = True
     REASONS = True
+    CUT_MARKERS = True
     # reasoning = text ("[/mull]" content | "[ability]" call)
     IN_REASONING = Scanner(
-        ("line", "[ability]", "\n", "", False), ("end", "[@user@]", "", "", False),
-        ("reasoning_end", "[/mull]", "", "\n", False), find=r"\[(?:(ability\])|(@user@\])|(/mull\]))",
-        near=r"\[(?=[/@a]|\Z)", width=10, leads="\n",
+        ("line", "[ability] [ability]", "\n", "", False), ("line", "[ability]", "\n", "", True),
+        ("end", "[@user@]", "", "", False), ("reasoning_end", "[/mull]", "", "\n", False),
+        ("line", "\x00[ability][ability]", "\n", "", True), ("line", "\x00[ability]", "\n", "", True),
+        ("end", "\x00[@user@]", "", "", True), ("line", "```json [ability]", "", "", False),
+        ("line", "``` [ability]", "", "", False),
+        find=(
+            r"\[(?:(ability\]\s{0,64}\[ability\])|(ability\])|(@user@\])|(/mull\])|(\s{0,4}[Aa][Bb][Ii][Ll][Ii][Tt][Yy"
+            r"]\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}[Aa][Bb][Ii][Ll][Ii][Tt][Yy]\s{0,4}\])|(\s{0,4}[Aa][Bb][Ii][Ll][Ii][Tt][Y"
+            r"y]\s{0,4}\])|(\s{0,4}@\s{0,4}[Uu][Ss][Ee][Rr]\s{0,4}@\s{0,4}\]))|`(?:(``json\s{0,64}\[ability\])|(``\s{0"
+            r",64}\[ability\]))"
+        ), near=r"\[(?=[\t\n\r \-/@A_a▁]|\Z)|`(?=[`]|\Z)", width=96, leads="\n",
     )
     # content = (text | "[@user@]")* ("[mull]" reasoning | "[ability]" call)?
     IN_CONTENT = Scanner(
-        ("empty", "[ability] [/ability]", "", "", False), ("call", "[ability]", "\n", "", True),
-        ("end", "[@user@]", "", "", False), ("header", "[@bot@]", "", "", False), ("stray", "[/mull]", "", "\n", False),
-        ("reasoning", "[mull]", "\n", "", False),
-        find=r"\[(?:(ability\]\s{0,64}\[/ability\])|(ability\])|(@user@\])|(@bot@\])|(/mull\])|(mull\]))",
-        near=r"\[(?=[/@am]|\Z)", width=85, leads="\n",
+        ("empty", "[ability] [/ability]", "", "", False), ("call", "[ability] [ability]", "\n", "", False),
+        ("call", "[ability]", "\n", "", True), ("end", "[@user@]", "", "", False), ("header", "[@bot@]", "", "", False),
+        ("stray", "[/mull]", "", "\n", False), ("reasoning", "[mull]", "\n", "", False),
+        ("call", "\x00[ability][ability]", "\n", "", True), ("call", "\x00[ability]", "\n", "", True),
+        ("end", "\x00[@user@]", "", "", True), ("call", "```json [ability]", "", "", False),
+        ("call", "``` [ability]", "", "", False),
+        find=(
+            r"\[(?:(ability\]\s{0,64}\[/ability\])|(ability\]\s{0,64}\[ability\])|(ability\])|(@user@\])|(@bot@\])|(/m"
+            r"ull\])|(mull\])|(\s{0,4}[Aa][Bb][Ii][Ll][Ii][Tt][Yy]\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}[Aa][Bb][Ii][Ll][Ii][T"
+            r"t][Yy]\s{0,4}\])|(\s{0,4}[Aa][Bb][Ii][Ll][Ii][Tt][Yy]\s{0,4}\])|(\s{0,4}@\s{0,4}[Uu][Ss][Ee][Rr]\s{0,4}@"
+            r"\s{0,4}\]))|`(?:(``json\s{0,64}\[ability\])|(``\s{0,64}\[ability\]))"
+        ), near=r"\[(?=[\t\n\r \-/@A_am▁]|\Z)|`(?=[`]|\Z)", width=96, leads="\n",
     )
     OPENERS = Scanner(
-        ("call", "[ability]", "\n", "", False), find=r"\[(ability\])", near=r"\[(?=[a]|\Z)", width=10, leads="\n"
+        ("call", "[ability] [ability]", "\n", "", False), ("call", "[ability]", "\n", "", True),
+        ("call", "```json [ability]", "", "", False), ("call", "``` [ability]", "", "", False),
+        find=(
+            r"\[(?:(ability\]\s{0,64}\[ability\])|(ability\]))|`(?:(``json\s{0,64}\[ability\])|(``\s{0,64}\[ability\])"
+            ")"
+        ), near=r"\[(?=[a]|\Z)|`(?=[`]|\Z)", width=84, leads="\n",
     )
     # call = name arguments
     HEADER = (
         (
             "name",
             Scanner(
-                ("next", "[/ability]", "", "", False), ("next", "[k]", "", "", False), find=r"\[(?:(/ability\])|(k\]))",
-                near=r"\[(?=[/k]|\Z)", width=11, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(?:(/ability\])|(k\])))",
-                trails=(None, None),
+                ("next", "[/ability]", "", "", False), ("next", "[k]", "", "", False),
+                ("next", "\x00[/ability]", "", "", True),
+                find=r"\[(?:(/ability\])|(k\])|(\s{0,4}/\s{0,4}[Aa][Bb][Ii][Ll][Ii][Tt][Yy]\s{0,4}\]))",
+                near=r"\[(?=[\t\n\r \-/_k▁]|\Z)", width=51,
+                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(?:(/ability\])|(k\])))", trails=(None, None),
             ),
             "\n",
         ),
     )
+    HEADER_PARTS = ("[ability]", "ability", "[", "]")
+    HEADER_TEXTS = Pattern("(?:\\[ability\\]|ability|\\[|\\]|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
     BREAKS = Scanner(
-        ("mark", "[/ability]", "", "", False), ("mark", "[ability]", "", "", False),
-        ("mark", "[@user@]", "", "", False), ("mark", "[@bot@]", "", "", False),
-        find=r"\[(?:(/ability\])|(ability\])|(@user@\])|(@bot@\]))", near=r"\[(?=[/@a]|\Z)", width=11, first="[",
+        ("mark", "[/ability]", "", "", False), ("mark", "[ability]", "", "", True), ("mark", "[@user@]", "", "", False),
+        ("mark", "[@bot@]", "", "", False), ("mark", "```json [ability]", "", "", False),
+        ("mark", "``` [ability]", "", "", False),
+        find=(
+            r"\[(?:(/ability\])|(ability\])|(@user@\])|(@bot@\]))|`(?:(``json\s{0,64}\[ability\])|(``\s{0,64}\[ability"
+            r"\]))"
+        ), near=r"\[(?=[/@a]|\Z)|`(?=[`]|\Z)", width=82, first="[`",
     )
+    LEFT_OVER = Scanner(("call", "[ability]", "", "", False), find=r"\[(ability\])", near=r"\[(?=[a]|\Z)", width=10)
     USUAL_NEXT = (ExpectedText("[/ability]\n[ability]"), ExpectedText("[ability]"))
     CLOSED = True
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # arguments = ("[k]" key "[/k]\n[v]" value)*
     PAIR = (
         (
@@ -97,16 +141,29 @@ class StreamParser(RawPairs):
         ),
     )
     BETWEEN = Scanner(
-        ("next", "[/ability]", "", "", False), ("next", "[ability]", "\n", "", False),
-        ("next", "[@user@]", "", "", False), ("skip", "[/v]", "", "", False), ("pair", "[k]", "", "", False),
-        find=r"\[(?:(/ability\])|(ability\])|(@user@\])|(/v\])|(k\]))", near=r"\[(?=[/@ak]|\Z)", width=11, leads="\n",
+        ("next", "[ability] [ability]", "\n", "", False), ("next", "[/ability]", "", "", False),
+        ("next", "[ability]", "\n", "", True), ("next", "[@user@]", "", "", False), ("skip", "[/v]", "", "", False),
+        ("pair", "[k]", "", "", False), ("next", "\x00[ability][ability]", "\n", "", True),
+        ("next", "\x00[/ability]", "", "", True), ("next", "\x00[ability]", "\n", "", True),
+        ("next", "\x00[@user@]", "", "", True), ("next", "```json [ability]", "", "", False),
+        ("next", "``` [ability]", "", "", False),
+        find=(
+            r"\[(?:(ability\]\s{0,64}\[ability\])|(/ability\])|(ability\])|(@user@\])|(/v\])|(k\])|(\s{0,4}[Aa][Bb][Ii"
+            r"][Ll][Ii][Tt][Yy]\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}[Aa][Bb][Ii][Ll][Ii][Tt][Yy]\s{0,4}\])|(\s{0,4}/\s{0,4}[A"
+            r"a][Bb][Ii][Ll][Ii][Tt][Yy]\s{0,4}\])|(\s{0,4}[Aa][Bb][Ii][Ll][Ii][Tt][Yy]\s{0,4}\])|(\s{0,4}@\s{0,4}[Uu]"
+            r"[Ss][Ee][Rr]\s{0,4}@\s{0,4}\]))|`(?:(``json\s{0,64}\[ability\])|(``\s{0,64}\[ability\]))"
+        ), near=r"\[(?=[\t\n\r \-/@A_ak▁]|\Z)|`(?=[`]|\Z)", width=96, leads="\n",
     )
     USUAL_PAIR = (ExpectedText("[k]"),)
     RESUMES = True
     RESUMING = Scanner(
-        ("other", "[/ability]", "", "", False), ("other", "[ability]", "\n", "", False),
-        ("other", "[@user@]", "", "", False), ("other", "[k]", "", "", False),
-        find=r"\[(?:(/ability\])|(ability\])|(@user@\])|(k\]))", near=r"\[(?=[/@ak]|\Z)", width=11, leads="\n",
+        ("other", "[ability] [ability]", "\n", "", False), ("other", "[/ability]", "", "", False),
+        ("other", "[ability]", "\n", "", True), ("other", "[@user@]", "", "", False), ("other", "[k]", "", "", False),
+        ("other", "```json [ability]", "", "", False), ("other", "``` [ability]", "", "", False),
+        find=(
+            r"\[(?:(ability\]\s{0,64}\[ability\])|(/ability\])|(ability\])|(@user@\])|(k\]))|`(?:(``json\s{0,64}\[abil"
+            r"ity\])|(``\s{0,64}\[ability\]))"
+        ), near=r"\[(?=[/@ak]|\Z)|`(?=[`]|\Z)", width=84, leads="\n",
     )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
@@ -121,18 +178,35 @@ class StreamParser(RawPairs):
     )
     # after_call = ("[/ability]")* (("[ability]" | "[ability]") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", [ability]", "", "", False), ("call", "; [ability]", "", "", False),
-        ("empty", "[ability] [/ability]", "", "", False), ("closed", "[/ability]", "", "", True),
-        ("call", "[ability]", "", "", True), ("end", "[@user@]", "", "", False), ("header", "[@bot@]", "", "", False),
-        ("stray", "[/mull]", "", "\n", False), ("reasoning", "[mull]", "\n", "", False),
+        ("call", ", [ability] [ability]", "", "", False), ("call", ", [ability]", "", "", True),
+        ("call", "; [ability] [ability]", "", "", False), ("call", "; [ability]", "", "", True),
+        ("empty", "[ability] [/ability]", "", "", False), ("call", "[ability] [ability]", "", "", True),
+        ("closed", "[/ability]", "", "", True), ("call", "[ability]", "", "", True), ("end", "[@user@]", "", "", False),
+        ("header", "[@bot@]", "", "", False), ("stray", "[/mull]", "", "\n", False),
+        ("reasoning", "[mull]", "\n", "", False), ("call", "\x00[ability][ability]", "", "", True),
+        ("closed", "\x00[/ability]", "", "", True), ("call", "\x00[ability]", "", "", True),
+        ("end", "\x00[@user@]", "", "", True), ("call", "```json [ability]", "", "", False),
+        ("call", "``` [ability]", "", "", False),
         find=(
-            r",(\s{0,64}\[ability\])|;(\s{0,64}\[ability\])|\[(?:(ability\]\s{0,64}\[/ability\])|(/ability\])|(ability"
-            r"\])|(@user@\])|(@bot@\])|(/mull\])|(mull\]))"
-        ), near=r",|;|\[(?=[/@am]|\Z)", width=85, leads="\n",
+            r",(?:(\s{0,64}\[ability\]\s{0,64}\[ability\])|(\s{0,64}\[ability\]))|;(?:(\s{0,64}\[ability\]\s{0,64}\[ab"
+            r"ility\])|(\s{0,64}\[ability\]))|\[(?:(ability\]\s{0,64}\[/ability\])|(ability\]\s{0,64}\[ability\])|(/ab"
+            r"ility\])|(ability\])|(@user@\])|(@bot@\])|(/mull\])|(mull\])|(\s{0,4}[Aa][Bb][Ii][Ll][Ii][Tt][Yy]\s{0,4}"
+            r"\][\s_▁-]{0,4}\[\s{0,4}[Aa][Bb][Ii][Ll][Ii][Tt][Yy]\s{0,4}\])|(\s{0,4}/\s{0,4}[Aa][Bb][Ii][Ll][Ii][Tt][Y"
+            r"y]\s{0,4}\])|(\s{0,4}[Aa][Bb][Ii][Ll][Ii][Tt][Yy]\s{0,4}\])|(\s{0,4}@\s{0,4}[Uu][Ss][Ee][Rr]\s{0,4}@\s{0"
+            r",4}\]))|`(?:(``json\s{0,64}\[ability\])|(``\s{0,64}\[ability\]))"
+        ), near=r",|;|\[(?=[\t\n\r \-/@A_am▁]|\Z)|`(?=[`]|\Z)", width=150, leads="\n",
     )
     AFTER_TURN = Scanner(
-        ("header", "[@bot@] [ability]", "", "", False), ("call", "[ability]", "\n", "", True),
-        find=r"\[(?:(@bot@\]\s{0,64}\[ability\])|(ability\]))", near=r"\[(?=[@a]|\Z)", width=82, leads="\n",
+        ("header", "[@bot@] [ability] [ability]", "", "", False),
+        ("header", "[@bot@] ```json [ability]", "", "", False), ("header", "[@bot@] ``` [ability]", "", "", False),
+        ("call", "[ability] [ability]", "\n", "", True), ("header", "[@bot@] [ability]", "", "", True),
+        ("call", "[ability]", "\n", "", True), ("call", "```json [ability]", "", "", True),
+        ("call", "``` [ability]", "", "", True),
+        find=(
+            r"\[(?:(@bot@\]\s{0,64}\[ability\]\s{0,64}\[ability\])|(@bot@\]\s{0,64}```json\s{0,64}\[ability\])|(@bot@"
+            r"\]\s{0,64}```\s{0,64}\[ability\])|(ability\]\s{0,64}\[ability\])|(@bot@\]\s{0,64}\[ability\])|(ability\]"
+            r"))|`(?:(``json\s{0,64}\[ability\])|(``\s{0,64}\[ability\]))"
+        ), near=r"\[(?=[@a]|\Z)|`(?=[`]|\Z)", width=156, leads="\n",
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -146,7 +220,13 @@ class StreamParser(RawPairs):
                 if chunk[-1:] not in "\n":
                     self._passed.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(chunk)}}]}]
-        elif self._plain_text and "[" not in chunk and chunk != "" and ("\n" not in chunk or chunk[-1] != "\n"):
+        elif (
+            self._plain_text
+            and "[" not in chunk
+            and "`" not in chunk
+            and chunk != ""
+            and ("\n" not in chunk or chunk[-1] != "\n")
+        ):
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

@@ -3,7 +3,7 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with reasoning, content and tool calls.
 
-turn      = (text | "(~answer~)" text "(~/aside~)" | "(~muse~)" text "(~/muse~)" | calls)* "(~end~)"
+turn      = (text | "(~answer~)" text "(~/aside~)" | "(~muse~)" text "(~/muse~)" | calls)* "(~end~)" "#top#"
 calls     = "(~do~){" call (","? "{" call)*
 call      = { "call": name, "with": arguments } "(~/do~)"
 """
@@ -54,7 +54,7 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -66,27 +66,49 @@ class StreamParser(UsualObjects):
     ANCHORS = ("(~assistant~)",)
     AROUND_REASONING = (("(~muse~)",), ("(~/muse~)",))
     AT_LINES = True
+    AT_ENDS = True
     REASONS = True
+    CUT_MARKERS = True
     # reasoning = text ("(~/muse~)" content | "(~do~){" call)
     IN_REASONING = Scanner(
-        ("reasoning_end", "(~/muse~)", "", "\n", False), ("end", "(~end~)", "", "", False),
-        ("line", "(~do~) {", "", "", False), find=r"\((?:(~/muse~\))|(~end~\))|(~do~\)\s{0,64}\{))",
-        near=r"\((?=[\~]|\Z)", width=72,
+        ("last", "#top#", "", "", False), ("line", "(~do~) ```json {", "", "", False),
+        ("line", "(~do~) (~do~) {", "", "", False), ("line", "(~do~) ``` {", "", "", False),
+        ("reasoning_end", "(~/muse~)", "", "\n", False), ("line", "(~do~) [ {", "", "", False),
+        ("line", "(~do~) {", "", "", True), ("end", "(~end~)", "", "", False), ("line", "(~do~) {", "", "", True),
+        ("line", "```json (~do~) {", "", "", False), ("line", "``` (~do~) {", "", "", False),
+        find=(
+            r"#(top#)|\((?:(~do~\)\s{0,64}```json\s{0,64}\{)|(~do~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}```\s{0"
+            r",64}\{)|(~/muse~\))|(~do~\)\s{0,64}\[\s{0,64}\{)|(~do~\)\s{0,64}\{)|(~end~\))|(~do~\)\s{0,64}\{))|`(?:(`"
+            r"`json\s{0,64}\(~do~\)\s{0,64}\{)|(``\s{0,64}\(~do~\)\s{0,64}\{))"
+        ), near=r"#(?=[t]|\Z)|\((?=[\~]|\Z)|`(?=[`]|\Z)", width=145,
     )
     # content = (text | "(~answer~)" | "(~/aside~)" | "(~end~)")* ("(~muse~)" reasoning | "(~do~){" call)?
     IN_CONTENT = Scanner(
-        ("empty", "(~do~) (~/do~)", "", "", False), ("header", "(~assistant~)", "", "", False),
+        ("last", "#top#", "", "", False), ("call", "(~do~) ```json {", "", "", False),
+        ("call", "(~do~) (~do~) {", "", "", False), ("empty", "(~do~) (~/do~)", "", "", False),
+        ("header", "(~assistant~)", "", "", False), ("call", "(~do~) ``` {", "", "", False),
         ("content", "(~answer~)", "", "", False), ("content_end", "(~/aside~)", "", "", False),
-        ("content", "(~aside~)", "\n\n", "", False), ("stray", "(~/muse~)", "", "\n", False),
-        ("reasoning", "(~muse~)", "", "", False), ("call", "(~do~) {", "", "", False),
-        ("end", "(~end~)", "", "", False),
+        ("content", "(~aside~)", "\n\n", "", False), ("call", "(~do~) [ {", "", "", False),
+        ("stray", "(~/muse~)", "", "\n", False), ("reasoning", "(~muse~)", "", "", False),
+        ("call", "(~do~) {", "", "", True), ("call", "(~do~) {", "", "", True), ("end", "(~end~)", "", "", False),
+        ("call", "```json (~do~) {", "", "", False), ("call", "``` (~do~) {", "", "", False),
         find=(
-            r"\((?:(~do~\)\s{0,64}\(~/do~\))|(~assistant~\))|(~answer~\))|(~/aside~\))|(~aside~\))|(~/muse~\))|(~muse~"
-            r"\))|(~do~\)\s{0,64}\{)|(~end~\)))"
-        ), near=r"\((?=[\~]|\Z)", width=79, leads="\n\n",
+            r"#(top#)|\((?:(~do~\)\s{0,64}```json\s{0,64}\{)|(~do~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}\(~/do~"
+            r"\))|(~assistant~\))|(~do~\)\s{0,64}```\s{0,64}\{)|(~answer~\))|(~/aside~\))|(~aside~\))|(~do~\)\s{0,64}"
+            r"\[\s{0,64}\{)|(~/muse~\))|(~muse~\))|(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}\{)|(~end~\)))|`(?:(``json\s{0,64"
+            r"}\(~do~\)\s{0,64}\{)|(``\s{0,64}\(~do~\)\s{0,64}\{))"
+        ), near=r"#(?=[t]|\Z)|\((?=[\~]|\Z)|`(?=[`]|\Z)", width=145, leads="\n\n",
     )
     OPENERS = Scanner(
-        ("call", "(~do~) {", "", "", False), find=r"\((~do~\)\s{0,64}\{)", near=r"\((?=[\~]|\Z)", width=72
+        ("call", "(~do~) ```json {", "", "", False), ("call", "(~do~) (~do~) {", "", "", False),
+        ("call", "(~do~) ``` {", "", "", False), ("call", "(~do~) [ {", "", "", False),
+        ("call", "(~do~) {", "", "", True), ("call", "(~do~) {", "", "", True),
+        ("call", "```json (~do~) {", "", "", False), ("call", "``` (~do~) {", "", "", False),
+        find=(
+            r"\((?:(~do~\)\s{0,64}```json\s{0,64}\{)|(~do~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}```\s{0,64}\{)|"
+            r"(~do~\)\s{0,64}\[\s{0,64}\{)|(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}\{))|`(?:(``json\s{0,64}\(~do~\)\s{0,64}"
+            r"\{)|(``\s{0,64}\(~do~\)\s{0,64}\{))"
+        ), near=r"\((?=[\~]|\Z)|`(?=[`]|\Z)", width=145,
     )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("call",): "name", ("with",): "arguments"}
@@ -97,28 +119,61 @@ class StreamParser(UsualObjects):
     USUAL_KEYS = ("call", "with")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "(~assistant~)", "", "", False), ("mark", "(~/do~)", "", "", False),
-        ("mark", "(~do~) {", "", "", False), ("mark", "(~end~)", "", "", False),
-        find=r"\((?:(~assistant~\))|(~/do~\))|(~do~\)\s{0,64}\{)|(~end~\)))", near=r"\((?=[\~]|\Z)", width=72,
-        first="(",
+        ("mark", "(~do~) ```json {", "", "", False), ("mark", "(~do~) (~do~) {", "", "", False),
+        ("mark", "(~assistant~)", "", "", False), ("mark", "(~do~) ``` {", "", "", False),
+        ("mark", "(~do~) [ {", "", "", False), ("mark", "(~do~) {", "", "", True), ("mark", "(~/do~)", "", "", False),
+        ("mark", "(~do~) {", "", "", True), ("mark", "(~end~)", "", "", False),
+        ("mark", "```json (~do~) {", "", "", False), ("mark", "``` (~do~) {", "", "", False),
+        find=(
+            r"\((?:(~do~\)\s{0,64}```json\s{0,64}\{)|(~do~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~assistant~\))|(~do~\)\s{0,64"
+            r"}```\s{0,64}\{)|(~do~\)\s{0,64}\[\s{0,64}\{)|(~do~\)\s{0,64}\{)|(~/do~\))|(~do~\)\s{0,64}\{)|(~end~\)))|"
+            r"`(?:(``json\s{0,64}\(~do~\)\s{0,64}\{)|(``\s{0,64}\(~do~\)\s{0,64}\{))"
+        ), near=r"\((?=[\~]|\Z)|`(?=[`]|\Z)", width=145, first="(`",
     )
+    LEFT_OVER = Scanner(("call", "(~do~)", "", "", False), find=r"\((~do~\))", near=r"\((?=[\~]|\Z)", width=7)
     USUAL_NEXT = (ExpectedText(', {"call": "'),)
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # after_call = ("(~/do~)" | ",")* (("{" | "(~do~){") call | content)
     AFTER_CALL = Scanner(
-        ("empty", "(~do~) (~/do~)", "", "", False), ("header", "(~assistant~)", "", "", False),
+        ("last", "#top#", "", "", False), ("call", "(~do~) ```json {", "", "", False),
+        ("call", "(~do~) (~do~) {", "", "", False), ("empty", "(~do~) (~/do~)", "", "", False),
+        ("header", "(~assistant~)", "", "", False), ("call", "(~do~) ``` {", "", "", False),
         ("content", "(~answer~)", "", "", False), ("content_end", "(~/aside~)", "", "", False),
-        ("content", "(~aside~)", "\n\n", "", False), ("stray", "(~/muse~)", "", "\n", False),
-        ("reasoning", "(~muse~)", "", "", False), ("call", "(~do~) {", "", "", False),
+        ("call", "(~do~) [ {", "", "", False), ("content", "(~aside~)", "\n\n", "", False),
+        ("stray", "(~/muse~)", "", "\n", False), ("call", "(~do~) {", "", "", True),
+        ("reasoning", "(~muse~)", "", "", False), ("call", "(~do~) {", "", "", True),
         ("close", "(~/do~)", "", "", True), ("end", "(~end~)", "", "", False), ("separator", ",", "", " ", False),
-        ("call", "; {", "", "", False), ("call", "{", "", "", True),
+        ("call", "; {", "", "", False), ("call", "```json (~do~) {", "", "", False),
+        ("call", "``` (~do~) {", "", "", False), ("call", "{", "", "", True),
         find=(
-            r"\((?:(~do~\)\s{0,64}\(~/do~\))|(~assistant~\))|(~answer~\))|(~/aside~\))|(~aside~\))|(~/muse~\))|(~muse~"
-            r"\))|(~do~\)\s{0,64}\{)|(~/do~\))|(~end~\)))|,()|;(\s{0,64}\{)|\{()"
-        ), near=r"\((?=[\~]|\Z)|,|;|\{", width=79, leads="\n\n",
+            r"#(top#)|\((?:(~do~\)\s{0,64}```json\s{0,64}\{)|(~do~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}\(~/do~"
+            r"\))|(~assistant~\))|(~do~\)\s{0,64}```\s{0,64}\{)|(~answer~\))|(~/aside~\))|(~do~\)\s{0,64}\[\s{0,64}\{)"
+            r"|(~aside~\))|(~/muse~\))|(~do~\)\s{0,64}\{)|(~muse~\))|(~do~\)\s{0,64}\{)|(~/do~\))|(~end~\)))|,()|;(\s{"
+            r"0,64}\{)|`(?:(``json\s{0,64}\(~do~\)\s{0,64}\{)|(``\s{0,64}\(~do~\)\s{0,64}\{))|\{()"
+        ), near=r"#(?=[t]|\Z)|\((?=[\~]|\Z)|,|;|`(?=[`]|\Z)|\{", width=145, leads="\n\n",
     )
     AFTER_TURN = Scanner(
-        ("header", "(~assistant~) (~do~) {", "", "", False), ("call", "(~do~) {", "", "", True),
-        find=r"\((?:(~assistant~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}\{))", near=r"\((?=[\~]|\Z)", width=150,
+        ("header", "(~assistant~) (~do~) ```json {", "", "", False),
+        ("header", "(~assistant~) ```json (~do~) {", "", "", False),
+        ("header", "(~assistant~) (~do~) (~do~) {", "", "", False),
+        ("header", "(~assistant~) (~do~) ``` {", "", "", False),
+        ("header", "(~assistant~) ``` (~do~) {", "", "", False), ("header", "(~assistant~) (~do~) [ {", "", "", False),
+        ("header", "(~assistant~) (~do~) {", "", "", True), ("header", "(~assistant~) (~do~) {", "", "", True),
+        ("call", "(~do~) ```json {", "", "", True), ("call", "(~do~) (~do~) {", "", "", True),
+        ("call", "(~do~) ``` {", "", "", True), ("call", "(~do~) [ {", "", "", True),
+        ("call", "(~do~) {", "", "", True), ("call", "(~do~) {", "", "", True),
+        ("call", "```json (~do~) {", "", "", True), ("call", "``` (~do~) {", "", "", True),
+        find=(
+            r"\((?:(~assistant~\)\s{0,64}\(~do~\)\s{0,64}```json\s{0,64}\{)|(~assistant~\)\s{0,64}```json\s{0,64}\(~do"
+            r"~\)\s{0,64}\{)|(~assistant~\)\s{0,64}\(~do~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~assistant~\)\s{0,64}\(~do~\)"
+            r"\s{0,64}```\s{0,64}\{)|(~assistant~\)\s{0,64}```\s{0,64}\(~do~\)\s{0,64}\{)|(~assistant~\)\s{0,64}\(~do~"
+            r"\)\s{0,64}\[\s{0,64}\{)|(~assistant~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~assistant~\)\s{0,64}\(~do~\)\s{0,64}"
+            r"\{)|(~do~\)\s{0,64}```json\s{0,64}\{)|(~do~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}```\s{0,64}\{)|("
+            r"~do~\)\s{0,64}\[\s{0,64}\{)|(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}\{))|`(?:(``json\s{0,64}\(~do~\)\s{0,64}\{"
+            r")|(``\s{0,64}\(~do~\)\s{0,64}\{))"
+        ), near=r"\((?=[\~]|\Z)|`(?=[`]|\Z)", width=223,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -131,7 +186,14 @@ class StreamParser(UsualObjects):
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
                 self._passed.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "(" not in chunk and chunk != "" and ("\n" not in chunk or chunk[-1] != "\n"):
+        elif (
+            self._plain_text
+            and "#" not in chunk
+            and "(" not in chunk
+            and "`" not in chunk
+            and chunk != ""
+            and ("\n" not in chunk or chunk[-1] != "\n")
+        ):
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

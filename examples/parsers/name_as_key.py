@@ -52,7 +52,7 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -67,42 +67,62 @@ class StreamParser(CallObjects):
     AT_ENDS = True
     REASONS = True
     CLOSED_FIRST = True
+    CUT_MARKERS = True
     # turn = "scratch)"* content
     AT_START = Scanner(
         ("header", "%answer%", "", "\n", False), ("last", "%%", "", "\n", False),
-        ("empty", "(use [ ] use)", "", "", False), ("reasoning", "(scratch ", "", " ", True),
-        ("call", "(use [ {", "", "", False), ("reasoning_end", "scratch)", " ", "\n", False),
+        ("call", "(use [ (use [ {", "", "", False), ("empty", "(use [ ] use)", "", "", False),
+        ("reasoning", "(scratch ", "", " ", True), ("call", "(use [ {", "", "", True),
+        ("call", "```json (use [ {", "", "", False), ("call", "``` (use [ {", "", "", False),
+        ("reasoning_end", "scratch)", " ", "\n", False),
         find=(
-            r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\]\s{0,64}use\))|(scratch(?!\w))|(use\s{0,64}\[\s{0,64}\{)"
-            r")|s(cratch\))"
-        ), near=r"%(?=[%a]|\Z)|\((?=[su]|\Z)|s(?=[c]|\Z)", width=206, leads=" ",
+            r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\]\s{0,64"
+            r"}use\))|(scratch(?!\w))|(use\s{0,64}\[\s{0,64}\{))|`(?:(``json\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``\s{0"
+            r",64}\(use\s{0,64}\[\s{0,64}\{))|s(cratch\))"
+        ), near=r"%(?=[%a]|\Z)|\((?=[su]|\Z)|`(?=[`]|\Z)|s(?=[c]|\Z)", width=271, leads=" ",
     )
     # reasoning = text ("scratch)" content | "(use [{" call)
     IN_REASONING = Scanner(
-        ("last", "%%", "", "\n", False), ("line", "(use [ {", "", "", False),
-        ("reasoning_end", "scratch)", " ", "\n", False), find=r"%(%)|\((use\s{0,64}\[\s{0,64}\{)|s(cratch\))",
-        near=r"%(?=[%]|\Z)|\((?=[u]|\Z)|s(?=[c]|\Z)", width=136, leads=" ",
+        ("last", "%%", "", "\n", False), ("line", "(use [ (use [ {", "", "", False), ("line", "(use [ {", "", "", True),
+        ("line", "```json (use [ {", "", "", False), ("line", "``` (use [ {", "", "", False),
+        ("reasoning_end", "scratch)", " ", "\n", False),
+        find=(
+            r"%(%)|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\{))|`(?:(``json\s{0,64"
+            r"}\(use\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\(use\s{0,64}\[\s{0,64}\{))|s(cratch\))"
+        ), near=r"%(?=[%]|\Z)|\((?=[u]|\Z)|`(?=[`]|\Z)|s(?=[c]|\Z)", width=271, leads=" ",
     )
     # content = text ("(scratch" reasoning | "(use [{" call)?
     IN_CONTENT = Scanner(
         ("header", "%answer%", "", "\n", False), ("last", "%%", "", "\n", False),
-        ("empty", "(use [ ] use)", "", "", False), ("call", "(use [ {", "", "", False),
-        find=r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\]\s{0,64}use\))|(use\s{0,64}\[\s{0,64}\{))",
-        near=r"%(?=[%a]|\Z)|\((?=[u]|\Z)", width=206,
+        ("call", "(use [ (use [ {", "", "", False), ("empty", "(use [ ] use)", "", "", False),
+        ("call", "(use [ {", "", "", True), ("call", "```json (use [ {", "", "", False),
+        ("call", "``` (use [ {", "", "", False),
+        find=(
+            r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\]\s{0,64"
+            r"}use\))|(use\s{0,64}\[\s{0,64}\{))|`(?:(``json\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\(use\s{0,64"
+            r"}\[\s{0,64}\{))"
+        ), near=r"%(?=[%a]|\Z)|\((?=[u]|\Z)|`(?=[`]|\Z)", width=271,
     )
     # What opens reasoning is text once content has begun.
     FIRST = ("reasoning",)
     BEFORE_CONTENT = Scanner(
         ("header", "%answer%", "", "\n", False), ("last", "%%", "", "\n", False),
-        ("empty", "(use [ ] use)", "", "", False), ("reasoning", "(scratch ", "", " ", True),
-        ("call", "(use [ {", "", "", False),
+        ("call", "(use [ (use [ {", "", "", False), ("empty", "(use [ ] use)", "", "", False),
+        ("reasoning", "(scratch ", "", " ", True), ("call", "(use [ {", "", "", True),
+        ("call", "```json (use [ {", "", "", False), ("call", "``` (use [ {", "", "", False),
         find=(
-            r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\]\s{0,64}use\))|(scratch(?!\w))|(use\s{0,64}\[\s{0,64}\{)"
-            ")"
-        ), near=r"%(?=[%a]|\Z)|\((?=[su]|\Z)", width=206,
+            r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\]\s{0,64"
+            r"}use\))|(scratch(?!\w))|(use\s{0,64}\[\s{0,64}\{))|`(?:(``json\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``\s{0"
+            r",64}\(use\s{0,64}\[\s{0,64}\{))"
+        ), near=r"%(?=[%a]|\Z)|\((?=[su]|\Z)|`(?=[`]|\Z)", width=271,
     )
     OPENERS = Scanner(
-        ("call", "(use [ {", "", "", False), find=r"\((use\s{0,64}\[\s{0,64}\{)", near=r"\((?=[u]|\Z)", width=136
+        ("call", "(use [ (use [ {", "", "", False), ("call", "(use [ {", "", "", True),
+        ("call", "```json (use [ {", "", "", False), ("call", "``` (use [ {", "", "", False),
+        find=(
+            r"\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\{))|`(?:(``json\s{0,64}\(us"
+            r"e\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\(use\s{0,64}\[\s{0,64}\{))"
+        ), near=r"\((?=[u]|\Z)|`(?=[`]|\Z)", width=271,
     )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("*",): "arguments"}
@@ -110,26 +130,44 @@ class StreamParser(CallObjects):
     CLOSERS = ("] use)",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "%answer%", "", "", False), ("mark", "(use [ {", "", "", False), ("mark", "] use)", "", "", False),
-        find=r"%(answer%)|\((use\s{0,64}\[\s{0,64}\{)|\](\s{0,64}use\))", near=r"%(?=[a]|\Z)|\((?=[u]|\Z)|\]",
-        width=136, first="%(]",
+        ("mark", "%answer%", "", "", False), ("mark", "(use [ (use [ {", "", "", False),
+        ("mark", "(use [ {", "", "", True), ("mark", "] use)", "", "", False),
+        ("mark", "```json (use [ {", "", "", False), ("mark", "``` (use [ {", "", "", False),
+        find=(
+            r"%(answer%)|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\{))|\](\s{0,64}u"
+            r"se\))|`(?:(``json\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\(use\s{0,64}\[\s{0,64}\{))"
+        ), near=r"%(?=[a]|\Z)|\((?=[u]|\Z)|\]|`(?=[`]|\Z)", width=271, first="%(]`",
     )
+    LEFT_OVER = Scanner(("call", "(use [", "", "", False), find=r"\((use\s{0,64}\[)", near=r"\((?=[u]|\Z)", width=71)
     USUAL_NEXT = (ExpectedText(', {"'),)
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # after_call = ("] use)" | ",")* (("{" | "(use [{") call | content)
     AFTER_CALL = Scanner(
         ("header", "%answer%", "", "\n", False), ("last", "%%", "", "\n", False),
-        ("empty", "(use [ ] use)", "", "", False), ("reasoning", "(scratch ", "", " ", True),
-        ("call", "(use [ {", "", "", False), ("separator", ",", "", " ", False), ("call", "; {", "", "", False),
-        ("close", "] use)", "", "", True), ("close", "]", "", "", True), ("call", "{", "", "", True),
+        ("call", "(use [ (use [ {", "", "", False), ("empty", "(use [ ] use)", "", "", False),
+        ("reasoning", "(scratch ", "", " ", True), ("call", "(use [ {", "", "", True),
+        ("separator", ",", "", " ", False), ("call", "; {", "", "", False), ("close", "] use)", "", "", True),
+        ("close", "]", "", "", True), ("call", "```json (use [ {", "", "", False),
+        ("call", "``` (use [ {", "", "", False), ("call", "{", "", "", True),
         find=(
-            r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\]\s{0,64}use\))|(scratch(?!\w))|(use\s{0,64}\[\s{0,64}\{)"
-            r")|,()|;(\s{0,64}\{)|\](?:(\s{0,64}use\))|())|\{()"
-        ), near=r"%(?=[%a]|\Z)|\((?=[su]|\Z)|,|;|\]|\{", width=206,
+            r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\]\s{0,64"
+            r"}use\))|(scratch(?!\w))|(use\s{0,64}\[\s{0,64}\{))|,()|;(\s{0,64}\{)|\](?:(\s{0,64}use\))|())|`(?:(``jso"
+            r"n\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\(use\s{0,64}\[\s{0,64}\{))|\{()"
+        ), near=r"%(?=[%a]|\Z)|\((?=[su]|\Z)|,|;|\]|`(?=[`]|\Z)|\{", width=271,
     )
     AFTER_TURN = Scanner(
-        ("header", "%answer% (use [ {", "", "", False), ("call", "(use [ {", "", "", True),
-        find=r"%(answer%\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|\((use\s{0,64}\[\s{0,64}\{)",
-        near=r"%(?=[a]|\Z)|\((?=[u]|\Z)", width=209,
+        ("header", "%answer% ```json (use [ {", "", "", False), ("header", "%answer% (use [ (use [ {", "", "", False),
+        ("header", "%answer% ``` (use [ {", "", "", False), ("header", "%answer% (use [ {", "", "", False),
+        ("call", "(use [ (use [ {", "", "", True), ("call", "(use [ {", "", "", True),
+        ("call", "```json (use [ {", "", "", True), ("call", "``` (use [ {", "", "", True),
+        find=(
+            r"%(?:(answer%\s{0,64}```json\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(answer%\s{0,64}\(use\s{0,64}\[\s{0,64}\(u"
+            r"se\s{0,64}\[\s{0,64}\{)|(answer%\s{0,64}```\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(answer%\s{0,64}\(use\s{0,"
+            r"64}\[\s{0,64}\{))|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\{))|`(?:("
+            r"``json\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\(use\s{0,64}\[\s{0,64}\{))"
+        ), near=r"%(?=[a]|\Z)|\((?=[u]|\Z)|`(?=[`]|\Z)", width=344,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -147,6 +185,7 @@ class StreamParser(CallObjects):
             and "%" not in chunk
             and "(" not in chunk
             and ")" not in chunk
+            and "`" not in chunk
             and chunk != ""
             and not chunk.endswith((" ", "s", "sc", "scr", "scra", "scrat", "scratc", "scratch"))
         ):

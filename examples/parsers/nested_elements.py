@@ -18,6 +18,7 @@ if __package__:
         ElementPairs,
         ExpectedText,
         Message,
+        Pattern,
         Scanner,
         ValueWords,
         require_runtime,
@@ -29,6 +30,7 @@ else:
         ElementPairs,
         ExpectedText,
         Message,
+        Pattern,
         Scanner,
         ValueWords,
         require_runtime,
@@ -58,30 +60,52 @@ class StreamParser(ElementPairs):
     AROUND_REASONING = (("^<inner voice>",), ("^</inner voice>",))
     AT_LINES = True
     REASONS = True
+    CUT_MARKERS = True
     # reasoning = text ("^</inner voice>" content | '^<jobs>\n^<job of="' call)
     IN_REASONING = Scanner(
-        ("line", '^<jobs> ^<job of="', "", "", False), ("reasoning_end", "^</inner voice>", "", "", False),
+        ("line", '^<jobs> ^<job of=" ^<job of="', "", "", False), ("line", '^<jobs> ^<jobs> ^<job of="', "", "", False),
+        ("line", '^<jobs> ^<job of="', "", "", True), ("reasoning_end", "^</inner voice>", "", "", False),
         ("line", '^<job of="', "", "", True), ("end", "^[.]^", "", "\n", False),
-        find=r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of=")|(</inner\s{1,64}voice>)|(<job\s{1,64}of=")|(\[\.\]\^))',
-        near=r"\^(?=[<\[]|\Z)", width=147,
+        ("line", '```json ^<jobs> ^<job of="', "", "", False), ("line", '``` ^<jobs> ^<job of="', "", "", False),
+        ("line", '```json ^<job of="', "", "", False), ("line", '``` ^<job of="', "", "", False),
+        find=(
+            r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job'
+            r'\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(</inner\s{1,64}voice>)|(<job\s{1,64}of=")|(\[\.\]\^))|'
+            r'`(?:(``json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(`'
+            r'`json\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<job\s{1,64}of="))'
+        ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=286,
     )
     # content = (text | "^[.]^")* ("^<inner voice>" reasoning | '^<jobs>\n^<job of="' call)?
     IN_CONTENT = Scanner(
         ("empty", '^<jobs> ^<job of=" ^</job> ^</jobs>', "", "", False),
+        ("call", '^<jobs> ^<job of=" ^<job of="', "", "", False), ("call", '^<jobs> ^<jobs> ^<job of="', "", "", False),
         ("empty", "^<jobs> ^</job> ^</jobs>", "", "", False), ("call", '^<jobs> ^<job of="', "", "", True),
         ("empty", '^<job of=" ^</job>', "", "", True), ("empty", "^<jobs> ^</jobs>", "", "", False),
         ("stray", "^</inner voice>", "", "", False), ("reasoning", "^<inner voice>", "", "", False),
         ("header", "^[assistant]^", "", "", False), ("call", '^<job of="', "", "", True),
-        ("end", "^[.]^", "", "\n", False),
+        ("end", "^[.]^", "", "\n", False), ("call", '```json ^<jobs> ^<job of="', "", "", False),
+        ("call", '``` ^<jobs> ^<job of="', "", "", False), ("call", '```json ^<job of="', "", "", False),
+        ("call", '``` ^<job of="', "", "", False),
         find=(
-            r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^</job>\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^</job>\s{0,64}'
-            r'\^</jobs>)|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="\s{0,64}\^</job>)|(<jobs>\s{0,64}\^</jobs'
-            r'>)|(</inner\s{1,64}voice>)|(<inner\s{1,64}voice>)|(\[assistant\]\^)|(<job\s{1,64}of=")|(\[\.\]\^))'
-        ), near=r"\^(?=[<\[]|\Z)", width=292,
+            r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^</job>\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^<job\s{1,64}of'
+            r'="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^</job>'
+            r'\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="\s{0,64}\^</job>)|(<jobs>\s{0,64}'
+            r'\^</jobs>)|(</inner\s{1,64}voice>)|(<inner\s{1,64}voice>)|(\[assistant\]\^)|(<job\s{1,64}of=")|(\[\.\]\^'
+            r'))|`(?:(``json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")'
+            r'|(``json\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<job\s{1,64}of="))'
+        ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=292,
     )
     OPENERS = Scanner(
-        ("call", '^<jobs> ^<job of="', "", "", False), ("call", '^<job of="', "", "", True),
-        find=r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="))', near=r"\^(?=[<]|\Z)", width=147,
+        ("call", '^<jobs> ^<job of=" ^<job of="', "", "", False), ("call", '^<jobs> ^<jobs> ^<job of="', "", "", False),
+        ("call", '^<jobs> ^<job of="', "", "", True), ("call", '^<job of="', "", "", True),
+        ("call", '```json ^<jobs> ^<job of="', "", "", False), ("call", '``` ^<jobs> ^<job of="', "", "", False),
+        ("call", '```json ^<job of="', "", "", False), ("call", '``` ^<job of="', "", "", False),
+        find=(
+            r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job'
+            r'\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="))|`(?:(``json\s{0,64}\^<jobs>\s{0,64}'
+            r'\^<job\s{1,64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``json\s{0,64}\^<job\s{1,64}of=")|(`'
+            r'`\s{0,64}\^<job\s{1,64}of="))'
+        ), near=r"\^(?=[<]|\Z)|`(?=[`]|\Z)", width=286,
     )
     # call = name '">' arguments
     HEADER = (
@@ -94,14 +118,30 @@ class StreamParser(ElementPairs):
             "",
         ),
     )
+    HEADER_PARTS = ("^<job", 'of="', "job", '">', "of", '"', "<", "=", ">", "^")
+    HEADER_TEXTS = Pattern('(?:\\^<job|of="|job|">|of|"|<|=|>|\\^|[^\\S\\n]*[\\n:.,\'"`]|[0-9]+)')
     BREAKS = Scanner(
-        ("mark", '^<jobs> ^<job of="', "", "", False), ("mark", "^[assistant]^", "", "", False),
-        ("mark", '^<job of="', "", "", True), ("mark", "^</jobs>", "", "", False), ("mark", "^</job>", "", "", False),
-        find=r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^)|(<job\s{1,64}of=")|(</jobs>)|(</job>))',
-        near=r"\^(?=[<\[]|\Z)", width=147, first="^",
+        ("mark", '^<jobs> ^<jobs> ^<job of="', "", "", False), ("mark", '^<jobs> ^<job of="', "", "", True),
+        ("mark", "^[assistant]^", "", "", False), ("mark", '^<job of="', "", "", True),
+        ("mark", "^</jobs>", "", "", False), ("mark", "^</job>", "", "", False),
+        ("mark", '```json ^<jobs> ^<job of="', "", "", False), ("mark", '``` ^<jobs> ^<job of="', "", "", False),
+        ("mark", '```json ^<job of="', "", "", False), ("mark", '``` ^<job of="', "", "", False),
+        find=(
+            r'\^(?:(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant'
+            r'\]\^)|(<job\s{1,64}of=")|(</jobs>)|(</job>))|`(?:(``json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``'
+            r'\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``json\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<job\s{1,64}'
+            'of="))'
+        ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=219, first="^`",
+    )
+    LEFT_OVER = Scanner(
+        ("call", '^<job of="', "", "", False), ("call", "^<jobs>", "", "\n", False),
+        find=r'\^(?:(<job\s{1,64}of=")|(<jobs>))', near=r"\^(?=[<]|\Z)", width=75,
     )
     USUAL_NEXT = (ExpectedText('^</job>\n^<job of="'), ExpectedText('^<job of="'))
     CLOSED = True
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # arguments = ("^<" key ">" value)*
     PAIR = (
         (
@@ -114,11 +154,18 @@ class StreamParser(ElementPairs):
         ),
     )
     BETWEEN = Scanner(
-        ("next", '^<jobs> ^<job of="', "", "", False), ("next", '^<job of="', "", "", True),
+        ("next", '^<jobs> ^<job of=" ^<job of="', "", "", False), ("next", '^<jobs> ^<jobs> ^<job of="', "", "", False),
+        ("next", '^<jobs> ^<job of="', "", "", True), ("next", '^<job of="', "", "", True),
         ("next", "^</jobs>", "\n", "", False), ("next", "^</job>", "", "", False), ("next", "^[.]^", "", "\n", False),
         ("broken", "^</", "", "", True), ("pair", "^<", "", "", True),
-        find=r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of=")|(</jobs>)|(</job>)|(\[\.\]\^)|(</)|(<))',
-        near=r"\^(?=[<\[]|\Z)", width=147, leads="\n",
+        ("next", '```json ^<jobs> ^<job of="', "", "", False), ("next", '``` ^<jobs> ^<job of="', "", "", False),
+        ("next", '```json ^<job of="', "", "", False), ("next", '``` ^<job of="', "", "", False),
+        find=(
+            r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job'
+            r'\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of=")|(</jobs>)|(</job>)|(\[\.\]\^)|(</)|('
+            r'<))|`(?:(``json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of="'
+            r')|(``json\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<job\s{1,64}of="))'
+        ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=286, leads="\n",
     )
     USUAL_PAIR = (ExpectedText("^<"),)
     ARGUMENTS_OPEN = True
@@ -133,28 +180,53 @@ class StreamParser(ElementPairs):
     AFTER_ITEM = "^</each>"
     # after_call = ("^</job>")* (('^<job of="' | '^<jobs>\n^<job of="') call | content)
     AFTER_CALL = Scanner(
-        ("call", ', ^<job of="', "", "", False), ("call", '; ^<job of="', "", "", False),
+        ("call", ', ^<job of=" ^<job of="', "", "", False), ("call", ', ^<job of="', "", "", True),
+        ("call", '; ^<job of=" ^<job of="', "", "", False), ("call", '; ^<job of="', "", "", True),
         ("empty", '^<jobs> ^<job of=" ^</job> ^</jobs>', "", "", False),
-        ("empty", "^<jobs> ^</job> ^</jobs>", "", "", False), ("call", '^<jobs> ^<job of="', "", "", True),
-        ("empty", '^<job of=" ^</job>', "", "", True), ("empty", "^<jobs> ^</jobs>", "", "", False),
-        ("stray", "^</inner voice>", "", "", False), ("reasoning", "^<inner voice>", "", "", False),
-        ("header", "^[assistant]^", "", "", False), ("call", '^<job of="', "", "", True),
-        ("closed", "^</jobs>", "\n", "", True), ("closed", "^</job>", "", "", True), ("end", "^[.]^", "", "\n", False),
+        ("call", '^<jobs> ^<job of=" ^<job of="', "", "", False), ("call", '^<jobs> ^<jobs> ^<job of="', "", "", False),
+        ("empty", "^<jobs> ^</job> ^</jobs>", "", "", False), ("call", '^<job of=" ^<job of="', "", "", True),
+        ("call", '^<jobs> ^<job of="', "", "", True), ("empty", '^<job of=" ^</job>', "", "", True),
+        ("empty", "^<jobs> ^</jobs>", "", "", False), ("stray", "^</inner voice>", "", "", False),
+        ("reasoning", "^<inner voice>", "", "", False), ("header", "^[assistant]^", "", "", False),
+        ("call", '^<job of="', "", "", True), ("closed", "^</jobs>", "\n", "", True),
+        ("closed", "^</job>", "", "", True), ("end", "^[.]^", "", "\n", False),
+        ("call", '```json ^<jobs> ^<job of="', "", "", False), ("call", '``` ^<jobs> ^<job of="', "", "", False),
+        ("call", '```json ^<job of="', "", "", False), ("call", '``` ^<job of="', "", "", False),
         find=(
-            r',(\s{0,64}\^<job\s{1,64}of=")|;(\s{0,64}\^<job\s{1,64}of=")|\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,6'
-            r'4}\^</job>\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^</job>\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^<job\s{1,64}of="'
-            r')|(<job\s{1,64}of="\s{0,64}\^</job>)|(<jobs>\s{0,64}\^</jobs>)|(</inner\s{1,64}voice>)|(<inner\s{1,64}vo'
-            r'ice>)|(\[assistant\]\^)|(<job\s{1,64}of=")|(</jobs>)|(</job>)|(\[\.\]\^))'
-        ), near=r",|;|\^(?=[<\[]|\Z)", width=292, leads="\n",
+            r',(?:(\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(\s{0,64}\^<job\s{1,64}of="))|;(?:(\s{0,64}\^'
+            r'<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(\s{0,64}\^<job\s{1,64}of="))|\^(?:(<jobs>\s{0,64}\^<job\s{1'
+            r',64}of="\s{0,64}\^</job>\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|'
+            r'(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^</job>\s{0,64}\^</jobs>)|(<job\s{1,6'
+            r'4}of="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="\s{0,64}\^</job>)|'
+            r"(<jobs>\s{0,64}\^</jobs>)|(</inner\s{1,64}voice>)|(<inner\s{1,64}voice>)|(\[assistant\]\^)|(<job\s{1,64}"
+            r'of=")|(</jobs>)|(</job>)|(\[\.\]\^))|`(?:(``json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}'
+            r'\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``json\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<job\s{1,64}of="))'
+        ), near=r",|;|\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=292, leads="\n",
     )
     AFTER_TURN = Scanner(
-        ("header", '^[assistant]^ ^<jobs> ^<job of="', "", "", False),
+        ("header", '^[assistant]^ ^<jobs> ^<job of=" ^<job of="', "", "", False),
+        ("header", '^[assistant]^ ^<jobs> ^<jobs> ^<job of="', "", "", False),
+        ("header", '^[assistant]^ ```json ^<jobs> ^<job of="', "", "", False),
+        ("header", '^[assistant]^ ``` ^<jobs> ^<job of="', "", "", False),
+        ("header", '^[assistant]^ ^<jobs> ^<job of="', "", "", True),
+        ("header", '^[assistant]^ ```json ^<job of="', "", "", False),
+        ("call", '^<jobs> ^<job of=" ^<job of="', "", "", True),
+        ("header", '^[assistant]^ ``` ^<job of="', "", "", False), ("call", '^<jobs> ^<jobs> ^<job of="', "", "", True),
         ("header", '^[assistant]^ ^<job of="', "", "", False), ("call", '^<jobs> ^<job of="', "", "", True),
-        ("call", '^<job of="', "", "", True),
+        ("call", '^<job of="', "", "", True), ("call", '```json ^<jobs> ^<job of="', "", "", True),
+        ("call", '``` ^<jobs> ^<job of="', "", "", True), ("call", '```json ^<job of="', "", "", True),
+        ("call", '``` ^<job of="', "", "", True),
         find=(
-            r'\^(?:(\[assistant\]\^\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}\^<job\s{1,64}o'
-            r'f=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="))'
-        ), near=r"\^(?=[<\[]|\Z)", width=225,
+            r'\^(?:(\[assistant\]\^\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(\[assistant'
+            r'\]\^\s{0,64}\^<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}```json\s{0,64}'
+            r'\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}```\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of='
+            r'")|(\[assistant\]\^\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}```json\s{0,64}\^'
+            r'<job\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}`'
+            r'``\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64'
+            r'}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="))|`(?:(``json\s{0,64}\^<jobs>'
+            r'\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``json\s{0,64}\^<job\s{1,64}'
+            r'of=")|(``\s{0,64}\^<job\s{1,64}of="))'
+        ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=364,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -168,7 +240,7 @@ class StreamParser(ElementPairs):
                 if chunk[-1:] not in "\n":
                     self._passed.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(chunk)}}]}]
-        elif self._plain_text and "^" not in chunk and chunk != "":
+        elif self._plain_text and "^" not in chunk and "`" not in chunk and chunk != "":
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

@@ -13,12 +13,23 @@ value     = text "</with>"
 from __future__ import annotations
 
 if __package__:
-    from ._tplc_runtime import Delta, ExpectedText, Message, RawPairs, Scanner, ValueWords, require_runtime, run_command
+    from ._tplc_runtime import (
+        Delta,
+        ExpectedText,
+        Message,
+        Pattern,
+        RawPairs,
+        Scanner,
+        ValueWords,
+        require_runtime,
+        run_command,
+    )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         Delta,
         ExpectedText,
         Message,
+        Pattern,
         RawPairs,
         Scanner,
         ValueWords,
@@ -49,26 +60,46 @@ class StreamParser(RawPairs):
     AROUND_REASONING = (("<musings>",), ("</musings>",))
     AT_LINES = True
     REASONS = True
+    CUT_MARKERS = True
     # reasoning = text ("</musings>" content | "<deed>\n<do=" call)
     IN_REASONING = Scanner(
-        ("line", "<deed> <do=", "\n\n", "", False), ("reasoning_end", "</musings>", "\n", "\n\n", False),
-        ("line", "<do=", "", "", True), ("end", "<:>", "", "\n", False),
-        find=r"<(?:(deed>\s{0,64}<do=)|(/musings>)|(do=)|(:>))", near=r"<(?=[/:d]|\Z)", width=76, leads="\n\n",
+        ("line", "<deed> <do= <deed> <do=", "\n\n", "", False), ("line", "<deed> <do=", "\n\n", "", True),
+        ("reasoning_end", "</musings>", "\n", "\n\n", False), ("line", "<do=", "", "", True),
+        ("end", "<:>", "", "\n", False), ("line", "\x00<deed><do=<deed><do=", "\n\n", "", True),
+        ("line", "\x00<deed><do=", "\n\n", "", True), ("line", "```json <deed> <do=", "", "", False),
+        ("line", "``` <deed> <do=", "", "", False),
+        find=(
+            r"<(?:(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>\s{0,64}<do=)|(/musings>)|(do=)|(:>)|(\s{0,4}[Dd"
+            r"][Ee][Ee][Dd]\s{0,4}>[\s_▁-]{0,4}<\s{0,4}[Dd][Oo]\s{0,4}=[\s_▁-]{0,4}<\s{0,4}[Dd][Ee][Ee][Dd]\s{0,4}>[\s"
+            r"_▁-]{0,4}<\s{0,4}[Dd][Oo]\s{0,4}=)|(\s{0,4}[Dd][Ee][Ee][Dd]\s{0,4}>[\s_▁-]{0,4}<\s{0,4}[Dd][Oo]\s{0,4}=)"
+            r")|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
+        ), near=r"<(?=[\t\n\r \-/:D_d▁]|\Z)|`(?=[`]|\Z)", width=216, leads="\n\n",
     )
     # content = (text | "<:>")* ("<musings>" reasoning | "<deed>\n<do=" call)?
     IN_CONTENT = Scanner(
-        ("empty", "<deed> <do= </do> </deed>", "", "", False), ("empty", "<deed> </do> </deed>", "", "", False),
-        ("empty", "<deed> </deed>", "", "", False), ("header", "<:assistant:>", "", "\n", False),
-        ("call", "<deed> <do=", "\n\n", "", True), ("stray", "</musings>", "\n", "\n\n", False),
-        ("reasoning", "<musings>", "", "\n", False), ("call", "<do=", "", "", True), ("end", "<:>", "", "\n", False),
+        ("empty", "<deed> <do= </do> </deed>", "", "", False), ("call", "<deed> <do= <deed> <do=", "\n\n", "", False),
+        ("empty", "<deed> </do> </deed>", "", "", False), ("empty", "<deed> </deed>", "", "", False),
+        ("header", "<:assistant:>", "", "\n", False), ("call", "<deed> <do=", "\n\n", "", True),
+        ("stray", "</musings>", "\n", "\n\n", False), ("reasoning", "<musings>", "", "\n", False),
+        ("call", "<do=", "", "", True), ("end", "<:>", "", "\n", False),
+        ("call", "\x00<deed><do=<deed><do=", "\n\n", "", True), ("call", "\x00<deed><do=", "\n\n", "", True),
+        ("call", "```json <deed> <do=", "", "", False), ("call", "``` <deed> <do=", "", "", False),
         find=(
-            r"<(?:(deed>\s{0,64}<do=\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}</"
-            r"deed>)|(:assistant:>)|(deed>\s{0,64}<do=)|(/musings>)|(musings>)|(do=)|(:>))"
-        ), near=r"<(?=[/:dm]|\Z)", width=218, leads="\n\n",
+            r"<(?:(deed>\s{0,64}<do=\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>"
+            r"\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}</deed>)|(:assistant:>)|(deed>\s{0,64}<do=)|(/musings>)|(mus"
+            r"ings>)|(do=)|(:>)|(\s{0,4}[Dd][Ee][Ee][Dd]\s{0,4}>[\s_▁-]{0,4}<\s{0,4}[Dd][Oo]\s{0,4}=[\s_▁-]{0,4}<\s{0,"
+            r"4}[Dd][Ee][Ee][Dd]\s{0,4}>[\s_▁-]{0,4}<\s{0,4}[Dd][Oo]\s{0,4}=)|(\s{0,4}[Dd][Ee][Ee][Dd]\s{0,4}>[\s_▁-]{"
+            r"0,4}<\s{0,4}[Dd][Oo]\s{0,4}=))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
+        ), near=r"<(?=[\t\n\r \-/:D_dm▁]|\Z)|`(?=[`]|\Z)", width=218, leads="\n\n",
     )
     OPENERS = Scanner(
-        ("call", "<deed> <do=", "\n\n", "", False), ("call", "<do=", "", "", True),
-        find=r"<(?:(deed>\s{0,64}<do=)|(do=))", near=r"<(?=[d]|\Z)", width=76, leads="\n\n",
+        ("call", "<deed> <do= <deed> <do=", "\n\n", "", False), ("call", "<deed> <do=", "\n\n", "", True),
+        ("call", "<do=", "", "", True), ("call", "```json <deed> <do=", "", "", False),
+        ("call", "``` <deed> <do=", "", "", False),
+        find=(
+            r"<(?:(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>\s{0,64}<do=)|(do=))|`(?:(``json\s{0,64}<deed>\s"
+            r"{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
+        ), near=r"<(?=[d]|\Z)|`(?=[`]|\Z)", width=216, leads="\n\n",
     )
     # call = name ">" arguments
     HEADER = (
@@ -81,14 +112,25 @@ class StreamParser(RawPairs):
             "",
         ),
     )
+    HEADER_PARTS = ("<deed>", "<do=", "do", "<", "=", ">")
+    HEADER_TEXTS = Pattern("(?:<deed>|<do=|do|<|=|>|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
     BREAKS = Scanner(
-        ("mark", "<:assistant:>", "", "", False), ("mark", "<deed> <do=", "", "", False),
+        ("mark", "<:assistant:>", "", "", False), ("mark", "<deed> <do=", "", "", True),
         ("mark", "</deed>", "", "", False), ("mark", "</do>", "", "", False), ("mark", "<do=", "", "", True),
-        find=r"<(?:(:assistant:>)|(deed>\s{0,64}<do=)|(/deed>)|(/do>)|(do=))", near=r"<(?=[/:d]|\Z)", width=76,
-        first="<",
+        ("mark", "```json <deed> <do=", "", "", False), ("mark", "``` <deed> <do=", "", "", False),
+        find=(
+            r"<(?:(:assistant:>)|(deed>\s{0,64}<do=)|(/deed>)|(/do>)|(do=))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``"
+            r"\s{0,64}<deed>\s{0,64}<do=))"
+        ), near=r"<(?=[/:d]|\Z)|`(?=[`]|\Z)", width=148, first="<`",
+    )
+    LEFT_OVER = Scanner(
+        ("call", "<deed> <do=", "", "", False), find=r"<(deed>\s{0,64}<do=)", near=r"<(?=[d]|\Z)", width=76
     )
     USUAL_NEXT = (ExpectedText("</do>\n</deed>\n<deed>\n<do="), ExpectedText("<deed>\n<do="))
     CLOSED = True
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # arguments = ("<with=" key ">" value)*
     PAIR = (
         (
@@ -101,20 +143,36 @@ class StreamParser(RawPairs):
         ),
     )
     BETWEEN = Scanner(
-        ("next", "</do> </deed>", "", "", False), ("next", "<deed> <do=", "\n\n", "", False),
-        ("skip", "</with>", "", "", False), ("next", "</deed>", "", "", True), ("pair", "<with=", "", "", False),
-        ("next", "</do>", "", "", True), ("next", "<do=", "", "", True), ("next", "<:>", "", "\n", False),
-        find=r"<(?:(/do>\s{0,64}</deed>)|(deed>\s{0,64}<do=)|(/with>)|(/deed>)|(with=)|(/do>)|(do=)|(:>))",
-        near=r"<(?=[/:dw]|\Z)", width=78, leads="\n\n",
+        ("next", "<deed> <do= <deed> <do=", "\n\n", "", False), ("next", "</do> </deed>", "", "", False),
+        ("next", "<deed> <do=", "\n\n", "", True), ("skip", "</with>", "", "", False),
+        ("next", "</deed>", "", "", True), ("pair", "<with=", "", "", False), ("next", "</do>", "", "", True),
+        ("next", "<do=", "", "", True), ("next", "<:>", "", "\n", False),
+        ("next", "\x00<deed><do=<deed><do=", "\n\n", "", True), ("next", "\x00</do></deed>", "", "", True),
+        ("next", "\x00<deed><do=", "\n\n", "", True), ("skip", "\x00</with>", "", "", True),
+        ("next", "\x00</deed>", "", "", True), ("pair", "\x00<with=", "", "", True),
+        ("next", "```json <deed> <do=", "", "", False), ("next", "``` <deed> <do=", "", "", False),
+        find=(
+            r"<(?:(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(/do>\s{0,64}</deed>)|(deed>\s{0,64}<do=)|(/with>)|(/d"
+            r"eed>)|(with=)|(/do>)|(do=)|(:>)|(\s{0,4}[Dd][Ee][Ee][Dd]\s{0,4}>[\s_▁-]{0,4}<\s{0,4}[Dd][Oo]\s{0,4}=[\s_"
+            r"▁-]{0,4}<\s{0,4}[Dd][Ee][Ee][Dd]\s{0,4}>[\s_▁-]{0,4}<\s{0,4}[Dd][Oo]\s{0,4}=)|(\s{0,4}/\s{0,4}[Dd][Oo]\s"
+            r"{0,4}>[\s_▁-]{0,4}<\s{0,4}/\s{0,4}[Dd][Ee][Ee][Dd]\s{0,4}>)|(\s{0,4}[Dd][Ee][Ee][Dd]\s{0,4}>[\s_▁-]{0,4}"
+            r"<\s{0,4}[Dd][Oo]\s{0,4}=)|(\s{0,4}/\s{0,4}[Ww][Ii][Tt][Hh]\s{0,4}>)|(\s{0,4}/\s{0,4}[Dd][Ee][Ee][Dd]\s{0"
+            r",4}>)|(\s{0,4}[Ww][Ii][Tt][Hh]\s{0,4}=))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64"
+            "}<do=))"
+        ), near=r"<(?=[\t\n\r \-/:DW_dw▁]|\Z)|`(?=[`]|\Z)", width=216, leads="\n\n",
     )
     USUAL_PAIR = (ExpectedText("<with="),)
     RESUMES = True
     RESUMING = Scanner(
-        ("other", "</do> </deed>", "", "", False), ("other", "<deed> <do=", "\n\n", "", False),
-        ("other", "</deed>", "", "", True), ("other", "<with=", "", "", False), ("other", "</do>", "", "", True),
-        ("other", "<do=", "", "", True), ("other", "<:>", "", "\n", False),
-        find=r"<(?:(/do>\s{0,64}</deed>)|(deed>\s{0,64}<do=)|(/deed>)|(with=)|(/do>)|(do=)|(:>))",
-        near=r"<(?=[/:dw]|\Z)", width=78, leads="\n\n",
+        ("other", "<deed> <do= <deed> <do=", "\n\n", "", False), ("other", "</do> </deed>", "", "", False),
+        ("other", "<deed> <do=", "\n\n", "", True), ("other", "</deed>", "", "", True),
+        ("other", "<with=", "", "", False), ("other", "</do>", "", "", True), ("other", "<do=", "", "", True),
+        ("other", "<:>", "", "\n", False), ("other", "```json <deed> <do=", "", "", False),
+        ("other", "``` <deed> <do=", "", "", False),
+        find=(
+            r"<(?:(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(/do>\s{0,64}</deed>)|(deed>\s{0,64}<do=)|(/deed>)|(wi"
+            r"th=)|(/do>)|(do=)|(:>))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
+        ), near=r"<(?=[/:dw]|\Z)|`(?=[`]|\Z)", width=216, leads="\n\n",
     )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
@@ -131,24 +189,43 @@ class StreamParser(RawPairs):
     )
     # after_call = ("</do>\n</deed>")* (("<deed>\n<do=" | "<deed>\n<do=") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", <deed> <do=", "", "", False), ("call", "; <deed> <do=", "", "", False),
-        ("empty", "<deed> <do= </do> </deed>", "", "", False), ("empty", "<deed> </do> </deed>", "", "", False),
-        ("empty", "<deed> </deed>", "", "", False), ("closed", "</do> </deed>", "", "", True),
-        ("header", "<:assistant:>", "", "\n", False), ("call", "<deed> <do=", "", "", True),
-        ("stray", "</musings>", "\n", "\n\n", False), ("reasoning", "<musings>", "", "\n", False),
-        ("closed", "</deed>", "", "", True), ("close", "</do>", "", "", True), ("call", "<do=", "", "", True),
-        ("end", "<:>", "", "\n", False),
+        ("call", ", <deed> <do= <deed> <do=", "", "", False), ("call", ", <deed> <do=", "", "", True),
+        ("call", "; <deed> <do= <deed> <do=", "", "", False), ("call", "; <deed> <do=", "", "", True),
+        ("empty", "<deed> <do= </do> </deed>", "", "", False), ("call", "<deed> <do= <deed> <do=", "", "", True),
+        ("empty", "<deed> </do> </deed>", "", "", False), ("empty", "<deed> </deed>", "", "", False),
+        ("closed", "</do> </deed>", "", "", True), ("header", "<:assistant:>", "", "\n", False),
+        ("call", "<deed> <do=", "", "", True), ("stray", "</musings>", "\n", "\n\n", False),
+        ("reasoning", "<musings>", "", "\n", False), ("closed", "</deed>", "", "", True),
+        ("close", "</do>", "", "", True), ("call", "<do=", "", "", True), ("end", "<:>", "", "\n", False),
+        ("call", "\x00<deed><do=<deed><do=", "", "", True), ("closed", "\x00</do></deed>", "", "", True),
+        ("call", "\x00<deed><do=", "", "", True), ("closed", "\x00</deed>", "", "", True),
+        ("call", "```json <deed> <do=", "", "", False), ("call", "``` <deed> <do=", "", "", False),
         find=(
-            r",(\s{0,64}<deed>\s{0,64}<do=)|;(\s{0,64}<deed>\s{0,64}<do=)|<(?:(deed>\s{0,64}<do=\s{0,64}</do>\s{0,64}<"
-            r"/deed>)|(deed>\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}</deed>)|(/do>\s{0,64}</deed>)|(:assistant:>)|"
-            r"(deed>\s{0,64}<do=)|(/musings>)|(musings>)|(/deed>)|(/do>)|(do=)|(:>))"
-        ), near=r",|;|<(?=[/:dm]|\Z)", width=218, leads="\n",
+            r",(?:(\s{0,64}<deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(\s{0,64}<deed>\s{0,64}<do=))|;(?:(\s{0,64}<d"
+            r"eed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(\s{0,64}<deed>\s{0,64}<do=))|<(?:(deed>\s{0,64}<do=\s{0,64}"
+            r"</do>\s{0,64}</deed>)|(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>\s{0,64}</do>\s{0,64}</deed>)|"
+            r"(deed>\s{0,64}</deed>)|(/do>\s{0,64}</deed>)|(:assistant:>)|(deed>\s{0,64}<do=)|(/musings>)|(musings>)|("
+            r"/deed>)|(/do>)|(do=)|(:>)|(\s{0,4}[Dd][Ee][Ee][Dd]\s{0,4}>[\s_▁-]{0,4}<\s{0,4}[Dd][Oo]\s{0,4}=[\s_▁-]{0,"
+            r"4}<\s{0,4}[Dd][Ee][Ee][Dd]\s{0,4}>[\s_▁-]{0,4}<\s{0,4}[Dd][Oo]\s{0,4}=)|(\s{0,4}/\s{0,4}[Dd][Oo]\s{0,4}>"
+            r"[\s_▁-]{0,4}<\s{0,4}/\s{0,4}[Dd][Ee][Ee][Dd]\s{0,4}>)|(\s{0,4}[Dd][Ee][Ee][Dd]\s{0,4}>[\s_▁-]{0,4}<\s{0,"
+            r"4}[Dd][Oo]\s{0,4}=)|(\s{0,4}/\s{0,4}[Dd][Ee][Ee][Dd]\s{0,4}>))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(`"
+            r"`\s{0,64}<deed>\s{0,64}<do=))"
+        ), near=r",|;|<(?=[\t\n\r \-/:D_dm▁]|\Z)|`(?=[`]|\Z)", width=282, leads="\n",
     )
     AFTER_TURN = Scanner(
-        ("header", "<:assistant:> <deed> <do=", "", "", False), ("header", "<:assistant:> <do=", "", "", False),
-        ("call", "<deed> <do=", "\n\n", "", True), ("call", "<do=", "", "", True),
-        find=r"<(?:(:assistant:>\s{0,64}<deed>\s{0,64}<do=)|(:assistant:>\s{0,64}<do=)|(deed>\s{0,64}<do=)|(do=))",
-        near=r"<(?=[:d]|\Z)", width=154, leads="\n\n",
+        ("header", "<:assistant:> <deed> <do= <deed> <do=", "", "", False),
+        ("header", "<:assistant:> ```json <deed> <do=", "", "", False),
+        ("header", "<:assistant:> ``` <deed> <do=", "", "", False),
+        ("header", "<:assistant:> <deed> <do=", "", "", True), ("call", "<deed> <do= <deed> <do=", "\n\n", "", True),
+        ("header", "<:assistant:> <do=", "", "", False), ("call", "<deed> <do=", "\n\n", "", True),
+        ("call", "<do=", "", "", True), ("call", "```json <deed> <do=", "", "", True),
+        ("call", "``` <deed> <do=", "", "", True),
+        find=(
+            r"<(?:(:assistant:>\s{0,64}<deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(:assistant:>\s{0,64}```json\s{0,"
+            r"64}<deed>\s{0,64}<do=)|(:assistant:>\s{0,64}```\s{0,64}<deed>\s{0,64}<do=)|(:assistant:>\s{0,64}<deed>\s"
+            r"{0,64}<do=)|(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(:assistant:>\s{0,64}<do=)|(deed>\s{0,64}<do=)"
+            r"|(do=))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
+        ), near=r"<(?=[:d]|\Z)|`(?=[`]|\Z)", width=294, leads="\n\n",
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -162,7 +239,13 @@ class StreamParser(RawPairs):
                 if chunk[-1:] not in "\n":
                     self._passed.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(chunk)}}]}]
-        elif self._plain_text and "<" not in chunk and chunk != "" and ("\n" not in chunk or chunk[-1] != "\n"):
+        elif (
+            self._plain_text
+            and "<" not in chunk
+            and "`" not in chunk
+            and chunk != ""
+            and ("\n" not in chunk or chunk[-1] != "\n")
+        ):
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

@@ -54,7 +54,7 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -66,20 +66,38 @@ class StreamParser(UsualObjects):
     HEADS = ("",)
     ANCHORS = ("<SAY>",)
     AT_LINES = True
+    CUT_MARKERS = True
     # content = (text | "<FIN>")* ("Steps:\n```json\n[\n    {" call)?
     IN_CONTENT = Scanner(
-        ("end", "<FIN>", "", "", False), ("header", "<SAY>", "", "", False),
-        ("call", "Steps: ```json [ {", "\n", "", False), ("empty", "Steps: ```json [ ] ```", "", "", False),
+        ("end", "<FIN>", "", "", False), ("header", "<SAY>", "", "", False), ("end", "\x00<fin>", "", "", True),
+        ("call", "Steps: ```json [ Steps: ```json [ {", "\n", "", False),
+        ("call", "Steps: ```json ```json {", "\n", "", False), ("call", "Steps: ```json [ {", "\n", "", True),
+        ("empty", "Steps: ```json [ ] ```", "", "", False), ("call", "Steps: ```json ``` {", "\n", "", False),
+        ("call", "Steps: ```json [ {", "\n", "", True), ("call", "Steps: ```json {", "\n", "", False),
+        ("call", "```json Steps: ```json [ {", "", "", False), ("call", "``` Steps: ```json [ {", "", "", False),
         ("call", "```json [ {", "", "", True),
         find=(
-            r"<(?:(FIN>)|(SAY>))|S(?:(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64"
-            r"}\]\s{0,64}```))|`(``json\s{0,64}\[\s{0,64}\{)"
-        ), near=r"<(?=[FS]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=279, leads="\n",
+            r"<(?:(FIN>)|(SAY>)|(\s{0,4}[Ff][Ii][Nn]\s{0,4}>))|S(?:(teps:\s{0,64}```json\s{0,64}\[\s{0,64}Steps:\s{0,6"
+            r"4}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}```json\s{0,64}\{)|(teps:\s{0,64}```json\s{0"
+            r",64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\]\s{0,64}```)|(teps:\s{0,64}```json\s{0,64}```"
+            r"\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\{))|`(?:(``json\s{1"
+            r",64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(``\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(``"
+            r"json\s{0,64}\[\s{0,64}\{))"
+        ), near=r"<(?=[\t\n\r \-FS_f▁]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=424, leads="\n",
     )
     OPENERS = Scanner(
-        ("call", "Steps: ```json [ {", "\n", "", False), ("call", "```json [ {", "", "", True),
-        find=r"S(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|`(``json\s{0,64}\[\s{0,64}\{)",
-        near=r"S(?=[t]|\Z)|`(?=[`]|\Z)", width=215, leads="\n",
+        ("call", "Steps: ```json [ Steps: ```json [ {", "\n", "", False),
+        ("call", "Steps: ```json ```json {", "\n", "", False), ("call", "Steps: ```json [ {", "\n", "", True),
+        ("call", "Steps: ```json ``` {", "\n", "", False), ("call", "Steps: ```json [ {", "\n", "", True),
+        ("call", "Steps: ```json {", "\n", "", False), ("call", "```json Steps: ```json [ {", "", "", False),
+        ("call", "``` Steps: ```json [ {", "", "", False), ("call", "```json [ {", "", "", True),
+        find=(
+            r"S(?:(teps:\s{0,64}```json\s{0,64}\[\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```j"
+            r"son\s{0,64}```json\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}``"
+            r"`\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\{))|`(?:(``json\s{"
+            r"1,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(``\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(`"
+            r"`json\s{0,64}\[\s{0,64}\{))"
+        ), near=r"S(?=[t]|\Z)|`(?=[`]|\Z)", width=424, leads="\n",
     )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("step",): "name", ("with",): "arguments"}
@@ -90,30 +108,71 @@ class StreamParser(UsualObjects):
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "<FIN>", "", "", False), ("mark", "<SAY>", "", "", False),
-        ("mark", "Steps: ```json [ {", "", "", False), ("mark", "```json [ {", "", "", True),
-        find=r"<(?:(FIN>)|(SAY>))|S(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|`(``json\s{0,64}\[\s{0,64}\{)",
-        near=r"<(?=[FS]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=215, first="<S`", wordless=False,
+        ("mark", "Steps: ```json [ Steps: ```json [ {", "", "", False),
+        ("mark", "Steps: ```json ```json {", "", "", False), ("mark", "Steps: ```json [ {", "", "", True),
+        ("mark", "Steps: ```json ``` {", "", "", False), ("mark", "Steps: ```json [ {", "", "", True),
+        ("mark", "Steps: ```json {", "", "", False), ("mark", "```json Steps: ```json [ {", "", "", False),
+        ("mark", "``` Steps: ```json [ {", "", "", False), ("mark", "```json [ {", "", "", True),
+        find=(
+            r"<(?:(FIN>)|(SAY>))|S(?:(teps:\s{0,64}```json\s{0,64}\[\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)"
+            r"|(teps:\s{0,64}```json\s{0,64}```json\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,6"
+            r"4}```json\s{0,64}```\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}"
+            r"\{))|`(?:(``json\s{1,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(``\s{0,64}Steps:\s{0,64}```json\s{0,"
+            r"64}\[\s{0,64}\{)|(``json\s{0,64}\[\s{0,64}\{))"
+        ), near=r"<(?=[FS]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=424, first="<S`", wordless=False,
+    )
+    LEFT_OVER = Scanner(
+        ("call", "Steps: ```json [", "\n", "\n    ", False), find=r"S(teps:\s{0,64}```json\s{0,64}\[)",
+        near=r"S(?=[t]|\Z)", width=145, leads="\n",
     )
     USUAL_NEXT = (ExpectedText(',\n    {\n        "step": "'),)
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # after_call = ("]\n```" | ",")* (("{" | "Steps:\n```json\n[\n    {") call | content)
     AFTER_CALL = Scanner(
         ("separator", ",", "", "\n    ", False), ("call", "; {", "", "", False), ("end", "<FIN>", "", "", False),
-        ("header", "<SAY>", "", "", False), ("call", "Steps: ```json [ {", "\n", "", False),
-        ("empty", "Steps: ```json [ ] ```", "", "", False), ("close", "] ```", "\n", "", True),
-        ("close", "]", "", "", True), ("call", "```json [ {", "", "", True), ("close", "```", "", "", True),
-        ("call", "{", "", "", True),
+        ("header", "<SAY>", "", "", False), ("end", "\x00<fin>", "", "", True),
+        ("call", "Steps: ```json [ Steps: ```json [ {", "\n", "", False),
+        ("call", "Steps: ```json ```json {", "\n", "", False), ("call", "Steps: ```json [ {", "\n", "", True),
+        ("empty", "Steps: ```json [ ] ```", "", "", False), ("call", "Steps: ```json ``` {", "\n", "", False),
+        ("call", "Steps: ```json [ {", "\n", "", True), ("call", "Steps: ```json {", "\n", "", False),
+        ("close", "] ```", "\n", "", True), ("close", "]", "", "", True),
+        ("call", "```json Steps: ```json [ {", "", "", False), ("call", "``` Steps: ```json [ {", "", "", False),
+        ("call", "```json [ {", "", "", True), ("close", "```", "", "", True), ("call", "{", "", "", True),
         find=(
-            r",()|;(\s{0,64}\{)|<(?:(FIN>)|(SAY>))|S(?:(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```jso"
-            r"n\s{0,64}\[\s{0,64}\]\s{0,64}```))|\](?:(\s{0,64}```)|())|`(?:(``json\s{0,64}\[\s{0,64}\{)|(``))|\{()"
-        ), near=r",|;|<(?=[FS]|\Z)|S(?=[t]|\Z)|\]|`(?=[`]|\Z)|\{", width=279, leads="\n",
+            r",()|;(\s{0,64}\{)|<(?:(FIN>)|(SAY>)|(\s{0,4}[Ff][Ii][Nn]\s{0,4}>))|S(?:(teps:\s{0,64}```json\s{0,64}\[\s"
+            r"{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}```json\s{0,64}\{)|(teps:"
+            r"\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\]\s{0,64}```)|(teps:\s{0,64"
+            r"}```json\s{0,64}```\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}"
+            r"\{))|\](?:(\s{0,64}```)|())|`(?:(``json\s{1,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(``\s{0,64}Ste"
+            r"ps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(``json\s{0,64}\[\s{0,64}\{)|(``))|\{()"
+        ), near=r",|;|<(?=[\t\n\r \-FS_f▁]|\Z)|S(?=[t]|\Z)|\]|`(?=[`]|\Z)|\{", width=424, leads="\n",
     )
     AFTER_TURN = Scanner(
-        ("header", "<SAY> Steps: ```json [ {", "", "", False), ("header", "<SAY> ```json [ {", "", "", False),
-        ("call", "Steps: ```json [ {", "\n", "", True), ("call", "```json [ {", "", "", True),
+        ("header", "<SAY> Steps: ```json [ Steps: ```json [ {", "", "", False),
+        ("header", "<SAY> ```json Steps: ```json [ {", "", "", False),
+        ("header", "<SAY> ``` Steps: ```json [ {", "", "", False),
+        ("header", "<SAY> Steps: ```json ```json {", "", "", False),
+        ("header", "<SAY> Steps: ```json [ {", "", "", True), ("header", "<SAY> Steps: ```json ``` {", "", "", False),
+        ("header", "<SAY> Steps: ```json [ {", "", "", True), ("header", "<SAY> Steps: ```json {", "", "", False),
+        ("header", "<SAY> ```json [ {", "", "", False), ("call", "Steps: ```json [ Steps: ```json [ {", "\n", "", True),
+        ("call", "Steps: ```json ```json {", "\n", "", True), ("call", "Steps: ```json [ {", "\n", "", True),
+        ("call", "Steps: ```json ``` {", "\n", "", True), ("call", "Steps: ```json [ {", "\n", "", True),
+        ("call", "Steps: ```json {", "\n", "", True), ("call", "```json Steps: ```json [ {", "", "", True),
+        ("call", "``` Steps: ```json [ {", "", "", True), ("call", "```json [ {", "", "", True),
         find=(
-            r"<(?:(SAY>\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(SAY>\s{0,64}```json\s{0,64}\[\s{0,64}\{))|S"
-            r"(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|`(``json\s{0,64}\[\s{0,64}\{)"
-        ), near=r"<(?=[S]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=285, leads="\n",
+            r"<(?:(SAY>\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(SAY>"
+            r"\s{0,64}```json\s{1,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(SAY>\s{0,64}```\s{0,64}Steps:\s{0,64}"
+            r"```json\s{0,64}\[\s{0,64}\{)|(SAY>\s{0,64}Steps:\s{0,64}```json\s{0,64}```json\s{0,64}\{)|(SAY>\s{0,64}S"
+            r"teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(SAY>\s{0,64}Steps:\s{0,64}```json\s{0,64}```\s{0,64}\{)|(SAY>"
+            r"\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(SAY>\s{0,64}Steps:\s{0,64}```json\s{0,64}\{)|(SAY>\s"
+            r"{0,64}```json\s{0,64}\[\s{0,64}\{))|S(?:(teps:\s{0,64}```json\s{0,64}\[\s{0,64}Steps:\s{0,64}```json\s{0"
+            r",64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}```json\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64"
+            r"}\{)|(teps:\s{0,64}```json\s{0,64}```\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,6"
+            r"4}```json\s{0,64}\{))|`(?:(``json\s{1,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(``\s{0,64}Steps:\s{"
+            r"0,64}```json\s{0,64}\[\s{0,64}\{)|(``json\s{0,64}\[\s{0,64}\{))"
+        ), near=r"<(?=[S]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=494, leads="\n",
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

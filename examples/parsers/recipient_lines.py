@@ -17,6 +17,7 @@ if __package__:
         ExpectedText,
         Message,
         Objects,
+        Pattern,
         Scanner,
         Style,
         require_runtime,
@@ -29,6 +30,7 @@ else:
         ExpectedText,
         Message,
         Objects,
+        Pattern,
         Scanner,
         Style,
         require_runtime,
@@ -51,7 +53,7 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -63,12 +65,13 @@ class StreamParser(Objects):
     ANCHORS = ("#:assistant\n",)
     AT_LINES = True
     AT_ENDS = True
+    CUT_MARKERS = True
     # content = (text | "==> everyone")* ("==>" call)?
     IN_CONTENT = Scanner(
-        ("header", "#:assistant ", "", "\n", True), ("last", ":#", "", "\n", False),
+        ("header", "#:assistant ", "", "\n", True), ("last", "#top#", "", "", False), ("last", ":#", "", "\n", False),
         ("content", "==> everyone ", "", "\n", True), ("call", "==>", "", " ", True),
-        find=r"#(:assistant(?!\w))|:(#)|=(?:(=>\s{0,64}everyone(?!\w))|(=>))",
-        near=r"#(?=[:]|\Z)|:(?=[#]|\Z)|=(?=[=]|\Z)", width=77,
+        find=r"#(?:(:assistant(?!\w))|(top#))|:(#)|=(?:(=>\s{0,64}everyone(?!\w))|(=>))",
+        near=r"#(?=[:t]|\Z)|:(?=[#]|\Z)|=(?=[=]|\Z)", width=77,
     )
     OPENERS = Scanner(("call", "==>", "", " ", False), find="=(=>)", near=r"=(?=[=]|\Z)", width=4)
     # call = name arguments
@@ -82,17 +85,23 @@ class StreamParser(Objects):
             "",
         ),
     )
+    HEADER_PARTS = ("==>", "=", ">")
+    HEADER_TEXTS = Pattern("(?:==>|=|>|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "#:assistant", "", "", False), find="#(:assistant)", near=r"#(?=[:]|\Z)", width=12, first="#"
     )
     USUAL_NEXT = (ExpectedText("==> "),)
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # after_call = (("==>" | "==>") call | content)
     AFTER_CALL = Scanner(
-        ("header", "#:assistant ", "", "\n", True), ("call", ", ==>", "", " ", False), ("last", ":#", "", "\n", False),
-        ("call", "; ==>", "", " ", False), ("content", "==> everyone ", "", "\n", True), ("call", "==>", "", " ", True),
-        find=r"#(:assistant(?!\w))|,(\s{0,64}==>)|:(#)|;(\s{0,64}==>)|=(?:(=>\s{0,64}everyone(?!\w))|(=>))",
-        near=r"#(?=[:]|\Z)|,|:(?=[#]|\Z)|;|=(?=[=]|\Z)", width=77,
+        ("header", "#:assistant ", "", "\n", True), ("last", "#top#", "", "", False), ("call", ", ==>", "", " ", False),
+        ("last", ":#", "", "\n", False), ("call", "; ==>", "", " ", False),
+        ("content", "==> everyone ", "", "\n", True), ("call", "==>", "", " ", True),
+        find=r"#(?:(:assistant(?!\w))|(top#))|,(\s{0,64}==>)|:(#)|;(\s{0,64}==>)|=(?:(=>\s{0,64}everyone(?!\w))|(=>))",
+        near=r"#(?=[:t]|\Z)|,|:(?=[#]|\Z)|;|=(?=[=]|\Z)", width=77,
     )
     AFTER_TURN = Scanner(
         ("header", "#:assistant ==>", "", " ", False), ("call", "==>", "", " ", True),

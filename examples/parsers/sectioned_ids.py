@@ -17,6 +17,7 @@ if __package__:
         ExpectedText,
         Message,
         Objects,
+        Pattern,
         Scanner,
         Style,
         require_runtime,
@@ -29,6 +30,7 @@ else:
         ExpectedText,
         Message,
         Objects,
+        Pattern,
         Scanner,
         Style,
         require_runtime,
@@ -51,7 +53,7 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -62,20 +64,48 @@ class StreamParser(Objects):
     HEADS = ("",)
     ANCHORS = ("<!assistant!>",)
     AT_LINES = True
+    CUT_MARKERS = True
     # content = (text | "<!.!>")* ("<!calls!><!call!>tools." call)?
     IN_CONTENT = Scanner(
         ("empty", "<!calls!> <!call!> <!/call!> <!/calls!>", "", "", False),
-        ("call", "<!calls!> <!call!>tools.", "", "", False), ("empty", "<!calls!> <!/calls!>", "", "", False),
+        ("call", "<!calls!> <!calls!> <!call!>tools.", "", "", False),
+        ("call", "<!calls!> <!call!> <!call!>tools.", "", "", False),
+        ("call", "<!calls!> <!call!>tools.", "", "", True), ("empty", "<!calls!> <!/calls!>", "", "", False),
         ("empty", "<!call!> <!/call!>", "", "", True), ("call", "<!call!>tools.", "", "", True),
         ("header", "<!assistant!>", "", "", False), ("end", "<!.!>", "", "", False),
+        ("call", "\x00<!calls!><!calls!><!call!>tools.", "", "", True),
+        ("call", "\x00<!calls!><!call!><!call!>tools.", "", "", True),
+        ("call", "\x00<!calls!><!call!>tools.", "", "", True), ("call", "\x00<!call!>tools.", "", "", True),
+        ("call", "```json <!calls!> <!call!>tools.", "", "", False),
+        ("call", "``` <!calls!> <!call!>tools.", "", "", False), ("call", "```json <!call!>tools.", "", "", False),
+        ("call", "``` <!call!>tools.", "", "", False),
         find=(
-            r"<(?:(!calls!>\s{0,64}<!call!>\s{0,64}<!/call!>\s{0,64}<!/calls!>)|(!calls!>\s{0,64}<!call!>tools\.)|(!ca"
-            r"lls!>\s{0,64}<!/calls!>)|(!call!>\s{0,64}<!/call!>)|(!call!>tools\.)|(!assistant!>)|(!\.!>))"
-        ), near=r"<(?=[!]|\Z)", width=230,
+            r"<(?:(!calls!>\s{0,64}<!call!>\s{0,64}<!/call!>\s{0,64}<!/calls!>)|(!calls!>\s{0,64}<!calls!>\s{0,64}<!ca"
+            r"ll!>tools\.)|(!calls!>\s{0,64}<!call!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>tools\.)|(!calls"
+            r"!>\s{0,64}<!/calls!>)|(!call!>\s{0,64}<!/call!>)|(!call!>tools\.)|(!assistant!>)|(!\.!>)|(\s{0,4}!\s{0,4"
+            r"}[Cc][Aa][Ll][Ll][Ss]\s{0,4}!\s{0,4}>[\s_▁-]{0,4}<\s{0,4}!\s{0,4}[Cc][Aa][Ll][Ll][Ss]\s{0,4}!\s{0,4}>\s{"
+            r"0,4}<\s{0,4}!\s{0,4}[Cc][Aa][Ll][Ll]\s{0,4}!\s{0,4}>\s{0,4}[Tt][Oo][Oo][Ll][Ss]\s{0,4}\.)|(\s{0,4}!\s{0,"
+            r"4}[Cc][Aa][Ll][Ll][Ss]\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}[Cc][Aa][Ll][Ll]\s{0,4}!\s{0,4}>[\s_▁-]{0,4"
+            r"}<\s{0,4}!\s{0,4}[Cc][Aa][Ll][Ll]\s{0,4}!\s{0,4}>\s{0,4}[Tt][Oo][Oo][Ll][Ss]\s{0,4}\.)|(\s{0,4}!\s{0,4}["
+            r"Cc][Aa][Ll][Ll][Ss]\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}[Cc][Aa][Ll][Ll]\s{0,4}!\s{0,4}>\s{0,4}[Tt][Oo"
+            r"][Oo][Ll][Ss]\s{0,4}\.)|(\s{0,4}!\s{0,4}[Cc][Aa][Ll][Ll]\s{0,4}!\s{0,4}>\s{0,4}[Tt][Oo][Oo][Ll][Ss]\s{0,"
+            r"4}\.))|`(?:(``json\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)"
+            r"|(``json\s{0,64}<!call!>tools\.)|(``\s{0,64}<!call!>tools\.))"
+        ), near=r"<(?=[\t\n\r !\-_▁]|\Z)|`(?=[`]|\Z)", width=230,
     )
     OPENERS = Scanner(
-        ("call", "<!calls!> <!call!>tools.", "", "", False), ("call", "<!call!>tools.", "", "", True),
-        find=r"<(?:(!calls!>\s{0,64}<!call!>tools\.)|(!call!>tools\.))", near=r"<(?=[!]|\Z)", width=88,
+        ("call", "<!calls!> <!calls!> <!call!>tools.", "", "", False),
+        ("call", "<!calls!> <!call!> <!call!>tools.", "", "", False),
+        ("call", "<!calls!> <!call!>tools.", "", "", True), ("call", "<!call!>tools.", "", "", True),
+        ("call", "```json <!calls!> <!call!>tools.", "", "", False),
+        ("call", "``` <!calls!> <!call!>tools.", "", "", False), ("call", "```json <!call!>tools.", "", "", False),
+        ("call", "``` <!call!>tools.", "", "", False),
+        find=(
+            r"<(?:(!calls!>\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>\s{0,64}<!call!>tools\.)"
+            r"|(!calls!>\s{0,64}<!call!>tools\.)|(!call!>tools\.))|`(?:(``json\s{0,64}<!calls!>\s{0,64}<!call!>tools\."
+            r")|(``\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``json\s{0,64}<!call!>tools\.)|(``\s{0,64}<!call!>tools"
+            r"\.))"
+        ), near=r"<(?=[!]|\Z)|`(?=[`]|\Z)", width=162,
     )
     # call = name ":" index "<!args!>" arguments
     HEADER = (
@@ -90,46 +120,105 @@ class StreamParser(Objects):
         (
             "index",
             Scanner(
-                ("suffix", "<!args!>", "", "", False), ("bare", "{", "", "", False), find=r"<(!args!>)|\{()",
-                near=r"<(?=[!]|\Z)|\{", width=9, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:<(!args!>))", trails=("",),
+                ("suffix", "<!args!>", "", "", False), ("suffix", "\x00<!args!>", "", "", True),
+                ("bare", "{", "", "", False),
+                find=r"<(?:(!args!>)|(\s{0,4}!\s{0,4}[Aa][Rr][Gg][Ss]\s{0,4}!\s{0,4}>))|\{()",
+                near=r"<(?=[\t\n\r !\-_▁]|\Z)|\{", width=41, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:<(!args!>))",
+                trails=("",),
             ),
             "",
         ),
     )
     CALL_ID = "tools.{name}:{index}"
+    HEADER_PARTS = ("<!args!>", "<!call!>", "tools.", ":")
+    HEADER_TEXTS = Pattern("(?:<!args!>|<!call!>|tools\\.|:|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "<!calls!> <!call!>tools.", "", "", False), ("mark", "<!call!>tools.", "", "", True),
+        ("mark", "<!calls!> <!calls!> <!call!>tools.", "", "", False),
+        ("mark", "<!calls!> <!call!> <!call!>tools.", "", "", False),
+        ("mark", "<!calls!> <!call!>tools.", "", "", True), ("mark", "<!call!>tools.", "", "", True),
         ("mark", "<!assistant!>", "", "", False), ("mark", "<!/calls!>", "", "", False),
-        ("mark", "<!/call!>", "", "", False),
-        find=r"<(?:(!calls!>\s{0,64}<!call!>tools\.)|(!call!>tools\.)|(!assistant!>)|(!/calls!>)|(!/call!>))",
-        near=r"<(?=[!]|\Z)", width=88, first="<",
+        ("mark", "<!/call!>", "", "", False), ("mark", "```json <!calls!> <!call!>tools.", "", "", False),
+        ("mark", "``` <!calls!> <!call!>tools.", "", "", False), ("mark", "```json <!call!>tools.", "", "", False),
+        ("mark", "``` <!call!>tools.", "", "", False),
+        find=(
+            r"<(?:(!calls!>\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>\s{0,64}<!call!>tools\.)"
+            r"|(!calls!>\s{0,64}<!call!>tools\.)|(!call!>tools\.)|(!assistant!>)|(!/calls!>)|(!/call!>))|`(?:(``json\s"
+            r"{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``json\s{0,64}<!ca"
+            r"ll!>tools\.)|(``\s{0,64}<!call!>tools\.))"
+        ), near=r"<(?=[!]|\Z)|`(?=[`]|\Z)", width=162, first="<`",
+    )
+    LEFT_OVER = Scanner(
+        ("call", "<!calls!>", "", "", False), ("call", "<!call!>", "", "", False), find="<(?:(!calls!>)|(!call!>))",
+        near=r"<(?=[!]|\Z)", width=10,
     )
     USUAL_NEXT = (ExpectedText("<!/call!><!call!>tools."), ExpectedText("<!call!>tools."))
     CLOSED = True
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     COUNTED = True
     # after_call = ("<!/call!>")* (("<!call!>tools." | "<!calls!><!call!>tools.") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", <!call!>tools.", "", "", False), ("call", "; <!call!>tools.", "", "", False),
+        ("call", ", <!call!> <!call!>tools.", "", "", False), ("call", ", <!call!>tools.", "", "", False),
+        ("call", "; <!call!> <!call!>tools.", "", "", False), ("call", "; <!call!>tools.", "", "", False),
         ("empty", "<!calls!> <!call!> <!/call!> <!/calls!>", "", "", False),
-        ("call", "<!calls!> <!call!>tools.", "", "", False), ("empty", "<!calls!> <!/calls!>", "", "", False),
+        ("call", "<!calls!> <!calls!> <!call!>tools.", "", "", False),
+        ("call", "<!calls!> <!call!> <!call!>tools.", "", "", False), ("call", "<!call!> <!call!>tools.", "", "", True),
+        ("call", "<!calls!> <!call!>tools.", "", "", True), ("empty", "<!calls!> <!/calls!>", "", "", False),
         ("empty", "<!call!> <!/call!>", "", "", True), ("call", "<!call!>tools.", "", "", True),
         ("header", "<!assistant!>", "", "", False), ("closed", "<!/calls!>", "", "", True),
         ("closed", "<!/call!>", "", "", True), ("end", "<!.!>", "", "", False),
+        ("call", "\x00<!calls!><!calls!><!call!>tools.", "", "", True),
+        ("call", "\x00<!calls!><!call!><!call!>tools.", "", "", True),
+        ("call", "\x00<!call!><!call!>tools.", "", "", True), ("call", "\x00<!calls!><!call!>tools.", "", "", True),
+        ("call", "\x00<!call!>tools.", "", "", True), ("closed", "\x00<!/calls!>", "", "", True),
+        ("closed", "\x00<!/call!>", "", "", True), ("call", "```json <!calls!> <!call!>tools.", "", "", False),
+        ("call", "``` <!calls!> <!call!>tools.", "", "", False), ("call", "```json <!call!>tools.", "", "", False),
+        ("call", "``` <!call!>tools.", "", "", False),
         find=(
-            r",(\s{0,64}<!call!>tools\.)|;(\s{0,64}<!call!>tools\.)|<(?:(!calls!>\s{0,64}<!call!>\s{0,64}<!/call!>\s{0"
-            r",64}<!/calls!>)|(!calls!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!/calls!>)|(!call!>\s{0,64}<!/call!>"
-            r")|(!call!>tools\.)|(!assistant!>)|(!/calls!>)|(!/call!>)|(!\.!>))"
-        ), near=r",|;|<(?=[!]|\Z)", width=230,
+            r",(?:(\s{0,64}<!call!>\s{0,64}<!call!>tools\.)|(\s{0,64}<!call!>tools\.))|;(?:(\s{0,64}<!call!>\s{0,64}<!"
+            r"call!>tools\.)|(\s{0,64}<!call!>tools\.))|<(?:(!calls!>\s{0,64}<!call!>\s{0,64}<!/call!>\s{0,64}<!/calls"
+            r"!>)|(!calls!>\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>\s{0,64}<!call!>tools\.)"
+            r"|(!call!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!/calls!>)|(!call!"
+            r">\s{0,64}<!/call!>)|(!call!>tools\.)|(!assistant!>)|(!/calls!>)|(!/call!>)|(!\.!>)|(\s{0,4}!\s{0,4}[Cc]["
+            r"Aa][Ll][Ll][Ss]\s{0,4}!\s{0,4}>[\s_▁-]{0,4}<\s{0,4}!\s{0,4}[Cc][Aa][Ll][Ll][Ss]\s{0,4}!\s{0,4}>\s{0,4}<"
+            r"\s{0,4}!\s{0,4}[Cc][Aa][Ll][Ll]\s{0,4}!\s{0,4}>\s{0,4}[Tt][Oo][Oo][Ll][Ss]\s{0,4}\.)|(\s{0,4}!\s{0,4}[Cc"
+            r"][Aa][Ll][Ll][Ss]\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}[Cc][Aa][Ll][Ll]\s{0,4}!\s{0,4}>[\s_▁-]{0,4}<\s{"
+            r"0,4}!\s{0,4}[Cc][Aa][Ll][Ll]\s{0,4}!\s{0,4}>\s{0,4}[Tt][Oo][Oo][Ll][Ss]\s{0,4}\.)|(\s{0,4}!\s{0,4}[Cc][A"
+            r"a][Ll][Ll]\s{0,4}!\s{0,4}>[\s_▁-]{0,4}<\s{0,4}!\s{0,4}[Cc][Aa][Ll][Ll]\s{0,4}!\s{0,4}>\s{0,4}[Tt][Oo][Oo"
+            r"][Ll][Ss]\s{0,4}\.)|(\s{0,4}!\s{0,4}[Cc][Aa][Ll][Ll][Ss]\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}[Cc][Aa]["
+            r"Ll][Ll]\s{0,4}!\s{0,4}>\s{0,4}[Tt][Oo][Oo][Ll][Ss]\s{0,4}\.)|(\s{0,4}!\s{0,4}[Cc][Aa][Ll][Ll]\s{0,4}!\s{"
+            r"0,4}>\s{0,4}[Tt][Oo][Oo][Ll][Ss]\s{0,4}\.)|(\s{0,4}!\s{0,4}/\s{0,4}[Cc][Aa][Ll][Ll][Ss]\s{0,4}!\s{0,4}>)"
+            r"|(\s{0,4}!\s{0,4}/\s{0,4}[Cc][Aa][Ll][Ll]\s{0,4}!\s{0,4}>))|`(?:(``json\s{0,64}<!calls!>\s{0,64}<!call!>"
+            r"tools\.)|(``\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``json\s{0,64}<!call!>tools\.)|(``\s{0,64}<!call!"
+            r">tools\.))"
+        ), near=r",|;|<(?=[\t\n\r !\-_▁]|\Z)|`(?=[`]|\Z)", width=230,
     )
     AFTER_TURN = Scanner(
+        ("header", "<!assistant!> <!calls!> <!calls!> <!call!>tools.", "", "", False),
+        ("header", "<!assistant!> <!calls!> <!call!> <!call!>tools.", "", "", False),
+        ("header", "<!assistant!> ```json <!calls!> <!call!>tools.", "", "", False),
+        ("header", "<!assistant!> ``` <!calls!> <!call!>tools.", "", "", False),
         ("header", "<!assistant!> <!calls!> <!call!>tools.", "", "", False),
+        ("header", "<!assistant!> ```json <!call!>tools.", "", "", False),
+        ("call", "<!calls!> <!calls!> <!call!>tools.", "", "", True),
+        ("call", "<!calls!> <!call!> <!call!>tools.", "", "", True),
+        ("header", "<!assistant!> ``` <!call!>tools.", "", "", False),
         ("header", "<!assistant!> <!call!>tools.", "", "", False), ("call", "<!calls!> <!call!>tools.", "", "", True),
-        ("call", "<!call!>tools.", "", "", True),
+        ("call", "<!call!>tools.", "", "", True), ("call", "```json <!calls!> <!call!>tools.", "", "", True),
+        ("call", "``` <!calls!> <!call!>tools.", "", "", True), ("call", "```json <!call!>tools.", "", "", True),
+        ("call", "``` <!call!>tools.", "", "", True),
         find=(
-            r"<(?:(!assistant!>\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(!assistant!>\s{0,64}<!call!>tools\.)|(!calls"
-            r"!>\s{0,64}<!call!>tools\.)|(!call!>tools\.))"
-        ), near=r"<(?=[!]|\Z)", width=166,
+            r"<(?:(!assistant!>\s{0,64}<!calls!>\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(!assistant!>\s{0,64}<!calls"
+            r"!>\s{0,64}<!call!>\s{0,64}<!call!>tools\.)|(!assistant!>\s{0,64}```json\s{0,64}<!calls!>\s{0,64}<!call!>"
+            r"tools\.)|(!assistant!>\s{0,64}```\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(!assistant!>\s{0,64}<!calls!"
+            r">\s{0,64}<!call!>tools\.)|(!assistant!>\s{0,64}```json\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!calls!"
+            r">\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>\s{0,64}<!call!>tools\.)|(!assistant!>\s{0,64}```\s{0"
+            r",64}<!call!>tools\.)|(!assistant!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>tools\.)|(!call!>too"
+            r"ls\.))|`(?:(``json\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)"
+            r"|(``json\s{0,64}<!call!>tools\.)|(``\s{0,64}<!call!>tools\.))"
+        ), near=r"<(?=[!]|\Z)|`(?=[`]|\Z)", width=240,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -142,7 +231,7 @@ class StreamParser(Objects):
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
                 self._passed.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "<" not in chunk and chunk != "":
+        elif self._plain_text and "<" not in chunk and "`" not in chunk and chunk != "":
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

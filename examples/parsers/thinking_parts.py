@@ -3,7 +3,7 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with reasoning, content and tool calls.
 
-turn      = (text | "[PONDER]" text "[/PONDER]" | calls)* "[END]"
+turn      = (text | "[PONDER]" text "[/PONDER]" | calls)* "[END]" "[TOP]"
 calls     = "[NEED]" call ("[NEED]" call)*
 call      = name "[GIVEN]" arguments
 """
@@ -17,6 +17,7 @@ if __package__:
         ExpectedText,
         Message,
         Objects,
+        Pattern,
         Scanner,
         Style,
         require_runtime,
@@ -29,6 +30,7 @@ else:
         ExpectedText,
         Message,
         Objects,
+        Pattern,
         Scanner,
         Style,
         require_runtime,
@@ -51,7 +53,7 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -63,44 +65,90 @@ class StreamParser(Objects):
     ANCHORS = ("[/TO]", "[/BACK]")
     AROUND_REASONING = (("[PONDER]",), ("[/PONDER]",))
     AT_LINES = True
+    AT_ENDS = True
     REASONS = True
+    CUT_MARKERS = True
     # reasoning = text ("[/PONDER]" content | "[NEED]" call)
     IN_REASONING = Scanner(
-        ("reasoning_end", "[/PONDER]", "", "", False), ("line", "[NEED]", "", "", False),
-        ("end", "[END]", "", "", False), find=r"\[(?:(/PONDER\])|(NEED\])|(END\]))", near=r"\[(?=[/EN]|\Z)", width=10,
+        ("line", "[NEED] [NEED]", "", "", False), ("reasoning_end", "[/PONDER]", "", "", False),
+        ("line", "[NEED]", "", "", True), ("end", "[END]", "", "", False), ("last", "[TOP]", "", "", False),
+        ("line", "\x00[need][need]", "", "", True), ("line", "\x00[need]", "", "", True),
+        ("end", "\x00[end]", "", "", True), ("line", "```json [NEED]", "", "", False),
+        ("line", "``` [NEED]", "", "", False),
+        find=(
+            r"\[(?:(NEED\]\s{0,64}\[NEED\])|(/PONDER\])|(NEED\])|(END\])|(TOP\])|(\s{0,4}[Nn][Ee][Ee][Dd]\s{0,4}\][\s_"
+            r"▁-]{0,4}\[\s{0,4}[Nn][Ee][Ee][Dd]\s{0,4}\])|(\s{0,4}[Nn][Ee][Ee][Dd]\s{0,4}\])|(\s{0,4}[Ee][Nn][Dd]\s{0,"
+            r"4}\]))|`(?:(``json\s{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))"
+        ), near=r"\[(?=[\t\n\r \-/ENT_en▁]|\Z)|`(?=[`]|\Z)", width=79,
     )
     # content = (text | "[END]")* ("[PONDER]" reasoning | "[NEED]" call)?
     IN_CONTENT = Scanner(
-        ("stray", "[/PONDER]", "", "", False), ("reasoning", "[PONDER]", "", "", False),
-        ("call", "[NEED]", "", "", False), ("end", "[END]", "", "", False),
-        find=r"\[(?:(/PONDER\])|(PONDER\])|(NEED\])|(END\]))", near=r"\[(?=[/ENP]|\Z)", width=10,
+        ("call", "[NEED] [NEED]", "", "", False), ("stray", "[/PONDER]", "", "", False),
+        ("reasoning", "[PONDER]", "", "", False), ("call", "[NEED]", "", "", True), ("end", "[END]", "", "", False),
+        ("last", "[TOP]", "", "", False), ("call", "\x00[need][need]", "", "", True),
+        ("call", "\x00[need]", "", "", True), ("end", "\x00[end]", "", "", True),
+        ("call", "```json [NEED]", "", "", False), ("call", "``` [NEED]", "", "", False),
+        find=(
+            r"\[(?:(NEED\]\s{0,64}\[NEED\])|(/PONDER\])|(PONDER\])|(NEED\])|(END\])|(TOP\])|(\s{0,4}[Nn][Ee][Ee][Dd]\s"
+            r"{0,4}\][\s_▁-]{0,4}\[\s{0,4}[Nn][Ee][Ee][Dd]\s{0,4}\])|(\s{0,4}[Nn][Ee][Ee][Dd]\s{0,4}\])|(\s{0,4}[Ee][N"
+            r"n][Dd]\s{0,4}\]))|`(?:(``json\s{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))"
+        ), near=r"\[(?=[\t\n\r \-/ENPT_en▁]|\Z)|`(?=[`]|\Z)", width=79,
     )
-    OPENERS = Scanner(("call", "[NEED]", "", "", False), find=r"\[(NEED\])", near=r"\[(?=[N]|\Z)", width=7)
+    OPENERS = Scanner(
+        ("call", "[NEED] [NEED]", "", "", False), ("call", "[NEED]", "", "", True),
+        ("call", "```json [NEED]", "", "", False), ("call", "``` [NEED]", "", "", False),
+        find=r"\[(?:(NEED\]\s{0,64}\[NEED\])|(NEED\]))|`(?:(``json\s{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))",
+        near=r"\[(?=[N]|\Z)|`(?=[`]|\Z)", width=79,
+    )
     # call = name "[GIVEN]" arguments
     HEADER = (
         (
             "name",
             Scanner(
-                ("suffix", "[GIVEN]", "", "", False), ("bare", "{", "", "", False), find=r"\[(GIVEN\])|\{()",
-                near=r"\[(?=[G]|\Z)|\{", width=8, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(GIVEN\]))", trails=("",),
+                ("suffix", "[GIVEN]", "", "", False), ("suffix", "\x00[given]", "", "", True),
+                ("bare", "{", "", "", False), find=r"\[(?:(GIVEN\])|(\s{0,4}[Gg][Ii][Vv][Ee][Nn]\s{0,4}\]))|\{()",
+                near=r"\[(?=[\t\n\r \-G_g▁]|\Z)|\{", width=36, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(GIVEN\]))",
+                trails=("",),
             ),
             "",
         ),
     )
+    HEADER_PARTS = ("[GIVEN]", "[NEED]", "GIVEN", "NEED", "[", "]")
+    HEADER_TEXTS = Pattern("(?:\\[GIVEN\\]|\\[NEED\\]|GIVEN|NEED|\\[|\\]|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "[NEED]", "", "", False), ("mark", "[END]", "", "", False), find=r"\[(?:(NEED\])|(END\]))",
-        near=r"\[(?=[EN]|\Z)", width=7, first="[",
+        ("mark", "[NEED]", "", "", True), ("mark", "[END]", "", "", False), ("mark", "```json [NEED]", "", "", False),
+        ("mark", "``` [NEED]", "", "", False),
+        find=r"\[(?:(NEED\])|(END\]))|`(?:(``json\s{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))",
+        near=r"\[(?=[EN]|\Z)|`(?=[`]|\Z)", width=79, first="[`",
     )
+    LEFT_OVER = Scanner(("call", "[NEED]", "", "", False), find=r"\[(NEED\])", near=r"\[(?=[N]|\Z)", width=7)
     USUAL_NEXT = (ExpectedText("[NEED]"),)
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # after_call = (("[NEED]" | "[NEED]") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", [NEED]", "", "", False), ("call", "; [NEED]", "", "", False), ("stray", "[/PONDER]", "", "", False),
+        ("call", ", [NEED] [NEED]", "", "", False), ("call", ", [NEED]", "", "", True),
+        ("call", "; [NEED] [NEED]", "", "", False), ("call", "; [NEED]", "", "", True),
+        ("call", "[NEED] [NEED]", "", "", True), ("stray", "[/PONDER]", "", "", False),
         ("reasoning", "[PONDER]", "", "", False), ("call", "[NEED]", "", "", True), ("end", "[END]", "", "", False),
-        find=r",(\s{0,64}\[NEED\])|;(\s{0,64}\[NEED\])|\[(?:(/PONDER\])|(PONDER\])|(NEED\])|(END\]))",
-        near=r",|;|\[(?=[/ENP]|\Z)", width=73,
+        ("last", "[TOP]", "", "", False), ("call", "\x00[need][need]", "", "", True),
+        ("call", "\x00[need]", "", "", True), ("end", "\x00[end]", "", "", True),
+        ("call", "```json [NEED]", "", "", False), ("call", "``` [NEED]", "", "", False),
+        find=(
+            r",(?:(\s{0,64}\[NEED\]\s{0,64}\[NEED\])|(\s{0,64}\[NEED\]))|;(?:(\s{0,64}\[NEED\]\s{0,64}\[NEED\])|(\s{0,"
+            r"64}\[NEED\]))|\[(?:(NEED\]\s{0,64}\[NEED\])|(/PONDER\])|(PONDER\])|(NEED\])|(END\])|(TOP\])|(\s{0,4}[Nn]"
+            r"[Ee][Ee][Dd]\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}[Nn][Ee][Ee][Dd]\s{0,4}\])|(\s{0,4}[Nn][Ee][Ee][Dd]\s{0,4}\])|"
+            r"(\s{0,4}[Ee][Nn][Dd]\s{0,4}\]))|`(?:(``json\s{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))"
+        ), near=r",|;|\[(?=[\t\n\r \-/ENPT_en▁]|\Z)|`(?=[`]|\Z)", width=144,
     )
-    AFTER_TURN = Scanner(("call", "[NEED]", "", "", False), find=r"\[(NEED\])", near=r"\[(?=[N]|\Z)", width=7)
+    AFTER_TURN = Scanner(
+        ("call", "[NEED] [NEED]", "", "", False), ("call", "[NEED]", "", "", True),
+        ("call", "```json [NEED]", "", "", False), ("call", "``` [NEED]", "", "", False),
+        find=r"\[(?:(NEED\]\s{0,64}\[NEED\])|(NEED\]))|`(?:(``json\s{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))",
+        near=r"\[(?=[N]|\Z)|`(?=[`]|\Z)", width=79,
+    )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""
@@ -112,7 +160,7 @@ class StreamParser(Objects):
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
                 self._passed.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "[" not in chunk and chunk != "":
+        elif self._plain_text and "[" not in chunk and "`" not in chunk and chunk != "":
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

@@ -13,12 +13,23 @@ value     = text "⟨/arg⟩"
 from __future__ import annotations
 
 if __package__:
-    from ._tplc_runtime import Delta, ExpectedText, Message, RawPairs, Scanner, ValueWords, require_runtime, run_command
+    from ._tplc_runtime import (
+        Delta,
+        ExpectedText,
+        Message,
+        Pattern,
+        RawPairs,
+        Scanner,
+        ValueWords,
+        require_runtime,
+        run_command,
+    )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         Delta,
         ExpectedText,
         Message,
+        Pattern,
         RawPairs,
         Scanner,
         ValueWords,
@@ -50,30 +61,52 @@ class StreamParser(RawPairs):
     AROUND_REASONING = (("⟨ponder⟩",), ("⟨/ponder⟩",))
     AT_LINES = True
     REASONS = True
+    CUT_MARKERS = True
     # reasoning = text ("⟨/ponder⟩" content | '⟨steps⟩\n⟨step name="' call)
     IN_REASONING = Scanner(
-        ("line", '⟨steps⟩ ⟨step name="', "\n\n", "", False), ("line", '⟨step name="', "", "", True),
-        ("reasoning_end", "⟨/ponder⟩", "", "", False), ("end", "⟪stop⟫", "", "", False),
-        find=r'⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name=")|(/ponder⟩))|⟪(stop⟫)',
-        near=r"⟨(?=[/s]|\Z)|⟪(?=[s]|\Z)", width=149, leads="\n\n",
+        ("line", '```json ⟨steps⟩ ⟨step name="', "", "", False), ("line", '``` ⟨steps⟩ ⟨step name="', "", "", False),
+        ("line", '```json ⟨step name="', "", "", False), ("line", '``` ⟨step name="', "", "", False),
+        ("line", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", False),
+        ("line", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", False), ("line", '⟨steps⟩ ⟨step name="', "\n\n", "", True),
+        ("line", '⟨step name="', "", "", True), ("reasoning_end", "⟨/ponder⟩", "", "", False),
+        ("end", "⟪stop⟫", "", "", False),
+        find=(
+            r'`(?:(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(`'
+            r'`json\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name='
+            r'"\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{'
+            r'1,64}name=")|(step\s{1,64}name=")|(/ponder⟩))|⟪(stop⟫)'
+        ), near=r"`(?=[`]|\Z)|⟨(?=[/s]|\Z)|⟪(?=[s]|\Z)", width=290, leads="\n\n",
     )
     # content = (text | "⟪stop⟫")* ("⟨ponder⟩" reasoning | '⟨steps⟩\n⟨step name="' call)?
     IN_CONTENT = Scanner(
+        ("call", '```json ⟨steps⟩ ⟨step name="', "", "", False), ("call", '``` ⟨steps⟩ ⟨step name="', "", "", False),
+        ("call", '```json ⟨step name="', "", "", False), ("call", '``` ⟨step name="', "", "", False),
         ("empty", '⟨steps⟩ ⟨step name=" ⟨/step⟩ ⟨/steps⟩', "", "", False),
-        ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", True), ("empty", '⟨step name=" ⟨/step⟩', "", "", True),
-        ("empty", "⟨steps⟩ ⟨/steps⟩", "", "", False), ("call", '⟨step name="', "", "", True),
-        ("stray", "⟨/ponder⟩", "", "", False), ("reasoning", "⟨ponder⟩", "", "", False),
-        ("end", "⟪stop⟫", "", "", False),
+        ("call", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", False),
+        ("call", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", False), ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", True),
+        ("empty", '⟨step name=" ⟨/step⟩', "", "", True), ("empty", "⟨steps⟩ ⟨/steps⟩", "", "", False),
+        ("call", '⟨step name="', "", "", True), ("stray", "⟨/ponder⟩", "", "", False),
+        ("reasoning", "⟨ponder⟩", "", "", False), ("end", "⟪stop⟫", "", "", False),
         find=(
-            r'⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨/step⟩\s{0,64}⟨/steps⟩)|(steps⟩\s{0,64}⟨step\s{1,64}name='
-            r'")|(step\s{1,64}name="\s{0,64}⟨/step⟩)|(steps⟩\s{0,64}⟨/steps⟩)|(step\s{1,64}name=")|(/ponder⟩)|(ponder⟩'
-            "))|⟪(stop⟫)"
-        ), near=r"⟨(?=[/ps]|\Z)|⟪(?=[s]|\Z)", width=294, leads="\n\n",
+            r'`(?:(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(`'
+            r'`json\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name='
+            r'"\s{0,64}⟨/step⟩\s{0,64}⟨/steps⟩)|(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(steps⟩'
+            r'\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="\s{0,'
+            r'64}⟨/step⟩)|(steps⟩\s{0,64}⟨/steps⟩)|(step\s{1,64}name=")|(/ponder⟩)|(ponder⟩))|⟪(stop⟫)'
+        ), near=r"`(?=[`]|\Z)|⟨(?=[/ps]|\Z)|⟪(?=[s]|\Z)", width=294, leads="\n\n",
     )
     OPENERS = Scanner(
-        ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", False), ("call", '⟨step name="', "", "", True),
-        find=r'⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="))', near=r"⟨(?=[s]|\Z)", width=149,
-        leads="\n\n",
+        ("call", '```json ⟨steps⟩ ⟨step name="', "", "", False), ("call", '``` ⟨steps⟩ ⟨step name="', "", "", False),
+        ("call", '```json ⟨step name="', "", "", False), ("call", '``` ⟨step name="', "", "", False),
+        ("call", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", False),
+        ("call", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", False), ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", True),
+        ("call", '⟨step name="', "", "", True),
+        find=(
+            r'`(?:(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(`'
+            r'`json\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name='
+            r'"\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{'
+            r'1,64}name=")|(step\s{1,64}name="))'
+        ), near=r"`(?=[`]|\Z)|⟨(?=[s]|\Z)", width=290, leads="\n\n",
     )
     # call = name '"⟩' arguments
     HEADER = (
@@ -86,14 +119,29 @@ class StreamParser(RawPairs):
             "",
         ),
     )
+    HEADER_PARTS = ('name="', "⟨step", "name", "step", '"⟩', '"', "=", "⟨", "⟩")
+    HEADER_TEXTS = Pattern('(?:name="|⟨step|name|step|"⟩|"|=|⟨|⟩|[^\\S\\n]*[\\n:.,\'"`]|[0-9]+)')
     BREAKS = Scanner(
-        ("mark", '⟨steps⟩ ⟨step name="', "", "", False), ("mark", '⟨step name="', "", "", True),
-        ("mark", "⟨/steps⟩", "", "", False), ("mark", "⟨/step⟩", "", "", False), ("mark", "⟪stop⟫", "", "", False),
-        find=r'⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name=")|(/steps⟩)|(/step⟩))|⟪(stop⟫)',
-        near=r"⟨(?=[/s]|\Z)|⟪(?=[s]|\Z)", width=149, first="⟨⟪",
+        ("mark", '```json ⟨steps⟩ ⟨step name="', "", "", False), ("mark", '``` ⟨steps⟩ ⟨step name="', "", "", False),
+        ("mark", '```json ⟨step name="', "", "", False), ("mark", '``` ⟨step name="', "", "", False),
+        ("mark", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "", "", False), ("mark", '⟨steps⟩ ⟨step name="', "", "", True),
+        ("mark", '⟨step name="', "", "", True), ("mark", "⟨/steps⟩", "", "", False), ("mark", "⟨/step⟩", "", "", False),
+        ("mark", "⟪stop⟫", "", "", False),
+        find=(
+            r'`(?:(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(`'
+            r'`json\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨st'
+            r'ep\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name=")|(/steps⟩)|(/step⟩))|⟪(stop⟫)'
+        ), near=r"`(?=[`]|\Z)|⟨(?=[/s]|\Z)|⟪(?=[s]|\Z)", width=221, first="`⟨⟪",
+    )
+    LEFT_OVER = Scanner(
+        ("call", '⟨step name="', "", "", False), ("call", "⟨steps⟩", "\n\n", "\n", False),
+        find=r'⟨(?:(step\s{1,64}name=")|(steps⟩))', near=r"⟨(?=[s]|\Z)", width=77, leads="\n\n",
     )
     USUAL_NEXT = (ExpectedText('⟨/step⟩\n⟨step name="'), ExpectedText('⟨step name="'))
     CLOSED = True
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # arguments = ('⟨arg name="' key '" text="' type '"⟩' value)*
     PAIR = (
         (
@@ -114,24 +162,36 @@ class StreamParser(RawPairs):
         ),
     )
     BETWEEN = Scanner(
-        ("next", '⟨steps⟩ ⟨step name="', "\n\n", "", False), ("next", '⟨step name="', "", "", True),
-        ("pair", '⟨arg name="', "", "", False), ("next", "⟨/steps⟩", "\n", "", False),
-        ("next", "⟨/step⟩", "", "", False), ("skip", "⟨/arg⟩", "", "", False), ("next", "⟪stop⟫", "", "", False),
+        ("next", '```json ⟨steps⟩ ⟨step name="', "", "", False), ("next", '``` ⟨steps⟩ ⟨step name="', "", "", False),
+        ("next", '```json ⟨step name="', "", "", False), ("next", '``` ⟨step name="', "", "", False),
+        ("next", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", False),
+        ("next", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", False), ("next", '⟨steps⟩ ⟨step name="', "\n\n", "", True),
+        ("next", '⟨step name="', "", "", True), ("pair", '⟨arg name="', "", "", False),
+        ("next", "⟨/steps⟩", "\n", "", False), ("next", "⟨/step⟩", "", "", False), ("skip", "⟨/arg⟩", "", "", False),
+        ("next", "⟪stop⟫", "", "", False),
         find=(
-            r'⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name=")|(arg\s{1,64}name=")|(/steps⟩)|(/step⟩)|(/ar'
-            "g⟩))|⟪(stop⟫)"
-        ), near=r"⟨(?=[/as]|\Z)|⟪(?=[s]|\Z)", width=149, leads="\n\n",
+            r'`(?:(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(`'
+            r'`json\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name='
+            r'"\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{'
+            r'1,64}name=")|(step\s{1,64}name=")|(arg\s{1,64}name=")|(/steps⟩)|(/step⟩)|(/arg⟩))|⟪(stop⟫)'
+        ), near=r"`(?=[`]|\Z)|⟨(?=[/as]|\Z)|⟪(?=[s]|\Z)", width=290, leads="\n\n",
     )
     USUAL_PAIR = (ExpectedText('⟨arg name="'),)
     RESUMES = True
     RESUMING = Scanner(
-        ("other", '⟨steps⟩ ⟨step name="', "\n\n", "", False), ("other", '⟨step name="', "", "", True),
+        ("other", '```json ⟨steps⟩ ⟨step name="', "", "", False), ("other", '``` ⟨steps⟩ ⟨step name="', "", "", False),
+        ("other", '```json ⟨step name="', "", "", False), ("other", '``` ⟨step name="', "", "", False),
+        ("other", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", False),
+        ("other", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", False),
+        ("other", '⟨steps⟩ ⟨step name="', "\n\n", "", True), ("other", '⟨step name="', "", "", True),
         ("other", '⟨arg name="', "", "", False), ("other", "⟨/steps⟩", "\n", "", False),
         ("other", "⟨/step⟩", "", "", False), ("other", "⟪stop⟫", "", "", False),
         find=(
-            r'⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name=")|(arg\s{1,64}name=")|(/steps⟩)|(/step⟩))|⟪(s'
-            "top⟫)"
-        ), near=r"⟨(?=[/as]|\Z)|⟪(?=[s]|\Z)", width=149, leads="\n\n",
+            r'`(?:(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(`'
+            r'`json\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name='
+            r'"\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{'
+            r'1,64}name=")|(step\s{1,64}name=")|(arg\s{1,64}name=")|(/steps⟩)|(/step⟩))|⟪(stop⟫)'
+        ), near=r"`(?=[`]|\Z)|⟨(?=[/as]|\Z)|⟪(?=[s]|\Z)", width=290, leads="\n\n",
     )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
@@ -150,22 +210,41 @@ class StreamParser(RawPairs):
     }
     # after_call = ("⟨/step⟩")* (('⟨step name="' | '⟨steps⟩\n⟨step name="') call | content)
     AFTER_CALL = Scanner(
-        ("call", ', ⟨step name="', "", "", False), ("call", '; ⟨step name="', "", "", False),
+        ("call", ', ⟨step name=" ⟨step name="', "", "", False), ("call", ', ⟨step name="', "", "", True),
+        ("call", '; ⟨step name=" ⟨step name="', "", "", False), ("call", '; ⟨step name="', "", "", True),
+        ("call", '```json ⟨steps⟩ ⟨step name="', "", "", False), ("call", '``` ⟨steps⟩ ⟨step name="', "", "", False),
+        ("call", '```json ⟨step name="', "", "", False), ("call", '``` ⟨step name="', "", "", False),
         ("empty", '⟨steps⟩ ⟨step name=" ⟨/step⟩ ⟨/steps⟩', "", "", False),
-        ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", True), ("empty", '⟨step name=" ⟨/step⟩', "", "", True),
-        ("empty", "⟨steps⟩ ⟨/steps⟩", "", "", False), ("call", '⟨step name="', "", "", True),
-        ("stray", "⟨/ponder⟩", "", "", False), ("closed", "⟨/steps⟩", "\n", "", True),
-        ("reasoning", "⟨ponder⟩", "", "", False), ("closed", "⟨/step⟩", "", "", True), ("end", "⟪stop⟫", "", "", False),
+        ("call", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", False),
+        ("call", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", False),
+        ("call", '⟨step name=" ⟨step name="', "", "", True), ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", True),
+        ("empty", '⟨step name=" ⟨/step⟩', "", "", True), ("empty", "⟨steps⟩ ⟨/steps⟩", "", "", False),
+        ("call", '⟨step name="', "", "", True), ("stray", "⟨/ponder⟩", "", "", False),
+        ("closed", "⟨/steps⟩", "\n", "", True), ("reasoning", "⟨ponder⟩", "", "", False),
+        ("closed", "⟨/step⟩", "", "", True), ("end", "⟪stop⟫", "", "", False),
         find=(
-            r',(\s{0,64}⟨step\s{1,64}name=")|;(\s{0,64}⟨step\s{1,64}name=")|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0'
-            r',64}⟨/step⟩\s{0,64}⟨/steps⟩)|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="\s{0,64}⟨/step⟩)|(st'
-            r'eps⟩\s{0,64}⟨/steps⟩)|(step\s{1,64}name=")|(/ponder⟩)|(/steps⟩)|(ponder⟩)|(/step⟩))|⟪(stop⟫)'
-        ), near=r",|;|⟨(?=[/ps]|\Z)|⟪(?=[s]|\Z)", width=294, leads="\n\n",
+            r',(?:(\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(\s{0,64}⟨step\s{1,64}name="))|;(?:(\s{0,64'
+            r'}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(\s{0,64}⟨step\s{1,64}name="))|`(?:(``json\s{0,64}⟨step'
+            r's⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``json\s{0,64}⟨step\s{1,6'
+            r'4}name=")|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨/step⟩\s{0,64}'
+            r'⟨/steps⟩)|(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨'
+            r'step\s{1,64}name=")|(step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|'
+            r'(step\s{1,64}name="\s{0,64}⟨/step⟩)|(steps⟩\s{0,64}⟨/steps⟩)|(step\s{1,64}name=")|(/ponder⟩)|(/steps⟩)|('
+            "ponder⟩)|(/step⟩))|⟪(stop⟫)"
+        ), near=r",|;|`(?=[`]|\Z)|⟨(?=[/ps]|\Z)|⟪(?=[s]|\Z)", width=294, leads="\n\n",
     )
     AFTER_TURN = Scanner(
-        ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", False), ("call", '⟨step name="', "", "", True),
-        find=r'⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="))', near=r"⟨(?=[s]|\Z)", width=149,
-        leads="\n\n",
+        ("call", '```json ⟨steps⟩ ⟨step name="', "", "", False), ("call", '``` ⟨steps⟩ ⟨step name="', "", "", False),
+        ("call", '```json ⟨step name="', "", "", False), ("call", '``` ⟨step name="', "", "", False),
+        ("call", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", False),
+        ("call", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", False), ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", True),
+        ("call", '⟨step name="', "", "", True),
+        find=(
+            r'`(?:(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(`'
+            r'`json\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name='
+            r'"\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{'
+            r'1,64}name=")|(step\s{1,64}name="))'
+        ), near=r"`(?=[`]|\Z)|⟨(?=[s]|\Z)", width=290, leads="\n\n",
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -181,6 +260,7 @@ class StreamParser(RawPairs):
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(chunk)}}]}]
         elif (
             self._plain_text
+            and "`" not in chunk
             and "⟨" not in chunk
             and "⟪" not in chunk
             and chunk != ""

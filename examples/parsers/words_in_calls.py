@@ -54,7 +54,7 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -65,13 +65,23 @@ class StreamParser(QuotedPairs):
     HEADS = ("",)
     ANCHORS = ("⟪assistant⟫",)
     AT_LINES = True
+    CUT_MARKERS = True
     # content = (text | "⟪stop⟫")* ("⟨do" call)?
     IN_CONTENT = Scanner(
-        ("empty", "⟨do ⟩", "", "", False), ("call", "⟨do ", "", " ", True), ("header", "⟪assistant⟫", "", "", False),
-        ("end", "⟪stop⟫", "", "", False), find=r"⟨(?:(do\s{0,64}⟩)|(do(?!\w)))|⟪(?:(assistant⟫)|(stop⟫))",
-        near=r"⟨(?=[d]|\Z)|⟪(?=[as]|\Z)", width=70,
+        ("call", "```json ⟨do ", "", " ", True), ("call", "``` ⟨do ", "", " ", True),
+        ("call", "⟨do ⟨do ", "", " ", True), ("empty", "⟨do ⟩", "", "", False), ("call", "⟨do ", "", " ", True),
+        ("header", "⟪assistant⟫", "", "", False), ("end", "⟪stop⟫", "", "", False),
+        find=(
+            r"`(?:(``json\s{0,64}⟨do(?!\w))|(``\s{0,64}⟨do(?!\w)))|⟨(?:(do\s{0,64}⟨do(?!\w))|(do\s{0,64}⟩)|(do(?!\w)))"
+            "|⟪(?:(assistant⟫)|(stop⟫))"
+        ), near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟪(?=[as]|\Z)", width=76,
     )
-    OPENERS = Scanner(("call", "⟨do ", "", " ", True), find=r"⟨(do(?!\w))", near=r"⟨(?=[d]|\Z)", width=4)
+    OPENERS = Scanner(
+        ("call", "```json ⟨do ", "", " ", True), ("call", "``` ⟨do ", "", " ", True),
+        ("call", "⟨do ⟨do ", "", " ", True), ("call", "⟨do ", "", " ", True),
+        find=r"`(?:(``json\s{0,64}⟨do(?!\w))|(``\s{0,64}⟨do(?!\w)))|⟨(?:(do\s{0,64}⟨do(?!\w))|(do(?!\w)))",
+        near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)", width=76,
+    )
     # call = name arguments
     HEADER = (
         (
@@ -83,13 +93,21 @@ class StreamParser(QuotedPairs):
             " \t\n",
         ),
     )
+    HEADER_PARTS = ("⟨do", "do", "⟨")
+    HEADER_TEXTS = Pattern("(?:⟨do|do|⟨|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "⟨do", "", "", False), ("mark", "⟪assistant⟫", "", "", False), ("mark", "⟪stop⟫", "", "", False),
-        find="⟨(do)|⟪(?:(assistant⟫)|(stop⟫))", near=r"⟨(?=[d]|\Z)|⟪(?=[as]|\Z)", width=12, first="⟨⟪",
+        ("mark", "```json ⟨do", "", "", False), ("mark", "``` ⟨do", "", "", False), ("mark", "⟨do", "", "", True),
+        ("mark", "⟪assistant⟫", "", "", False), ("mark", "⟪stop⟫", "", "", False),
+        find=r"`(?:(``json\s{0,64}⟨do)|(``\s{0,64}⟨do))|⟨(do)|⟪(?:(assistant⟫)|(stop⟫))",
+        near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟪(?=[as]|\Z)", width=76, first="`⟨⟪",
     )
+    LEFT_OVER = Scanner(("call", "⟨do ", "", " ", True), find=r"⟨(do(?!\w))", near=r"⟨(?=[d]|\Z)", width=4)
     USUAL_NEXT = (ExpectedText("⟩⟨do "), ExpectedText("⟨do "))
     CLOSED = True
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # arguments = (key "" value)*
     PAIR = (
         (
@@ -99,8 +117,11 @@ class StreamParser(QuotedPairs):
         ),
     )
     BETWEEN = Scanner(
-        ("next", "⟨do ", "", " ", True), ("next", "⟩", "", "", False), ("next", "⟪stop⟫", "", "", False),
-        find=r"⟨(do(?!\w))|⟩()|⟪(stop⟫)", near=r"⟨(?=[d]|\Z)|⟩|⟪(?=[s]|\Z)", width=7,
+        ("next", "```json ⟨do ", "", " ", True), ("next", "``` ⟨do ", "", " ", True),
+        ("next", "⟨do ⟨do ", "", " ", True), ("next", "⟨do ", "", " ", True), ("next", "⟩", "", "", False),
+        ("next", "⟪stop⟫", "", "", False),
+        find=r"`(?:(``json\s{0,64}⟨do(?!\w))|(``\s{0,64}⟨do(?!\w)))|⟨(?:(do\s{0,64}⟨do(?!\w))|(do(?!\w)))|⟩()|⟪(stop⟫)",
+        near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟩|⟪(?=[s]|\Z)", width=76,
     )
     PAIR_OPENS = False
     FOLLOW = (
@@ -109,15 +130,26 @@ class StreamParser(QuotedPairs):
     )
     # after_call = ("⟩")* (("⟨do" | "⟨do") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", ⟨do ", "", " ", True), ("call", "; ⟨do ", "", " ", True), ("empty", "⟨do ⟩", "", "", False),
-        ("call", "⟨do ", "", " ", True), ("closed", "⟩", "", "", True), ("header", "⟪assistant⟫", "", "", False),
-        ("end", "⟪stop⟫", "", "", False),
-        find=r",(\s{0,64}⟨do(?!\w))|;(\s{0,64}⟨do(?!\w))|⟨(?:(do\s{0,64}⟩)|(do(?!\w)))|⟩()|⟪(?:(assistant⟫)|(stop⟫))",
-        near=r",|;|⟨(?=[d]|\Z)|⟩|⟪(?=[as]|\Z)", width=70,
+        ("call", ", ⟨do ⟨do ", "", " ", True), ("call", ", ⟨do ", "", " ", True), ("call", "; ⟨do ⟨do ", "", " ", True),
+        ("call", "; ⟨do ", "", " ", True), ("call", "```json ⟨do ", "", " ", True), ("call", "``` ⟨do ", "", " ", True),
+        ("call", "⟨do ⟨do ", "", " ", True), ("empty", "⟨do ⟩", "", "", False), ("call", "⟨do ", "", " ", True),
+        ("closed", "⟩", "", "", True), ("header", "⟪assistant⟫", "", "", False), ("end", "⟪stop⟫", "", "", False),
+        find=(
+            r",(?:(\s{0,64}⟨do\s{0,64}⟨do(?!\w))|(\s{0,64}⟨do(?!\w)))|;(?:(\s{0,64}⟨do\s{0,64}⟨do(?!\w))|(\s{0,64}⟨do("
+            r"?!\w)))|`(?:(``json\s{0,64}⟨do(?!\w))|(``\s{0,64}⟨do(?!\w)))|⟨(?:(do\s{0,64}⟨do(?!\w))|(do\s{0,64}⟩)|(do"
+            r"(?!\w)))|⟩()|⟪(?:(assistant⟫)|(stop⟫))"
+        ), near=r",|;|`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟩|⟪(?=[as]|\Z)", width=138,
     )
     AFTER_TURN = Scanner(
-        ("call", "⟨do ", "", " ", True), ("header", "⟪assistant⟫ ⟨do ", "", " ", True),
-        find=r"⟨(do(?!\w))|⟪(assistant⟫\s{0,64}⟨do(?!\w))", near=r"⟨(?=[d]|\Z)|⟪(?=[a]|\Z)", width=80,
+        ("call", "```json ⟨do ", "", " ", True), ("call", "``` ⟨do ", "", " ", True),
+        ("call", "⟨do ⟨do ", "", " ", True), ("call", "⟨do ", "", " ", True),
+        ("header", "⟪assistant⟫ ```json ⟨do ", "", " ", True), ("header", "⟪assistant⟫ ⟨do ⟨do ", "", " ", True),
+        ("header", "⟪assistant⟫ ``` ⟨do ", "", " ", True), ("header", "⟪assistant⟫ ⟨do ", "", " ", True),
+        find=(
+            r"`(?:(``json\s{0,64}⟨do(?!\w))|(``\s{0,64}⟨do(?!\w)))|⟨(?:(do\s{0,64}⟨do(?!\w))|(do(?!\w)))|⟪(?:(assistan"
+            r"t⟫\s{0,64}```json\s{0,64}⟨do(?!\w))|(assistant⟫\s{0,64}⟨do\s{0,64}⟨do(?!\w))|(assistant⟫\s{0,64}```\s{0,"
+            r"64}⟨do(?!\w))|(assistant⟫\s{0,64}⟨do(?!\w)))"
+        ), near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟪(?=[a]|\Z)", width=152,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -130,7 +162,7 @@ class StreamParser(QuotedPairs):
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
                 self._passed.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "⟨" not in chunk and "⟪" not in chunk and chunk != "":
+        elif self._plain_text and "`" not in chunk and "⟨" not in chunk and "⟪" not in chunk and chunk != "":
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

@@ -54,7 +54,7 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -67,25 +67,62 @@ class StreamParser(UsualObjects):
     AROUND_REASONING = (("<#plan#>",), ("<#/plan#>",))
     AT_LINES = True
     REASONS = True
+    CUT_MARKERS = True
     # reasoning = text ("<#/plan#>" content | "<#acts#>\n{" call)
     IN_REASONING = Scanner(
-        ("line", "<#acts#> {", "", "", False), ("reasoning_end", "<#/plan#>", "", "", False),
-        ("end", "<#over#>", "", "", False), find=r"<(?:(#acts#>\s{0,64}\{)|(#/plan#>)|(#over#>))", near=r"<(?=[#]|\Z)",
-        width=75,
+        ("line", "<#acts#> <#acts#> {", "", "", False), ("line", "<#acts#> ```json {", "", "", False),
+        ("line", "<#acts#> ``` {", "", "", False), ("line", "<#acts#> [ {", "", "", False),
+        ("line", "<#acts#> {", "", "", True), ("reasoning_end", "<#/plan#>", "", "", False),
+        ("end", "<#over#>", "", "", False), ("line", "\x00<#acts#><#acts#>{", "", "", True),
+        ("line", "\x00<#acts#>```json{", "", "", True), ("line", "\x00<#acts#>```{", "", "", True),
+        ("line", "\x00<#acts#>[{", "", "", True), ("line", "\x00<#acts#>{", "", "", True),
+        ("end", "\x00<#over#>", "", "", True), ("line", "```json <#acts#> {", "", "", False),
+        ("line", "``` <#acts#> {", "", "", False),
+        find=(
+            r"<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```json\s{0,64}\{)|(#acts#>\s{0,64}```\s{0,64}\{"
+            r")|(#acts#>\s{0,64}\[\s{0,64}\{)|(#acts#>\s{0,64}\{)|(#/plan#>)|(#over#>)|(\s{0,4}#\s{0,4}[Aa][Cc][Tt][Ss"
+            r"]\s{0,4}#\s{0,4}>[\s_▁-]{0,4}<\s{0,4}#\s{0,4}[Aa][Cc][Tt][Ss]\s{0,4}#\s{0,4}>[\s_▁-]{0,4}\{)|(\s{0,4}#\s"
+            r"{0,4}[Aa][Cc][Tt][Ss]\s{0,4}#\s{0,4}>[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,4}[Jj][Ss][Oo][Nn][\s_▁-]{0,4}\{)"
+            r"|(\s{0,4}#\s{0,4}[Aa][Cc][Tt][Ss]\s{0,4}#\s{0,4}>[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`[\s_▁-]{0,4}\{)|(\s{0,4}#"
+            r"\s{0,4}[Aa][Cc][Tt][Ss]\s{0,4}#\s{0,4}>[\s_▁-]{0,4}\[\s{0,4}\{)|(\s{0,4}#\s{0,4}[Aa][Cc][Tt][Ss]\s{0,4}#"
+            r"\s{0,4}>[\s_▁-]{0,4}\{)|(\s{0,4}#\s{0,4}[Oo][Vv][Ee][Rr]\s{0,4}#\s{0,4}>))|`(?:(``json\s{0,64}<#acts#>\s"
+            r"{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))"
+        ), near=r"<(?=[\t\n\r #\-_▁]|\Z)|`(?=[`]|\Z)", width=148,
     )
     # content = (text | "<#answer#>" | "<#/answer#>" | "<#over#>")* ("<#plan#>" reasoning | "<#acts#>\n{" call)?
     IN_CONTENT = Scanner(
-        ("empty", "<#acts#> <#/acts#>", "", "", False), ("header", "<#assistant#>", "", "", False),
-        ("content_end", "<#/answer#>", "", "", False), ("content", "<#answer#>", "", "", False),
-        ("call", "<#acts#> {", "", "", False), ("stray", "<#/plan#>", "", "", False),
+        ("call", "<#acts#> <#acts#> {", "", "", False), ("call", "<#acts#> ```json {", "", "", False),
+        ("empty", "<#acts#> <#/acts#>", "", "", False), ("call", "<#acts#> ``` {", "", "", False),
+        ("header", "<#assistant#>", "", "", False), ("content_end", "<#/answer#>", "", "", False),
+        ("call", "<#acts#> [ {", "", "", False), ("content", "<#answer#>", "", "", False),
+        ("call", "<#acts#> {", "", "", True), ("stray", "<#/plan#>", "", "", False),
         ("reasoning", "<#plan#>", "", "", False), ("end", "<#over#>", "", "", False),
+        ("call", "\x00<#acts#><#acts#>{", "", "", True), ("call", "\x00<#acts#>```json{", "", "", True),
+        ("call", "\x00<#acts#>```{", "", "", True), ("call", "\x00<#acts#>[{", "", "", True),
+        ("call", "\x00<#acts#>{", "", "", True), ("end", "\x00<#over#>", "", "", True),
+        ("call", "```json <#acts#> {", "", "", False), ("call", "``` <#acts#> {", "", "", False),
         find=(
-            r"<(?:(#acts#>\s{0,64}<#/acts#>)|(#assistant#>)|(#/answer#>)|(#answer#>)|(#acts#>\s{0,64}\{)|(#/plan#>)|(#"
-            "plan#>)|(#over#>))"
-        ), near=r"<(?=[#]|\Z)", width=83,
+            r"<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```json\s{0,64}\{)|(#acts#>\s{0,64}<#/acts#>)|(#"
+            r"acts#>\s{0,64}```\s{0,64}\{)|(#assistant#>)|(#/answer#>)|(#acts#>\s{0,64}\[\s{0,64}\{)|(#answer#>)|(#act"
+            r"s#>\s{0,64}\{)|(#/plan#>)|(#plan#>)|(#over#>)|(\s{0,4}#\s{0,4}[Aa][Cc][Tt][Ss]\s{0,4}#\s{0,4}>[\s_▁-]{0,"
+            r"4}<\s{0,4}#\s{0,4}[Aa][Cc][Tt][Ss]\s{0,4}#\s{0,4}>[\s_▁-]{0,4}\{)|(\s{0,4}#\s{0,4}[Aa][Cc][Tt][Ss]\s{0,4"
+            r"}#\s{0,4}>[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,4}[Jj][Ss][Oo][Nn][\s_▁-]{0,4}\{)|(\s{0,4}#\s{0,4}[Aa][Cc][T"
+            r"t][Ss]\s{0,4}#\s{0,4}>[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`[\s_▁-]{0,4}\{)|(\s{0,4}#\s{0,4}[Aa][Cc][Tt][Ss]\s{0,"
+            r"4}#\s{0,4}>[\s_▁-]{0,4}\[\s{0,4}\{)|(\s{0,4}#\s{0,4}[Aa][Cc][Tt][Ss]\s{0,4}#\s{0,4}>[\s_▁-]{0,4}\{)|(\s{"
+            r"0,4}#\s{0,4}[Oo][Vv][Ee][Rr]\s{0,4}#\s{0,4}>))|`(?:(``json\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#"
+            r">\s{0,64}\{))"
+        ), near=r"<(?=[\t\n\r #\-_▁]|\Z)|`(?=[`]|\Z)", width=148,
     )
     OPENERS = Scanner(
-        ("call", "<#acts#> {", "", "", False), find=r"<(#acts#>\s{0,64}\{)", near=r"<(?=[#]|\Z)", width=75
+        ("call", "<#acts#> <#acts#> {", "", "", False), ("call", "<#acts#> ```json {", "", "", False),
+        ("call", "<#acts#> ``` {", "", "", False), ("call", "<#acts#> [ {", "", "", False),
+        ("call", "<#acts#> {", "", "", True), ("call", "```json <#acts#> {", "", "", False),
+        ("call", "``` <#acts#> {", "", "", False),
+        find=(
+            r"<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```json\s{0,64}\{)|(#acts#>\s{0,64}```\s{0,64}\{"
+            r")|(#acts#>\s{0,64}\[\s{0,64}\{)|(#acts#>\s{0,64}\{))|`(?:(``json\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<"
+            r"#acts#>\s{0,64}\{))"
+        ), near=r"<(?=[#]|\Z)|`(?=[`]|\Z)", width=148,
     )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("tool",): "name", ("input",): "arguments"}
@@ -96,26 +133,68 @@ class StreamParser(UsualObjects):
     USUAL_KEYS = ("tool", "input")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "<#assistant#>", "", "", False), ("mark", "<#acts#> {", "", "", False),
+        ("mark", "<#acts#> <#acts#> {", "", "", False), ("mark", "<#acts#> ```json {", "", "", False),
+        ("mark", "<#acts#> ``` {", "", "", False), ("mark", "<#assistant#>", "", "", False),
+        ("mark", "<#acts#> [ {", "", "", False), ("mark", "<#acts#> {", "", "", True),
         ("mark", "<#/acts#>", "", "", False), ("mark", "<#over#>", "", "", False),
-        find=r"<(?:(#assistant#>)|(#acts#>\s{0,64}\{)|(#/acts#>)|(#over#>))", near=r"<(?=[#]|\Z)", width=75, first="<",
+        ("mark", "```json <#acts#> {", "", "", False), ("mark", "``` <#acts#> {", "", "", False),
+        find=(
+            r"<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```json\s{0,64}\{)|(#acts#>\s{0,64}```\s{0,64}\{"
+            r")|(#assistant#>)|(#acts#>\s{0,64}\[\s{0,64}\{)|(#acts#>\s{0,64}\{)|(#/acts#>)|(#over#>))|`(?:(``json\s{0"
+            r",64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))"
+        ), near=r"<(?=[#]|\Z)|`(?=[`]|\Z)", width=148, first="<`",
     )
+    LEFT_OVER = Scanner(("call", "<#acts#>", "", "\n", False), find="<(#acts#>)", near=r"<(?=[#]|\Z)", width=9)
     USUAL_NEXT = (ExpectedText('{"tool": "'),)
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # after_call = ("<#/acts#>")* (("{" | "<#acts#>\n{") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", {", "", "", False), ("call", "; {", "", "", False), ("empty", "<#acts#> <#/acts#>", "", "", False),
-        ("header", "<#assistant#>", "", "", False), ("content_end", "<#/answer#>", "", "", False),
-        ("call", "<#acts#> {", "", "", False), ("content", "<#answer#>", "", "", False),
+        ("call", ", {", "", "", False), ("call", "; {", "", "", False), ("call", "<#acts#> <#acts#> {", "", "", False),
+        ("call", "<#acts#> ```json {", "", "", False), ("empty", "<#acts#> <#/acts#>", "", "", False),
+        ("call", "<#acts#> ``` {", "", "", False), ("header", "<#assistant#>", "", "", False),
+        ("call", "<#acts#> [ {", "", "", False), ("content_end", "<#/answer#>", "", "", False),
+        ("call", "<#acts#> {", "", "", True), ("content", "<#answer#>", "", "", False),
         ("close", "<#/acts#>", "\n", "", True), ("stray", "<#/plan#>", "", "", False),
-        ("reasoning", "<#plan#>", "", "", False), ("end", "<#over#>", "", "", False), ("call", "{", "", "", True),
+        ("reasoning", "<#plan#>", "", "", False), ("end", "<#over#>", "", "", False),
+        ("call", "\x00<#acts#><#acts#>{", "", "", True), ("call", "\x00<#acts#>```json{", "", "", True),
+        ("call", "\x00<#acts#>```{", "", "", True), ("call", "\x00<#acts#>[{", "", "", True),
+        ("call", "\x00<#acts#>{", "", "", True), ("close", "\x00<#/acts#>", "\n", "", True),
+        ("end", "\x00<#over#>", "", "", True), ("call", "```json <#acts#> {", "", "", False),
+        ("call", "``` <#acts#> {", "", "", False), ("call", "{", "", "", True),
         find=(
-            r",(\s{0,64}\{)|;(\s{0,64}\{)|<(?:(#acts#>\s{0,64}<#/acts#>)|(#assistant#>)|(#/answer#>)|(#acts#>\s{0,64}"
-            r"\{)|(#answer#>)|(#/acts#>)|(#/plan#>)|(#plan#>)|(#over#>))|\{()"
-        ), near=r",|;|<(?=[#]|\Z)|\{", width=83, leads="\n",
+            r",(\s{0,64}\{)|;(\s{0,64}\{)|<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```json\s{0,64}\{)|("
+            r"#acts#>\s{0,64}<#/acts#>)|(#acts#>\s{0,64}```\s{0,64}\{)|(#assistant#>)|(#acts#>\s{0,64}\[\s{0,64}\{)|(#"
+            r"/answer#>)|(#acts#>\s{0,64}\{)|(#answer#>)|(#/acts#>)|(#/plan#>)|(#plan#>)|(#over#>)|(\s{0,4}#\s{0,4}[Aa"
+            r"][Cc][Tt][Ss]\s{0,4}#\s{0,4}>[\s_▁-]{0,4}<\s{0,4}#\s{0,4}[Aa][Cc][Tt][Ss]\s{0,4}#\s{0,4}>[\s_▁-]{0,4}\{)"
+            r"|(\s{0,4}#\s{0,4}[Aa][Cc][Tt][Ss]\s{0,4}#\s{0,4}>[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,4}[Jj][Ss][Oo][Nn][\s"
+            r"_▁-]{0,4}\{)|(\s{0,4}#\s{0,4}[Aa][Cc][Tt][Ss]\s{0,4}#\s{0,4}>[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`[\s_▁-]{0,4}\{"
+            r")|(\s{0,4}#\s{0,4}[Aa][Cc][Tt][Ss]\s{0,4}#\s{0,4}>[\s_▁-]{0,4}\[\s{0,4}\{)|(\s{0,4}#\s{0,4}[Aa][Cc][Tt]["
+            r"Ss]\s{0,4}#\s{0,4}>[\s_▁-]{0,4}\{)|(\s{0,4}#\s{0,4}/\s{0,4}[Aa][Cc][Tt][Ss]\s{0,4}#\s{0,4}>)|(\s{0,4}#\s"
+            r"{0,4}[Oo][Vv][Ee][Rr]\s{0,4}#\s{0,4}>))|`(?:(``json\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,6"
+            r"4}\{))|\{()"
+        ), near=r",|;|<(?=[\t\n\r #\-_▁]|\Z)|`(?=[`]|\Z)|\{", width=148, leads="\n",
     )
     AFTER_TURN = Scanner(
-        ("header", "<#assistant#> <#acts#> {", "", "", False), ("call", "<#acts#> {", "", "", True),
-        find=r"<(?:(#assistant#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}\{))", near=r"<(?=[#]|\Z)", width=153,
+        ("header", "<#assistant#> <#acts#> <#acts#> {", "", "", False),
+        ("header", "<#assistant#> ```json <#acts#> {", "", "", False),
+        ("header", "<#assistant#> <#acts#> ```json {", "", "", False),
+        ("header", "<#assistant#> ``` <#acts#> {", "", "", False),
+        ("header", "<#assistant#> <#acts#> ``` {", "", "", False),
+        ("header", "<#assistant#> <#acts#> [ {", "", "", False), ("header", "<#assistant#> <#acts#> {", "", "", False),
+        ("call", "<#acts#> <#acts#> {", "", "", True), ("call", "<#acts#> ```json {", "", "", True),
+        ("call", "<#acts#> ``` {", "", "", True), ("call", "<#acts#> [ {", "", "", True),
+        ("call", "<#acts#> {", "", "", True), ("call", "```json <#acts#> {", "", "", True),
+        ("call", "``` <#acts#> {", "", "", True),
+        find=(
+            r"<(?:(#assistant#>\s{0,64}<#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#assistant#>\s{0,64}```json\s{0,64}<#acts#"
+            r">\s{0,64}\{)|(#assistant#>\s{0,64}<#acts#>\s{0,64}```json\s{0,64}\{)|(#assistant#>\s{0,64}```\s{0,64}<#a"
+            r"cts#>\s{0,64}\{)|(#assistant#>\s{0,64}<#acts#>\s{0,64}```\s{0,64}\{)|(#assistant#>\s{0,64}<#acts#>\s{0,6"
+            r"4}\[\s{0,64}\{)|(#assistant#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{"
+            r"0,64}```json\s{0,64}\{)|(#acts#>\s{0,64}```\s{0,64}\{)|(#acts#>\s{0,64}\[\s{0,64}\{)|(#acts#>\s{0,64}\{)"
+            r")|`(?:(``json\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))"
+        ), near=r"<(?=[#]|\Z)|`(?=[`]|\Z)", width=226,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -128,7 +207,7 @@ class StreamParser(UsualObjects):
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
                 self._passed.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "<" not in chunk and chunk != "":
+        elif self._plain_text and "<" not in chunk and "`" not in chunk and chunk != "":
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)
