@@ -11,14 +11,13 @@ call      = name arguments "@@"
 from __future__ import annotations
 
 if __package__:
-    from ._tplc_runtime import IN_STRING, Delta, Message, Objects, Pattern, Scanner, Style, require_runtime, run_command
+    from ._tplc_runtime import IN_STRING, Delta, Message, Objects, Scanner, Style, require_runtime, run_command
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
         Delta,
         Message,
         Objects,
-        Pattern,
         Scanner,
         Style,
         require_runtime,
@@ -41,7 +40,7 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
+    (('"', '"', "json"), ("'", "'", "python")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -54,20 +53,19 @@ class StreamParser(Objects):
     AROUND_REASONING = (("<sketch>",), ("</sketch>",))
     AT_LINES = True
     REASONS = True
-    CUT_MARKERS = True
-    # reasoning = text ("</sketch>" content | "@@" call)
+    # reasoning = text "</sketch>" content
     IN_REASONING = Scanner(
-        ("reasoning_end", "</sketch>", "", "", False), ("end", ">.<", "", "\n", False), ("line", "@@", "\n", "", False),
-        find=r"<(/sketch>)|>(\.<)|@(@)", near=r"<(?=[/]|\Z)|>(?=[.]|\Z)|@(?=[@]|\Z)", width=10, leads="\n",
+        ("reasoning_end", "</sketch>", "", "", False), ("end", ">.<", "", "\n", False), find=r"<(/sketch>)|>(\.<)",
+        near=r"<(?=[/]|\Z)|>(?=[.]|\Z)", width=10,
     )
     # content = (text | ">.<")* ("<sketch>" reasoning | "@@" call)?
     IN_CONTENT = Scanner(
         ("stray", "</sketch>", "", "", False), ("reasoning", "<sketch>", "", "\n", False),
-        ("header", ">assistant<", "", "\n", False), ("end", ">.<", "", "\n", False), ("call", "@@", "\n", "", False),
+        ("header", ">assistant<", "", "\n", False), ("end", ">.<", "", "\n", False), ("line", "@@", "\n", "", False),
         find=r"<(?:(/sketch>)|(sketch>))|>(?:(assistant<)|(\.<))|@(@)", near=r"<(?=[/s]|\Z)|>(?=[.a]|\Z)|@(?=[@]|\Z)",
         width=12, leads="\n",
     )
-    OPENERS = Scanner(("call", "@@", "\n", "", False), find="@(@)", near=r"@(?=[@]|\Z)", width=3, leads="\n")
+    DISTINCT = False
     # call = name arguments
     HEADER = (
         (
@@ -79,27 +77,19 @@ class StreamParser(Objects):
             "",
         ),
     )
-    HEADER_PARTS = ("@@", "@")
-    HEADER_TEXTS = Pattern("(?:@@|@|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
+    ONLY_TOOLS = True
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", ">assistant<", "", "", False), find=">(assistant<)", near=r">(?=[a]|\Z)", width=12, first=">"
     )
     CLOSED = True
     BOTH = True
-    READ_AGAIN = True
-    REPEATED = True
-    NAMES_ALIKE = True
     # after_call = ("@@")* (("@@" | "@@") call | content)
     AFTER_CALL = Scanner(
         ("stray", "</sketch>", "", "", False), ("reasoning", "<sketch>", "", "\n", False),
         ("header", ">assistant<", "", "\n", False), ("end", ">.<", "", "\n", False), ("both", "@@", " ", "", False),
         find=r"<(?:(/sketch>)|(sketch>))|>(?:(assistant<)|(\.<))|@(@)", near=r"<(?=[/s]|\Z)|>(?=[.a]|\Z)|@(?=[@]|\Z)",
         width=12, leads=" ",
-    )
-    AFTER_TURN = Scanner(
-        ("header", ">assistant< @@", "", "", False), ("call", "@@", "\n", "", True),
-        find=r">(assistant<\s{0,64}@@)|@(@)", near=r">(?=[a]|\Z)|@(?=[@]|\Z)", width=79, leads="\n",
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

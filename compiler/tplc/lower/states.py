@@ -72,7 +72,7 @@ def respelled_kinds(acceptor: Acceptor) -> tuple[str, ...]:
     return RESPELLED_KINDS if "marker_spelling" in acceptor.tolerances else ()
 
 
-CALLS = ("call", "line")
+CALLS = ("call", "line", "plain")
 RESPELLED_KINDS = tuple("tail both call separator section closed close line pair end skip next suffix".split())
 
 
@@ -93,6 +93,7 @@ def _in_content(acceptor: Acceptor) -> Kinds:
         ("content_end", acceptor.content_marks),
         ("sign", acceptor.content_signs),
         (opener_kind(calls), calls.openers) if calls is not None else ("call", ()),
+        ("plain", calls.plain if calls is not None else ()),
         ("end", acceptor.ends),
         ("last", acceptor.last_ends),
         ("header", acceptor.headers),

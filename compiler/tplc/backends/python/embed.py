@@ -31,6 +31,7 @@ FILES = (
     "fence",
     "transcript",
     "heads",
+    "whole",
     "machine",
     "objects",
     "callobjects",
