@@ -1956,11 +1956,7 @@ class Machine(Copied):
             partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self.AT_ENDS and mark is not None and mark.kind in ("last", "sign") and not self._final:
             partial = min(partial, marks.with_lead(buf, pos, mark.start))
-        if self.CALLS and self._final and self._begins_call(partial):
-            stop = partial
-        if self.CUT_MARKERS and self._final and self._is_cut(marks, partial):
-            stop = partial
-        if self._final:
+        if self._final and not self._is_cut(marks, partial):
             partial = stop
         found = mark is not None and mark.start < partial
         end = mark.start if mark is not None and found else partial
@@ -2152,7 +2148,11 @@ class Machine(Copied):
         return self.OPENERS.is_truncated(self._buf, next_char(self._buf, pos), CALL_KINDS)
 
     def _is_cut(self, marks: Scanner, pos: int) -> bool:
-        """Is what is left, where the output ends, the beginning of what ends the turn, or a part of it?"""
+        """Is what is left, where the output ends, the beginning of a call, of what ends the turn, or of a part of it?"""
+        if self.CALLS and self._begins_call(pos):
+            return True
+        if not self.CUT_MARKERS:
+            return False
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or not any(map(str.isalnum, rest)):
             return False

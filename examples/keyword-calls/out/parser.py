@@ -1147,6 +1147,7 @@ class Machine(Copied):
     _others: Sequence[str] = ()  # diagnostics of slots that come again
     _once = False  # the second reading of this call found none
     LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may stand in the place of a closer
+    CUT_MARKERS: ClassVar[bool] = False  # a part of a marker at the output's end is no text
     OPENERS: ClassVar[Scanner] = NO_MARKERS  # of calls
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
     IN_CONTENT: ClassVar[Scanner] = NO_MARKERS
@@ -1636,11 +1637,7 @@ class Machine(Copied):
             mark = self._counting(marks, mark)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
-        if self._final and self._begins_call(partial):
-            stop = partial
-        if self._final and self._is_cut(marks, partial):
-            stop = partial
-        if self._final:
+        if self._final and not self._is_cut(marks, partial):
             partial = stop
         found = mark is not None and mark.start < partial
         end = mark.start if mark is not None and found else partial
@@ -1788,7 +1785,11 @@ class Machine(Copied):
         return self.OPENERS.is_truncated(self._buf, next_char(self._buf, pos), CALL_KINDS)
 
     def _is_cut(self, marks: Scanner, pos: int) -> bool:
-        """Is what is left, where the output ends, the beginning of what ends the turn, or a part of it?"""
+        """Is what is left, where the output ends, the beginning of a call, of what ends the turn, or of a part of it?"""
+        if self._begins_call(pos):
+            return True
+        if not self.CUT_MARKERS:
+            return False
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or not any(map(str.isalnum, rest)):
             return False
@@ -2197,6 +2198,7 @@ class StreamParser(QuotedPairs):
     ANCHORS = ("<.assistant.>",)
     AROUND_REASONING = (("<.mind.>",), ("<./mind.>",))
     AT_LINES = True
+    CUT_MARKERS = True
     # reasoning = text ("<./mind.>" content | "<.code.>[" call)
     IN_REASONING = Scanner(
         ("line", "<.code.> [ <.code.> [", "", "", False), ("reasoning_end", "<./mind.>", "", "", False),

@@ -399,6 +399,7 @@ class Machine(Copied):
     KEEPS_PENDING: ClassVar[bool] = False  # `feed` looks after what is pending inside of text
     SPACE: ClassVar[str] = ""  # what the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
+    CUT_MARKERS: ClassVar[bool] = False  # a part of a marker at the output's end is no text
     IN_CONTENT: ClassVar[Scanner] = NO_MARKERS
 
     def __init__(
@@ -643,9 +644,7 @@ class Machine(Copied):
         mark = marks.find(buf, pos)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
-        if self._final and self._is_cut(marks, partial):
-            stop = partial
-        if self._final:
+        if self._final and not self._is_cut(marks, partial):
             partial = stop
         found = mark is not None and mark.start < partial
         end = mark.start if mark is not None and found else partial
@@ -726,7 +725,9 @@ class Machine(Copied):
     # The end of the output
 
     def _is_cut(self, marks: Scanner, pos: int) -> bool:
-        """Is what is left, where the output ends, the beginning of what ends the turn, or a part of it?"""
+        """Is what is left, where the output ends, the beginning of a call, of what ends the turn, or of a part of it?"""
+        if not self.CUT_MARKERS:
+            return False
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or not any(map(str.isalnum, rest)):
             return False
@@ -845,6 +846,7 @@ class StreamParser(Machine):
 
     HEADS = ("",)
     ANCHORS = ("--- answer ---\n",)
+    CUT_MARKERS = True
     # content = (text | "--- over ---")*
     IN_CONTENT = Scanner(
         ("header", "--- answer ---", "", "\n", False), ("end", "--- over ---", "\n", "\n", False),

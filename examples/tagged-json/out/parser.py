@@ -1115,6 +1115,7 @@ class Machine(Copied):
     READ_AGAIN: ClassVar[bool] = False  # calls that failed are read by the tools' names
     _once = False  # the second reading of this call found none
     LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may stand in the place of a closer
+    CUT_MARKERS: ClassVar[bool] = False  # a part of a marker at the output's end is no text
     OPENERS: ClassVar[Scanner] = NO_MARKERS  # of calls
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
     IN_CONTENT: ClassVar[Scanner] = NO_MARKERS
@@ -1519,11 +1520,7 @@ class Machine(Copied):
             mark = self._counting(marks, mark)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
-        if self._final and self._begins_call(partial):
-            stop = partial
-        if self._final and self._is_cut(marks, partial):
-            stop = partial
-        if self._final:
+        if self._final and not self._is_cut(marks, partial):
             partial = stop
         found = mark is not None and mark.start < partial
         end = mark.start if mark is not None and found else partial
@@ -1671,7 +1668,11 @@ class Machine(Copied):
         return self.OPENERS.is_truncated(self._buf, next_char(self._buf, pos), CALL_KINDS)
 
     def _is_cut(self, marks: Scanner, pos: int) -> bool:
-        """Is what is left, where the output ends, the beginning of what ends the turn, or a part of it?"""
+        """Is what is left, where the output ends, the beginning of a call, of what ends the turn, or of a part of it?"""
+        if self._begins_call(pos):
+            return True
+        if not self.CUT_MARKERS:
+            return False
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or not any(map(str.isalnum, rest)):
             return False
@@ -2161,6 +2162,7 @@ class StreamParser(UsualObjects):
     ANCHORS = ("<~assistant~>\n",)
     AROUND_REASONING = (("<musing>",), ("</musing>",))
     AT_LINES = True
+    CUT_MARKERS = True
     # reasoning = text ("</musing>" content | "<fn>\n{" call)
     IN_REASONING = Scanner(
         ("line", "<fn> ```json {", "\n", "", False), ("line", "<fn> <fn> {", "\n", "", False),
