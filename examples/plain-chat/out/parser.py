@@ -725,7 +725,7 @@ class Machine(Copied):
     # The end of the output
 
     def _is_cut(self, marks: Scanner, pos: int) -> bool:
-        """Is what is left, where the output ends, the beginning of a call, of what ends the turn, or of a part of it?"""
+        """Is what is left, where the output ends, the beginning of a call, or of what ends the turn or a part of it?"""
         if not self.CUT_MARKERS:
             return False
         rest = "".join(self._buf[pos:].split())

@@ -1668,7 +1668,7 @@ class Machine(Copied):
         return self.OPENERS.is_truncated(self._buf, next_char(self._buf, pos), CALL_KINDS)
 
     def _is_cut(self, marks: Scanner, pos: int) -> bool:
-        """Is what is left, where the output ends, the beginning of a call, of what ends the turn, or of a part of it?"""
+        """Is what is left, where the output ends, the beginning of a call, or of what ends the turn or a part of it?"""
         if self._begins_call(pos):
             return True
         if not self.CUT_MARKERS:
