@@ -71,12 +71,11 @@ class StreamParser(UsualObjects):
     CUT_MARKERS = True
     # content = (text | "{{END}}")* ("{{DO}} [{" call)?
     IN_CONTENT = Scanner(
-        ("call", "```json {{DO}} [ {", "", "", False), ("call", "``` {{DO}} [ {", "", "", False),
-        ("call", "{{DO}} [ {{DO}} [ {", " ", "", False), ("call", "{{DO}} ```json {", " ", "", False),
-        ("call", "{{DO}} ``` {", " ", "", False), ("empty", "{{DO}} [ ]", "", "", False),
-        ("call", "{{DO}} [ {", " ", "", True), ("call", "{{DO}} [ {", " ", "", True),
-        ("call", "{{DO}} {", " ", "", False), ("empty", "{{DO}} ]", "", "", False), ("end", "{{END}}", "", "", False),
-        ("last", "{{TOP}}", "", "", False),
+        ("call", "```json {{DO}} [ {", "", "", 0), ("call", "``` {{DO}} [ {", "", "", 0),
+        ("call", "{{DO}} [ {{DO}} [ {", " ", "", 0), ("call", "{{DO}} ```json {", " ", "", 0),
+        ("call", "{{DO}} ``` {", " ", "", 0), ("empty", "{{DO}} [ ]", "", "", 0), ("call", "{{DO}} [ {", " ", "", 2),
+        ("call", "{{DO}} [ {", " ", "", 2), ("call", "{{DO}} {", " ", "", 0), ("empty", "{{DO}} ]", "", "", 0),
+        ("end", "{{END}}", "", "", 0), ("last", "{{TOP}}", "", "", 0),
         find=(
             r"`(?:(``json\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{))|\{(?:(\{D"
             r"O\}\}\s{0,64}\[\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}```json\s{0,64}\{)|(\{DO\}\}\s{0"
@@ -85,10 +84,10 @@ class StreamParser(UsualObjects):
         ), near=r"`(?=[`]|\Z)|\{(?=[{]|\Z)", width=275, leads=" ",
     )
     OPENERS = Scanner(
-        ("call", "```json {{DO}} [ {", "", "", False), ("call", "``` {{DO}} [ {", "", "", False),
-        ("call", "{{DO}} [ {{DO}} [ {", " ", "", False), ("call", "{{DO}} ```json {", " ", "", False),
-        ("call", "{{DO}} ``` {", " ", "", False), ("call", "{{DO}} [ {", " ", "", True),
-        ("call", "{{DO}} [ {", " ", "", True), ("call", "{{DO}} {", " ", "", False),
+        ("call", "```json {{DO}} [ {", "", "", 0), ("call", "``` {{DO}} [ {", "", "", 0),
+        ("call", "{{DO}} [ {{DO}} [ {", " ", "", 0), ("call", "{{DO}} ```json {", " ", "", 0),
+        ("call", "{{DO}} ``` {", " ", "", 0), ("call", "{{DO}} [ {", " ", "", 2), ("call", "{{DO}} [ {", " ", "", 2),
+        ("call", "{{DO}} {", " ", "", 0),
         find=(
             r"`(?:(``json\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{))|\{(?:(\{D"
             r"O\}\}\s{0,64}\[\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}```json\s{0,64}\{)|(\{DO\}\}\s{0"
@@ -121,10 +120,10 @@ class StreamParser(UsualObjects):
     USUAL_KEYS = ("name", "arguments")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "```json {{DO}} [ {", "", "", False), ("mark", "``` {{DO}} [ {", "", "", False),
-        ("mark", "{{DO}} [ {{DO}} [ {", "", "", False), ("mark", "{{DO}} ```json {", "", "", False),
-        ("mark", "{{DO}} ``` {", "", "", False), ("mark", "{{DO}} [ {", "", "", True),
-        ("mark", "{{DO}} [ {", "", "", True), ("mark", "{{DO}} {", "", "", False), ("mark", "{{END}}", "", "", False),
+        ("mark", "```json {{DO}} [ {", "", "", 0), ("mark", "``` {{DO}} [ {", "", "", 0),
+        ("mark", "{{DO}} [ {{DO}} [ {", "", "", 0), ("mark", "{{DO}} ```json {", "", "", 0),
+        ("mark", "{{DO}} ``` {", "", "", 0), ("mark", "{{DO}} [ {", "", "", 2), ("mark", "{{DO}} [ {", "", "", 2),
+        ("mark", "{{DO}} {", "", "", 0), ("mark", "{{END}}", "", "", 0),
         find=(
             r"`(?:(``json\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{))|\{(?:(\{D"
             r"O\}\}\s{0,64}\[\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}```json\s{0,64}\{)|(\{DO\}\}\s{0"
@@ -133,7 +132,7 @@ class StreamParser(UsualObjects):
         ), near=r"`(?=[`]|\Z)|\{(?=[{]|\Z)", width=275, first="`{",
     )
     LEFT_OVER = Scanner(
-        ("call", "{{DO}} [", " ", "", False), find=r"\{(\{DO\}\}\s{0,64}\[)", near=r"\{(?=[{]|\Z)", width=73, leads=" "
+        ("call", "{{DO}} [", " ", "", 0), find=r"\{(\{DO\}\}\s{0,64}\[)", near=r"\{(?=[{]|\Z)", width=73, leads=" "
     )
     USUAL_NEXT = (ExpectedText(', {"id": "'),)
     READ_AGAIN = True
@@ -141,13 +140,12 @@ class StreamParser(UsualObjects):
     NAMES_ALIKE = True
     # after_call = ("]" | ",")* (("{" | "{{DO}} [{") call | content)
     AFTER_CALL = Scanner(
-        ("separator", ",", "", " ", False), ("call", "; {", "", "", False), ("close", "]", "", "", True),
-        ("call", "```json {{DO}} [ {", "", "", False), ("call", "``` {{DO}} [ {", "", "", False),
-        ("call", "{{DO}} [ {{DO}} [ {", " ", "", False), ("call", "{{DO}} ```json {", " ", "", False),
-        ("call", "{{DO}} ``` {", " ", "", False), ("empty", "{{DO}} [ ]", "", "", False),
-        ("call", "{{DO}} [ {", " ", "", True), ("call", "{{DO}} [ {", " ", "", True),
-        ("call", "{{DO}} {", " ", "", False), ("empty", "{{DO}} ]", "", "", False), ("end", "{{END}}", "", "", False),
-        ("last", "{{TOP}}", "", "", False), ("call", "{", "", "", True),
+        ("separator", ",", "", " ", 0), ("call", "; {", "", "", 0), ("close", "]", "", "", 1),
+        ("call", "```json {{DO}} [ {", "", "", 0), ("call", "``` {{DO}} [ {", "", "", 0),
+        ("call", "{{DO}} [ {{DO}} [ {", " ", "", 0), ("call", "{{DO}} ```json {", " ", "", 0),
+        ("call", "{{DO}} ``` {", " ", "", 0), ("empty", "{{DO}} [ ]", "", "", 0), ("call", "{{DO}} [ {", " ", "", 2),
+        ("call", "{{DO}} [ {", " ", "", 2), ("call", "{{DO}} {", " ", "", 0), ("empty", "{{DO}} ]", "", "", 0),
+        ("end", "{{END}}", "", "", 0), ("last", "{{TOP}}", "", "", 0), ("call", "{", "", "", 2),
         find=(
             r",()|;(\s{0,64}\{)|\]()|`(?:(``json\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\{\{DO\}\}\s{0,64}"
             r"\[\s{0,64}\{))|\{(?:(\{DO\}\}\s{0,64}\[\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}```json"
@@ -156,10 +154,10 @@ class StreamParser(UsualObjects):
         ), near=r",|;|\]|`(?=[`]|\Z)|\{", width=275, leads=" ",
     )
     AFTER_TURN = Scanner(
-        ("call", "```json {{DO}} [ {", "", "", False), ("call", "``` {{DO}} [ {", "", "", False),
-        ("call", "{{DO}} [ {{DO}} [ {", " ", "", False), ("call", "{{DO}} ```json {", " ", "", False),
-        ("call", "{{DO}} ``` {", " ", "", False), ("call", "{{DO}} [ {", " ", "", True),
-        ("call", "{{DO}} [ {", " ", "", True), ("call", "{{DO}} {", " ", "", False),
+        ("call", "```json {{DO}} [ {", "", "", 0), ("call", "``` {{DO}} [ {", "", "", 0),
+        ("call", "{{DO}} [ {{DO}} [ {", " ", "", 0), ("call", "{{DO}} ```json {", " ", "", 0),
+        ("call", "{{DO}} ``` {", " ", "", 0), ("call", "{{DO}} [ {", " ", "", 2), ("call", "{{DO}} [ {", " ", "", 2),
+        ("call", "{{DO}} {", " ", "", 0),
         find=(
             r"`(?:(``json\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{))|\{(?:(\{D"
             r"O\}\}\s{0,64}\[\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}```json\s{0,64}\{)|(\{DO\}\}\s{0"

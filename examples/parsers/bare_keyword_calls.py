@@ -67,8 +67,8 @@ class StreamParser(QuotedPairs):
     CUT_MARKERS = True
     # content = text ("[" call)?
     IN_CONTENT = Scanner(
-        ("line", "[", "", "", False), ("last", "~top~", "", "", False), ("header", "~bot~", "", "\n", False),
-        ("last", "~~", "", "\n", False), find=r"\[()|~(?:(top~)|(bot~)|(~))", near=r"\[|~(?=[bt\~]|\Z)", width=6,
+        ("line", "[", "", "", 0), ("last", "~top~", "", "", 0), ("header", "~bot~", "", "\n", 0),
+        ("last", "~~", "", "\n", 0), find=r"\[()|~(?:(top~)|(bot~)|(~))", near=r"\[|~(?=[bt\~]|\Z)", width=6,
     )
     DISTINCT = False
     # call = name "(" arguments
@@ -76,7 +76,7 @@ class StreamParser(QuotedPairs):
         (
             "name",
             Scanner(
-                ("suffix", "(", "", "", False), find=r"\(()", near=r"\(", width=2,
+                ("suffix", "(", "", "", 0), find=r"\(()", near=r"\(", width=2,
                 word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\(())", trails=("",),
             ),
             "",
@@ -86,7 +86,7 @@ class StreamParser(QuotedPairs):
     HEADER_PARTS = ("(",)
     HEADER_TEXTS = Pattern("(?:\\(|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(("mark", "~bot~", "", "", False), find="~(bot~)", near=r"~(?=[b]|\Z)", width=6, first="~")
+    BREAKS = Scanner(("mark", "~bot~", "", "", 0), find="~(bot~)", near=r"~(?=[b]|\Z)", width=6, first="~")
     CLOSED = True
     SEPARATED = True
     READ_AGAIN = True
@@ -97,16 +97,15 @@ class StreamParser(QuotedPairs):
         (
             "key",
             Scanner(
-                ("suffix", "=", "", "", False), find="=()", near="=", width=2,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:=())", trails=("",),
+                ("suffix", "=", "", "", 0), find="=()", near="=", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:=())",
+                trails=("",),
             ),
             "",
         ),
     )
     BETWEEN = Scanner(
-        ("next", ")", "", "", False), ("skip", ",", "", " ", False), ("next", "[", "", "", False),
-        ("next", "]", "", "", False), ("next", "~~", "", "\n", False), find=r"\)()|,()|\[()|\]()|~(~)",
-        near=r"\)|,|\[|\]|~(?=[\~]|\Z)", width=3,
+        ("next", ")", "", "", 0), ("skip", ",", "", " ", 0), ("next", "[", "", "", 0), ("next", "]", "", "", 0),
+        ("next", "~~", "", "\n", 0), find=r"\)()|,()|\[()|\]()|~(~)", near=r"\)|,|\[|\]|~(?=[\~]|\Z)", width=3,
     )
     PAIR_OPENS = False
     FOLLOW = (
@@ -119,9 +118,9 @@ class StreamParser(QuotedPairs):
     )
     # after_call = (")" | ",")* ("[" call | content)
     AFTER_CALL = Scanner(
-        ("closed", ")", "", "", False), ("separator", ",", "", " ", False), ("call", "[", "", "", False),
-        ("closed", "]", "", "", False), ("last", "~top~", "", "", False), ("header", "~bot~", "", "\n", False),
-        ("last", "~~", "", "\n", False), find=r"\)()|,()|\[()|\]()|~(?:(top~)|(bot~)|(~))",
+        ("closed", ")", "", "", 0), ("separator", ",", "", " ", 0), ("call", "[", "", "", 0),
+        ("closed", "]", "", "", 0), ("last", "~top~", "", "", 0), ("header", "~bot~", "", "\n", 0),
+        ("last", "~~", "", "\n", 0), find=r"\)()|,()|\[()|\]()|~(?:(top~)|(bot~)|(~))",
         near=r"\)|,|\[|\]|~(?=[bt\~]|\Z)", width=6,
     )
 

@@ -63,10 +63,10 @@ class StreamParser(Wraps):
     CUT_MARKERS = True
     # reasoning = text ("</quiet>" content | '<act name="' call)
     IN_REASONING = Scanner(
-        ("line", '<act name=" <act name="', "\n", "", False), ("line", '<act name="', "\n", "", True),
-        ("reasoning_end", "</quiet>", "\n", "\n\n", False), ("end", "<-/->", "", "\n", False),
-        ("line", '\x00<actname="<actname="', "\n", "", True), ("line", '\x00<actname="', "\n", "", True),
-        ("line", '```json <act name="', "", "", False), ("line", '``` <act name="', "", "", False),
+        ("line", '<act name=" <act name="', "\n", "", 0), ("line", '<act name="', "\n", "", 2),
+        ("reasoning_end", "</quiet>", "\n", "\n\n", 0), ("end", "<-/->", "", "\n", 0),
+        ("line", '\x00<actname="<actname="', "\n", "", 2), ("line", '\x00<actname="', "\n", "", 2),
+        ("line", '```json <act name="', "", "", 0), ("line", '``` <act name="', "", "", 0),
         find=(
             r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name=")|(/quiet>)|(-/->)|(\s{0,4}[Aa][Cc]['
             r'Tt][\s_▁-]{0,4}[Nn][Aa][Mm][Ee]\s{0,4}=\s{0,4}"[\s_▁-]{0,4}<\s{0,4}[Aa][Cc][Tt][\s_▁-]{0,4}[Nn][Aa][Mm]['
@@ -76,12 +76,11 @@ class StreamParser(Wraps):
     )
     # content = (text | "<-/->")* ("<quiet>" reasoning | '<act name="' call)?
     IN_CONTENT = Scanner(
-        ("call", '<act name=" <act name="', "\n", "", False), ("empty", '<act name=" </act>', "", "", False),
-        ("header", "<-assistant->", "", "\n", False), ("call", '<act name="', "\n", "", True),
-        ("stray", "</quiet>", "\n", "\n\n", False), ("reasoning", "<quiet>", "", "\n", False),
-        ("end", "<-/->", "", "\n", False), ("call", '\x00<actname="<actname="', "\n", "", True),
-        ("call", '\x00<actname="', "\n", "", True), ("call", '```json <act name="', "", "", False),
-        ("call", '``` <act name="', "", "", False),
+        ("call", '<act name=" <act name="', "\n", "", 0), ("empty", '<act name=" </act>', "", "", 0),
+        ("header", "<-assistant->", "", "\n", 0), ("call", '<act name="', "\n", "", 2),
+        ("stray", "</quiet>", "\n", "\n\n", 0), ("reasoning", "<quiet>", "", "\n", 0), ("end", "<-/->", "", "\n", 0),
+        ("call", '\x00<actname="<actname="', "\n", "", 2), ("call", '\x00<actname="', "\n", "", 2),
+        ("call", '```json <act name="', "", "", 0), ("call", '``` <act name="', "", "", 0),
         find=(
             r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name="\s{0,64}</act>)|(-assistant->)|(act'
             r'\s{1,64}name=")|(/quiet>)|(quiet>)|(-/->)|(\s{0,4}[Aa][Cc][Tt][\s_▁-]{0,4}[Nn][Aa][Mm][Ee]\s{0,4}=\s{0,4'
@@ -91,8 +90,8 @@ class StreamParser(Wraps):
         ), near=r"<(?=[\t\n\r \-/A_aq▁]|\Z)|`(?=[`]|\Z)", width=216, leads="\n",
     )
     OPENERS = Scanner(
-        ("call", '<act name=" <act name="', "\n", "", False), ("call", '<act name="', "\n", "", True),
-        ("call", '```json <act name="', "", "", False), ("call", '``` <act name="', "", "", False),
+        ("call", '<act name=" <act name="', "\n", "", 0), ("call", '<act name="', "\n", "", 2),
+        ("call", '```json <act name="', "", "", 0), ("call", '``` <act name="', "", "", 0),
         find=(
             r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name="))|`(?:(``json\s{0,64}<act\s{1,64}na'
             r'me=")|(``\s{0,64}<act\s{1,64}name="))'
@@ -103,7 +102,7 @@ class StreamParser(Wraps):
         (
             "name",
             Scanner(
-                ("suffix", '">', "", "", False), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
+                ("suffix", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
                 word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("",),
             ),
             "",
@@ -112,17 +111,14 @@ class StreamParser(Wraps):
     HEADER_PARTS = ('name="', "<act", "name", "act", '">', '"', "<", "=", ">")
     HEADER_TEXTS = Pattern('(?:name="|<act|name|act|">|"|<|=|>|[^\\S\\n]*[\\n:.,\'"`]|[0-9]+)')
     BREAKS = Scanner(
-        ("mark", "<-assistant->", "", "", False), ("mark", '<act name="', "", "", True),
-        ("mark", "</act>", "", "", False), ("mark", '```json <act name="', "", "", False),
-        ("mark", '``` <act name="', "", "", False),
+        ("mark", "<-assistant->", "", "", 0), ("mark", '<act name="', "", "", 1), ("mark", "</act>", "", "", 0),
+        ("mark", '```json <act name="', "", "", 0), ("mark", '``` <act name="', "", "", 0),
         find=(
             r'<(?:(-assistant->)|(act\s{1,64}name=")|(/act>))|`(?:(``json\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act\s'
             '{1,64}name="))'
         ), near=r"<(?=[\-/a]|\Z)|`(?=[`]|\Z)", width=148, first="<`",
     )
-    LEFT_OVER = Scanner(
-        ("call", '<act name="', "", "", False), find=r'<(act\s{1,64}name=")', near=r"<(?=[a]|\Z)", width=76
-    )
+    LEFT_OVER = Scanner(("call", '<act name="', "", "", 0), find=r'<(act\s{1,64}name=")', near=r"<(?=[a]|\Z)", width=76)
     USUAL_NEXT = (ExpectedText('</act>\n<act name="'), ExpectedText('<act name="'))
     CLOSED = True
     READ_AGAIN = True
@@ -133,19 +129,19 @@ class StreamParser(Wraps):
         (
             "key",
             Scanner(
-                ("suffix", '">', "", "", False), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
+                ("suffix", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
                 word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("",),
             ),
             "",
         ),
     )
     BETWEEN = Scanner(
-        ("next", '<act name=" <act name="', "\n", "", False), ("next", '<act name="', "\n", "", True),
-        ("pair", '<arg key="', "", "", False), ("skip", "</arg>", "", "", False), ("next", "</act>", "", "", False),
-        ("next", "<-/->", "", "\n", False), ("next", '\x00<actname="<actname="', "\n", "", True),
-        ("next", '\x00<actname="', "\n", "", True), ("pair", '\x00<argkey="', "", "", True),
-        ("skip", "\x00</arg>", "", "", True), ("next", "\x00</act>", "", "", True),
-        ("next", '```json <act name="', "", "", False), ("next", '``` <act name="', "", "", False),
+        ("next", '<act name=" <act name="', "\n", "", 0), ("next", '<act name="', "\n", "", 2),
+        ("pair", '<arg key="', "", "", 0), ("skip", "</arg>", "", "", 0), ("next", "</act>", "", "", 0),
+        ("next", "<-/->", "", "\n", 0), ("next", '\x00<actname="<actname="', "\n", "", 2),
+        ("next", '\x00<actname="', "\n", "", 2), ("pair", '\x00<argkey="', "", "", 2),
+        ("skip", "\x00</arg>", "", "", 2), ("next", "\x00</act>", "", "", 2),
+        ("next", '```json <act name="', "", "", 0), ("next", '``` <act name="', "", "", 0),
         find=(
             r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name=")|(arg\s{1,64}key=")|(/arg>)|(/act>)'
             r'|(-/->)|(\s{0,4}[Aa][Cc][Tt][\s_▁-]{0,4}[Nn][Aa][Mm][Ee]\s{0,4}=\s{0,4}"[\s_▁-]{0,4}<\s{0,4}[Aa][Cc][Tt]'
@@ -158,9 +154,9 @@ class StreamParser(Wraps):
     USUAL_PAIR = (ExpectedText('<arg key="'),)
     RESUMES = True
     RESUMING = Scanner(
-        ("other", '<act name=" <act name="', "\n", "", False), ("other", '<act name="', "\n", "", True),
-        ("other", '<arg key="', "", "", False), ("other", "</act>", "", "", False), ("other", "<-/->", "", "\n", False),
-        ("other", '```json <act name="', "", "", False), ("other", '``` <act name="', "", "", False),
+        ("other", '<act name=" <act name="', "\n", "", 0), ("other", '<act name="', "\n", "", 2),
+        ("other", '<arg key="', "", "", 0), ("other", "</act>", "", "", 0), ("other", "<-/->", "", "\n", 0),
+        ("other", '```json <act name="', "", "", 0), ("other", '``` <act name="', "", "", 0),
         find=(
             r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name=")|(arg\s{1,64}key=")|(/act>)|(-/->))'
             r'|`(?:(``json\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act\s{1,64}name="))'
@@ -169,19 +165,18 @@ class StreamParser(Wraps):
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
-    AFTER_VALUE = Scanner(("end", "</arg>", "", "", False), find="<(/arg>)", near=r"<(?=[/]|\Z)", width=7)
+    AFTER_VALUE = Scanner(("end", "</arg>", "", "", 0), find="<(/arg>)", near=r"<(?=[/]|\Z)", width=7)
     WRAP = ("<[RAW[", "]RAW]>")
     # after_call = ("</act>")* (('<act name="' | '<act name="') call | content)
     AFTER_CALL = Scanner(
-        ("call", ', <act name=" <act name="', "", "", False), ("call", ', <act name="', "", "", True),
-        ("call", '; <act name=" <act name="', "", "", False), ("call", '; <act name="', "", "", True),
-        ("call", '<act name=" <act name="', "", "", True), ("empty", '<act name=" </act>', "", "", False),
-        ("header", "<-assistant->", "", "\n", False), ("call", '<act name="', "", "", True),
-        ("stray", "</quiet>", "\n", "\n\n", False), ("reasoning", "<quiet>", "", "\n", False),
-        ("closed", "</act>", "", "", True), ("end", "<-/->", "", "\n", False),
-        ("call", '\x00<actname="<actname="', "", "", True), ("call", '\x00<actname="', "", "", True),
-        ("closed", "\x00</act>", "", "", True), ("call", '```json <act name="', "", "", False),
-        ("call", '``` <act name="', "", "", False),
+        ("call", ', <act name=" <act name="', "", "", 0), ("call", ', <act name="', "", "", 2),
+        ("call", '; <act name=" <act name="', "", "", 0), ("call", '; <act name="', "", "", 2),
+        ("call", '<act name=" <act name="', "", "", 1), ("empty", '<act name=" </act>', "", "", 0),
+        ("header", "<-assistant->", "", "\n", 0), ("call", '<act name="', "", "", 2),
+        ("stray", "</quiet>", "\n", "\n\n", 0), ("reasoning", "<quiet>", "", "\n", 0), ("closed", "</act>", "", "", 1),
+        ("end", "<-/->", "", "\n", 0), ("call", '\x00<actname="<actname="', "", "", 2),
+        ("call", '\x00<actname="', "", "", 2), ("closed", "\x00</act>", "", "", 2),
+        ("call", '```json <act name="', "", "", 0), ("call", '``` <act name="', "", "", 0),
         find=(
             r',(?:(\s{0,64}<act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(\s{0,64}<act\s{1,64}name="))|;(?:(\s{0,64}<a'
             r'ct\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(\s{0,64}<act\s{1,64}name="))|<(?:(act\s{1,64}name="\s{0,64}'
@@ -193,12 +188,11 @@ class StreamParser(Wraps):
         ), near=r",|;|<(?=[\t\n\r \-/A_aq▁]|\Z)|`(?=[`]|\Z)", width=282, leads="\n",
     )
     AFTER_TURN = Scanner(
-        ("header", '<-assistant-> <act name=" <act name="', "", "", False),
-        ("header", '<-assistant-> ```json <act name="', "", "", False),
-        ("header", '<-assistant-> ``` <act name="', "", "", False),
-        ("header", '<-assistant-> <act name="', "", "", True), ("call", '<act name=" <act name="', "\n", "", True),
-        ("call", '<act name="', "\n", "", True), ("call", '```json <act name="', "", "", True),
-        ("call", '``` <act name="', "", "", True),
+        ("header", '<-assistant-> <act name=" <act name="', "", "", 0),
+        ("header", '<-assistant-> ```json <act name="', "", "", 0),
+        ("header", '<-assistant-> ``` <act name="', "", "", 0), ("header", '<-assistant-> <act name="', "", "", 2),
+        ("call", '<act name=" <act name="', "\n", "", 1), ("call", '<act name="', "\n", "", 2),
+        ("call", '```json <act name="', "", "", 1), ("call", '``` <act name="', "", "", 1),
         find=(
             r'<(?:(-assistant->\s{0,64}<act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(-assistant->\s{0,64}```json\s{0,'
             r'64}<act\s{1,64}name=")|(-assistant->\s{0,64}```\s{0,64}<act\s{1,64}name=")|(-assistant->\s{0,64}<act\s{1'

@@ -70,10 +70,10 @@ class StreamParser(Objects):
     CUT_MARKERS = True
     # reasoning = text ("{stop}" content | "{to}fn." call)
     IN_REASONING = Scanner(
-        ("line", "```json {to}fn.", "", "", False), ("line", "``` {to}fn.", "", "", False),
-        ("line", "{channel}reply{to}fn.", "", "", False), ("line", "{channel}notes{to}fn.", "", "", False),
-        ("line", "{channel}work{to}fn.", "", "", False), ("line", "{to}fn. {to}fn.", "", "", False),
-        ("line", "{to}fn.", "", "", True), ("reasoning_end", "{stop}", "", "", False), ("end", "{done}", "", "", False),
+        ("line", "```json {to}fn.", "", "", 0), ("line", "``` {to}fn.", "", "", 0),
+        ("line", "{channel}reply{to}fn.", "", "", 0), ("line", "{channel}notes{to}fn.", "", "", 0),
+        ("line", "{channel}work{to}fn.", "", "", 0), ("line", "{to}fn. {to}fn.", "", "", 0),
+        ("line", "{to}fn.", "", "", 2), ("reasoning_end", "{stop}", "", "", 0), ("end", "{done}", "", "", 0),
         find=(
             r"`(?:(``json\s{0,64}\{to\}fn\.)|(``\s{0,64}\{to\}fn\.))|\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{"
             r"to\}fn\.)|(channel\}work\{to\}fn\.)|(to\}fn\.\s{0,64}\{to\}fn\.)|(to\}fn\.)|(stop\})|(done\}))"
@@ -81,13 +81,13 @@ class StreamParser(Objects):
     )
     # content = (text | "{channel}reply{body}" | "{done}")* ("{channel}notes{body}" reasoning | "{to}fn." call)?
     IN_CONTENT = Scanner(
-        ("call", "```json {to}fn.", "", "", False), ("call", "``` {to}fn.", "", "", False),
-        ("call", "{channel}reply{to}fn.", "", "", False), ("call", "{channel}notes{to}fn.", "", "", False),
-        ("reasoning", "{channel}notes{body}", "", "", False), ("content", "{channel}reply{body}", "", "", False),
-        ("call", "{channel}work{to}fn.", "", "", False), ("content", "{channel}work{body}", "", "", False),
-        ("header", "{start}assistant", "", "", False), ("empty", "{to}fn. {invoke}", "", "", False),
-        ("call", "{to}fn. {to}fn.", "", "", False), ("empty", "{to} {invoke}", "", "", False),
-        ("call", "{to}fn.", "", "", True), ("end", "{done}", "", "", False), ("stray", "{stop}", "", "", False),
+        ("call", "```json {to}fn.", "", "", 0), ("call", "``` {to}fn.", "", "", 0),
+        ("call", "{channel}reply{to}fn.", "", "", 0), ("call", "{channel}notes{to}fn.", "", "", 0),
+        ("reasoning", "{channel}notes{body}", "", "", 0), ("content", "{channel}reply{body}", "", "", 0),
+        ("call", "{channel}work{to}fn.", "", "", 0), ("content", "{channel}work{body}", "", "", 0),
+        ("header", "{start}assistant", "", "", 0), ("empty", "{to}fn. {invoke}", "", "", 0),
+        ("call", "{to}fn. {to}fn.", "", "", 0), ("empty", "{to} {invoke}", "", "", 0), ("call", "{to}fn.", "", "", 2),
+        ("end", "{done}", "", "", 0), ("stray", "{stop}", "", "", 0),
         find=(
             r"`(?:(``json\s{0,64}\{to\}fn\.)|(``\s{0,64}\{to\}fn\.))|\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{"
             r"to\}fn\.)|(channel\}notes\{body\})|(channel\}reply\{body\})|(channel\}work\{to\}fn\.)|(channel\}work\{bo"
@@ -96,10 +96,10 @@ class StreamParser(Objects):
         ), near=r"`(?=[`]|\Z)|\{(?=[cdst]|\Z)", width=81,
     )
     OPENERS = Scanner(
-        ("call", "```json {to}fn.", "", "", False), ("call", "``` {to}fn.", "", "", False),
-        ("call", "{channel}reply{to}fn.", "", "", False), ("call", "{channel}notes{to}fn.", "", "", False),
-        ("call", "{channel}work{to}fn.", "", "", False), ("call", "{to}fn. {to}fn.", "", "", False),
-        ("call", "{to}fn.", "", "", True),
+        ("call", "```json {to}fn.", "", "", 0), ("call", "``` {to}fn.", "", "", 0),
+        ("call", "{channel}reply{to}fn.", "", "", 0), ("call", "{channel}notes{to}fn.", "", "", 0),
+        ("call", "{channel}work{to}fn.", "", "", 0), ("call", "{to}fn. {to}fn.", "", "", 0),
+        ("call", "{to}fn.", "", "", 2),
         find=(
             r"`(?:(``json\s{0,64}\{to\}fn\.)|(``\s{0,64}\{to\}fn\.))|\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{"
             r"to\}fn\.)|(channel\}work\{to\}fn\.)|(to\}fn\.\s{0,64}\{to\}fn\.)|(to\}fn\.))"
@@ -110,15 +110,14 @@ class StreamParser(Objects):
         (
             "name",
             Scanner(
-                ("suffix", "{channel}reply{body}", "", "", False), ("suffix", "{channel}notes{body}", "", "", False),
-                ("suffix", "{channel}work{body}", "", "", False), ("suffix", "{body}", "", "", True),
-                ("bare", "{", "", "", True),
+                ("suffix", "{channel}reply{body}", "", "", 0), ("suffix", "{channel}notes{body}", "", "", 0),
+                ("suffix", "{channel}work{body}", "", "", 0), ("suffix", "{body}", "", "", 1), ("bare", "{", "", "", 2),
                 find=r"\{(?:(channel\}reply\{body\})|(channel\}notes\{body\})|(channel\}work\{body\})|(body\})|())",
                 near=r"\{", width=21,
                 word=(
                     r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{(?:(channel\}reply\{body\})|(channel\}notes\{body\})|(channel"
-                    r"\}work\{body\})))"
-                ), trails=("", "", ""),
+                    r"\}work\{body\})|(body\})))"
+                ), trails=("", "", "", ""),
             ),
             "",
         ),
@@ -129,16 +128,16 @@ class StreamParser(Objects):
     )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "```json {to}fn.", "", "", False), ("mark", "``` {to}fn.", "", "", False),
-        ("mark", "{channel}reply{to}fn.", "", "", False), ("mark", "{channel}notes{to}fn.", "", "", False),
-        ("mark", "{channel}work{to}fn.", "", "", False), ("mark", "{start}assistant", "", "", False),
-        ("mark", "{invoke}", "", "", False), ("mark", "{to}fn.", "", "", True), ("mark", "{done}", "", "", False),
+        ("mark", "```json {to}fn.", "", "", 0), ("mark", "``` {to}fn.", "", "", 0),
+        ("mark", "{channel}reply{to}fn.", "", "", 0), ("mark", "{channel}notes{to}fn.", "", "", 0),
+        ("mark", "{channel}work{to}fn.", "", "", 0), ("mark", "{start}assistant", "", "", 0),
+        ("mark", "{invoke}", "", "", 0), ("mark", "{to}fn.", "", "", 1), ("mark", "{done}", "", "", 0),
         find=(
             r"`(?:(``json\s{0,64}\{to\}fn\.)|(``\s{0,64}\{to\}fn\.))|\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{"
             r"to\}fn\.)|(channel\}work\{to\}fn\.)|(start\}assistant)|(invoke\})|(to\}fn\.)|(done\}))"
         ), near=r"`(?=[`]|\Z)|\{(?=[cdist]|\Z)", width=80, first="`{",
     )
-    LEFT_OVER = Scanner(("call", "{to}fn.", "", "", False), find=r"\{(to\}fn\.)", near=r"\{(?=[t]|\Z)", width=8)
+    LEFT_OVER = Scanner(("call", "{to}fn.", "", "", 0), find=r"\{(to\}fn\.)", near=r"\{(?=[t]|\Z)", width=8)
     USUAL_NEXT = (ExpectedText("{invoke}{start}assistant{to}fn."), ExpectedText("{start}assistant{to}fn."))
     CLOSED = True
     READ_AGAIN = True
@@ -146,19 +145,19 @@ class StreamParser(Objects):
     NAMES_ALIKE = True
     # after_call = ("{invoke}" | "{start}assistant")* (("{to}fn." | "{to}fn.") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", {channel}reply{to}fn.", "", "", False), ("call", ", {channel}notes{to}fn.", "", "", False),
-        ("call", ", {channel}work{to}fn.", "", "", False), ("call", ", {to}fn. {to}fn.", "", "", False),
-        ("call", ", {to}fn.", "", "", True), ("call", "; {channel}reply{to}fn.", "", "", False),
-        ("call", "; {channel}notes{to}fn.", "", "", False), ("call", "; {channel}work{to}fn.", "", "", False),
-        ("call", "; {to}fn. {to}fn.", "", "", False), ("call", "; {to}fn.", "", "", True),
-        ("call", "```json {to}fn.", "", "", False), ("call", "``` {to}fn.", "", "", False),
-        ("call", "{channel}reply{to}fn.", "", "", True), ("call", "{channel}notes{to}fn.", "", "", True),
-        ("call", "{channel}work{to}fn.", "", "", True), ("reasoning", "{channel}notes{body}", "", "", False),
-        ("content", "{channel}reply{body}", "", "", False), ("content", "{channel}work{body}", "", "", False),
-        ("separator", "{start}assistant", "", "", False), ("empty", "{to}fn. {invoke}", "", "", False),
-        ("call", "{to}fn. {to}fn.", "", "", True), ("empty", "{to} {invoke}", "", "", False),
-        ("closed", "{invoke}", "", "", True), ("call", "{to}fn.", "", "", True), ("end", "{done}", "", "", False),
-        ("stray", "{stop}", "", "", False),
+        ("call", ", {channel}reply{to}fn.", "", "", 0), ("call", ", {channel}notes{to}fn.", "", "", 0),
+        ("call", ", {channel}work{to}fn.", "", "", 0), ("call", ", {to}fn. {to}fn.", "", "", 0),
+        ("call", ", {to}fn.", "", "", 2), ("call", "; {channel}reply{to}fn.", "", "", 0),
+        ("call", "; {channel}notes{to}fn.", "", "", 0), ("call", "; {channel}work{to}fn.", "", "", 0),
+        ("call", "; {to}fn. {to}fn.", "", "", 0), ("call", "; {to}fn.", "", "", 2),
+        ("call", "```json {to}fn.", "", "", 0), ("call", "``` {to}fn.", "", "", 0),
+        ("call", "{channel}reply{to}fn.", "", "", 1), ("call", "{channel}notes{to}fn.", "", "", 1),
+        ("call", "{channel}work{to}fn.", "", "", 1), ("reasoning", "{channel}notes{body}", "", "", 0),
+        ("content", "{channel}reply{body}", "", "", 0), ("content", "{channel}work{body}", "", "", 0),
+        ("separator", "{start}assistant", "", "", 0), ("empty", "{to}fn. {invoke}", "", "", 0),
+        ("call", "{to}fn. {to}fn.", "", "", 1), ("empty", "{to} {invoke}", "", "", 0),
+        ("closed", "{invoke}", "", "", 1), ("call", "{to}fn.", "", "", 2), ("end", "{done}", "", "", 0),
+        ("stray", "{stop}", "", "", 0),
         find=(
             r",(?:(\s{0,64}\{channel\}reply\{to\}fn\.)|(\s{0,64}\{channel\}notes\{to\}fn\.)|(\s{0,64}\{channel\}work\{"
             r"to\}fn\.)|(\s{0,64}\{to\}fn\.\s{0,64}\{to\}fn\.)|(\s{0,64}\{to\}fn\.))|;(?:(\s{0,64}\{channel\}reply\{to"
@@ -170,16 +169,16 @@ class StreamParser(Objects):
         ), near=r",|;|`(?=[`]|\Z)|\{(?=[cdist]|\Z)", width=146,
     )
     AFTER_TURN = Scanner(
-        ("call", "```json {to}fn.", "", "", True), ("call", "``` {to}fn.", "", "", True),
-        ("header", "{start}assistant {channel}reply{to}fn.", "", "", False),
-        ("header", "{start}assistant {channel}notes{to}fn.", "", "", False),
-        ("header", "{start}assistant {channel}work{to}fn.", "", "", False),
-        ("header", "{start}assistant {to}fn. {to}fn.", "", "", False),
-        ("header", "{start}assistant ```json {to}fn.", "", "", False),
-        ("header", "{start}assistant ``` {to}fn.", "", "", False), ("header", "{start}assistant {to}fn.", "", "", True),
-        ("call", "{channel}reply{to}fn.", "", "", True), ("call", "{channel}notes{to}fn.", "", "", True),
-        ("call", "{channel}work{to}fn.", "", "", True), ("call", "{to}fn. {to}fn.", "", "", True),
-        ("call", "{to}fn.", "", "", True),
+        ("call", "```json {to}fn.", "", "", 1), ("call", "``` {to}fn.", "", "", 1),
+        ("header", "{start}assistant {channel}reply{to}fn.", "", "", 0),
+        ("header", "{start}assistant {channel}notes{to}fn.", "", "", 0),
+        ("header", "{start}assistant {channel}work{to}fn.", "", "", 0),
+        ("header", "{start}assistant {to}fn. {to}fn.", "", "", 0),
+        ("header", "{start}assistant ```json {to}fn.", "", "", 0),
+        ("header", "{start}assistant ``` {to}fn.", "", "", 0), ("header", "{start}assistant {to}fn.", "", "", 2),
+        ("call", "{channel}reply{to}fn.", "", "", 1), ("call", "{channel}notes{to}fn.", "", "", 1),
+        ("call", "{channel}work{to}fn.", "", "", 1), ("call", "{to}fn. {to}fn.", "", "", 1),
+        ("call", "{to}fn.", "", "", 2),
         find=(
             r"`(?:(``json\s{0,64}\{to\}fn\.)|(``\s{0,64}\{to\}fn\.))|\{(?:(start\}assistant\s{0,64}\{channel\}reply\{t"
             r"o\}fn\.)|(start\}assistant\s{0,64}\{channel\}notes\{to\}fn\.)|(start\}assistant\s{0,64}\{channel\}work\{"

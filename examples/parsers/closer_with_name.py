@@ -58,9 +58,9 @@ class StreamParser(Objects):
     CUT_MARKERS = True
     # reasoning = text ("}reflect\\" content | "\\begin{" call)
     IN_REASONING = Scanner(
-        ("line", "\\begin{ \\begin{", "\n", "", False), ("line", "\\begin{", "\n", "", True),
-        ("end", "\\stop\\", " ", "\n", False), ("line", "```json \\begin{", "", "", False),
-        ("line", "``` \\begin{", "", "", False), ("reasoning_end", "}reflect\\", "", "\n", False),
+        ("line", "\\begin{ \\begin{", "\n", "", 0), ("line", "\\begin{", "\n", "", 2),
+        ("end", "\\stop\\", " ", "\n", 0), ("line", "```json \\begin{", "", "", 0), ("line", "``` \\begin{", "", "", 0),
+        ("reasoning_end", "}reflect\\", "", "\n", 0),
         find=(
             r"\\(?:(begin\{\s{0,64}\\begin\{)|(begin\{)|(stop\\))|`(?:(``json\s{0,64}\\begin\{)|(``\s{0,64}\\begin\{))"
             r"|\}(reflect\\)"
@@ -68,18 +68,18 @@ class StreamParser(Objects):
     )
     # content = (text | "\\stop\\")* ("\\reflect{" reasoning | "\\begin{" call)?
     IN_CONTENT = Scanner(
-        ("call", "\\begin{ \\begin{", "\n", "", False), ("header", "\\assistant\\", "", " ", False),
-        ("reasoning", "\\reflect{", "", "", False), ("call", "\\begin{", "\n", "", True),
-        ("end", "\\stop\\", " ", "\n", False), ("call", "```json \\begin{", "", "", False),
-        ("call", "``` \\begin{", "", "", False), ("stray", "}reflect\\", "", "\n", False),
+        ("call", "\\begin{ \\begin{", "\n", "", 0), ("header", "\\assistant\\", "", " ", 0),
+        ("reasoning", "\\reflect{", "", "", 0), ("call", "\\begin{", "\n", "", 2), ("end", "\\stop\\", " ", "\n", 0),
+        ("call", "```json \\begin{", "", "", 0), ("call", "``` \\begin{", "", "", 0),
+        ("stray", "}reflect\\", "", "\n", 0),
         find=(
             r"\\(?:(begin\{\s{0,64}\\begin\{)|(assistant\\)|(reflect\{)|(begin\{)|(stop\\))|`(?:(``json\s{0,64}\\begin"
             r"\{)|(``\s{0,64}\\begin\{))|\}(reflect\\)"
         ), near=r"\\(?=[abrs]|\Z)|`(?=[`]|\Z)|\}(?=[r]|\Z)", width=80, leads="\n\x00 ",
     )
     OPENERS = Scanner(
-        ("call", "\\begin{ \\begin{", "\n", "", False), ("call", "\\begin{", "\n", "", True),
-        ("call", "```json \\begin{", "", "", False), ("call", "``` \\begin{", "", "", False),
+        ("call", "\\begin{ \\begin{", "\n", "", 0), ("call", "\\begin{", "\n", "", 2),
+        ("call", "```json \\begin{", "", "", 0), ("call", "``` \\begin{", "", "", 0),
         find=r"\\(?:(begin\{\s{0,64}\\begin\{)|(begin\{))|`(?:(``json\s{0,64}\\begin\{)|(``\s{0,64}\\begin\{))",
         near=r"\\(?=[b]|\Z)|`(?=[`]|\Z)", width=80, leads="\n",
     )
@@ -88,7 +88,7 @@ class StreamParser(Objects):
         (
             "name",
             Scanner(
-                ("bare", "{", "", "", False), ("suffix", "}", "", "", False), find=r"\{()|\}()", near=r"\{|\}", width=2,
+                ("bare", "{", "", "", 0), ("suffix", "}", "", "", 0), find=r"\{()|\}()", near=r"\{|\}", width=2,
                 word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\}())", trails=("",),
             ),
             "",
@@ -98,18 +98,17 @@ class StreamParser(Objects):
     HEADER_TEXTS = Pattern("(?:\\\\begin\\{|begin|\\\\|\\{|\\}|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "\\assistant\\", "", "", False), ("mark", "\\begin{", "", "", True),
-        ("mark", "\\stop\\", "", "", False), ("mark", "```json \\begin{", "", "", False),
-        ("mark", "``` \\begin{", "", "", False),
+        ("mark", "\\assistant\\", "", "", 0), ("mark", "\\begin{", "", "", 1), ("mark", "\\stop\\", "", "", 0),
+        ("mark", "```json \\begin{", "", "", 0), ("mark", "``` \\begin{", "", "", 0),
         find=r"\\(?:(assistant\\)|(begin\{)|(stop\\))|`(?:(``json\s{0,64}\\begin\{)|(``\s{0,64}\\begin\{))",
         near=r"\\(?=[abs]|\Z)|`(?=[`]|\Z)", width=80, first="\\`",
     )
-    LEFT_OVER = Scanner(("call", "\\begin{", "", "", False), find=r"\\(begin\{)", near=r"\\(?=[b]|\Z)", width=8)
+    LEFT_OVER = Scanner(("call", "\\begin{", "", "", 0), find=r"\\(begin\{)", near=r"\\(?=[b]|\Z)", width=8)
     TAIL = (
         (
             "name",
             Scanner(
-                ("suffix", "}", "", "", False), find=r"\}()", near=r"\}", width=2,
+                ("suffix", "}", "", "", 0), find=r"\}()", near=r"\}", width=2,
                 word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\}())", trails=("",),
             ),
             "",
@@ -121,22 +120,20 @@ class StreamParser(Objects):
     NAMES_ALIKE = True
     # after_call = ("}")* (("\\begin{" | "\\begin{") call | content)
     AFTER_CALL = Scanner(
-        ("call", "\\begin{ \\begin{", "", "", False), ("header", "\\assistant\\", "", " ", False),
-        ("reasoning", "\\reflect{", "", "", False), ("call", "\\begin{", "", "", True),
-        ("end", "\\stop\\", " ", "\n", False), ("tail", "\\end{", "", "", False),
-        ("call", "```json \\begin{", "", "", False), ("call", "``` \\begin{", "", "", False),
-        ("stray", "}reflect\\", "", "\n", False), ("close", "}", "", "", True),
+        ("call", "\\begin{ \\begin{", "", "", 0), ("header", "\\assistant\\", "", " ", 0),
+        ("reasoning", "\\reflect{", "", "", 0), ("call", "\\begin{", "", "", 2), ("end", "\\stop\\", " ", "\n", 0),
+        ("tail", "\\end{", "", "", 0), ("call", "```json \\begin{", "", "", 0), ("call", "``` \\begin{", "", "", 0),
+        ("stray", "}reflect\\", "", "\n", 0), ("close", "}", "", "", 2),
         find=(
             r"\\(?:(begin\{\s{0,64}\\begin\{)|(assistant\\)|(reflect\{)|(begin\{)|(stop\\)|(end\{))|`(?:(``json\s{0,64"
             r"}\\begin\{)|(``\s{0,64}\\begin\{))|\}(?:(reflect\\)|())"
         ), near=r"\\(?=[abers]|\Z)|`(?=[`]|\Z)|\}", width=80, leads=" ",
     )
     AFTER_TURN = Scanner(
-        ("header", "\\assistant\\ \\begin{ \\begin{", "", "", False),
-        ("header", "\\assistant\\ ```json \\begin{", "", "", False),
-        ("header", "\\assistant\\ ``` \\begin{", "", "", False), ("header", "\\assistant\\ \\begin{", "", "", True),
-        ("call", "\\begin{ \\begin{", "\n", "", True), ("call", "\\begin{", "\n", "", True),
-        ("call", "```json \\begin{", "", "", True), ("call", "``` \\begin{", "", "", True),
+        ("header", "\\assistant\\ \\begin{ \\begin{", "", "", 0),
+        ("header", "\\assistant\\ ```json \\begin{", "", "", 0), ("header", "\\assistant\\ ``` \\begin{", "", "", 0),
+        ("header", "\\assistant\\ \\begin{", "", "", 2), ("call", "\\begin{ \\begin{", "\n", "", 1),
+        ("call", "\\begin{", "\n", "", 2), ("call", "```json \\begin{", "", "", 1), ("call", "``` \\begin{", "", "", 1),
         find=(
             r"\\(?:(assistant\\\s{0,64}\\begin\{\s{0,64}\\begin\{)|(assistant\\\s{0,64}```json\s{0,64}\\begin\{)|(assi"
             r"stant\\\s{0,64}```\s{0,64}\\begin\{)|(assistant\\\s{0,64}\\begin\{)|(begin\{\s{0,64}\\begin\{)|(begin\{)"

@@ -70,15 +70,13 @@ class StreamParser(Objects):
     CUT_MARKERS = True
     # reasoning = text ("〔/思考〕" content | "〔调用〕〔一个〕function〔名〕" call)
     IN_REASONING = Scanner(
-        ("line", "```json 〔调用〕〔一个〕function〔名〕", "", "", False),
-        ("line", "``` 〔调用〕〔一个〕function〔名〕", "", "", False),
-        ("line", "```json 〔一个〕function〔名〕", "", "", False),
-        ("line", "``` 〔一个〕function〔名〕", "", "", False),
-        ("line", "〔调用〕〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", False),
-        ("line", "〔调用〕 〔调用〕〔一个〕function〔名〕", "", "", False),
-        ("line", "〔调用〕〔一个〕function〔名〕", "", "", True), ("line", "〔一个〕function〔名〕", "", "", True),
-        ("reasoning_end", "〔/思考〕", "", "", False), ("end", "〔完〕", "", "", False),
-        ("last", "〔始〕", "", "", False),
+        ("line", "```json 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("line", "``` 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("line", "```json 〔一个〕function〔名〕", "", "", 0), ("line", "``` 〔一个〕function〔名〕", "", "", 0),
+        ("line", "〔调用〕〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 0),
+        ("line", "〔调用〕 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("line", "〔调用〕〔一个〕function〔名〕", "", "", 2), ("line", "〔一个〕function〔名〕", "", "", 1),
+        ("reasoning_end", "〔/思考〕", "", "", 0), ("end", "〔完〕", "", "", 0), ("last", "〔始〕", "", "", 0),
         find=(
             r"`(?:(``json\s{0,64}〔调用〕〔一个〕function〔名〕)|(``\s{0,64}〔调用〕〔一个〕function〔名〕)|(``json\s{"
             r"0,64}〔一个〕function〔名〕)|(``\s{0,64}〔一个〕function〔名〕))|〔(?:(调用〕〔一个〕function〔名〕\s{0,"
@@ -88,18 +86,17 @@ class StreamParser(Objects):
     )
     # content = (text | "〔完〕")* ("〔思考〕" reasoning | "〔调用〕〔一个〕function〔名〕" call)?
     IN_CONTENT = Scanner(
-        ("call", "```json 〔调用〕〔一个〕function〔名〕", "", "", False),
-        ("call", "``` 〔调用〕〔一个〕function〔名〕", "", "", False),
-        ("call", "```json 〔一个〕function〔名〕", "", "", False),
-        ("call", "``` 〔一个〕function〔名〕", "", "", False),
-        ("call", "〔调用〕〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", False),
-        ("empty", "〔调用〕〔一个〕function〔名〕 ```〔/一个〕〔/调用〕", "", "", False),
-        ("call", "〔调用〕 〔调用〕〔一个〕function〔名〕", "", "", False),
-        ("empty", "〔一个〕function〔名〕 ```〔/一个〕", "", "", True),
-        ("call", "〔调用〕〔一个〕function〔名〕", "", "", True), ("call", "〔一个〕function〔名〕", "", "", True),
-        ("empty", "〔调用〕 〔/调用〕", "", "", False), ("stray", "〔/思考〕", "", "", False),
-        ("reasoning", "〔思考〕", "", "\n", False), ("header", "〔助手〕", "", "", False),
-        ("end", "〔完〕", "", "", False), ("last", "〔始〕", "", "", False),
+        ("call", "```json 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("call", "``` 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("call", "```json 〔一个〕function〔名〕", "", "", 0), ("call", "``` 〔一个〕function〔名〕", "", "", 0),
+        ("call", "〔调用〕〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 0),
+        ("empty", "〔调用〕〔一个〕function〔名〕 ```〔/一个〕〔/调用〕", "", "", 0),
+        ("call", "〔调用〕 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("empty", "〔一个〕function〔名〕 ```〔/一个〕", "", "", 1),
+        ("call", "〔调用〕〔一个〕function〔名〕", "", "", 2), ("call", "〔一个〕function〔名〕", "", "", 2),
+        ("empty", "〔调用〕 〔/调用〕", "", "", 0), ("stray", "〔/思考〕", "", "", 0),
+        ("reasoning", "〔思考〕", "", "\n", 0), ("header", "〔助手〕", "", "", 0), ("end", "〔完〕", "", "", 0),
+        ("last", "〔始〕", "", "", 0),
         find=(
             r"`(?:(``json\s{0,64}〔调用〕〔一个〕function〔名〕)|(``\s{0,64}〔调用〕〔一个〕function〔名〕)|(``json\s{"
             r"0,64}〔一个〕function〔名〕)|(``\s{0,64}〔一个〕function〔名〕))|〔(?:(调用〕〔一个〕function〔名〕\s{0,"
@@ -109,13 +106,12 @@ class StreamParser(Objects):
         ), near=r"`(?=[`]|\Z)|〔(?=[/一助始完思调]|\Z)", width=100,
     )
     OPENERS = Scanner(
-        ("call", "```json 〔调用〕〔一个〕function〔名〕", "", "", False),
-        ("call", "``` 〔调用〕〔一个〕function〔名〕", "", "", False),
-        ("call", "```json 〔一个〕function〔名〕", "", "", False),
-        ("call", "``` 〔一个〕function〔名〕", "", "", False),
-        ("call", "〔调用〕〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", False),
-        ("call", "〔调用〕 〔调用〕〔一个〕function〔名〕", "", "", False),
-        ("call", "〔调用〕〔一个〕function〔名〕", "", "", True), ("call", "〔一个〕function〔名〕", "", "", True),
+        ("call", "```json 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("call", "``` 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("call", "```json 〔一个〕function〔名〕", "", "", 0), ("call", "``` 〔一个〕function〔名〕", "", "", 0),
+        ("call", "〔调用〕〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 0),
+        ("call", "〔调用〕 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("call", "〔调用〕〔一个〕function〔名〕", "", "", 2), ("call", "〔一个〕function〔名〕", "", "", 1),
         find=(
             r"`(?:(``json\s{0,64}〔调用〕〔一个〕function〔名〕)|(``\s{0,64}〔调用〕〔一个〕function〔名〕)|(``json\s{"
             r"0,64}〔一个〕function〔名〕)|(``\s{0,64}〔一个〕function〔名〕))|〔(?:(调用〕〔一个〕function〔名〕\s{0,"
@@ -128,7 +124,7 @@ class StreamParser(Objects):
         (
             "name",
             Scanner(
-                ("suffix", "```json ", "\n", "\n", True), ("bare", "{", "", "", False), find=r"`(``json(?!\w))|\{()",
+                ("suffix", "```json ", "\n", "\n", 2), ("bare", "{", "", "", 0), find=r"`(``json(?!\w))|\{()",
                 near=r"`(?=[`]|\Z)|\{", width=8, leads="\n", word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:(?!))", trails=(),
             ),
             "",
@@ -140,13 +136,12 @@ class StreamParser(Objects):
     )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "```json 〔调用〕〔一个〕function〔名〕", "", "", False),
-        ("mark", "``` 〔调用〕〔一个〕function〔名〕", "", "", False),
-        ("mark", "```json 〔一个〕function〔名〕", "", "", False),
-        ("mark", "``` 〔一个〕function〔名〕", "", "", False), ("mark", "```〔/一个〕", "", "", False),
-        ("mark", "〔调用〕 〔调用〕〔一个〕function〔名〕", "", "", False),
-        ("mark", "〔调用〕〔一个〕function〔名〕", "", "", True), ("mark", "〔一个〕function〔名〕", "", "", True),
-        ("mark", "〔/调用〕", "", "", False), ("mark", "〔助手〕", "", "", False), ("mark", "〔完〕", "", "", False),
+        ("mark", "```json 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("mark", "``` 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("mark", "```json 〔一个〕function〔名〕", "", "", 0), ("mark", "``` 〔一个〕function〔名〕", "", "", 0),
+        ("mark", "```〔/一个〕", "", "", 0), ("mark", "〔调用〕 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("mark", "〔调用〕〔一个〕function〔名〕", "", "", 1), ("mark", "〔一个〕function〔名〕", "", "", 1),
+        ("mark", "〔/调用〕", "", "", 0), ("mark", "〔助手〕", "", "", 0), ("mark", "〔完〕", "", "", 0),
         find=(
             r"`(?:(``json\s{0,64}〔调用〕〔一个〕function〔名〕)|(``\s{0,64}〔调用〕〔一个〕function〔名〕)|(``json\s{"
             r"0,64}〔一个〕function〔名〕)|(``\s{0,64}〔一个〕function〔名〕)|(``〔/一个〕))|〔(?:(调用〕\s{0,64}〔调"
@@ -155,7 +150,7 @@ class StreamParser(Objects):
         ), near=r"`(?=[`]|\Z)|〔(?=[/一助完调]|\Z)", width=92, first="`〔",
     )
     LEFT_OVER = Scanner(
-        ("call", "〔一个〕function〔名〕", "", "", False), ("call", "〔调用〕", "", "", False),
+        ("call", "〔一个〕function〔名〕", "", "", 0), ("call", "〔调用〕", "", "", 0),
         find="〔(?:(一个〕function〔名〕)|(调用〕))", near=r"〔(?=[一调]|\Z)", width=16,
     )
     USUAL_NEXT = (ExpectedText("```〔/一个〕\n〔一个〕function〔名〕"), ExpectedText("〔一个〕function〔名〕"))
@@ -165,23 +160,22 @@ class StreamParser(Objects):
     NAMES_ALIKE = True
     # after_call = ("```〔/一个〕")* (("〔一个〕function〔名〕" | "〔调用〕〔一个〕function〔名〕") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", 〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", False),
-        ("call", ", 〔一个〕function〔名〕", "", "", True),
-        ("call", "; 〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", False),
-        ("call", "; 〔一个〕function〔名〕", "", "", True),
-        ("call", "```json 〔调用〕〔一个〕function〔名〕", "", "", False),
-        ("call", "``` 〔调用〕〔一个〕function〔名〕", "", "", False),
-        ("call", "```json 〔一个〕function〔名〕", "", "", False),
-        ("call", "``` 〔一个〕function〔名〕", "", "", False), ("closed", "```〔/一个〕", "\n", "", True),
-        ("call", "〔调用〕〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", False),
-        ("empty", "〔调用〕〔一个〕function〔名〕 ```〔/一个〕〔/调用〕", "", "", False),
-        ("call", "〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", True),
-        ("call", "〔调用〕 〔调用〕〔一个〕function〔名〕", "", "", False),
-        ("empty", "〔一个〕function〔名〕 ```〔/一个〕", "", "", True),
-        ("call", "〔调用〕〔一个〕function〔名〕", "", "", True), ("call", "〔一个〕function〔名〕", "", "", True),
-        ("empty", "〔调用〕 〔/调用〕", "", "", False), ("closed", "〔/调用〕", "", "", True),
-        ("stray", "〔/思考〕", "", "", False), ("reasoning", "〔思考〕", "", "\n", False),
-        ("header", "〔助手〕", "", "", False), ("end", "〔完〕", "", "", False), ("last", "〔始〕", "", "", False),
+        ("call", ", 〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 0),
+        ("call", ", 〔一个〕function〔名〕", "", "", 2),
+        ("call", "; 〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 0),
+        ("call", "; 〔一个〕function〔名〕", "", "", 2), ("call", "```json 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("call", "``` 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("call", "```json 〔一个〕function〔名〕", "", "", 0), ("call", "``` 〔一个〕function〔名〕", "", "", 0),
+        ("closed", "```〔/一个〕", "\n", "", 1),
+        ("call", "〔调用〕〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 0),
+        ("empty", "〔调用〕〔一个〕function〔名〕 ```〔/一个〕〔/调用〕", "", "", 0),
+        ("call", "〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 1),
+        ("call", "〔调用〕 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("empty", "〔一个〕function〔名〕 ```〔/一个〕", "", "", 1),
+        ("call", "〔调用〕〔一个〕function〔名〕", "", "", 2), ("call", "〔一个〕function〔名〕", "", "", 2),
+        ("empty", "〔调用〕 〔/调用〕", "", "", 0), ("closed", "〔/调用〕", "", "", 1),
+        ("stray", "〔/思考〕", "", "", 0), ("reasoning", "〔思考〕", "", "\n", 0), ("header", "〔助手〕", "", "", 0),
+        ("end", "〔完〕", "", "", 0), ("last", "〔始〕", "", "", 0),
         find=(
             r",(?:(\s{0,64}〔一个〕function〔名〕\s{0,64}〔一个〕function〔名〕)|(\s{0,64}〔一个〕function〔名〕))|;(?"
             r":(\s{0,64}〔一个〕function〔名〕\s{0,64}〔一个〕function〔名〕)|(\s{0,64}〔一个〕function〔名〕))|`(?:(`"
@@ -194,20 +188,20 @@ class StreamParser(Objects):
         ), near=r",|;|`(?=[`]|\Z)|〔(?=[/一助始完思调]|\Z)", width=162, leads="\n",
     )
     AFTER_TURN = Scanner(
-        ("call", "```json 〔调用〕〔一个〕function〔名〕", "", "", True),
-        ("call", "``` 〔调用〕〔一个〕function〔名〕", "", "", True),
-        ("call", "```json 〔一个〕function〔名〕", "", "", True), ("call", "``` 〔一个〕function〔名〕", "", "", True),
-        ("header", "〔助手〕 〔调用〕〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", False),
-        ("call", "〔调用〕〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", True),
-        ("header", "〔助手〕 ```json 〔调用〕〔一个〕function〔名〕", "", "", False),
-        ("header", "〔助手〕 〔调用〕 〔调用〕〔一个〕function〔名〕", "", "", False),
-        ("header", "〔助手〕 ``` 〔调用〕〔一个〕function〔名〕", "", "", False),
-        ("header", "〔助手〕 ```json 〔一个〕function〔名〕", "", "", False),
-        ("call", "〔调用〕 〔调用〕〔一个〕function〔名〕", "", "", True),
-        ("header", "〔助手〕 〔调用〕〔一个〕function〔名〕", "", "", True),
-        ("header", "〔助手〕 ``` 〔一个〕function〔名〕", "", "", False),
-        ("header", "〔助手〕 〔一个〕function〔名〕", "", "", False),
-        ("call", "〔调用〕〔一个〕function〔名〕", "", "", True), ("call", "〔一个〕function〔名〕", "", "", True),
+        ("call", "```json 〔调用〕〔一个〕function〔名〕", "", "", 1),
+        ("call", "``` 〔调用〕〔一个〕function〔名〕", "", "", 1),
+        ("call", "```json 〔一个〕function〔名〕", "", "", 1), ("call", "``` 〔一个〕function〔名〕", "", "", 1),
+        ("header", "〔助手〕 〔调用〕〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 0),
+        ("call", "〔调用〕〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 1),
+        ("header", "〔助手〕 ```json 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("header", "〔助手〕 〔调用〕 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("header", "〔助手〕 ``` 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("header", "〔助手〕 ```json 〔一个〕function〔名〕", "", "", 0),
+        ("call", "〔调用〕 〔调用〕〔一个〕function〔名〕", "", "", 1),
+        ("header", "〔助手〕 〔调用〕〔一个〕function〔名〕", "", "", 2),
+        ("header", "〔助手〕 ``` 〔一个〕function〔名〕", "", "", 0),
+        ("header", "〔助手〕 〔一个〕function〔名〕", "", "", 0), ("call", "〔调用〕〔一个〕function〔名〕", "", "", 2),
+        ("call", "〔一个〕function〔名〕", "", "", 1),
         find=(
             r"`(?:(``json\s{0,64}〔调用〕〔一个〕function〔名〕)|(``\s{0,64}〔调用〕〔一个〕function〔名〕)|(``json\s{"
             r"0,64}〔一个〕function〔名〕)|(``\s{0,64}〔一个〕function〔名〕))|〔(?:(助手〕\s{0,64}〔调用〕〔一个〕fun"

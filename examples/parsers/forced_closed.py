@@ -69,10 +69,10 @@ class StreamParser(CallObjects):
     CUT_MARKERS = True
     # reasoning = text ("[[/depth]]" content | "[[call" call)
     IN_REASONING = Scanner(
-        ("line", "[[call [[call ", "", " ", True), ("reasoning_end", "[[/depth]]", " ", "\n", False),
-        ("line", "[[call ", "", " ", True), ("end", "[[.]]", " ", "\n", False),
-        ("line", "\x00[[call[[call", "", " ", True), ("line", "\x00[[call", "", " ", True),
-        ("line", "```json [[call ", "", " ", True), ("line", "``` [[call ", "", " ", True),
+        ("line", "[[call [[call ", "", " ", 2), ("reasoning_end", "[[/depth]]", " ", "\n", 0),
+        ("line", "[[call ", "", " ", 2), ("end", "[[.]]", " ", "\n", 0), ("line", "\x00[[call[[call", "", " ", 2),
+        ("line", "\x00[[call", "", " ", 2), ("line", "```json [[call ", "", " ", 2),
+        ("line", "``` [[call ", "", " ", 2),
         find=(
             r"\[(?:(\[call\s{0,64}\[\[call(?!\w))|(\[/depth\]\])|(\[call(?!\w))|(\[\.\]\])|(\s{0,4}\[\s{0,4}[Cc][Aa][L"
             r"l][Ll][\s_▁-]{0,4}\[\s{0,4}\[\s{0,4}[Cc][Aa][Ll][Ll])|(\s{0,4}\[\s{0,4}[Cc][Aa][Ll][Ll]))|`(?:(``json\s{"
@@ -81,12 +81,11 @@ class StreamParser(CallObjects):
     )
     # content = (text | "[[.]]")* ("[[depth]]" reasoning | "[[call" call)?
     IN_CONTENT = Scanner(
-        ("empty", "[[call [[/call]]", "", "", False), ("call", "[[call [[call ", "", " ", True),
-        ("header", "[[assistant]]", "", " ", False), ("stray", "[[/depth]]", " ", "\n", False),
-        ("reasoning", "[[depth]]", "", " ", False), ("call", "[[call ", "", " ", True),
-        ("end", "[[.]]", " ", "\n", False), ("call", "\x00[[call[[call", "", " ", True),
-        ("call", "\x00[[call", "", " ", True), ("call", "```json [[call ", "", " ", True),
-        ("call", "``` [[call ", "", " ", True),
+        ("empty", "[[call [[/call]]", "", "", 0), ("call", "[[call [[call ", "", " ", 2),
+        ("header", "[[assistant]]", "", " ", 0), ("stray", "[[/depth]]", " ", "\n", 0),
+        ("reasoning", "[[depth]]", "", " ", 0), ("call", "[[call ", "", " ", 2), ("end", "[[.]]", " ", "\n", 0),
+        ("call", "\x00[[call[[call", "", " ", 2), ("call", "\x00[[call", "", " ", 2),
+        ("call", "```json [[call ", "", " ", 2), ("call", "``` [[call ", "", " ", 2),
         find=(
             r"\[(?:(\[call\s{0,64}\[\[/call\]\])|(\[call\s{0,64}\[\[call(?!\w))|(\[assistant\]\])|(\[/depth\]\])|(\[de"
             r"pth\]\])|(\[call(?!\w))|(\[\.\]\])|(\s{0,4}\[\s{0,4}[Cc][Aa][Ll][Ll][\s_▁-]{0,4}\[\s{0,4}\[\s{0,4}[Cc][A"
@@ -95,8 +94,8 @@ class StreamParser(CallObjects):
         ), near=r"\[(?=[\t\n\r \-\[_▁]|\Z)|`(?=[`]|\Z)", width=81, leads=" ",
     )
     OPENERS = Scanner(
-        ("call", "[[call [[call ", "", " ", True), ("call", "[[call ", "", " ", True),
-        ("call", "```json [[call ", "", " ", True), ("call", "``` [[call ", "", " ", True),
+        ("call", "[[call [[call ", "", " ", 2), ("call", "[[call ", "", " ", 2),
+        ("call", "```json [[call ", "", " ", 2), ("call", "``` [[call ", "", " ", 2),
         find=(
             r"\[(?:(\[call\s{0,64}\[\[call(?!\w))|(\[call(?!\w)))|`(?:(``json\s{0,64}\[\[call(?!\w))|(``\s{0,64}\[\[ca"
             r"ll(?!\w)))"
@@ -107,7 +106,7 @@ class StreamParser(CallObjects):
         (
             "index",
             Scanner(
-                ("suffix", "]] {", "", "", False), ("bare", "{", "", "", True), find=r"\](\]\s{0,64}\{)|\{()",
+                ("suffix", "]] {", "", "", 0), ("bare", "{", "", "", 1), find=r"\](\]\s{0,64}\{)|\{()",
                 near=r"\](?=[\]]|\Z)|\{", width=69, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\](\]\s{0,64}\{))",
                 trails=("",),
             ),
@@ -119,12 +118,12 @@ class StreamParser(CallObjects):
     CLOSERS = (" [[/call]]", "[[/call]]")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "[[assistant]]", "", "", False), ("mark", "[[/call]", "", "", False), ("mark", "[[call", "", "", True),
-        ("mark", "```json [[call", "", "", False), ("mark", "``` [[call", "", "", False),
+        ("mark", "[[assistant]]", "", "", 0), ("mark", "[[/call]", "", "", 0), ("mark", "[[call", "", "", 1),
+        ("mark", "```json [[call", "", "", 0), ("mark", "``` [[call", "", "", 0),
         find=r"\[(?:(\[assistant\]\])|(\[/call\])|(\[call))|`(?:(``json\s{0,64}\[\[call)|(``\s{0,64}\[\[call))",
         near=r"\[(?=[\[]|\Z)|`(?=[`]|\Z)", width=79, first="[`",
     )
-    LEFT_OVER = Scanner(("call", "[[call ", "", " ", True), find=r"\[(\[call(?!\w))", near=r"\[(?=[\[]|\Z)", width=7)
+    LEFT_OVER = Scanner(("call", "[[call ", "", " ", 2), find=r"\[(\[call(?!\w))", near=r"\[(?=[\[]|\Z)", width=7)
     USUAL_NEXT = (ExpectedText("[[/call]][[call "), ExpectedText("[[call "))
     CLOSED = True
     READ_AGAIN = True
@@ -133,15 +132,15 @@ class StreamParser(CallObjects):
     COUNTED = True
     # after_call = ("[[/call]]")* (("[[call" | "[[call") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", [[call [[call ", "", " ", True), ("call", ", [[call ", "", " ", True),
-        ("call", "; [[call [[call ", "", " ", True), ("call", "; [[call ", "", " ", True),
-        ("empty", "[[call [[/call]]", "", "", False), ("call", "[[call [[call ", "", " ", True),
-        ("header", "[[assistant]]", "", " ", False), ("stray", "[[/depth]]", " ", "\n", False),
-        ("closed", "[[/call]]", " ", "", True), ("reasoning", "[[depth]]", "", " ", False),
-        ("close", "[[/call]", " ", "", True), ("call", "[[call ", "", " ", True), ("end", "[[.]]", " ", "\n", False),
-        ("call", "\x00[[call[[call", "", " ", True), ("closed", "\x00[[/call]]", " ", "", True),
-        ("close", "\x00[[/call]", " ", "", True), ("call", "\x00[[call", "", " ", True), ("close", "]", "", "", True),
-        ("call", "```json [[call ", "", " ", True), ("call", "``` [[call ", "", " ", True),
+        ("call", ", [[call [[call ", "", " ", 2), ("call", ", [[call ", "", " ", 2),
+        ("call", "; [[call [[call ", "", " ", 2), ("call", "; [[call ", "", " ", 2),
+        ("empty", "[[call [[/call]]", "", "", 0), ("call", "[[call [[call ", "", " ", 2),
+        ("header", "[[assistant]]", "", " ", 0), ("stray", "[[/depth]]", " ", "\n", 0),
+        ("closed", "[[/call]]", " ", "", 1), ("reasoning", "[[depth]]", "", " ", 0), ("close", "[[/call]", " ", "", 2),
+        ("call", "[[call ", "", " ", 2), ("end", "[[.]]", " ", "\n", 0), ("call", "\x00[[call[[call", "", " ", 2),
+        ("closed", "\x00[[/call]]", " ", "", 2), ("close", "\x00[[/call]", " ", "", 2),
+        ("call", "\x00[[call", "", " ", 2), ("close", "]", "", "", 1), ("call", "```json [[call ", "", " ", 2),
+        ("call", "``` [[call ", "", " ", 2),
         find=(
             r",(?:(\s{0,64}\[\[call\s{0,64}\[\[call(?!\w))|(\s{0,64}\[\[call(?!\w)))|;(?:(\s{0,64}\[\[call\s{0,64}\[\["
             r"call(?!\w))|(\s{0,64}\[\[call(?!\w)))|\[(?:(\[call\s{0,64}\[\[/call\]\])|(\[call\s{0,64}\[\[call(?!\w))|"
@@ -152,11 +151,10 @@ class StreamParser(CallObjects):
         ), near=r",|;|\[(?=[\t\n\r \-\[_▁]|\Z)|\]|`(?=[`]|\Z)", width=144, leads=" ",
     )
     AFTER_TURN = Scanner(
-        ("header", "[[assistant]] ```json [[call ", "", " ", True),
-        ("header", "[[assistant]] [[call [[call ", "", " ", True),
-        ("header", "[[assistant]] ``` [[call ", "", " ", True), ("header", "[[assistant]] [[call ", "", " ", True),
-        ("call", "[[call [[call ", "", " ", True), ("call", "[[call ", "", " ", True),
-        ("call", "```json [[call ", "", " ", True), ("call", "``` [[call ", "", " ", True),
+        ("header", "[[assistant]] ```json [[call ", "", " ", 2), ("header", "[[assistant]] [[call [[call ", "", " ", 2),
+        ("header", "[[assistant]] ``` [[call ", "", " ", 2), ("header", "[[assistant]] [[call ", "", " ", 2),
+        ("call", "[[call [[call ", "", " ", 2), ("call", "[[call ", "", " ", 2),
+        ("call", "```json [[call ", "", " ", 2), ("call", "``` [[call ", "", " ", 2),
         find=(
             r"\[(?:(\[assistant\]\]\s{0,64}```json\s{0,64}\[\[call(?!\w))|(\[assistant\]\]\s{0,64}\[\[call\s{0,64}\[\["
             r"call(?!\w))|(\[assistant\]\]\s{0,64}```\s{0,64}\[\[call(?!\w))|(\[assistant\]\]\s{0,64}\[\[call(?!\w))|("

@@ -57,13 +57,13 @@ class StreamParser(Objects):
     CUT_MARKERS = True
     # reasoning = text "</sketch>" content
     IN_REASONING = Scanner(
-        ("reasoning_end", "</sketch>", "", "", False), ("end", ">.<", "", "\n", False), find=r"<(/sketch>)|>(\.<)",
+        ("reasoning_end", "</sketch>", "", "", 0), ("end", ">.<", "", "\n", 0), find=r"<(/sketch>)|>(\.<)",
         near=r"<(?=[/]|\Z)|>(?=[.]|\Z)", width=10,
     )
     # content = (text | ">.<")* ("<sketch>" reasoning | "@@" call)?
     IN_CONTENT = Scanner(
-        ("stray", "</sketch>", "", "", False), ("reasoning", "<sketch>", "", "\n", False),
-        ("header", ">assistant<", "", "\n", False), ("end", ">.<", "", "\n", False), ("line", "@@", "\n", "", False),
+        ("stray", "</sketch>", "", "", 0), ("reasoning", "<sketch>", "", "\n", 0),
+        ("header", ">assistant<", "", "\n", 0), ("end", ">.<", "", "\n", 0), ("line", "@@", "\n", "", 0),
         find=r"<(?:(/sketch>)|(sketch>))|>(?:(assistant<)|(\.<))|@(@)", near=r"<(?=[/s]|\Z)|>(?=[.a]|\Z)|@(?=[@]|\Z)",
         width=12, leads="\n",
     )
@@ -73,7 +73,7 @@ class StreamParser(Objects):
         (
             "name",
             Scanner(
-                ("next", "{", "", "", False), find=r"\{()", near=r"\{", width=2,
+                ("next", "{", "", "", 0), find=r"\{()", near=r"\{", width=2,
                 word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{())", trails=(None,),
             ),
             "",
@@ -83,9 +83,7 @@ class StreamParser(Objects):
     HEADER_PARTS = ("@@", "@")
     HEADER_TEXTS = Pattern("(?:@@|@|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
-        ("mark", ">assistant<", "", "", False), find=">(assistant<)", near=r">(?=[a]|\Z)", width=12, first=">"
-    )
+    BREAKS = Scanner(("mark", ">assistant<", "", "", 0), find=">(assistant<)", near=r">(?=[a]|\Z)", width=12, first=">")
     CLOSED = True
     BOTH = True
     READ_AGAIN = True
@@ -93,8 +91,8 @@ class StreamParser(Objects):
     NAMES_ALIKE = True
     # after_call = ("@@")* (("@@" | "@@") call | content)
     AFTER_CALL = Scanner(
-        ("stray", "</sketch>", "", "", False), ("reasoning", "<sketch>", "", "\n", False),
-        ("header", ">assistant<", "", "\n", False), ("end", ">.<", "", "\n", False), ("both", "@@", " ", "", False),
+        ("stray", "</sketch>", "", "", 0), ("reasoning", "<sketch>", "", "\n", 0),
+        ("header", ">assistant<", "", "\n", 0), ("end", ">.<", "", "\n", 0), ("both", "@@", " ", "", 0),
         find=r"<(?:(/sketch>)|(sketch>))|>(?:(assistant<)|(\.<))|@(@)", near=r"<(?=[/s]|\Z)|>(?=[.a]|\Z)|@(?=[@]|\Z)",
         width=12, leads=" ",
     )

@@ -68,18 +68,16 @@ class StreamParser(Objects):
     CUT_MARKERS = True
     # content = (text | "[=close=]")* ("[=ask=][=one=]functions." call)?
     IN_CONTENT = Scanner(
-        ("last", "#top#", "", "", False), ("call", "[=ask=] [=ask=] [=one=]functions.", "", "", False),
-        ("call", "[=ask=] [=one=] [=one=]functions.", "", "", False),
-        ("empty", "[=ask=] [=one=] [=/one=] [=/ask=]", "", "", False),
-        ("call", "[=ask=] [=one=]functions.", "", "", True), ("call", "[=one=]functions.", "", "", True),
-        ("empty", "[=ask=] [=/ask=]", "", "", False), ("empty", "[=one=] [=/one=]", "", "", True),
-        ("header", "[=assistant=]", "", "", False), ("end", "[=close=]", "", "", False),
-        ("call", "\x00[=ask=][=ask=][=one=]functions.", "", "", True),
-        ("call", "\x00[=ask=][=one=][=one=]functions.", "", "", True),
-        ("call", "\x00[=ask=][=one=]functions.", "", "", True), ("call", "\x00[=one=]functions.", "", "", True),
-        ("end", "\x00[=close=]", "", "", True), ("call", "```json [=ask=] [=one=]functions.", "", "", False),
-        ("call", "``` [=ask=] [=one=]functions.", "", "", False), ("call", "```json [=one=]functions.", "", "", False),
-        ("call", "``` [=one=]functions.", "", "", False),
+        ("last", "#top#", "", "", 0), ("call", "[=ask=] [=ask=] [=one=]functions.", "", "", 0),
+        ("call", "[=ask=] [=one=] [=one=]functions.", "", "", 0),
+        ("empty", "[=ask=] [=one=] [=/one=] [=/ask=]", "", "", 0), ("call", "[=ask=] [=one=]functions.", "", "", 1),
+        ("call", "[=one=]functions.", "", "", 1), ("empty", "[=ask=] [=/ask=]", "", "", 0),
+        ("empty", "[=one=] [=/one=]", "", "", 1), ("header", "[=assistant=]", "", "", 0),
+        ("end", "[=close=]", "", "", 0), ("call", "\x00[=ask=][=ask=][=one=]functions.", "", "", 2),
+        ("call", "\x00[=ask=][=one=][=one=]functions.", "", "", 2), ("call", "\x00[=ask=][=one=]functions.", "", "", 2),
+        ("call", "\x00[=one=]functions.", "", "", 2), ("end", "\x00[=close=]", "", "", 2),
+        ("call", "```json [=ask=] [=one=]functions.", "", "", 0), ("call", "``` [=ask=] [=one=]functions.", "", "", 0),
+        ("call", "```json [=one=]functions.", "", "", 0), ("call", "``` [=one=]functions.", "", "", 0),
         find=(
             r"#(top#)|\[(?:(=ask=\]\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=ask=\]\s{0,64}\[=one=\]\s{0,64}\[="
             r"one=\]functions\.)|(=ask=\]\s{0,64}\[=one=\]\s{0,64}\[=/one=\]\s{0,64}\[=/ask=\])|(=ask=\]\s{0,64}\[=one"
@@ -96,12 +94,11 @@ class StreamParser(Objects):
         ), near=r"#(?=[t]|\Z)|\[(?=[\t\n\r \-=_▁]|\Z)|`(?=[`]|\Z)", width=224,
     )
     OPENERS = Scanner(
-        ("call", "[=ask=] [=ask=] [=one=]functions.", "", "", False),
-        ("call", "[=ask=] [=one=] [=one=]functions.", "", "", False),
-        ("call", "[=ask=] [=one=]functions.", "", "", True), ("call", "[=one=]functions.", "", "", True),
-        ("call", "```json [=ask=] [=one=]functions.", "", "", False),
-        ("call", "``` [=ask=] [=one=]functions.", "", "", False), ("call", "```json [=one=]functions.", "", "", False),
-        ("call", "``` [=one=]functions.", "", "", False),
+        ("call", "[=ask=] [=ask=] [=one=]functions.", "", "", 0),
+        ("call", "[=ask=] [=one=] [=one=]functions.", "", "", 0), ("call", "[=ask=] [=one=]functions.", "", "", 1),
+        ("call", "[=one=]functions.", "", "", 1), ("call", "```json [=ask=] [=one=]functions.", "", "", 0),
+        ("call", "``` [=ask=] [=one=]functions.", "", "", 0), ("call", "```json [=one=]functions.", "", "", 0),
+        ("call", "``` [=one=]functions.", "", "", 0),
         find=(
             r"\[(?:(=ask=\]\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=ask=\]\s{0,64}\[=one=\]\s{0,64}\[=one=\]fu"
             r"nctions\.)|(=ask=\]\s{0,64}\[=one=\]functions\.)|(=one=\]functions\.))|`(?:(``json\s{0,64}\[=ask=\]\s{0,"
@@ -114,16 +111,15 @@ class StreamParser(Objects):
         (
             "name",
             Scanner(
-                ("suffix", ":", "", "", False), find=":()", near=":", width=2,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?::())", trails=("",),
+                ("suffix", ":", "", "", 0), find=":()", near=":", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?::())",
+                trails=("",),
             ),
             "",
         ),
         (
             "index",
             Scanner(
-                ("suffix", "[=given=]", "", "", False), ("suffix", "\x00[=given=]", "", "", True),
-                ("bare", "{", "", "", False),
+                ("suffix", "[=given=]", "", "", 0), ("suffix", "\x00[=given=]", "", "", 2), ("bare", "{", "", "", 0),
                 find=r"\[(?:(=given=\])|(\s{0,4}=\s{0,4}[Gg][Ii][Vv][Ee][Nn]\s{0,4}=\s{0,4}\]))|\{()",
                 near=r"\[(?=[\t\n\r \-=_▁]|\Z)|\{", width=46, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(=given=\]))",
                 trails=("",),
@@ -138,14 +134,12 @@ class StreamParser(Objects):
     )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "[=ask=] [=ask=] [=one=]functions.", "", "", False),
-        ("mark", "[=ask=] [=one=] [=one=]functions.", "", "", False),
-        ("mark", "[=ask=] [=one=]functions.", "", "", True), ("mark", "[=one=]functions.", "", "", True),
-        ("mark", "[=assistant=]", "", "", False), ("mark", "[=close=]", "", "", False),
-        ("mark", "[=/one=]", "", "", False), ("mark", "[=/ask=]", "", "", False),
-        ("mark", "```json [=ask=] [=one=]functions.", "", "", False),
-        ("mark", "``` [=ask=] [=one=]functions.", "", "", False), ("mark", "```json [=one=]functions.", "", "", False),
-        ("mark", "``` [=one=]functions.", "", "", False),
+        ("mark", "[=ask=] [=ask=] [=one=]functions.", "", "", 0),
+        ("mark", "[=ask=] [=one=] [=one=]functions.", "", "", 0), ("mark", "[=ask=] [=one=]functions.", "", "", 1),
+        ("mark", "[=one=]functions.", "", "", 1), ("mark", "[=assistant=]", "", "", 0),
+        ("mark", "[=close=]", "", "", 0), ("mark", "[=/one=]", "", "", 0), ("mark", "[=/ask=]", "", "", 0),
+        ("mark", "```json [=ask=] [=one=]functions.", "", "", 0), ("mark", "``` [=ask=] [=one=]functions.", "", "", 0),
+        ("mark", "```json [=one=]functions.", "", "", 0), ("mark", "``` [=one=]functions.", "", "", 0),
         find=(
             r"\[(?:(=ask=\]\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=ask=\]\s{0,64}\[=one=\]\s{0,64}\[=one=\]fu"
             r"nctions\.)|(=ask=\]\s{0,64}\[=one=\]functions\.)|(=one=\]functions\.)|(=assistant=\])|(=close=\])|(=/one"
@@ -154,7 +148,7 @@ class StreamParser(Objects):
         ), near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=161, first="[`",
     )
     LEFT_OVER = Scanner(
-        ("call", "[=ask=]", "", "", False), ("call", "[=one=]", "", "", False), find=r"\[(?:(=ask=\])|(=one=\]))",
+        ("call", "[=ask=]", "", "", 0), ("call", "[=one=]", "", "", 0), find=r"\[(?:(=ask=\])|(=one=\]))",
         near=r"\[(?=[=]|\Z)", width=8,
     )
     USUAL_NEXT = (ExpectedText("[=/one=][=one=]functions."), ExpectedText("[=one=]functions."))
@@ -165,23 +159,21 @@ class StreamParser(Objects):
     COUNTED = True
     # after_call = ("[=/one=]")* (("[=one=]functions." | "[=ask=][=one=]functions.") call | content)
     AFTER_CALL = Scanner(
-        ("last", "#top#", "", "", False), ("call", ", [=one=] [=one=]functions.", "", "", False),
-        ("call", ", [=one=]functions.", "", "", False), ("call", "; [=one=] [=one=]functions.", "", "", False),
-        ("call", "; [=one=]functions.", "", "", False), ("call", "[=ask=] [=ask=] [=one=]functions.", "", "", False),
-        ("call", "[=ask=] [=one=] [=one=]functions.", "", "", False),
-        ("empty", "[=ask=] [=one=] [=/one=] [=/ask=]", "", "", False),
-        ("call", "[=one=] [=one=]functions.", "", "", True), ("call", "[=ask=] [=one=]functions.", "", "", True),
-        ("call", "[=one=]functions.", "", "", True), ("empty", "[=ask=] [=/ask=]", "", "", False),
-        ("empty", "[=one=] [=/one=]", "", "", True), ("header", "[=assistant=]", "", "", False),
-        ("end", "[=close=]", "", "", False), ("closed", "[=/one=]", "", "", True), ("closed", "[=/ask=]", "", "", True),
-        ("call", "\x00[=ask=][=ask=][=one=]functions.", "", "", True),
-        ("call", "\x00[=ask=][=one=][=one=]functions.", "", "", True),
-        ("call", "\x00[=one=][=one=]functions.", "", "", True), ("call", "\x00[=ask=][=one=]functions.", "", "", True),
-        ("call", "\x00[=one=]functions.", "", "", True), ("end", "\x00[=close=]", "", "", True),
-        ("closed", "\x00[=/one=]", "", "", True), ("closed", "\x00[=/ask=]", "", "", True),
-        ("call", "```json [=ask=] [=one=]functions.", "", "", False),
-        ("call", "``` [=ask=] [=one=]functions.", "", "", False), ("call", "```json [=one=]functions.", "", "", False),
-        ("call", "``` [=one=]functions.", "", "", False),
+        ("last", "#top#", "", "", 0), ("call", ", [=one=] [=one=]functions.", "", "", 0),
+        ("call", ", [=one=]functions.", "", "", 0), ("call", "; [=one=] [=one=]functions.", "", "", 0),
+        ("call", "; [=one=]functions.", "", "", 0), ("call", "[=ask=] [=ask=] [=one=]functions.", "", "", 0),
+        ("call", "[=ask=] [=one=] [=one=]functions.", "", "", 0),
+        ("empty", "[=ask=] [=one=] [=/one=] [=/ask=]", "", "", 0), ("call", "[=one=] [=one=]functions.", "", "", 1),
+        ("call", "[=ask=] [=one=]functions.", "", "", 1), ("call", "[=one=]functions.", "", "", 1),
+        ("empty", "[=ask=] [=/ask=]", "", "", 0), ("empty", "[=one=] [=/one=]", "", "", 1),
+        ("header", "[=assistant=]", "", "", 0), ("end", "[=close=]", "", "", 0), ("closed", "[=/one=]", "", "", 1),
+        ("closed", "[=/ask=]", "", "", 1), ("call", "\x00[=ask=][=ask=][=one=]functions.", "", "", 2),
+        ("call", "\x00[=ask=][=one=][=one=]functions.", "", "", 2), ("call", "\x00[=one=][=one=]functions.", "", "", 2),
+        ("call", "\x00[=ask=][=one=]functions.", "", "", 2), ("call", "\x00[=one=]functions.", "", "", 2),
+        ("end", "\x00[=close=]", "", "", 2), ("closed", "\x00[=/one=]", "", "", 2),
+        ("closed", "\x00[=/ask=]", "", "", 2), ("call", "```json [=ask=] [=one=]functions.", "", "", 0),
+        ("call", "``` [=ask=] [=one=]functions.", "", "", 0), ("call", "```json [=one=]functions.", "", "", 0),
+        ("call", "``` [=one=]functions.", "", "", 0),
         find=(
             r"#(top#)|,(?:(\s{0,64}\[=one=\]\s{0,64}\[=one=\]functions\.)|(\s{0,64}\[=one=\]functions\.))|;(?:(\s{0,64"
             r"}\[=one=\]\s{0,64}\[=one=\]functions\.)|(\s{0,64}\[=one=\]functions\.))|\[(?:(=ask=\]\s{0,64}\[=ask=\]\s"
@@ -203,20 +195,19 @@ class StreamParser(Objects):
         ), near=r"#(?=[t]|\Z)|,|;|\[(?=[\t\n\r \-=_▁]|\Z)|`(?=[`]|\Z)", width=224,
     )
     AFTER_TURN = Scanner(
-        ("header", "[=assistant=] [=ask=] [=ask=] [=one=]functions.", "", "", False),
-        ("header", "[=assistant=] [=ask=] [=one=] [=one=]functions.", "", "", False),
-        ("header", "[=assistant=] ```json [=ask=] [=one=]functions.", "", "", False),
-        ("header", "[=assistant=] ``` [=ask=] [=one=]functions.", "", "", False),
-        ("header", "[=assistant=] ```json [=one=]functions.", "", "", False),
-        ("header", "[=assistant=] [=ask=] [=one=]functions.", "", "", False),
-        ("header", "[=assistant=] ``` [=one=]functions.", "", "", False),
-        ("call", "[=ask=] [=ask=] [=one=]functions.", "", "", True),
-        ("call", "[=ask=] [=one=] [=one=]functions.", "", "", True),
-        ("header", "[=assistant=] [=one=]functions.", "", "", False),
-        ("call", "[=ask=] [=one=]functions.", "", "", True), ("call", "[=one=]functions.", "", "", True),
-        ("call", "```json [=ask=] [=one=]functions.", "", "", True),
-        ("call", "``` [=ask=] [=one=]functions.", "", "", True), ("call", "```json [=one=]functions.", "", "", True),
-        ("call", "``` [=one=]functions.", "", "", True),
+        ("header", "[=assistant=] [=ask=] [=ask=] [=one=]functions.", "", "", 0),
+        ("header", "[=assistant=] [=ask=] [=one=] [=one=]functions.", "", "", 0),
+        ("header", "[=assistant=] ```json [=ask=] [=one=]functions.", "", "", 0),
+        ("header", "[=assistant=] ``` [=ask=] [=one=]functions.", "", "", 0),
+        ("header", "[=assistant=] ```json [=one=]functions.", "", "", 0),
+        ("header", "[=assistant=] [=ask=] [=one=]functions.", "", "", 0),
+        ("header", "[=assistant=] ``` [=one=]functions.", "", "", 0),
+        ("call", "[=ask=] [=ask=] [=one=]functions.", "", "", 1),
+        ("call", "[=ask=] [=one=] [=one=]functions.", "", "", 1),
+        ("header", "[=assistant=] [=one=]functions.", "", "", 0), ("call", "[=ask=] [=one=]functions.", "", "", 1),
+        ("call", "[=one=]functions.", "", "", 1), ("call", "```json [=ask=] [=one=]functions.", "", "", 1),
+        ("call", "``` [=ask=] [=one=]functions.", "", "", 1), ("call", "```json [=one=]functions.", "", "", 1),
+        ("call", "``` [=one=]functions.", "", "", 1),
         find=(
             r"\[(?:(=assistant=\]\s{0,64}\[=ask=\]\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64"
             r"}\[=ask=\]\s{0,64}\[=one=\]\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}```json\s{0,64}\[=ask=\]"

@@ -70,14 +70,13 @@ class StreamParser(UsualObjects):
     CUT_MARKERS = True
     # reasoning = text ("«/aside»" content | "«wishes»[{" call)
     IN_REASONING = Scanner(
-        ("line", "```json «wishes» [ {", "", "", False), ("line", "``` «wishes» [ {", "", "", False),
-        ("line", "«wishes» [ «wishes» [ {", "", "", False), ("line", "«wishes» ```json {", "", "", False),
-        ("line", "«wishes» ``` {", "", "", False), ("line", "«wishes» [ {", "", "", True),
-        ("line", "«wishes» [ {", "", "", True), ("line", "«wishes» {", "", "", False),
-        ("reasoning_end", "«/aside»", "", "", False), ("end", "«/»", "", "\n", False),
-        ("line", "\x00«wishes»[«wishes»[{", "", "", True), ("line", "\x00«wishes»```json{", "", "", True),
-        ("line", "\x00«wishes»```{", "", "", True), ("line", "\x00«wishes»[{", "", "", True),
-        ("line", "\x00«wishes»[{", "", "", True), ("line", "\x00«wishes»{", "", "", True),
+        ("line", "```json «wishes» [ {", "", "", 0), ("line", "``` «wishes» [ {", "", "", 0),
+        ("line", "«wishes» [ «wishes» [ {", "", "", 0), ("line", "«wishes» ```json {", "", "", 0),
+        ("line", "«wishes» ``` {", "", "", 0), ("line", "«wishes» [ {", "", "", 2), ("line", "«wishes» [ {", "", "", 2),
+        ("line", "«wishes» {", "", "", 0), ("reasoning_end", "«/aside»", "", "", 0), ("end", "«/»", "", "\n", 0),
+        ("line", "\x00«wishes»[«wishes»[{", "", "", 2), ("line", "\x00«wishes»```json{", "", "", 2),
+        ("line", "\x00«wishes»```{", "", "", 2), ("line", "\x00«wishes»[{", "", "", 2),
+        ("line", "\x00«wishes»[{", "", "", 2), ("line", "\x00«wishes»{", "", "", 2),
         find=(
             r"`(?:(``json\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{))|«(?:(wishes»"
             r"\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}```json\s{0,64}\{)|(wishes»\s{0,64}```\s"
@@ -91,16 +90,16 @@ class StreamParser(UsualObjects):
     )
     # content = (text | "«/»")* ("«aside»" reasoning | "«wishes»[{" call)?
     IN_CONTENT = Scanner(
-        ("call", "```json «wishes» [ {", "", "", False), ("call", "``` «wishes» [ {", "", "", False),
-        ("call", "«wishes» [ «wishes» [ {", "", "", False), ("empty", "«wishes» [ ] «/wishes»", "", "", False),
-        ("empty", "«wishes» ] «/wishes»", "", "", False), ("call", "«wishes» ```json {", "", "", False),
-        ("empty", "«wishes» «/wishes»", "", "", False), ("call", "«wishes» ``` {", "", "", False),
-        ("call", "«wishes» [ {", "", "", True), ("header", "«assistant»", "", " ", False),
-        ("call", "«wishes» [ {", "", "", True), ("call", "«wishes» {", "", "", False),
-        ("stray", "«/aside»", "", "", False), ("reasoning", "«aside»", "", "", False), ("end", "«/»", "", "\n", False),
-        ("call", "\x00«wishes»[«wishes»[{", "", "", True), ("call", "\x00«wishes»```json{", "", "", True),
-        ("call", "\x00«wishes»```{", "", "", True), ("call", "\x00«wishes»[{", "", "", True),
-        ("call", "\x00«wishes»[{", "", "", True), ("call", "\x00«wishes»{", "", "", True),
+        ("call", "```json «wishes» [ {", "", "", 0), ("call", "``` «wishes» [ {", "", "", 0),
+        ("call", "«wishes» [ «wishes» [ {", "", "", 0), ("empty", "«wishes» [ ] «/wishes»", "", "", 0),
+        ("empty", "«wishes» ] «/wishes»", "", "", 0), ("call", "«wishes» ```json {", "", "", 0),
+        ("empty", "«wishes» «/wishes»", "", "", 0), ("call", "«wishes» ``` {", "", "", 0),
+        ("call", "«wishes» [ {", "", "", 2), ("header", "«assistant»", "", " ", 0), ("call", "«wishes» [ {", "", "", 2),
+        ("call", "«wishes» {", "", "", 0), ("stray", "«/aside»", "", "", 0), ("reasoning", "«aside»", "", "", 0),
+        ("end", "«/»", "", "\n", 0), ("call", "\x00«wishes»[«wishes»[{", "", "", 2),
+        ("call", "\x00«wishes»```json{", "", "", 2), ("call", "\x00«wishes»```{", "", "", 2),
+        ("call", "\x00«wishes»[{", "", "", 2), ("call", "\x00«wishes»[{", "", "", 2),
+        ("call", "\x00«wishes»{", "", "", 2),
         find=(
             r"`(?:(``json\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{))|«(?:(wishes»"
             r"\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\]\s{0,64}«/wishes»)|(wishes»"
@@ -115,10 +114,10 @@ class StreamParser(UsualObjects):
         ), near=r"`(?=[`]|\Z)|«(?=[\t\n\r \-/W_aw▁]|\Z)", width=277,
     )
     OPENERS = Scanner(
-        ("call", "```json «wishes» [ {", "", "", False), ("call", "``` «wishes» [ {", "", "", False),
-        ("call", "«wishes» [ «wishes» [ {", "", "", False), ("call", "«wishes» ```json {", "", "", False),
-        ("call", "«wishes» ``` {", "", "", False), ("call", "«wishes» [ {", "", "", True),
-        ("call", "«wishes» [ {", "", "", True), ("call", "«wishes» {", "", "", False),
+        ("call", "```json «wishes» [ {", "", "", 0), ("call", "``` «wishes» [ {", "", "", 0),
+        ("call", "«wishes» [ «wishes» [ {", "", "", 0), ("call", "«wishes» ```json {", "", "", 0),
+        ("call", "«wishes» ``` {", "", "", 0), ("call", "«wishes» [ {", "", "", 2), ("call", "«wishes» [ {", "", "", 2),
+        ("call", "«wishes» {", "", "", 0),
         find=(
             r"`(?:(``json\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{))|«(?:(wishes»"
             r"\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}```json\s{0,64}\{)|(wishes»\s{0,64}```\s"
@@ -149,12 +148,11 @@ class StreamParser(UsualObjects):
     USUAL_KEYS = ("name", "arguments")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "] «/wishes»", "", "", False), ("mark", "```json «wishes» [ {", "", "", False),
-        ("mark", "``` «wishes» [ {", "", "", False), ("mark", "«wishes» [ «wishes» [ {", "", "", False),
-        ("mark", "«wishes» ```json {", "", "", False), ("mark", "«wishes» ``` {", "", "", False),
-        ("mark", "«wishes» [ {", "", "", True), ("mark", "«assistant»", "", "", False),
-        ("mark", "«wishes» [ {", "", "", True), ("mark", "«wishes» {", "", "", False),
-        ("mark", "«/wishes»", "", "", True), ("mark", "«/»", "", "", False),
+        ("mark", "] «/wishes»", "", "", 0), ("mark", "```json «wishes» [ {", "", "", 0),
+        ("mark", "``` «wishes» [ {", "", "", 0), ("mark", "«wishes» [ «wishes» [ {", "", "", 0),
+        ("mark", "«wishes» ```json {", "", "", 0), ("mark", "«wishes» ``` {", "", "", 0),
+        ("mark", "«wishes» [ {", "", "", 2), ("mark", "«assistant»", "", "", 0), ("mark", "«wishes» [ {", "", "", 2),
+        ("mark", "«wishes» {", "", "", 0), ("mark", "«/wishes»", "", "", 1), ("mark", "«/»", "", "", 0),
         find=(
             r"\](\s{0,64}«/wishes»)|`(?:(``json\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,64}«wishes»\s{0,64}\[\s{0"
             r",64}\{))|«(?:(wishes»\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}```json\s{0,64}\{)|"
@@ -162,29 +160,25 @@ class StreamParser(UsualObjects):
             r"(wishes»\s{0,64}\{)|(/wishes»)|(/»))"
         ), near=r"\]|`(?=[`]|\Z)|«(?=[/aw]|\Z)", width=277, first="]`«",
     )
-    LEFT_OVER = Scanner(
-        ("call", "«wishes» [", "", "", False), find=r"«(wishes»\s{0,64}\[)", near=r"«(?=[w]|\Z)", width=74
-    )
+    LEFT_OVER = Scanner(("call", "«wishes» [", "", "", 0), find=r"«(wishes»\s{0,64}\[)", near=r"«(?=[w]|\Z)", width=74)
     USUAL_NEXT = (ExpectedText(', {"name": "'),)
     READ_AGAIN = True
     REPEATED = True
     NAMES_ALIKE = True
     # after_call = ("]«/wishes»" | ",")* (("{" | "«wishes»[{") call | content)
     AFTER_CALL = Scanner(
-        ("separator", ",", "", " ", False), ("call", "; {", "", "", False), ("close", "] «/wishes»", "", "", True),
-        ("close", "]", "", "", True), ("call", "```json «wishes» [ {", "", "", False),
-        ("call", "``` «wishes» [ {", "", "", False), ("call", "{", "", "", True),
-        ("call", "«wishes» [ «wishes» [ {", "", "", False), ("empty", "«wishes» [ ] «/wishes»", "", "", False),
-        ("empty", "«wishes» ] «/wishes»", "", "", False), ("call", "«wishes» ```json {", "", "", False),
-        ("empty", "«wishes» «/wishes»", "", "", False), ("call", "«wishes» ``` {", "", "", False),
-        ("call", "«wishes» [ {", "", "", True), ("header", "«assistant»", "", " ", False),
-        ("call", "«wishes» [ {", "", "", True), ("call", "«wishes» {", "", "", False),
-        ("close", "«/wishes»", "", "", True), ("stray", "«/aside»", "", "", False),
-        ("reasoning", "«aside»", "", "", False), ("end", "«/»", "", "\n", False),
-        ("call", "\x00«wishes»[«wishes»[{", "", "", True), ("call", "\x00«wishes»```json{", "", "", True),
-        ("call", "\x00«wishes»```{", "", "", True), ("call", "\x00«wishes»[{", "", "", True),
-        ("call", "\x00«wishes»[{", "", "", True), ("call", "\x00«wishes»{", "", "", True),
-        ("close", "\x00«/wishes»", "", "", True),
+        ("separator", ",", "", " ", 0), ("call", "; {", "", "", 0), ("close", "] «/wishes»", "", "", 1),
+        ("close", "]", "", "", 2), ("call", "```json «wishes» [ {", "", "", 0), ("call", "``` «wishes» [ {", "", "", 0),
+        ("call", "{", "", "", 1), ("call", "«wishes» [ «wishes» [ {", "", "", 0),
+        ("empty", "«wishes» [ ] «/wishes»", "", "", 0), ("empty", "«wishes» ] «/wishes»", "", "", 0),
+        ("call", "«wishes» ```json {", "", "", 0), ("empty", "«wishes» «/wishes»", "", "", 0),
+        ("call", "«wishes» ``` {", "", "", 0), ("call", "«wishes» [ {", "", "", 2),
+        ("header", "«assistant»", "", " ", 0), ("call", "«wishes» [ {", "", "", 2), ("call", "«wishes» {", "", "", 0),
+        ("close", "«/wishes»", "", "", 1), ("stray", "«/aside»", "", "", 0), ("reasoning", "«aside»", "", "", 0),
+        ("end", "«/»", "", "\n", 0), ("call", "\x00«wishes»[«wishes»[{", "", "", 2),
+        ("call", "\x00«wishes»```json{", "", "", 2), ("call", "\x00«wishes»```{", "", "", 2),
+        ("call", "\x00«wishes»[{", "", "", 2), ("call", "\x00«wishes»[{", "", "", 2),
+        ("call", "\x00«wishes»{", "", "", 2), ("close", "\x00«/wishes»", "", "", 2),
         find=(
             r",()|;(\s{0,64}\{)|\](?:(\s{0,64}«/wishes»)|())|`(?:(``json\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,"
             r"64}«wishes»\s{0,64}\[\s{0,64}\{))|\{()|«(?:(wishes»\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wish"
@@ -200,16 +194,15 @@ class StreamParser(UsualObjects):
         ), near=r",|;|\]|`(?=[`]|\Z)|\{|«(?=[\t\n\r \-/W_aw▁]|\Z)", width=277,
     )
     AFTER_TURN = Scanner(
-        ("call", "```json «wishes» [ {", "", "", True), ("call", "``` «wishes» [ {", "", "", True),
-        ("header", "«assistant» «wishes» [ «wishes» [ {", "", "", False),
-        ("header", "«assistant» ```json «wishes» [ {", "", "", False),
-        ("header", "«assistant» «wishes» ```json {", "", "", False),
-        ("header", "«assistant» ``` «wishes» [ {", "", "", False),
-        ("header", "«assistant» «wishes» ``` {", "", "", False), ("header", "«assistant» «wishes» [ {", "", "", True),
-        ("header", "«assistant» «wishes» [ {", "", "", True), ("header", "«assistant» «wishes» {", "", "", False),
-        ("call", "«wishes» [ «wishes» [ {", "", "", True), ("call", "«wishes» ```json {", "", "", True),
-        ("call", "«wishes» ``` {", "", "", True), ("call", "«wishes» [ {", "", "", True),
-        ("call", "«wishes» [ {", "", "", True), ("call", "«wishes» {", "", "", True),
+        ("call", "```json «wishes» [ {", "", "", 1), ("call", "``` «wishes» [ {", "", "", 1),
+        ("header", "«assistant» «wishes» [ «wishes» [ {", "", "", 0),
+        ("header", "«assistant» ```json «wishes» [ {", "", "", 0),
+        ("header", "«assistant» «wishes» ```json {", "", "", 0), ("header", "«assistant» ``` «wishes» [ {", "", "", 0),
+        ("header", "«assistant» «wishes» ``` {", "", "", 0), ("header", "«assistant» «wishes» [ {", "", "", 2),
+        ("header", "«assistant» «wishes» [ {", "", "", 2), ("header", "«assistant» «wishes» {", "", "", 0),
+        ("call", "«wishes» [ «wishes» [ {", "", "", 1), ("call", "«wishes» ```json {", "", "", 1),
+        ("call", "«wishes» ``` {", "", "", 1), ("call", "«wishes» [ {", "", "", 2), ("call", "«wishes» [ {", "", "", 2),
+        ("call", "«wishes» {", "", "", 1),
         find=(
             r"`(?:(``json\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{))|«(?:(assistan"
             r"t»\s{0,64}«wishes»\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(assistant»\s{0,64}```json\s{0,64}«wis"

@@ -63,11 +63,11 @@ class StreamParser(RawPairs):
     CUT_MARKERS = True
     # reasoning = text ("[/mull]" content | "[ability]" call)
     IN_REASONING = Scanner(
-        ("line", "[ability] [ability]", "\n", "", False), ("line", "[ability]", "\n", "", True),
-        ("end", "[@user@]", "", "", False), ("reasoning_end", "[/mull]", "", "\n", False),
-        ("line", "\x00[ability][ability]", "\n", "", True), ("line", "\x00[ability]", "\n", "", True),
-        ("end", "\x00[@user@]", "", "", True), ("line", "```json [ability]", "", "", False),
-        ("line", "``` [ability]", "", "", False),
+        ("line", "[ability] [ability]", "\n", "", 0), ("line", "[ability]", "\n", "", 2),
+        ("end", "[@user@]", "", "", 0), ("reasoning_end", "[/mull]", "", "\n", 0),
+        ("line", "\x00[ability][ability]", "\n", "", 2), ("line", "\x00[ability]", "\n", "", 2),
+        ("end", "\x00[@user@]", "", "", 2), ("line", "```json [ability]", "", "", 0),
+        ("line", "``` [ability]", "", "", 0),
         find=(
             r"\[(?:(ability\]\s{0,64}\[ability\])|(ability\])|(@user@\])|(/mull\])|(\s{0,4}[Aa][Bb][Ii][Ll][Ii][Tt][Yy"
             r"]\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}[Aa][Bb][Ii][Ll][Ii][Tt][Yy]\s{0,4}\])|(\s{0,4}[Aa][Bb][Ii][Ll][Ii][Tt][Y"
@@ -77,12 +77,12 @@ class StreamParser(RawPairs):
     )
     # content = (text | "[@user@]")* ("[mull]" reasoning | "[ability]" call)?
     IN_CONTENT = Scanner(
-        ("empty", "[ability] [/ability]", "", "", False), ("call", "[ability] [ability]", "\n", "", False),
-        ("call", "[ability]", "\n", "", True), ("end", "[@user@]", "", "", False), ("header", "[@bot@]", "", "", False),
-        ("stray", "[/mull]", "", "\n", False), ("reasoning", "[mull]", "\n", "", False),
-        ("call", "\x00[ability][ability]", "\n", "", True), ("call", "\x00[ability]", "\n", "", True),
-        ("end", "\x00[@user@]", "", "", True), ("call", "```json [ability]", "", "", False),
-        ("call", "``` [ability]", "", "", False),
+        ("empty", "[ability] [/ability]", "", "", 0), ("call", "[ability] [ability]", "\n", "", 0),
+        ("call", "[ability]", "\n", "", 2), ("end", "[@user@]", "", "", 0), ("header", "[@bot@]", "", "", 0),
+        ("stray", "[/mull]", "", "\n", 0), ("reasoning", "[mull]", "\n", "", 0),
+        ("call", "\x00[ability][ability]", "\n", "", 2), ("call", "\x00[ability]", "\n", "", 2),
+        ("end", "\x00[@user@]", "", "", 2), ("call", "```json [ability]", "", "", 0),
+        ("call", "``` [ability]", "", "", 0),
         find=(
             r"\[(?:(ability\]\s{0,64}\[/ability\])|(ability\]\s{0,64}\[ability\])|(ability\])|(@user@\])|(@bot@\])|(/m"
             r"ull\])|(mull\])|(\s{0,4}[Aa][Bb][Ii][Ll][Ii][Tt][Yy]\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}[Aa][Bb][Ii][Ll][Ii][T"
@@ -91,8 +91,8 @@ class StreamParser(RawPairs):
         ), near=r"\[(?=[\t\n\r \-/@A_am▁]|\Z)|`(?=[`]|\Z)", width=96, leads="\n",
     )
     OPENERS = Scanner(
-        ("call", "[ability] [ability]", "\n", "", False), ("call", "[ability]", "\n", "", True),
-        ("call", "```json [ability]", "", "", False), ("call", "``` [ability]", "", "", False),
+        ("call", "[ability] [ability]", "\n", "", 0), ("call", "[ability]", "\n", "", 2),
+        ("call", "```json [ability]", "", "", 0), ("call", "``` [ability]", "", "", 0),
         find=(
             r"\[(?:(ability\]\s{0,64}\[ability\])|(ability\]))|`(?:(``json\s{0,64}\[ability\])|(``\s{0,64}\[ability\])"
             ")"
@@ -103,8 +103,7 @@ class StreamParser(RawPairs):
         (
             "name",
             Scanner(
-                ("next", "[/ability]", "", "", False), ("next", "[k]", "", "", False),
-                ("next", "\x00[/ability]", "", "", True),
+                ("next", "[/ability]", "", "", 0), ("next", "[k]", "", "", 0), ("next", "\x00[/ability]", "", "", 2),
                 find=r"\[(?:(/ability\])|(k\])|(\s{0,4}/\s{0,4}[Aa][Bb][Ii][Ll][Ii][Tt][Yy]\s{0,4}\]))",
                 near=r"\[(?=[\t\n\r \-/_k▁]|\Z)", width=51,
                 word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(?:(/ability\])|(k\])))", trails=(None, None),
@@ -115,15 +114,14 @@ class StreamParser(RawPairs):
     HEADER_PARTS = ("[ability]", "ability", "[", "]")
     HEADER_TEXTS = Pattern("(?:\\[ability\\]|ability|\\[|\\]|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
     BREAKS = Scanner(
-        ("mark", "[/ability]", "", "", False), ("mark", "[ability]", "", "", True), ("mark", "[@user@]", "", "", False),
-        ("mark", "[@bot@]", "", "", False), ("mark", "```json [ability]", "", "", False),
-        ("mark", "``` [ability]", "", "", False),
+        ("mark", "[/ability]", "", "", 0), ("mark", "[ability]", "", "", 1), ("mark", "[@user@]", "", "", 0),
+        ("mark", "[@bot@]", "", "", 0), ("mark", "```json [ability]", "", "", 0), ("mark", "``` [ability]", "", "", 0),
         find=(
             r"\[(?:(/ability\])|(ability\])|(@user@\])|(@bot@\]))|`(?:(``json\s{0,64}\[ability\])|(``\s{0,64}\[ability"
             r"\]))"
         ), near=r"\[(?=[/@a]|\Z)|`(?=[`]|\Z)", width=82, first="[`",
     )
-    LEFT_OVER = Scanner(("call", "[ability]", "", "", False), find=r"\[(ability\])", near=r"\[(?=[a]|\Z)", width=10)
+    LEFT_OVER = Scanner(("call", "[ability]", "", "", 0), find=r"\[(ability\])", near=r"\[(?=[a]|\Z)", width=10)
     USUAL_NEXT = (ExpectedText("[/ability]\n[ability]"), ExpectedText("[ability]"))
     CLOSED = True
     READ_AGAIN = True
@@ -134,19 +132,19 @@ class StreamParser(RawPairs):
         (
             "key",
             Scanner(
-                ("suffix", "[/k] [v]", "", "", False), find=r"\[(/k\]\s{0,64}\[v\])", near=r"\[(?=[/]|\Z)", width=73,
+                ("suffix", "[/k] [v]", "", "", 0), find=r"\[(/k\]\s{0,64}\[v\])", near=r"\[(?=[/]|\Z)", width=73,
                 word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(/k\]\s{0,64}\[v\]))", trails=("",),
             ),
             "",
         ),
     )
     BETWEEN = Scanner(
-        ("next", "[ability] [ability]", "\n", "", False), ("next", "[/ability]", "", "", False),
-        ("next", "[ability]", "\n", "", True), ("next", "[@user@]", "", "", False), ("skip", "[/v]", "", "", False),
-        ("pair", "[k]", "", "", False), ("next", "\x00[ability][ability]", "\n", "", True),
-        ("next", "\x00[/ability]", "", "", True), ("next", "\x00[ability]", "\n", "", True),
-        ("next", "\x00[@user@]", "", "", True), ("next", "```json [ability]", "", "", False),
-        ("next", "``` [ability]", "", "", False),
+        ("next", "[ability] [ability]", "\n", "", 0), ("next", "[/ability]", "", "", 0),
+        ("next", "[ability]", "\n", "", 2), ("next", "[@user@]", "", "", 0), ("skip", "[/v]", "", "", 0),
+        ("pair", "[k]", "", "", 0), ("next", "\x00[ability][ability]", "\n", "", 2),
+        ("next", "\x00[/ability]", "", "", 2), ("next", "\x00[ability]", "\n", "", 2),
+        ("next", "\x00[@user@]", "", "", 2), ("next", "```json [ability]", "", "", 0),
+        ("next", "``` [ability]", "", "", 0),
         find=(
             r"\[(?:(ability\]\s{0,64}\[ability\])|(/ability\])|(ability\])|(@user@\])|(/v\])|(k\])|(\s{0,4}[Aa][Bb][Ii"
             r"][Ll][Ii][Tt][Yy]\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}[Aa][Bb][Ii][Ll][Ii][Tt][Yy]\s{0,4}\])|(\s{0,4}/\s{0,4}[A"
@@ -157,9 +155,9 @@ class StreamParser(RawPairs):
     USUAL_PAIR = (ExpectedText("[k]"),)
     RESUMES = True
     RESUMING = Scanner(
-        ("other", "[ability] [ability]", "\n", "", False), ("other", "[/ability]", "", "", False),
-        ("other", "[ability]", "\n", "", True), ("other", "[@user@]", "", "", False), ("other", "[k]", "", "", False),
-        ("other", "```json [ability]", "", "", False), ("other", "``` [ability]", "", "", False),
+        ("other", "[ability] [ability]", "\n", "", 0), ("other", "[/ability]", "", "", 0),
+        ("other", "[ability]", "\n", "", 2), ("other", "[@user@]", "", "", 0), ("other", "[k]", "", "", 0),
+        ("other", "```json [ability]", "", "", 0), ("other", "``` [ability]", "", "", 0),
         find=(
             r"\[(?:(ability\]\s{0,64}\[ability\])|(/ability\])|(ability\])|(@user@\])|(k\]))|`(?:(``json\s{0,64}\[abil"
             r"ity\])|(``\s{0,64}\[ability\]))"
@@ -168,25 +166,24 @@ class StreamParser(RawPairs):
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
-    AFTER_VALUE = Scanner(("end", "[/v]", "", "", False), find=r"\[(/v\])", near=r"\[(?=[/]|\Z)", width=5)
+    AFTER_VALUE = Scanner(("end", "[/v]", "", "", 0), find=r"\[(/v\])", near=r"\[(?=[/]|\Z)", width=5)
     NEXT_PAIR = (
         Scanner(
-            ("end", "[/v]", "", "", False), ("next", "[k]", "\n", "", False), find=r"\[(?:(/v\])|(k\]))",
-            near=r"\[(?=[/k]|\Z)", width=5, leads="\n",
+            ("end", "[/v]", "", "", 0), ("next", "[k]", "\n", "", 0), find=r"\[(?:(/v\])|(k\]))", near=r"\[(?=[/k]|\Z)",
+            width=5, leads="\n",
         ),
-        Scanner(("end", "[/k] [v]", "", "", False), find=r"\[(/k\]\s{0,64}\[v\])", near=r"\[(?=[/]|\Z)", width=73),
+        Scanner(("end", "[/k] [v]", "", "", 0), find=r"\[(/k\]\s{0,64}\[v\])", near=r"\[(?=[/]|\Z)", width=73),
     )
     # after_call = ("[/ability]")* (("[ability]" | "[ability]") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", [ability] [ability]", "", "", False), ("call", ", [ability]", "", "", True),
-        ("call", "; [ability] [ability]", "", "", False), ("call", "; [ability]", "", "", True),
-        ("empty", "[ability] [/ability]", "", "", False), ("call", "[ability] [ability]", "", "", True),
-        ("closed", "[/ability]", "", "", True), ("call", "[ability]", "", "", True), ("end", "[@user@]", "", "", False),
-        ("header", "[@bot@]", "", "", False), ("stray", "[/mull]", "", "\n", False),
-        ("reasoning", "[mull]", "\n", "", False), ("call", "\x00[ability][ability]", "", "", True),
-        ("closed", "\x00[/ability]", "", "", True), ("call", "\x00[ability]", "", "", True),
-        ("end", "\x00[@user@]", "", "", True), ("call", "```json [ability]", "", "", False),
-        ("call", "``` [ability]", "", "", False),
+        ("call", ", [ability] [ability]", "", "", 0), ("call", ", [ability]", "", "", 2),
+        ("call", "; [ability] [ability]", "", "", 0), ("call", "; [ability]", "", "", 2),
+        ("empty", "[ability] [/ability]", "", "", 0), ("call", "[ability] [ability]", "", "", 1),
+        ("closed", "[/ability]", "", "", 1), ("call", "[ability]", "", "", 2), ("end", "[@user@]", "", "", 0),
+        ("header", "[@bot@]", "", "", 0), ("stray", "[/mull]", "", "\n", 0), ("reasoning", "[mull]", "\n", "", 0),
+        ("call", "\x00[ability][ability]", "", "", 2), ("closed", "\x00[/ability]", "", "", 2),
+        ("call", "\x00[ability]", "", "", 2), ("end", "\x00[@user@]", "", "", 2),
+        ("call", "```json [ability]", "", "", 0), ("call", "``` [ability]", "", "", 0),
         find=(
             r",(?:(\s{0,64}\[ability\]\s{0,64}\[ability\])|(\s{0,64}\[ability\]))|;(?:(\s{0,64}\[ability\]\s{0,64}\[ab"
             r"ility\])|(\s{0,64}\[ability\]))|\[(?:(ability\]\s{0,64}\[/ability\])|(ability\]\s{0,64}\[ability\])|(/ab"
@@ -197,11 +194,10 @@ class StreamParser(RawPairs):
         ), near=r",|;|\[(?=[\t\n\r \-/@A_am▁]|\Z)|`(?=[`]|\Z)", width=150, leads="\n",
     )
     AFTER_TURN = Scanner(
-        ("header", "[@bot@] [ability] [ability]", "", "", False),
-        ("header", "[@bot@] ```json [ability]", "", "", False), ("header", "[@bot@] ``` [ability]", "", "", False),
-        ("call", "[ability] [ability]", "\n", "", True), ("header", "[@bot@] [ability]", "", "", True),
-        ("call", "[ability]", "\n", "", True), ("call", "```json [ability]", "", "", True),
-        ("call", "``` [ability]", "", "", True),
+        ("header", "[@bot@] [ability] [ability]", "", "", 0), ("header", "[@bot@] ```json [ability]", "", "", 0),
+        ("header", "[@bot@] ``` [ability]", "", "", 0), ("call", "[ability] [ability]", "\n", "", 1),
+        ("header", "[@bot@] [ability]", "", "", 2), ("call", "[ability]", "\n", "", 2),
+        ("call", "```json [ability]", "", "", 1), ("call", "``` [ability]", "", "", 1),
         find=(
             r"\[(?:(@bot@\]\s{0,64}\[ability\]\s{0,64}\[ability\])|(@bot@\]\s{0,64}```json\s{0,64}\[ability\])|(@bot@"
             r"\]\s{0,64}```\s{0,64}\[ability\])|(ability\]\s{0,64}\[ability\])|(@bot@\]\s{0,64}\[ability\])|(ability\]"

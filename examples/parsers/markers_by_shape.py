@@ -71,11 +71,10 @@ class StreamParser(UsualObjects):
     CUT_MARKERS = True
     # reasoning = text ("(~/muse~)" content | "(~do~){" call)
     IN_REASONING = Scanner(
-        ("last", "#top#", "", "", False), ("line", "(~do~) ```json {", "", "", False),
-        ("line", "(~do~) (~do~) {", "", "", False), ("line", "(~do~) ``` {", "", "", False),
-        ("reasoning_end", "(~/muse~)", "", "\n", False), ("line", "(~do~) [ {", "", "", False),
-        ("line", "(~do~) {", "", "", True), ("end", "(~end~)", "", "", False), ("line", "(~do~) {", "", "", True),
-        ("line", "```json (~do~) {", "", "", False), ("line", "``` (~do~) {", "", "", False),
+        ("last", "#top#", "", "", 0), ("line", "(~do~) ```json {", "", "", 0), ("line", "(~do~) (~do~) {", "", "", 0),
+        ("line", "(~do~) ``` {", "", "", 0), ("reasoning_end", "(~/muse~)", "", "\n", 0),
+        ("line", "(~do~) [ {", "", "", 0), ("line", "(~do~) {", "", "", 2), ("end", "(~end~)", "", "", 0),
+        ("line", "(~do~) {", "", "", 2), ("line", "```json (~do~) {", "", "", 0), ("line", "``` (~do~) {", "", "", 0),
         find=(
             r"#(top#)|\((?:(~do~\)\s{0,64}```json\s{0,64}\{)|(~do~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}```\s{0"
             r",64}\{)|(~/muse~\))|(~do~\)\s{0,64}\[\s{0,64}\{)|(~do~\)\s{0,64}\{)|(~end~\))|(~do~\)\s{0,64}\{))|`(?:(`"
@@ -84,14 +83,13 @@ class StreamParser(UsualObjects):
     )
     # content = (text | "(~answer~)" | "(~/aside~)" | "(~end~)")* ("(~muse~)" reasoning | "(~do~){" call)?
     IN_CONTENT = Scanner(
-        ("last", "#top#", "", "", False), ("call", "(~do~) ```json {", "", "", False),
-        ("call", "(~do~) (~do~) {", "", "", False), ("empty", "(~do~) (~/do~)", "", "", False),
-        ("header", "(~assistant~)", "", "", False), ("call", "(~do~) ``` {", "", "", False),
-        ("content", "(~answer~)", "", "", False), ("content_end", "(~/aside~)", "", "", False),
-        ("content", "(~aside~)", "\n\n", "", False), ("call", "(~do~) [ {", "", "", False),
-        ("stray", "(~/muse~)", "", "\n", False), ("reasoning", "(~muse~)", "", "", False),
-        ("call", "(~do~) {", "", "", True), ("call", "(~do~) {", "", "", True), ("end", "(~end~)", "", "", False),
-        ("call", "```json (~do~) {", "", "", False), ("call", "``` (~do~) {", "", "", False),
+        ("last", "#top#", "", "", 0), ("call", "(~do~) ```json {", "", "", 0), ("call", "(~do~) (~do~) {", "", "", 0),
+        ("empty", "(~do~) (~/do~)", "", "", 0), ("header", "(~assistant~)", "", "", 0),
+        ("call", "(~do~) ``` {", "", "", 0), ("content", "(~answer~)", "", "", 0),
+        ("content_end", "(~/aside~)", "", "", 0), ("content", "(~aside~)", "\n\n", "", 0),
+        ("call", "(~do~) [ {", "", "", 0), ("stray", "(~/muse~)", "", "\n", 0), ("reasoning", "(~muse~)", "", "", 0),
+        ("call", "(~do~) {", "", "", 2), ("call", "(~do~) {", "", "", 2), ("end", "(~end~)", "", "", 0),
+        ("call", "```json (~do~) {", "", "", 0), ("call", "``` (~do~) {", "", "", 0),
         find=(
             r"#(top#)|\((?:(~do~\)\s{0,64}```json\s{0,64}\{)|(~do~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}\(~/do~"
             r"\))|(~assistant~\))|(~do~\)\s{0,64}```\s{0,64}\{)|(~answer~\))|(~/aside~\))|(~aside~\))|(~do~\)\s{0,64}"
@@ -100,10 +98,9 @@ class StreamParser(UsualObjects):
         ), near=r"#(?=[t]|\Z)|\((?=[\~]|\Z)|`(?=[`]|\Z)", width=145, leads="\n\n",
     )
     OPENERS = Scanner(
-        ("call", "(~do~) ```json {", "", "", False), ("call", "(~do~) (~do~) {", "", "", False),
-        ("call", "(~do~) ``` {", "", "", False), ("call", "(~do~) [ {", "", "", False),
-        ("call", "(~do~) {", "", "", True), ("call", "(~do~) {", "", "", True),
-        ("call", "```json (~do~) {", "", "", False), ("call", "``` (~do~) {", "", "", False),
+        ("call", "(~do~) ```json {", "", "", 0), ("call", "(~do~) (~do~) {", "", "", 0),
+        ("call", "(~do~) ``` {", "", "", 0), ("call", "(~do~) [ {", "", "", 0), ("call", "(~do~) {", "", "", 2),
+        ("call", "(~do~) {", "", "", 2), ("call", "```json (~do~) {", "", "", 0), ("call", "``` (~do~) {", "", "", 0),
         find=(
             r"\((?:(~do~\)\s{0,64}```json\s{0,64}\{)|(~do~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}```\s{0,64}\{)|"
             r"(~do~\)\s{0,64}\[\s{0,64}\{)|(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}\{))|`(?:(``json\s{0,64}\(~do~\)\s{0,64}"
@@ -119,34 +116,31 @@ class StreamParser(UsualObjects):
     USUAL_KEYS = ("call", "with")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "(~do~) ```json {", "", "", False), ("mark", "(~do~) (~do~) {", "", "", False),
-        ("mark", "(~assistant~)", "", "", False), ("mark", "(~do~) ``` {", "", "", False),
-        ("mark", "(~do~) [ {", "", "", False), ("mark", "(~do~) {", "", "", True), ("mark", "(~/do~)", "", "", False),
-        ("mark", "(~do~) {", "", "", True), ("mark", "(~end~)", "", "", False),
-        ("mark", "```json (~do~) {", "", "", False), ("mark", "``` (~do~) {", "", "", False),
+        ("mark", "(~do~) ```json {", "", "", 0), ("mark", "(~do~) (~do~) {", "", "", 0),
+        ("mark", "(~assistant~)", "", "", 0), ("mark", "(~do~) ``` {", "", "", 0), ("mark", "(~do~) [ {", "", "", 0),
+        ("mark", "(~do~) {", "", "", 2), ("mark", "(~/do~)", "", "", 0), ("mark", "(~do~) {", "", "", 2),
+        ("mark", "(~end~)", "", "", 0), ("mark", "```json (~do~) {", "", "", 0), ("mark", "``` (~do~) {", "", "", 0),
         find=(
             r"\((?:(~do~\)\s{0,64}```json\s{0,64}\{)|(~do~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~assistant~\))|(~do~\)\s{0,64"
             r"}```\s{0,64}\{)|(~do~\)\s{0,64}\[\s{0,64}\{)|(~do~\)\s{0,64}\{)|(~/do~\))|(~do~\)\s{0,64}\{)|(~end~\)))|"
             r"`(?:(``json\s{0,64}\(~do~\)\s{0,64}\{)|(``\s{0,64}\(~do~\)\s{0,64}\{))"
         ), near=r"\((?=[\~]|\Z)|`(?=[`]|\Z)", width=145, first="(`",
     )
-    LEFT_OVER = Scanner(("call", "(~do~)", "", "", False), find=r"\((~do~\))", near=r"\((?=[\~]|\Z)", width=7)
+    LEFT_OVER = Scanner(("call", "(~do~)", "", "", 0), find=r"\((~do~\))", near=r"\((?=[\~]|\Z)", width=7)
     USUAL_NEXT = (ExpectedText(', {"call": "'),)
     READ_AGAIN = True
     REPEATED = True
     NAMES_ALIKE = True
     # after_call = ("(~/do~)" | ",")* (("{" | "(~do~){") call | content)
     AFTER_CALL = Scanner(
-        ("last", "#top#", "", "", False), ("call", "(~do~) ```json {", "", "", False),
-        ("call", "(~do~) (~do~) {", "", "", False), ("empty", "(~do~) (~/do~)", "", "", False),
-        ("header", "(~assistant~)", "", "", False), ("call", "(~do~) ``` {", "", "", False),
-        ("content", "(~answer~)", "", "", False), ("content_end", "(~/aside~)", "", "", False),
-        ("call", "(~do~) [ {", "", "", False), ("content", "(~aside~)", "\n\n", "", False),
-        ("stray", "(~/muse~)", "", "\n", False), ("call", "(~do~) {", "", "", True),
-        ("reasoning", "(~muse~)", "", "", False), ("call", "(~do~) {", "", "", True),
-        ("close", "(~/do~)", "", "", True), ("end", "(~end~)", "", "", False), ("separator", ",", "", " ", False),
-        ("call", "; {", "", "", False), ("call", "```json (~do~) {", "", "", False),
-        ("call", "``` (~do~) {", "", "", False), ("call", "{", "", "", True),
+        ("last", "#top#", "", "", 0), ("call", "(~do~) ```json {", "", "", 0), ("call", "(~do~) (~do~) {", "", "", 0),
+        ("empty", "(~do~) (~/do~)", "", "", 0), ("header", "(~assistant~)", "", "", 0),
+        ("call", "(~do~) ``` {", "", "", 0), ("content", "(~answer~)", "", "", 0),
+        ("content_end", "(~/aside~)", "", "", 0), ("call", "(~do~) [ {", "", "", 0),
+        ("content", "(~aside~)", "\n\n", "", 0), ("stray", "(~/muse~)", "", "\n", 0), ("call", "(~do~) {", "", "", 2),
+        ("reasoning", "(~muse~)", "", "", 0), ("call", "(~do~) {", "", "", 2), ("close", "(~/do~)", "", "", 1),
+        ("end", "(~end~)", "", "", 0), ("separator", ",", "", " ", 0), ("call", "; {", "", "", 0),
+        ("call", "```json (~do~) {", "", "", 0), ("call", "``` (~do~) {", "", "", 0), ("call", "{", "", "", 1),
         find=(
             r"#(top#)|\((?:(~do~\)\s{0,64}```json\s{0,64}\{)|(~do~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}\(~/do~"
             r"\))|(~assistant~\))|(~do~\)\s{0,64}```\s{0,64}\{)|(~answer~\))|(~/aside~\))|(~do~\)\s{0,64}\[\s{0,64}\{)"
@@ -155,16 +149,14 @@ class StreamParser(UsualObjects):
         ), near=r"#(?=[t]|\Z)|\((?=[\~]|\Z)|,|;|`(?=[`]|\Z)|\{", width=145, leads="\n\n",
     )
     AFTER_TURN = Scanner(
-        ("header", "(~assistant~) (~do~) ```json {", "", "", False),
-        ("header", "(~assistant~) ```json (~do~) {", "", "", False),
-        ("header", "(~assistant~) (~do~) (~do~) {", "", "", False),
-        ("header", "(~assistant~) (~do~) ``` {", "", "", False),
-        ("header", "(~assistant~) ``` (~do~) {", "", "", False), ("header", "(~assistant~) (~do~) [ {", "", "", False),
-        ("header", "(~assistant~) (~do~) {", "", "", True), ("header", "(~assistant~) (~do~) {", "", "", True),
-        ("call", "(~do~) ```json {", "", "", True), ("call", "(~do~) (~do~) {", "", "", True),
-        ("call", "(~do~) ``` {", "", "", True), ("call", "(~do~) [ {", "", "", True),
-        ("call", "(~do~) {", "", "", True), ("call", "(~do~) {", "", "", True),
-        ("call", "```json (~do~) {", "", "", True), ("call", "``` (~do~) {", "", "", True),
+        ("header", "(~assistant~) (~do~) ```json {", "", "", 0),
+        ("header", "(~assistant~) ```json (~do~) {", "", "", 0), ("header", "(~assistant~) (~do~) (~do~) {", "", "", 0),
+        ("header", "(~assistant~) (~do~) ``` {", "", "", 0), ("header", "(~assistant~) ``` (~do~) {", "", "", 0),
+        ("header", "(~assistant~) (~do~) [ {", "", "", 0), ("header", "(~assistant~) (~do~) {", "", "", 2),
+        ("header", "(~assistant~) (~do~) {", "", "", 2), ("call", "(~do~) ```json {", "", "", 1),
+        ("call", "(~do~) (~do~) {", "", "", 1), ("call", "(~do~) ``` {", "", "", 1), ("call", "(~do~) [ {", "", "", 1),
+        ("call", "(~do~) {", "", "", 2), ("call", "(~do~) {", "", "", 2), ("call", "```json (~do~) {", "", "", 1),
+        ("call", "``` (~do~) {", "", "", 1),
         find=(
             r"\((?:(~assistant~\)\s{0,64}\(~do~\)\s{0,64}```json\s{0,64}\{)|(~assistant~\)\s{0,64}```json\s{0,64}\(~do"
             r"~\)\s{0,64}\{)|(~assistant~\)\s{0,64}\(~do~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~assistant~\)\s{0,64}\(~do~\)"

@@ -70,11 +70,10 @@ class StreamParser(CallObjects):
     CUT_MARKERS = True
     # turn = "scratch)"* content
     AT_START = Scanner(
-        ("header", "%answer%", "", "\n", False), ("last", "%%", "", "\n", False),
-        ("call", "(use [ (use [ {", "", "", False), ("empty", "(use [ ] use)", "", "", False),
-        ("reasoning", "(scratch ", "", " ", True), ("call", "(use [ {", "", "", True),
-        ("call", "```json (use [ {", "", "", False), ("call", "``` (use [ {", "", "", False),
-        ("reasoning_end", "scratch)", " ", "\n", False),
+        ("header", "%answer%", "", "\n", 0), ("last", "%%", "", "\n", 0), ("call", "(use [ (use [ {", "", "", 0),
+        ("empty", "(use [ ] use)", "", "", 0), ("reasoning", "(scratch ", "", " ", 2), ("call", "(use [ {", "", "", 1),
+        ("call", "```json (use [ {", "", "", 0), ("call", "``` (use [ {", "", "", 0),
+        ("reasoning_end", "scratch)", " ", "\n", 0),
         find=(
             r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\]\s{0,64"
             r"}use\))|(scratch(?!\w))|(use\s{0,64}\[\s{0,64}\{))|`(?:(``json\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``\s{0"
@@ -83,9 +82,9 @@ class StreamParser(CallObjects):
     )
     # reasoning = text ("scratch)" content | "(use [{" call)
     IN_REASONING = Scanner(
-        ("last", "%%", "", "\n", False), ("line", "(use [ (use [ {", "", "", False), ("line", "(use [ {", "", "", True),
-        ("line", "```json (use [ {", "", "", False), ("line", "``` (use [ {", "", "", False),
-        ("reasoning_end", "scratch)", " ", "\n", False),
+        ("last", "%%", "", "\n", 0), ("line", "(use [ (use [ {", "", "", 0), ("line", "(use [ {", "", "", 1),
+        ("line", "```json (use [ {", "", "", 0), ("line", "``` (use [ {", "", "", 0),
+        ("reasoning_end", "scratch)", " ", "\n", 0),
         find=(
             r"%(%)|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\{))|`(?:(``json\s{0,64"
             r"}\(use\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\(use\s{0,64}\[\s{0,64}\{))|s(cratch\))"
@@ -93,10 +92,9 @@ class StreamParser(CallObjects):
     )
     # content = text ("(scratch" reasoning | "(use [{" call)?
     IN_CONTENT = Scanner(
-        ("header", "%answer%", "", "\n", False), ("last", "%%", "", "\n", False),
-        ("call", "(use [ (use [ {", "", "", False), ("empty", "(use [ ] use)", "", "", False),
-        ("call", "(use [ {", "", "", True), ("call", "```json (use [ {", "", "", False),
-        ("call", "``` (use [ {", "", "", False),
+        ("header", "%answer%", "", "\n", 0), ("last", "%%", "", "\n", 0), ("call", "(use [ (use [ {", "", "", 0),
+        ("empty", "(use [ ] use)", "", "", 0), ("call", "(use [ {", "", "", 1), ("call", "```json (use [ {", "", "", 0),
+        ("call", "``` (use [ {", "", "", 0),
         find=(
             r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\]\s{0,64"
             r"}use\))|(use\s{0,64}\[\s{0,64}\{))|`(?:(``json\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\(use\s{0,64"
@@ -106,10 +104,9 @@ class StreamParser(CallObjects):
     # What opens reasoning is text once content has begun.
     FIRST = ("reasoning",)
     BEFORE_CONTENT = Scanner(
-        ("header", "%answer%", "", "\n", False), ("last", "%%", "", "\n", False),
-        ("call", "(use [ (use [ {", "", "", False), ("empty", "(use [ ] use)", "", "", False),
-        ("reasoning", "(scratch ", "", " ", True), ("call", "(use [ {", "", "", True),
-        ("call", "```json (use [ {", "", "", False), ("call", "``` (use [ {", "", "", False),
+        ("header", "%answer%", "", "\n", 0), ("last", "%%", "", "\n", 0), ("call", "(use [ (use [ {", "", "", 0),
+        ("empty", "(use [ ] use)", "", "", 0), ("reasoning", "(scratch ", "", " ", 2), ("call", "(use [ {", "", "", 1),
+        ("call", "```json (use [ {", "", "", 0), ("call", "``` (use [ {", "", "", 0),
         find=(
             r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\]\s{0,64"
             r"}use\))|(scratch(?!\w))|(use\s{0,64}\[\s{0,64}\{))|`(?:(``json\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``\s{0"
@@ -117,8 +114,8 @@ class StreamParser(CallObjects):
         ), near=r"%(?=[%a]|\Z)|\((?=[su]|\Z)|`(?=[`]|\Z)", width=271,
     )
     OPENERS = Scanner(
-        ("call", "(use [ (use [ {", "", "", False), ("call", "(use [ {", "", "", True),
-        ("call", "```json (use [ {", "", "", False), ("call", "``` (use [ {", "", "", False),
+        ("call", "(use [ (use [ {", "", "", 0), ("call", "(use [ {", "", "", 1),
+        ("call", "```json (use [ {", "", "", 0), ("call", "``` (use [ {", "", "", 0),
         find=(
             r"\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\{))|`(?:(``json\s{0,64}\(us"
             r"e\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\(use\s{0,64}\[\s{0,64}\{))"
@@ -130,27 +127,25 @@ class StreamParser(CallObjects):
     CLOSERS = ("] use)",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "%answer%", "", "", False), ("mark", "(use [ (use [ {", "", "", False),
-        ("mark", "(use [ {", "", "", True), ("mark", "] use)", "", "", False),
-        ("mark", "```json (use [ {", "", "", False), ("mark", "``` (use [ {", "", "", False),
+        ("mark", "%answer%", "", "", 0), ("mark", "(use [ (use [ {", "", "", 0), ("mark", "(use [ {", "", "", 1),
+        ("mark", "] use)", "", "", 0), ("mark", "```json (use [ {", "", "", 0), ("mark", "``` (use [ {", "", "", 0),
         find=(
             r"%(answer%)|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\{))|\](\s{0,64}u"
             r"se\))|`(?:(``json\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\(use\s{0,64}\[\s{0,64}\{))"
         ), near=r"%(?=[a]|\Z)|\((?=[u]|\Z)|\]|`(?=[`]|\Z)", width=271, first="%(]`",
     )
-    LEFT_OVER = Scanner(("call", "(use [", "", "", False), find=r"\((use\s{0,64}\[)", near=r"\((?=[u]|\Z)", width=71)
+    LEFT_OVER = Scanner(("call", "(use [", "", "", 0), find=r"\((use\s{0,64}\[)", near=r"\((?=[u]|\Z)", width=71)
     USUAL_NEXT = (ExpectedText(', {"'),)
     READ_AGAIN = True
     REPEATED = True
     NAMES_ALIKE = True
     # after_call = ("] use)" | ",")* (("{" | "(use [{") call | content)
     AFTER_CALL = Scanner(
-        ("header", "%answer%", "", "\n", False), ("last", "%%", "", "\n", False),
-        ("call", "(use [ (use [ {", "", "", False), ("empty", "(use [ ] use)", "", "", False),
-        ("reasoning", "(scratch ", "", " ", True), ("call", "(use [ {", "", "", True),
-        ("separator", ",", "", " ", False), ("call", "; {", "", "", False), ("close", "] use)", "", "", True),
-        ("close", "]", "", "", True), ("call", "```json (use [ {", "", "", False),
-        ("call", "``` (use [ {", "", "", False), ("call", "{", "", "", True),
+        ("header", "%answer%", "", "\n", 0), ("last", "%%", "", "\n", 0), ("call", "(use [ (use [ {", "", "", 0),
+        ("empty", "(use [ ] use)", "", "", 0), ("reasoning", "(scratch ", "", " ", 2), ("call", "(use [ {", "", "", 1),
+        ("separator", ",", "", " ", 0), ("call", "; {", "", "", 0), ("close", "] use)", "", "", 1),
+        ("close", "]", "", "", 2), ("call", "```json (use [ {", "", "", 0), ("call", "``` (use [ {", "", "", 0),
+        ("call", "{", "", "", 1),
         find=(
             r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\]\s{0,64"
             r"}use\))|(scratch(?!\w))|(use\s{0,64}\[\s{0,64}\{))|,()|;(\s{0,64}\{)|\](?:(\s{0,64}use\))|())|`(?:(``jso"
@@ -158,10 +153,10 @@ class StreamParser(CallObjects):
         ), near=r"%(?=[%a]|\Z)|\((?=[su]|\Z)|,|;|\]|`(?=[`]|\Z)|\{", width=271,
     )
     AFTER_TURN = Scanner(
-        ("header", "%answer% ```json (use [ {", "", "", False), ("header", "%answer% (use [ (use [ {", "", "", False),
-        ("header", "%answer% ``` (use [ {", "", "", False), ("header", "%answer% (use [ {", "", "", False),
-        ("call", "(use [ (use [ {", "", "", True), ("call", "(use [ {", "", "", True),
-        ("call", "```json (use [ {", "", "", True), ("call", "``` (use [ {", "", "", True),
+        ("header", "%answer% ```json (use [ {", "", "", 0), ("header", "%answer% (use [ (use [ {", "", "", 0),
+        ("header", "%answer% ``` (use [ {", "", "", 0), ("header", "%answer% (use [ {", "", "", 0),
+        ("call", "(use [ (use [ {", "", "", 1), ("call", "(use [ {", "", "", 1),
+        ("call", "```json (use [ {", "", "", 1), ("call", "``` (use [ {", "", "", 1),
         find=(
             r"%(?:(answer%\s{0,64}```json\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(answer%\s{0,64}\(use\s{0,64}\[\s{0,64}\(u"
             r"se\s{0,64}\[\s{0,64}\{)|(answer%\s{0,64}```\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(answer%\s{0,64}\(use\s{0,"

@@ -63,11 +63,11 @@ class StreamParser(ElementPairs):
     CUT_MARKERS = True
     # reasoning = text ("^</inner voice>" content | '^<jobs>\n^<job of="' call)
     IN_REASONING = Scanner(
-        ("line", '^<jobs> ^<job of=" ^<job of="', "", "", False), ("line", '^<jobs> ^<jobs> ^<job of="', "", "", False),
-        ("line", '^<jobs> ^<job of="', "", "", True), ("reasoning_end", "^</inner voice>", "", "", False),
-        ("line", '^<job of="', "", "", True), ("end", "^[.]^", "", "\n", False),
-        ("line", '```json ^<jobs> ^<job of="', "", "", False), ("line", '``` ^<jobs> ^<job of="', "", "", False),
-        ("line", '```json ^<job of="', "", "", False), ("line", '``` ^<job of="', "", "", False),
+        ("line", '^<jobs> ^<job of=" ^<job of="', "", "", 0), ("line", '^<jobs> ^<jobs> ^<job of="', "", "", 0),
+        ("line", '^<jobs> ^<job of="', "", "", 2), ("reasoning_end", "^</inner voice>", "", "", 0),
+        ("line", '^<job of="', "", "", 1), ("end", "^[.]^", "", "\n", 0),
+        ("line", '```json ^<jobs> ^<job of="', "", "", 0), ("line", '``` ^<jobs> ^<job of="', "", "", 0),
+        ("line", '```json ^<job of="', "", "", 0), ("line", '``` ^<job of="', "", "", 0),
         find=(
             r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job'
             r'\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(</inner\s{1,64}voice>)|(<job\s{1,64}of=")|(\[\.\]\^))|'
@@ -77,15 +77,14 @@ class StreamParser(ElementPairs):
     )
     # content = (text | "^[.]^")* ("^<inner voice>" reasoning | '^<jobs>\n^<job of="' call)?
     IN_CONTENT = Scanner(
-        ("empty", '^<jobs> ^<job of=" ^</job> ^</jobs>', "", "", False),
-        ("call", '^<jobs> ^<job of=" ^<job of="', "", "", False), ("call", '^<jobs> ^<jobs> ^<job of="', "", "", False),
-        ("empty", "^<jobs> ^</job> ^</jobs>", "", "", False), ("call", '^<jobs> ^<job of="', "", "", True),
-        ("empty", '^<job of=" ^</job>', "", "", True), ("empty", "^<jobs> ^</jobs>", "", "", False),
-        ("stray", "^</inner voice>", "", "", False), ("reasoning", "^<inner voice>", "", "", False),
-        ("header", "^[assistant]^", "", "", False), ("call", '^<job of="', "", "", True),
-        ("end", "^[.]^", "", "\n", False), ("call", '```json ^<jobs> ^<job of="', "", "", False),
-        ("call", '``` ^<jobs> ^<job of="', "", "", False), ("call", '```json ^<job of="', "", "", False),
-        ("call", '``` ^<job of="', "", "", False),
+        ("empty", '^<jobs> ^<job of=" ^</job> ^</jobs>', "", "", 0),
+        ("call", '^<jobs> ^<job of=" ^<job of="', "", "", 0), ("call", '^<jobs> ^<jobs> ^<job of="', "", "", 0),
+        ("empty", "^<jobs> ^</job> ^</jobs>", "", "", 0), ("call", '^<jobs> ^<job of="', "", "", 2),
+        ("empty", '^<job of=" ^</job>', "", "", 1), ("empty", "^<jobs> ^</jobs>", "", "", 0),
+        ("stray", "^</inner voice>", "", "", 0), ("reasoning", "^<inner voice>", "", "", 0),
+        ("header", "^[assistant]^", "", "", 0), ("call", '^<job of="', "", "", 2), ("end", "^[.]^", "", "\n", 0),
+        ("call", '```json ^<jobs> ^<job of="', "", "", 0), ("call", '``` ^<jobs> ^<job of="', "", "", 0),
+        ("call", '```json ^<job of="', "", "", 0), ("call", '``` ^<job of="', "", "", 0),
         find=(
             r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^</job>\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^<job\s{1,64}of'
             r'="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^</job>'
@@ -96,10 +95,10 @@ class StreamParser(ElementPairs):
         ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=292,
     )
     OPENERS = Scanner(
-        ("call", '^<jobs> ^<job of=" ^<job of="', "", "", False), ("call", '^<jobs> ^<jobs> ^<job of="', "", "", False),
-        ("call", '^<jobs> ^<job of="', "", "", True), ("call", '^<job of="', "", "", True),
-        ("call", '```json ^<jobs> ^<job of="', "", "", False), ("call", '``` ^<jobs> ^<job of="', "", "", False),
-        ("call", '```json ^<job of="', "", "", False), ("call", '``` ^<job of="', "", "", False),
+        ("call", '^<jobs> ^<job of=" ^<job of="', "", "", 0), ("call", '^<jobs> ^<jobs> ^<job of="', "", "", 0),
+        ("call", '^<jobs> ^<job of="', "", "", 2), ("call", '^<job of="', "", "", 1),
+        ("call", '```json ^<jobs> ^<job of="', "", "", 0), ("call", '``` ^<jobs> ^<job of="', "", "", 0),
+        ("call", '```json ^<job of="', "", "", 0), ("call", '``` ^<job of="', "", "", 0),
         find=(
             r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job'
             r'\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="))|`(?:(``json\s{0,64}\^<jobs>\s{0,64}'
@@ -112,7 +111,7 @@ class StreamParser(ElementPairs):
         (
             "name",
             Scanner(
-                ("suffix", '">', "", "", False), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
+                ("suffix", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
                 word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("",),
             ),
             "",
@@ -121,11 +120,11 @@ class StreamParser(ElementPairs):
     HEADER_PARTS = ("^<job", 'of="', "job", '">', "of", '"', "<", "=", ">", "^")
     HEADER_TEXTS = Pattern('(?:\\^<job|of="|job|">|of|"|<|=|>|\\^|[^\\S\\n]*[\\n:.,\'"`]|[0-9]+)')
     BREAKS = Scanner(
-        ("mark", '^<jobs> ^<jobs> ^<job of="', "", "", False), ("mark", '^<jobs> ^<job of="', "", "", True),
-        ("mark", "^[assistant]^", "", "", False), ("mark", '^<job of="', "", "", True),
-        ("mark", "^</jobs>", "", "", False), ("mark", "^</job>", "", "", False),
-        ("mark", '```json ^<jobs> ^<job of="', "", "", False), ("mark", '``` ^<jobs> ^<job of="', "", "", False),
-        ("mark", '```json ^<job of="', "", "", False), ("mark", '``` ^<job of="', "", "", False),
+        ("mark", '^<jobs> ^<jobs> ^<job of="', "", "", 0), ("mark", '^<jobs> ^<job of="', "", "", 1),
+        ("mark", "^[assistant]^", "", "", 0), ("mark", '^<job of="', "", "", 1), ("mark", "^</jobs>", "", "", 0),
+        ("mark", "^</job>", "", "", 0), ("mark", '```json ^<jobs> ^<job of="', "", "", 0),
+        ("mark", '``` ^<jobs> ^<job of="', "", "", 0), ("mark", '```json ^<job of="', "", "", 0),
+        ("mark", '``` ^<job of="', "", "", 0),
         find=(
             r'\^(?:(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant'
             r'\]\^)|(<job\s{1,64}of=")|(</jobs>)|(</job>))|`(?:(``json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``'
@@ -134,8 +133,8 @@ class StreamParser(ElementPairs):
         ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=219, first="^`",
     )
     LEFT_OVER = Scanner(
-        ("call", '^<job of="', "", "", False), ("call", "^<jobs>", "", "\n", False),
-        find=r'\^(?:(<job\s{1,64}of=")|(<jobs>))', near=r"\^(?=[<]|\Z)", width=75,
+        ("call", '^<job of="', "", "", 0), ("call", "^<jobs>", "", "\n", 0), find=r'\^(?:(<job\s{1,64}of=")|(<jobs>))',
+        near=r"\^(?=[<]|\Z)", width=75,
     )
     USUAL_NEXT = (ExpectedText('^</job>\n^<job of="'), ExpectedText('^<job of="'))
     CLOSED = True
@@ -147,19 +146,19 @@ class StreamParser(ElementPairs):
         (
             "key",
             Scanner(
-                ("suffix", ">", "", "", False), find=">()", near=">", width=2,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())", trails=("",),
+                ("suffix", ">", "", "", 0), find=">()", near=">", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())",
+                trails=("",),
             ),
             "",
         ),
     )
     BETWEEN = Scanner(
-        ("next", '^<jobs> ^<job of=" ^<job of="', "", "", False), ("next", '^<jobs> ^<jobs> ^<job of="', "", "", False),
-        ("next", '^<jobs> ^<job of="', "", "", True), ("next", '^<job of="', "", "", True),
-        ("next", "^</jobs>", "\n", "", False), ("next", "^</job>", "", "", False), ("next", "^[.]^", "", "\n", False),
-        ("broken", "^</", "", "", True), ("pair", "^<", "", "", True),
-        ("next", '```json ^<jobs> ^<job of="', "", "", False), ("next", '``` ^<jobs> ^<job of="', "", "", False),
-        ("next", '```json ^<job of="', "", "", False), ("next", '``` ^<job of="', "", "", False),
+        ("next", '^<jobs> ^<job of=" ^<job of="', "", "", 0), ("next", '^<jobs> ^<jobs> ^<job of="', "", "", 0),
+        ("next", '^<jobs> ^<job of="', "", "", 2), ("next", '^<job of="', "", "", 1), ("next", "^</jobs>", "\n", "", 0),
+        ("next", "^</job>", "", "", 0), ("next", "^[.]^", "", "\n", 0), ("broken", "^</", "", "", 2),
+        ("pair", "^<", "", "", 2), ("next", '```json ^<jobs> ^<job of="', "", "", 0),
+        ("next", '``` ^<jobs> ^<job of="', "", "", 0), ("next", '```json ^<job of="', "", "", 0),
+        ("next", '``` ^<job of="', "", "", 0),
         find=(
             r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job'
             r'\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of=")|(</jobs>)|(</job>)|(\[\.\]\^)|(</)|('
@@ -174,24 +173,24 @@ class StreamParser(ElementPairs):
     )
     VALUE_CLOSE = ("^</", ">")
     ELEMENT = Scanner(
-        ("item", "^<each>", "", "", False), ("broken", "^</", "", "", False), ("pair", "^<", "", "", True),
+        ("item", "^<each>", "", "", 0), ("broken", "^</", "", "", 0), ("pair", "^<", "", "", 2),
         find=r"\^(?:(<each>)|(</)|(<))", near=r"\^(?=[<]|\Z)", width=8,
     )
     AFTER_ITEM = "^</each>"
     # after_call = ("^</job>")* (('^<job of="' | '^<jobs>\n^<job of="') call | content)
     AFTER_CALL = Scanner(
-        ("call", ', ^<job of=" ^<job of="', "", "", False), ("call", ', ^<job of="', "", "", True),
-        ("call", '; ^<job of=" ^<job of="', "", "", False), ("call", '; ^<job of="', "", "", True),
-        ("empty", '^<jobs> ^<job of=" ^</job> ^</jobs>', "", "", False),
-        ("call", '^<jobs> ^<job of=" ^<job of="', "", "", False), ("call", '^<jobs> ^<jobs> ^<job of="', "", "", False),
-        ("empty", "^<jobs> ^</job> ^</jobs>", "", "", False), ("call", '^<job of=" ^<job of="', "", "", True),
-        ("call", '^<jobs> ^<job of="', "", "", True), ("empty", '^<job of=" ^</job>', "", "", True),
-        ("empty", "^<jobs> ^</jobs>", "", "", False), ("stray", "^</inner voice>", "", "", False),
-        ("reasoning", "^<inner voice>", "", "", False), ("header", "^[assistant]^", "", "", False),
-        ("call", '^<job of="', "", "", True), ("closed", "^</jobs>", "\n", "", True),
-        ("closed", "^</job>", "", "", True), ("end", "^[.]^", "", "\n", False),
-        ("call", '```json ^<jobs> ^<job of="', "", "", False), ("call", '``` ^<jobs> ^<job of="', "", "", False),
-        ("call", '```json ^<job of="', "", "", False), ("call", '``` ^<job of="', "", "", False),
+        ("call", ', ^<job of=" ^<job of="', "", "", 0), ("call", ', ^<job of="', "", "", 2),
+        ("call", '; ^<job of=" ^<job of="', "", "", 0), ("call", '; ^<job of="', "", "", 2),
+        ("empty", '^<jobs> ^<job of=" ^</job> ^</jobs>', "", "", 0),
+        ("call", '^<jobs> ^<job of=" ^<job of="', "", "", 0), ("call", '^<jobs> ^<jobs> ^<job of="', "", "", 0),
+        ("empty", "^<jobs> ^</job> ^</jobs>", "", "", 0), ("call", '^<job of=" ^<job of="', "", "", 1),
+        ("call", '^<jobs> ^<job of="', "", "", 2), ("empty", '^<job of=" ^</job>', "", "", 1),
+        ("empty", "^<jobs> ^</jobs>", "", "", 0), ("stray", "^</inner voice>", "", "", 0),
+        ("reasoning", "^<inner voice>", "", "", 0), ("header", "^[assistant]^", "", "", 0),
+        ("call", '^<job of="', "", "", 2), ("closed", "^</jobs>", "\n", "", 1), ("closed", "^</job>", "", "", 1),
+        ("end", "^[.]^", "", "\n", 0), ("call", '```json ^<jobs> ^<job of="', "", "", 0),
+        ("call", '``` ^<jobs> ^<job of="', "", "", 0), ("call", '```json ^<job of="', "", "", 0),
+        ("call", '``` ^<job of="', "", "", 0),
         find=(
             r',(?:(\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(\s{0,64}\^<job\s{1,64}of="))|;(?:(\s{0,64}\^'
             r'<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(\s{0,64}\^<job\s{1,64}of="))|\^(?:(<jobs>\s{0,64}\^<job\s{1'
@@ -204,18 +203,17 @@ class StreamParser(ElementPairs):
         ), near=r",|;|\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=292, leads="\n",
     )
     AFTER_TURN = Scanner(
-        ("header", '^[assistant]^ ^<jobs> ^<job of=" ^<job of="', "", "", False),
-        ("header", '^[assistant]^ ^<jobs> ^<jobs> ^<job of="', "", "", False),
-        ("header", '^[assistant]^ ```json ^<jobs> ^<job of="', "", "", False),
-        ("header", '^[assistant]^ ``` ^<jobs> ^<job of="', "", "", False),
-        ("header", '^[assistant]^ ^<jobs> ^<job of="', "", "", True),
-        ("header", '^[assistant]^ ```json ^<job of="', "", "", False),
-        ("call", '^<jobs> ^<job of=" ^<job of="', "", "", True),
-        ("header", '^[assistant]^ ``` ^<job of="', "", "", False), ("call", '^<jobs> ^<jobs> ^<job of="', "", "", True),
-        ("header", '^[assistant]^ ^<job of="', "", "", False), ("call", '^<jobs> ^<job of="', "", "", True),
-        ("call", '^<job of="', "", "", True), ("call", '```json ^<jobs> ^<job of="', "", "", True),
-        ("call", '``` ^<jobs> ^<job of="', "", "", True), ("call", '```json ^<job of="', "", "", True),
-        ("call", '``` ^<job of="', "", "", True),
+        ("header", '^[assistant]^ ^<jobs> ^<job of=" ^<job of="', "", "", 0),
+        ("header", '^[assistant]^ ^<jobs> ^<jobs> ^<job of="', "", "", 0),
+        ("header", '^[assistant]^ ```json ^<jobs> ^<job of="', "", "", 0),
+        ("header", '^[assistant]^ ``` ^<jobs> ^<job of="', "", "", 0),
+        ("header", '^[assistant]^ ^<jobs> ^<job of="', "", "", 2),
+        ("header", '^[assistant]^ ```json ^<job of="', "", "", 0), ("call", '^<jobs> ^<job of=" ^<job of="', "", "", 1),
+        ("header", '^[assistant]^ ``` ^<job of="', "", "", 0), ("call", '^<jobs> ^<jobs> ^<job of="', "", "", 1),
+        ("header", '^[assistant]^ ^<job of="', "", "", 0), ("call", '^<jobs> ^<job of="', "", "", 2),
+        ("call", '^<job of="', "", "", 1), ("call", '```json ^<jobs> ^<job of="', "", "", 1),
+        ("call", '``` ^<jobs> ^<job of="', "", "", 1), ("call", '```json ^<job of="', "", "", 1),
+        ("call", '``` ^<job of="', "", "", 1),
         find=(
             r'\^(?:(\[assistant\]\^\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(\[assistant'
             r'\]\^\s{0,64}\^<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}```json\s{0,64}'

@@ -69,15 +69,15 @@ class StreamParser(UsualObjects):
     CUT_MARKERS = True
     # content = (text | "[=stop=]")* ("[=request=]{" call)?
     IN_CONTENT = Scanner(
-        ("call", "[=request=] [=request=] {", "", "", False), ("call", "[=request=] ```json {", "", "", False),
-        ("call", "[=request=] ``` {", "", "", False), ("call", "[=request=] [ {", "", "", False),
-        ("call", "[=request=] {", "", "", True), ("header", "[=assistant=]", "", "", False),
-        ("call", "[=request=] {", "", "", True), ("end", "[=stop=]", "", "", False), ("last", "[=top=]", "", "", False),
-        ("call", "\x00[=request=][=request=]{", "", "", True), ("call", "\x00[=request=]```json{", "", "", True),
-        ("call", "\x00[=request=]```{", "", "", True), ("call", "\x00[=request=][{", "", "", True),
-        ("call", "\x00[=request=]{", "", "", True), ("call", "\x00[=request=]{", "", "", True),
-        ("end", "\x00[=stop=]", "", "", True), ("call", "```json [=request=] {", "", "", False),
-        ("call", "``` [=request=] {", "", "", False),
+        ("call", "[=request=] [=request=] {", "", "", 0), ("call", "[=request=] ```json {", "", "", 0),
+        ("call", "[=request=] ``` {", "", "", 0), ("call", "[=request=] [ {", "", "", 0),
+        ("call", "[=request=] {", "", "", 2), ("header", "[=assistant=]", "", "", 0),
+        ("call", "[=request=] {", "", "", 2), ("end", "[=stop=]", "", "", 0), ("last", "[=top=]", "", "", 0),
+        ("call", "\x00[=request=][=request=]{", "", "", 2), ("call", "\x00[=request=]```json{", "", "", 2),
+        ("call", "\x00[=request=]```{", "", "", 2), ("call", "\x00[=request=][{", "", "", 2),
+        ("call", "\x00[=request=]{", "", "", 2), ("call", "\x00[=request=]{", "", "", 2),
+        ("end", "\x00[=stop=]", "", "", 2), ("call", "```json [=request=] {", "", "", 0),
+        ("call", "``` [=request=] {", "", "", 0),
         find=(
             r"\[(?:(=request=\]\s{0,64}\[=request=\]\s{0,64}\{)|(=request=\]\s{0,64}```json\s{0,64}\{)|(=request=\]\s{"
             r"0,64}```\s{0,64}\{)|(=request=\]\s{0,64}\[\s{0,64}\{)|(=request=\]\s{0,64}\{)|(=assistant=\])|(=request="
@@ -92,10 +92,10 @@ class StreamParser(UsualObjects):
         ), near=r"\[(?=[\t\n\r \-=_▁]|\Z)|`(?=[`]|\Z)", width=153,
     )
     OPENERS = Scanner(
-        ("call", "[=request=] [=request=] {", "", "", False), ("call", "[=request=] ```json {", "", "", False),
-        ("call", "[=request=] ``` {", "", "", False), ("call", "[=request=] [ {", "", "", False),
-        ("call", "[=request=] {", "", "", True), ("call", "[=request=] {", "", "", True),
-        ("call", "```json [=request=] {", "", "", False), ("call", "``` [=request=] {", "", "", False),
+        ("call", "[=request=] [=request=] {", "", "", 0), ("call", "[=request=] ```json {", "", "", 0),
+        ("call", "[=request=] ``` {", "", "", 0), ("call", "[=request=] [ {", "", "", 0),
+        ("call", "[=request=] {", "", "", 2), ("call", "[=request=] {", "", "", 2),
+        ("call", "```json [=request=] {", "", "", 0), ("call", "``` [=request=] {", "", "", 0),
         find=(
             r"\[(?:(=request=\]\s{0,64}\[=request=\]\s{0,64}\{)|(=request=\]\s{0,64}```json\s{0,64}\{)|(=request=\]\s{"
             r"0,64}```\s{0,64}\{)|(=request=\]\s{0,64}\[\s{0,64}\{)|(=request=\]\s{0,64}\{)|(=request=\]\s{0,64}\{))|`"
@@ -110,11 +110,11 @@ class StreamParser(UsualObjects):
     USUAL_KEYS = ("function", "input")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "[=request=] [=request=] {", "", "", False), ("mark", "[=request=] ```json {", "", "", False),
-        ("mark", "[=request=] ``` {", "", "", False), ("mark", "[=request=] [ {", "", "", False),
-        ("mark", "[=request=] {", "", "", True), ("mark", "[=assistant=]", "", "", False),
-        ("mark", "[=request=] {", "", "", True), ("mark", "[=stop=]", "", "", False),
-        ("mark", "```json [=request=] {", "", "", False), ("mark", "``` [=request=] {", "", "", False),
+        ("mark", "[=request=] [=request=] {", "", "", 0), ("mark", "[=request=] ```json {", "", "", 0),
+        ("mark", "[=request=] ``` {", "", "", 0), ("mark", "[=request=] [ {", "", "", 0),
+        ("mark", "[=request=] {", "", "", 2), ("mark", "[=assistant=]", "", "", 0),
+        ("mark", "[=request=] {", "", "", 2), ("mark", "[=stop=]", "", "", 0),
+        ("mark", "```json [=request=] {", "", "", 0), ("mark", "``` [=request=] {", "", "", 0),
         find=(
             r"\[(?:(=request=\]\s{0,64}\[=request=\]\s{0,64}\{)|(=request=\]\s{0,64}```json\s{0,64}\{)|(=request=\]\s{"
             r"0,64}```\s{0,64}\{)|(=request=\]\s{0,64}\[\s{0,64}\{)|(=request=\]\s{0,64}\{)|(=assistant=\])|(=request="
@@ -122,28 +122,28 @@ class StreamParser(UsualObjects):
             "))"
         ), near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=153, first="[`",
     )
-    LEFT_OVER = Scanner(("call", "[=request=]", "", "", False), find=r"\[(=request=\])", near=r"\[(?=[=]|\Z)", width=12)
+    LEFT_OVER = Scanner(("call", "[=request=]", "", "", 0), find=r"\[(=request=\])", near=r"\[(?=[=]|\Z)", width=12)
     USUAL_NEXT = (ExpectedText('[=request=]{"function": "'),)
     READ_AGAIN = True
     REPEATED = True
     NAMES_ALIKE = True
     # after_call = (("[=request=]{" | "[=request=]{") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", [=request=] [=request=] {", "", "", False), ("call", ", [=request=] ```json {", "", "", False),
-        ("call", ", [=request=] ``` {", "", "", False), ("call", ", [=request=] [ {", "", "", False),
-        ("call", ", [=request=] {", "", "", True), ("call", ", [=request=] {", "", "", True),
-        ("call", "; [=request=] [=request=] {", "", "", False), ("call", "; [=request=] ```json {", "", "", False),
-        ("call", "; [=request=] ``` {", "", "", False), ("call", "; [=request=] [ {", "", "", False),
-        ("call", "; [=request=] {", "", "", True), ("call", "; [=request=] {", "", "", True),
-        ("call", "[=request=] [=request=] {", "", "", True), ("call", "[=request=] ```json {", "", "", True),
-        ("call", "[=request=] ``` {", "", "", True), ("call", "[=request=] [ {", "", "", True),
-        ("call", "[=request=] {", "", "", True), ("header", "[=assistant=]", "", "", False),
-        ("call", "[=request=] {", "", "", True), ("end", "[=stop=]", "", "", False), ("last", "[=top=]", "", "", False),
-        ("call", "\x00[=request=][=request=]{", "", "", True), ("call", "\x00[=request=]```json{", "", "", True),
-        ("call", "\x00[=request=]```{", "", "", True), ("call", "\x00[=request=][{", "", "", True),
-        ("call", "\x00[=request=]{", "", "", True), ("call", "\x00[=request=]{", "", "", True),
-        ("end", "\x00[=stop=]", "", "", True), ("call", "```json [=request=] {", "", "", False),
-        ("call", "``` [=request=] {", "", "", False),
+        ("call", ", [=request=] [=request=] {", "", "", 0), ("call", ", [=request=] ```json {", "", "", 0),
+        ("call", ", [=request=] ``` {", "", "", 0), ("call", ", [=request=] [ {", "", "", 0),
+        ("call", ", [=request=] {", "", "", 2), ("call", ", [=request=] {", "", "", 2),
+        ("call", "; [=request=] [=request=] {", "", "", 0), ("call", "; [=request=] ```json {", "", "", 0),
+        ("call", "; [=request=] ``` {", "", "", 0), ("call", "; [=request=] [ {", "", "", 0),
+        ("call", "; [=request=] {", "", "", 2), ("call", "; [=request=] {", "", "", 2),
+        ("call", "[=request=] [=request=] {", "", "", 1), ("call", "[=request=] ```json {", "", "", 1),
+        ("call", "[=request=] ``` {", "", "", 1), ("call", "[=request=] [ {", "", "", 1),
+        ("call", "[=request=] {", "", "", 2), ("header", "[=assistant=]", "", "", 0),
+        ("call", "[=request=] {", "", "", 2), ("end", "[=stop=]", "", "", 0), ("last", "[=top=]", "", "", 0),
+        ("call", "\x00[=request=][=request=]{", "", "", 2), ("call", "\x00[=request=]```json{", "", "", 2),
+        ("call", "\x00[=request=]```{", "", "", 2), ("call", "\x00[=request=][{", "", "", 2),
+        ("call", "\x00[=request=]{", "", "", 2), ("call", "\x00[=request=]{", "", "", 2),
+        ("end", "\x00[=stop=]", "", "", 2), ("call", "```json [=request=] {", "", "", 0),
+        ("call", "``` [=request=] {", "", "", 0),
         find=(
             r",(?:(\s{0,64}\[=request=\]\s{0,64}\[=request=\]\s{0,64}\{)|(\s{0,64}\[=request=\]\s{0,64}```json\s{0,64}"
             r"\{)|(\s{0,64}\[=request=\]\s{0,64}```\s{0,64}\{)|(\s{0,64}\[=request=\]\s{0,64}\[\s{0,64}\{)|(\s{0,64}\["
@@ -163,18 +163,17 @@ class StreamParser(UsualObjects):
         ), near=r",|;|\[(?=[\t\n\r \-=_▁]|\Z)|`(?=[`]|\Z)", width=219,
     )
     AFTER_TURN = Scanner(
-        ("header", "[=assistant=] [=request=] [=request=] {", "", "", False),
-        ("header", "[=assistant=] [=request=] ```json {", "", "", False),
-        ("header", "[=assistant=] ```json [=request=] {", "", "", False),
-        ("header", "[=assistant=] [=request=] ``` {", "", "", False),
-        ("header", "[=assistant=] ``` [=request=] {", "", "", False),
-        ("header", "[=assistant=] [=request=] [ {", "", "", False),
-        ("header", "[=assistant=] [=request=] {", "", "", True),
-        ("header", "[=assistant=] [=request=] {", "", "", True), ("call", "[=request=] [=request=] {", "", "", True),
-        ("call", "[=request=] ```json {", "", "", True), ("call", "[=request=] ``` {", "", "", True),
-        ("call", "[=request=] [ {", "", "", True), ("call", "[=request=] {", "", "", True),
-        ("call", "[=request=] {", "", "", True), ("call", "```json [=request=] {", "", "", True),
-        ("call", "``` [=request=] {", "", "", True),
+        ("header", "[=assistant=] [=request=] [=request=] {", "", "", 0),
+        ("header", "[=assistant=] [=request=] ```json {", "", "", 0),
+        ("header", "[=assistant=] ```json [=request=] {", "", "", 0),
+        ("header", "[=assistant=] [=request=] ``` {", "", "", 0),
+        ("header", "[=assistant=] ``` [=request=] {", "", "", 0),
+        ("header", "[=assistant=] [=request=] [ {", "", "", 0), ("header", "[=assistant=] [=request=] {", "", "", 2),
+        ("header", "[=assistant=] [=request=] {", "", "", 2), ("call", "[=request=] [=request=] {", "", "", 1),
+        ("call", "[=request=] ```json {", "", "", 1), ("call", "[=request=] ``` {", "", "", 1),
+        ("call", "[=request=] [ {", "", "", 1), ("call", "[=request=] {", "", "", 2),
+        ("call", "[=request=] {", "", "", 2), ("call", "```json [=request=] {", "", "", 1),
+        ("call", "``` [=request=] {", "", "", 1),
         find=(
             r"\[(?:(=assistant=\]\s{0,64}\[=request=\]\s{0,64}\[=request=\]\s{0,64}\{)|(=assistant=\]\s{0,64}\[=reques"
             r"t=\]\s{0,64}```json\s{0,64}\{)|(=assistant=\]\s{0,64}```json\s{0,64}\[=request=\]\s{0,64}\{)|(=assistant"

@@ -63,11 +63,10 @@ class StreamParser(RawPairs):
     CUT_MARKERS = True
     # reasoning = text ("</musings>" content | "<deed>\n<do=" call)
     IN_REASONING = Scanner(
-        ("line", "<deed> <do= <deed> <do=", "\n\n", "", False), ("line", "<deed> <do=", "\n\n", "", True),
-        ("reasoning_end", "</musings>", "\n", "\n\n", False), ("line", "<do=", "", "", True),
-        ("end", "<:>", "", "\n", False), ("line", "\x00<deed><do=<deed><do=", "\n\n", "", True),
-        ("line", "\x00<deed><do=", "\n\n", "", True), ("line", "```json <deed> <do=", "", "", False),
-        ("line", "``` <deed> <do=", "", "", False),
+        ("line", "<deed> <do= <deed> <do=", "\n\n", "", 0), ("line", "<deed> <do=", "\n\n", "", 2),
+        ("reasoning_end", "</musings>", "\n", "\n\n", 0), ("line", "<do=", "", "", 1), ("end", "<:>", "", "\n", 0),
+        ("line", "\x00<deed><do=<deed><do=", "\n\n", "", 2), ("line", "\x00<deed><do=", "\n\n", "", 2),
+        ("line", "```json <deed> <do=", "", "", 0), ("line", "``` <deed> <do=", "", "", 0),
         find=(
             r"<(?:(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>\s{0,64}<do=)|(/musings>)|(do=)|(:>)|(\s{0,4}[Dd"
             r"][Ee][Ee][Dd]\s{0,4}>[\s_▁-]{0,4}<\s{0,4}[Dd][Oo]\s{0,4}=[\s_▁-]{0,4}<\s{0,4}[Dd][Ee][Ee][Dd]\s{0,4}>[\s"
@@ -77,13 +76,13 @@ class StreamParser(RawPairs):
     )
     # content = (text | "<:>")* ("<musings>" reasoning | "<deed>\n<do=" call)?
     IN_CONTENT = Scanner(
-        ("empty", "<deed> <do= </do> </deed>", "", "", False), ("call", "<deed> <do= <deed> <do=", "\n\n", "", False),
-        ("empty", "<deed> </do> </deed>", "", "", False), ("empty", "<deed> </deed>", "", "", False),
-        ("header", "<:assistant:>", "", "\n", False), ("call", "<deed> <do=", "\n\n", "", True),
-        ("stray", "</musings>", "\n", "\n\n", False), ("reasoning", "<musings>", "", "\n", False),
-        ("call", "<do=", "", "", True), ("end", "<:>", "", "\n", False),
-        ("call", "\x00<deed><do=<deed><do=", "\n\n", "", True), ("call", "\x00<deed><do=", "\n\n", "", True),
-        ("call", "```json <deed> <do=", "", "", False), ("call", "``` <deed> <do=", "", "", False),
+        ("empty", "<deed> <do= </do> </deed>", "", "", 0), ("call", "<deed> <do= <deed> <do=", "\n\n", "", 0),
+        ("empty", "<deed> </do> </deed>", "", "", 0), ("empty", "<deed> </deed>", "", "", 0),
+        ("header", "<:assistant:>", "", "\n", 0), ("call", "<deed> <do=", "\n\n", "", 2),
+        ("stray", "</musings>", "\n", "\n\n", 0), ("reasoning", "<musings>", "", "\n", 0), ("call", "<do=", "", "", 1),
+        ("end", "<:>", "", "\n", 0), ("call", "\x00<deed><do=<deed><do=", "\n\n", "", 2),
+        ("call", "\x00<deed><do=", "\n\n", "", 2), ("call", "```json <deed> <do=", "", "", 0),
+        ("call", "``` <deed> <do=", "", "", 0),
         find=(
             r"<(?:(deed>\s{0,64}<do=\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>"
             r"\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}</deed>)|(:assistant:>)|(deed>\s{0,64}<do=)|(/musings>)|(mus"
@@ -93,9 +92,8 @@ class StreamParser(RawPairs):
         ), near=r"<(?=[\t\n\r \-/:D_dm▁]|\Z)|`(?=[`]|\Z)", width=218, leads="\n\n",
     )
     OPENERS = Scanner(
-        ("call", "<deed> <do= <deed> <do=", "\n\n", "", False), ("call", "<deed> <do=", "\n\n", "", True),
-        ("call", "<do=", "", "", True), ("call", "```json <deed> <do=", "", "", False),
-        ("call", "``` <deed> <do=", "", "", False),
+        ("call", "<deed> <do= <deed> <do=", "\n\n", "", 0), ("call", "<deed> <do=", "\n\n", "", 2),
+        ("call", "<do=", "", "", 1), ("call", "```json <deed> <do=", "", "", 0), ("call", "``` <deed> <do=", "", "", 0),
         find=(
             r"<(?:(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>\s{0,64}<do=)|(do=))|`(?:(``json\s{0,64}<deed>\s"
             r"{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
@@ -106,7 +104,7 @@ class StreamParser(RawPairs):
         (
             "name",
             Scanner(
-                ("suffix", ">", "", "\n", False), find=">()", near=">", width=2,
+                ("suffix", ">", "", "\n", 0), find=">()", near=">", width=2,
                 word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())", trails=("\n",),
             ),
             "",
@@ -115,17 +113,15 @@ class StreamParser(RawPairs):
     HEADER_PARTS = ("<deed>", "<do=", "do", "<", "=", ">")
     HEADER_TEXTS = Pattern("(?:<deed>|<do=|do|<|=|>|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
     BREAKS = Scanner(
-        ("mark", "<:assistant:>", "", "", False), ("mark", "<deed> <do=", "", "", True),
-        ("mark", "</deed>", "", "", False), ("mark", "</do>", "", "", False), ("mark", "<do=", "", "", True),
-        ("mark", "```json <deed> <do=", "", "", False), ("mark", "``` <deed> <do=", "", "", False),
+        ("mark", "<:assistant:>", "", "", 0), ("mark", "<deed> <do=", "", "", 1), ("mark", "</deed>", "", "", 0),
+        ("mark", "</do>", "", "", 0), ("mark", "<do=", "", "", 1), ("mark", "```json <deed> <do=", "", "", 0),
+        ("mark", "``` <deed> <do=", "", "", 0),
         find=(
             r"<(?:(:assistant:>)|(deed>\s{0,64}<do=)|(/deed>)|(/do>)|(do=))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``"
             r"\s{0,64}<deed>\s{0,64}<do=))"
         ), near=r"<(?=[/:d]|\Z)|`(?=[`]|\Z)", width=148, first="<`",
     )
-    LEFT_OVER = Scanner(
-        ("call", "<deed> <do=", "", "", False), find=r"<(deed>\s{0,64}<do=)", near=r"<(?=[d]|\Z)", width=76
-    )
+    LEFT_OVER = Scanner(("call", "<deed> <do=", "", "", 0), find=r"<(deed>\s{0,64}<do=)", near=r"<(?=[d]|\Z)", width=76)
     USUAL_NEXT = (ExpectedText("</do>\n</deed>\n<deed>\n<do="), ExpectedText("<deed>\n<do="))
     CLOSED = True
     READ_AGAIN = True
@@ -136,21 +132,20 @@ class StreamParser(RawPairs):
         (
             "key",
             Scanner(
-                ("suffix", ">", "", "\n", False), find=">()", near=">", width=2,
+                ("suffix", ">", "", "\n", 0), find=">()", near=">", width=2,
                 word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())", trails=("\n",),
             ),
             "",
         ),
     )
     BETWEEN = Scanner(
-        ("next", "<deed> <do= <deed> <do=", "\n\n", "", False), ("next", "</do> </deed>", "", "", False),
-        ("next", "<deed> <do=", "\n\n", "", True), ("skip", "</with>", "", "", False),
-        ("next", "</deed>", "", "", True), ("pair", "<with=", "", "", False), ("next", "</do>", "", "", True),
-        ("next", "<do=", "", "", True), ("next", "<:>", "", "\n", False),
-        ("next", "\x00<deed><do=<deed><do=", "\n\n", "", True), ("next", "\x00</do></deed>", "", "", True),
-        ("next", "\x00<deed><do=", "\n\n", "", True), ("skip", "\x00</with>", "", "", True),
-        ("next", "\x00</deed>", "", "", True), ("pair", "\x00<with=", "", "", True),
-        ("next", "```json <deed> <do=", "", "", False), ("next", "``` <deed> <do=", "", "", False),
+        ("next", "<deed> <do= <deed> <do=", "\n\n", "", 0), ("next", "</do> </deed>", "", "", 0),
+        ("next", "<deed> <do=", "\n\n", "", 2), ("skip", "</with>", "", "", 0), ("next", "</deed>", "", "", 1),
+        ("pair", "<with=", "", "", 0), ("next", "</do>", "", "", 2), ("next", "<do=", "", "", 1),
+        ("next", "<:>", "", "\n", 0), ("next", "\x00<deed><do=<deed><do=", "\n\n", "", 2),
+        ("next", "\x00</do></deed>", "", "", 2), ("next", "\x00<deed><do=", "\n\n", "", 2),
+        ("skip", "\x00</with>", "", "", 2), ("next", "\x00</deed>", "", "", 2), ("pair", "\x00<with=", "", "", 2),
+        ("next", "```json <deed> <do=", "", "", 0), ("next", "``` <deed> <do=", "", "", 0),
         find=(
             r"<(?:(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(/do>\s{0,64}</deed>)|(deed>\s{0,64}<do=)|(/with>)|(/d"
             r"eed>)|(with=)|(/do>)|(do=)|(:>)|(\s{0,4}[Dd][Ee][Ee][Dd]\s{0,4}>[\s_▁-]{0,4}<\s{0,4}[Dd][Oo]\s{0,4}=[\s_"
@@ -164,11 +159,10 @@ class StreamParser(RawPairs):
     USUAL_PAIR = (ExpectedText("<with="),)
     RESUMES = True
     RESUMING = Scanner(
-        ("other", "<deed> <do= <deed> <do=", "\n\n", "", False), ("other", "</do> </deed>", "", "", False),
-        ("other", "<deed> <do=", "\n\n", "", True), ("other", "</deed>", "", "", True),
-        ("other", "<with=", "", "", False), ("other", "</do>", "", "", True), ("other", "<do=", "", "", True),
-        ("other", "<:>", "", "\n", False), ("other", "```json <deed> <do=", "", "", False),
-        ("other", "``` <deed> <do=", "", "", False),
+        ("other", "<deed> <do= <deed> <do=", "\n\n", "", 0), ("other", "</do> </deed>", "", "", 0),
+        ("other", "<deed> <do=", "\n\n", "", 2), ("other", "</deed>", "", "", 1), ("other", "<with=", "", "", 0),
+        ("other", "</do>", "", "", 2), ("other", "<do=", "", "", 1), ("other", "<:>", "", "\n", 0),
+        ("other", "```json <deed> <do=", "", "", 0), ("other", "``` <deed> <do=", "", "", 0),
         find=(
             r"<(?:(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(/do>\s{0,64}</deed>)|(deed>\s{0,64}<do=)|(/deed>)|(wi"
             r"th=)|(/do>)|(do=)|(:>))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
@@ -177,29 +171,27 @@ class StreamParser(RawPairs):
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
-    AFTER_VALUE = Scanner(
-        ("end", "</with>", "\n", "", False), find="<(/with>)", near=r"<(?=[/]|\Z)", width=8, leads="\n"
-    )
+    AFTER_VALUE = Scanner(("end", "</with>", "\n", "", 0), find="<(/with>)", near=r"<(?=[/]|\Z)", width=8, leads="\n")
     NEXT_PAIR = (
         Scanner(
-            ("end", "</with>", "\n", "", False), ("next", "<with=", "\n", "", False), find="<(?:(/with>)|(with=))",
+            ("end", "</with>", "\n", "", 0), ("next", "<with=", "\n", "", 0), find="<(?:(/with>)|(with=))",
             near=r"<(?=[/w]|\Z)", width=8, leads="\n",
         ),
-        Scanner(("end", ">", "", "\n", False), find=">()", near=">", width=2),
+        Scanner(("end", ">", "", "\n", 0), find=">()", near=">", width=2),
     )
     # after_call = ("</do>\n</deed>")* (("<deed>\n<do=" | "<deed>\n<do=") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", <deed> <do= <deed> <do=", "", "", False), ("call", ", <deed> <do=", "", "", True),
-        ("call", "; <deed> <do= <deed> <do=", "", "", False), ("call", "; <deed> <do=", "", "", True),
-        ("empty", "<deed> <do= </do> </deed>", "", "", False), ("call", "<deed> <do= <deed> <do=", "", "", True),
-        ("empty", "<deed> </do> </deed>", "", "", False), ("empty", "<deed> </deed>", "", "", False),
-        ("closed", "</do> </deed>", "", "", True), ("header", "<:assistant:>", "", "\n", False),
-        ("call", "<deed> <do=", "", "", True), ("stray", "</musings>", "\n", "\n\n", False),
-        ("reasoning", "<musings>", "", "\n", False), ("closed", "</deed>", "", "", True),
-        ("close", "</do>", "", "", True), ("call", "<do=", "", "", True), ("end", "<:>", "", "\n", False),
-        ("call", "\x00<deed><do=<deed><do=", "", "", True), ("closed", "\x00</do></deed>", "", "", True),
-        ("call", "\x00<deed><do=", "", "", True), ("closed", "\x00</deed>", "", "", True),
-        ("call", "```json <deed> <do=", "", "", False), ("call", "``` <deed> <do=", "", "", False),
+        ("call", ", <deed> <do= <deed> <do=", "", "", 0), ("call", ", <deed> <do=", "", "", 2),
+        ("call", "; <deed> <do= <deed> <do=", "", "", 0), ("call", "; <deed> <do=", "", "", 2),
+        ("empty", "<deed> <do= </do> </deed>", "", "", 0), ("call", "<deed> <do= <deed> <do=", "", "", 1),
+        ("empty", "<deed> </do> </deed>", "", "", 0), ("empty", "<deed> </deed>", "", "", 0),
+        ("closed", "</do> </deed>", "", "", 1), ("header", "<:assistant:>", "", "\n", 0),
+        ("call", "<deed> <do=", "", "", 2), ("stray", "</musings>", "\n", "\n\n", 0),
+        ("reasoning", "<musings>", "", "\n", 0), ("closed", "</deed>", "", "", 1), ("close", "</do>", "", "", 2),
+        ("call", "<do=", "", "", 1), ("end", "<:>", "", "\n", 0), ("call", "\x00<deed><do=<deed><do=", "", "", 2),
+        ("closed", "\x00</do></deed>", "", "", 2), ("call", "\x00<deed><do=", "", "", 2),
+        ("closed", "\x00</deed>", "", "", 2), ("call", "```json <deed> <do=", "", "", 0),
+        ("call", "``` <deed> <do=", "", "", 0),
         find=(
             r",(?:(\s{0,64}<deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(\s{0,64}<deed>\s{0,64}<do=))|;(?:(\s{0,64}<d"
             r"eed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(\s{0,64}<deed>\s{0,64}<do=))|<(?:(deed>\s{0,64}<do=\s{0,64}"
@@ -213,13 +205,12 @@ class StreamParser(RawPairs):
         ), near=r",|;|<(?=[\t\n\r \-/:D_dm▁]|\Z)|`(?=[`]|\Z)", width=282, leads="\n",
     )
     AFTER_TURN = Scanner(
-        ("header", "<:assistant:> <deed> <do= <deed> <do=", "", "", False),
-        ("header", "<:assistant:> ```json <deed> <do=", "", "", False),
-        ("header", "<:assistant:> ``` <deed> <do=", "", "", False),
-        ("header", "<:assistant:> <deed> <do=", "", "", True), ("call", "<deed> <do= <deed> <do=", "\n\n", "", True),
-        ("header", "<:assistant:> <do=", "", "", False), ("call", "<deed> <do=", "\n\n", "", True),
-        ("call", "<do=", "", "", True), ("call", "```json <deed> <do=", "", "", True),
-        ("call", "``` <deed> <do=", "", "", True),
+        ("header", "<:assistant:> <deed> <do= <deed> <do=", "", "", 0),
+        ("header", "<:assistant:> ```json <deed> <do=", "", "", 0),
+        ("header", "<:assistant:> ``` <deed> <do=", "", "", 0), ("header", "<:assistant:> <deed> <do=", "", "", 2),
+        ("call", "<deed> <do= <deed> <do=", "\n\n", "", 1), ("header", "<:assistant:> <do=", "", "", 0),
+        ("call", "<deed> <do=", "\n\n", "", 2), ("call", "<do=", "", "", 1), ("call", "```json <deed> <do=", "", "", 1),
+        ("call", "``` <deed> <do=", "", "", 1),
         find=(
             r"<(?:(:assistant:>\s{0,64}<deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(:assistant:>\s{0,64}```json\s{0,"
             r"64}<deed>\s{0,64}<do=)|(:assistant:>\s{0,64}```\s{0,64}<deed>\s{0,64}<do=)|(:assistant:>\s{0,64}<deed>\s"

@@ -69,13 +69,12 @@ class StreamParser(UsualObjects):
     CUT_MARKERS = True
     # content = (text | "<FIN>")* ("Steps:\n```json\n[\n    {" call)?
     IN_CONTENT = Scanner(
-        ("end", "<FIN>", "", "", False), ("header", "<SAY>", "", "", False), ("end", "\x00<fin>", "", "", True),
-        ("call", "Steps: ```json [ Steps: ```json [ {", "\n", "", False),
-        ("call", "Steps: ```json ```json {", "\n", "", False), ("call", "Steps: ```json [ {", "\n", "", True),
-        ("empty", "Steps: ```json [ ] ```", "", "", False), ("call", "Steps: ```json ``` {", "\n", "", False),
-        ("call", "Steps: ```json [ {", "\n", "", True), ("call", "Steps: ```json {", "\n", "", False),
-        ("call", "```json Steps: ```json [ {", "", "", False), ("call", "``` Steps: ```json [ {", "", "", False),
-        ("call", "```json [ {", "", "", True),
+        ("end", "<FIN>", "", "", 0), ("header", "<SAY>", "", "", 0), ("end", "\x00<fin>", "", "", 2),
+        ("call", "Steps: ```json [ Steps: ```json [ {", "\n", "", 0), ("call", "Steps: ```json ```json {", "\n", "", 0),
+        ("call", "Steps: ```json [ {", "\n", "", 2), ("empty", "Steps: ```json [ ] ```", "", "", 0),
+        ("call", "Steps: ```json ``` {", "\n", "", 0), ("call", "Steps: ```json [ {", "\n", "", 2),
+        ("call", "Steps: ```json {", "\n", "", 0), ("call", "```json Steps: ```json [ {", "", "", 0),
+        ("call", "``` Steps: ```json [ {", "", "", 0), ("call", "```json [ {", "", "", 1),
         find=(
             r"<(?:(FIN>)|(SAY>)|(\s{0,4}[Ff][Ii][Nn]\s{0,4}>))|S(?:(teps:\s{0,64}```json\s{0,64}\[\s{0,64}Steps:\s{0,6"
             r"4}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}```json\s{0,64}\{)|(teps:\s{0,64}```json\s{0"
@@ -86,11 +85,11 @@ class StreamParser(UsualObjects):
         ), near=r"<(?=[\t\n\r \-FS_f▁]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=424, leads="\n",
     )
     OPENERS = Scanner(
-        ("call", "Steps: ```json [ Steps: ```json [ {", "\n", "", False),
-        ("call", "Steps: ```json ```json {", "\n", "", False), ("call", "Steps: ```json [ {", "\n", "", True),
-        ("call", "Steps: ```json ``` {", "\n", "", False), ("call", "Steps: ```json [ {", "\n", "", True),
-        ("call", "Steps: ```json {", "\n", "", False), ("call", "```json Steps: ```json [ {", "", "", False),
-        ("call", "``` Steps: ```json [ {", "", "", False), ("call", "```json [ {", "", "", True),
+        ("call", "Steps: ```json [ Steps: ```json [ {", "\n", "", 0), ("call", "Steps: ```json ```json {", "\n", "", 0),
+        ("call", "Steps: ```json [ {", "\n", "", 2), ("call", "Steps: ```json ``` {", "\n", "", 0),
+        ("call", "Steps: ```json [ {", "\n", "", 2), ("call", "Steps: ```json {", "\n", "", 0),
+        ("call", "```json Steps: ```json [ {", "", "", 0), ("call", "``` Steps: ```json [ {", "", "", 0),
+        ("call", "```json [ {", "", "", 1),
         find=(
             r"S(?:(teps:\s{0,64}```json\s{0,64}\[\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```j"
             r"son\s{0,64}```json\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}``"
@@ -107,12 +106,12 @@ class StreamParser(UsualObjects):
     USUAL_KEYS = ("step", "with")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "<FIN>", "", "", False), ("mark", "<SAY>", "", "", False),
-        ("mark", "Steps: ```json [ Steps: ```json [ {", "", "", False),
-        ("mark", "Steps: ```json ```json {", "", "", False), ("mark", "Steps: ```json [ {", "", "", True),
-        ("mark", "Steps: ```json ``` {", "", "", False), ("mark", "Steps: ```json [ {", "", "", True),
-        ("mark", "Steps: ```json {", "", "", False), ("mark", "```json Steps: ```json [ {", "", "", False),
-        ("mark", "``` Steps: ```json [ {", "", "", False), ("mark", "```json [ {", "", "", True),
+        ("mark", "<FIN>", "", "", 0), ("mark", "<SAY>", "", "", 0),
+        ("mark", "Steps: ```json [ Steps: ```json [ {", "", "", 0), ("mark", "Steps: ```json ```json {", "", "", 0),
+        ("mark", "Steps: ```json [ {", "", "", 2), ("mark", "Steps: ```json ``` {", "", "", 0),
+        ("mark", "Steps: ```json [ {", "", "", 2), ("mark", "Steps: ```json {", "", "", 0),
+        ("mark", "```json Steps: ```json [ {", "", "", 0), ("mark", "``` Steps: ```json [ {", "", "", 0),
+        ("mark", "```json [ {", "", "", 1),
         find=(
             r"<(?:(FIN>)|(SAY>))|S(?:(teps:\s{0,64}```json\s{0,64}\[\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)"
             r"|(teps:\s{0,64}```json\s{0,64}```json\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,6"
@@ -122,8 +121,8 @@ class StreamParser(UsualObjects):
         ), near=r"<(?=[FS]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=424, first="<S`", wordless=False,
     )
     LEFT_OVER = Scanner(
-        ("call", "Steps: ```json [", "\n", "\n    ", False), find=r"S(teps:\s{0,64}```json\s{0,64}\[)",
-        near=r"S(?=[t]|\Z)", width=145, leads="\n",
+        ("call", "Steps: ```json [", "\n", "\n    ", 0), find=r"S(teps:\s{0,64}```json\s{0,64}\[)", near=r"S(?=[t]|\Z)",
+        width=145, leads="\n",
     )
     USUAL_NEXT = (ExpectedText(',\n    {\n        "step": "'),)
     READ_AGAIN = True
@@ -131,15 +130,14 @@ class StreamParser(UsualObjects):
     NAMES_ALIKE = True
     # after_call = ("]\n```" | ",")* (("{" | "Steps:\n```json\n[\n    {") call | content)
     AFTER_CALL = Scanner(
-        ("separator", ",", "", "\n    ", False), ("call", "; {", "", "", False), ("end", "<FIN>", "", "", False),
-        ("header", "<SAY>", "", "", False), ("end", "\x00<fin>", "", "", True),
-        ("call", "Steps: ```json [ Steps: ```json [ {", "\n", "", False),
-        ("call", "Steps: ```json ```json {", "\n", "", False), ("call", "Steps: ```json [ {", "\n", "", True),
-        ("empty", "Steps: ```json [ ] ```", "", "", False), ("call", "Steps: ```json ``` {", "\n", "", False),
-        ("call", "Steps: ```json [ {", "\n", "", True), ("call", "Steps: ```json {", "\n", "", False),
-        ("close", "] ```", "\n", "", True), ("close", "]", "", "", True),
-        ("call", "```json Steps: ```json [ {", "", "", False), ("call", "``` Steps: ```json [ {", "", "", False),
-        ("call", "```json [ {", "", "", True), ("close", "```", "", "", True), ("call", "{", "", "", True),
+        ("separator", ",", "", "\n    ", 0), ("call", "; {", "", "", 0), ("end", "<FIN>", "", "", 0),
+        ("header", "<SAY>", "", "", 0), ("end", "\x00<fin>", "", "", 2),
+        ("call", "Steps: ```json [ Steps: ```json [ {", "\n", "", 0), ("call", "Steps: ```json ```json {", "\n", "", 0),
+        ("call", "Steps: ```json [ {", "\n", "", 2), ("empty", "Steps: ```json [ ] ```", "", "", 0),
+        ("call", "Steps: ```json ``` {", "\n", "", 0), ("call", "Steps: ```json [ {", "\n", "", 2),
+        ("call", "Steps: ```json {", "\n", "", 0), ("close", "] ```", "\n", "", 1), ("close", "]", "", "", 2),
+        ("call", "```json Steps: ```json [ {", "", "", 0), ("call", "``` Steps: ```json [ {", "", "", 0),
+        ("call", "```json [ {", "", "", 1), ("close", "```", "", "", 2), ("call", "{", "", "", 1),
         find=(
             r",()|;(\s{0,64}\{)|<(?:(FIN>)|(SAY>)|(\s{0,4}[Ff][Ii][Nn]\s{0,4}>))|S(?:(teps:\s{0,64}```json\s{0,64}\[\s"
             r"{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}```json\s{0,64}\{)|(teps:"
@@ -150,17 +148,16 @@ class StreamParser(UsualObjects):
         ), near=r",|;|<(?=[\t\n\r \-FS_f▁]|\Z)|S(?=[t]|\Z)|\]|`(?=[`]|\Z)|\{", width=424, leads="\n",
     )
     AFTER_TURN = Scanner(
-        ("header", "<SAY> Steps: ```json [ Steps: ```json [ {", "", "", False),
-        ("header", "<SAY> ```json Steps: ```json [ {", "", "", False),
-        ("header", "<SAY> ``` Steps: ```json [ {", "", "", False),
-        ("header", "<SAY> Steps: ```json ```json {", "", "", False),
-        ("header", "<SAY> Steps: ```json [ {", "", "", True), ("header", "<SAY> Steps: ```json ``` {", "", "", False),
-        ("header", "<SAY> Steps: ```json [ {", "", "", True), ("header", "<SAY> Steps: ```json {", "", "", False),
-        ("header", "<SAY> ```json [ {", "", "", False), ("call", "Steps: ```json [ Steps: ```json [ {", "\n", "", True),
-        ("call", "Steps: ```json ```json {", "\n", "", True), ("call", "Steps: ```json [ {", "\n", "", True),
-        ("call", "Steps: ```json ``` {", "\n", "", True), ("call", "Steps: ```json [ {", "\n", "", True),
-        ("call", "Steps: ```json {", "\n", "", True), ("call", "```json Steps: ```json [ {", "", "", True),
-        ("call", "``` Steps: ```json [ {", "", "", True), ("call", "```json [ {", "", "", True),
+        ("header", "<SAY> Steps: ```json [ Steps: ```json [ {", "", "", 0),
+        ("header", "<SAY> ```json Steps: ```json [ {", "", "", 0),
+        ("header", "<SAY> ``` Steps: ```json [ {", "", "", 0), ("header", "<SAY> Steps: ```json ```json {", "", "", 0),
+        ("header", "<SAY> Steps: ```json [ {", "", "", 2), ("header", "<SAY> Steps: ```json ``` {", "", "", 0),
+        ("header", "<SAY> Steps: ```json [ {", "", "", 2), ("header", "<SAY> Steps: ```json {", "", "", 0),
+        ("header", "<SAY> ```json [ {", "", "", 0), ("call", "Steps: ```json [ Steps: ```json [ {", "\n", "", 1),
+        ("call", "Steps: ```json ```json {", "\n", "", 1), ("call", "Steps: ```json [ {", "\n", "", 2),
+        ("call", "Steps: ```json ``` {", "\n", "", 1), ("call", "Steps: ```json [ {", "\n", "", 2),
+        ("call", "Steps: ```json {", "\n", "", 1), ("call", "```json Steps: ```json [ {", "", "", 1),
+        ("call", "``` Steps: ```json [ {", "", "", 1), ("call", "```json [ {", "", "", 1),
         find=(
             r"<(?:(SAY>\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(SAY>"
             r"\s{0,64}```json\s{1,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(SAY>\s{0,64}```\s{0,64}Steps:\s{0,64}"

@@ -65,12 +65,11 @@ class StreamParser(Objects):
     CUT_MARKERS = True
     # content = (text | "<[.]")* ("[run]{'callable': '" call)?
     IN_CONTENT = Scanner(
-        ("end", "<[.]", "", "", False), ("call", "[run] {'callable': ' [run] {'callable': '", "", "", False),
-        ("empty", "[run] {'callable': ' } [ran]", "", "", False), ("call", "[run] {'callable': '", "", "", True),
-        ("header", "[assistant]>", "", "", False), ("empty", "[run] } [ran]", "", "", False),
-        ("call", "\x00[run]{'callable':'[run]{'callable':'", "", "", True),
-        ("call", "\x00[run]{'callable':'", "", "", True), ("call", "```json [run] {'callable': '", "", "", False),
-        ("call", "``` [run] {'callable': '", "", "", False),
+        ("end", "<[.]", "", "", 0), ("call", "[run] {'callable': ' [run] {'callable': '", "", "", 0),
+        ("empty", "[run] {'callable': ' } [ran]", "", "", 0), ("call", "[run] {'callable': '", "", "", 2),
+        ("header", "[assistant]>", "", "", 0), ("empty", "[run] } [ran]", "", "", 0),
+        ("call", "\x00[run]{'callable':'[run]{'callable':'", "", "", 2), ("call", "\x00[run]{'callable':'", "", "", 2),
+        ("call", "```json [run] {'callable': '", "", "", 0), ("call", "``` [run] {'callable': '", "", "", 0),
         find=(
             r"<(\[\.\])|\[(?:(run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run\]"
             r"\s{0,64}\{'callable':\s{0,64}'\s{0,64}\}\s{0,64}\[ran\])|(run\]\s{0,64}\{'callable':\s{0,64}')|(assistan"
@@ -82,9 +81,8 @@ class StreamParser(Objects):
         ), near=r"<(?=[\[]|\Z)|\[(?=[\t\n\r \-R_ar▁]|\Z)|`(?=[`]|\Z)", width=360,
     )
     OPENERS = Scanner(
-        ("call", "[run] {'callable': ' [run] {'callable': '", "", "", False),
-        ("call", "[run] {'callable': '", "", "", True), ("call", "```json [run] {'callable': '", "", "", False),
-        ("call", "``` [run] {'callable': '", "", "", False),
+        ("call", "[run] {'callable': ' [run] {'callable': '", "", "", 0), ("call", "[run] {'callable': '", "", "", 2),
+        ("call", "```json [run] {'callable': '", "", "", 0), ("call", "``` [run] {'callable': '", "", "", 0),
         find=(
             r"\[(?:(run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{0,64}\{"
             r"'callable':\s{0,64}'))|`(?:(``json\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``\s{0,64}\[run\]\s{0,"
@@ -96,9 +94,9 @@ class StreamParser(Objects):
         (
             "name",
             Scanner(
-                ("suffix", "', 'kwargs':", "", " ", False), ("bare", "{", "", "", False),
-                find=r"'(,\s{0,64}'kwargs':)|\{()", near=r"'(?=[,]|\Z)|\{", width=77,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:'(,\s{0,64}'kwargs':))", trails=(" ",),
+                ("suffix", "', 'kwargs':", "", " ", 0), ("bare", "{", "", "", 0), find=r"'(,\s{0,64}'kwargs':)|\{()",
+                near=r"'(?=[,]|\Z)|\{", width=77, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:'(,\s{0,64}'kwargs':))",
+                trails=(" ",),
             ),
             "",
         ),
@@ -109,16 +107,16 @@ class StreamParser(Objects):
     )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "[run] {'callable': '", "", "", True), ("mark", "[assistant]>", "", "", False),
-        ("mark", "[ran]", "", "", True), ("mark", "```json [run] {'callable': '", "", "", False),
-        ("mark", "``` [run] {'callable': '", "", "", False), ("mark", "} [ran]", "", "", False),
+        ("mark", "[run] {'callable': '", "", "", 1), ("mark", "[assistant]>", "", "", 0), ("mark", "[ran]", "", "", 1),
+        ("mark", "```json [run] {'callable': '", "", "", 0), ("mark", "``` [run] {'callable': '", "", "", 0),
+        ("mark", "} [ran]", "", "", 0),
         find=(
             r"\[(?:(run\]\s{0,64}\{'callable':\s{0,64}')|(assistant\]>)|(ran\]))|`(?:(``json\s{0,64}\[run\]\s{0,64}\{'"
             r"callable':\s{0,64}')|(``\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'))|\}(\s{0,64}\[ran\])"
         ), near=r"\[(?=[ar]|\Z)|`(?=[`]|\Z)|\}", width=220, first="[`}",
     )
     LEFT_OVER = Scanner(
-        ("call", "[run] {'callable': '", "", "", False), find=r"\[(run\]\s{0,64}\{'callable':\s{0,64}')",
+        ("call", "[run] {'callable': '", "", "", 0), find=r"\[(run\]\s{0,64}\{'callable':\s{0,64}')",
         near=r"\[(?=[r]|\Z)", width=148,
     )
     USUAL_NEXT = (ExpectedText("}[ran][run]{'callable': '"), ExpectedText("[run]{'callable': '"))
@@ -128,17 +126,16 @@ class StreamParser(Objects):
     NAMES_ALIKE = True
     # after_call = ("}[ran]")* (("[run]{'callable': '" | "[run]{'callable': '") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", [run] {'callable': ' [run] {'callable': '", "", "", False),
-        ("call", ", [run] {'callable': '", "", "", True),
-        ("call", "; [run] {'callable': ' [run] {'callable': '", "", "", False),
-        ("call", "; [run] {'callable': '", "", "", True), ("end", "<[.]", "", "", False),
-        ("call", "[run] {'callable': ' [run] {'callable': '", "", "", True),
-        ("empty", "[run] {'callable': ' } [ran]", "", "", False), ("call", "[run] {'callable': '", "", "", True),
-        ("header", "[assistant]>", "", "", False), ("empty", "[run] } [ran]", "", "", False),
-        ("closed", "[ran]", "", "", True), ("call", "\x00[run]{'callable':'[run]{'callable':'", "", "", True),
-        ("call", "\x00[run]{'callable':'", "", "", True), ("closed", "\x00[ran]", "", "", True),
-        ("call", "```json [run] {'callable': '", "", "", False), ("call", "``` [run] {'callable': '", "", "", False),
-        ("closed", "} [ran]", "", "", True), ("close", "}", "", "", True),
+        ("call", ", [run] {'callable': ' [run] {'callable': '", "", "", 0),
+        ("call", ", [run] {'callable': '", "", "", 2),
+        ("call", "; [run] {'callable': ' [run] {'callable': '", "", "", 0),
+        ("call", "; [run] {'callable': '", "", "", 2), ("end", "<[.]", "", "", 0),
+        ("call", "[run] {'callable': ' [run] {'callable': '", "", "", 1),
+        ("empty", "[run] {'callable': ' } [ran]", "", "", 0), ("call", "[run] {'callable': '", "", "", 2),
+        ("header", "[assistant]>", "", "", 0), ("empty", "[run] } [ran]", "", "", 0), ("closed", "[ran]", "", "", 1),
+        ("call", "\x00[run]{'callable':'[run]{'callable':'", "", "", 2), ("call", "\x00[run]{'callable':'", "", "", 2),
+        ("closed", "\x00[ran]", "", "", 2), ("call", "```json [run] {'callable': '", "", "", 0),
+        ("call", "``` [run] {'callable': '", "", "", 0), ("closed", "} [ran]", "", "", 1), ("close", "}", "", "", 2),
         find=(
             r",(?:(\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(\s{0,6"
             r"4}\[run\]\s{0,64}\{'callable':\s{0,64}'))|;(?:(\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[ru"
@@ -154,12 +151,12 @@ class StreamParser(Objects):
         ), near=r",|;|<(?=[\[]|\Z)|\[(?=[\t\n\r \-R_ar▁]|\Z)|`(?=[`]|\Z)|\}", width=426,
     )
     AFTER_TURN = Scanner(
-        ("header", "[assistant]> [run] {'callable': ' [run] {'callable': '", "", "", False),
-        ("header", "[assistant]> ```json [run] {'callable': '", "", "", False),
-        ("call", "[run] {'callable': ' [run] {'callable': '", "", "", True),
-        ("header", "[assistant]> ``` [run] {'callable': '", "", "", False),
-        ("header", "[assistant]> [run] {'callable': '", "", "", True), ("call", "[run] {'callable': '", "", "", True),
-        ("call", "```json [run] {'callable': '", "", "", True), ("call", "``` [run] {'callable': '", "", "", True),
+        ("header", "[assistant]> [run] {'callable': ' [run] {'callable': '", "", "", 0),
+        ("header", "[assistant]> ```json [run] {'callable': '", "", "", 0),
+        ("call", "[run] {'callable': ' [run] {'callable': '", "", "", 1),
+        ("header", "[assistant]> ``` [run] {'callable': '", "", "", 0),
+        ("header", "[assistant]> [run] {'callable': '", "", "", 2), ("call", "[run] {'callable': '", "", "", 2),
+        ("call", "```json [run] {'callable': '", "", "", 1), ("call", "``` [run] {'callable': '", "", "", 1),
         find=(
             r"\[(?:(assistant\]>\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,"
             r"64}')|(assistant\]>\s{0,64}```json\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{0,64}\{'callab"

@@ -67,18 +67,16 @@ class StreamParser(Objects):
     CUT_MARKERS = True
     # content = (text | "<!.!>")* ("<!calls!><!call!>tools." call)?
     IN_CONTENT = Scanner(
-        ("empty", "<!calls!> <!call!> <!/call!> <!/calls!>", "", "", False),
-        ("call", "<!calls!> <!calls!> <!call!>tools.", "", "", False),
-        ("call", "<!calls!> <!call!> <!call!>tools.", "", "", False),
-        ("call", "<!calls!> <!call!>tools.", "", "", True), ("empty", "<!calls!> <!/calls!>", "", "", False),
-        ("empty", "<!call!> <!/call!>", "", "", True), ("call", "<!call!>tools.", "", "", True),
-        ("header", "<!assistant!>", "", "", False), ("end", "<!.!>", "", "", False),
-        ("call", "\x00<!calls!><!calls!><!call!>tools.", "", "", True),
-        ("call", "\x00<!calls!><!call!><!call!>tools.", "", "", True),
-        ("call", "\x00<!calls!><!call!>tools.", "", "", True), ("call", "\x00<!call!>tools.", "", "", True),
-        ("call", "```json <!calls!> <!call!>tools.", "", "", False),
-        ("call", "``` <!calls!> <!call!>tools.", "", "", False), ("call", "```json <!call!>tools.", "", "", False),
-        ("call", "``` <!call!>tools.", "", "", False),
+        ("empty", "<!calls!> <!call!> <!/call!> <!/calls!>", "", "", 0),
+        ("call", "<!calls!> <!calls!> <!call!>tools.", "", "", 0),
+        ("call", "<!calls!> <!call!> <!call!>tools.", "", "", 0), ("call", "<!calls!> <!call!>tools.", "", "", 1),
+        ("empty", "<!calls!> <!/calls!>", "", "", 0), ("empty", "<!call!> <!/call!>", "", "", 1),
+        ("call", "<!call!>tools.", "", "", 1), ("header", "<!assistant!>", "", "", 0), ("end", "<!.!>", "", "", 0),
+        ("call", "\x00<!calls!><!calls!><!call!>tools.", "", "", 2),
+        ("call", "\x00<!calls!><!call!><!call!>tools.", "", "", 2), ("call", "\x00<!calls!><!call!>tools.", "", "", 2),
+        ("call", "\x00<!call!>tools.", "", "", 2), ("call", "```json <!calls!> <!call!>tools.", "", "", 0),
+        ("call", "``` <!calls!> <!call!>tools.", "", "", 0), ("call", "```json <!call!>tools.", "", "", 0),
+        ("call", "``` <!call!>tools.", "", "", 0),
         find=(
             r"<(?:(!calls!>\s{0,64}<!call!>\s{0,64}<!/call!>\s{0,64}<!/calls!>)|(!calls!>\s{0,64}<!calls!>\s{0,64}<!ca"
             r"ll!>tools\.)|(!calls!>\s{0,64}<!call!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>tools\.)|(!calls"
@@ -94,12 +92,11 @@ class StreamParser(Objects):
         ), near=r"<(?=[\t\n\r !\-_▁]|\Z)|`(?=[`]|\Z)", width=230,
     )
     OPENERS = Scanner(
-        ("call", "<!calls!> <!calls!> <!call!>tools.", "", "", False),
-        ("call", "<!calls!> <!call!> <!call!>tools.", "", "", False),
-        ("call", "<!calls!> <!call!>tools.", "", "", True), ("call", "<!call!>tools.", "", "", True),
-        ("call", "```json <!calls!> <!call!>tools.", "", "", False),
-        ("call", "``` <!calls!> <!call!>tools.", "", "", False), ("call", "```json <!call!>tools.", "", "", False),
-        ("call", "``` <!call!>tools.", "", "", False),
+        ("call", "<!calls!> <!calls!> <!call!>tools.", "", "", 0),
+        ("call", "<!calls!> <!call!> <!call!>tools.", "", "", 0), ("call", "<!calls!> <!call!>tools.", "", "", 1),
+        ("call", "<!call!>tools.", "", "", 1), ("call", "```json <!calls!> <!call!>tools.", "", "", 0),
+        ("call", "``` <!calls!> <!call!>tools.", "", "", 0), ("call", "```json <!call!>tools.", "", "", 0),
+        ("call", "``` <!call!>tools.", "", "", 0),
         find=(
             r"<(?:(!calls!>\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>\s{0,64}<!call!>tools\.)"
             r"|(!calls!>\s{0,64}<!call!>tools\.)|(!call!>tools\.))|`(?:(``json\s{0,64}<!calls!>\s{0,64}<!call!>tools\."
@@ -112,16 +109,15 @@ class StreamParser(Objects):
         (
             "name",
             Scanner(
-                ("suffix", ":", "", "", False), find=":()", near=":", width=2,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?::())", trails=("",),
+                ("suffix", ":", "", "", 0), find=":()", near=":", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?::())",
+                trails=("",),
             ),
             "",
         ),
         (
             "index",
             Scanner(
-                ("suffix", "<!args!>", "", "", False), ("suffix", "\x00<!args!>", "", "", True),
-                ("bare", "{", "", "", False),
+                ("suffix", "<!args!>", "", "", 0), ("suffix", "\x00<!args!>", "", "", 2), ("bare", "{", "", "", 0),
                 find=r"<(?:(!args!>)|(\s{0,4}!\s{0,4}[Aa][Rr][Gg][Ss]\s{0,4}!\s{0,4}>))|\{()",
                 near=r"<(?=[\t\n\r !\-_▁]|\Z)|\{", width=41, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:<(!args!>))",
                 trails=("",),
@@ -134,13 +130,12 @@ class StreamParser(Objects):
     HEADER_TEXTS = Pattern("(?:<!args!>|<!call!>|tools\\.|:|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "<!calls!> <!calls!> <!call!>tools.", "", "", False),
-        ("mark", "<!calls!> <!call!> <!call!>tools.", "", "", False),
-        ("mark", "<!calls!> <!call!>tools.", "", "", True), ("mark", "<!call!>tools.", "", "", True),
-        ("mark", "<!assistant!>", "", "", False), ("mark", "<!/calls!>", "", "", False),
-        ("mark", "<!/call!>", "", "", False), ("mark", "```json <!calls!> <!call!>tools.", "", "", False),
-        ("mark", "``` <!calls!> <!call!>tools.", "", "", False), ("mark", "```json <!call!>tools.", "", "", False),
-        ("mark", "``` <!call!>tools.", "", "", False),
+        ("mark", "<!calls!> <!calls!> <!call!>tools.", "", "", 0),
+        ("mark", "<!calls!> <!call!> <!call!>tools.", "", "", 0), ("mark", "<!calls!> <!call!>tools.", "", "", 1),
+        ("mark", "<!call!>tools.", "", "", 1), ("mark", "<!assistant!>", "", "", 0), ("mark", "<!/calls!>", "", "", 0),
+        ("mark", "<!/call!>", "", "", 0), ("mark", "```json <!calls!> <!call!>tools.", "", "", 0),
+        ("mark", "``` <!calls!> <!call!>tools.", "", "", 0), ("mark", "```json <!call!>tools.", "", "", 0),
+        ("mark", "``` <!call!>tools.", "", "", 0),
         find=(
             r"<(?:(!calls!>\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>\s{0,64}<!call!>tools\.)"
             r"|(!calls!>\s{0,64}<!call!>tools\.)|(!call!>tools\.)|(!assistant!>)|(!/calls!>)|(!/call!>))|`(?:(``json\s"
@@ -149,7 +144,7 @@ class StreamParser(Objects):
         ), near=r"<(?=[!]|\Z)|`(?=[`]|\Z)", width=162, first="<`",
     )
     LEFT_OVER = Scanner(
-        ("call", "<!calls!>", "", "", False), ("call", "<!call!>", "", "", False), find="<(?:(!calls!>)|(!call!>))",
+        ("call", "<!calls!>", "", "", 0), ("call", "<!call!>", "", "", 0), find="<(?:(!calls!>)|(!call!>))",
         near=r"<(?=[!]|\Z)", width=10,
     )
     USUAL_NEXT = (ExpectedText("<!/call!><!call!>tools."), ExpectedText("<!call!>tools."))
@@ -160,22 +155,20 @@ class StreamParser(Objects):
     COUNTED = True
     # after_call = ("<!/call!>")* (("<!call!>tools." | "<!calls!><!call!>tools.") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", <!call!> <!call!>tools.", "", "", False), ("call", ", <!call!>tools.", "", "", False),
-        ("call", "; <!call!> <!call!>tools.", "", "", False), ("call", "; <!call!>tools.", "", "", False),
-        ("empty", "<!calls!> <!call!> <!/call!> <!/calls!>", "", "", False),
-        ("call", "<!calls!> <!calls!> <!call!>tools.", "", "", False),
-        ("call", "<!calls!> <!call!> <!call!>tools.", "", "", False), ("call", "<!call!> <!call!>tools.", "", "", True),
-        ("call", "<!calls!> <!call!>tools.", "", "", True), ("empty", "<!calls!> <!/calls!>", "", "", False),
-        ("empty", "<!call!> <!/call!>", "", "", True), ("call", "<!call!>tools.", "", "", True),
-        ("header", "<!assistant!>", "", "", False), ("closed", "<!/calls!>", "", "", True),
-        ("closed", "<!/call!>", "", "", True), ("end", "<!.!>", "", "", False),
-        ("call", "\x00<!calls!><!calls!><!call!>tools.", "", "", True),
-        ("call", "\x00<!calls!><!call!><!call!>tools.", "", "", True),
-        ("call", "\x00<!call!><!call!>tools.", "", "", True), ("call", "\x00<!calls!><!call!>tools.", "", "", True),
-        ("call", "\x00<!call!>tools.", "", "", True), ("closed", "\x00<!/calls!>", "", "", True),
-        ("closed", "\x00<!/call!>", "", "", True), ("call", "```json <!calls!> <!call!>tools.", "", "", False),
-        ("call", "``` <!calls!> <!call!>tools.", "", "", False), ("call", "```json <!call!>tools.", "", "", False),
-        ("call", "``` <!call!>tools.", "", "", False),
+        ("call", ", <!call!> <!call!>tools.", "", "", 0), ("call", ", <!call!>tools.", "", "", 0),
+        ("call", "; <!call!> <!call!>tools.", "", "", 0), ("call", "; <!call!>tools.", "", "", 0),
+        ("empty", "<!calls!> <!call!> <!/call!> <!/calls!>", "", "", 0),
+        ("call", "<!calls!> <!calls!> <!call!>tools.", "", "", 0),
+        ("call", "<!calls!> <!call!> <!call!>tools.", "", "", 0), ("call", "<!call!> <!call!>tools.", "", "", 1),
+        ("call", "<!calls!> <!call!>tools.", "", "", 1), ("empty", "<!calls!> <!/calls!>", "", "", 0),
+        ("empty", "<!call!> <!/call!>", "", "", 1), ("call", "<!call!>tools.", "", "", 1),
+        ("header", "<!assistant!>", "", "", 0), ("closed", "<!/calls!>", "", "", 1), ("closed", "<!/call!>", "", "", 1),
+        ("end", "<!.!>", "", "", 0), ("call", "\x00<!calls!><!calls!><!call!>tools.", "", "", 2),
+        ("call", "\x00<!calls!><!call!><!call!>tools.", "", "", 2), ("call", "\x00<!call!><!call!>tools.", "", "", 2),
+        ("call", "\x00<!calls!><!call!>tools.", "", "", 2), ("call", "\x00<!call!>tools.", "", "", 2),
+        ("closed", "\x00<!/calls!>", "", "", 2), ("closed", "\x00<!/call!>", "", "", 2),
+        ("call", "```json <!calls!> <!call!>tools.", "", "", 0), ("call", "``` <!calls!> <!call!>tools.", "", "", 0),
+        ("call", "```json <!call!>tools.", "", "", 0), ("call", "``` <!call!>tools.", "", "", 0),
         find=(
             r",(?:(\s{0,64}<!call!>\s{0,64}<!call!>tools\.)|(\s{0,64}<!call!>tools\.))|;(?:(\s{0,64}<!call!>\s{0,64}<!"
             r"call!>tools\.)|(\s{0,64}<!call!>tools\.))|<(?:(!calls!>\s{0,64}<!call!>\s{0,64}<!/call!>\s{0,64}<!/calls"
@@ -196,19 +189,19 @@ class StreamParser(Objects):
         ), near=r",|;|<(?=[\t\n\r !\-_▁]|\Z)|`(?=[`]|\Z)", width=230,
     )
     AFTER_TURN = Scanner(
-        ("header", "<!assistant!> <!calls!> <!calls!> <!call!>tools.", "", "", False),
-        ("header", "<!assistant!> <!calls!> <!call!> <!call!>tools.", "", "", False),
-        ("header", "<!assistant!> ```json <!calls!> <!call!>tools.", "", "", False),
-        ("header", "<!assistant!> ``` <!calls!> <!call!>tools.", "", "", False),
-        ("header", "<!assistant!> <!calls!> <!call!>tools.", "", "", False),
-        ("header", "<!assistant!> ```json <!call!>tools.", "", "", False),
-        ("call", "<!calls!> <!calls!> <!call!>tools.", "", "", True),
-        ("call", "<!calls!> <!call!> <!call!>tools.", "", "", True),
-        ("header", "<!assistant!> ``` <!call!>tools.", "", "", False),
-        ("header", "<!assistant!> <!call!>tools.", "", "", False), ("call", "<!calls!> <!call!>tools.", "", "", True),
-        ("call", "<!call!>tools.", "", "", True), ("call", "```json <!calls!> <!call!>tools.", "", "", True),
-        ("call", "``` <!calls!> <!call!>tools.", "", "", True), ("call", "```json <!call!>tools.", "", "", True),
-        ("call", "``` <!call!>tools.", "", "", True),
+        ("header", "<!assistant!> <!calls!> <!calls!> <!call!>tools.", "", "", 0),
+        ("header", "<!assistant!> <!calls!> <!call!> <!call!>tools.", "", "", 0),
+        ("header", "<!assistant!> ```json <!calls!> <!call!>tools.", "", "", 0),
+        ("header", "<!assistant!> ``` <!calls!> <!call!>tools.", "", "", 0),
+        ("header", "<!assistant!> <!calls!> <!call!>tools.", "", "", 0),
+        ("header", "<!assistant!> ```json <!call!>tools.", "", "", 0),
+        ("call", "<!calls!> <!calls!> <!call!>tools.", "", "", 1),
+        ("call", "<!calls!> <!call!> <!call!>tools.", "", "", 1),
+        ("header", "<!assistant!> ``` <!call!>tools.", "", "", 0),
+        ("header", "<!assistant!> <!call!>tools.", "", "", 0), ("call", "<!calls!> <!call!>tools.", "", "", 1),
+        ("call", "<!call!>tools.", "", "", 1), ("call", "```json <!calls!> <!call!>tools.", "", "", 1),
+        ("call", "``` <!calls!> <!call!>tools.", "", "", 1), ("call", "```json <!call!>tools.", "", "", 1),
+        ("call", "``` <!call!>tools.", "", "", 1),
         find=(
             r"<(?:(!assistant!>\s{0,64}<!calls!>\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(!assistant!>\s{0,64}<!calls"
             r"!>\s{0,64}<!call!>\s{0,64}<!call!>tools\.)|(!assistant!>\s{0,64}```json\s{0,64}<!calls!>\s{0,64}<!call!>"

@@ -80,27 +80,27 @@ class StreamParser(Objects):
     CUT_MARKERS = True
     # turn = "~)"* content
     AT_START = Scanner(
-        ("call", "(!ask: (!ask:", "", "", False), ("header", "(|assistant ", "", "\n", True),
-        ("reasoning", "(~musing ", "", "\n", True), ("call", "(!ask:", "", "", True), ("last", "|)", "", "\n", False),
-        ("reasoning_end", "~)", "\n", "", False),
+        ("call", "(!ask: (!ask:", "", "", 0), ("header", "(|assistant ", "", "\n", 2),
+        ("reasoning", "(~musing ", "", "\n", 2), ("call", "(!ask:", "", "", 2), ("last", "|)", "", "\n", 0),
+        ("reasoning_end", "~)", "\n", "", 0),
         find=r"\((?:(!ask:\s{0,64}\(!ask:)|(\|assistant(?!\w))|(~musing(?!\w))|(!ask:))|\|(\))|~(\))",
         near=r"\((?=[!\|\~]|\Z)|\|(?=[)]|\Z)|~(?=[)]|\Z)", width=78, leads="\n",
     )
     # reasoning = text ("~)" content | "(!ask:" call)
     IN_REASONING = Scanner(
-        ("line", "(!ask: (!ask:", "", "", False), ("line", "(!ask:", "", "", True), ("last", "|)", "", "\n", False),
-        ("reasoning_end", "~)", "\n", "", False), find=r"\((?:(!ask:\s{0,64}\(!ask:)|(!ask:))|\|(\))|~(\))",
+        ("line", "(!ask: (!ask:", "", "", 0), ("line", "(!ask:", "", "", 2), ("last", "|)", "", "\n", 0),
+        ("reasoning_end", "~)", "\n", "", 0), find=r"\((?:(!ask:\s{0,64}\(!ask:)|(!ask:))|\|(\))|~(\))",
         near=r"\((?=[!]|\Z)|\|(?=[)]|\Z)|~(?=[)]|\Z)", width=78, leads="\n",
     )
     # content = text ("(~musing" reasoning | "(!ask:" call)?
     IN_CONTENT = Scanner(
-        ("call", "(!ask: (!ask:", "", "", False), ("header", "(|assistant ", "", "\n", True),
-        ("reasoning", "(~musing ", "", "\n", True), ("call", "(!ask:", "", "", True), ("last", "|)", "", "\n", False),
+        ("call", "(!ask: (!ask:", "", "", 0), ("header", "(|assistant ", "", "\n", 2),
+        ("reasoning", "(~musing ", "", "\n", 2), ("call", "(!ask:", "", "", 2), ("last", "|)", "", "\n", 0),
         find=r"\((?:(!ask:\s{0,64}\(!ask:)|(\|assistant(?!\w))|(~musing(?!\w))|(!ask:))|\|(\))",
         near=r"\((?=[!\|\~]|\Z)|\|(?=[)]|\Z)", width=78,
     )
     OPENERS = Scanner(
-        ("call", "(!ask: (!ask:", "", "", False), ("call", "(!ask:", "", "", True),
+        ("call", "(!ask: (!ask:", "", "", 0), ("call", "(!ask:", "", "", 2),
         find=r"\((?:(!ask:\s{0,64}\(!ask:)|(!ask:))", near=r"\((?=[!]|\Z)", width=78,
     )
     # call = name arguments
@@ -108,7 +108,7 @@ class StreamParser(Objects):
         (
             "name",
             Scanner(
-                ("next", "{", "", "", False), find=r"\{()", near=r"\{", width=2,
+                ("next", "{", "", "", 0), find=r"\{()", near=r"\{", width=2,
                 word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{())", trails=(None,),
             ),
             "",
@@ -118,9 +118,9 @@ class StreamParser(Objects):
     HEADER_TEXTS = Pattern("(?:\\(!ask:|ask:|!|\\(|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "(|assistant", "", "", False), find=r"\((?:(\|assistant))", near=r"\((?=[\|]|\Z)", width=12, first="("
+        ("mark", "(|assistant", "", "", 0), find=r"\((?:(\|assistant))", near=r"\((?=[\|]|\Z)", width=12, first="("
     )
-    LEFT_OVER = Scanner(("call", "(!ask:", "", "", False), find=r"\((!ask:)", near=r"\((?=[!]|\Z)", width=7)
+    LEFT_OVER = Scanner(("call", "(!ask:", "", "", 0), find=r"\((!ask:)", near=r"\((?=[!]|\Z)", width=7)
     USUAL_NEXT = (ExpectedText("!)(!ask:"), ExpectedText("(!ask:"))
     CLOSED = True
     READ_AGAIN = True
@@ -128,19 +128,18 @@ class StreamParser(Objects):
     NAMES_ALIKE = True
     # after_call = ("!)")* (("(!ask:" | "(!ask:") call | content)
     AFTER_CALL = Scanner(
-        ("closed", "!)", "", "", False), ("call", "(!ask: (!ask:", "", "", True),
-        ("header", "(|assistant ", "", "\n", True), ("reasoning", "(~musing ", "", "\n", True),
-        ("call", "(!ask:", "", "", True), ("call", ", (!ask: (!ask:", "", "", False),
-        ("call", ", (!ask:", "", "", True), ("call", "; (!ask: (!ask:", "", "", False),
-        ("call", "; (!ask:", "", "", True), ("last", "|)", "", "\n", False),
+        ("closed", "!)", "", "", 0), ("call", "(!ask: (!ask:", "", "", 1), ("header", "(|assistant ", "", "\n", 2),
+        ("reasoning", "(~musing ", "", "\n", 2), ("call", "(!ask:", "", "", 2), ("call", ", (!ask: (!ask:", "", "", 0),
+        ("call", ", (!ask:", "", "", 2), ("call", "; (!ask: (!ask:", "", "", 0), ("call", "; (!ask:", "", "", 2),
+        ("last", "|)", "", "\n", 0),
         find=(
             r"!(\))|\((?:(!ask:\s{0,64}\(!ask:)|(\|assistant(?!\w))|(~musing(?!\w))|(!ask:))|,(?:(\s{0,64}\(!ask:\s{0,"
             r"64}\(!ask:)|(\s{0,64}\(!ask:))|;(?:(\s{0,64}\(!ask:\s{0,64}\(!ask:)|(\s{0,64}\(!ask:))|\|(\))"
         ), near=r"!(?=[)]|\Z)|\((?=[!\|\~]|\Z)|,|;|\|(?=[)]|\Z)", width=144,
     )
     AFTER_TURN = Scanner(
-        ("header", "(|assistant (!ask: (!ask:", "", "", False), ("header", "(|assistant (!ask:", "", "", True),
-        ("call", "(!ask: (!ask:", "", "", True), ("call", "(!ask:", "", "", True),
+        ("header", "(|assistant (!ask: (!ask:", "", "", 0), ("header", "(|assistant (!ask:", "", "", 2),
+        ("call", "(!ask: (!ask:", "", "", 1), ("call", "(!ask:", "", "", 2),
         find=(
             r"\((?:(\|assistant\s{0,64}\(!ask:\s{0,64}\(!ask:)|(\|assistant\s{0,64}\(!ask:)|(!ask:\s{0,64}\(!ask:)|(!a"
             "sk:))"

@@ -69,26 +69,24 @@ class StreamParser(Objects):
     CUT_MARKERS = True
     # reasoning = text ("§/muse§" content | "§call§" call)
     IN_REASONING = Scanner(
-        ("line", "```json §call§", "", "", False), ("line", "``` §call§", "", "", False),
-        ("line", "§call§ §call§", "", "", False), ("reasoning_end", "§/muse§", "", "", False),
-        ("line", "§call§", "", "", True), ("end", "§end§", "", "", False),
+        ("line", "```json §call§", "", "", 0), ("line", "``` §call§", "", "", 0), ("line", "§call§ §call§", "", "", 0),
+        ("reasoning_end", "§/muse§", "", "", 0), ("line", "§call§", "", "", 2), ("end", "§end§", "", "", 0),
         find=r"`(?:(``json\s{0,64}§call§)|(``\s{0,64}§call§))|§(?:(call§\s{0,64}§call§)|(/muse§)|(call§)|(end§))",
         near=r"`(?=[`]|\Z)|§(?=[/ce]|\Z)", width=79,
     )
     # content = (text | "§end§")* ("§muse§" reasoning | "§call§" call)?
     IN_CONTENT = Scanner(
-        ("call", "```json §call§", "", "", False), ("call", "``` §call§", "", "", False),
-        ("call", "§call§ §call§", "", "", False), ("header", "§assistant§", "", "", False),
-        ("stray", "§/muse§", "", "", False), ("reasoning", "§muse§", "", "", False), ("call", "§call§", "", "", True),
-        ("end", "§end§", "", "", False),
+        ("call", "```json §call§", "", "", 0), ("call", "``` §call§", "", "", 0), ("call", "§call§ §call§", "", "", 0),
+        ("header", "§assistant§", "", "", 0), ("stray", "§/muse§", "", "", 0), ("reasoning", "§muse§", "", "", 0),
+        ("call", "§call§", "", "", 2), ("end", "§end§", "", "", 0),
         find=(
             r"`(?:(``json\s{0,64}§call§)|(``\s{0,64}§call§))|§(?:(call§\s{0,64}§call§)|(assistant§)|(/muse§)|(muse§)|("
             "call§)|(end§))"
         ), near=r"`(?=[`]|\Z)|§(?=[/acem]|\Z)", width=79,
     )
     OPENERS = Scanner(
-        ("call", "```json §call§", "", "", False), ("call", "``` §call§", "", "", False),
-        ("call", "§call§ §call§", "", "", False), ("call", "§call§", "", "", True),
+        ("call", "```json §call§", "", "", 0), ("call", "``` §call§", "", "", 0), ("call", "§call§ §call§", "", "", 0),
+        ("call", "§call§", "", "", 2),
         find=r"`(?:(``json\s{0,64}§call§)|(``\s{0,64}§call§))|§(?:(call§\s{0,64}§call§)|(call§))",
         near=r"`(?=[`]|\Z)|§(?=[c]|\Z)", width=79,
     )
@@ -97,7 +95,7 @@ class StreamParser(Objects):
         (
             "name",
             Scanner(
-                ("bare", "{", "", "", False), ("suffix", "§with§", "", "", False), find=r"\{()|§(with§)",
+                ("bare", "{", "", "", 0), ("suffix", "§with§", "", "", 0), find=r"\{()|§(with§)",
                 near=r"\{|§(?=[w]|\Z)", width=7, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:§(with§))", trails=("",),
             ),
             "",
@@ -107,24 +105,22 @@ class StreamParser(Objects):
     HEADER_TEXTS = Pattern("(?:§call§|§with§|call|with|§|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "```json §call§", "", "", False), ("mark", "``` §call§", "", "", False),
-        ("mark", "§assistant§", "", "", False), ("mark", "§call§", "", "", True), ("mark", "§end§", "", "", False),
+        ("mark", "```json §call§", "", "", 0), ("mark", "``` §call§", "", "", 0), ("mark", "§assistant§", "", "", 0),
+        ("mark", "§call§", "", "", 1), ("mark", "§end§", "", "", 0),
         find=r"`(?:(``json\s{0,64}§call§)|(``\s{0,64}§call§))|§(?:(assistant§)|(call§)|(end§))",
         near=r"`(?=[`]|\Z)|§(?=[ace]|\Z)", width=79, first="`§",
     )
-    LEFT_OVER = Scanner(("call", "§call§", "", "", False), find="§(call§)", near=r"§(?=[c]|\Z)", width=7)
+    LEFT_OVER = Scanner(("call", "§call§", "", "", 0), find="§(call§)", near=r"§(?=[c]|\Z)", width=7)
     USUAL_NEXT = (ExpectedText("§call§"),)
     READ_AGAIN = True
     REPEATED = True
     NAMES_ALIKE = True
     # after_call = (("§call§" | "§call§") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", §call§ §call§", "", "", False), ("call", ", §call§", "", "", True),
-        ("call", "; §call§ §call§", "", "", False), ("call", "; §call§", "", "", True),
-        ("call", "```json §call§", "", "", False), ("call", "``` §call§", "", "", False),
-        ("call", "§call§ §call§", "", "", True), ("header", "§assistant§", "", "", False),
-        ("stray", "§/muse§", "", "", False), ("call", "§call§", "", "", True), ("reasoning", "§muse§", "", "", False),
-        ("end", "§end§", "", "", False),
+        ("call", ", §call§ §call§", "", "", 0), ("call", ", §call§", "", "", 2), ("call", "; §call§ §call§", "", "", 0),
+        ("call", "; §call§", "", "", 2), ("call", "```json §call§", "", "", 0), ("call", "``` §call§", "", "", 0),
+        ("call", "§call§ §call§", "", "", 1), ("header", "§assistant§", "", "", 0), ("stray", "§/muse§", "", "", 0),
+        ("call", "§call§", "", "", 2), ("reasoning", "§muse§", "", "", 0), ("end", "§end§", "", "", 0),
         find=(
             r",(?:(\s{0,64}§call§\s{0,64}§call§)|(\s{0,64}§call§))|;(?:(\s{0,64}§call§\s{0,64}§call§)|(\s{0,64}§call§)"
             r")|`(?:(``json\s{0,64}§call§)|(``\s{0,64}§call§))|§(?:(call§\s{0,64}§call§)|(assistant§)|(/muse§)|(call§)"
@@ -132,10 +128,10 @@ class StreamParser(Objects):
         ), near=r",|;|`(?=[`]|\Z)|§(?=[/acem]|\Z)", width=144,
     )
     AFTER_TURN = Scanner(
-        ("call", "```json §call§", "", "", True), ("call", "``` §call§", "", "", True),
-        ("header", "§assistant§ ```json §call§", "", "", False), ("header", "§assistant§ §call§ §call§", "", "", False),
-        ("header", "§assistant§ ``` §call§", "", "", False), ("header", "§assistant§ §call§", "", "", True),
-        ("call", "§call§ §call§", "", "", True), ("call", "§call§", "", "", True),
+        ("call", "```json §call§", "", "", 1), ("call", "``` §call§", "", "", 1),
+        ("header", "§assistant§ ```json §call§", "", "", 0), ("header", "§assistant§ §call§ §call§", "", "", 0),
+        ("header", "§assistant§ ``` §call§", "", "", 0), ("header", "§assistant§ §call§", "", "", 2),
+        ("call", "§call§ §call§", "", "", 1), ("call", "§call§", "", "", 2),
         find=(
             r"`(?:(``json\s{0,64}§call§)|(``\s{0,64}§call§))|§(?:(assistant§\s{0,64}```json\s{0,64}§call§)|(assistant§"
             r"\s{0,64}§call§\s{0,64}§call§)|(assistant§\s{0,64}```\s{0,64}§call§)|(assistant§\s{0,64}§call§)|(call§\s{"

@@ -70,11 +70,10 @@ class StreamParser(Objects):
     CUT_MARKERS = True
     # reasoning = text ("[/PONDER]" content | "[NEED]" call)
     IN_REASONING = Scanner(
-        ("line", "[NEED] [NEED]", "", "", False), ("reasoning_end", "[/PONDER]", "", "", False),
-        ("line", "[NEED]", "", "", True), ("end", "[END]", "", "", False), ("last", "[TOP]", "", "", False),
-        ("line", "\x00[need][need]", "", "", True), ("line", "\x00[need]", "", "", True),
-        ("end", "\x00[end]", "", "", True), ("line", "```json [NEED]", "", "", False),
-        ("line", "``` [NEED]", "", "", False),
+        ("line", "[NEED] [NEED]", "", "", 0), ("reasoning_end", "[/PONDER]", "", "", 0), ("line", "[NEED]", "", "", 2),
+        ("end", "[END]", "", "", 0), ("last", "[TOP]", "", "", 0), ("line", "\x00[need][need]", "", "", 2),
+        ("line", "\x00[need]", "", "", 2), ("end", "\x00[end]", "", "", 2), ("line", "```json [NEED]", "", "", 0),
+        ("line", "``` [NEED]", "", "", 0),
         find=(
             r"\[(?:(NEED\]\s{0,64}\[NEED\])|(/PONDER\])|(NEED\])|(END\])|(TOP\])|(\s{0,4}[Nn][Ee][Ee][Dd]\s{0,4}\][\s_"
             r"▁-]{0,4}\[\s{0,4}[Nn][Ee][Ee][Dd]\s{0,4}\])|(\s{0,4}[Nn][Ee][Ee][Dd]\s{0,4}\])|(\s{0,4}[Ee][Nn][Dd]\s{0,"
@@ -83,11 +82,10 @@ class StreamParser(Objects):
     )
     # content = (text | "[END]")* ("[PONDER]" reasoning | "[NEED]" call)?
     IN_CONTENT = Scanner(
-        ("call", "[NEED] [NEED]", "", "", False), ("stray", "[/PONDER]", "", "", False),
-        ("reasoning", "[PONDER]", "", "", False), ("call", "[NEED]", "", "", True), ("end", "[END]", "", "", False),
-        ("last", "[TOP]", "", "", False), ("call", "\x00[need][need]", "", "", True),
-        ("call", "\x00[need]", "", "", True), ("end", "\x00[end]", "", "", True),
-        ("call", "```json [NEED]", "", "", False), ("call", "``` [NEED]", "", "", False),
+        ("call", "[NEED] [NEED]", "", "", 0), ("stray", "[/PONDER]", "", "", 0), ("reasoning", "[PONDER]", "", "", 0),
+        ("call", "[NEED]", "", "", 2), ("end", "[END]", "", "", 0), ("last", "[TOP]", "", "", 0),
+        ("call", "\x00[need][need]", "", "", 2), ("call", "\x00[need]", "", "", 2), ("end", "\x00[end]", "", "", 2),
+        ("call", "```json [NEED]", "", "", 0), ("call", "``` [NEED]", "", "", 0),
         find=(
             r"\[(?:(NEED\]\s{0,64}\[NEED\])|(/PONDER\])|(PONDER\])|(NEED\])|(END\])|(TOP\])|(\s{0,4}[Nn][Ee][Ee][Dd]\s"
             r"{0,4}\][\s_▁-]{0,4}\[\s{0,4}[Nn][Ee][Ee][Dd]\s{0,4}\])|(\s{0,4}[Nn][Ee][Ee][Dd]\s{0,4}\])|(\s{0,4}[Ee][N"
@@ -95,8 +93,8 @@ class StreamParser(Objects):
         ), near=r"\[(?=[\t\n\r \-/ENPT_en▁]|\Z)|`(?=[`]|\Z)", width=79,
     )
     OPENERS = Scanner(
-        ("call", "[NEED] [NEED]", "", "", False), ("call", "[NEED]", "", "", True),
-        ("call", "```json [NEED]", "", "", False), ("call", "``` [NEED]", "", "", False),
+        ("call", "[NEED] [NEED]", "", "", 0), ("call", "[NEED]", "", "", 2), ("call", "```json [NEED]", "", "", 0),
+        ("call", "``` [NEED]", "", "", 0),
         find=r"\[(?:(NEED\]\s{0,64}\[NEED\])|(NEED\]))|`(?:(``json\s{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))",
         near=r"\[(?=[N]|\Z)|`(?=[`]|\Z)", width=79,
     )
@@ -105,8 +103,8 @@ class StreamParser(Objects):
         (
             "name",
             Scanner(
-                ("suffix", "[GIVEN]", "", "", False), ("suffix", "\x00[given]", "", "", True),
-                ("bare", "{", "", "", False), find=r"\[(?:(GIVEN\])|(\s{0,4}[Gg][Ii][Vv][Ee][Nn]\s{0,4}\]))|\{()",
+                ("suffix", "[GIVEN]", "", "", 0), ("suffix", "\x00[given]", "", "", 2), ("bare", "{", "", "", 0),
+                find=r"\[(?:(GIVEN\])|(\s{0,4}[Gg][Ii][Vv][Ee][Nn]\s{0,4}\]))|\{()",
                 near=r"\[(?=[\t\n\r \-G_g▁]|\Z)|\{", width=36, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(GIVEN\]))",
                 trails=("",),
             ),
@@ -117,25 +115,23 @@ class StreamParser(Objects):
     HEADER_TEXTS = Pattern("(?:\\[GIVEN\\]|\\[NEED\\]|GIVEN|NEED|\\[|\\]|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "[NEED]", "", "", True), ("mark", "[END]", "", "", False), ("mark", "```json [NEED]", "", "", False),
-        ("mark", "``` [NEED]", "", "", False),
+        ("mark", "[NEED]", "", "", 1), ("mark", "[END]", "", "", 0), ("mark", "```json [NEED]", "", "", 0),
+        ("mark", "``` [NEED]", "", "", 0),
         find=r"\[(?:(NEED\])|(END\]))|`(?:(``json\s{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))",
         near=r"\[(?=[EN]|\Z)|`(?=[`]|\Z)", width=79, first="[`",
     )
-    LEFT_OVER = Scanner(("call", "[NEED]", "", "", False), find=r"\[(NEED\])", near=r"\[(?=[N]|\Z)", width=7)
+    LEFT_OVER = Scanner(("call", "[NEED]", "", "", 0), find=r"\[(NEED\])", near=r"\[(?=[N]|\Z)", width=7)
     USUAL_NEXT = (ExpectedText("[NEED]"),)
     READ_AGAIN = True
     REPEATED = True
     NAMES_ALIKE = True
     # after_call = (("[NEED]" | "[NEED]") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", [NEED] [NEED]", "", "", False), ("call", ", [NEED]", "", "", True),
-        ("call", "; [NEED] [NEED]", "", "", False), ("call", "; [NEED]", "", "", True),
-        ("call", "[NEED] [NEED]", "", "", True), ("stray", "[/PONDER]", "", "", False),
-        ("reasoning", "[PONDER]", "", "", False), ("call", "[NEED]", "", "", True), ("end", "[END]", "", "", False),
-        ("last", "[TOP]", "", "", False), ("call", "\x00[need][need]", "", "", True),
-        ("call", "\x00[need]", "", "", True), ("end", "\x00[end]", "", "", True),
-        ("call", "```json [NEED]", "", "", False), ("call", "``` [NEED]", "", "", False),
+        ("call", ", [NEED] [NEED]", "", "", 0), ("call", ", [NEED]", "", "", 2), ("call", "; [NEED] [NEED]", "", "", 0),
+        ("call", "; [NEED]", "", "", 2), ("call", "[NEED] [NEED]", "", "", 1), ("stray", "[/PONDER]", "", "", 0),
+        ("reasoning", "[PONDER]", "", "", 0), ("call", "[NEED]", "", "", 2), ("end", "[END]", "", "", 0),
+        ("last", "[TOP]", "", "", 0), ("call", "\x00[need][need]", "", "", 2), ("call", "\x00[need]", "", "", 2),
+        ("end", "\x00[end]", "", "", 2), ("call", "```json [NEED]", "", "", 0), ("call", "``` [NEED]", "", "", 0),
         find=(
             r",(?:(\s{0,64}\[NEED\]\s{0,64}\[NEED\])|(\s{0,64}\[NEED\]))|;(?:(\s{0,64}\[NEED\]\s{0,64}\[NEED\])|(\s{0,"
             r"64}\[NEED\]))|\[(?:(NEED\]\s{0,64}\[NEED\])|(/PONDER\])|(PONDER\])|(NEED\])|(END\])|(TOP\])|(\s{0,4}[Nn]"
@@ -144,8 +140,8 @@ class StreamParser(Objects):
         ), near=r",|;|\[(?=[\t\n\r \-/ENPT_en▁]|\Z)|`(?=[`]|\Z)", width=144,
     )
     AFTER_TURN = Scanner(
-        ("call", "[NEED] [NEED]", "", "", False), ("call", "[NEED]", "", "", True),
-        ("call", "```json [NEED]", "", "", False), ("call", "``` [NEED]", "", "", False),
+        ("call", "[NEED] [NEED]", "", "", 0), ("call", "[NEED]", "", "", 2), ("call", "```json [NEED]", "", "", 0),
+        ("call", "``` [NEED]", "", "", 0),
         find=r"\[(?:(NEED\]\s{0,64}\[NEED\])|(NEED\]))|`(?:(``json\s{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))",
         near=r"\[(?=[N]|\Z)|`(?=[`]|\Z)", width=79,
     )

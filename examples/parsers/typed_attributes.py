@@ -64,12 +64,11 @@ class StreamParser(RawPairs):
     CUT_MARKERS = True
     # reasoning = text ("⟨/ponder⟩" content | '⟨steps⟩\n⟨step name="' call)
     IN_REASONING = Scanner(
-        ("line", '```json ⟨steps⟩ ⟨step name="', "", "", False), ("line", '``` ⟨steps⟩ ⟨step name="', "", "", False),
-        ("line", '```json ⟨step name="', "", "", False), ("line", '``` ⟨step name="', "", "", False),
-        ("line", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", False),
-        ("line", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", False), ("line", '⟨steps⟩ ⟨step name="', "\n\n", "", True),
-        ("line", '⟨step name="', "", "", True), ("reasoning_end", "⟨/ponder⟩", "", "", False),
-        ("end", "⟪stop⟫", "", "", False),
+        ("line", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("line", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
+        ("line", '```json ⟨step name="', "", "", 0), ("line", '``` ⟨step name="', "", "", 0),
+        ("line", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
+        ("line", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("line", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
+        ("line", '⟨step name="', "", "", 1), ("reasoning_end", "⟨/ponder⟩", "", "", 0), ("end", "⟪stop⟫", "", "", 0),
         find=(
             r'`(?:(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(`'
             r'`json\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name='
@@ -79,14 +78,14 @@ class StreamParser(RawPairs):
     )
     # content = (text | "⟪stop⟫")* ("⟨ponder⟩" reasoning | '⟨steps⟩\n⟨step name="' call)?
     IN_CONTENT = Scanner(
-        ("call", '```json ⟨steps⟩ ⟨step name="', "", "", False), ("call", '``` ⟨steps⟩ ⟨step name="', "", "", False),
-        ("call", '```json ⟨step name="', "", "", False), ("call", '``` ⟨step name="', "", "", False),
-        ("empty", '⟨steps⟩ ⟨step name=" ⟨/step⟩ ⟨/steps⟩', "", "", False),
-        ("call", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", False),
-        ("call", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", False), ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", True),
-        ("empty", '⟨step name=" ⟨/step⟩', "", "", True), ("empty", "⟨steps⟩ ⟨/steps⟩", "", "", False),
-        ("call", '⟨step name="', "", "", True), ("stray", "⟨/ponder⟩", "", "", False),
-        ("reasoning", "⟨ponder⟩", "", "", False), ("end", "⟪stop⟫", "", "", False),
+        ("call", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("call", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
+        ("call", '```json ⟨step name="', "", "", 0), ("call", '``` ⟨step name="', "", "", 0),
+        ("empty", '⟨steps⟩ ⟨step name=" ⟨/step⟩ ⟨/steps⟩', "", "", 0),
+        ("call", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
+        ("call", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
+        ("empty", '⟨step name=" ⟨/step⟩', "", "", 1), ("empty", "⟨steps⟩ ⟨/steps⟩", "", "", 0),
+        ("call", '⟨step name="', "", "", 2), ("stray", "⟨/ponder⟩", "", "", 0), ("reasoning", "⟨ponder⟩", "", "", 0),
+        ("end", "⟪stop⟫", "", "", 0),
         find=(
             r'`(?:(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(`'
             r'`json\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name='
@@ -96,11 +95,11 @@ class StreamParser(RawPairs):
         ), near=r"`(?=[`]|\Z)|⟨(?=[/ps]|\Z)|⟪(?=[s]|\Z)", width=294, leads="\n\n",
     )
     OPENERS = Scanner(
-        ("call", '```json ⟨steps⟩ ⟨step name="', "", "", False), ("call", '``` ⟨steps⟩ ⟨step name="', "", "", False),
-        ("call", '```json ⟨step name="', "", "", False), ("call", '``` ⟨step name="', "", "", False),
-        ("call", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", False),
-        ("call", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", False), ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", True),
-        ("call", '⟨step name="', "", "", True),
+        ("call", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("call", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
+        ("call", '```json ⟨step name="', "", "", 0), ("call", '``` ⟨step name="', "", "", 0),
+        ("call", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
+        ("call", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
+        ("call", '⟨step name="', "", "", 1),
         find=(
             r'`(?:(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(`'
             r'`json\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name='
@@ -113,7 +112,7 @@ class StreamParser(RawPairs):
         (
             "name",
             Scanner(
-                ("suffix", '"⟩', "", "\n", False), find='"(⟩)', near=r'"(?=[⟩]|\Z)', width=3,
+                ("suffix", '"⟩', "", "\n", 0), find='"(⟩)', near=r'"(?=[⟩]|\Z)', width=3,
                 word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(⟩))', trails=("\n",),
             ),
             "",
@@ -122,11 +121,11 @@ class StreamParser(RawPairs):
     HEADER_PARTS = ('name="', "⟨step", "name", "step", '"⟩', '"', "=", "⟨", "⟩")
     HEADER_TEXTS = Pattern('(?:name="|⟨step|name|step|"⟩|"|=|⟨|⟩|[^\\S\\n]*[\\n:.,\'"`]|[0-9]+)')
     BREAKS = Scanner(
-        ("mark", '```json ⟨steps⟩ ⟨step name="', "", "", False), ("mark", '``` ⟨steps⟩ ⟨step name="', "", "", False),
-        ("mark", '```json ⟨step name="', "", "", False), ("mark", '``` ⟨step name="', "", "", False),
-        ("mark", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "", "", False), ("mark", '⟨steps⟩ ⟨step name="', "", "", True),
-        ("mark", '⟨step name="', "", "", True), ("mark", "⟨/steps⟩", "", "", False), ("mark", "⟨/step⟩", "", "", False),
-        ("mark", "⟪stop⟫", "", "", False),
+        ("mark", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("mark", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
+        ("mark", '```json ⟨step name="', "", "", 0), ("mark", '``` ⟨step name="', "", "", 0),
+        ("mark", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "", "", 0), ("mark", '⟨steps⟩ ⟨step name="', "", "", 1),
+        ("mark", '⟨step name="', "", "", 1), ("mark", "⟨/steps⟩", "", "", 0), ("mark", "⟨/step⟩", "", "", 0),
+        ("mark", "⟪stop⟫", "", "", 0),
         find=(
             r'`(?:(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(`'
             r'`json\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨st'
@@ -134,7 +133,7 @@ class StreamParser(RawPairs):
         ), near=r"`(?=[`]|\Z)|⟨(?=[/s]|\Z)|⟪(?=[s]|\Z)", width=221, first="`⟨⟪",
     )
     LEFT_OVER = Scanner(
-        ("call", '⟨step name="', "", "", False), ("call", "⟨steps⟩", "\n\n", "\n", False),
+        ("call", '⟨step name="', "", "", 0), ("call", "⟨steps⟩", "\n\n", "\n", 0),
         find=r'⟨(?:(step\s{1,64}name=")|(steps⟩))', near=r"⟨(?=[s]|\Z)", width=77, leads="\n\n",
     )
     USUAL_NEXT = (ExpectedText('⟨/step⟩\n⟨step name="'), ExpectedText('⟨step name="'))
@@ -147,7 +146,7 @@ class StreamParser(RawPairs):
         (
             "key",
             Scanner(
-                ("suffix", '" text="', "", "", False), find=r'"(\s{0,64}text=")', near='"', width=73,
+                ("suffix", '" text="', "", "", 0), find=r'"(\s{0,64}text=")', near='"', width=73,
                 word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(\s{0,64}text="))', trails=("",),
             ),
             "",
@@ -155,20 +154,19 @@ class StreamParser(RawPairs):
         (
             "type",
             Scanner(
-                ("suffix", '"⟩', "", "", False), find='"(⟩)', near=r'"(?=[⟩]|\Z)', width=3,
+                ("suffix", '"⟩', "", "", 0), find='"(⟩)', near=r'"(?=[⟩]|\Z)', width=3,
                 word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(⟩))', trails=("",),
             ),
             "",
         ),
     )
     BETWEEN = Scanner(
-        ("next", '```json ⟨steps⟩ ⟨step name="', "", "", False), ("next", '``` ⟨steps⟩ ⟨step name="', "", "", False),
-        ("next", '```json ⟨step name="', "", "", False), ("next", '``` ⟨step name="', "", "", False),
-        ("next", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", False),
-        ("next", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", False), ("next", '⟨steps⟩ ⟨step name="', "\n\n", "", True),
-        ("next", '⟨step name="', "", "", True), ("pair", '⟨arg name="', "", "", False),
-        ("next", "⟨/steps⟩", "\n", "", False), ("next", "⟨/step⟩", "", "", False), ("skip", "⟨/arg⟩", "", "", False),
-        ("next", "⟪stop⟫", "", "", False),
+        ("next", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("next", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
+        ("next", '```json ⟨step name="', "", "", 0), ("next", '``` ⟨step name="', "", "", 0),
+        ("next", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
+        ("next", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("next", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
+        ("next", '⟨step name="', "", "", 1), ("pair", '⟨arg name="', "", "", 0), ("next", "⟨/steps⟩", "\n", "", 0),
+        ("next", "⟨/step⟩", "", "", 0), ("skip", "⟨/arg⟩", "", "", 0), ("next", "⟪stop⟫", "", "", 0),
         find=(
             r'`(?:(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(`'
             r'`json\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name='
@@ -179,13 +177,12 @@ class StreamParser(RawPairs):
     USUAL_PAIR = (ExpectedText('⟨arg name="'),)
     RESUMES = True
     RESUMING = Scanner(
-        ("other", '```json ⟨steps⟩ ⟨step name="', "", "", False), ("other", '``` ⟨steps⟩ ⟨step name="', "", "", False),
-        ("other", '```json ⟨step name="', "", "", False), ("other", '``` ⟨step name="', "", "", False),
-        ("other", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", False),
-        ("other", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", False),
-        ("other", '⟨steps⟩ ⟨step name="', "\n\n", "", True), ("other", '⟨step name="', "", "", True),
-        ("other", '⟨arg name="', "", "", False), ("other", "⟨/steps⟩", "\n", "", False),
-        ("other", "⟨/step⟩", "", "", False), ("other", "⟪stop⟫", "", "", False),
+        ("other", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("other", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
+        ("other", '```json ⟨step name="', "", "", 0), ("other", '``` ⟨step name="', "", "", 0),
+        ("other", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
+        ("other", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("other", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
+        ("other", '⟨step name="', "", "", 1), ("other", '⟨arg name="', "", "", 0), ("other", "⟨/steps⟩", "\n", "", 0),
+        ("other", "⟨/step⟩", "", "", 0), ("other", "⟪stop⟫", "", "", 0),
         find=(
             r'`(?:(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(`'
             r'`json\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name='
@@ -196,13 +193,13 @@ class StreamParser(RawPairs):
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
-    AFTER_VALUE = Scanner(("end", "⟨/arg⟩", "", "", False), find="⟨(/arg⟩)", near=r"⟨(?=[/]|\Z)", width=7)
+    AFTER_VALUE = Scanner(("end", "⟨/arg⟩", "", "", 0), find="⟨(/arg⟩)", near=r"⟨(?=[/]|\Z)", width=7)
     NEXT_PAIR = (
         Scanner(
-            ("next", '⟨arg name="', "\n", "", False), ("end", "⟨/arg⟩", "", "", False),
+            ("next", '⟨arg name="', "\n", "", 0), ("end", "⟨/arg⟩", "", "", 0),
             find=r'⟨(?:(arg\s{1,64}name=")|(/arg⟩))', near=r"⟨(?=[/a]|\Z)", width=76, leads="\n",
         ),
-        Scanner(("end", '" text="', "", "", False), find=r'"(\s{0,64}text=")', near='"', width=73),
+        Scanner(("end", '" text="', "", "", 0), find=r'"(\s{0,64}text=")', near='"', width=73),
     )
     TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]] = {
         "yes": ("string",),
@@ -210,18 +207,17 @@ class StreamParser(RawPairs):
     }
     # after_call = ("⟨/step⟩")* (('⟨step name="' | '⟨steps⟩\n⟨step name="') call | content)
     AFTER_CALL = Scanner(
-        ("call", ', ⟨step name=" ⟨step name="', "", "", False), ("call", ', ⟨step name="', "", "", True),
-        ("call", '; ⟨step name=" ⟨step name="', "", "", False), ("call", '; ⟨step name="', "", "", True),
-        ("call", '```json ⟨steps⟩ ⟨step name="', "", "", False), ("call", '``` ⟨steps⟩ ⟨step name="', "", "", False),
-        ("call", '```json ⟨step name="', "", "", False), ("call", '``` ⟨step name="', "", "", False),
-        ("empty", '⟨steps⟩ ⟨step name=" ⟨/step⟩ ⟨/steps⟩', "", "", False),
-        ("call", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", False),
-        ("call", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", False),
-        ("call", '⟨step name=" ⟨step name="', "", "", True), ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", True),
-        ("empty", '⟨step name=" ⟨/step⟩', "", "", True), ("empty", "⟨steps⟩ ⟨/steps⟩", "", "", False),
-        ("call", '⟨step name="', "", "", True), ("stray", "⟨/ponder⟩", "", "", False),
-        ("closed", "⟨/steps⟩", "\n", "", True), ("reasoning", "⟨ponder⟩", "", "", False),
-        ("closed", "⟨/step⟩", "", "", True), ("end", "⟪stop⟫", "", "", False),
+        ("call", ', ⟨step name=" ⟨step name="', "", "", 0), ("call", ', ⟨step name="', "", "", 2),
+        ("call", '; ⟨step name=" ⟨step name="', "", "", 0), ("call", '; ⟨step name="', "", "", 2),
+        ("call", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("call", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
+        ("call", '```json ⟨step name="', "", "", 0), ("call", '``` ⟨step name="', "", "", 0),
+        ("empty", '⟨steps⟩ ⟨step name=" ⟨/step⟩ ⟨/steps⟩', "", "", 0),
+        ("call", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
+        ("call", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("call", '⟨step name=" ⟨step name="', "", "", 1),
+        ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", 2), ("empty", '⟨step name=" ⟨/step⟩', "", "", 1),
+        ("empty", "⟨steps⟩ ⟨/steps⟩", "", "", 0), ("call", '⟨step name="', "", "", 2),
+        ("stray", "⟨/ponder⟩", "", "", 0), ("closed", "⟨/steps⟩", "\n", "", 1), ("reasoning", "⟨ponder⟩", "", "", 0),
+        ("closed", "⟨/step⟩", "", "", 1), ("end", "⟪stop⟫", "", "", 0),
         find=(
             r',(?:(\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(\s{0,64}⟨step\s{1,64}name="))|;(?:(\s{0,64'
             r'}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(\s{0,64}⟨step\s{1,64}name="))|`(?:(``json\s{0,64}⟨step'
@@ -234,11 +230,11 @@ class StreamParser(RawPairs):
         ), near=r",|;|`(?=[`]|\Z)|⟨(?=[/ps]|\Z)|⟪(?=[s]|\Z)", width=294, leads="\n\n",
     )
     AFTER_TURN = Scanner(
-        ("call", '```json ⟨steps⟩ ⟨step name="', "", "", False), ("call", '``` ⟨steps⟩ ⟨step name="', "", "", False),
-        ("call", '```json ⟨step name="', "", "", False), ("call", '``` ⟨step name="', "", "", False),
-        ("call", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", False),
-        ("call", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", False), ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", True),
-        ("call", '⟨step name="', "", "", True),
+        ("call", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("call", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
+        ("call", '```json ⟨step name="', "", "", 0), ("call", '``` ⟨step name="', "", "", 0),
+        ("call", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
+        ("call", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
+        ("call", '⟨step name="', "", "", 1),
         find=(
             r'`(?:(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(`'
             r'`json\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name='

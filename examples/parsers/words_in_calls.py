@@ -68,17 +68,17 @@ class StreamParser(QuotedPairs):
     CUT_MARKERS = True
     # content = (text | "⟪stop⟫")* ("⟨do" call)?
     IN_CONTENT = Scanner(
-        ("call", "```json ⟨do ", "", " ", True), ("call", "``` ⟨do ", "", " ", True),
-        ("call", "⟨do ⟨do ", "", " ", True), ("empty", "⟨do ⟩", "", "", False), ("call", "⟨do ", "", " ", True),
-        ("header", "⟪assistant⟫", "", "", False), ("end", "⟪stop⟫", "", "", False),
+        ("call", "```json ⟨do ", "", " ", 2), ("call", "``` ⟨do ", "", " ", 2), ("call", "⟨do ⟨do ", "", " ", 2),
+        ("empty", "⟨do ⟩", "", "", 0), ("call", "⟨do ", "", " ", 2), ("header", "⟪assistant⟫", "", "", 0),
+        ("end", "⟪stop⟫", "", "", 0),
         find=(
             r"`(?:(``json\s{0,64}⟨do(?!\w))|(``\s{0,64}⟨do(?!\w)))|⟨(?:(do\s{0,64}⟨do(?!\w))|(do\s{0,64}⟩)|(do(?!\w)))"
             "|⟪(?:(assistant⟫)|(stop⟫))"
         ), near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟪(?=[as]|\Z)", width=76,
     )
     OPENERS = Scanner(
-        ("call", "```json ⟨do ", "", " ", True), ("call", "``` ⟨do ", "", " ", True),
-        ("call", "⟨do ⟨do ", "", " ", True), ("call", "⟨do ", "", " ", True),
+        ("call", "```json ⟨do ", "", " ", 2), ("call", "``` ⟨do ", "", " ", 2), ("call", "⟨do ⟨do ", "", " ", 2),
+        ("call", "⟨do ", "", " ", 2),
         find=r"`(?:(``json\s{0,64}⟨do(?!\w))|(``\s{0,64}⟨do(?!\w)))|⟨(?:(do\s{0,64}⟨do(?!\w))|(do(?!\w)))",
         near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)", width=76,
     )
@@ -87,8 +87,8 @@ class StreamParser(QuotedPairs):
         (
             "name",
             Scanner(
-                ("next", "⟩", "", "", False), find="⟩()", near="⟩", width=2,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:⟩())", trails=(None,),
+                ("next", "⟩", "", "", 0), find="⟩()", near="⟩", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:⟩())",
+                trails=(None,),
             ),
             " \t\n",
         ),
@@ -97,12 +97,12 @@ class StreamParser(QuotedPairs):
     HEADER_TEXTS = Pattern("(?:⟨do|do|⟨|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "```json ⟨do", "", "", False), ("mark", "``` ⟨do", "", "", False), ("mark", "⟨do", "", "", True),
-        ("mark", "⟪assistant⟫", "", "", False), ("mark", "⟪stop⟫", "", "", False),
+        ("mark", "```json ⟨do", "", "", 0), ("mark", "``` ⟨do", "", "", 0), ("mark", "⟨do", "", "", 1),
+        ("mark", "⟪assistant⟫", "", "", 0), ("mark", "⟪stop⟫", "", "", 0),
         find=r"`(?:(``json\s{0,64}⟨do)|(``\s{0,64}⟨do))|⟨(do)|⟪(?:(assistant⟫)|(stop⟫))",
         near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟪(?=[as]|\Z)", width=76, first="`⟨⟪",
     )
-    LEFT_OVER = Scanner(("call", "⟨do ", "", " ", True), find=r"⟨(do(?!\w))", near=r"⟨(?=[d]|\Z)", width=4)
+    LEFT_OVER = Scanner(("call", "⟨do ", "", " ", 2), find=r"⟨(do(?!\w))", near=r"⟨(?=[d]|\Z)", width=4)
     USUAL_NEXT = (ExpectedText("⟩⟨do "), ExpectedText("⟨do "))
     CLOSED = True
     READ_AGAIN = True
@@ -117,9 +117,8 @@ class StreamParser(QuotedPairs):
         ),
     )
     BETWEEN = Scanner(
-        ("next", "```json ⟨do ", "", " ", True), ("next", "``` ⟨do ", "", " ", True),
-        ("next", "⟨do ⟨do ", "", " ", True), ("next", "⟨do ", "", " ", True), ("next", "⟩", "", "", False),
-        ("next", "⟪stop⟫", "", "", False),
+        ("next", "```json ⟨do ", "", " ", 2), ("next", "``` ⟨do ", "", " ", 2), ("next", "⟨do ⟨do ", "", " ", 2),
+        ("next", "⟨do ", "", " ", 2), ("next", "⟩", "", "", 0), ("next", "⟪stop⟫", "", "", 0),
         find=r"`(?:(``json\s{0,64}⟨do(?!\w))|(``\s{0,64}⟨do(?!\w)))|⟨(?:(do\s{0,64}⟨do(?!\w))|(do(?!\w)))|⟩()|⟪(stop⟫)",
         near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟩|⟪(?=[s]|\Z)", width=76,
     )
@@ -130,10 +129,10 @@ class StreamParser(QuotedPairs):
     )
     # after_call = ("⟩")* (("⟨do" | "⟨do") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", ⟨do ⟨do ", "", " ", True), ("call", ", ⟨do ", "", " ", True), ("call", "; ⟨do ⟨do ", "", " ", True),
-        ("call", "; ⟨do ", "", " ", True), ("call", "```json ⟨do ", "", " ", True), ("call", "``` ⟨do ", "", " ", True),
-        ("call", "⟨do ⟨do ", "", " ", True), ("empty", "⟨do ⟩", "", "", False), ("call", "⟨do ", "", " ", True),
-        ("closed", "⟩", "", "", True), ("header", "⟪assistant⟫", "", "", False), ("end", "⟪stop⟫", "", "", False),
+        ("call", ", ⟨do ⟨do ", "", " ", 2), ("call", ", ⟨do ", "", " ", 2), ("call", "; ⟨do ⟨do ", "", " ", 2),
+        ("call", "; ⟨do ", "", " ", 2), ("call", "```json ⟨do ", "", " ", 2), ("call", "``` ⟨do ", "", " ", 2),
+        ("call", "⟨do ⟨do ", "", " ", 2), ("empty", "⟨do ⟩", "", "", 0), ("call", "⟨do ", "", " ", 2),
+        ("closed", "⟩", "", "", 1), ("header", "⟪assistant⟫", "", "", 0), ("end", "⟪stop⟫", "", "", 0),
         find=(
             r",(?:(\s{0,64}⟨do\s{0,64}⟨do(?!\w))|(\s{0,64}⟨do(?!\w)))|;(?:(\s{0,64}⟨do\s{0,64}⟨do(?!\w))|(\s{0,64}⟨do("
             r"?!\w)))|`(?:(``json\s{0,64}⟨do(?!\w))|(``\s{0,64}⟨do(?!\w)))|⟨(?:(do\s{0,64}⟨do(?!\w))|(do\s{0,64}⟩)|(do"
@@ -141,10 +140,10 @@ class StreamParser(QuotedPairs):
         ), near=r",|;|`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟩|⟪(?=[as]|\Z)", width=138,
     )
     AFTER_TURN = Scanner(
-        ("call", "```json ⟨do ", "", " ", True), ("call", "``` ⟨do ", "", " ", True),
-        ("call", "⟨do ⟨do ", "", " ", True), ("call", "⟨do ", "", " ", True),
-        ("header", "⟪assistant⟫ ```json ⟨do ", "", " ", True), ("header", "⟪assistant⟫ ⟨do ⟨do ", "", " ", True),
-        ("header", "⟪assistant⟫ ``` ⟨do ", "", " ", True), ("header", "⟪assistant⟫ ⟨do ", "", " ", True),
+        ("call", "```json ⟨do ", "", " ", 2), ("call", "``` ⟨do ", "", " ", 2), ("call", "⟨do ⟨do ", "", " ", 2),
+        ("call", "⟨do ", "", " ", 2), ("header", "⟪assistant⟫ ```json ⟨do ", "", " ", 2),
+        ("header", "⟪assistant⟫ ⟨do ⟨do ", "", " ", 2), ("header", "⟪assistant⟫ ``` ⟨do ", "", " ", 2),
+        ("header", "⟪assistant⟫ ⟨do ", "", " ", 2),
         find=(
             r"`(?:(``json\s{0,64}⟨do(?!\w))|(``\s{0,64}⟨do(?!\w)))|⟨(?:(do\s{0,64}⟨do(?!\w))|(do(?!\w)))|⟪(?:(assistan"
             r"t⟫\s{0,64}```json\s{0,64}⟨do(?!\w))|(assistant⟫\s{0,64}⟨do\s{0,64}⟨do(?!\w))|(assistant⟫\s{0,64}```\s{0,"

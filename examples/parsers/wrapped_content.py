@@ -70,14 +70,13 @@ class StreamParser(UsualObjects):
     CUT_MARKERS = True
     # reasoning = text ("<#/plan#>" content | "<#acts#>\n{" call)
     IN_REASONING = Scanner(
-        ("line", "<#acts#> <#acts#> {", "", "", False), ("line", "<#acts#> ```json {", "", "", False),
-        ("line", "<#acts#> ``` {", "", "", False), ("line", "<#acts#> [ {", "", "", False),
-        ("line", "<#acts#> {", "", "", True), ("reasoning_end", "<#/plan#>", "", "", False),
-        ("end", "<#over#>", "", "", False), ("line", "\x00<#acts#><#acts#>{", "", "", True),
-        ("line", "\x00<#acts#>```json{", "", "", True), ("line", "\x00<#acts#>```{", "", "", True),
-        ("line", "\x00<#acts#>[{", "", "", True), ("line", "\x00<#acts#>{", "", "", True),
-        ("end", "\x00<#over#>", "", "", True), ("line", "```json <#acts#> {", "", "", False),
-        ("line", "``` <#acts#> {", "", "", False),
+        ("line", "<#acts#> <#acts#> {", "", "", 0), ("line", "<#acts#> ```json {", "", "", 0),
+        ("line", "<#acts#> ``` {", "", "", 0), ("line", "<#acts#> [ {", "", "", 0), ("line", "<#acts#> {", "", "", 1),
+        ("reasoning_end", "<#/plan#>", "", "", 0), ("end", "<#over#>", "", "", 0),
+        ("line", "\x00<#acts#><#acts#>{", "", "", 2), ("line", "\x00<#acts#>```json{", "", "", 2),
+        ("line", "\x00<#acts#>```{", "", "", 2), ("line", "\x00<#acts#>[{", "", "", 2),
+        ("line", "\x00<#acts#>{", "", "", 2), ("end", "\x00<#over#>", "", "", 2),
+        ("line", "```json <#acts#> {", "", "", 0), ("line", "``` <#acts#> {", "", "", 0),
         find=(
             r"<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```json\s{0,64}\{)|(#acts#>\s{0,64}```\s{0,64}\{"
             r")|(#acts#>\s{0,64}\[\s{0,64}\{)|(#acts#>\s{0,64}\{)|(#/plan#>)|(#over#>)|(\s{0,4}#\s{0,4}[Aa][Cc][Tt][Ss"
@@ -91,16 +90,15 @@ class StreamParser(UsualObjects):
     )
     # content = (text | "<#answer#>" | "<#/answer#>" | "<#over#>")* ("<#plan#>" reasoning | "<#acts#>\n{" call)?
     IN_CONTENT = Scanner(
-        ("call", "<#acts#> <#acts#> {", "", "", False), ("call", "<#acts#> ```json {", "", "", False),
-        ("empty", "<#acts#> <#/acts#>", "", "", False), ("call", "<#acts#> ``` {", "", "", False),
-        ("header", "<#assistant#>", "", "", False), ("content_end", "<#/answer#>", "", "", False),
-        ("call", "<#acts#> [ {", "", "", False), ("content", "<#answer#>", "", "", False),
-        ("call", "<#acts#> {", "", "", True), ("stray", "<#/plan#>", "", "", False),
-        ("reasoning", "<#plan#>", "", "", False), ("end", "<#over#>", "", "", False),
-        ("call", "\x00<#acts#><#acts#>{", "", "", True), ("call", "\x00<#acts#>```json{", "", "", True),
-        ("call", "\x00<#acts#>```{", "", "", True), ("call", "\x00<#acts#>[{", "", "", True),
-        ("call", "\x00<#acts#>{", "", "", True), ("end", "\x00<#over#>", "", "", True),
-        ("call", "```json <#acts#> {", "", "", False), ("call", "``` <#acts#> {", "", "", False),
+        ("call", "<#acts#> <#acts#> {", "", "", 0), ("call", "<#acts#> ```json {", "", "", 0),
+        ("empty", "<#acts#> <#/acts#>", "", "", 0), ("call", "<#acts#> ``` {", "", "", 0),
+        ("header", "<#assistant#>", "", "", 0), ("content_end", "<#/answer#>", "", "", 0),
+        ("call", "<#acts#> [ {", "", "", 0), ("content", "<#answer#>", "", "", 0), ("call", "<#acts#> {", "", "", 1),
+        ("stray", "<#/plan#>", "", "", 0), ("reasoning", "<#plan#>", "", "", 0), ("end", "<#over#>", "", "", 0),
+        ("call", "\x00<#acts#><#acts#>{", "", "", 2), ("call", "\x00<#acts#>```json{", "", "", 2),
+        ("call", "\x00<#acts#>```{", "", "", 2), ("call", "\x00<#acts#>[{", "", "", 2),
+        ("call", "\x00<#acts#>{", "", "", 2), ("end", "\x00<#over#>", "", "", 2),
+        ("call", "```json <#acts#> {", "", "", 0), ("call", "``` <#acts#> {", "", "", 0),
         find=(
             r"<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```json\s{0,64}\{)|(#acts#>\s{0,64}<#/acts#>)|(#"
             r"acts#>\s{0,64}```\s{0,64}\{)|(#assistant#>)|(#/answer#>)|(#acts#>\s{0,64}\[\s{0,64}\{)|(#answer#>)|(#act"
@@ -114,10 +112,9 @@ class StreamParser(UsualObjects):
         ), near=r"<(?=[\t\n\r #\-_▁]|\Z)|`(?=[`]|\Z)", width=148,
     )
     OPENERS = Scanner(
-        ("call", "<#acts#> <#acts#> {", "", "", False), ("call", "<#acts#> ```json {", "", "", False),
-        ("call", "<#acts#> ``` {", "", "", False), ("call", "<#acts#> [ {", "", "", False),
-        ("call", "<#acts#> {", "", "", True), ("call", "```json <#acts#> {", "", "", False),
-        ("call", "``` <#acts#> {", "", "", False),
+        ("call", "<#acts#> <#acts#> {", "", "", 0), ("call", "<#acts#> ```json {", "", "", 0),
+        ("call", "<#acts#> ``` {", "", "", 0), ("call", "<#acts#> [ {", "", "", 0), ("call", "<#acts#> {", "", "", 1),
+        ("call", "```json <#acts#> {", "", "", 0), ("call", "``` <#acts#> {", "", "", 0),
         find=(
             r"<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```json\s{0,64}\{)|(#acts#>\s{0,64}```\s{0,64}\{"
             r")|(#acts#>\s{0,64}\[\s{0,64}\{)|(#acts#>\s{0,64}\{))|`(?:(``json\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<"
@@ -133,36 +130,35 @@ class StreamParser(UsualObjects):
     USUAL_KEYS = ("tool", "input")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "<#acts#> <#acts#> {", "", "", False), ("mark", "<#acts#> ```json {", "", "", False),
-        ("mark", "<#acts#> ``` {", "", "", False), ("mark", "<#assistant#>", "", "", False),
-        ("mark", "<#acts#> [ {", "", "", False), ("mark", "<#acts#> {", "", "", True),
-        ("mark", "<#/acts#>", "", "", False), ("mark", "<#over#>", "", "", False),
-        ("mark", "```json <#acts#> {", "", "", False), ("mark", "``` <#acts#> {", "", "", False),
+        ("mark", "<#acts#> <#acts#> {", "", "", 0), ("mark", "<#acts#> ```json {", "", "", 0),
+        ("mark", "<#acts#> ``` {", "", "", 0), ("mark", "<#assistant#>", "", "", 0),
+        ("mark", "<#acts#> [ {", "", "", 0), ("mark", "<#acts#> {", "", "", 1), ("mark", "<#/acts#>", "", "", 0),
+        ("mark", "<#over#>", "", "", 0), ("mark", "```json <#acts#> {", "", "", 0),
+        ("mark", "``` <#acts#> {", "", "", 0),
         find=(
             r"<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```json\s{0,64}\{)|(#acts#>\s{0,64}```\s{0,64}\{"
             r")|(#assistant#>)|(#acts#>\s{0,64}\[\s{0,64}\{)|(#acts#>\s{0,64}\{)|(#/acts#>)|(#over#>))|`(?:(``json\s{0"
             r",64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))"
         ), near=r"<(?=[#]|\Z)|`(?=[`]|\Z)", width=148, first="<`",
     )
-    LEFT_OVER = Scanner(("call", "<#acts#>", "", "\n", False), find="<(#acts#>)", near=r"<(?=[#]|\Z)", width=9)
+    LEFT_OVER = Scanner(("call", "<#acts#>", "", "\n", 0), find="<(#acts#>)", near=r"<(?=[#]|\Z)", width=9)
     USUAL_NEXT = (ExpectedText('{"tool": "'),)
     READ_AGAIN = True
     REPEATED = True
     NAMES_ALIKE = True
     # after_call = ("<#/acts#>")* (("{" | "<#acts#>\n{") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", {", "", "", False), ("call", "; {", "", "", False), ("call", "<#acts#> <#acts#> {", "", "", False),
-        ("call", "<#acts#> ```json {", "", "", False), ("empty", "<#acts#> <#/acts#>", "", "", False),
-        ("call", "<#acts#> ``` {", "", "", False), ("header", "<#assistant#>", "", "", False),
-        ("call", "<#acts#> [ {", "", "", False), ("content_end", "<#/answer#>", "", "", False),
-        ("call", "<#acts#> {", "", "", True), ("content", "<#answer#>", "", "", False),
-        ("close", "<#/acts#>", "\n", "", True), ("stray", "<#/plan#>", "", "", False),
-        ("reasoning", "<#plan#>", "", "", False), ("end", "<#over#>", "", "", False),
-        ("call", "\x00<#acts#><#acts#>{", "", "", True), ("call", "\x00<#acts#>```json{", "", "", True),
-        ("call", "\x00<#acts#>```{", "", "", True), ("call", "\x00<#acts#>[{", "", "", True),
-        ("call", "\x00<#acts#>{", "", "", True), ("close", "\x00<#/acts#>", "\n", "", True),
-        ("end", "\x00<#over#>", "", "", True), ("call", "```json <#acts#> {", "", "", False),
-        ("call", "``` <#acts#> {", "", "", False), ("call", "{", "", "", True),
+        ("call", ", {", "", "", 0), ("call", "; {", "", "", 0), ("call", "<#acts#> <#acts#> {", "", "", 0),
+        ("call", "<#acts#> ```json {", "", "", 0), ("empty", "<#acts#> <#/acts#>", "", "", 0),
+        ("call", "<#acts#> ``` {", "", "", 0), ("header", "<#assistant#>", "", "", 0),
+        ("call", "<#acts#> [ {", "", "", 0), ("content_end", "<#/answer#>", "", "", 0),
+        ("call", "<#acts#> {", "", "", 1), ("content", "<#answer#>", "", "", 0), ("close", "<#/acts#>", "\n", "", 1),
+        ("stray", "<#/plan#>", "", "", 0), ("reasoning", "<#plan#>", "", "", 0), ("end", "<#over#>", "", "", 0),
+        ("call", "\x00<#acts#><#acts#>{", "", "", 2), ("call", "\x00<#acts#>```json{", "", "", 2),
+        ("call", "\x00<#acts#>```{", "", "", 2), ("call", "\x00<#acts#>[{", "", "", 2),
+        ("call", "\x00<#acts#>{", "", "", 2), ("close", "\x00<#/acts#>", "\n", "", 2),
+        ("end", "\x00<#over#>", "", "", 2), ("call", "```json <#acts#> {", "", "", 0),
+        ("call", "``` <#acts#> {", "", "", 0), ("call", "{", "", "", 1),
         find=(
             r",(\s{0,64}\{)|;(\s{0,64}\{)|<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```json\s{0,64}\{)|("
             r"#acts#>\s{0,64}<#/acts#>)|(#acts#>\s{0,64}```\s{0,64}\{)|(#assistant#>)|(#acts#>\s{0,64}\[\s{0,64}\{)|(#"
@@ -177,16 +173,14 @@ class StreamParser(UsualObjects):
         ), near=r",|;|<(?=[\t\n\r #\-_▁]|\Z)|`(?=[`]|\Z)|\{", width=148, leads="\n",
     )
     AFTER_TURN = Scanner(
-        ("header", "<#assistant#> <#acts#> <#acts#> {", "", "", False),
-        ("header", "<#assistant#> ```json <#acts#> {", "", "", False),
-        ("header", "<#assistant#> <#acts#> ```json {", "", "", False),
-        ("header", "<#assistant#> ``` <#acts#> {", "", "", False),
-        ("header", "<#assistant#> <#acts#> ``` {", "", "", False),
-        ("header", "<#assistant#> <#acts#> [ {", "", "", False), ("header", "<#assistant#> <#acts#> {", "", "", False),
-        ("call", "<#acts#> <#acts#> {", "", "", True), ("call", "<#acts#> ```json {", "", "", True),
-        ("call", "<#acts#> ``` {", "", "", True), ("call", "<#acts#> [ {", "", "", True),
-        ("call", "<#acts#> {", "", "", True), ("call", "```json <#acts#> {", "", "", True),
-        ("call", "``` <#acts#> {", "", "", True),
+        ("header", "<#assistant#> <#acts#> <#acts#> {", "", "", 0),
+        ("header", "<#assistant#> ```json <#acts#> {", "", "", 0),
+        ("header", "<#assistant#> <#acts#> ```json {", "", "", 0),
+        ("header", "<#assistant#> ``` <#acts#> {", "", "", 0), ("header", "<#assistant#> <#acts#> ``` {", "", "", 0),
+        ("header", "<#assistant#> <#acts#> [ {", "", "", 0), ("header", "<#assistant#> <#acts#> {", "", "", 0),
+        ("call", "<#acts#> <#acts#> {", "", "", 1), ("call", "<#acts#> ```json {", "", "", 1),
+        ("call", "<#acts#> ``` {", "", "", 1), ("call", "<#acts#> [ {", "", "", 1), ("call", "<#acts#> {", "", "", 1),
+        ("call", "```json <#acts#> {", "", "", 1), ("call", "``` <#acts#> {", "", "", 1),
         find=(
             r"<(?:(#assistant#>\s{0,64}<#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#assistant#>\s{0,64}```json\s{0,64}<#acts#"
             r">\s{0,64}\{)|(#assistant#>\s{0,64}<#acts#>\s{0,64}```json\s{0,64}\{)|(#assistant#>\s{0,64}```\s{0,64}<#a"

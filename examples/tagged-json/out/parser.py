@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         {"role": str, "content": "str | None", "reasoning_content": "str | None", "tool_calls": "list[ToolCall]"},
     )
     Delta = dict[str, Any]
-    Marker = tuple[str, str, str, str, bool]
+    Marker = tuple[str, str, str, str, int]
     Row = dict[str, Any]
 else:
     Delta = Function = Marker = Message = Row = ToolCall = dict  # as what they describe is
@@ -110,11 +110,11 @@ class Match:
 
 class Scanner:
     """The markers that count in one place: for each its kind, its core with a space where white space may be, the white
-    space before and after it, and whether it is ambiguous.
+    space before and after it, and whether it may be part of a longer one (1) or its beginning (2).
 
     `find` has a group for each of them; `near` matches where one may begin.  `width`: so far from the end a truncated
     marker may begin.  `leads` holds their leading white space.  `word`, of a slot: a plain word up to the text's end or
-    to a marker that is not ambiguous; `trails` is the white space after those, None for one that is not of the slot.
+    to a marker that no other begins with; `trails` is the white space after each, None for what is not of the slot.
     `first`: what markers begin with; `wordless`: none begins with a character of words.
     """
 
@@ -141,7 +141,7 @@ class Scanner:
         if match is None:
             return None
         kind, _, lead, trail, ambiguous = self.markers[match.lastindex - 1]
-        return Match(kind, match.start(), match.end(), lead, trail, ambiguous)
+        return Match(kind, match.start(), match.end(), lead, trail, ambiguous > 0)
 
     def match(self, buf: str, pos: int) -> Match | None:
         """The longest marker at `pos`."""
@@ -149,14 +149,21 @@ class Scanner:
         if match is None:
             return None
         kind, _, lead, trail, ambiguous = self.markers[match.lastindex - 1]
-        return Match(kind, pos, match.end(), lead, trail, ambiguous)
+        return Match(kind, pos, match.end(), lead, trail, ambiguous > 1)
 
-    def is_prefix(self, buf: str, pos: int) -> bool:
-        """Whether the text from `pos` to the end could become a marker."""
+    def prefix_of(self, buf: str, pos: int) -> str:
+        """A marker that the text from `pos` to the end could become; "" if there is none."""
         if len(buf) - pos > self.width or self._near.match(buf, pos) is None:
-            return False
+            return ""
         tail = buf[pos:]
-        return any(is_truncated(core, tail) for _, core, _, _, _ in self.markers)
+        for marker in self.markers:
+            core = marker[1]
+            if core.startswith(tail):
+                if core != tail:
+                    return core
+            elif (" " in core or core[0] == RESPELLED) and is_truncated(core, tail):
+                return core
+        return ""
 
     def is_truncated(self, buf: str, pos: int, kinds: Sequence[str], least: int = 1) -> bool:
         """Whether a marker of these kinds is truncated at the output's end: at least so many characters are there."""
@@ -166,18 +173,24 @@ class Scanner:
 
     def partial_match(self, buf: str, pos: int) -> int:
         """Where text begins that could still become a marker, or be white space that belongs to one."""
-        for near in self._near.finditer(buf, max(pos, len(buf) - self.width)):
-            if self.is_prefix(buf, near.start()):
-                return self.with_lead(buf, pos, near.start())
+        near = self._near.search(buf, max(pos, len(buf) - self.width))
+        while near is not None:
+            start = near.start()
+            if self.prefix_of(buf, start):
+                return self.with_lead(buf, pos, start)
+            near = self._near.search(buf, start + 1)
         return self.with_lead(buf, pos, len(buf))
 
     def safe_prefix_end(self, text: str) -> int:
         """As `partial_match`; -1 if there may be a whole marker, which takes a closer look."""
-        for near in self._near.finditer(text):
-            if self.is_prefix(text, near.start()):
-                return self.with_lead(text, 0, near.start())
-            if self._find.match(text, near.start()):
+        near = self._near.search(text)
+        while near is not None:
+            start = near.start()
+            if self.prefix_of(text, start):
+                return self.with_lead(text, 0, start)
+            if self._find.match(text, start):
                 return -1
+            near = self._near.search(text, start + 1)
         return self.with_lead(text, 0, len(text)) if text[-1:] in self.leads else len(text)
 
     def with_lead(self, buf: str, pos: int, start: int) -> int:
@@ -220,8 +233,6 @@ def is_truncated(core: str, text: str) -> bool:
     if core[0] == RESPELLED:
         start = squeezed(text)
         return text[:1] == core[1] and len(start) < len(core) - 1 and core.startswith(start, 1)
-    if " " not in core:
-        return core.startswith(text) and core != text
     at = end = 0
     for piece in core.split(" "):
         if not piece:
@@ -489,7 +500,7 @@ class Reader(Copied):
         text: str = match.group()
         end: int = match.end()
         if text[0] in self.first and self.stack:
-            if not final and self.breaks.is_prefix(buf, pos):
+            if not final and self.breaks.prefix_of(buf, pos):
                 return -1
             if self.breaks.match(buf, pos):
                 self._repaired("missing closing bracket")
@@ -1490,7 +1501,7 @@ class Machine(Copied):
             return "no"
         at = next_char(buf, end)
         mark = self.AFTER_CALL.match(buf, at)
-        if mark is None and not self._final and (at == len(buf) or self.AFTER_CALL.is_prefix(buf, at)):
+        if mark is None and not self._final and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at)):
             return "more"
         ends = mark is not None and mark.kind in (*CALL_KINDS, "end", "last") and not (mark.kind == kind == "call")
         if not ends and (at < len(buf) or kind == "call"):
@@ -1578,16 +1589,24 @@ class Machine(Copied):
                 if text.is_incomplete(buf, start):
                     self._undecided, self._undecided_from = text.is_incomplete, start
                     return None
-            if marks.is_prefix(buf, start):
-                self._undecided, self._undecided_from = marks.is_prefix, start
-                return None
             if start == len(buf):
+                return None
+            core = marks.prefix_of(buf, start)
+            if core:
+                self._leave_open(start, core)
                 return None
         if mark is None:
             return ""
         self._mark = mark
         self._skip = mark.end - self._pos
         return str(mark.kind)
+
+    def _leave_open(self, start: int, core: str) -> None:
+        """The text from `start` on is the beginning of this marker: until all of it has come, nothing is decided."""
+        if " " in core or core[0] == RESPELLED:
+            self._undecided, self._undecided_from = lambda buf, at: is_truncated(core, buf[at:]), start
+        else:
+            self._undecided, self._undecided_from = (self._buf[self._pos : start] + core[:-1]).startswith, self._pos
 
     def _skip_space(self) -> None:
         while self._space and self._pos < len(self._buf):
@@ -2039,7 +2058,7 @@ class UsualObjects(CallObjects):
 
     def _may_break(self, pos: int) -> bool:
         """Does a marker begin here, or could one, that ends the call where it is?"""
-        return self.BREAKS.is_prefix(self._buf, pos) or self.BREAKS.match(self._buf, pos) is not None
+        return self.BREAKS.prefix_of(self._buf, pos) != "" or self.BREAKS.match(self._buf, pos) is not None
 
     def _object(self) -> bool:
         reader = self._reader
@@ -2165,11 +2184,11 @@ class StreamParser(UsualObjects):
     CUT_MARKERS = True
     # reasoning = text ("</musing>" content | "<fn>\n{" call)
     IN_REASONING = Scanner(
-        ("line", "<fn> ```json {", "\n", "", False), ("line", "<fn> <fn> {", "\n", "", False),
-        ("line", "<fn> ``` {", "\n", "", False), ("reasoning_end", "</musing>", "\n", "\n\n", False),
-        ("line", "<fn> [ {", "\n", "", False), ("line", "<fn> {", "\n", "", True), ("end", "<~/~>", "", "\n", False),
-        ("line", "\x00<fn>```json{", "\n", "", True), ("line", "```json <fn> {", "", "", False),
-        ("line", "``` <fn> {", "", "", False),
+        ("line", "<fn> ```json {", "\n", "", 0), ("line", "<fn> <fn> {", "\n", "", 0),
+        ("line", "<fn> ``` {", "\n", "", 0), ("reasoning_end", "</musing>", "\n", "\n\n", 0),
+        ("line", "<fn> [ {", "\n", "", 0), ("line", "<fn> {", "\n", "", 1), ("end", "<~/~>", "", "\n", 0),
+        ("line", "\x00<fn>```json{", "\n", "", 2), ("line", "```json <fn> {", "", "", 0),
+        ("line", "``` <fn> {", "", "", 0),
         find=(
             r"<(?:(fn>\s{0,64}```json\s{0,64}\{)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)|(/musing>)|(fn"
             r">\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(\s{0,4}[Ff][Nn]\s{0,4}>[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,"
@@ -2178,13 +2197,12 @@ class StreamParser(UsualObjects):
     )
     # content = (text | "<~/~>")* ("<musing>" reasoning | "<fn>\n{" call)?
     IN_CONTENT = Scanner(
-        ("call", "<fn> ```json {", "\n", "", False), ("header", "<~assistant~>", "", "\n", False),
-        ("call", "<fn> <fn> {", "\n", "", False), ("call", "<fn> ``` {", "\n", "", False),
-        ("empty", "<fn> </fn>", "", "", False), ("stray", "</musing>", "\n", "\n\n", False),
-        ("reasoning", "<musing>", "", "\n", False), ("call", "<fn> [ {", "\n", "", False),
-        ("call", "<fn> {", "\n", "", True), ("end", "<~/~>", "", "\n", False),
-        ("call", "\x00<fn>```json{", "\n", "", True), ("call", "```json <fn> {", "", "", False),
-        ("call", "``` <fn> {", "", "", False),
+        ("call", "<fn> ```json {", "\n", "", 0), ("header", "<~assistant~>", "", "\n", 0),
+        ("call", "<fn> <fn> {", "\n", "", 0), ("call", "<fn> ``` {", "\n", "", 0), ("empty", "<fn> </fn>", "", "", 0),
+        ("stray", "</musing>", "\n", "\n\n", 0), ("reasoning", "<musing>", "", "\n", 0),
+        ("call", "<fn> [ {", "\n", "", 0), ("call", "<fn> {", "\n", "", 1), ("end", "<~/~>", "", "\n", 0),
+        ("call", "\x00<fn>```json{", "\n", "", 2), ("call", "```json <fn> {", "", "", 0),
+        ("call", "``` <fn> {", "", "", 0),
         find=(
             r"<(?:(fn>\s{0,64}```json\s{0,64}\{)|(~assistant~>)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)"
             r"|(fn>\s{0,64}</fn>)|(/musing>)|(musing>)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(\s{0,4}[Ff][N"
@@ -2193,10 +2211,9 @@ class StreamParser(UsualObjects):
         ), near=r"<(?=[\t\n\r \-/F_fm\~▁]|\Z)|`(?=[`]|\Z)", width=143, leads="\n",
     )
     OPENERS = Scanner(
-        ("call", "<fn> ```json {", "\n", "", False), ("call", "<fn> <fn> {", "\n", "", False),
-        ("call", "<fn> ``` {", "\n", "", False), ("call", "<fn> [ {", "\n", "", False),
-        ("call", "<fn> {", "\n", "", True), ("call", "```json <fn> {", "", "", False),
-        ("call", "``` <fn> {", "", "", False),
+        ("call", "<fn> ```json {", "\n", "", 0), ("call", "<fn> <fn> {", "\n", "", 0),
+        ("call", "<fn> ``` {", "\n", "", 0), ("call", "<fn> [ {", "\n", "", 0), ("call", "<fn> {", "\n", "", 1),
+        ("call", "```json <fn> {", "", "", 0), ("call", "``` <fn> {", "", "", 0),
         find=(
             r"<(?:(fn>\s{0,64}```json\s{0,64}\{)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)|(fn>\s{0,64}\["
             r"\s{0,64}\{)|(fn>\s{0,64}\{))|`(?:(``json\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
@@ -2226,34 +2243,31 @@ class StreamParser(UsualObjects):
     USUAL_KEYS = ("name", "arguments")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "<fn> ```json {", "", "", False), ("mark", "<~assistant~>", "", "", False),
-        ("mark", "<fn> <fn> {", "", "", False), ("mark", "<fn> ``` {", "", "", False),
-        ("mark", "<fn> [ {", "", "", False), ("mark", "<fn> {", "", "", True), ("mark", "</fn>", "", "", False),
-        ("mark", "```json <fn> {", "", "", False), ("mark", "``` <fn> {", "", "", False),
+        ("mark", "<fn> ```json {", "", "", 0), ("mark", "<~assistant~>", "", "", 0), ("mark", "<fn> <fn> {", "", "", 0),
+        ("mark", "<fn> ``` {", "", "", 0), ("mark", "<fn> [ {", "", "", 0), ("mark", "<fn> {", "", "", 1),
+        ("mark", "</fn>", "", "", 0), ("mark", "```json <fn> {", "", "", 0), ("mark", "``` <fn> {", "", "", 0),
         find=(
             r"<(?:(fn>\s{0,64}```json\s{0,64}\{)|(~assistant~>)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)"
             r"|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(/fn>))|`(?:(``json\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{"
             r"0,64}\{))"
         ), near=r"<(?=[/f\~]|\Z)|`(?=[`]|\Z)", width=143, first="<`",
     )
-    LEFT_OVER = Scanner(("call", "<fn>", "", "\n", False), find="<(fn>)", near=r"<(?=[f]|\Z)", width=5)
+    LEFT_OVER = Scanner(("call", "<fn>", "", "\n", 0), find="<(fn>)", near=r"<(?=[f]|\Z)", width=5)
     USUAL_NEXT = (ExpectedText('</fn>\n<fn>\n{"name": "'), ExpectedText('<fn>\n{"name": "'))
     CLOSED = True
     READ_AGAIN = True
     # after_call = ("</fn>")* (("<fn>\n{" | "<fn>\n{") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", <fn> ```json {", "", "", False), ("call", ", <fn> <fn> {", "", "", False),
-        ("call", ", <fn> ``` {", "", "", False), ("call", ", <fn> [ {", "", "", False),
-        ("call", ", <fn> {", "", "", False), ("call", "; <fn> ```json {", "", "", False),
-        ("call", "; <fn> <fn> {", "", "", False), ("call", "; <fn> ``` {", "", "", False),
-        ("call", "; <fn> [ {", "", "", False), ("call", "; <fn> {", "", "", False),
-        ("call", "<fn> ```json {", "", "", True), ("header", "<~assistant~>", "", "\n", False),
-        ("call", "<fn> <fn> {", "", "", True), ("call", "<fn> ``` {", "", "", True),
-        ("empty", "<fn> </fn>", "", "", False), ("stray", "</musing>", "\n", "\n\n", False),
-        ("reasoning", "<musing>", "", "\n", False), ("call", "<fn> [ {", "", "", True),
-        ("call", "<fn> {", "", "", True), ("closed", "</fn>", "\n", "", True), ("end", "<~/~>", "", "\n", False),
-        ("call", "\x00<fn>```json{", "", "", True), ("call", "```json <fn> {", "", "", False),
-        ("call", "``` <fn> {", "", "", False),
+        ("call", ", <fn> ```json {", "", "", 0), ("call", ", <fn> <fn> {", "", "", 0),
+        ("call", ", <fn> ``` {", "", "", 0), ("call", ", <fn> [ {", "", "", 0), ("call", ", <fn> {", "", "", 0),
+        ("call", "; <fn> ```json {", "", "", 0), ("call", "; <fn> <fn> {", "", "", 0),
+        ("call", "; <fn> ``` {", "", "", 0), ("call", "; <fn> [ {", "", "", 0), ("call", "; <fn> {", "", "", 0),
+        ("call", "<fn> ```json {", "", "", 1), ("header", "<~assistant~>", "", "\n", 0),
+        ("call", "<fn> <fn> {", "", "", 1), ("call", "<fn> ``` {", "", "", 1), ("empty", "<fn> </fn>", "", "", 0),
+        ("stray", "</musing>", "\n", "\n\n", 0), ("reasoning", "<musing>", "", "\n", 0),
+        ("call", "<fn> [ {", "", "", 1), ("call", "<fn> {", "", "", 1), ("closed", "</fn>", "\n", "", 1),
+        ("end", "<~/~>", "", "\n", 0), ("call", "\x00<fn>```json{", "", "", 2), ("call", "```json <fn> {", "", "", 0),
+        ("call", "``` <fn> {", "", "", 0),
         find=(
             r",(?:(\s{0,64}<fn>\s{0,64}```json\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}<fn>\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}``"
             r"`\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}\[\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}\{))|;(?:(\s{0,64}<fn>\s{0,64}```js"
@@ -2265,14 +2279,12 @@ class StreamParser(UsualObjects):
         ), near=r",|;|<(?=[\t\n\r \-/F_fm\~▁]|\Z)|`(?=[`]|\Z)", width=209, leads="\n",
     )
     AFTER_TURN = Scanner(
-        ("header", "<~assistant~> ```json <fn> {", "", "", False),
-        ("header", "<~assistant~> <fn> ```json {", "", "", False),
-        ("header", "<~assistant~> <fn> <fn> {", "", "", False), ("header", "<~assistant~> ``` <fn> {", "", "", False),
-        ("header", "<~assistant~> <fn> ``` {", "", "", False), ("header", "<~assistant~> <fn> [ {", "", "", False),
-        ("header", "<~assistant~> <fn> {", "", "", False), ("call", "<fn> ```json {", "\n", "", True),
-        ("call", "<fn> <fn> {", "\n", "", True), ("call", "<fn> ``` {", "\n", "", True),
-        ("call", "<fn> [ {", "\n", "", True), ("call", "<fn> {", "\n", "", True),
-        ("call", "```json <fn> {", "", "", True), ("call", "``` <fn> {", "", "", True),
+        ("header", "<~assistant~> ```json <fn> {", "", "", 0), ("header", "<~assistant~> <fn> ```json {", "", "", 0),
+        ("header", "<~assistant~> <fn> <fn> {", "", "", 0), ("header", "<~assistant~> ``` <fn> {", "", "", 0),
+        ("header", "<~assistant~> <fn> ``` {", "", "", 0), ("header", "<~assistant~> <fn> [ {", "", "", 0),
+        ("header", "<~assistant~> <fn> {", "", "", 0), ("call", "<fn> ```json {", "\n", "", 1),
+        ("call", "<fn> <fn> {", "\n", "", 1), ("call", "<fn> ``` {", "\n", "", 1), ("call", "<fn> [ {", "\n", "", 1),
+        ("call", "<fn> {", "\n", "", 1), ("call", "```json <fn> {", "", "", 1), ("call", "``` <fn> {", "", "", 1),
         find=(
             r"<(?:(~assistant~>\s{0,64}```json\s{0,64}<fn>\s{0,64}\{)|(~assistant~>\s{0,64}<fn>\s{0,64}```json\s{0,64}"
             r"\{)|(~assistant~>\s{0,64}<fn>\s{0,64}<fn>\s{0,64}\{)|(~assistant~>\s{0,64}```\s{0,64}<fn>\s{0,64}\{)|(~a"
