@@ -29,6 +29,9 @@ class Parameters(dict):  # type: ignore[type-arg]
     """The schema of each tool's parameters, by the tool's name; parsers take it in place of the tools."""
 
 
+NESTED = frozenset(["array", "object", "null"])
+
+
 def tool_named(name: str, tools: Parameters) -> str:
     """The tool that a name means: the name itself, or it without quotes, without a namespace, or with other separators.
 
@@ -151,3 +154,14 @@ def keys_of(schema: object, root: object) -> set[str] | None:
             return None
         keys.update(properties)
     return keys or None
+
+
+def typed_as(types: frozenset[str] | None, stated: frozenset[str]) -> frozenset[str]:
+    """The types that a value may have, of those that the schema gives and those that are written next to it.
+
+    What is written wins.  The schema says more where text goes by the same word, and where text cannot be meant: it
+    gives lists or objects alone.
+    """
+    if types and "string" in stated and (types & stated or types <= NESTED):
+        return types & stated or types
+    return stated
