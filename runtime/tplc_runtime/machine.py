@@ -540,7 +540,8 @@ class Machine(Copied):
     def _may_go_on(self, pos: int) -> bool:
         """Does what comes next begin one of the texts of a header?"""
         rest = self._buf[pos : pos + NAME_LIMIT]
-        return any(len(text) > len(rest) and text.startswith(rest) for text in self.HEADER_PARTS)
+        begun = any(len(text) > len(rest) and text.startswith(rest) for text in self.HEADER_PARTS)
+        return begun or self.AFTER_CALL.prefix_of(self._buf, pos) != ""
 
     def _arguments_begin(self, pos: int) -> bool:
         """Do the arguments of a call begin here, or does the call end?"""

@@ -56,6 +56,18 @@ def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
     return []
 
 
+def arguments_of(name: str, text: str, tools: Parameters) -> str | None:
+    """The arguments of a tool that an object of JSON holds; None where they are not this tool's."""
+    found = _with_arguments(name, {"arguments": json.loads(text)}, tools)
+    return None if found is None else found[1]
+
+
+def calls_of(text: str, tools: Parameters) -> list[tuple[str, str]]:
+    """The call that JSON means, in a list; none where it means none."""
+    found = _call_of(json.loads(text), tools)
+    return [] if found is None else [found]
+
+
 def _candidates(text: str) -> Iterator[str]:
     """The text, and as it may have been meant."""
     yield text

@@ -17,7 +17,7 @@ from tplc.ir.spellings import JSON_SIGNS, Spelling
 from tplc.lower import Acceptor, CallForm, Following, Marker, PairForm, SlotEnd
 from tplc.lower.acceptor import CallStep
 from tplc.lower.bounds import KEY
-from tplc.lower.following import after_quoted, pattern_of, start_of
+from tplc.lower.following import after_quoted, closes_call, pattern_of, start_of
 from tplc.lower.lexemes import NOTHING, Lexeme, Lexemes, lexemes_of, plain_word
 from tplc.lower.states import (
     StateName,
@@ -101,6 +101,7 @@ def tables(facts: Acceptor) -> list[str]:
     lines += _of_calls(calls, facts)
     if calls.pairs is not None:
         lines += _of_pairs(calls.pairs, calls.breaks, respelled_kinds(facts))
+        lines += _of_lost_ends(calls, calls.pairs, facts)
     lines += [_rule("after_call", _after_call_rule(calls))]
     lines += _scanner("AFTER_CALL", of_state["after_call"].lexemes)
     if "over" in of_state:
@@ -374,6 +375,18 @@ def _of_pairs(pairs: PairForm, breaks: Sequence[str], respelled: Sequence[str]) 
     return [*lines, *_scanner("ELEMENT", lexemes_of(elements)), f"    AFTER_ITEM = {literal(pairs.items[1])}"]
 
 
+def _of_lost_ends(calls: CallForm, pairs: PairForm, facts: Acceptor) -> list[str]:
+    """What a raw value may be instead, and what ends it, where it is not as the template writes it."""
+    if pairs.quoted:
+        return []
+    lines = _flags({"RETYPED": "other_forms" in facts.tolerances})
+    following = pairs.following
+    if pairs.guessed or not following.closes or "missing_closers" not in facts.tolerances:
+        return lines
+    patterns = [closes_call(following, calls.section_end, begun=begun) for begun in (False, True)]
+    return lines + assignment("CALL_CLOSES", called("", [called("Pattern", [literal(p)]) for p in patterns]), INDENT)
+
+
 def _of_raw_values(pairs: PairForm) -> list[str]:
     """What ends a raw value."""
     if pairs.value_close is not None:
@@ -386,6 +399,8 @@ def _of_raw_values(pairs: PairForm) -> list[str]:
         before, after = pairs.next_pair
         ends = [lexemes_of([("end", pairs.value_ends), ("next", [before])]), lexemes_of([("end", [after])])]
         lines += assignment("NEXT_PAIR", called("", map(scanner_call, ends)), INDENT)
+        lines.append(f"    NEXT_PAIR_OPENER = {literal(before.strip())}")
+        lines += ["    LINES = False"] * (not before.startswith("\n"))
     lines += [f"    LITERALS = {literal(pairs.literals)}"] if pairs.literals else []
     if pairs.bare is not None:
         lines += assignment("BARE_END", called("Guess", map(literal, _guess(pairs.bare))), INDENT)
