@@ -3,7 +3,7 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with reasoning, content and tool calls.
 
-turn      = (text | "to user:>" text | "to self:>" text "<:more:>" | calls)* "<:over:>"
+turn      = (text | "to user:>" text | "to self:>" text "<:more:>" | calls)* "<:over:>" "#top#"
 calls     = "to" call ("<:more:><:from assistant"? "to" call)*
 call      = name ':><run name="' name '">' arguments "</run>"
 arguments = ('<given name="' key '">' value)*
@@ -13,12 +13,23 @@ value     = text "</given>"
 from __future__ import annotations
 
 if __package__:
-    from ._tplc_runtime import Delta, ExpectedText, Message, RawPairs, Scanner, ValueWords, require_runtime, run_command
+    from ._tplc_runtime import (
+        Delta,
+        ExpectedText,
+        Message,
+        Pattern,
+        RawPairs,
+        Scanner,
+        ValueWords,
+        require_runtime,
+        run_command,
+    )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         Delta,
         ExpectedText,
         Message,
+        Pattern,
         RawPairs,
         Scanner,
         ValueWords,
@@ -49,18 +60,25 @@ class StreamParser(RawPairs):
     ANCHORS = ("<:from assistant",)
     AROUND_REASONING = (("to self:>",), ("<:more:>",))
     AT_LINES = True
+    AT_ENDS = True
     REASONS = True
+    CUT_MARKERS = True
     # reasoning = text "<:more:>" content
     IN_REASONING = Scanner(
-        ("reasoning_end", "<:more:>", "", "", 0), ("end", "<:over:>", "", "", 0), find="<(?:(:more:>)|(:over:>))",
-        near=r"<(?=[:]|\Z)", width=9,
+        ("last", "#top#", "", "", 0), ("reasoning_end", "<:more:>", "", "", 0), ("end", "<:over:>", "", "", 0),
+        ("end", "\x00<:over:>", "", "", 2),
+        find=r"#(top#)|<(?:(:more:>)|(:over:>)|(\s{0,4}:\s{0,4}[Oo][Vv][Ee][Rr]\s{0,4}:\s{0,4}>))",
+        near=r"#(?=[t]|\Z)|<(?=[\t\n\r \-:_▁]|\Z)", width=41,
     )
     # content = (text | "to user:>" | "<:over:>")* ("to self:>" reasoning | "to" call)?
     IN_CONTENT = Scanner(
-        ("header", "<:from assistant", "", "", 0), ("end", "<:over:>", "", "", 0), ("stray", "<:more:>", "", "", 0),
-        ("reasoning", "to self:>", " ", "", 0), ("content", "to user:>", " ", "", 0), ("line", "to ", " ", " ", 2),
-        find=r"<(?:(:from\s{1,64}assistant)|(:over:>)|(:more:>))|t(?:(o\s{1,64}self:>)|(o\s{1,64}user:>)|(o(?!\w)))",
-        near=r"<(?=[:]|\Z)|t(?=[o]|\Z)", width=81, leads=" ",
+        ("last", "#top#", "", "", 0), ("header", "<:from assistant", "", "", 0), ("end", "<:over:>", "", "", 0),
+        ("stray", "<:more:>", "", "", 0), ("end", "\x00<:over:>", "", "", 2), ("reasoning", "to self:>", " ", "", 0),
+        ("content", "to user:>", " ", "", 0), ("line", "to ", " ", " ", 2),
+        find=(
+            r"#(top#)|<(?:(:from\s{1,64}assistant)|(:over:>)|(:more:>)|(\s{0,4}:\s{0,4}[Oo][Vv][Ee][Rr]\s{0,4}:\s{0,4}"
+            r">))|t(?:(o\s{1,64}self:>)|(o\s{1,64}user:>)|(o(?!\w)))"
+        ), near=r"#(?=[t]|\Z)|<(?=[\t\n\r \-:_▁]|\Z)|t(?=[o]|\Z)", width=81, leads=" ",
     )
     DISTINCT = False
     # call = name ':><run name="' name '">' arguments
@@ -83,12 +101,19 @@ class StreamParser(RawPairs):
         ),
     )
     ONLY_TOOLS = True
+    HEADER_PARTS = ('name="\ufdd0">', 'name="', "<run", "name", "run", '">', ":>", "to", '"', ":", "<", "=", ">", "\ufdd0")
+    HEADER_TEXTS = Pattern(
+        '(?:name="\ufdd0">|name="|<run|name|run|">|:>|to|"|:|<|=|>|\ufdd0|[^\\S\\n]*[\\n:.,\'"`]|[0-9]+)'
+    )
     BREAKS = Scanner(
         ("mark", "<:from assistant", "", "", 0), ("mark", "<:over:>", "", "", 0), ("mark", "</run>", "", "", 0),
         find=r"<(?:(:from\s{1,64}assistant)|(:over:>)|(/run>))", near=r"<(?=[/:]|\Z)", width=81, first="<",
     )
     USUAL_NEXT = (ExpectedText("</run><:more:><:from assistant to "), ExpectedText("<:more:><:from assistant to "))
     CLOSED = True
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # arguments = ('<given name="' key '">' value)*
     PAIR = (
         (
@@ -103,11 +128,16 @@ class StreamParser(RawPairs):
     BETWEEN = Scanner(
         ("next", "<:more:> <:from assistant ", "", " ", 2), ("pair", '<given name="', "", "", 0),
         ("skip", "</given>", "", "", 0), ("next", "<:over:>", "", "", 0), ("next", "</run>", "", "", 0),
+        ("next", "\x00<:more:><:fromassistant", "", " ", 2), ("pair", '\x00<givenname="', "", "", 2),
+        ("skip", "\x00</given>", "", "", 2), ("next", "\x00<:over:>", "", "", 2), ("next", "\x00</run>", "", "", 2),
         ("next", "to ", " ", " ", 2),
         find=(
-            r'<(?:(:more:>\s{0,64}<:from\s{1,64}assistant(?!\w))|(given\s{1,64}name=")|(/given>)|(:over:>)|(/run>))|t('
-            r"o(?!\w))"
-        ), near=r"<(?=[/:g]|\Z)|t(?=[o]|\Z)", width=153, leads=" ",
+            r'<(?:(:more:>\s{0,64}<:from\s{1,64}assistant(?!\w))|(given\s{1,64}name=")|(/given>)|(:over:>)|(/run>)|(\s'
+            r"{0,4}:\s{0,4}[Mm][Oo][Rr][Ee]\s{0,4}:\s{0,4}>\s{0,4}<\s{0,4}:\s{0,4}[Ff][Rr][Oo][Mm][\s_▁-]{0,4}[Aa][Ss]"
+            r'[Ss][Ii][Ss][Tt][Aa][Nn][Tt])|(\s{0,4}[Gg][Ii][Vv][Ee][Nn][\s_▁-]{0,4}[Nn][Aa][Mm][Ee]\s{0,4}=\s{0,4}")|'
+            r"(\s{0,4}/\s{0,4}[Gg][Ii][Vv][Ee][Nn]\s{0,4}>)|(\s{0,4}:\s{0,4}[Oo][Vv][Ee][Rr]\s{0,4}:\s{0,4}>)|(\s{0,4}"
+            r"/\s{0,4}[Rr][Uu][Nn]\s{0,4}>))|t(o(?!\w))"
+        ), near=r"<(?=[\t\n\r \-/:G_g▁]|\Z)|t(?=[o]|\Z)", width=153, leads=" ",
     )
     USUAL_PAIR = (ExpectedText('<given name="'),)
     RESUMES = True
@@ -130,14 +160,19 @@ class StreamParser(RawPairs):
     )
     # after_call = ("</run>" | "<:more:><:from assistant")* (("to" | "to") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", to ", "", " ", 2), ("call", "; to ", "", " ", 2),
+        ("last", "#top#", "", "", 0), ("call", ", to ", "", " ", 2), ("call", "; to ", "", " ", 2),
         ("separator", "<:more:> <:from assistant ", "", " ", 2), ("header", "<:from assistant", "", "", 1),
         ("end", "<:over:>", "", "", 0), ("stray", "<:more:>", "", "", 2), ("closed", "</run>", "", "", 0),
-        ("reasoning", "to self:>", " ", "", 0), ("content", "to user:>", " ", "", 0), ("call", "to ", "", " ", 2),
+        ("separator", "\x00<:more:><:fromassistant", "", " ", 2), ("end", "\x00<:over:>", "", "", 2),
+        ("closed", "\x00</run>", "", "", 2), ("reasoning", "to self:>", " ", "", 0),
+        ("content", "to user:>", " ", "", 0), ("call", "to ", "", " ", 2),
         find=(
-            r",(\s{0,64}to(?!\w))|;(\s{0,64}to(?!\w))|<(?:(:more:>\s{0,64}<:from\s{1,64}assistant(?!\w))|(:from\s{1,64"
-            r"}assistant)|(:over:>)|(:more:>)|(/run>))|t(?:(o\s{1,64}self:>)|(o\s{1,64}user:>)|(o(?!\w)))"
-        ), near=r",|;|<(?=[/:]|\Z)|t(?=[o]|\Z)", width=153, leads=" ",
+            r"#(top#)|,(\s{0,64}to(?!\w))|;(\s{0,64}to(?!\w))|<(?:(:more:>\s{0,64}<:from\s{1,64}assistant(?!\w))|(:fro"
+            r"m\s{1,64}assistant)|(:over:>)|(:more:>)|(/run>)|(\s{0,4}:\s{0,4}[Mm][Oo][Rr][Ee]\s{0,4}:\s{0,4}>\s{0,4}<"
+            r"\s{0,4}:\s{0,4}[Ff][Rr][Oo][Mm][\s_▁-]{0,4}[Aa][Ss][Ss][Ii][Ss][Tt][Aa][Nn][Tt])|(\s{0,4}:\s{0,4}[Oo][Vv"
+            r"][Ee][Rr]\s{0,4}:\s{0,4}>)|(\s{0,4}/\s{0,4}[Rr][Uu][Nn]\s{0,4}>))|t(?:(o\s{1,64}self:>)|(o\s{1,64}user:>"
+            r")|(o(?!\w)))"
+        ), near=r"#(?=[t]|\Z)|,|;|<(?=[\t\n\r \-/:_▁]|\Z)|t(?=[o]|\Z)", width=153, leads=" ",
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -153,7 +188,7 @@ class StreamParser(RawPairs):
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(chunk)}}]}]
         elif self._plain_text:
             text = self._buf + chunk if self._buf != "" else chunk
-            if "<" not in text and "to" not in text and text != "":
+            if "#" not in text and "<" not in text and "to" not in text and text != "":
                 if text[-1] in " t":
                     # White space before a marker belongs to it, and letters may begin one.
                     stop = -2 if text[-2:] == " t" else -1

@@ -3,9 +3,9 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with content and tool calls.
 
-turn      = (text | calls)* "{{END}}"
+turn      = (text | calls)* "{{END}}" "{{TOP}}"
 calls     = "{{DO}} [{" call (","? "{" call)*
-call      = { "name": name, "arguments": arguments, "id": id, "parameters": arguments } "]"
+call      = { "name": name, "arguments": arguments, "id": id, "parameters": arguments, "args": arguments, "input": arguments, "params": arguments, "kwargs": arguments } "]"
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -67,16 +67,32 @@ class StreamParser(UsualObjects):
     ANCHORS = (" {{A}}",)
     SPACE = " "
     AT_LINES = True
+    AT_ENDS = True
+    CUT_MARKERS = True
     # content = (text | "{{END}}")* ("{{DO}} [{" call)?
     IN_CONTENT = Scanner(
-        ("empty", "{{DO}} [ ]", "", "", 0), ("call", "{{DO}} [ {", " ", "", 0), ("empty", "{{DO}} ]", "", "", 0),
-        ("end", "{{END}}", "", "", 0),
-        find=r"\{(?:(\{DO\}\}\s{0,64}\[\s{0,64}\])|(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}\])|(\{END\}\}))",
-        near=r"\{(?=[{]|\Z)", width=139, leads=" ",
+        ("call", "```json {{DO}} [ {", "", "", 0), ("call", "``` {{DO}} [ {", "", "", 0),
+        ("call", "{{DO}} [ {{DO}} [ {", " ", "", 0), ("call", "{{DO}} ```json {", " ", "", 0),
+        ("call", "{{DO}} ``` {", " ", "", 0), ("empty", "{{DO}} [ ]", "", "", 0), ("call", "{{DO}} [ {", " ", "", 2),
+        ("call", "{{DO}} [ {", " ", "", 2), ("call", "{{DO}} {", " ", "", 0), ("empty", "{{DO}} ]", "", "", 0),
+        ("end", "{{END}}", "", "", 0), ("last", "{{TOP}}", "", "", 0),
+        find=(
+            r"`(?:(``json\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{))|\{(?:(\{D"
+            r"O\}\}\s{0,64}\[\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}```json\s{0,64}\{)|(\{DO\}\}\s{0"
+            r",64}```\s{0,64}\{)|(\{DO\}\}\s{0,64}\[\s{0,64}\])|(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}\[\s{0"
+            r",64}\{)|(\{DO\}\}\s{0,64}\{)|(\{DO\}\}\s{0,64}\])|(\{END\}\})|(\{TOP\}\}))"
+        ), near=r"`(?=[`]|\Z)|\{(?=[{]|\Z)", width=275, leads=" ",
     )
     OPENERS = Scanner(
-        ("call", "{{DO}} [ {", " ", "", 0), find=r"\{(\{DO\}\}\s{0,64}\[\s{0,64}\{)", near=r"\{(?=[{]|\Z)", width=138,
-        leads=" ",
+        ("call", "```json {{DO}} [ {", "", "", 0), ("call", "``` {{DO}} [ {", "", "", 0),
+        ("call", "{{DO}} [ {{DO}} [ {", " ", "", 0), ("call", "{{DO}} ```json {", " ", "", 0),
+        ("call", "{{DO}} ``` {", " ", "", 0), ("call", "{{DO}} [ {", " ", "", 2), ("call", "{{DO}} [ {", " ", "", 2),
+        ("call", "{{DO}} {", " ", "", 0),
+        find=(
+            r"`(?:(``json\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{))|\{(?:(\{D"
+            r"O\}\}\s{0,64}\[\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}```json\s{0,64}\{)|(\{DO\}\}\s{0"
+            r",64}```\s{0,64}\{)|(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}\{))"
+        ), near=r"`(?=[`]|\Z)|\{(?=[{]|\Z)", width=275, leads=" ",
     )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
@@ -84,9 +100,17 @@ class StreamParser(UsualObjects):
         ("arguments",): "arguments",
         ("id",): "id",
         ("parameters",): "arguments",
+        ("args",): "arguments",
+        ("input",): "arguments",
+        ("params",): "arguments",
+        ("kwargs",): "arguments",
         ("function", "name"): "name",
         ("function", "arguments"): "arguments",
         ("function", "parameters"): "arguments",
+        ("function", "args"): "arguments",
+        ("function", "input"): "arguments",
+        ("function", "params"): "arguments",
+        ("function", "kwargs"): "arguments",
     }
     OPENED = "{"
     HEAD = Pattern(
@@ -96,23 +120,49 @@ class StreamParser(UsualObjects):
     USUAL_KEYS = ("name", "arguments")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "{{DO}} [ {", "", "", 0), ("mark", "{{END}}", "", "", 0),
-        find=r"\{(?:(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{END\}\}))", near=r"\{(?=[{]|\Z)", width=138, first="{",
+        ("mark", "```json {{DO}} [ {", "", "", 0), ("mark", "``` {{DO}} [ {", "", "", 0),
+        ("mark", "{{DO}} [ {{DO}} [ {", "", "", 0), ("mark", "{{DO}} ```json {", "", "", 0),
+        ("mark", "{{DO}} ``` {", "", "", 0), ("mark", "{{DO}} [ {", "", "", 2), ("mark", "{{DO}} [ {", "", "", 2),
+        ("mark", "{{DO}} {", "", "", 0), ("mark", "{{END}}", "", "", 0),
+        find=(
+            r"`(?:(``json\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{))|\{(?:(\{D"
+            r"O\}\}\s{0,64}\[\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}```json\s{0,64}\{)|(\{DO\}\}\s{0"
+            r",64}```\s{0,64}\{)|(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}\{)|("
+            r"\{END\}\}))"
+        ), near=r"`(?=[`]|\Z)|\{(?=[{]|\Z)", width=275, first="`{",
+    )
+    LEFT_OVER = Scanner(
+        ("call", "{{DO}} [", " ", "", 0), find=r"\{(\{DO\}\}\s{0,64}\[)", near=r"\{(?=[{]|\Z)", width=73, leads=" "
     )
     USUAL_NEXT = (ExpectedText(', {"id": "'),)
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # after_call = ("]" | ",")* (("{" | "{{DO}} [{") call | content)
     AFTER_CALL = Scanner(
         ("separator", ",", "", " ", 0), ("call", "; {", "", "", 0), ("close", "]", "", "", 1),
-        ("empty", "{{DO}} [ ]", "", "", 0), ("call", "{{DO}} [ {", " ", "", 0), ("empty", "{{DO}} ]", "", "", 0),
-        ("end", "{{END}}", "", "", 0), ("call", "{", "", "", 2),
+        ("call", "```json {{DO}} [ {", "", "", 0), ("call", "``` {{DO}} [ {", "", "", 0),
+        ("call", "{{DO}} [ {{DO}} [ {", " ", "", 0), ("call", "{{DO}} ```json {", " ", "", 0),
+        ("call", "{{DO}} ``` {", " ", "", 0), ("empty", "{{DO}} [ ]", "", "", 0), ("call", "{{DO}} [ {", " ", "", 2),
+        ("call", "{{DO}} [ {", " ", "", 2), ("call", "{{DO}} {", " ", "", 0), ("empty", "{{DO}} ]", "", "", 0),
+        ("end", "{{END}}", "", "", 0), ("last", "{{TOP}}", "", "", 0), ("call", "{", "", "", 2),
         find=(
-            r",()|;(\s{0,64}\{)|\]()|\{(?:(\{DO\}\}\s{0,64}\[\s{0,64}\])|(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,"
-            r"64}\])|(\{END\}\})|())"
-        ), near=r",|;|\]|\{", width=139, leads=" ",
+            r",()|;(\s{0,64}\{)|\]()|`(?:(``json\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\{\{DO\}\}\s{0,64}"
+            r"\[\s{0,64}\{))|\{(?:(\{DO\}\}\s{0,64}\[\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}```json"
+            r"\s{0,64}\{)|(\{DO\}\}\s{0,64}```\s{0,64}\{)|(\{DO\}\}\s{0,64}\[\s{0,64}\])|(\{DO\}\}\s{0,64}\[\s{0,64}\{"
+            r")|(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}\{)|(\{DO\}\}\s{0,64}\])|(\{END\}\})|(\{TOP\}\})|())"
+        ), near=r",|;|\]|`(?=[`]|\Z)|\{", width=275, leads=" ",
     )
     AFTER_TURN = Scanner(
-        ("call", "{{DO}} [ {", " ", "", 0), find=r"\{(\{DO\}\}\s{0,64}\[\s{0,64}\{)", near=r"\{(?=[{]|\Z)", width=138,
-        leads=" ",
+        ("call", "```json {{DO}} [ {", "", "", 0), ("call", "``` {{DO}} [ {", "", "", 0),
+        ("call", "{{DO}} [ {{DO}} [ {", " ", "", 0), ("call", "{{DO}} ```json {", " ", "", 0),
+        ("call", "{{DO}} ``` {", " ", "", 0), ("call", "{{DO}} [ {", " ", "", 2), ("call", "{{DO}} [ {", " ", "", 2),
+        ("call", "{{DO}} {", " ", "", 0),
+        find=(
+            r"`(?:(``json\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{))|\{(?:(\{D"
+            r"O\}\}\s{0,64}\[\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}```json\s{0,64}\{)|(\{DO\}\}\s{0"
+            r",64}```\s{0,64}\{)|(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}\{))"
+        ), near=r"`(?=[`]|\Z)|\{(?=[{]|\Z)", width=275, leads=" ",
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -127,7 +177,7 @@ class StreamParser(UsualObjects):
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
         elif self._plain_text:
             text = self._buf + chunk if self._buf != "" else chunk
-            if "{" not in text and text != "":
+            if "`" not in text and "{" not in text and text != "":
                 if text[-1] in " ":
                     # White space before a marker belongs to it, and letters may begin one.
                     self._buf, text = text[-1:], text[:-1]

@@ -5,7 +5,7 @@
 
 turn      = (text | calls)* "/over/"
 calls     = "[{" call (","? "{" call)*
-call      = { "name": name, "arguments": arguments, "parameters": arguments } "]"
+call      = { "name": name, "arguments": arguments, "parameters": arguments, "args": arguments, "input": arguments, "params": arguments, "kwargs": arguments } "]"
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -66,6 +66,7 @@ class StreamParser(UsualObjects):
     HEADS = ("",)
     ANCHORS = ("/helper/ ",)
     AT_LINES = True
+    CUT_MARKERS = True
     # content = (text | "/over/")* ("[{" call)?
     IN_CONTENT = Scanner(
         ("header", "/helper/", "", " ", 0), ("end", "/over/", " ", "\n", 0), ("line", "[ {", "", "", 0),
@@ -77,6 +78,10 @@ class StreamParser(UsualObjects):
         ("name",): "name",
         ("arguments",): "arguments",
         ("parameters",): "arguments",
+        ("args",): "arguments",
+        ("input",): "arguments",
+        ("params",): "arguments",
+        ("kwargs",): "arguments",
     }
     OPENED = "{"
     HEAD = Pattern('\\{\\s*"name"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
@@ -88,6 +93,9 @@ class StreamParser(UsualObjects):
         near=r"/(?=[ho]|\Z)", width=9, first="/",
     )
     USUAL_NEXT = (ExpectedText(', {"name": "'),)
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # after_call = ("]" | ",")* (("{" | "[{") call | content)
     AFTER_CALL = Scanner(
         ("separator", ",", "", " ", 0), ("header", "/helper/", "", " ", 0), ("end", "/over/", " ", "\n", 0),

@@ -3,9 +3,9 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with content and tool calls.
 
-turn      = (text | calls)* "|end of turn|"
+turn      = (text | calls)* "|end of turn|" "|top|"
 calls     = "{" call ("{" call)*
-call      = { "name": name, "parameters": arguments, "arguments": arguments }
+call      = { "name": name, "parameters": arguments, "arguments": arguments, "args": arguments, "input": arguments, "params": arguments, "kwargs": arguments }
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -65,10 +65,13 @@ class StreamParser(UsualObjects):
     HEADS = ("",)
     ANCHORS = ("|assistant|\n",)
     AT_LINES = True
+    AT_ENDS = True
+    CUT_MARKERS = True
     # content = (text | "|end of turn|")* ("{" call)?
     IN_CONTENT = Scanner(
         ("line", "{", "", "", 0), ("end", "|end of turn|", "", "", 0), ("header", "|assistant|", "", "\n", 0),
-        find=r"\{()|\|(?:(end\s{1,64}of\s{1,64}turn\|)|(assistant\|))", near=r"\{|\|(?=[ae]|\Z)", width=142,
+        ("last", "|top|", "", "", 0), find=r"\{()|\|(?:(end\s{1,64}of\s{1,64}turn\|)|(assistant\|)|(top\|))",
+        near=r"\{|\|(?=[aet]|\Z)", width=142,
     )
     DISTINCT = False
     # call = object
@@ -76,6 +79,10 @@ class StreamParser(UsualObjects):
         ("name",): "name",
         ("parameters",): "arguments",
         ("arguments",): "arguments",
+        ("args",): "arguments",
+        ("input",): "arguments",
+        ("params",): "arguments",
+        ("kwargs",): "arguments",
     }
     OPENED = "{"
     HEAD = Pattern('\\{\\s*"name"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
@@ -87,12 +94,15 @@ class StreamParser(UsualObjects):
         find=r"\|(?:(end\s{1,64}of\s{1,64}turn\|)|(assistant\|))", near=r"\|(?=[ae]|\Z)", width=142, first="|",
     )
     USUAL_NEXT = (ExpectedText('{"name": "'),)
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # after_call = (("{" | "{") call | content)
     AFTER_CALL = Scanner(
         ("call", ", {", "", "", 0), ("call", "; {", "", "", 0), ("call", "{", "", "", 1),
-        ("end", "|end of turn|", "", "", 0), ("header", "|assistant|", "", "\n", 0),
-        find=r",(\s{0,64}\{)|;(\s{0,64}\{)|\{()|\|(?:(end\s{1,64}of\s{1,64}turn\|)|(assistant\|))",
-        near=r",|;|\{|\|(?=[ae]|\Z)", width=142,
+        ("end", "|end of turn|", "", "", 0), ("header", "|assistant|", "", "\n", 0), ("last", "|top|", "", "", 0),
+        find=r",(\s{0,64}\{)|;(\s{0,64}\{)|\{()|\|(?:(end\s{1,64}of\s{1,64}turn\|)|(assistant\|)|(top\|))",
+        near=r",|;|\{|\|(?=[aet]|\Z)", width=142,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

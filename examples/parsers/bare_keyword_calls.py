@@ -52,7 +52,7 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = PlainStyle(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -64,10 +64,11 @@ class StreamParser(QuotedPairs):
     ANCHORS = ("~bot~\n",)
     AT_LINES = True
     AT_ENDS = True
+    CUT_MARKERS = True
     # content = text ("[" call)?
     IN_CONTENT = Scanner(
-        ("line", "[", "", "", 0), ("header", "~bot~", "", "\n", 0), ("last", "~~", "", "\n", 0),
-        find=r"\[()|~(?:(bot~)|(~))", near=r"\[|~(?=[b\~]|\Z)", width=6,
+        ("line", "[", "", "", 0), ("last", "~top~", "", "", 0), ("header", "~bot~", "", "\n", 0),
+        ("last", "~~", "", "\n", 0), find=r"\[()|~(?:(top~)|(bot~)|(~))", near=r"\[|~(?=[bt\~]|\Z)", width=6,
     )
     DISTINCT = False
     # call = name "(" arguments
@@ -82,10 +83,15 @@ class StreamParser(QuotedPairs):
         ),
     )
     ONLY_TOOLS = True
+    HEADER_PARTS = ("(",)
+    HEADER_TEXTS = Pattern("(?:\\(|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(("mark", "~bot~", "", "", 0), find="~(bot~)", near=r"~(?=[b]|\Z)", width=6, first="~")
     CLOSED = True
     SEPARATED = True
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # arguments = (key "=" value)*
     PAIR = (
         (
@@ -113,8 +119,9 @@ class StreamParser(QuotedPairs):
     # after_call = (")" | ",")* ("[" call | content)
     AFTER_CALL = Scanner(
         ("closed", ")", "", "", 0), ("separator", ",", "", " ", 0), ("call", "[", "", "", 0),
-        ("closed", "]", "", "", 0), ("header", "~bot~", "", "\n", 0), ("last", "~~", "", "\n", 0),
-        find=r"\)()|,()|\[()|\]()|~(?:(bot~)|(~))", near=r"\)|,|\[|\]|~(?=[b\~]|\Z)", width=6,
+        ("closed", "]", "", "", 0), ("last", "~top~", "", "", 0), ("header", "~bot~", "", "\n", 0),
+        ("last", "~~", "", "\n", 0), find=r"\)()|,()|\[()|\]()|~(?:(top~)|(bot~)|(~))",
+        near=r"\)|,|\[|\]|~(?=[bt\~]|\Z)", width=6,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

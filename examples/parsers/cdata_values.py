@@ -13,12 +13,23 @@ value     = text "</arg>"
 from __future__ import annotations
 
 if __package__:
-    from ._tplc_runtime import Delta, ExpectedText, Message, Scanner, ValueWords, Wraps, require_runtime, run_command
+    from ._tplc_runtime import (
+        Delta,
+        ExpectedText,
+        Message,
+        Pattern,
+        Scanner,
+        ValueWords,
+        Wraps,
+        require_runtime,
+        run_command,
+    )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         Delta,
         ExpectedText,
         Message,
+        Pattern,
         Scanner,
         ValueWords,
         Wraps,
@@ -49,22 +60,42 @@ class StreamParser(Wraps):
     AROUND_REASONING = (("<quiet>",), ("</quiet>",))
     AT_LINES = True
     REASONS = True
+    CUT_MARKERS = True
     # reasoning = text ("</quiet>" content | '<act name="' call)
     IN_REASONING = Scanner(
-        ("line", '<act name="', "\n", "", 0), ("reasoning_end", "</quiet>", "\n", "\n\n", 0),
-        ("end", "<-/->", "", "\n", 0), find=r'<(?:(act\s{1,64}name=")|(/quiet>)|(-/->))', near=r"<(?=[\-/a]|\Z)",
-        width=76, leads="\n",
+        ("line", '<act name=" <act name="', "\n", "", 0), ("line", '<act name="', "\n", "", 2),
+        ("reasoning_end", "</quiet>", "\n", "\n\n", 0), ("end", "<-/->", "", "\n", 0),
+        ("line", '\x00<actname="<actname="', "\n", "", 2), ("line", '\x00<actname="', "\n", "", 2),
+        ("line", '```json <act name="', "", "", 0), ("line", '``` <act name="', "", "", 0),
+        find=(
+            r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name=")|(/quiet>)|(-/->)|(\s{0,4}[Aa][Cc]['
+            r'Tt][\s_▁-]{0,4}[Nn][Aa][Mm][Ee]\s{0,4}=\s{0,4}"[\s_▁-]{0,4}<\s{0,4}[Aa][Cc][Tt][\s_▁-]{0,4}[Nn][Aa][Mm]['
+            r'Ee]\s{0,4}=\s{0,4}")|(\s{0,4}[Aa][Cc][Tt][\s_▁-]{0,4}[Nn][Aa][Mm][Ee]\s{0,4}=\s{0,4}"))|`(?:(``json\s{0,'
+            r'64}<act\s{1,64}name=")|(``\s{0,64}<act\s{1,64}name="))'
+        ), near=r"<(?=[\t\n\r \-/A_a▁]|\Z)|`(?=[`]|\Z)", width=216, leads="\n",
     )
     # content = (text | "<-/->")* ("<quiet>" reasoning | '<act name="' call)?
     IN_CONTENT = Scanner(
-        ("empty", '<act name=" </act>', "", "", 0), ("header", "<-assistant->", "", "\n", 0),
-        ("call", '<act name="', "\n", "", 2), ("stray", "</quiet>", "\n", "\n\n", 0),
-        ("reasoning", "<quiet>", "", "\n", 0), ("end", "<-/->", "", "\n", 0),
-        find=r'<(?:(act\s{1,64}name="\s{0,64}</act>)|(-assistant->)|(act\s{1,64}name=")|(/quiet>)|(quiet>)|(-/->))',
-        near=r"<(?=[\-/aq]|\Z)", width=147, leads="\n",
+        ("call", '<act name=" <act name="', "\n", "", 0), ("empty", '<act name=" </act>', "", "", 0),
+        ("header", "<-assistant->", "", "\n", 0), ("call", '<act name="', "\n", "", 2),
+        ("stray", "</quiet>", "\n", "\n\n", 0), ("reasoning", "<quiet>", "", "\n", 0), ("end", "<-/->", "", "\n", 0),
+        ("call", '\x00<actname="<actname="', "\n", "", 2), ("call", '\x00<actname="', "\n", "", 2),
+        ("call", '```json <act name="', "", "", 0), ("call", '``` <act name="', "", "", 0),
+        find=(
+            r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name="\s{0,64}</act>)|(-assistant->)|(act'
+            r'\s{1,64}name=")|(/quiet>)|(quiet>)|(-/->)|(\s{0,4}[Aa][Cc][Tt][\s_▁-]{0,4}[Nn][Aa][Mm][Ee]\s{0,4}=\s{0,4'
+            r'}"[\s_▁-]{0,4}<\s{0,4}[Aa][Cc][Tt][\s_▁-]{0,4}[Nn][Aa][Mm][Ee]\s{0,4}=\s{0,4}")|(\s{0,4}[Aa][Cc][Tt][\s_'
+            r'▁-]{0,4}[Nn][Aa][Mm][Ee]\s{0,4}=\s{0,4}"))|`(?:(``json\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act\s{1,64'
+            '}name="))'
+        ), near=r"<(?=[\t\n\r \-/A_aq▁]|\Z)|`(?=[`]|\Z)", width=216, leads="\n",
     )
     OPENERS = Scanner(
-        ("call", '<act name="', "\n", "", 0), find=r'<(act\s{1,64}name=")', near=r"<(?=[a]|\Z)", width=76, leads="\n"
+        ("call", '<act name=" <act name="', "\n", "", 0), ("call", '<act name="', "\n", "", 2),
+        ("call", '```json <act name="', "", "", 0), ("call", '``` <act name="', "", "", 0),
+        find=(
+            r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name="))|`(?:(``json\s{0,64}<act\s{1,64}na'
+            r'me=")|(``\s{0,64}<act\s{1,64}name="))'
+        ), near=r"<(?=[a]|\Z)|`(?=[`]|\Z)", width=216, leads="\n",
     )
     # call = name '">' arguments
     HEADER = (
@@ -77,12 +108,22 @@ class StreamParser(Wraps):
             "",
         ),
     )
+    HEADER_PARTS = ('name="', "<act", "name", "act", '">', '"', "<", "=", ">")
+    HEADER_TEXTS = Pattern('(?:name="|<act|name|act|">|"|<|=|>|[^\\S\\n]*[\\n:.,\'"`]|[0-9]+)')
     BREAKS = Scanner(
-        ("mark", "<-assistant->", "", "", 0), ("mark", '<act name="', "", "", 0), ("mark", "</act>", "", "", 0),
-        find=r'<(?:(-assistant->)|(act\s{1,64}name=")|(/act>))', near=r"<(?=[\-/a]|\Z)", width=76, first="<",
+        ("mark", "<-assistant->", "", "", 0), ("mark", '<act name="', "", "", 1), ("mark", "</act>", "", "", 0),
+        ("mark", '```json <act name="', "", "", 0), ("mark", '``` <act name="', "", "", 0),
+        find=(
+            r'<(?:(-assistant->)|(act\s{1,64}name=")|(/act>))|`(?:(``json\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act\s'
+            '{1,64}name="))'
+        ), near=r"<(?=[\-/a]|\Z)|`(?=[`]|\Z)", width=148, first="<`",
     )
+    LEFT_OVER = Scanner(("call", '<act name="', "", "", 0), find=r'<(act\s{1,64}name=")', near=r"<(?=[a]|\Z)", width=76)
     USUAL_NEXT = (ExpectedText('</act>\n<act name="'), ExpectedText('<act name="'))
     CLOSED = True
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # arguments = ('<arg key="' key '">' value)*
     PAIR = (
         (
@@ -95,17 +136,31 @@ class StreamParser(Wraps):
         ),
     )
     BETWEEN = Scanner(
-        ("next", '<act name="', "\n", "", 0), ("pair", '<arg key="', "", "", 0), ("skip", "</arg>", "", "", 0),
-        ("next", "</act>", "", "", 0), ("next", "<-/->", "", "\n", 0),
-        find=r'<(?:(act\s{1,64}name=")|(arg\s{1,64}key=")|(/arg>)|(/act>)|(-/->))', near=r"<(?=[\-/a]|\Z)", width=76,
-        leads="\n",
+        ("next", '<act name=" <act name="', "\n", "", 0), ("next", '<act name="', "\n", "", 2),
+        ("pair", '<arg key="', "", "", 0), ("skip", "</arg>", "", "", 0), ("next", "</act>", "", "", 0),
+        ("next", "<-/->", "", "\n", 0), ("next", '\x00<actname="<actname="', "\n", "", 2),
+        ("next", '\x00<actname="', "\n", "", 2), ("pair", '\x00<argkey="', "", "", 2),
+        ("skip", "\x00</arg>", "", "", 2), ("next", "\x00</act>", "", "", 2),
+        ("next", '```json <act name="', "", "", 0), ("next", '``` <act name="', "", "", 0),
+        find=(
+            r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name=")|(arg\s{1,64}key=")|(/arg>)|(/act>)'
+            r'|(-/->)|(\s{0,4}[Aa][Cc][Tt][\s_▁-]{0,4}[Nn][Aa][Mm][Ee]\s{0,4}=\s{0,4}"[\s_▁-]{0,4}<\s{0,4}[Aa][Cc][Tt]'
+            r'[\s_▁-]{0,4}[Nn][Aa][Mm][Ee]\s{0,4}=\s{0,4}")|(\s{0,4}[Aa][Cc][Tt][\s_▁-]{0,4}[Nn][Aa][Mm][Ee]\s{0,4}=\s'
+            r'{0,4}")|(\s{0,4}[Aa][Rr][Gg][\s_▁-]{0,4}[Kk][Ee][Yy]\s{0,4}=\s{0,4}")|(\s{0,4}/\s{0,4}[Aa][Rr][Gg]\s{0,4'
+            r'}>)|(\s{0,4}/\s{0,4}[Aa][Cc][Tt]\s{0,4}>))|`(?:(``json\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act\s{1,64'
+            '}name="))'
+        ), near=r"<(?=[\t\n\r \-/A_a▁]|\Z)|`(?=[`]|\Z)", width=216, leads="\n",
     )
     USUAL_PAIR = (ExpectedText('<arg key="'),)
     RESUMES = True
     RESUMING = Scanner(
-        ("other", '<act name="', "\n", "", 0), ("other", '<arg key="', "", "", 0), ("other", "</act>", "", "", 0),
-        ("other", "<-/->", "", "\n", 0), find=r'<(?:(act\s{1,64}name=")|(arg\s{1,64}key=")|(/act>)|(-/->))',
-        near=r"<(?=[\-/a]|\Z)", width=76, leads="\n",
+        ("other", '<act name=" <act name="', "\n", "", 0), ("other", '<act name="', "\n", "", 2),
+        ("other", '<arg key="', "", "", 0), ("other", "</act>", "", "", 0), ("other", "<-/->", "", "\n", 0),
+        ("other", '```json <act name="', "", "", 0), ("other", '``` <act name="', "", "", 0),
+        find=(
+            r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name=")|(arg\s{1,64}key=")|(/act>)|(-/->))'
+            r'|`(?:(``json\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act\s{1,64}name="))'
+        ), near=r"<(?=[\-/a]|\Z)|`(?=[`]|\Z)", width=216, leads="\n",
     )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
@@ -114,19 +169,36 @@ class StreamParser(Wraps):
     WRAP = ("<[RAW[", "]RAW]>")
     # after_call = ("</act>")* (('<act name="' | '<act name="') call | content)
     AFTER_CALL = Scanner(
-        ("call", ', <act name="', "", "", 0), ("call", '; <act name="', "", "", 0),
-        ("empty", '<act name=" </act>', "", "", 0), ("header", "<-assistant->", "", "\n", 0),
-        ("call", '<act name="', "", "", 2), ("stray", "</quiet>", "\n", "\n\n", 0),
-        ("reasoning", "<quiet>", "", "\n", 0), ("closed", "</act>", "", "", 1), ("end", "<-/->", "", "\n", 0),
+        ("call", ', <act name=" <act name="', "", "", 0), ("call", ', <act name="', "", "", 2),
+        ("call", '; <act name=" <act name="', "", "", 0), ("call", '; <act name="', "", "", 2),
+        ("call", '<act name=" <act name="', "", "", 1), ("empty", '<act name=" </act>', "", "", 0),
+        ("header", "<-assistant->", "", "\n", 0), ("call", '<act name="', "", "", 2),
+        ("stray", "</quiet>", "\n", "\n\n", 0), ("reasoning", "<quiet>", "", "\n", 0), ("closed", "</act>", "", "", 1),
+        ("end", "<-/->", "", "\n", 0), ("call", '\x00<actname="<actname="', "", "", 2),
+        ("call", '\x00<actname="', "", "", 2), ("closed", "\x00</act>", "", "", 2),
+        ("call", '```json <act name="', "", "", 0), ("call", '``` <act name="', "", "", 0),
         find=(
-            r',(\s{0,64}<act\s{1,64}name=")|;(\s{0,64}<act\s{1,64}name=")|<(?:(act\s{1,64}name="\s{0,64}</act>)|(-assi'
-            r'stant->)|(act\s{1,64}name=")|(/quiet>)|(quiet>)|(/act>)|(-/->))'
-        ), near=r",|;|<(?=[\-/aq]|\Z)", width=147, leads="\n",
+            r',(?:(\s{0,64}<act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(\s{0,64}<act\s{1,64}name="))|;(?:(\s{0,64}<a'
+            r'ct\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(\s{0,64}<act\s{1,64}name="))|<(?:(act\s{1,64}name="\s{0,64}'
+            r'<act\s{1,64}name=")|(act\s{1,64}name="\s{0,64}</act>)|(-assistant->)|(act\s{1,64}name=")|(/quiet>)|(quie'
+            r't>)|(/act>)|(-/->)|(\s{0,4}[Aa][Cc][Tt][\s_▁-]{0,4}[Nn][Aa][Mm][Ee]\s{0,4}=\s{0,4}"[\s_▁-]{0,4}<\s{0,4}['
+            r'Aa][Cc][Tt][\s_▁-]{0,4}[Nn][Aa][Mm][Ee]\s{0,4}=\s{0,4}")|(\s{0,4}[Aa][Cc][Tt][\s_▁-]{0,4}[Nn][Aa][Mm][Ee'
+            r']\s{0,4}=\s{0,4}")|(\s{0,4}/\s{0,4}[Aa][Cc][Tt]\s{0,4}>))|`(?:(``json\s{0,64}<act\s{1,64}name=")|(``\s{0'
+            r',64}<act\s{1,64}name="))'
+        ), near=r",|;|<(?=[\t\n\r \-/A_aq▁]|\Z)|`(?=[`]|\Z)", width=282, leads="\n",
     )
     AFTER_TURN = Scanner(
-        ("header", '<-assistant-> <act name="', "", "", 0), ("call", '<act name="', "\n", "", 1),
-        find=r'<(?:(-assistant->\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name="))', near=r"<(?=[\-a]|\Z)", width=154,
-        leads="\n",
+        ("header", '<-assistant-> <act name=" <act name="', "", "", 0),
+        ("header", '<-assistant-> ```json <act name="', "", "", 0),
+        ("header", '<-assistant-> ``` <act name="', "", "", 0), ("header", '<-assistant-> <act name="', "", "", 2),
+        ("call", '<act name=" <act name="', "\n", "", 1), ("call", '<act name="', "\n", "", 2),
+        ("call", '```json <act name="', "", "", 1), ("call", '``` <act name="', "", "", 1),
+        find=(
+            r'<(?:(-assistant->\s{0,64}<act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(-assistant->\s{0,64}```json\s{0,'
+            r'64}<act\s{1,64}name=")|(-assistant->\s{0,64}```\s{0,64}<act\s{1,64}name=")|(-assistant->\s{0,64}<act\s{1'
+            r',64}name=")|(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name="))|`(?:(``json\s{0,64}<act\s'
+            r'{1,64}name=")|(``\s{0,64}<act\s{1,64}name="))'
+        ), near=r"<(?=[\-a]|\Z)|`(?=[`]|\Z)", width=294, leads="\n",
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -140,7 +212,13 @@ class StreamParser(Wraps):
                 if chunk[-1:] not in "\n":
                     self._passed.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(chunk)}}]}]
-        elif self._plain_text and "<" not in chunk and chunk != "" and ("\n" not in chunk or chunk[-1] != "\n"):
+        elif (
+            self._plain_text
+            and "<" not in chunk
+            and "`" not in chunk
+            and chunk != ""
+            and ("\n" not in chunk or chunk[-1] != "\n")
+        ):
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

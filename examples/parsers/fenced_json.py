@@ -3,7 +3,7 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with reasoning, content and tool calls.
 
-turn      = (text | "〔思考〕" text "〔/思考〕" | calls)* "〔完〕"
+turn      = (text | "〔思考〕" text "〔/思考〕" | calls)* "〔完〕" "〔始〕"
 calls     = "〔调用〕〔一个〕function〔名〕" call ("〔一个〕function〔名〕" call)*
 call      = name "```json" arguments "```〔/一个〕"
 """
@@ -17,6 +17,7 @@ if __package__:
         ExpectedText,
         Message,
         Objects,
+        Pattern,
         Scanner,
         Style,
         require_runtime,
@@ -29,6 +30,7 @@ else:
         ExpectedText,
         Message,
         Objects,
+        Pattern,
         Scanner,
         Style,
         require_runtime,
@@ -51,7 +53,7 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -63,30 +65,59 @@ class StreamParser(Objects):
     ANCHORS = ("〔助手〕",)
     AROUND_REASONING = (("〔思考〕",), ("〔/思考〕",))
     AT_LINES = True
+    AT_ENDS = True
     REASONS = True
+    CUT_MARKERS = True
     # reasoning = text ("〔/思考〕" content | "〔调用〕〔一个〕function〔名〕" call)
     IN_REASONING = Scanner(
-        ("line", "〔调用〕〔一个〕function〔名〕", "", "", 0), ("line", "〔一个〕function〔名〕", "", "", 1),
-        ("reasoning_end", "〔/思考〕", "", "", 0), ("end", "〔完〕", "", "", 0),
-        find="〔(?:(调用〕〔一个〕function〔名〕)|(一个〕function〔名〕)|(/思考〕)|(完〕))", near=r"〔(?=[/一完调]|\Z)",
-        width=20,
+        ("line", "```json 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("line", "``` 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("line", "```json 〔一个〕function〔名〕", "", "", 0), ("line", "``` 〔一个〕function〔名〕", "", "", 0),
+        ("line", "〔调用〕〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 0),
+        ("line", "〔调用〕 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("line", "〔调用〕〔一个〕function〔名〕", "", "", 2), ("line", "〔一个〕function〔名〕", "", "", 1),
+        ("reasoning_end", "〔/思考〕", "", "", 0), ("end", "〔完〕", "", "", 0), ("last", "〔始〕", "", "", 0),
+        find=(
+            r"`(?:(``json\s{0,64}〔调用〕〔一个〕function〔名〕)|(``\s{0,64}〔调用〕〔一个〕function〔名〕)|(``json\s{"
+            r"0,64}〔一个〕function〔名〕)|(``\s{0,64}〔一个〕function〔名〕))|〔(?:(调用〕〔一个〕function〔名〕\s{0,"
+            r"64}〔一个〕function〔名〕)|(调用〕\s{0,64}〔调用〕〔一个〕function〔名〕)|(调用〕〔一个〕function〔名〕)"
+            "|(一个〕function〔名〕)|(/思考〕)|(完〕)|(始〕))"
+        ), near=r"`(?=[`]|\Z)|〔(?=[/一始完调]|\Z)", width=100,
     )
     # content = (text | "〔完〕")* ("〔思考〕" reasoning | "〔调用〕〔一个〕function〔名〕" call)?
     IN_CONTENT = Scanner(
+        ("call", "```json 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("call", "``` 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("call", "```json 〔一个〕function〔名〕", "", "", 0), ("call", "``` 〔一个〕function〔名〕", "", "", 0),
+        ("call", "〔调用〕〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 0),
         ("empty", "〔调用〕〔一个〕function〔名〕 ```〔/一个〕〔/调用〕", "", "", 0),
+        ("call", "〔调用〕 〔调用〕〔一个〕function〔名〕", "", "", 0),
         ("empty", "〔一个〕function〔名〕 ```〔/一个〕", "", "", 1),
         ("call", "〔调用〕〔一个〕function〔名〕", "", "", 2), ("call", "〔一个〕function〔名〕", "", "", 2),
         ("empty", "〔调用〕 〔/调用〕", "", "", 0), ("stray", "〔/思考〕", "", "", 0),
         ("reasoning", "〔思考〕", "", "\n", 0), ("header", "〔助手〕", "", "", 0), ("end", "〔完〕", "", "", 0),
+        ("last", "〔始〕", "", "", 0),
         find=(
-            r"〔(?:(调用〕〔一个〕function〔名〕\s{0,64}```〔/一个〕〔/调用〕)|(一个〕function〔名〕\s{0,64}```〔/一个"
-            r"〕)|(调用〕〔一个〕function〔名〕)|(一个〕function〔名〕)|(调用〕\s{0,64}〔/调用〕)|(/思考〕)|(思考〕)|("
-            "助手〕)|(完〕))"
-        ), near=r"〔(?=[/一助完思调]|\Z)", width=98,
+            r"`(?:(``json\s{0,64}〔调用〕〔一个〕function〔名〕)|(``\s{0,64}〔调用〕〔一个〕function〔名〕)|(``json\s{"
+            r"0,64}〔一个〕function〔名〕)|(``\s{0,64}〔一个〕function〔名〕))|〔(?:(调用〕〔一个〕function〔名〕\s{0,"
+            r"64}〔一个〕function〔名〕)|(调用〕〔一个〕function〔名〕\s{0,64}```〔/一个〕〔/调用〕)|(调用〕\s{0,64}〔"
+            r"调用〕〔一个〕function〔名〕)|(一个〕function〔名〕\s{0,64}```〔/一个〕)|(调用〕〔一个〕function〔名〕)|"
+            r"(一个〕function〔名〕)|(调用〕\s{0,64}〔/调用〕)|(/思考〕)|(思考〕)|(助手〕)|(完〕)|(始〕))"
+        ), near=r"`(?=[`]|\Z)|〔(?=[/一助始完思调]|\Z)", width=100,
     )
     OPENERS = Scanner(
-        ("call", "〔调用〕〔一个〕function〔名〕", "", "", 0), ("call", "〔一个〕function〔名〕", "", "", 1),
-        find="〔(?:(调用〕〔一个〕function〔名〕)|(一个〕function〔名〕))", near=r"〔(?=[一调]|\Z)", width=20,
+        ("call", "```json 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("call", "``` 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("call", "```json 〔一个〕function〔名〕", "", "", 0), ("call", "``` 〔一个〕function〔名〕", "", "", 0),
+        ("call", "〔调用〕〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 0),
+        ("call", "〔调用〕 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("call", "〔调用〕〔一个〕function〔名〕", "", "", 2), ("call", "〔一个〕function〔名〕", "", "", 1),
+        find=(
+            r"`(?:(``json\s{0,64}〔调用〕〔一个〕function〔名〕)|(``\s{0,64}〔调用〕〔一个〕function〔名〕)|(``json\s{"
+            r"0,64}〔一个〕function〔名〕)|(``\s{0,64}〔一个〕function〔名〕))|〔(?:(调用〕〔一个〕function〔名〕\s{0,"
+            r"64}〔一个〕function〔名〕)|(调用〕\s{0,64}〔调用〕〔一个〕function〔名〕)|(调用〕〔一个〕function〔名〕)"
+            "|(一个〕function〔名〕))"
+        ), near=r"`(?=[`]|\Z)|〔(?=[一调]|\Z)", width=100,
     )
     # call = name "```json" arguments
     HEADER = (
@@ -99,41 +130,88 @@ class StreamParser(Objects):
             "",
         ),
     )
+    HEADER_PARTS = ("〔一个〕function〔名〕", "function", "```json", "json", "一个", "`", "〔", "〕", "名")
+    HEADER_TEXTS = Pattern(
+        "(?:〔一个〕function〔名〕|function|```json|json|一个|`|〔|〕|名|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)"
+    )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "```〔/一个〕", "", "", 0), ("mark", "〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("mark", "〔一个〕function〔名〕", "", "", 1), ("mark", "〔/调用〕", "", "", 0),
-        ("mark", "〔助手〕", "", "", 0), ("mark", "〔完〕", "", "", 0),
-        find="`(``〔/一个〕)|〔(?:(调用〕〔一个〕function〔名〕)|(一个〕function〔名〕)|(/调用〕)|(助手〕)|(完〕))",
-        near=r"`(?=[`]|\Z)|〔(?=[/一助完调]|\Z)", width=20, first="`〔",
+        ("mark", "```json 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("mark", "``` 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("mark", "```json 〔一个〕function〔名〕", "", "", 0), ("mark", "``` 〔一个〕function〔名〕", "", "", 0),
+        ("mark", "```〔/一个〕", "", "", 0), ("mark", "〔调用〕 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("mark", "〔调用〕〔一个〕function〔名〕", "", "", 1), ("mark", "〔一个〕function〔名〕", "", "", 1),
+        ("mark", "〔/调用〕", "", "", 0), ("mark", "〔助手〕", "", "", 0), ("mark", "〔完〕", "", "", 0),
+        find=(
+            r"`(?:(``json\s{0,64}〔调用〕〔一个〕function〔名〕)|(``\s{0,64}〔调用〕〔一个〕function〔名〕)|(``json\s{"
+            r"0,64}〔一个〕function〔名〕)|(``\s{0,64}〔一个〕function〔名〕)|(``〔/一个〕))|〔(?:(调用〕\s{0,64}〔调"
+            "用〕〔一个〕function〔名〕)|(调用〕〔一个〕function〔名〕)|(一个〕function〔名〕)|(/调用〕)|(助手〕)|(完"
+            "〕))"
+        ), near=r"`(?=[`]|\Z)|〔(?=[/一助完调]|\Z)", width=92, first="`〔",
+    )
+    LEFT_OVER = Scanner(
+        ("call", "〔一个〕function〔名〕", "", "", 0), ("call", "〔调用〕", "", "", 0),
+        find="〔(?:(一个〕function〔名〕)|(调用〕))", near=r"〔(?=[一调]|\Z)", width=16,
     )
     USUAL_NEXT = (ExpectedText("```〔/一个〕\n〔一个〕function〔名〕"), ExpectedText("〔一个〕function〔名〕"))
     CLOSED = True
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # after_call = ("```〔/一个〕")* (("〔一个〕function〔名〕" | "〔调用〕〔一个〕function〔名〕") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", 〔一个〕function〔名〕", "", "", 0), ("call", "; 〔一个〕function〔名〕", "", "", 0),
+        ("call", ", 〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 0),
+        ("call", ", 〔一个〕function〔名〕", "", "", 2),
+        ("call", "; 〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 0),
+        ("call", "; 〔一个〕function〔名〕", "", "", 2), ("call", "```json 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("call", "``` 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("call", "```json 〔一个〕function〔名〕", "", "", 0), ("call", "``` 〔一个〕function〔名〕", "", "", 0),
         ("closed", "```〔/一个〕", "\n", "", 1),
+        ("call", "〔调用〕〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 0),
         ("empty", "〔调用〕〔一个〕function〔名〕 ```〔/一个〕〔/调用〕", "", "", 0),
+        ("call", "〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 1),
+        ("call", "〔调用〕 〔调用〕〔一个〕function〔名〕", "", "", 0),
         ("empty", "〔一个〕function〔名〕 ```〔/一个〕", "", "", 1),
         ("call", "〔调用〕〔一个〕function〔名〕", "", "", 2), ("call", "〔一个〕function〔名〕", "", "", 2),
         ("empty", "〔调用〕 〔/调用〕", "", "", 0), ("closed", "〔/调用〕", "", "", 1),
         ("stray", "〔/思考〕", "", "", 0), ("reasoning", "〔思考〕", "", "\n", 0), ("header", "〔助手〕", "", "", 0),
-        ("end", "〔完〕", "", "", 0),
+        ("end", "〔完〕", "", "", 0), ("last", "〔始〕", "", "", 0),
         find=(
-            r",(\s{0,64}〔一个〕function〔名〕)|;(\s{0,64}〔一个〕function〔名〕)|`(``〔/一个〕)|〔(?:(调用〕〔一个〕f"
-            r"unction〔名〕\s{0,64}```〔/一个〕〔/调用〕)|(一个〕function〔名〕\s{0,64}```〔/一个〕)|(调用〕〔一个〕fu"
-            r"nction〔名〕)|(一个〕function〔名〕)|(调用〕\s{0,64}〔/调用〕)|(/调用〕)|(/思考〕)|(思考〕)|(助手〕)|(完"
-            "〕))"
-        ), near=r",|;|`(?=[`]|\Z)|〔(?=[/一助完思调]|\Z)", width=98, leads="\n",
+            r",(?:(\s{0,64}〔一个〕function〔名〕\s{0,64}〔一个〕function〔名〕)|(\s{0,64}〔一个〕function〔名〕))|;(?"
+            r":(\s{0,64}〔一个〕function〔名〕\s{0,64}〔一个〕function〔名〕)|(\s{0,64}〔一个〕function〔名〕))|`(?:(`"
+            r"`json\s{0,64}〔调用〕〔一个〕function〔名〕)|(``\s{0,64}〔调用〕〔一个〕function〔名〕)|(``json\s{0,64}"
+            r"〔一个〕function〔名〕)|(``\s{0,64}〔一个〕function〔名〕)|(``〔/一个〕))|〔(?:(调用〕〔一个〕function〔"
+            r"名〕\s{0,64}〔一个〕function〔名〕)|(调用〕〔一个〕function〔名〕\s{0,64}```〔/一个〕〔/调用〕)|(一个〕f"
+            r"unction〔名〕\s{0,64}〔一个〕function〔名〕)|(调用〕\s{0,64}〔调用〕〔一个〕function〔名〕)|(一个〕funct"
+            r"ion〔名〕\s{0,64}```〔/一个〕)|(调用〕〔一个〕function〔名〕)|(一个〕function〔名〕)|(调用〕\s{0,64}〔/"
+            "调用〕)|(/调用〕)|(/思考〕)|(思考〕)|(助手〕)|(完〕)|(始〕))"
+        ), near=r",|;|`(?=[`]|\Z)|〔(?=[/一助始完思调]|\Z)", width=162, leads="\n",
     )
     AFTER_TURN = Scanner(
-        ("header", "〔助手〕 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("header", "〔助手〕 〔一个〕function〔名〕", "", "", 0), ("call", "〔调用〕〔一个〕function〔名〕", "", "", 1),
+        ("call", "```json 〔调用〕〔一个〕function〔名〕", "", "", 1),
+        ("call", "``` 〔调用〕〔一个〕function〔名〕", "", "", 1),
+        ("call", "```json 〔一个〕function〔名〕", "", "", 1), ("call", "``` 〔一个〕function〔名〕", "", "", 1),
+        ("header", "〔助手〕 〔调用〕〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 0),
+        ("call", "〔调用〕〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 1),
+        ("header", "〔助手〕 ```json 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("header", "〔助手〕 〔调用〕 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("header", "〔助手〕 ``` 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("header", "〔助手〕 ```json 〔一个〕function〔名〕", "", "", 0),
+        ("call", "〔调用〕 〔调用〕〔一个〕function〔名〕", "", "", 1),
+        ("header", "〔助手〕 〔调用〕〔一个〕function〔名〕", "", "", 2),
+        ("header", "〔助手〕 ``` 〔一个〕function〔名〕", "", "", 0),
+        ("header", "〔助手〕 〔一个〕function〔名〕", "", "", 0), ("call", "〔调用〕〔一个〕function〔名〕", "", "", 2),
         ("call", "〔一个〕function〔名〕", "", "", 1),
         find=(
-            r"〔(?:(助手〕\s{0,64}〔调用〕〔一个〕function〔名〕)|(助手〕\s{0,64}〔一个〕function〔名〕)|(调用〕〔一个"
-            "〕function〔名〕)|(一个〕function〔名〕))"
-        ), near=r"〔(?=[一助调]|\Z)", width=89,
+            r"`(?:(``json\s{0,64}〔调用〕〔一个〕function〔名〕)|(``\s{0,64}〔调用〕〔一个〕function〔名〕)|(``json\s{"
+            r"0,64}〔一个〕function〔名〕)|(``\s{0,64}〔一个〕function〔名〕))|〔(?:(助手〕\s{0,64}〔调用〕〔一个〕fun"
+            r"ction〔名〕\s{0,64}〔一个〕function〔名〕)|(调用〕〔一个〕function〔名〕\s{0,64}〔一个〕function〔名〕)|"
+            r"(助手〕\s{0,64}```json\s{0,64}〔调用〕〔一个〕function〔名〕)|(助手〕\s{0,64}〔调用〕\s{0,64}〔调用〕〔"
+            r"一个〕function〔名〕)|(助手〕\s{0,64}```\s{0,64}〔调用〕〔一个〕function〔名〕)|(助手〕\s{0,64}```json\s"
+            r"{0,64}〔一个〕function〔名〕)|(调用〕\s{0,64}〔调用〕〔一个〕function〔名〕)|(助手〕\s{0,64}〔调用〕〔一"
+            r"个〕function〔名〕)|(助手〕\s{0,64}```\s{0,64}〔一个〕function〔名〕)|(助手〕\s{0,64}〔一个〕function〔"
+            "名〕)|(调用〕〔一个〕function〔名〕)|(一个〕function〔名〕))"
+        ), near=r"`(?=[`]|\Z)|〔(?=[一助调]|\Z)", width=169,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -146,7 +224,7 @@ class StreamParser(Objects):
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
                 self._passed.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "〔" not in chunk and chunk != "":
+        elif self._plain_text and "`" not in chunk and "〔" not in chunk and chunk != "":
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

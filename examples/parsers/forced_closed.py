@@ -52,7 +52,7 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -66,22 +66,41 @@ class StreamParser(CallObjects):
     AROUND_REASONING = (("[[depth]]",), ("[[/depth]]",))
     AT_LINES = True
     REASONS = True
+    CUT_MARKERS = True
     # reasoning = text ("[[/depth]]" content | "[[call" call)
     IN_REASONING = Scanner(
-        ("reasoning_end", "[[/depth]]", " ", "\n", 0), ("line", "[[call ", "", " ", 2), ("end", "[[.]]", " ", "\n", 0),
-        find=r"\[(?:(\[/depth\]\])|(\[call(?!\w))|(\[\.\]\]))", near=r"\[(?=[\[]|\Z)", width=11, leads=" ",
+        ("line", "[[call [[call ", "", " ", 2), ("reasoning_end", "[[/depth]]", " ", "\n", 0),
+        ("line", "[[call ", "", " ", 2), ("end", "[[.]]", " ", "\n", 0), ("line", "\x00[[call[[call", "", " ", 2),
+        ("line", "\x00[[call", "", " ", 2), ("line", "```json [[call ", "", " ", 2),
+        ("line", "``` [[call ", "", " ", 2),
+        find=(
+            r"\[(?:(\[call\s{0,64}\[\[call(?!\w))|(\[/depth\]\])|(\[call(?!\w))|(\[\.\]\])|(\s{0,4}\[\s{0,4}[Cc][Aa][L"
+            r"l][Ll][\s_▁-]{0,4}\[\s{0,4}\[\s{0,4}[Cc][Aa][Ll][Ll])|(\s{0,4}\[\s{0,4}[Cc][Aa][Ll][Ll]))|`(?:(``json\s{"
+            r"0,64}\[\[call(?!\w))|(``\s{0,64}\[\[call(?!\w)))"
+        ), near=r"\[(?=[\t\n\r \-\[_▁]|\Z)|`(?=[`]|\Z)", width=79, leads=" ",
     )
     # content = (text | "[[.]]")* ("[[depth]]" reasoning | "[[call" call)?
     IN_CONTENT = Scanner(
-        ("empty", "[[call [[/call]]", "", "", 0), ("header", "[[assistant]]", "", " ", 0),
-        ("stray", "[[/depth]]", " ", "\n", 0), ("reasoning", "[[depth]]", "", " ", 0), ("call", "[[call ", "", " ", 2),
-        ("end", "[[.]]", " ", "\n", 0),
+        ("empty", "[[call [[/call]]", "", "", 0), ("call", "[[call [[call ", "", " ", 2),
+        ("header", "[[assistant]]", "", " ", 0), ("stray", "[[/depth]]", " ", "\n", 0),
+        ("reasoning", "[[depth]]", "", " ", 0), ("call", "[[call ", "", " ", 2), ("end", "[[.]]", " ", "\n", 0),
+        ("call", "\x00[[call[[call", "", " ", 2), ("call", "\x00[[call", "", " ", 2),
+        ("call", "```json [[call ", "", " ", 2), ("call", "``` [[call ", "", " ", 2),
         find=(
-            r"\[(?:(\[call\s{0,64}\[\[/call\]\])|(\[assistant\]\])|(\[/depth\]\])|(\[depth\]\])|(\[call(?!\w))|(\[\.\]"
-            r"\]))"
-        ), near=r"\[(?=[\[]|\Z)", width=81, leads=" ",
+            r"\[(?:(\[call\s{0,64}\[\[/call\]\])|(\[call\s{0,64}\[\[call(?!\w))|(\[assistant\]\])|(\[/depth\]\])|(\[de"
+            r"pth\]\])|(\[call(?!\w))|(\[\.\]\])|(\s{0,4}\[\s{0,4}[Cc][Aa][Ll][Ll][\s_▁-]{0,4}\[\s{0,4}\[\s{0,4}[Cc][A"
+            r"a][Ll][Ll])|(\s{0,4}\[\s{0,4}[Cc][Aa][Ll][Ll]))|`(?:(``json\s{0,64}\[\[call(?!\w))|(``\s{0,64}\[\[call(?"
+            r"!\w)))"
+        ), near=r"\[(?=[\t\n\r \-\[_▁]|\Z)|`(?=[`]|\Z)", width=81, leads=" ",
     )
-    OPENERS = Scanner(("call", "[[call ", "", " ", 2), find=r"\[(\[call(?!\w))", near=r"\[(?=[\[]|\Z)", width=7)
+    OPENERS = Scanner(
+        ("call", "[[call [[call ", "", " ", 2), ("call", "[[call ", "", " ", 2),
+        ("call", "```json [[call ", "", " ", 2), ("call", "``` [[call ", "", " ", 2),
+        find=(
+            r"\[(?:(\[call\s{0,64}\[\[call(?!\w))|(\[call(?!\w)))|`(?:(``json\s{0,64}\[\[call(?!\w))|(``\s{0,64}\[\[ca"
+            r"ll(?!\w)))"
+        ), near=r"\[(?=[\[]|\Z)|`(?=[`]|\Z)", width=79,
+    )
     # call = index "]] {" object
     HEADER = (
         (
@@ -99,26 +118,49 @@ class StreamParser(CallObjects):
     CLOSERS = (" [[/call]]", "[[/call]]")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "[[assistant]]", "", "", 0), ("mark", "[[/call]", "", "", 0), ("mark", "[[call", "", "", 0),
-        find=r"\[(?:(\[assistant\]\])|(\[/call\])|(\[call))", near=r"\[(?=[\[]|\Z)", width=14, first="[",
+        ("mark", "[[assistant]]", "", "", 0), ("mark", "[[/call]", "", "", 0), ("mark", "[[call", "", "", 1),
+        ("mark", "```json [[call", "", "", 0), ("mark", "``` [[call", "", "", 0),
+        find=r"\[(?:(\[assistant\]\])|(\[/call\])|(\[call))|`(?:(``json\s{0,64}\[\[call)|(``\s{0,64}\[\[call))",
+        near=r"\[(?=[\[]|\Z)|`(?=[`]|\Z)", width=79, first="[`",
     )
+    LEFT_OVER = Scanner(("call", "[[call ", "", " ", 2), find=r"\[(\[call(?!\w))", near=r"\[(?=[\[]|\Z)", width=7)
     USUAL_NEXT = (ExpectedText("[[/call]][[call "), ExpectedText("[[call "))
     CLOSED = True
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     COUNTED = True
     # after_call = ("[[/call]]")* (("[[call" | "[[call") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", [[call ", "", " ", 2), ("call", "; [[call ", "", " ", 2), ("empty", "[[call [[/call]]", "", "", 0),
+        ("call", ", [[call [[call ", "", " ", 2), ("call", ", [[call ", "", " ", 2),
+        ("call", "; [[call [[call ", "", " ", 2), ("call", "; [[call ", "", " ", 2),
+        ("empty", "[[call [[/call]]", "", "", 0), ("call", "[[call [[call ", "", " ", 2),
         ("header", "[[assistant]]", "", " ", 0), ("stray", "[[/depth]]", " ", "\n", 0),
         ("closed", "[[/call]]", " ", "", 1), ("reasoning", "[[depth]]", "", " ", 0), ("close", "[[/call]", " ", "", 2),
-        ("call", "[[call ", "", " ", 2), ("end", "[[.]]", " ", "\n", 0), ("close", "]", "", "", 1),
+        ("call", "[[call ", "", " ", 2), ("end", "[[.]]", " ", "\n", 0), ("call", "\x00[[call[[call", "", " ", 2),
+        ("closed", "\x00[[/call]]", " ", "", 2), ("close", "\x00[[/call]", " ", "", 2),
+        ("call", "\x00[[call", "", " ", 2), ("close", "]", "", "", 1), ("call", "```json [[call ", "", " ", 2),
+        ("call", "``` [[call ", "", " ", 2),
         find=(
-            r",(\s{0,64}\[\[call(?!\w))|;(\s{0,64}\[\[call(?!\w))|\[(?:(\[call\s{0,64}\[\[/call\]\])|(\[assistant\]\])"
-            r"|(\[/depth\]\])|(\[/call\]\])|(\[depth\]\])|(\[/call\])|(\[call(?!\w))|(\[\.\]\]))|\]()"
-        ), near=r",|;|\[(?=[\[]|\Z)|\]", width=81, leads=" ",
+            r",(?:(\s{0,64}\[\[call\s{0,64}\[\[call(?!\w))|(\s{0,64}\[\[call(?!\w)))|;(?:(\s{0,64}\[\[call\s{0,64}\[\["
+            r"call(?!\w))|(\s{0,64}\[\[call(?!\w)))|\[(?:(\[call\s{0,64}\[\[/call\]\])|(\[call\s{0,64}\[\[call(?!\w))|"
+            r"(\[assistant\]\])|(\[/depth\]\])|(\[/call\]\])|(\[depth\]\])|(\[/call\])|(\[call(?!\w))|(\[\.\]\])|(\s{0"
+            r",4}\[\s{0,4}[Cc][Aa][Ll][Ll][\s_▁-]{0,4}\[\s{0,4}\[\s{0,4}[Cc][Aa][Ll][Ll])|(\s{0,4}\[\s{0,4}/\s{0,4}[Cc"
+            r"][Aa][Ll][Ll]\s{0,4}\]\s{0,4}\])|(\s{0,4}\[\s{0,4}/\s{0,4}[Cc][Aa][Ll][Ll]\s{0,4}\])|(\s{0,4}\[\s{0,4}[C"
+            r"c][Aa][Ll][Ll]))|\]()|`(?:(``json\s{0,64}\[\[call(?!\w))|(``\s{0,64}\[\[call(?!\w)))"
+        ), near=r",|;|\[(?=[\t\n\r \-\[_▁]|\Z)|\]|`(?=[`]|\Z)", width=144, leads=" ",
     )
     AFTER_TURN = Scanner(
-        ("header", "[[assistant]] [[call ", "", " ", 2), ("call", "[[call ", "", " ", 2),
-        find=r"\[(?:(\[assistant\]\]\s{0,64}\[\[call(?!\w))|(\[call(?!\w)))", near=r"\[(?=[\[]|\Z)", width=85,
+        ("header", "[[assistant]] ```json [[call ", "", " ", 2), ("header", "[[assistant]] [[call [[call ", "", " ", 2),
+        ("header", "[[assistant]] ``` [[call ", "", " ", 2), ("header", "[[assistant]] [[call ", "", " ", 2),
+        ("call", "[[call [[call ", "", " ", 2), ("call", "[[call ", "", " ", 2),
+        ("call", "```json [[call ", "", " ", 2), ("call", "``` [[call ", "", " ", 2),
+        find=(
+            r"\[(?:(\[assistant\]\]\s{0,64}```json\s{0,64}\[\[call(?!\w))|(\[assistant\]\]\s{0,64}\[\[call\s{0,64}\[\["
+            r"call(?!\w))|(\[assistant\]\]\s{0,64}```\s{0,64}\[\[call(?!\w))|(\[assistant\]\]\s{0,64}\[\[call(?!\w))|("
+            r"\[call\s{0,64}\[\[call(?!\w))|(\[call(?!\w)))|`(?:(``json\s{0,64}\[\[call(?!\w))|(``\s{0,64}\[\[call(?!"
+            r"\w)))"
+        ), near=r"\[(?=[\[]|\Z)|`(?=[`]|\Z)", width=157,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -133,7 +175,7 @@ class StreamParser(CallObjects):
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
         elif self._plain_text:
             text = self._buf + chunk if self._buf != "" else chunk
-            if "[" not in text and text != "":
+            if "[" not in text and "`" not in text and text != "":
                 if text[-1] in " ":
                     # White space before a marker belongs to it, and letters may begin one.
                     self._buf, text = text[-1:], text[:-1]

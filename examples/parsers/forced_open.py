@@ -11,13 +11,14 @@ call      = name arguments "@@"
 from __future__ import annotations
 
 if __package__:
-    from ._tplc_runtime import IN_STRING, Delta, Message, Objects, Scanner, Style, require_runtime, run_command
+    from ._tplc_runtime import IN_STRING, Delta, Message, Objects, Pattern, Scanner, Style, require_runtime, run_command
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
         Delta,
         Message,
         Objects,
+        Pattern,
         Scanner,
         Style,
         require_runtime,
@@ -40,7 +41,7 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -53,6 +54,7 @@ class StreamParser(Objects):
     AROUND_REASONING = (("<sketch>",), ("</sketch>",))
     AT_LINES = True
     REASONS = True
+    CUT_MARKERS = True
     # reasoning = text "</sketch>" content
     IN_REASONING = Scanner(
         ("reasoning_end", "</sketch>", "", "", 0), ("end", ">.<", "", "\n", 0), find=r"<(/sketch>)|>(\.<)",
@@ -78,10 +80,15 @@ class StreamParser(Objects):
         ),
     )
     ONLY_TOOLS = True
+    HEADER_PARTS = ("@@", "@")
+    HEADER_TEXTS = Pattern("(?:@@|@|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(("mark", ">assistant<", "", "", 0), find=">(assistant<)", near=r">(?=[a]|\Z)", width=12, first=">")
     CLOSED = True
     BOTH = True
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # after_call = ("@@")* (("@@" | "@@") call | content)
     AFTER_CALL = Scanner(
         ("stray", "</sketch>", "", "", 0), ("reasoning", "<sketch>", "", "\n", 0),

@@ -3,7 +3,7 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with content and tool calls.
 
-turn      = (text | calls)* "[=close=]"
+turn      = (text | calls)* "[=close=]" "#top#"
 calls     = "[=ask=][=one=]functions." call ("[=one=]functions." call)*
 call      = name ":" index "[=given=]" arguments "[=/one=]"
 """
@@ -17,6 +17,7 @@ if __package__:
         ExpectedText,
         Message,
         Objects,
+        Pattern,
         Scanner,
         Style,
         require_runtime,
@@ -29,6 +30,7 @@ else:
         ExpectedText,
         Message,
         Objects,
+        Pattern,
         Scanner,
         Style,
         require_runtime,
@@ -51,7 +53,7 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -62,21 +64,47 @@ class StreamParser(Objects):
     HEADS = ("",)
     ANCHORS = ("[=assistant=]",)
     AT_LINES = True
+    AT_ENDS = True
+    CUT_MARKERS = True
     # content = (text | "[=close=]")* ("[=ask=][=one=]functions." call)?
     IN_CONTENT = Scanner(
-        ("empty", "[=ask=] [=one=] [=/one=] [=/ask=]", "", "", 0), ("call", "[=ask=] [=one=]functions.", "", "", 0),
+        ("last", "#top#", "", "", 0), ("call", "[=ask=] [=ask=] [=one=]functions.", "", "", 0),
+        ("call", "[=ask=] [=one=] [=one=]functions.", "", "", 0),
+        ("empty", "[=ask=] [=one=] [=/one=] [=/ask=]", "", "", 0), ("call", "[=ask=] [=one=]functions.", "", "", 1),
         ("call", "[=one=]functions.", "", "", 1), ("empty", "[=ask=] [=/ask=]", "", "", 0),
         ("empty", "[=one=] [=/one=]", "", "", 1), ("header", "[=assistant=]", "", "", 0),
-        ("end", "[=close=]", "", "", 0),
+        ("end", "[=close=]", "", "", 0), ("call", "\x00[=ask=][=ask=][=one=]functions.", "", "", 2),
+        ("call", "\x00[=ask=][=one=][=one=]functions.", "", "", 2), ("call", "\x00[=ask=][=one=]functions.", "", "", 2),
+        ("call", "\x00[=one=]functions.", "", "", 2), ("end", "\x00[=close=]", "", "", 2),
+        ("call", "```json [=ask=] [=one=]functions.", "", "", 0), ("call", "``` [=ask=] [=one=]functions.", "", "", 0),
+        ("call", "```json [=one=]functions.", "", "", 0), ("call", "``` [=one=]functions.", "", "", 0),
         find=(
-            r"\[(?:(=ask=\]\s{0,64}\[=one=\]\s{0,64}\[=/one=\]\s{0,64}\[=/ask=\])|(=ask=\]\s{0,64}\[=one=\]functions\."
-            r")|(=one=\]functions\.)|(=ask=\]\s{0,64}\[=/ask=\])|(=one=\]\s{0,64}\[=/one=\])|(=assistant=\])|(=close="
-            r"\]))"
-        ), near=r"\[(?=[=]|\Z)", width=224,
+            r"#(top#)|\[(?:(=ask=\]\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=ask=\]\s{0,64}\[=one=\]\s{0,64}\[="
+            r"one=\]functions\.)|(=ask=\]\s{0,64}\[=one=\]\s{0,64}\[=/one=\]\s{0,64}\[=/ask=\])|(=ask=\]\s{0,64}\[=one"
+            r"=\]functions\.)|(=one=\]functions\.)|(=ask=\]\s{0,64}\[=/ask=\])|(=one=\]\s{0,64}\[=/one=\])|(=assistant"
+            r"=\])|(=close=\])|(\s{0,4}=\s{0,4}[Aa][Ss][Kk]\s{0,4}=\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}=\s{0,4}[Aa][Ss][Kk]"
+            r"\s{0,4}=\s{0,4}\]\s{0,4}\[\s{0,4}=\s{0,4}[Oo][Nn][Ee]\s{0,4}=\s{0,4}\]\s{0,4}[Ff][Uu][Nn][Cc][Tt][Ii][Oo"
+            r"][Nn][Ss]\s{0,4}\.)|(\s{0,4}=\s{0,4}[Aa][Ss][Kk]\s{0,4}=\s{0,4}\]\s{0,4}\[\s{0,4}=\s{0,4}[Oo][Nn][Ee]\s{"
+            r"0,4}=\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}=\s{0,4}[Oo][Nn][Ee]\s{0,4}=\s{0,4}\]\s{0,4}[Ff][Uu][Nn][Cc][Tt][Ii]["
+            r"Oo][Nn][Ss]\s{0,4}\.)|(\s{0,4}=\s{0,4}[Aa][Ss][Kk]\s{0,4}=\s{0,4}\]\s{0,4}\[\s{0,4}=\s{0,4}[Oo][Nn][Ee]"
+            r"\s{0,4}=\s{0,4}\]\s{0,4}[Ff][Uu][Nn][Cc][Tt][Ii][Oo][Nn][Ss]\s{0,4}\.)|(\s{0,4}=\s{0,4}[Oo][Nn][Ee]\s{0,"
+            r"4}=\s{0,4}\]\s{0,4}[Ff][Uu][Nn][Cc][Tt][Ii][Oo][Nn][Ss]\s{0,4}\.)|(\s{0,4}=\s{0,4}[Cc][Ll][Oo][Ss][Ee]\s"
+            r"{0,4}=\s{0,4}\]))|`(?:(``json\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=ask=\]\s{0,64}"
+            r"\[=one=\]functions\.)|(``json\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=one=\]functions\.))"
+        ), near=r"#(?=[t]|\Z)|\[(?=[\t\n\r \-=_▁]|\Z)|`(?=[`]|\Z)", width=224,
     )
     OPENERS = Scanner(
-        ("call", "[=ask=] [=one=]functions.", "", "", 0), ("call", "[=one=]functions.", "", "", 1),
-        find=r"\[(?:(=ask=\]\s{0,64}\[=one=\]functions\.)|(=one=\]functions\.))", near=r"\[(?=[=]|\Z)", width=89,
+        ("call", "[=ask=] [=ask=] [=one=]functions.", "", "", 0),
+        ("call", "[=ask=] [=one=] [=one=]functions.", "", "", 0), ("call", "[=ask=] [=one=]functions.", "", "", 1),
+        ("call", "[=one=]functions.", "", "", 1), ("call", "```json [=ask=] [=one=]functions.", "", "", 0),
+        ("call", "``` [=ask=] [=one=]functions.", "", "", 0), ("call", "```json [=one=]functions.", "", "", 0),
+        ("call", "``` [=one=]functions.", "", "", 0),
+        find=(
+            r"\[(?:(=ask=\]\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=ask=\]\s{0,64}\[=one=\]\s{0,64}\[=one=\]fu"
+            r"nctions\.)|(=ask=\]\s{0,64}\[=one=\]functions\.)|(=one=\]functions\.))|`(?:(``json\s{0,64}\[=ask=\]\s{0,"
+            r"64}\[=one=\]functions\.)|(``\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``json\s{0,64}\[=one=\]funct"
+            r"ions\.)|(``\s{0,64}\[=one=\]functions\.))"
+        ), near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=161,
     )
     # call = name ":" index "[=given=]" arguments
     HEADER = (
@@ -91,47 +119,106 @@ class StreamParser(Objects):
         (
             "index",
             Scanner(
-                ("suffix", "[=given=]", "", "", 0), ("bare", "{", "", "", 0), find=r"\[(=given=\])|\{()",
-                near=r"\[(?=[=]|\Z)|\{", width=10, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(=given=\]))", trails=("",),
+                ("suffix", "[=given=]", "", "", 0), ("suffix", "\x00[=given=]", "", "", 2), ("bare", "{", "", "", 0),
+                find=r"\[(?:(=given=\])|(\s{0,4}=\s{0,4}[Gg][Ii][Vv][Ee][Nn]\s{0,4}=\s{0,4}\]))|\{()",
+                near=r"\[(?=[\t\n\r \-=_▁]|\Z)|\{", width=46, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(=given=\]))",
+                trails=("",),
             ),
             "",
         ),
     )
     CALL_ID = "functions.{name}:{index}"
+    HEADER_PARTS = ("functions.", "[=given=]", "[=one=]", "given", "one", ":", "=", "[", "]")
+    HEADER_TEXTS = Pattern(
+        "(?:functions\\.|\\[=given=\\]|\\[=one=\\]|given|one|:|=|\\[|\\]|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)"
+    )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "[=ask=] [=one=]functions.", "", "", 0), ("mark", "[=one=]functions.", "", "", 1),
-        ("mark", "[=assistant=]", "", "", 0), ("mark", "[=close=]", "", "", 0), ("mark", "[=/one=]", "", "", 0),
-        ("mark", "[=/ask=]", "", "", 0),
+        ("mark", "[=ask=] [=ask=] [=one=]functions.", "", "", 0),
+        ("mark", "[=ask=] [=one=] [=one=]functions.", "", "", 0), ("mark", "[=ask=] [=one=]functions.", "", "", 1),
+        ("mark", "[=one=]functions.", "", "", 1), ("mark", "[=assistant=]", "", "", 0),
+        ("mark", "[=close=]", "", "", 0), ("mark", "[=/one=]", "", "", 0), ("mark", "[=/ask=]", "", "", 0),
+        ("mark", "```json [=ask=] [=one=]functions.", "", "", 0), ("mark", "``` [=ask=] [=one=]functions.", "", "", 0),
+        ("mark", "```json [=one=]functions.", "", "", 0), ("mark", "``` [=one=]functions.", "", "", 0),
         find=(
-            r"\[(?:(=ask=\]\s{0,64}\[=one=\]functions\.)|(=one=\]functions\.)|(=assistant=\])|(=close=\])|(=/one=\])|("
-            r"=/ask=\]))"
-        ), near=r"\[(?=[=]|\Z)", width=89, first="[",
+            r"\[(?:(=ask=\]\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=ask=\]\s{0,64}\[=one=\]\s{0,64}\[=one=\]fu"
+            r"nctions\.)|(=ask=\]\s{0,64}\[=one=\]functions\.)|(=one=\]functions\.)|(=assistant=\])|(=close=\])|(=/one"
+            r"=\])|(=/ask=\]))|`(?:(``json\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=ask=\]\s{0,64}"
+            r"\[=one=\]functions\.)|(``json\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=one=\]functions\.))"
+        ), near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=161, first="[`",
+    )
+    LEFT_OVER = Scanner(
+        ("call", "[=ask=]", "", "", 0), ("call", "[=one=]", "", "", 0), find=r"\[(?:(=ask=\])|(=one=\]))",
+        near=r"\[(?=[=]|\Z)", width=8,
     )
     USUAL_NEXT = (ExpectedText("[=/one=][=one=]functions."), ExpectedText("[=one=]functions."))
     CLOSED = True
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     COUNTED = True
     # after_call = ("[=/one=]")* (("[=one=]functions." | "[=ask=][=one=]functions.") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", [=one=]functions.", "", "", 0), ("call", "; [=one=]functions.", "", "", 0),
-        ("empty", "[=ask=] [=one=] [=/one=] [=/ask=]", "", "", 0), ("call", "[=ask=] [=one=]functions.", "", "", 0),
-        ("call", "[=one=]functions.", "", "", 1), ("empty", "[=ask=] [=/ask=]", "", "", 0),
-        ("empty", "[=one=] [=/one=]", "", "", 1), ("header", "[=assistant=]", "", "", 0),
-        ("end", "[=close=]", "", "", 0), ("closed", "[=/one=]", "", "", 1), ("closed", "[=/ask=]", "", "", 1),
+        ("last", "#top#", "", "", 0), ("call", ", [=one=] [=one=]functions.", "", "", 0),
+        ("call", ", [=one=]functions.", "", "", 0), ("call", "; [=one=] [=one=]functions.", "", "", 0),
+        ("call", "; [=one=]functions.", "", "", 0), ("call", "[=ask=] [=ask=] [=one=]functions.", "", "", 0),
+        ("call", "[=ask=] [=one=] [=one=]functions.", "", "", 0),
+        ("empty", "[=ask=] [=one=] [=/one=] [=/ask=]", "", "", 0), ("call", "[=one=] [=one=]functions.", "", "", 1),
+        ("call", "[=ask=] [=one=]functions.", "", "", 1), ("call", "[=one=]functions.", "", "", 1),
+        ("empty", "[=ask=] [=/ask=]", "", "", 0), ("empty", "[=one=] [=/one=]", "", "", 1),
+        ("header", "[=assistant=]", "", "", 0), ("end", "[=close=]", "", "", 0), ("closed", "[=/one=]", "", "", 1),
+        ("closed", "[=/ask=]", "", "", 1), ("call", "\x00[=ask=][=ask=][=one=]functions.", "", "", 2),
+        ("call", "\x00[=ask=][=one=][=one=]functions.", "", "", 2), ("call", "\x00[=one=][=one=]functions.", "", "", 2),
+        ("call", "\x00[=ask=][=one=]functions.", "", "", 2), ("call", "\x00[=one=]functions.", "", "", 2),
+        ("end", "\x00[=close=]", "", "", 2), ("closed", "\x00[=/one=]", "", "", 2),
+        ("closed", "\x00[=/ask=]", "", "", 2), ("call", "```json [=ask=] [=one=]functions.", "", "", 0),
+        ("call", "``` [=ask=] [=one=]functions.", "", "", 0), ("call", "```json [=one=]functions.", "", "", 0),
+        ("call", "``` [=one=]functions.", "", "", 0),
         find=(
-            r",(\s{0,64}\[=one=\]functions\.)|;(\s{0,64}\[=one=\]functions\.)|\[(?:(=ask=\]\s{0,64}\[=one=\]\s{0,64}\["
-            r"=/one=\]\s{0,64}\[=/ask=\])|(=ask=\]\s{0,64}\[=one=\]functions\.)|(=one=\]functions\.)|(=ask=\]\s{0,64}"
-            r"\[=/ask=\])|(=one=\]\s{0,64}\[=/one=\])|(=assistant=\])|(=close=\])|(=/one=\])|(=/ask=\]))"
-        ), near=r",|;|\[(?=[=]|\Z)", width=224,
+            r"#(top#)|,(?:(\s{0,64}\[=one=\]\s{0,64}\[=one=\]functions\.)|(\s{0,64}\[=one=\]functions\.))|;(?:(\s{0,64"
+            r"}\[=one=\]\s{0,64}\[=one=\]functions\.)|(\s{0,64}\[=one=\]functions\.))|\[(?:(=ask=\]\s{0,64}\[=ask=\]\s"
+            r"{0,64}\[=one=\]functions\.)|(=ask=\]\s{0,64}\[=one=\]\s{0,64}\[=one=\]functions\.)|(=ask=\]\s{0,64}\[=on"
+            r"e=\]\s{0,64}\[=/one=\]\s{0,64}\[=/ask=\])|(=one=\]\s{0,64}\[=one=\]functions\.)|(=ask=\]\s{0,64}\[=one="
+            r"\]functions\.)|(=one=\]functions\.)|(=ask=\]\s{0,64}\[=/ask=\])|(=one=\]\s{0,64}\[=/one=\])|(=assistant="
+            r"\])|(=close=\])|(=/one=\])|(=/ask=\])|(\s{0,4}=\s{0,4}[Aa][Ss][Kk]\s{0,4}=\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}"
+            r"=\s{0,4}[Aa][Ss][Kk]\s{0,4}=\s{0,4}\]\s{0,4}\[\s{0,4}=\s{0,4}[Oo][Nn][Ee]\s{0,4}=\s{0,4}\]\s{0,4}[Ff][Uu"
+            r"][Nn][Cc][Tt][Ii][Oo][Nn][Ss]\s{0,4}\.)|(\s{0,4}=\s{0,4}[Aa][Ss][Kk]\s{0,4}=\s{0,4}\]\s{0,4}\[\s{0,4}=\s"
+            r"{0,4}[Oo][Nn][Ee]\s{0,4}=\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}=\s{0,4}[Oo][Nn][Ee]\s{0,4}=\s{0,4}\]\s{0,4}[Ff]["
+            r"Uu][Nn][Cc][Tt][Ii][Oo][Nn][Ss]\s{0,4}\.)|(\s{0,4}=\s{0,4}[Oo][Nn][Ee]\s{0,4}=\s{0,4}\][\s_▁-]{0,4}\[\s{"
+            r"0,4}=\s{0,4}[Oo][Nn][Ee]\s{0,4}=\s{0,4}\]\s{0,4}[Ff][Uu][Nn][Cc][Tt][Ii][Oo][Nn][Ss]\s{0,4}\.)|(\s{0,4}="
+            r"\s{0,4}[Aa][Ss][Kk]\s{0,4}=\s{0,4}\]\s{0,4}\[\s{0,4}=\s{0,4}[Oo][Nn][Ee]\s{0,4}=\s{0,4}\]\s{0,4}[Ff][Uu]"
+            r"[Nn][Cc][Tt][Ii][Oo][Nn][Ss]\s{0,4}\.)|(\s{0,4}=\s{0,4}[Oo][Nn][Ee]\s{0,4}=\s{0,4}\]\s{0,4}[Ff][Uu][Nn]["
+            r"Cc][Tt][Ii][Oo][Nn][Ss]\s{0,4}\.)|(\s{0,4}=\s{0,4}[Cc][Ll][Oo][Ss][Ee]\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4"
+            r"}/\s{0,4}[Oo][Nn][Ee]\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}/\s{0,4}[Aa][Ss][Kk]\s{0,4}=\s{0,4}\]))|`(?:(``j"
+            r"son\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``j"
+            r"son\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=one=\]functions\.))"
+        ), near=r"#(?=[t]|\Z)|,|;|\[(?=[\t\n\r \-=_▁]|\Z)|`(?=[`]|\Z)", width=224,
     )
     AFTER_TURN = Scanner(
+        ("header", "[=assistant=] [=ask=] [=ask=] [=one=]functions.", "", "", 0),
+        ("header", "[=assistant=] [=ask=] [=one=] [=one=]functions.", "", "", 0),
+        ("header", "[=assistant=] ```json [=ask=] [=one=]functions.", "", "", 0),
+        ("header", "[=assistant=] ``` [=ask=] [=one=]functions.", "", "", 0),
+        ("header", "[=assistant=] ```json [=one=]functions.", "", "", 0),
         ("header", "[=assistant=] [=ask=] [=one=]functions.", "", "", 0),
+        ("header", "[=assistant=] ``` [=one=]functions.", "", "", 0),
+        ("call", "[=ask=] [=ask=] [=one=]functions.", "", "", 1),
+        ("call", "[=ask=] [=one=] [=one=]functions.", "", "", 1),
         ("header", "[=assistant=] [=one=]functions.", "", "", 0), ("call", "[=ask=] [=one=]functions.", "", "", 1),
-        ("call", "[=one=]functions.", "", "", 1),
+        ("call", "[=one=]functions.", "", "", 1), ("call", "```json [=ask=] [=one=]functions.", "", "", 1),
+        ("call", "``` [=ask=] [=one=]functions.", "", "", 1), ("call", "```json [=one=]functions.", "", "", 1),
+        ("call", "``` [=one=]functions.", "", "", 1),
         find=(
-            r"\[(?:(=assistant=\]\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}\[=one=\]functio"
-            r"ns\.)|(=ask=\]\s{0,64}\[=one=\]functions\.)|(=one=\]functions\.))"
-        ), near=r"\[(?=[=]|\Z)", width=167,
+            r"\[(?:(=assistant=\]\s{0,64}\[=ask=\]\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64"
+            r"}\[=ask=\]\s{0,64}\[=one=\]\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}```json\s{0,64}\[=ask=\]"
+            r"\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}```\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(="
+            r"assistant=\]\s{0,64}```json\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}\[=ask=\]\s{0,64}\[=one="
+            r"\]functions\.)|(=assistant=\]\s{0,64}```\s{0,64}\[=one=\]functions\.)|(=ask=\]\s{0,64}\[=ask=\]\s{0,64}"
+            r"\[=one=\]functions\.)|(=ask=\]\s{0,64}\[=one=\]\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}\[=on"
+            r"e=\]functions\.)|(=ask=\]\s{0,64}\[=one=\]functions\.)|(=one=\]functions\.))|`(?:(``json\s{0,64}\[=ask="
+            r"\]\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``json\s{0,64}\[=one="
+            r"\]functions\.)|(``\s{0,64}\[=one=\]functions\.))"
+        ), near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=239,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -144,7 +231,7 @@ class StreamParser(Objects):
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
                 self._passed.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "[" not in chunk and chunk != "":
+        elif self._plain_text and "#" not in chunk and "[" not in chunk and "`" not in chunk and chunk != "":
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

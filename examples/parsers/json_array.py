@@ -5,7 +5,7 @@
 
 turn      = (text | "«aside»" text "«/aside»" | calls)* "«/»"
 calls     = "«wishes»[{" call (","? "{" call)*
-call      = { "name": name, "arguments": arguments, "parameters": arguments } "]«/wishes»"
+call      = { "name": name, "arguments": arguments, "parameters": arguments, "args": arguments, "input": arguments, "params": arguments, "kwargs": arguments } "]«/wishes»"
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -67,33 +67,79 @@ class StreamParser(UsualObjects):
     AROUND_REASONING = (("«aside»",), ("«/aside»",))
     AT_LINES = True
     REASONS = True
+    CUT_MARKERS = True
     # reasoning = text ("«/aside»" content | "«wishes»[{" call)
     IN_REASONING = Scanner(
-        ("line", "«wishes» [ {", "", "", 0), ("reasoning_end", "«/aside»", "", "", 0), ("end", "«/»", "", "\n", 0),
-        find=r"«(?:(wishes»\s{0,64}\[\s{0,64}\{)|(/aside»)|(/»))", near=r"«(?=[/w]|\Z)", width=139,
+        ("line", "```json «wishes» [ {", "", "", 0), ("line", "``` «wishes» [ {", "", "", 0),
+        ("line", "«wishes» [ «wishes» [ {", "", "", 0), ("line", "«wishes» ```json {", "", "", 0),
+        ("line", "«wishes» ``` {", "", "", 0), ("line", "«wishes» [ {", "", "", 2), ("line", "«wishes» [ {", "", "", 2),
+        ("line", "«wishes» {", "", "", 0), ("reasoning_end", "«/aside»", "", "", 0), ("end", "«/»", "", "\n", 0),
+        ("line", "\x00«wishes»[«wishes»[{", "", "", 2), ("line", "\x00«wishes»```json{", "", "", 2),
+        ("line", "\x00«wishes»```{", "", "", 2), ("line", "\x00«wishes»[{", "", "", 2),
+        ("line", "\x00«wishes»[{", "", "", 2), ("line", "\x00«wishes»{", "", "", 2),
+        find=(
+            r"`(?:(``json\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{))|«(?:(wishes»"
+            r"\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}```json\s{0,64}\{)|(wishes»\s{0,64}```\s"
+            r"{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\{)|(/aside»)|(/»)"
+            r"|(\s{0,4}[Ww][Ii][Ss][Hh][Ee][Ss]\s{0,4}»\s{0,4}\[[\s_▁-]{0,4}«\s{0,4}[Ww][Ii][Ss][Hh][Ee][Ss]\s{0,4}»\s"
+            r"{0,4}\[\s{0,4}\{)|(\s{0,4}[Ww][Ii][Ss][Hh][Ee][Ss]\s{0,4}»[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,4}[Jj][Ss][O"
+            r"o][Nn][\s_▁-]{0,4}\{)|(\s{0,4}[Ww][Ii][Ss][Hh][Ee][Ss]\s{0,4}»[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`[\s_▁-]{0,4}"
+            r"\{)|(\s{0,4}[Ww][Ii][Ss][Hh][Ee][Ss]\s{0,4}»[\s_▁-]{0,4}\[\s{0,4}\{)|(\s{0,4}[Ww][Ii][Ss][Hh][Ee][Ss]\s{"
+            r"0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}[Ww][Ii][Ss][Hh][Ee][Ss]\s{0,4}»[\s_▁-]{0,4}\{))"
+        ), near=r"`(?=[`]|\Z)|«(?=[\t\n\r \-/W_w▁]|\Z)", width=277,
     )
     # content = (text | "«/»")* ("«aside»" reasoning | "«wishes»[{" call)?
     IN_CONTENT = Scanner(
-        ("empty", "«wishes» [ ] «/wishes»", "", "", 0), ("empty", "«wishes» ] «/wishes»", "", "", 0),
-        ("empty", "«wishes» «/wishes»", "", "", 0), ("header", "«assistant»", "", " ", 0),
-        ("call", "«wishes» [ {", "", "", 0), ("stray", "«/aside»", "", "", 0), ("reasoning", "«aside»", "", "", 0),
-        ("end", "«/»", "", "\n", 0),
+        ("call", "```json «wishes» [ {", "", "", 0), ("call", "``` «wishes» [ {", "", "", 0),
+        ("call", "«wishes» [ «wishes» [ {", "", "", 0), ("empty", "«wishes» [ ] «/wishes»", "", "", 0),
+        ("empty", "«wishes» ] «/wishes»", "", "", 0), ("call", "«wishes» ```json {", "", "", 0),
+        ("empty", "«wishes» «/wishes»", "", "", 0), ("call", "«wishes» ``` {", "", "", 0),
+        ("call", "«wishes» [ {", "", "", 2), ("header", "«assistant»", "", " ", 0), ("call", "«wishes» [ {", "", "", 2),
+        ("call", "«wishes» {", "", "", 0), ("stray", "«/aside»", "", "", 0), ("reasoning", "«aside»", "", "", 0),
+        ("end", "«/»", "", "\n", 0), ("call", "\x00«wishes»[«wishes»[{", "", "", 2),
+        ("call", "\x00«wishes»```json{", "", "", 2), ("call", "\x00«wishes»```{", "", "", 2),
+        ("call", "\x00«wishes»[{", "", "", 2), ("call", "\x00«wishes»[{", "", "", 2),
+        ("call", "\x00«wishes»{", "", "", 2),
         find=(
-            r"«(?:(wishes»\s{0,64}\[\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}"
-            r"«/wishes»)|(assistant»)|(wishes»\s{0,64}\[\s{0,64}\{)|(/aside»)|(aside»)|(/»))"
-        ), near=r"«(?=[/aw]|\Z)", width=213,
+            r"`(?:(``json\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{))|«(?:(wishes»"
+            r"\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\]\s{0,64}«/wishes»)|(wishes»"
+            r"\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}```json\s{0,64}\{)|(wishes»\s{0,64}«/wishes»)|(wishes»\s{0,"
+            r"64}```\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(assistant»)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,"
+            r"64}\{)|(/aside»)|(aside»)|(/»)|(\s{0,4}[Ww][Ii][Ss][Hh][Ee][Ss]\s{0,4}»\s{0,4}\[[\s_▁-]{0,4}«\s{0,4}[Ww]"
+            r"[Ii][Ss][Hh][Ee][Ss]\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}[Ww][Ii][Ss][Hh][Ee][Ss]\s{0,4}»[\s_▁-]{0,4}`\s{"
+            r"0,4}`\s{0,4}`\s{0,4}[Jj][Ss][Oo][Nn][\s_▁-]{0,4}\{)|(\s{0,4}[Ww][Ii][Ss][Hh][Ee][Ss]\s{0,4}»[\s_▁-]{0,4}"
+            r"`\s{0,4}`\s{0,4}`[\s_▁-]{0,4}\{)|(\s{0,4}[Ww][Ii][Ss][Hh][Ee][Ss]\s{0,4}»[\s_▁-]{0,4}\[\s{0,4}\{)|(\s{0,"
+            r"4}[Ww][Ii][Ss][Hh][Ee][Ss]\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}[Ww][Ii][Ss][Hh][Ee][Ss]\s{0,4}»[\s_▁-]{0,"
+            r"4}\{))"
+        ), near=r"`(?=[`]|\Z)|«(?=[\t\n\r \-/W_aw▁]|\Z)", width=277,
     )
     OPENERS = Scanner(
-        ("call", "«wishes» [ {", "", "", 0), find=r"«(wishes»\s{0,64}\[\s{0,64}\{)", near=r"«(?=[w]|\Z)", width=139
+        ("call", "```json «wishes» [ {", "", "", 0), ("call", "``` «wishes» [ {", "", "", 0),
+        ("call", "«wishes» [ «wishes» [ {", "", "", 0), ("call", "«wishes» ```json {", "", "", 0),
+        ("call", "«wishes» ``` {", "", "", 0), ("call", "«wishes» [ {", "", "", 2), ("call", "«wishes» [ {", "", "", 2),
+        ("call", "«wishes» {", "", "", 0),
+        find=(
+            r"`(?:(``json\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{))|«(?:(wishes»"
+            r"\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}```json\s{0,64}\{)|(wishes»\s{0,64}```\s"
+            r"{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\{))"
+        ), near=r"`(?=[`]|\Z)|«(?=[w]|\Z)", width=277,
     )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
         ("name",): "name",
         ("arguments",): "arguments",
         ("parameters",): "arguments",
+        ("args",): "arguments",
+        ("input",): "arguments",
+        ("params",): "arguments",
+        ("kwargs",): "arguments",
         ("function", "name"): "name",
         ("function", "arguments"): "arguments",
         ("function", "parameters"): "arguments",
+        ("function", "args"): "arguments",
+        ("function", "input"): "arguments",
+        ("function", "params"): "arguments",
+        ("function", "kwargs"): "arguments",
     }
     OPENED = "{"
     CLOSERS = ("]«/wishes»",)
@@ -102,29 +148,71 @@ class StreamParser(UsualObjects):
     USUAL_KEYS = ("name", "arguments")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "] «/wishes»", "", "", 0), ("mark", "«assistant»", "", "", 0), ("mark", "«wishes» [ {", "", "", 0),
-        ("mark", "«/wishes»", "", "", 1), ("mark", "«/»", "", "", 0),
-        find=r"\](\s{0,64}«/wishes»)|«(?:(assistant»)|(wishes»\s{0,64}\[\s{0,64}\{)|(/wishes»)|(/»))",
-        near=r"\]|«(?=[/aw]|\Z)", width=139, first="]«",
+        ("mark", "] «/wishes»", "", "", 0), ("mark", "```json «wishes» [ {", "", "", 0),
+        ("mark", "``` «wishes» [ {", "", "", 0), ("mark", "«wishes» [ «wishes» [ {", "", "", 0),
+        ("mark", "«wishes» ```json {", "", "", 0), ("mark", "«wishes» ``` {", "", "", 0),
+        ("mark", "«wishes» [ {", "", "", 2), ("mark", "«assistant»", "", "", 0), ("mark", "«wishes» [ {", "", "", 2),
+        ("mark", "«wishes» {", "", "", 0), ("mark", "«/wishes»", "", "", 1), ("mark", "«/»", "", "", 0),
+        find=(
+            r"\](\s{0,64}«/wishes»)|`(?:(``json\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,64}«wishes»\s{0,64}\[\s{0"
+            r",64}\{))|«(?:(wishes»\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}```json\s{0,64}\{)|"
+            r"(wishes»\s{0,64}```\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(assistant»)|(wishes»\s{0,64}\[\s{0,64}\{)|"
+            r"(wishes»\s{0,64}\{)|(/wishes»)|(/»))"
+        ), near=r"\]|`(?=[`]|\Z)|«(?=[/aw]|\Z)", width=277, first="]`«",
     )
+    LEFT_OVER = Scanner(("call", "«wishes» [", "", "", 0), find=r"«(wishes»\s{0,64}\[)", near=r"«(?=[w]|\Z)", width=74)
     USUAL_NEXT = (ExpectedText(', {"name": "'),)
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # after_call = ("]«/wishes»" | ",")* (("{" | "«wishes»[{") call | content)
     AFTER_CALL = Scanner(
         ("separator", ",", "", " ", 0), ("call", "; {", "", "", 0), ("close", "] «/wishes»", "", "", 1),
-        ("close", "]", "", "", 2), ("call", "{", "", "", 1), ("empty", "«wishes» [ ] «/wishes»", "", "", 0),
-        ("empty", "«wishes» ] «/wishes»", "", "", 0), ("empty", "«wishes» «/wishes»", "", "", 0),
-        ("header", "«assistant»", "", " ", 0), ("call", "«wishes» [ {", "", "", 0), ("close", "«/wishes»", "", "", 1),
-        ("stray", "«/aside»", "", "", 0), ("reasoning", "«aside»", "", "", 0), ("end", "«/»", "", "\n", 0),
+        ("close", "]", "", "", 2), ("call", "```json «wishes» [ {", "", "", 0), ("call", "``` «wishes» [ {", "", "", 0),
+        ("call", "{", "", "", 1), ("call", "«wishes» [ «wishes» [ {", "", "", 0),
+        ("empty", "«wishes» [ ] «/wishes»", "", "", 0), ("empty", "«wishes» ] «/wishes»", "", "", 0),
+        ("call", "«wishes» ```json {", "", "", 0), ("empty", "«wishes» «/wishes»", "", "", 0),
+        ("call", "«wishes» ``` {", "", "", 0), ("call", "«wishes» [ {", "", "", 2),
+        ("header", "«assistant»", "", " ", 0), ("call", "«wishes» [ {", "", "", 2), ("call", "«wishes» {", "", "", 0),
+        ("close", "«/wishes»", "", "", 1), ("stray", "«/aside»", "", "", 0), ("reasoning", "«aside»", "", "", 0),
+        ("end", "«/»", "", "\n", 0), ("call", "\x00«wishes»[«wishes»[{", "", "", 2),
+        ("call", "\x00«wishes»```json{", "", "", 2), ("call", "\x00«wishes»```{", "", "", 2),
+        ("call", "\x00«wishes»[{", "", "", 2), ("call", "\x00«wishes»[{", "", "", 2),
+        ("call", "\x00«wishes»{", "", "", 2), ("close", "\x00«/wishes»", "", "", 2),
         find=(
-            r",()|;(\s{0,64}\{)|\](?:(\s{0,64}«/wishes»)|())|\{()|«(?:(wishes»\s{0,64}\[\s{0,64}\]\s{0,64}«/wishes»)|("
-            r"wishes»\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}«/wishes»)|(assistant»)|(wishes»\s{0,64}\[\s{0,64}\{"
-            ")|(/wishes»)|(/aside»)|(aside»)|(/»))"
-        ), near=r",|;|\]|\{|«(?=[/aw]|\Z)", width=213,
+            r",()|;(\s{0,64}\{)|\](?:(\s{0,64}«/wishes»)|())|`(?:(``json\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,"
+            r"64}«wishes»\s{0,64}\[\s{0,64}\{))|\{()|«(?:(wishes»\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wish"
+            r"es»\s{0,64}\[\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}```json\s"
+            r"{0,64}\{)|(wishes»\s{0,64}«/wishes»)|(wishes»\s{0,64}```\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(assis"
+            r"tant»)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\{)|(/wishes»)|(/aside»)|(aside»)|(/»)|(\s{0,4}[Ww]"
+            r"[Ii][Ss][Hh][Ee][Ss]\s{0,4}»\s{0,4}\[[\s_▁-]{0,4}«\s{0,4}[Ww][Ii][Ss][Hh][Ee][Ss]\s{0,4}»\s{0,4}\[\s{0,4"
+            r"}\{)|(\s{0,4}[Ww][Ii][Ss][Hh][Ee][Ss]\s{0,4}»[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,4}[Jj][Ss][Oo][Nn][\s_▁-]"
+            r"{0,4}\{)|(\s{0,4}[Ww][Ii][Ss][Hh][Ee][Ss]\s{0,4}»[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`[\s_▁-]{0,4}\{)|(\s{0,4}[W"
+            r"w][Ii][Ss][Hh][Ee][Ss]\s{0,4}»[\s_▁-]{0,4}\[\s{0,4}\{)|(\s{0,4}[Ww][Ii][Ss][Hh][Ee][Ss]\s{0,4}»\s{0,4}\["
+            r"\s{0,4}\{)|(\s{0,4}[Ww][Ii][Ss][Hh][Ee][Ss]\s{0,4}»[\s_▁-]{0,4}\{)|(\s{0,4}/\s{0,4}[Ww][Ii][Ss][Hh][Ee]["
+            r"Ss]\s{0,4}»))"
+        ), near=r",|;|\]|`(?=[`]|\Z)|\{|«(?=[\t\n\r \-/W_aw▁]|\Z)", width=277,
     )
     AFTER_TURN = Scanner(
-        ("header", "«assistant» «wishes» [ {", "", "", 0), ("call", "«wishes» [ {", "", "", 1),
-        find=r"«(?:(assistant»\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{))",
-        near=r"«(?=[aw]|\Z)", width=215,
+        ("call", "```json «wishes» [ {", "", "", 1), ("call", "``` «wishes» [ {", "", "", 1),
+        ("header", "«assistant» «wishes» [ «wishes» [ {", "", "", 0),
+        ("header", "«assistant» ```json «wishes» [ {", "", "", 0),
+        ("header", "«assistant» «wishes» ```json {", "", "", 0), ("header", "«assistant» ``` «wishes» [ {", "", "", 0),
+        ("header", "«assistant» «wishes» ``` {", "", "", 0), ("header", "«assistant» «wishes» [ {", "", "", 2),
+        ("header", "«assistant» «wishes» [ {", "", "", 2), ("header", "«assistant» «wishes» {", "", "", 0),
+        ("call", "«wishes» [ «wishes» [ {", "", "", 1), ("call", "«wishes» ```json {", "", "", 1),
+        ("call", "«wishes» ``` {", "", "", 1), ("call", "«wishes» [ {", "", "", 2), ("call", "«wishes» [ {", "", "", 2),
+        ("call", "«wishes» {", "", "", 1),
+        find=(
+            r"`(?:(``json\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{))|«(?:(assistan"
+            r"t»\s{0,64}«wishes»\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(assistant»\s{0,64}```json\s{0,64}«wis"
+            r"hes»\s{0,64}\[\s{0,64}\{)|(assistant»\s{0,64}«wishes»\s{0,64}```json\s{0,64}\{)|(assistant»\s{0,64}```\s"
+            r"{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(assistant»\s{0,64}«wishes»\s{0,64}```\s{0,64}\{)|(assistant»\s{0,64"
+            r"}«wishes»\s{0,64}\[\s{0,64}\{)|(assistant»\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(assistant»\s{0,64}«wish"
+            r"es»\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}```json\s{0,64}\{"
+            r")|(wishes»\s{0,64}```\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{"
+            r"0,64}\{))"
+        ), near=r"`(?=[`]|\Z)|«(?=[aw]|\Z)", width=353,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -137,7 +225,7 @@ class StreamParser(UsualObjects):
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
                 self._passed.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "«" not in chunk and chunk != "":
+        elif self._plain_text and "`" not in chunk and "«" not in chunk and chunk != "":
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

@@ -13,12 +13,23 @@ value     = text "[/v]"
 from __future__ import annotations
 
 if __package__:
-    from ._tplc_runtime import Delta, ExpectedText, Message, RawPairs, Scanner, ValueWords, require_runtime, run_command
+    from ._tplc_runtime import (
+        Delta,
+        ExpectedText,
+        Message,
+        Pattern,
+        RawPairs,
+        Scanner,
+        ValueWords,
+        require_runtime,
+        run_command,
+    )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         Delta,
         ExpectedText,
         Message,
+        Pattern,
         RawPairs,
         Scanner,
         ValueWords,
@@ -49,41 +60,73 @@ class StreamParser(RawPairs):
     AROUND_REASONING = (("[mull]",), ("[/mull]",))
     AT_LINES = True
     REASONS = True
+    CUT_MARKERS = True
     # reasoning = text ("[/mull]" content | "[ability]" call)
     IN_REASONING = Scanner(
-        ("line", "[ability]", "\n", "", 0), ("end", "[@user@]", "", "", 0), ("reasoning_end", "[/mull]", "", "\n", 0),
-        find=r"\[(?:(ability\])|(@user@\])|(/mull\]))", near=r"\[(?=[/@a]|\Z)", width=10, leads="\n",
+        ("line", "[ability] [ability]", "\n", "", 0), ("line", "[ability]", "\n", "", 2),
+        ("end", "[@user@]", "", "", 0), ("reasoning_end", "[/mull]", "", "\n", 0),
+        ("line", "\x00[ability][ability]", "\n", "", 2), ("line", "\x00[ability]", "\n", "", 2),
+        ("end", "\x00[@user@]", "", "", 2), ("line", "```json [ability]", "", "", 0),
+        ("line", "``` [ability]", "", "", 0),
+        find=(
+            r"\[(?:(ability\]\s{0,64}\[ability\])|(ability\])|(@user@\])|(/mull\])|(\s{0,4}[Aa][Bb][Ii][Ll][Ii][Tt][Yy"
+            r"]\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}[Aa][Bb][Ii][Ll][Ii][Tt][Yy]\s{0,4}\])|(\s{0,4}[Aa][Bb][Ii][Ll][Ii][Tt][Y"
+            r"y]\s{0,4}\])|(\s{0,4}@\s{0,4}[Uu][Ss][Ee][Rr]\s{0,4}@\s{0,4}\]))|`(?:(``json\s{0,64}\[ability\])|(``\s{0"
+            r",64}\[ability\]))"
+        ), near=r"\[(?=[\t\n\r \-/@A_a▁]|\Z)|`(?=[`]|\Z)", width=96, leads="\n",
     )
     # content = (text | "[@user@]")* ("[mull]" reasoning | "[ability]" call)?
     IN_CONTENT = Scanner(
-        ("empty", "[ability] [/ability]", "", "", 0), ("call", "[ability]", "\n", "", 2),
-        ("end", "[@user@]", "", "", 0), ("header", "[@bot@]", "", "", 0), ("stray", "[/mull]", "", "\n", 0),
-        ("reasoning", "[mull]", "\n", "", 0),
-        find=r"\[(?:(ability\]\s{0,64}\[/ability\])|(ability\])|(@user@\])|(@bot@\])|(/mull\])|(mull\]))",
-        near=r"\[(?=[/@am]|\Z)", width=85, leads="\n",
+        ("empty", "[ability] [/ability]", "", "", 0), ("call", "[ability] [ability]", "\n", "", 0),
+        ("call", "[ability]", "\n", "", 2), ("end", "[@user@]", "", "", 0), ("header", "[@bot@]", "", "", 0),
+        ("stray", "[/mull]", "", "\n", 0), ("reasoning", "[mull]", "\n", "", 0),
+        ("call", "\x00[ability][ability]", "\n", "", 2), ("call", "\x00[ability]", "\n", "", 2),
+        ("end", "\x00[@user@]", "", "", 2), ("call", "```json [ability]", "", "", 0),
+        ("call", "``` [ability]", "", "", 0),
+        find=(
+            r"\[(?:(ability\]\s{0,64}\[/ability\])|(ability\]\s{0,64}\[ability\])|(ability\])|(@user@\])|(@bot@\])|(/m"
+            r"ull\])|(mull\])|(\s{0,4}[Aa][Bb][Ii][Ll][Ii][Tt][Yy]\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}[Aa][Bb][Ii][Ll][Ii][T"
+            r"t][Yy]\s{0,4}\])|(\s{0,4}[Aa][Bb][Ii][Ll][Ii][Tt][Yy]\s{0,4}\])|(\s{0,4}@\s{0,4}[Uu][Ss][Ee][Rr]\s{0,4}@"
+            r"\s{0,4}\]))|`(?:(``json\s{0,64}\[ability\])|(``\s{0,64}\[ability\]))"
+        ), near=r"\[(?=[\t\n\r \-/@A_am▁]|\Z)|`(?=[`]|\Z)", width=96, leads="\n",
     )
     OPENERS = Scanner(
-        ("call", "[ability]", "\n", "", 0), find=r"\[(ability\])", near=r"\[(?=[a]|\Z)", width=10, leads="\n"
+        ("call", "[ability] [ability]", "\n", "", 0), ("call", "[ability]", "\n", "", 2),
+        ("call", "```json [ability]", "", "", 0), ("call", "``` [ability]", "", "", 0),
+        find=(
+            r"\[(?:(ability\]\s{0,64}\[ability\])|(ability\]))|`(?:(``json\s{0,64}\[ability\])|(``\s{0,64}\[ability\])"
+            ")"
+        ), near=r"\[(?=[a]|\Z)|`(?=[`]|\Z)", width=84, leads="\n",
     )
     # call = name arguments
     HEADER = (
         (
             "name",
             Scanner(
-                ("next", "[/ability]", "", "", 0), ("next", "[k]", "", "", 0), find=r"\[(?:(/ability\])|(k\]))",
-                near=r"\[(?=[/k]|\Z)", width=11, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(?:(/ability\])|(k\])))",
-                trails=(None, None),
+                ("next", "[/ability]", "", "", 0), ("next", "[k]", "", "", 0), ("next", "\x00[/ability]", "", "", 2),
+                find=r"\[(?:(/ability\])|(k\])|(\s{0,4}/\s{0,4}[Aa][Bb][Ii][Ll][Ii][Tt][Yy]\s{0,4}\]))",
+                near=r"\[(?=[\t\n\r \-/_k▁]|\Z)", width=51,
+                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(?:(/ability\])|(k\])))", trails=(None, None),
             ),
             "\n",
         ),
     )
+    HEADER_PARTS = ("[ability]", "ability", "[", "]")
+    HEADER_TEXTS = Pattern("(?:\\[ability\\]|ability|\\[|\\]|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
     BREAKS = Scanner(
-        ("mark", "[/ability]", "", "", 0), ("mark", "[ability]", "", "", 0), ("mark", "[@user@]", "", "", 0),
-        ("mark", "[@bot@]", "", "", 0), find=r"\[(?:(/ability\])|(ability\])|(@user@\])|(@bot@\]))",
-        near=r"\[(?=[/@a]|\Z)", width=11, first="[",
+        ("mark", "[/ability]", "", "", 0), ("mark", "[ability]", "", "", 1), ("mark", "[@user@]", "", "", 0),
+        ("mark", "[@bot@]", "", "", 0), ("mark", "```json [ability]", "", "", 0), ("mark", "``` [ability]", "", "", 0),
+        find=(
+            r"\[(?:(/ability\])|(ability\])|(@user@\])|(@bot@\]))|`(?:(``json\s{0,64}\[ability\])|(``\s{0,64}\[ability"
+            r"\]))"
+        ), near=r"\[(?=[/@a]|\Z)|`(?=[`]|\Z)", width=82, first="[`",
     )
+    LEFT_OVER = Scanner(("call", "[ability]", "", "", 0), find=r"\[(ability\])", near=r"\[(?=[a]|\Z)", width=10)
     USUAL_NEXT = (ExpectedText("[/ability]\n[ability]"), ExpectedText("[ability]"))
     CLOSED = True
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # arguments = ("[k]" key "[/k]\n[v]" value)*
     PAIR = (
         (
@@ -96,16 +139,29 @@ class StreamParser(RawPairs):
         ),
     )
     BETWEEN = Scanner(
-        ("next", "[/ability]", "", "", 0), ("next", "[ability]", "\n", "", 0), ("next", "[@user@]", "", "", 0),
-        ("skip", "[/v]", "", "", 0), ("pair", "[k]", "", "", 0),
-        find=r"\[(?:(/ability\])|(ability\])|(@user@\])|(/v\])|(k\]))", near=r"\[(?=[/@ak]|\Z)", width=11, leads="\n",
+        ("next", "[ability] [ability]", "\n", "", 0), ("next", "[/ability]", "", "", 0),
+        ("next", "[ability]", "\n", "", 2), ("next", "[@user@]", "", "", 0), ("skip", "[/v]", "", "", 0),
+        ("pair", "[k]", "", "", 0), ("next", "\x00[ability][ability]", "\n", "", 2),
+        ("next", "\x00[/ability]", "", "", 2), ("next", "\x00[ability]", "\n", "", 2),
+        ("next", "\x00[@user@]", "", "", 2), ("next", "```json [ability]", "", "", 0),
+        ("next", "``` [ability]", "", "", 0),
+        find=(
+            r"\[(?:(ability\]\s{0,64}\[ability\])|(/ability\])|(ability\])|(@user@\])|(/v\])|(k\])|(\s{0,4}[Aa][Bb][Ii"
+            r"][Ll][Ii][Tt][Yy]\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}[Aa][Bb][Ii][Ll][Ii][Tt][Yy]\s{0,4}\])|(\s{0,4}/\s{0,4}[A"
+            r"a][Bb][Ii][Ll][Ii][Tt][Yy]\s{0,4}\])|(\s{0,4}[Aa][Bb][Ii][Ll][Ii][Tt][Yy]\s{0,4}\])|(\s{0,4}@\s{0,4}[Uu]"
+            r"[Ss][Ee][Rr]\s{0,4}@\s{0,4}\]))|`(?:(``json\s{0,64}\[ability\])|(``\s{0,64}\[ability\]))"
+        ), near=r"\[(?=[\t\n\r \-/@A_ak▁]|\Z)|`(?=[`]|\Z)", width=96, leads="\n",
     )
     USUAL_PAIR = (ExpectedText("[k]"),)
     RESUMES = True
     RESUMING = Scanner(
-        ("other", "[/ability]", "", "", 0), ("other", "[ability]", "\n", "", 0), ("other", "[@user@]", "", "", 0),
-        ("other", "[k]", "", "", 0), find=r"\[(?:(/ability\])|(ability\])|(@user@\])|(k\]))", near=r"\[(?=[/@ak]|\Z)",
-        width=11, leads="\n",
+        ("other", "[ability] [ability]", "\n", "", 0), ("other", "[/ability]", "", "", 0),
+        ("other", "[ability]", "\n", "", 2), ("other", "[@user@]", "", "", 0), ("other", "[k]", "", "", 0),
+        ("other", "```json [ability]", "", "", 0), ("other", "``` [ability]", "", "", 0),
+        find=(
+            r"\[(?:(ability\]\s{0,64}\[ability\])|(/ability\])|(ability\])|(@user@\])|(k\]))|`(?:(``json\s{0,64}\[abil"
+            r"ity\])|(``\s{0,64}\[ability\]))"
+        ), near=r"\[(?=[/@ak]|\Z)|`(?=[`]|\Z)", width=84, leads="\n",
     )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
@@ -120,18 +176,33 @@ class StreamParser(RawPairs):
     )
     # after_call = ("[/ability]")* (("[ability]" | "[ability]") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", [ability]", "", "", 0), ("call", "; [ability]", "", "", 0),
-        ("empty", "[ability] [/ability]", "", "", 0), ("closed", "[/ability]", "", "", 1),
-        ("call", "[ability]", "", "", 2), ("end", "[@user@]", "", "", 0), ("header", "[@bot@]", "", "", 0),
-        ("stray", "[/mull]", "", "\n", 0), ("reasoning", "[mull]", "\n", "", 0),
+        ("call", ", [ability] [ability]", "", "", 0), ("call", ", [ability]", "", "", 2),
+        ("call", "; [ability] [ability]", "", "", 0), ("call", "; [ability]", "", "", 2),
+        ("empty", "[ability] [/ability]", "", "", 0), ("call", "[ability] [ability]", "", "", 1),
+        ("closed", "[/ability]", "", "", 1), ("call", "[ability]", "", "", 2), ("end", "[@user@]", "", "", 0),
+        ("header", "[@bot@]", "", "", 0), ("stray", "[/mull]", "", "\n", 0), ("reasoning", "[mull]", "\n", "", 0),
+        ("call", "\x00[ability][ability]", "", "", 2), ("closed", "\x00[/ability]", "", "", 2),
+        ("call", "\x00[ability]", "", "", 2), ("end", "\x00[@user@]", "", "", 2),
+        ("call", "```json [ability]", "", "", 0), ("call", "``` [ability]", "", "", 0),
         find=(
-            r",(\s{0,64}\[ability\])|;(\s{0,64}\[ability\])|\[(?:(ability\]\s{0,64}\[/ability\])|(/ability\])|(ability"
-            r"\])|(@user@\])|(@bot@\])|(/mull\])|(mull\]))"
-        ), near=r",|;|\[(?=[/@am]|\Z)", width=85, leads="\n",
+            r",(?:(\s{0,64}\[ability\]\s{0,64}\[ability\])|(\s{0,64}\[ability\]))|;(?:(\s{0,64}\[ability\]\s{0,64}\[ab"
+            r"ility\])|(\s{0,64}\[ability\]))|\[(?:(ability\]\s{0,64}\[/ability\])|(ability\]\s{0,64}\[ability\])|(/ab"
+            r"ility\])|(ability\])|(@user@\])|(@bot@\])|(/mull\])|(mull\])|(\s{0,4}[Aa][Bb][Ii][Ll][Ii][Tt][Yy]\s{0,4}"
+            r"\][\s_▁-]{0,4}\[\s{0,4}[Aa][Bb][Ii][Ll][Ii][Tt][Yy]\s{0,4}\])|(\s{0,4}/\s{0,4}[Aa][Bb][Ii][Ll][Ii][Tt][Y"
+            r"y]\s{0,4}\])|(\s{0,4}[Aa][Bb][Ii][Ll][Ii][Tt][Yy]\s{0,4}\])|(\s{0,4}@\s{0,4}[Uu][Ss][Ee][Rr]\s{0,4}@\s{0"
+            r",4}\]))|`(?:(``json\s{0,64}\[ability\])|(``\s{0,64}\[ability\]))"
+        ), near=r",|;|\[(?=[\t\n\r \-/@A_am▁]|\Z)|`(?=[`]|\Z)", width=150, leads="\n",
     )
     AFTER_TURN = Scanner(
-        ("header", "[@bot@] [ability]", "", "", 0), ("call", "[ability]", "\n", "", 1),
-        find=r"\[(?:(@bot@\]\s{0,64}\[ability\])|(ability\]))", near=r"\[(?=[@a]|\Z)", width=82, leads="\n",
+        ("header", "[@bot@] [ability] [ability]", "", "", 0), ("header", "[@bot@] ```json [ability]", "", "", 0),
+        ("header", "[@bot@] ``` [ability]", "", "", 0), ("call", "[ability] [ability]", "\n", "", 1),
+        ("header", "[@bot@] [ability]", "", "", 2), ("call", "[ability]", "\n", "", 2),
+        ("call", "```json [ability]", "", "", 1), ("call", "``` [ability]", "", "", 1),
+        find=(
+            r"\[(?:(@bot@\]\s{0,64}\[ability\]\s{0,64}\[ability\])|(@bot@\]\s{0,64}```json\s{0,64}\[ability\])|(@bot@"
+            r"\]\s{0,64}```\s{0,64}\[ability\])|(ability\]\s{0,64}\[ability\])|(@bot@\]\s{0,64}\[ability\])|(ability\]"
+            r"))|`(?:(``json\s{0,64}\[ability\])|(``\s{0,64}\[ability\]))"
+        ), near=r"\[(?=[@a]|\Z)|`(?=[`]|\Z)", width=156, leads="\n",
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -145,7 +216,13 @@ class StreamParser(RawPairs):
                 if chunk[-1:] not in "\n":
                     self._passed.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(chunk)}}]}]
-        elif self._plain_text and "[" not in chunk and chunk != "" and ("\n" not in chunk or chunk[-1] != "\n"):
+        elif (
+            self._plain_text
+            and "[" not in chunk
+            and "`" not in chunk
+            and chunk != ""
+            and ("\n" not in chunk or chunk[-1] != "\n")
+        ):
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

@@ -3,7 +3,7 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with reasoning, content and tool calls.
 
-turn      = (text | "(~answer~)" text "(~/aside~)" | "(~muse~)" text "(~/muse~)" | calls)* "(~end~)"
+turn      = (text | "(~answer~)" text "(~/aside~)" | "(~muse~)" text "(~/muse~)" | calls)* "(~end~)" "#top#"
 calls     = "(~do~){" call (","? "{" call)*
 call      = { "call": name, "with": arguments } "(~/do~)"
 """
@@ -54,7 +54,7 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -66,24 +66,47 @@ class StreamParser(UsualObjects):
     ANCHORS = ("(~assistant~)",)
     AROUND_REASONING = (("(~muse~)",), ("(~/muse~)",))
     AT_LINES = True
+    AT_ENDS = True
     REASONS = True
+    CUT_MARKERS = True
     # reasoning = text ("(~/muse~)" content | "(~do~){" call)
     IN_REASONING = Scanner(
-        ("reasoning_end", "(~/muse~)", "", "\n", 0), ("end", "(~end~)", "", "", 0), ("line", "(~do~) {", "", "", 0),
-        find=r"\((?:(~/muse~\))|(~end~\))|(~do~\)\s{0,64}\{))", near=r"\((?=[\~]|\Z)", width=72,
+        ("last", "#top#", "", "", 0), ("line", "(~do~) ```json {", "", "", 0), ("line", "(~do~) (~do~) {", "", "", 0),
+        ("line", "(~do~) ``` {", "", "", 0), ("reasoning_end", "(~/muse~)", "", "\n", 0),
+        ("line", "(~do~) [ {", "", "", 0), ("line", "(~do~) {", "", "", 2), ("end", "(~end~)", "", "", 0),
+        ("line", "(~do~) {", "", "", 2), ("line", "```json (~do~) {", "", "", 0), ("line", "``` (~do~) {", "", "", 0),
+        find=(
+            r"#(top#)|\((?:(~do~\)\s{0,64}```json\s{0,64}\{)|(~do~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}```\s{0"
+            r",64}\{)|(~/muse~\))|(~do~\)\s{0,64}\[\s{0,64}\{)|(~do~\)\s{0,64}\{)|(~end~\))|(~do~\)\s{0,64}\{))|`(?:(`"
+            r"`json\s{0,64}\(~do~\)\s{0,64}\{)|(``\s{0,64}\(~do~\)\s{0,64}\{))"
+        ), near=r"#(?=[t]|\Z)|\((?=[\~]|\Z)|`(?=[`]|\Z)", width=145,
     )
     # content = (text | "(~answer~)" | "(~/aside~)" | "(~end~)")* ("(~muse~)" reasoning | "(~do~){" call)?
     IN_CONTENT = Scanner(
+        ("last", "#top#", "", "", 0), ("call", "(~do~) ```json {", "", "", 0), ("call", "(~do~) (~do~) {", "", "", 0),
         ("empty", "(~do~) (~/do~)", "", "", 0), ("header", "(~assistant~)", "", "", 0),
-        ("content", "(~answer~)", "", "", 0), ("content_end", "(~/aside~)", "", "", 0),
-        ("content", "(~aside~)", "\n\n", "", 0), ("stray", "(~/muse~)", "", "\n", 0),
-        ("reasoning", "(~muse~)", "", "", 0), ("call", "(~do~) {", "", "", 0), ("end", "(~end~)", "", "", 0),
+        ("call", "(~do~) ``` {", "", "", 0), ("content", "(~answer~)", "", "", 0),
+        ("content_end", "(~/aside~)", "", "", 0), ("content", "(~aside~)", "\n\n", "", 0),
+        ("call", "(~do~) [ {", "", "", 0), ("stray", "(~/muse~)", "", "\n", 0), ("reasoning", "(~muse~)", "", "", 0),
+        ("call", "(~do~) {", "", "", 2), ("call", "(~do~) {", "", "", 2), ("end", "(~end~)", "", "", 0),
+        ("call", "```json (~do~) {", "", "", 0), ("call", "``` (~do~) {", "", "", 0),
         find=(
-            r"\((?:(~do~\)\s{0,64}\(~/do~\))|(~assistant~\))|(~answer~\))|(~/aside~\))|(~aside~\))|(~/muse~\))|(~muse~"
-            r"\))|(~do~\)\s{0,64}\{)|(~end~\)))"
-        ), near=r"\((?=[\~]|\Z)", width=79, leads="\n\n",
+            r"#(top#)|\((?:(~do~\)\s{0,64}```json\s{0,64}\{)|(~do~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}\(~/do~"
+            r"\))|(~assistant~\))|(~do~\)\s{0,64}```\s{0,64}\{)|(~answer~\))|(~/aside~\))|(~aside~\))|(~do~\)\s{0,64}"
+            r"\[\s{0,64}\{)|(~/muse~\))|(~muse~\))|(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}\{)|(~end~\)))|`(?:(``json\s{0,64"
+            r"}\(~do~\)\s{0,64}\{)|(``\s{0,64}\(~do~\)\s{0,64}\{))"
+        ), near=r"#(?=[t]|\Z)|\((?=[\~]|\Z)|`(?=[`]|\Z)", width=145, leads="\n\n",
     )
-    OPENERS = Scanner(("call", "(~do~) {", "", "", 0), find=r"\((~do~\)\s{0,64}\{)", near=r"\((?=[\~]|\Z)", width=72)
+    OPENERS = Scanner(
+        ("call", "(~do~) ```json {", "", "", 0), ("call", "(~do~) (~do~) {", "", "", 0),
+        ("call", "(~do~) ``` {", "", "", 0), ("call", "(~do~) [ {", "", "", 0), ("call", "(~do~) {", "", "", 2),
+        ("call", "(~do~) {", "", "", 2), ("call", "```json (~do~) {", "", "", 0), ("call", "``` (~do~) {", "", "", 0),
+        find=(
+            r"\((?:(~do~\)\s{0,64}```json\s{0,64}\{)|(~do~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}```\s{0,64}\{)|"
+            r"(~do~\)\s{0,64}\[\s{0,64}\{)|(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}\{))|`(?:(``json\s{0,64}\(~do~\)\s{0,64}"
+            r"\{)|(``\s{0,64}\(~do~\)\s{0,64}\{))"
+        ), near=r"\((?=[\~]|\Z)|`(?=[`]|\Z)", width=145,
+    )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("call",): "name", ("with",): "arguments"}
     OPENED = "{"
@@ -93,27 +116,56 @@ class StreamParser(UsualObjects):
     USUAL_KEYS = ("call", "with")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "(~assistant~)", "", "", 0), ("mark", "(~/do~)", "", "", 0), ("mark", "(~do~) {", "", "", 0),
-        ("mark", "(~end~)", "", "", 0), find=r"\((?:(~assistant~\))|(~/do~\))|(~do~\)\s{0,64}\{)|(~end~\)))",
-        near=r"\((?=[\~]|\Z)", width=72, first="(",
+        ("mark", "(~do~) ```json {", "", "", 0), ("mark", "(~do~) (~do~) {", "", "", 0),
+        ("mark", "(~assistant~)", "", "", 0), ("mark", "(~do~) ``` {", "", "", 0), ("mark", "(~do~) [ {", "", "", 0),
+        ("mark", "(~do~) {", "", "", 2), ("mark", "(~/do~)", "", "", 0), ("mark", "(~do~) {", "", "", 2),
+        ("mark", "(~end~)", "", "", 0), ("mark", "```json (~do~) {", "", "", 0), ("mark", "``` (~do~) {", "", "", 0),
+        find=(
+            r"\((?:(~do~\)\s{0,64}```json\s{0,64}\{)|(~do~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~assistant~\))|(~do~\)\s{0,64"
+            r"}```\s{0,64}\{)|(~do~\)\s{0,64}\[\s{0,64}\{)|(~do~\)\s{0,64}\{)|(~/do~\))|(~do~\)\s{0,64}\{)|(~end~\)))|"
+            r"`(?:(``json\s{0,64}\(~do~\)\s{0,64}\{)|(``\s{0,64}\(~do~\)\s{0,64}\{))"
+        ), near=r"\((?=[\~]|\Z)|`(?=[`]|\Z)", width=145, first="(`",
     )
+    LEFT_OVER = Scanner(("call", "(~do~)", "", "", 0), find=r"\((~do~\))", near=r"\((?=[\~]|\Z)", width=7)
     USUAL_NEXT = (ExpectedText(', {"call": "'),)
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # after_call = ("(~/do~)" | ",")* (("{" | "(~do~){") call | content)
     AFTER_CALL = Scanner(
+        ("last", "#top#", "", "", 0), ("call", "(~do~) ```json {", "", "", 0), ("call", "(~do~) (~do~) {", "", "", 0),
         ("empty", "(~do~) (~/do~)", "", "", 0), ("header", "(~assistant~)", "", "", 0),
-        ("content", "(~answer~)", "", "", 0), ("content_end", "(~/aside~)", "", "", 0),
-        ("content", "(~aside~)", "\n\n", "", 0), ("stray", "(~/muse~)", "", "\n", 0),
-        ("reasoning", "(~muse~)", "", "", 0), ("call", "(~do~) {", "", "", 0), ("close", "(~/do~)", "", "", 1),
+        ("call", "(~do~) ``` {", "", "", 0), ("content", "(~answer~)", "", "", 0),
+        ("content_end", "(~/aside~)", "", "", 0), ("call", "(~do~) [ {", "", "", 0),
+        ("content", "(~aside~)", "\n\n", "", 0), ("stray", "(~/muse~)", "", "\n", 0), ("call", "(~do~) {", "", "", 2),
+        ("reasoning", "(~muse~)", "", "", 0), ("call", "(~do~) {", "", "", 2), ("close", "(~/do~)", "", "", 1),
         ("end", "(~end~)", "", "", 0), ("separator", ",", "", " ", 0), ("call", "; {", "", "", 0),
-        ("call", "{", "", "", 1),
+        ("call", "```json (~do~) {", "", "", 0), ("call", "``` (~do~) {", "", "", 0), ("call", "{", "", "", 1),
         find=(
-            r"\((?:(~do~\)\s{0,64}\(~/do~\))|(~assistant~\))|(~answer~\))|(~/aside~\))|(~aside~\))|(~/muse~\))|(~muse~"
-            r"\))|(~do~\)\s{0,64}\{)|(~/do~\))|(~end~\)))|,()|;(\s{0,64}\{)|\{()"
-        ), near=r"\((?=[\~]|\Z)|,|;|\{", width=79, leads="\n\n",
+            r"#(top#)|\((?:(~do~\)\s{0,64}```json\s{0,64}\{)|(~do~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}\(~/do~"
+            r"\))|(~assistant~\))|(~do~\)\s{0,64}```\s{0,64}\{)|(~answer~\))|(~/aside~\))|(~do~\)\s{0,64}\[\s{0,64}\{)"
+            r"|(~aside~\))|(~/muse~\))|(~do~\)\s{0,64}\{)|(~muse~\))|(~do~\)\s{0,64}\{)|(~/do~\))|(~end~\)))|,()|;(\s{"
+            r"0,64}\{)|`(?:(``json\s{0,64}\(~do~\)\s{0,64}\{)|(``\s{0,64}\(~do~\)\s{0,64}\{))|\{()"
+        ), near=r"#(?=[t]|\Z)|\((?=[\~]|\Z)|,|;|`(?=[`]|\Z)|\{", width=145, leads="\n\n",
     )
     AFTER_TURN = Scanner(
-        ("header", "(~assistant~) (~do~) {", "", "", 0), ("call", "(~do~) {", "", "", 1),
-        find=r"\((?:(~assistant~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}\{))", near=r"\((?=[\~]|\Z)", width=150,
+        ("header", "(~assistant~) (~do~) ```json {", "", "", 0),
+        ("header", "(~assistant~) ```json (~do~) {", "", "", 0), ("header", "(~assistant~) (~do~) (~do~) {", "", "", 0),
+        ("header", "(~assistant~) (~do~) ``` {", "", "", 0), ("header", "(~assistant~) ``` (~do~) {", "", "", 0),
+        ("header", "(~assistant~) (~do~) [ {", "", "", 0), ("header", "(~assistant~) (~do~) {", "", "", 2),
+        ("header", "(~assistant~) (~do~) {", "", "", 2), ("call", "(~do~) ```json {", "", "", 1),
+        ("call", "(~do~) (~do~) {", "", "", 1), ("call", "(~do~) ``` {", "", "", 1), ("call", "(~do~) [ {", "", "", 1),
+        ("call", "(~do~) {", "", "", 2), ("call", "(~do~) {", "", "", 2), ("call", "```json (~do~) {", "", "", 1),
+        ("call", "``` (~do~) {", "", "", 1),
+        find=(
+            r"\((?:(~assistant~\)\s{0,64}\(~do~\)\s{0,64}```json\s{0,64}\{)|(~assistant~\)\s{0,64}```json\s{0,64}\(~do"
+            r"~\)\s{0,64}\{)|(~assistant~\)\s{0,64}\(~do~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~assistant~\)\s{0,64}\(~do~\)"
+            r"\s{0,64}```\s{0,64}\{)|(~assistant~\)\s{0,64}```\s{0,64}\(~do~\)\s{0,64}\{)|(~assistant~\)\s{0,64}\(~do~"
+            r"\)\s{0,64}\[\s{0,64}\{)|(~assistant~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~assistant~\)\s{0,64}\(~do~\)\s{0,64}"
+            r"\{)|(~do~\)\s{0,64}```json\s{0,64}\{)|(~do~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}```\s{0,64}\{)|("
+            r"~do~\)\s{0,64}\[\s{0,64}\{)|(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}\{))|`(?:(``json\s{0,64}\(~do~\)\s{0,64}\{"
+            r")|(``\s{0,64}\(~do~\)\s{0,64}\{))"
+        ), near=r"\((?=[\~]|\Z)|`(?=[`]|\Z)", width=223,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -126,7 +178,14 @@ class StreamParser(UsualObjects):
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
                 self._passed.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "(" not in chunk and chunk != "" and ("\n" not in chunk or chunk[-1] != "\n"):
+        elif (
+            self._plain_text
+            and "#" not in chunk
+            and "(" not in chunk
+            and "`" not in chunk
+            and chunk != ""
+            and ("\n" not in chunk or chunk[-1] != "\n")
+        ):
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

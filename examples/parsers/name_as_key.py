@@ -52,7 +52,7 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -67,41 +67,59 @@ class StreamParser(CallObjects):
     AT_ENDS = True
     REASONS = True
     CLOSED_FIRST = True
+    CUT_MARKERS = True
     # turn = "scratch)"* content
     AT_START = Scanner(
-        ("header", "%answer%", "", "\n", 0), ("last", "%%", "", "\n", 0), ("empty", "(use [ ] use)", "", "", 0),
-        ("reasoning", "(scratch ", "", " ", 2), ("call", "(use [ {", "", "", 0),
+        ("header", "%answer%", "", "\n", 0), ("last", "%%", "", "\n", 0), ("call", "(use [ (use [ {", "", "", 0),
+        ("empty", "(use [ ] use)", "", "", 0), ("reasoning", "(scratch ", "", " ", 2), ("call", "(use [ {", "", "", 1),
+        ("call", "```json (use [ {", "", "", 0), ("call", "``` (use [ {", "", "", 0),
         ("reasoning_end", "scratch)", " ", "\n", 0),
         find=(
-            r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\]\s{0,64}use\))|(scratch(?!\w))|(use\s{0,64}\[\s{0,64}\{)"
-            r")|s(cratch\))"
-        ), near=r"%(?=[%a]|\Z)|\((?=[su]|\Z)|s(?=[c]|\Z)", width=206, leads=" ",
+            r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\]\s{0,64"
+            r"}use\))|(scratch(?!\w))|(use\s{0,64}\[\s{0,64}\{))|`(?:(``json\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``\s{0"
+            r",64}\(use\s{0,64}\[\s{0,64}\{))|s(cratch\))"
+        ), near=r"%(?=[%a]|\Z)|\((?=[su]|\Z)|`(?=[`]|\Z)|s(?=[c]|\Z)", width=271, leads=" ",
     )
     # reasoning = text ("scratch)" content | "(use [{" call)
     IN_REASONING = Scanner(
-        ("last", "%%", "", "\n", 0), ("line", "(use [ {", "", "", 0), ("reasoning_end", "scratch)", " ", "\n", 0),
-        find=r"%(%)|\((use\s{0,64}\[\s{0,64}\{)|s(cratch\))", near=r"%(?=[%]|\Z)|\((?=[u]|\Z)|s(?=[c]|\Z)", width=136,
-        leads=" ",
+        ("last", "%%", "", "\n", 0), ("line", "(use [ (use [ {", "", "", 0), ("line", "(use [ {", "", "", 1),
+        ("line", "```json (use [ {", "", "", 0), ("line", "``` (use [ {", "", "", 0),
+        ("reasoning_end", "scratch)", " ", "\n", 0),
+        find=(
+            r"%(%)|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\{))|`(?:(``json\s{0,64"
+            r"}\(use\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\(use\s{0,64}\[\s{0,64}\{))|s(cratch\))"
+        ), near=r"%(?=[%]|\Z)|\((?=[u]|\Z)|`(?=[`]|\Z)|s(?=[c]|\Z)", width=271, leads=" ",
     )
     # content = text ("(scratch" reasoning | "(use [{" call)?
     IN_CONTENT = Scanner(
-        ("header", "%answer%", "", "\n", 0), ("last", "%%", "", "\n", 0), ("empty", "(use [ ] use)", "", "", 0),
-        ("call", "(use [ {", "", "", 0),
-        find=r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\]\s{0,64}use\))|(use\s{0,64}\[\s{0,64}\{))",
-        near=r"%(?=[%a]|\Z)|\((?=[u]|\Z)", width=206,
+        ("header", "%answer%", "", "\n", 0), ("last", "%%", "", "\n", 0), ("call", "(use [ (use [ {", "", "", 0),
+        ("empty", "(use [ ] use)", "", "", 0), ("call", "(use [ {", "", "", 1), ("call", "```json (use [ {", "", "", 0),
+        ("call", "``` (use [ {", "", "", 0),
+        find=(
+            r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\]\s{0,64"
+            r"}use\))|(use\s{0,64}\[\s{0,64}\{))|`(?:(``json\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\(use\s{0,64"
+            r"}\[\s{0,64}\{))"
+        ), near=r"%(?=[%a]|\Z)|\((?=[u]|\Z)|`(?=[`]|\Z)", width=271,
     )
     # What opens reasoning is text once content has begun.
     FIRST = ("reasoning",)
     BEFORE_CONTENT = Scanner(
-        ("header", "%answer%", "", "\n", 0), ("last", "%%", "", "\n", 0), ("empty", "(use [ ] use)", "", "", 0),
-        ("reasoning", "(scratch ", "", " ", 2), ("call", "(use [ {", "", "", 0),
+        ("header", "%answer%", "", "\n", 0), ("last", "%%", "", "\n", 0), ("call", "(use [ (use [ {", "", "", 0),
+        ("empty", "(use [ ] use)", "", "", 0), ("reasoning", "(scratch ", "", " ", 2), ("call", "(use [ {", "", "", 1),
+        ("call", "```json (use [ {", "", "", 0), ("call", "``` (use [ {", "", "", 0),
         find=(
-            r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\]\s{0,64}use\))|(scratch(?!\w))|(use\s{0,64}\[\s{0,64}\{)"
-            ")"
-        ), near=r"%(?=[%a]|\Z)|\((?=[su]|\Z)", width=206,
+            r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\]\s{0,64"
+            r"}use\))|(scratch(?!\w))|(use\s{0,64}\[\s{0,64}\{))|`(?:(``json\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``\s{0"
+            r",64}\(use\s{0,64}\[\s{0,64}\{))"
+        ), near=r"%(?=[%a]|\Z)|\((?=[su]|\Z)|`(?=[`]|\Z)", width=271,
     )
     OPENERS = Scanner(
-        ("call", "(use [ {", "", "", 0), find=r"\((use\s{0,64}\[\s{0,64}\{)", near=r"\((?=[u]|\Z)", width=136
+        ("call", "(use [ (use [ {", "", "", 0), ("call", "(use [ {", "", "", 1),
+        ("call", "```json (use [ {", "", "", 0), ("call", "``` (use [ {", "", "", 0),
+        find=(
+            r"\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\{))|`(?:(``json\s{0,64}\(us"
+            r"e\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\(use\s{0,64}\[\s{0,64}\{))"
+        ), near=r"\((?=[u]|\Z)|`(?=[`]|\Z)", width=271,
     )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("*",): "arguments"}
@@ -109,25 +127,42 @@ class StreamParser(CallObjects):
     CLOSERS = ("] use)",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "%answer%", "", "", 0), ("mark", "(use [ {", "", "", 0), ("mark", "] use)", "", "", 0),
-        find=r"%(answer%)|\((use\s{0,64}\[\s{0,64}\{)|\](\s{0,64}use\))", near=r"%(?=[a]|\Z)|\((?=[u]|\Z)|\]",
-        width=136, first="%(]",
+        ("mark", "%answer%", "", "", 0), ("mark", "(use [ (use [ {", "", "", 0), ("mark", "(use [ {", "", "", 1),
+        ("mark", "] use)", "", "", 0), ("mark", "```json (use [ {", "", "", 0), ("mark", "``` (use [ {", "", "", 0),
+        find=(
+            r"%(answer%)|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\{))|\](\s{0,64}u"
+            r"se\))|`(?:(``json\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\(use\s{0,64}\[\s{0,64}\{))"
+        ), near=r"%(?=[a]|\Z)|\((?=[u]|\Z)|\]|`(?=[`]|\Z)", width=271, first="%(]`",
     )
+    LEFT_OVER = Scanner(("call", "(use [", "", "", 0), find=r"\((use\s{0,64}\[)", near=r"\((?=[u]|\Z)", width=71)
     USUAL_NEXT = (ExpectedText(', {"'),)
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # after_call = ("] use)" | ",")* (("{" | "(use [{") call | content)
     AFTER_CALL = Scanner(
-        ("header", "%answer%", "", "\n", 0), ("last", "%%", "", "\n", 0), ("empty", "(use [ ] use)", "", "", 0),
-        ("reasoning", "(scratch ", "", " ", 2), ("call", "(use [ {", "", "", 0), ("separator", ",", "", " ", 0),
-        ("call", "; {", "", "", 0), ("close", "] use)", "", "", 1), ("close", "]", "", "", 2), ("call", "{", "", "", 1),
+        ("header", "%answer%", "", "\n", 0), ("last", "%%", "", "\n", 0), ("call", "(use [ (use [ {", "", "", 0),
+        ("empty", "(use [ ] use)", "", "", 0), ("reasoning", "(scratch ", "", " ", 2), ("call", "(use [ {", "", "", 1),
+        ("separator", ",", "", " ", 0), ("call", "; {", "", "", 0), ("close", "] use)", "", "", 1),
+        ("close", "]", "", "", 2), ("call", "```json (use [ {", "", "", 0), ("call", "``` (use [ {", "", "", 0),
+        ("call", "{", "", "", 1),
         find=(
-            r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\]\s{0,64}use\))|(scratch(?!\w))|(use\s{0,64}\[\s{0,64}\{)"
-            r")|,()|;(\s{0,64}\{)|\](?:(\s{0,64}use\))|())|\{()"
-        ), near=r"%(?=[%a]|\Z)|\((?=[su]|\Z)|,|;|\]|\{", width=206,
+            r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\]\s{0,64"
+            r"}use\))|(scratch(?!\w))|(use\s{0,64}\[\s{0,64}\{))|,()|;(\s{0,64}\{)|\](?:(\s{0,64}use\))|())|`(?:(``jso"
+            r"n\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\(use\s{0,64}\[\s{0,64}\{))|\{()"
+        ), near=r"%(?=[%a]|\Z)|\((?=[su]|\Z)|,|;|\]|`(?=[`]|\Z)|\{", width=271,
     )
     AFTER_TURN = Scanner(
-        ("header", "%answer% (use [ {", "", "", 0), ("call", "(use [ {", "", "", 1),
-        find=r"%(answer%\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|\((use\s{0,64}\[\s{0,64}\{)",
-        near=r"%(?=[a]|\Z)|\((?=[u]|\Z)", width=209,
+        ("header", "%answer% ```json (use [ {", "", "", 0), ("header", "%answer% (use [ (use [ {", "", "", 0),
+        ("header", "%answer% ``` (use [ {", "", "", 0), ("header", "%answer% (use [ {", "", "", 0),
+        ("call", "(use [ (use [ {", "", "", 1), ("call", "(use [ {", "", "", 1),
+        ("call", "```json (use [ {", "", "", 1), ("call", "``` (use [ {", "", "", 1),
+        find=(
+            r"%(?:(answer%\s{0,64}```json\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(answer%\s{0,64}\(use\s{0,64}\[\s{0,64}\(u"
+            r"se\s{0,64}\[\s{0,64}\{)|(answer%\s{0,64}```\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(answer%\s{0,64}\(use\s{0,"
+            r"64}\[\s{0,64}\{))|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\{))|`(?:("
+            r"``json\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\(use\s{0,64}\[\s{0,64}\{))"
+        ), near=r"%(?=[a]|\Z)|\((?=[u]|\Z)|`(?=[`]|\Z)", width=344,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -145,6 +180,7 @@ class StreamParser(CallObjects):
             and "%" not in chunk
             and "(" not in chunk
             and ")" not in chunk
+            and "`" not in chunk
             and chunk != ""
             and not chunk.endswith((" ", "s", "sc", "scr", "scra", "scrat", "scratc", "scratch"))
         ):

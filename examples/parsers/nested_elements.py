@@ -18,6 +18,7 @@ if __package__:
         ElementPairs,
         ExpectedText,
         Message,
+        Pattern,
         Scanner,
         ValueWords,
         require_runtime,
@@ -29,6 +30,7 @@ else:
         ElementPairs,
         ExpectedText,
         Message,
+        Pattern,
         Scanner,
         ValueWords,
         require_runtime,
@@ -58,29 +60,51 @@ class StreamParser(ElementPairs):
     AROUND_REASONING = (("^<inner voice>",), ("^</inner voice>",))
     AT_LINES = True
     REASONS = True
+    CUT_MARKERS = True
     # reasoning = text ("^</inner voice>" content | '^<jobs>\n^<job of="' call)
     IN_REASONING = Scanner(
-        ("line", '^<jobs> ^<job of="', "", "", 0), ("reasoning_end", "^</inner voice>", "", "", 0),
+        ("line", '^<jobs> ^<job of=" ^<job of="', "", "", 0), ("line", '^<jobs> ^<jobs> ^<job of="', "", "", 0),
+        ("line", '^<jobs> ^<job of="', "", "", 2), ("reasoning_end", "^</inner voice>", "", "", 0),
         ("line", '^<job of="', "", "", 1), ("end", "^[.]^", "", "\n", 0),
-        find=r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of=")|(</inner\s{1,64}voice>)|(<job\s{1,64}of=")|(\[\.\]\^))',
-        near=r"\^(?=[<\[]|\Z)", width=147,
+        ("line", '```json ^<jobs> ^<job of="', "", "", 0), ("line", '``` ^<jobs> ^<job of="', "", "", 0),
+        ("line", '```json ^<job of="', "", "", 0), ("line", '``` ^<job of="', "", "", 0),
+        find=(
+            r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job'
+            r'\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(</inner\s{1,64}voice>)|(<job\s{1,64}of=")|(\[\.\]\^))|'
+            r'`(?:(``json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(`'
+            r'`json\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<job\s{1,64}of="))'
+        ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=286,
     )
     # content = (text | "^[.]^")* ("^<inner voice>" reasoning | '^<jobs>\n^<job of="' call)?
     IN_CONTENT = Scanner(
-        ("empty", '^<jobs> ^<job of=" ^</job> ^</jobs>', "", "", 0), ("empty", "^<jobs> ^</job> ^</jobs>", "", "", 0),
-        ("call", '^<jobs> ^<job of="', "", "", 2), ("empty", '^<job of=" ^</job>', "", "", 1),
-        ("empty", "^<jobs> ^</jobs>", "", "", 0), ("stray", "^</inner voice>", "", "", 0),
-        ("reasoning", "^<inner voice>", "", "", 0), ("header", "^[assistant]^", "", "", 0),
-        ("call", '^<job of="', "", "", 2), ("end", "^[.]^", "", "\n", 0),
+        ("empty", '^<jobs> ^<job of=" ^</job> ^</jobs>', "", "", 0),
+        ("call", '^<jobs> ^<job of=" ^<job of="', "", "", 0), ("call", '^<jobs> ^<jobs> ^<job of="', "", "", 0),
+        ("empty", "^<jobs> ^</job> ^</jobs>", "", "", 0), ("call", '^<jobs> ^<job of="', "", "", 2),
+        ("empty", '^<job of=" ^</job>', "", "", 1), ("empty", "^<jobs> ^</jobs>", "", "", 0),
+        ("stray", "^</inner voice>", "", "", 0), ("reasoning", "^<inner voice>", "", "", 0),
+        ("header", "^[assistant]^", "", "", 0), ("call", '^<job of="', "", "", 2), ("end", "^[.]^", "", "\n", 0),
+        ("call", '```json ^<jobs> ^<job of="', "", "", 0), ("call", '``` ^<jobs> ^<job of="', "", "", 0),
+        ("call", '```json ^<job of="', "", "", 0), ("call", '``` ^<job of="', "", "", 0),
         find=(
-            r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^</job>\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^</job>\s{0,64}'
-            r'\^</jobs>)|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="\s{0,64}\^</job>)|(<jobs>\s{0,64}\^</jobs'
-            r'>)|(</inner\s{1,64}voice>)|(<inner\s{1,64}voice>)|(\[assistant\]\^)|(<job\s{1,64}of=")|(\[\.\]\^))'
-        ), near=r"\^(?=[<\[]|\Z)", width=292,
+            r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^</job>\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^<job\s{1,64}of'
+            r'="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^</job>'
+            r'\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="\s{0,64}\^</job>)|(<jobs>\s{0,64}'
+            r'\^</jobs>)|(</inner\s{1,64}voice>)|(<inner\s{1,64}voice>)|(\[assistant\]\^)|(<job\s{1,64}of=")|(\[\.\]\^'
+            r'))|`(?:(``json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")'
+            r'|(``json\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<job\s{1,64}of="))'
+        ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=292,
     )
     OPENERS = Scanner(
-        ("call", '^<jobs> ^<job of="', "", "", 0), ("call", '^<job of="', "", "", 1),
-        find=r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="))', near=r"\^(?=[<]|\Z)", width=147,
+        ("call", '^<jobs> ^<job of=" ^<job of="', "", "", 0), ("call", '^<jobs> ^<jobs> ^<job of="', "", "", 0),
+        ("call", '^<jobs> ^<job of="', "", "", 2), ("call", '^<job of="', "", "", 1),
+        ("call", '```json ^<jobs> ^<job of="', "", "", 0), ("call", '``` ^<jobs> ^<job of="', "", "", 0),
+        ("call", '```json ^<job of="', "", "", 0), ("call", '``` ^<job of="', "", "", 0),
+        find=(
+            r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job'
+            r'\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="))|`(?:(``json\s{0,64}\^<jobs>\s{0,64}'
+            r'\^<job\s{1,64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``json\s{0,64}\^<job\s{1,64}of=")|(`'
+            r'`\s{0,64}\^<job\s{1,64}of="))'
+        ), near=r"\^(?=[<]|\Z)|`(?=[`]|\Z)", width=286,
     )
     # call = name '">' arguments
     HEADER = (
@@ -93,14 +117,30 @@ class StreamParser(ElementPairs):
             "",
         ),
     )
+    HEADER_PARTS = ("^<job", 'of="', "job", '">', "of", '"', "<", "=", ">", "^")
+    HEADER_TEXTS = Pattern('(?:\\^<job|of="|job|">|of|"|<|=|>|\\^|[^\\S\\n]*[\\n:.,\'"`]|[0-9]+)')
     BREAKS = Scanner(
-        ("mark", '^<jobs> ^<job of="', "", "", 0), ("mark", "^[assistant]^", "", "", 0),
-        ("mark", '^<job of="', "", "", 1), ("mark", "^</jobs>", "", "", 0), ("mark", "^</job>", "", "", 0),
-        find=r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^)|(<job\s{1,64}of=")|(</jobs>)|(</job>))',
-        near=r"\^(?=[<\[]|\Z)", width=147, first="^",
+        ("mark", '^<jobs> ^<jobs> ^<job of="', "", "", 0), ("mark", '^<jobs> ^<job of="', "", "", 1),
+        ("mark", "^[assistant]^", "", "", 0), ("mark", '^<job of="', "", "", 1), ("mark", "^</jobs>", "", "", 0),
+        ("mark", "^</job>", "", "", 0), ("mark", '```json ^<jobs> ^<job of="', "", "", 0),
+        ("mark", '``` ^<jobs> ^<job of="', "", "", 0), ("mark", '```json ^<job of="', "", "", 0),
+        ("mark", '``` ^<job of="', "", "", 0),
+        find=(
+            r'\^(?:(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant'
+            r'\]\^)|(<job\s{1,64}of=")|(</jobs>)|(</job>))|`(?:(``json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``'
+            r'\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``json\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<job\s{1,64}'
+            'of="))'
+        ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=219, first="^`",
+    )
+    LEFT_OVER = Scanner(
+        ("call", '^<job of="', "", "", 0), ("call", "^<jobs>", "", "\n", 0), find=r'\^(?:(<job\s{1,64}of=")|(<jobs>))',
+        near=r"\^(?=[<]|\Z)", width=75,
     )
     USUAL_NEXT = (ExpectedText('^</job>\n^<job of="'), ExpectedText('^<job of="'))
     CLOSED = True
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # arguments = ("^<" key ">" value)*
     PAIR = (
         (
@@ -113,11 +153,18 @@ class StreamParser(ElementPairs):
         ),
     )
     BETWEEN = Scanner(
-        ("next", '^<jobs> ^<job of="', "", "", 0), ("next", '^<job of="', "", "", 1), ("next", "^</jobs>", "\n", "", 0),
+        ("next", '^<jobs> ^<job of=" ^<job of="', "", "", 0), ("next", '^<jobs> ^<jobs> ^<job of="', "", "", 0),
+        ("next", '^<jobs> ^<job of="', "", "", 2), ("next", '^<job of="', "", "", 1), ("next", "^</jobs>", "\n", "", 0),
         ("next", "^</job>", "", "", 0), ("next", "^[.]^", "", "\n", 0), ("broken", "^</", "", "", 2),
-        ("pair", "^<", "", "", 2),
-        find=r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of=")|(</jobs>)|(</job>)|(\[\.\]\^)|(</)|(<))',
-        near=r"\^(?=[<\[]|\Z)", width=147, leads="\n",
+        ("pair", "^<", "", "", 2), ("next", '```json ^<jobs> ^<job of="', "", "", 0),
+        ("next", '``` ^<jobs> ^<job of="', "", "", 0), ("next", '```json ^<job of="', "", "", 0),
+        ("next", '``` ^<job of="', "", "", 0),
+        find=(
+            r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job'
+            r'\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of=")|(</jobs>)|(</job>)|(\[\.\]\^)|(</)|('
+            r'<))|`(?:(``json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of="'
+            r')|(``json\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<job\s{1,64}of="))'
+        ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=286, leads="\n",
     )
     USUAL_PAIR = (ExpectedText("^<"),)
     ARGUMENTS_OPEN = True
@@ -132,27 +179,52 @@ class StreamParser(ElementPairs):
     AFTER_ITEM = "^</each>"
     # after_call = ("^</job>")* (('^<job of="' | '^<jobs>\n^<job of="') call | content)
     AFTER_CALL = Scanner(
-        ("call", ', ^<job of="', "", "", 0), ("call", '; ^<job of="', "", "", 0),
-        ("empty", '^<jobs> ^<job of=" ^</job> ^</jobs>', "", "", 0), ("empty", "^<jobs> ^</job> ^</jobs>", "", "", 0),
+        ("call", ', ^<job of=" ^<job of="', "", "", 0), ("call", ', ^<job of="', "", "", 2),
+        ("call", '; ^<job of=" ^<job of="', "", "", 0), ("call", '; ^<job of="', "", "", 2),
+        ("empty", '^<jobs> ^<job of=" ^</job> ^</jobs>', "", "", 0),
+        ("call", '^<jobs> ^<job of=" ^<job of="', "", "", 0), ("call", '^<jobs> ^<jobs> ^<job of="', "", "", 0),
+        ("empty", "^<jobs> ^</job> ^</jobs>", "", "", 0), ("call", '^<job of=" ^<job of="', "", "", 1),
         ("call", '^<jobs> ^<job of="', "", "", 2), ("empty", '^<job of=" ^</job>', "", "", 1),
         ("empty", "^<jobs> ^</jobs>", "", "", 0), ("stray", "^</inner voice>", "", "", 0),
         ("reasoning", "^<inner voice>", "", "", 0), ("header", "^[assistant]^", "", "", 0),
         ("call", '^<job of="', "", "", 2), ("closed", "^</jobs>", "\n", "", 1), ("closed", "^</job>", "", "", 1),
-        ("end", "^[.]^", "", "\n", 0),
+        ("end", "^[.]^", "", "\n", 0), ("call", '```json ^<jobs> ^<job of="', "", "", 0),
+        ("call", '``` ^<jobs> ^<job of="', "", "", 0), ("call", '```json ^<job of="', "", "", 0),
+        ("call", '``` ^<job of="', "", "", 0),
         find=(
-            r',(\s{0,64}\^<job\s{1,64}of=")|;(\s{0,64}\^<job\s{1,64}of=")|\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,6'
-            r'4}\^</job>\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^</job>\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^<job\s{1,64}of="'
-            r')|(<job\s{1,64}of="\s{0,64}\^</job>)|(<jobs>\s{0,64}\^</jobs>)|(</inner\s{1,64}voice>)|(<inner\s{1,64}vo'
-            r'ice>)|(\[assistant\]\^)|(<job\s{1,64}of=")|(</jobs>)|(</job>)|(\[\.\]\^))'
-        ), near=r",|;|\^(?=[<\[]|\Z)", width=292, leads="\n",
+            r',(?:(\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(\s{0,64}\^<job\s{1,64}of="))|;(?:(\s{0,64}\^'
+            r'<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(\s{0,64}\^<job\s{1,64}of="))|\^(?:(<jobs>\s{0,64}\^<job\s{1'
+            r',64}of="\s{0,64}\^</job>\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|'
+            r'(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^</job>\s{0,64}\^</jobs>)|(<job\s{1,6'
+            r'4}of="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="\s{0,64}\^</job>)|'
+            r"(<jobs>\s{0,64}\^</jobs>)|(</inner\s{1,64}voice>)|(<inner\s{1,64}voice>)|(\[assistant\]\^)|(<job\s{1,64}"
+            r'of=")|(</jobs>)|(</job>)|(\[\.\]\^))|`(?:(``json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}'
+            r'\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``json\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<job\s{1,64}of="))'
+        ), near=r",|;|\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=292, leads="\n",
     )
     AFTER_TURN = Scanner(
-        ("header", '^[assistant]^ ^<jobs> ^<job of="', "", "", 0), ("header", '^[assistant]^ ^<job of="', "", "", 0),
-        ("call", '^<jobs> ^<job of="', "", "", 1), ("call", '^<job of="', "", "", 1),
+        ("header", '^[assistant]^ ^<jobs> ^<job of=" ^<job of="', "", "", 0),
+        ("header", '^[assistant]^ ^<jobs> ^<jobs> ^<job of="', "", "", 0),
+        ("header", '^[assistant]^ ```json ^<jobs> ^<job of="', "", "", 0),
+        ("header", '^[assistant]^ ``` ^<jobs> ^<job of="', "", "", 0),
+        ("header", '^[assistant]^ ^<jobs> ^<job of="', "", "", 2),
+        ("header", '^[assistant]^ ```json ^<job of="', "", "", 0), ("call", '^<jobs> ^<job of=" ^<job of="', "", "", 1),
+        ("header", '^[assistant]^ ``` ^<job of="', "", "", 0), ("call", '^<jobs> ^<jobs> ^<job of="', "", "", 1),
+        ("header", '^[assistant]^ ^<job of="', "", "", 0), ("call", '^<jobs> ^<job of="', "", "", 2),
+        ("call", '^<job of="', "", "", 1), ("call", '```json ^<jobs> ^<job of="', "", "", 1),
+        ("call", '``` ^<jobs> ^<job of="', "", "", 1), ("call", '```json ^<job of="', "", "", 1),
+        ("call", '``` ^<job of="', "", "", 1),
         find=(
-            r'\^(?:(\[assistant\]\^\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}\^<job\s{1,64}o'
-            r'f=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="))'
-        ), near=r"\^(?=[<\[]|\Z)", width=225,
+            r'\^(?:(\[assistant\]\^\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(\[assistant'
+            r'\]\^\s{0,64}\^<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}```json\s{0,64}'
+            r'\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}```\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of='
+            r'")|(\[assistant\]\^\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}```json\s{0,64}\^'
+            r'<job\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}`'
+            r'``\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64'
+            r'}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="))|`(?:(``json\s{0,64}\^<jobs>'
+            r'\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``json\s{0,64}\^<job\s{1,64}'
+            r'of=")|(``\s{0,64}\^<job\s{1,64}of="))'
+        ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=364,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -166,7 +238,7 @@ class StreamParser(ElementPairs):
                 if chunk[-1:] not in "\n":
                     self._passed.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(chunk)}}]}]
-        elif self._plain_text and "^" not in chunk and chunk != "":
+        elif self._plain_text and "^" not in chunk and "`" not in chunk and chunk != "":
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

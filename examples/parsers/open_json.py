@@ -3,7 +3,7 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with content and tool calls.
 
-turn      = (text | calls)* "[=stop=]"
+turn      = (text | calls)* "[=stop=]" "[=top=]"
 calls     = "[=request=]{" call ("[=request=]{" call)*
 call      = { "function": name, "input": arguments }
 """
@@ -54,7 +54,7 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -65,13 +65,42 @@ class StreamParser(UsualObjects):
     HEADS = ("",)
     ANCHORS = ("[=assistant=]",)
     AT_LINES = True
+    AT_ENDS = True
+    CUT_MARKERS = True
     # content = (text | "[=stop=]")* ("[=request=]{" call)?
     IN_CONTENT = Scanner(
-        ("header", "[=assistant=]", "", "", 0), ("call", "[=request=] {", "", "", 0), ("end", "[=stop=]", "", "", 0),
-        find=r"\[(?:(=assistant=\])|(=request=\]\s{0,64}\{)|(=stop=\]))", near=r"\[(?=[=]|\Z)", width=77,
+        ("call", "[=request=] [=request=] {", "", "", 0), ("call", "[=request=] ```json {", "", "", 0),
+        ("call", "[=request=] ``` {", "", "", 0), ("call", "[=request=] [ {", "", "", 0),
+        ("call", "[=request=] {", "", "", 2), ("header", "[=assistant=]", "", "", 0),
+        ("call", "[=request=] {", "", "", 2), ("end", "[=stop=]", "", "", 0), ("last", "[=top=]", "", "", 0),
+        ("call", "\x00[=request=][=request=]{", "", "", 2), ("call", "\x00[=request=]```json{", "", "", 2),
+        ("call", "\x00[=request=]```{", "", "", 2), ("call", "\x00[=request=][{", "", "", 2),
+        ("call", "\x00[=request=]{", "", "", 2), ("call", "\x00[=request=]{", "", "", 2),
+        ("end", "\x00[=stop=]", "", "", 2), ("call", "```json [=request=] {", "", "", 0),
+        ("call", "``` [=request=] {", "", "", 0),
+        find=(
+            r"\[(?:(=request=\]\s{0,64}\[=request=\]\s{0,64}\{)|(=request=\]\s{0,64}```json\s{0,64}\{)|(=request=\]\s{"
+            r"0,64}```\s{0,64}\{)|(=request=\]\s{0,64}\[\s{0,64}\{)|(=request=\]\s{0,64}\{)|(=assistant=\])|(=request="
+            r"\]\s{0,64}\{)|(=stop=\])|(=top=\])|(\s{0,4}=\s{0,4}[Rr][Ee][Qq][Uu][Ee][Ss][Tt]\s{0,4}=\s{0,4}\][\s_▁-]{"
+            r"0,4}\[\s{0,4}=\s{0,4}[Rr][Ee][Qq][Uu][Ee][Ss][Tt]\s{0,4}=\s{0,4}\]\s{0,4}\{)|(\s{0,4}=\s{0,4}[Rr][Ee][Qq"
+            r"][Uu][Ee][Ss][Tt]\s{0,4}=\s{0,4}\][\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,4}[Jj][Ss][Oo][Nn][\s_▁-]{0,4}\{)|("
+            r"\s{0,4}=\s{0,4}[Rr][Ee][Qq][Uu][Ee][Ss][Tt]\s{0,4}=\s{0,4}\][\s_▁-]{0,4}`\s{0,4}`\s{0,4}`[\s_▁-]{0,4}\{)"
+            r"|(\s{0,4}=\s{0,4}[Rr][Ee][Qq][Uu][Ee][Ss][Tt]\s{0,4}=\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}\{)|(\s{0,4}=\s{0,4}["
+            r"Rr][Ee][Qq][Uu][Ee][Ss][Tt]\s{0,4}=\s{0,4}\][\s_▁-]{0,4}\{)|(\s{0,4}=\s{0,4}[Rr][Ee][Qq][Uu][Ee][Ss][Tt]"
+            r"\s{0,4}=\s{0,4}\]\s{0,4}\{)|(\s{0,4}=\s{0,4}[Ss][Tt][Oo][Pp]\s{0,4}=\s{0,4}\]))|`(?:(``json\s{0,64}\[=re"
+            r"quest=\]\s{0,64}\{)|(``\s{0,64}\[=request=\]\s{0,64}\{))"
+        ), near=r"\[(?=[\t\n\r \-=_▁]|\Z)|`(?=[`]|\Z)", width=153,
     )
     OPENERS = Scanner(
-        ("call", "[=request=] {", "", "", 0), find=r"\[(=request=\]\s{0,64}\{)", near=r"\[(?=[=]|\Z)", width=77
+        ("call", "[=request=] [=request=] {", "", "", 0), ("call", "[=request=] ```json {", "", "", 0),
+        ("call", "[=request=] ``` {", "", "", 0), ("call", "[=request=] [ {", "", "", 0),
+        ("call", "[=request=] {", "", "", 2), ("call", "[=request=] {", "", "", 2),
+        ("call", "```json [=request=] {", "", "", 0), ("call", "``` [=request=] {", "", "", 0),
+        find=(
+            r"\[(?:(=request=\]\s{0,64}\[=request=\]\s{0,64}\{)|(=request=\]\s{0,64}```json\s{0,64}\{)|(=request=\]\s{"
+            r"0,64}```\s{0,64}\{)|(=request=\]\s{0,64}\[\s{0,64}\{)|(=request=\]\s{0,64}\{)|(=request=\]\s{0,64}\{))|`"
+            r"(?:(``json\s{0,64}\[=request=\]\s{0,64}\{)|(``\s{0,64}\[=request=\]\s{0,64}\{))"
+        ), near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=153,
     )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("function",): "name", ("input",): "arguments"}
@@ -81,23 +110,80 @@ class StreamParser(UsualObjects):
     USUAL_KEYS = ("function", "input")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "[=assistant=]", "", "", 0), ("mark", "[=request=] {", "", "", 0), ("mark", "[=stop=]", "", "", 0),
-        find=r"\[(?:(=assistant=\])|(=request=\]\s{0,64}\{)|(=stop=\]))", near=r"\[(?=[=]|\Z)", width=77, first="[",
+        ("mark", "[=request=] [=request=] {", "", "", 0), ("mark", "[=request=] ```json {", "", "", 0),
+        ("mark", "[=request=] ``` {", "", "", 0), ("mark", "[=request=] [ {", "", "", 0),
+        ("mark", "[=request=] {", "", "", 2), ("mark", "[=assistant=]", "", "", 0),
+        ("mark", "[=request=] {", "", "", 2), ("mark", "[=stop=]", "", "", 0),
+        ("mark", "```json [=request=] {", "", "", 0), ("mark", "``` [=request=] {", "", "", 0),
+        find=(
+            r"\[(?:(=request=\]\s{0,64}\[=request=\]\s{0,64}\{)|(=request=\]\s{0,64}```json\s{0,64}\{)|(=request=\]\s{"
+            r"0,64}```\s{0,64}\{)|(=request=\]\s{0,64}\[\s{0,64}\{)|(=request=\]\s{0,64}\{)|(=assistant=\])|(=request="
+            r"\]\s{0,64}\{)|(=stop=\]))|`(?:(``json\s{0,64}\[=request=\]\s{0,64}\{)|(``\s{0,64}\[=request=\]\s{0,64}\{"
+            "))"
+        ), near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=153, first="[`",
     )
+    LEFT_OVER = Scanner(("call", "[=request=]", "", "", 0), find=r"\[(=request=\])", near=r"\[(?=[=]|\Z)", width=12)
     USUAL_NEXT = (ExpectedText('[=request=]{"function": "'),)
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # after_call = (("[=request=]{" | "[=request=]{") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", [=request=] {", "", "", 0), ("call", "; [=request=] {", "", "", 0),
-        ("header", "[=assistant=]", "", "", 0), ("call", "[=request=] {", "", "", 1), ("end", "[=stop=]", "", "", 0),
+        ("call", ", [=request=] [=request=] {", "", "", 0), ("call", ", [=request=] ```json {", "", "", 0),
+        ("call", ", [=request=] ``` {", "", "", 0), ("call", ", [=request=] [ {", "", "", 0),
+        ("call", ", [=request=] {", "", "", 2), ("call", ", [=request=] {", "", "", 2),
+        ("call", "; [=request=] [=request=] {", "", "", 0), ("call", "; [=request=] ```json {", "", "", 0),
+        ("call", "; [=request=] ``` {", "", "", 0), ("call", "; [=request=] [ {", "", "", 0),
+        ("call", "; [=request=] {", "", "", 2), ("call", "; [=request=] {", "", "", 2),
+        ("call", "[=request=] [=request=] {", "", "", 1), ("call", "[=request=] ```json {", "", "", 1),
+        ("call", "[=request=] ``` {", "", "", 1), ("call", "[=request=] [ {", "", "", 1),
+        ("call", "[=request=] {", "", "", 2), ("header", "[=assistant=]", "", "", 0),
+        ("call", "[=request=] {", "", "", 2), ("end", "[=stop=]", "", "", 0), ("last", "[=top=]", "", "", 0),
+        ("call", "\x00[=request=][=request=]{", "", "", 2), ("call", "\x00[=request=]```json{", "", "", 2),
+        ("call", "\x00[=request=]```{", "", "", 2), ("call", "\x00[=request=][{", "", "", 2),
+        ("call", "\x00[=request=]{", "", "", 2), ("call", "\x00[=request=]{", "", "", 2),
+        ("end", "\x00[=stop=]", "", "", 2), ("call", "```json [=request=] {", "", "", 0),
+        ("call", "``` [=request=] {", "", "", 0),
         find=(
-            r",(\s{0,64}\[=request=\]\s{0,64}\{)|;(\s{0,64}\[=request=\]\s{0,64}\{)|\[(?:(=assistant=\])|(=request=\]"
-            r"\s{0,64}\{)|(=stop=\]))"
-        ), near=r",|;|\[(?=[=]|\Z)", width=143,
+            r",(?:(\s{0,64}\[=request=\]\s{0,64}\[=request=\]\s{0,64}\{)|(\s{0,64}\[=request=\]\s{0,64}```json\s{0,64}"
+            r"\{)|(\s{0,64}\[=request=\]\s{0,64}```\s{0,64}\{)|(\s{0,64}\[=request=\]\s{0,64}\[\s{0,64}\{)|(\s{0,64}\["
+            r"=request=\]\s{0,64}\{)|(\s{0,64}\[=request=\]\s{0,64}\{))|;(?:(\s{0,64}\[=request=\]\s{0,64}\[=request="
+            r"\]\s{0,64}\{)|(\s{0,64}\[=request=\]\s{0,64}```json\s{0,64}\{)|(\s{0,64}\[=request=\]\s{0,64}```\s{0,64}"
+            r"\{)|(\s{0,64}\[=request=\]\s{0,64}\[\s{0,64}\{)|(\s{0,64}\[=request=\]\s{0,64}\{)|(\s{0,64}\[=request=\]"
+            r"\s{0,64}\{))|\[(?:(=request=\]\s{0,64}\[=request=\]\s{0,64}\{)|(=request=\]\s{0,64}```json\s{0,64}\{)|(="
+            r"request=\]\s{0,64}```\s{0,64}\{)|(=request=\]\s{0,64}\[\s{0,64}\{)|(=request=\]\s{0,64}\{)|(=assistant="
+            r"\])|(=request=\]\s{0,64}\{)|(=stop=\])|(=top=\])|(\s{0,4}=\s{0,4}[Rr][Ee][Qq][Uu][Ee][Ss][Tt]\s{0,4}=\s{"
+            r"0,4}\][\s_▁-]{0,4}\[\s{0,4}=\s{0,4}[Rr][Ee][Qq][Uu][Ee][Ss][Tt]\s{0,4}=\s{0,4}\]\s{0,4}\{)|(\s{0,4}=\s{0"
+            r",4}[Rr][Ee][Qq][Uu][Ee][Ss][Tt]\s{0,4}=\s{0,4}\][\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,4}[Jj][Ss][Oo][Nn][\s_"
+            r"▁-]{0,4}\{)|(\s{0,4}=\s{0,4}[Rr][Ee][Qq][Uu][Ee][Ss][Tt]\s{0,4}=\s{0,4}\][\s_▁-]{0,4}`\s{0,4}`\s{0,4}`["
+            r"\s_▁-]{0,4}\{)|(\s{0,4}=\s{0,4}[Rr][Ee][Qq][Uu][Ee][Ss][Tt]\s{0,4}=\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}\{)|(\s"
+            r"{0,4}=\s{0,4}[Rr][Ee][Qq][Uu][Ee][Ss][Tt]\s{0,4}=\s{0,4}\][\s_▁-]{0,4}\{)|(\s{0,4}=\s{0,4}[Rr][Ee][Qq][U"
+            r"u][Ee][Ss][Tt]\s{0,4}=\s{0,4}\]\s{0,4}\{)|(\s{0,4}=\s{0,4}[Ss][Tt][Oo][Pp]\s{0,4}=\s{0,4}\]))|`(?:(``jso"
+            r"n\s{0,64}\[=request=\]\s{0,64}\{)|(``\s{0,64}\[=request=\]\s{0,64}\{))"
+        ), near=r",|;|\[(?=[\t\n\r \-=_▁]|\Z)|`(?=[`]|\Z)", width=219,
     )
     AFTER_TURN = Scanner(
-        ("header", "[=assistant=] [=request=] {", "", "", 0), ("call", "[=request=] {", "", "", 1),
-        find=r"\[(?:(=assistant=\]\s{0,64}\[=request=\]\s{0,64}\{)|(=request=\]\s{0,64}\{))", near=r"\[(?=[=]|\Z)",
-        width=155,
+        ("header", "[=assistant=] [=request=] [=request=] {", "", "", 0),
+        ("header", "[=assistant=] [=request=] ```json {", "", "", 0),
+        ("header", "[=assistant=] ```json [=request=] {", "", "", 0),
+        ("header", "[=assistant=] [=request=] ``` {", "", "", 0),
+        ("header", "[=assistant=] ``` [=request=] {", "", "", 0),
+        ("header", "[=assistant=] [=request=] [ {", "", "", 0), ("header", "[=assistant=] [=request=] {", "", "", 2),
+        ("header", "[=assistant=] [=request=] {", "", "", 2), ("call", "[=request=] [=request=] {", "", "", 1),
+        ("call", "[=request=] ```json {", "", "", 1), ("call", "[=request=] ``` {", "", "", 1),
+        ("call", "[=request=] [ {", "", "", 1), ("call", "[=request=] {", "", "", 2),
+        ("call", "[=request=] {", "", "", 2), ("call", "```json [=request=] {", "", "", 1),
+        ("call", "``` [=request=] {", "", "", 1),
+        find=(
+            r"\[(?:(=assistant=\]\s{0,64}\[=request=\]\s{0,64}\[=request=\]\s{0,64}\{)|(=assistant=\]\s{0,64}\[=reques"
+            r"t=\]\s{0,64}```json\s{0,64}\{)|(=assistant=\]\s{0,64}```json\s{0,64}\[=request=\]\s{0,64}\{)|(=assistant"
+            r"=\]\s{0,64}\[=request=\]\s{0,64}```\s{0,64}\{)|(=assistant=\]\s{0,64}```\s{0,64}\[=request=\]\s{0,64}\{)"
+            r"|(=assistant=\]\s{0,64}\[=request=\]\s{0,64}\[\s{0,64}\{)|(=assistant=\]\s{0,64}\[=request=\]\s{0,64}\{)"
+            r"|(=assistant=\]\s{0,64}\[=request=\]\s{0,64}\{)|(=request=\]\s{0,64}\[=request=\]\s{0,64}\{)|(=request="
+            r"\]\s{0,64}```json\s{0,64}\{)|(=request=\]\s{0,64}```\s{0,64}\{)|(=request=\]\s{0,64}\[\s{0,64}\{)|(=requ"
+            r"est=\]\s{0,64}\{)|(=request=\]\s{0,64}\{))|`(?:(``json\s{0,64}\[=request=\]\s{0,64}\{)|(``\s{0,64}\[=req"
+            r"uest=\]\s{0,64}\{))"
+        ), near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=231,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -110,7 +196,7 @@ class StreamParser(UsualObjects):
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
                 self._passed.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "[" not in chunk and chunk != "":
+        elif self._plain_text and "[" not in chunk and "`" not in chunk and chunk != "":
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

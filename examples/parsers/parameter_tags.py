@@ -13,12 +13,23 @@ value     = text "</with>"
 from __future__ import annotations
 
 if __package__:
-    from ._tplc_runtime import Delta, ExpectedText, Message, RawPairs, Scanner, ValueWords, require_runtime, run_command
+    from ._tplc_runtime import (
+        Delta,
+        ExpectedText,
+        Message,
+        Pattern,
+        RawPairs,
+        Scanner,
+        ValueWords,
+        require_runtime,
+        run_command,
+    )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         Delta,
         ExpectedText,
         Message,
+        Pattern,
         RawPairs,
         Scanner,
         ValueWords,
@@ -49,26 +60,44 @@ class StreamParser(RawPairs):
     AROUND_REASONING = (("<musings>",), ("</musings>",))
     AT_LINES = True
     REASONS = True
+    CUT_MARKERS = True
     # reasoning = text ("</musings>" content | "<deed>\n<do=" call)
     IN_REASONING = Scanner(
-        ("line", "<deed> <do=", "\n\n", "", 0), ("reasoning_end", "</musings>", "\n", "\n\n", 0),
-        ("line", "<do=", "", "", 1), ("end", "<:>", "", "\n", 0),
-        find=r"<(?:(deed>\s{0,64}<do=)|(/musings>)|(do=)|(:>))", near=r"<(?=[/:d]|\Z)", width=76, leads="\n\n",
+        ("line", "<deed> <do= <deed> <do=", "\n\n", "", 0), ("line", "<deed> <do=", "\n\n", "", 2),
+        ("reasoning_end", "</musings>", "\n", "\n\n", 0), ("line", "<do=", "", "", 1), ("end", "<:>", "", "\n", 0),
+        ("line", "\x00<deed><do=<deed><do=", "\n\n", "", 2), ("line", "\x00<deed><do=", "\n\n", "", 2),
+        ("line", "```json <deed> <do=", "", "", 0), ("line", "``` <deed> <do=", "", "", 0),
+        find=(
+            r"<(?:(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>\s{0,64}<do=)|(/musings>)|(do=)|(:>)|(\s{0,4}[Dd"
+            r"][Ee][Ee][Dd]\s{0,4}>[\s_▁-]{0,4}<\s{0,4}[Dd][Oo]\s{0,4}=[\s_▁-]{0,4}<\s{0,4}[Dd][Ee][Ee][Dd]\s{0,4}>[\s"
+            r"_▁-]{0,4}<\s{0,4}[Dd][Oo]\s{0,4}=)|(\s{0,4}[Dd][Ee][Ee][Dd]\s{0,4}>[\s_▁-]{0,4}<\s{0,4}[Dd][Oo]\s{0,4}=)"
+            r")|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
+        ), near=r"<(?=[\t\n\r \-/:D_d▁]|\Z)|`(?=[`]|\Z)", width=216, leads="\n\n",
     )
     # content = (text | "<:>")* ("<musings>" reasoning | "<deed>\n<do=" call)?
     IN_CONTENT = Scanner(
-        ("empty", "<deed> <do= </do> </deed>", "", "", 0), ("empty", "<deed> </do> </deed>", "", "", 0),
-        ("empty", "<deed> </deed>", "", "", 0), ("header", "<:assistant:>", "", "\n", 0),
-        ("call", "<deed> <do=", "\n\n", "", 2), ("stray", "</musings>", "\n", "\n\n", 0),
-        ("reasoning", "<musings>", "", "\n", 0), ("call", "<do=", "", "", 1), ("end", "<:>", "", "\n", 0),
+        ("empty", "<deed> <do= </do> </deed>", "", "", 0), ("call", "<deed> <do= <deed> <do=", "\n\n", "", 0),
+        ("empty", "<deed> </do> </deed>", "", "", 0), ("empty", "<deed> </deed>", "", "", 0),
+        ("header", "<:assistant:>", "", "\n", 0), ("call", "<deed> <do=", "\n\n", "", 2),
+        ("stray", "</musings>", "\n", "\n\n", 0), ("reasoning", "<musings>", "", "\n", 0), ("call", "<do=", "", "", 1),
+        ("end", "<:>", "", "\n", 0), ("call", "\x00<deed><do=<deed><do=", "\n\n", "", 2),
+        ("call", "\x00<deed><do=", "\n\n", "", 2), ("call", "```json <deed> <do=", "", "", 0),
+        ("call", "``` <deed> <do=", "", "", 0),
         find=(
-            r"<(?:(deed>\s{0,64}<do=\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}</"
-            r"deed>)|(:assistant:>)|(deed>\s{0,64}<do=)|(/musings>)|(musings>)|(do=)|(:>))"
-        ), near=r"<(?=[/:dm]|\Z)", width=218, leads="\n\n",
+            r"<(?:(deed>\s{0,64}<do=\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>"
+            r"\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}</deed>)|(:assistant:>)|(deed>\s{0,64}<do=)|(/musings>)|(mus"
+            r"ings>)|(do=)|(:>)|(\s{0,4}[Dd][Ee][Ee][Dd]\s{0,4}>[\s_▁-]{0,4}<\s{0,4}[Dd][Oo]\s{0,4}=[\s_▁-]{0,4}<\s{0,"
+            r"4}[Dd][Ee][Ee][Dd]\s{0,4}>[\s_▁-]{0,4}<\s{0,4}[Dd][Oo]\s{0,4}=)|(\s{0,4}[Dd][Ee][Ee][Dd]\s{0,4}>[\s_▁-]{"
+            r"0,4}<\s{0,4}[Dd][Oo]\s{0,4}=))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
+        ), near=r"<(?=[\t\n\r \-/:D_dm▁]|\Z)|`(?=[`]|\Z)", width=218, leads="\n\n",
     )
     OPENERS = Scanner(
-        ("call", "<deed> <do=", "\n\n", "", 0), ("call", "<do=", "", "", 1), find=r"<(?:(deed>\s{0,64}<do=)|(do=))",
-        near=r"<(?=[d]|\Z)", width=76, leads="\n\n",
+        ("call", "<deed> <do= <deed> <do=", "\n\n", "", 0), ("call", "<deed> <do=", "\n\n", "", 2),
+        ("call", "<do=", "", "", 1), ("call", "```json <deed> <do=", "", "", 0), ("call", "``` <deed> <do=", "", "", 0),
+        find=(
+            r"<(?:(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>\s{0,64}<do=)|(do=))|`(?:(``json\s{0,64}<deed>\s"
+            r"{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
+        ), near=r"<(?=[d]|\Z)|`(?=[`]|\Z)", width=216, leads="\n\n",
     )
     # call = name ">" arguments
     HEADER = (
@@ -81,14 +110,23 @@ class StreamParser(RawPairs):
             "",
         ),
     )
+    HEADER_PARTS = ("<deed>", "<do=", "do", "<", "=", ">")
+    HEADER_TEXTS = Pattern("(?:<deed>|<do=|do|<|=|>|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
     BREAKS = Scanner(
-        ("mark", "<:assistant:>", "", "", 0), ("mark", "<deed> <do=", "", "", 0), ("mark", "</deed>", "", "", 0),
-        ("mark", "</do>", "", "", 0), ("mark", "<do=", "", "", 1),
-        find=r"<(?:(:assistant:>)|(deed>\s{0,64}<do=)|(/deed>)|(/do>)|(do=))", near=r"<(?=[/:d]|\Z)", width=76,
-        first="<",
+        ("mark", "<:assistant:>", "", "", 0), ("mark", "<deed> <do=", "", "", 1), ("mark", "</deed>", "", "", 0),
+        ("mark", "</do>", "", "", 0), ("mark", "<do=", "", "", 1), ("mark", "```json <deed> <do=", "", "", 0),
+        ("mark", "``` <deed> <do=", "", "", 0),
+        find=(
+            r"<(?:(:assistant:>)|(deed>\s{0,64}<do=)|(/deed>)|(/do>)|(do=))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``"
+            r"\s{0,64}<deed>\s{0,64}<do=))"
+        ), near=r"<(?=[/:d]|\Z)|`(?=[`]|\Z)", width=148, first="<`",
     )
+    LEFT_OVER = Scanner(("call", "<deed> <do=", "", "", 0), find=r"<(deed>\s{0,64}<do=)", near=r"<(?=[d]|\Z)", width=76)
     USUAL_NEXT = (ExpectedText("</do>\n</deed>\n<deed>\n<do="), ExpectedText("<deed>\n<do="))
     CLOSED = True
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # arguments = ("<with=" key ">" value)*
     PAIR = (
         (
@@ -101,20 +139,34 @@ class StreamParser(RawPairs):
         ),
     )
     BETWEEN = Scanner(
-        ("next", "</do> </deed>", "", "", 0), ("next", "<deed> <do=", "\n\n", "", 0), ("skip", "</with>", "", "", 0),
-        ("next", "</deed>", "", "", 1), ("pair", "<with=", "", "", 0), ("next", "</do>", "", "", 2),
-        ("next", "<do=", "", "", 1), ("next", "<:>", "", "\n", 0),
-        find=r"<(?:(/do>\s{0,64}</deed>)|(deed>\s{0,64}<do=)|(/with>)|(/deed>)|(with=)|(/do>)|(do=)|(:>))",
-        near=r"<(?=[/:dw]|\Z)", width=78, leads="\n\n",
+        ("next", "<deed> <do= <deed> <do=", "\n\n", "", 0), ("next", "</do> </deed>", "", "", 0),
+        ("next", "<deed> <do=", "\n\n", "", 2), ("skip", "</with>", "", "", 0), ("next", "</deed>", "", "", 1),
+        ("pair", "<with=", "", "", 0), ("next", "</do>", "", "", 2), ("next", "<do=", "", "", 1),
+        ("next", "<:>", "", "\n", 0), ("next", "\x00<deed><do=<deed><do=", "\n\n", "", 2),
+        ("next", "\x00</do></deed>", "", "", 2), ("next", "\x00<deed><do=", "\n\n", "", 2),
+        ("skip", "\x00</with>", "", "", 2), ("next", "\x00</deed>", "", "", 2), ("pair", "\x00<with=", "", "", 2),
+        ("next", "```json <deed> <do=", "", "", 0), ("next", "``` <deed> <do=", "", "", 0),
+        find=(
+            r"<(?:(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(/do>\s{0,64}</deed>)|(deed>\s{0,64}<do=)|(/with>)|(/d"
+            r"eed>)|(with=)|(/do>)|(do=)|(:>)|(\s{0,4}[Dd][Ee][Ee][Dd]\s{0,4}>[\s_▁-]{0,4}<\s{0,4}[Dd][Oo]\s{0,4}=[\s_"
+            r"▁-]{0,4}<\s{0,4}[Dd][Ee][Ee][Dd]\s{0,4}>[\s_▁-]{0,4}<\s{0,4}[Dd][Oo]\s{0,4}=)|(\s{0,4}/\s{0,4}[Dd][Oo]\s"
+            r"{0,4}>[\s_▁-]{0,4}<\s{0,4}/\s{0,4}[Dd][Ee][Ee][Dd]\s{0,4}>)|(\s{0,4}[Dd][Ee][Ee][Dd]\s{0,4}>[\s_▁-]{0,4}"
+            r"<\s{0,4}[Dd][Oo]\s{0,4}=)|(\s{0,4}/\s{0,4}[Ww][Ii][Tt][Hh]\s{0,4}>)|(\s{0,4}/\s{0,4}[Dd][Ee][Ee][Dd]\s{0"
+            r",4}>)|(\s{0,4}[Ww][Ii][Tt][Hh]\s{0,4}=))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64"
+            "}<do=))"
+        ), near=r"<(?=[\t\n\r \-/:DW_dw▁]|\Z)|`(?=[`]|\Z)", width=216, leads="\n\n",
     )
     USUAL_PAIR = (ExpectedText("<with="),)
     RESUMES = True
     RESUMING = Scanner(
-        ("other", "</do> </deed>", "", "", 0), ("other", "<deed> <do=", "\n\n", "", 0), ("other", "</deed>", "", "", 1),
-        ("other", "<with=", "", "", 0), ("other", "</do>", "", "", 2), ("other", "<do=", "", "", 1),
-        ("other", "<:>", "", "\n", 0),
-        find=r"<(?:(/do>\s{0,64}</deed>)|(deed>\s{0,64}<do=)|(/deed>)|(with=)|(/do>)|(do=)|(:>))",
-        near=r"<(?=[/:dw]|\Z)", width=78, leads="\n\n",
+        ("other", "<deed> <do= <deed> <do=", "\n\n", "", 0), ("other", "</do> </deed>", "", "", 0),
+        ("other", "<deed> <do=", "\n\n", "", 2), ("other", "</deed>", "", "", 1), ("other", "<with=", "", "", 0),
+        ("other", "</do>", "", "", 2), ("other", "<do=", "", "", 1), ("other", "<:>", "", "\n", 0),
+        ("other", "```json <deed> <do=", "", "", 0), ("other", "``` <deed> <do=", "", "", 0),
+        find=(
+            r"<(?:(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(/do>\s{0,64}</deed>)|(deed>\s{0,64}<do=)|(/deed>)|(wi"
+            r"th=)|(/do>)|(do=)|(:>))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
+        ), near=r"<(?=[/:dw]|\Z)|`(?=[`]|\Z)", width=216, leads="\n\n",
     )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
@@ -129,24 +181,42 @@ class StreamParser(RawPairs):
     )
     # after_call = ("</do>\n</deed>")* (("<deed>\n<do=" | "<deed>\n<do=") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", <deed> <do=", "", "", 0), ("call", "; <deed> <do=", "", "", 0),
-        ("empty", "<deed> <do= </do> </deed>", "", "", 0), ("empty", "<deed> </do> </deed>", "", "", 0),
-        ("empty", "<deed> </deed>", "", "", 0), ("closed", "</do> </deed>", "", "", 1),
-        ("header", "<:assistant:>", "", "\n", 0), ("call", "<deed> <do=", "", "", 2),
-        ("stray", "</musings>", "\n", "\n\n", 0), ("reasoning", "<musings>", "", "\n", 0),
-        ("closed", "</deed>", "", "", 1), ("close", "</do>", "", "", 2), ("call", "<do=", "", "", 1),
-        ("end", "<:>", "", "\n", 0),
+        ("call", ", <deed> <do= <deed> <do=", "", "", 0), ("call", ", <deed> <do=", "", "", 2),
+        ("call", "; <deed> <do= <deed> <do=", "", "", 0), ("call", "; <deed> <do=", "", "", 2),
+        ("empty", "<deed> <do= </do> </deed>", "", "", 0), ("call", "<deed> <do= <deed> <do=", "", "", 1),
+        ("empty", "<deed> </do> </deed>", "", "", 0), ("empty", "<deed> </deed>", "", "", 0),
+        ("closed", "</do> </deed>", "", "", 1), ("header", "<:assistant:>", "", "\n", 0),
+        ("call", "<deed> <do=", "", "", 2), ("stray", "</musings>", "\n", "\n\n", 0),
+        ("reasoning", "<musings>", "", "\n", 0), ("closed", "</deed>", "", "", 1), ("close", "</do>", "", "", 2),
+        ("call", "<do=", "", "", 1), ("end", "<:>", "", "\n", 0), ("call", "\x00<deed><do=<deed><do=", "", "", 2),
+        ("closed", "\x00</do></deed>", "", "", 2), ("call", "\x00<deed><do=", "", "", 2),
+        ("closed", "\x00</deed>", "", "", 2), ("call", "```json <deed> <do=", "", "", 0),
+        ("call", "``` <deed> <do=", "", "", 0),
         find=(
-            r",(\s{0,64}<deed>\s{0,64}<do=)|;(\s{0,64}<deed>\s{0,64}<do=)|<(?:(deed>\s{0,64}<do=\s{0,64}</do>\s{0,64}<"
-            r"/deed>)|(deed>\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}</deed>)|(/do>\s{0,64}</deed>)|(:assistant:>)|"
-            r"(deed>\s{0,64}<do=)|(/musings>)|(musings>)|(/deed>)|(/do>)|(do=)|(:>))"
-        ), near=r",|;|<(?=[/:dm]|\Z)", width=218, leads="\n",
+            r",(?:(\s{0,64}<deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(\s{0,64}<deed>\s{0,64}<do=))|;(?:(\s{0,64}<d"
+            r"eed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(\s{0,64}<deed>\s{0,64}<do=))|<(?:(deed>\s{0,64}<do=\s{0,64}"
+            r"</do>\s{0,64}</deed>)|(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>\s{0,64}</do>\s{0,64}</deed>)|"
+            r"(deed>\s{0,64}</deed>)|(/do>\s{0,64}</deed>)|(:assistant:>)|(deed>\s{0,64}<do=)|(/musings>)|(musings>)|("
+            r"/deed>)|(/do>)|(do=)|(:>)|(\s{0,4}[Dd][Ee][Ee][Dd]\s{0,4}>[\s_▁-]{0,4}<\s{0,4}[Dd][Oo]\s{0,4}=[\s_▁-]{0,"
+            r"4}<\s{0,4}[Dd][Ee][Ee][Dd]\s{0,4}>[\s_▁-]{0,4}<\s{0,4}[Dd][Oo]\s{0,4}=)|(\s{0,4}/\s{0,4}[Dd][Oo]\s{0,4}>"
+            r"[\s_▁-]{0,4}<\s{0,4}/\s{0,4}[Dd][Ee][Ee][Dd]\s{0,4}>)|(\s{0,4}[Dd][Ee][Ee][Dd]\s{0,4}>[\s_▁-]{0,4}<\s{0,"
+            r"4}[Dd][Oo]\s{0,4}=)|(\s{0,4}/\s{0,4}[Dd][Ee][Ee][Dd]\s{0,4}>))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(`"
+            r"`\s{0,64}<deed>\s{0,64}<do=))"
+        ), near=r",|;|<(?=[\t\n\r \-/:D_dm▁]|\Z)|`(?=[`]|\Z)", width=282, leads="\n",
     )
     AFTER_TURN = Scanner(
-        ("header", "<:assistant:> <deed> <do=", "", "", 0), ("header", "<:assistant:> <do=", "", "", 0),
-        ("call", "<deed> <do=", "\n\n", "", 1), ("call", "<do=", "", "", 1),
-        find=r"<(?:(:assistant:>\s{0,64}<deed>\s{0,64}<do=)|(:assistant:>\s{0,64}<do=)|(deed>\s{0,64}<do=)|(do=))",
-        near=r"<(?=[:d]|\Z)", width=154, leads="\n\n",
+        ("header", "<:assistant:> <deed> <do= <deed> <do=", "", "", 0),
+        ("header", "<:assistant:> ```json <deed> <do=", "", "", 0),
+        ("header", "<:assistant:> ``` <deed> <do=", "", "", 0), ("header", "<:assistant:> <deed> <do=", "", "", 2),
+        ("call", "<deed> <do= <deed> <do=", "\n\n", "", 1), ("header", "<:assistant:> <do=", "", "", 0),
+        ("call", "<deed> <do=", "\n\n", "", 2), ("call", "<do=", "", "", 1), ("call", "```json <deed> <do=", "", "", 1),
+        ("call", "``` <deed> <do=", "", "", 1),
+        find=(
+            r"<(?:(:assistant:>\s{0,64}<deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(:assistant:>\s{0,64}```json\s{0,"
+            r"64}<deed>\s{0,64}<do=)|(:assistant:>\s{0,64}```\s{0,64}<deed>\s{0,64}<do=)|(:assistant:>\s{0,64}<deed>\s"
+            r"{0,64}<do=)|(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(:assistant:>\s{0,64}<do=)|(deed>\s{0,64}<do=)"
+            r"|(do=))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
+        ), near=r"<(?=[:d]|\Z)|`(?=[`]|\Z)", width=294, leads="\n\n",
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -160,7 +230,13 @@ class StreamParser(RawPairs):
                 if chunk[-1:] not in "\n":
                     self._passed.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(chunk)}}]}]
-        elif self._plain_text and "<" not in chunk and chunk != "" and ("\n" not in chunk or chunk[-1] != "\n"):
+        elif (
+            self._plain_text
+            and "<" not in chunk
+            and "`" not in chunk
+            and chunk != ""
+            and ("\n" not in chunk or chunk[-1] != "\n")
+        ):
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

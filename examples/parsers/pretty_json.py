@@ -54,7 +54,7 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -66,19 +66,37 @@ class StreamParser(UsualObjects):
     HEADS = ("",)
     ANCHORS = ("<SAY>",)
     AT_LINES = True
+    CUT_MARKERS = True
     # content = (text | "<FIN>")* ("Steps:\n```json\n[\n    {" call)?
     IN_CONTENT = Scanner(
-        ("end", "<FIN>", "", "", 0), ("header", "<SAY>", "", "", 0), ("call", "Steps: ```json [ {", "\n", "", 0),
-        ("empty", "Steps: ```json [ ] ```", "", "", 0), ("call", "```json [ {", "", "", 1),
+        ("end", "<FIN>", "", "", 0), ("header", "<SAY>", "", "", 0), ("end", "\x00<fin>", "", "", 2),
+        ("call", "Steps: ```json [ Steps: ```json [ {", "\n", "", 0), ("call", "Steps: ```json ```json {", "\n", "", 0),
+        ("call", "Steps: ```json [ {", "\n", "", 2), ("empty", "Steps: ```json [ ] ```", "", "", 0),
+        ("call", "Steps: ```json ``` {", "\n", "", 0), ("call", "Steps: ```json [ {", "\n", "", 2),
+        ("call", "Steps: ```json {", "\n", "", 0), ("call", "```json Steps: ```json [ {", "", "", 0),
+        ("call", "``` Steps: ```json [ {", "", "", 0), ("call", "```json [ {", "", "", 1),
         find=(
-            r"<(?:(FIN>)|(SAY>))|S(?:(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64"
-            r"}\]\s{0,64}```))|`(``json\s{0,64}\[\s{0,64}\{)"
-        ), near=r"<(?=[FS]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=279, leads="\n",
+            r"<(?:(FIN>)|(SAY>)|(\s{0,4}[Ff][Ii][Nn]\s{0,4}>))|S(?:(teps:\s{0,64}```json\s{0,64}\[\s{0,64}Steps:\s{0,6"
+            r"4}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}```json\s{0,64}\{)|(teps:\s{0,64}```json\s{0"
+            r",64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\]\s{0,64}```)|(teps:\s{0,64}```json\s{0,64}```"
+            r"\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\{))|`(?:(``json\s{1"
+            r",64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(``\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(``"
+            r"json\s{0,64}\[\s{0,64}\{))"
+        ), near=r"<(?=[\t\n\r \-FS_f▁]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=424, leads="\n",
     )
     OPENERS = Scanner(
-        ("call", "Steps: ```json [ {", "\n", "", 0), ("call", "```json [ {", "", "", 1),
-        find=r"S(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|`(``json\s{0,64}\[\s{0,64}\{)",
-        near=r"S(?=[t]|\Z)|`(?=[`]|\Z)", width=215, leads="\n",
+        ("call", "Steps: ```json [ Steps: ```json [ {", "\n", "", 0), ("call", "Steps: ```json ```json {", "\n", "", 0),
+        ("call", "Steps: ```json [ {", "\n", "", 2), ("call", "Steps: ```json ``` {", "\n", "", 0),
+        ("call", "Steps: ```json [ {", "\n", "", 2), ("call", "Steps: ```json {", "\n", "", 0),
+        ("call", "```json Steps: ```json [ {", "", "", 0), ("call", "``` Steps: ```json [ {", "", "", 0),
+        ("call", "```json [ {", "", "", 1),
+        find=(
+            r"S(?:(teps:\s{0,64}```json\s{0,64}\[\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```j"
+            r"son\s{0,64}```json\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}``"
+            r"`\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\{))|`(?:(``json\s{"
+            r"1,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(``\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(`"
+            r"`json\s{0,64}\[\s{0,64}\{))"
+        ), near=r"S(?=[t]|\Z)|`(?=[`]|\Z)", width=424, leads="\n",
     )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("step",): "name", ("with",): "arguments"}
@@ -88,30 +106,70 @@ class StreamParser(UsualObjects):
     USUAL_KEYS = ("step", "with")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "<FIN>", "", "", 0), ("mark", "<SAY>", "", "", 0), ("mark", "Steps: ```json [ {", "", "", 0),
+        ("mark", "<FIN>", "", "", 0), ("mark", "<SAY>", "", "", 0),
+        ("mark", "Steps: ```json [ Steps: ```json [ {", "", "", 0), ("mark", "Steps: ```json ```json {", "", "", 0),
+        ("mark", "Steps: ```json [ {", "", "", 2), ("mark", "Steps: ```json ``` {", "", "", 0),
+        ("mark", "Steps: ```json [ {", "", "", 2), ("mark", "Steps: ```json {", "", "", 0),
+        ("mark", "```json Steps: ```json [ {", "", "", 0), ("mark", "``` Steps: ```json [ {", "", "", 0),
         ("mark", "```json [ {", "", "", 1),
-        find=r"<(?:(FIN>)|(SAY>))|S(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|`(``json\s{0,64}\[\s{0,64}\{)",
-        near=r"<(?=[FS]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=215, first="<S`", wordless=False,
+        find=(
+            r"<(?:(FIN>)|(SAY>))|S(?:(teps:\s{0,64}```json\s{0,64}\[\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)"
+            r"|(teps:\s{0,64}```json\s{0,64}```json\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,6"
+            r"4}```json\s{0,64}```\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}"
+            r"\{))|`(?:(``json\s{1,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(``\s{0,64}Steps:\s{0,64}```json\s{0,"
+            r"64}\[\s{0,64}\{)|(``json\s{0,64}\[\s{0,64}\{))"
+        ), near=r"<(?=[FS]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=424, first="<S`", wordless=False,
+    )
+    LEFT_OVER = Scanner(
+        ("call", "Steps: ```json [", "\n", "\n    ", 0), find=r"S(teps:\s{0,64}```json\s{0,64}\[)", near=r"S(?=[t]|\Z)",
+        width=145, leads="\n",
     )
     USUAL_NEXT = (ExpectedText(',\n    {\n        "step": "'),)
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # after_call = ("]\n```" | ",")* (("{" | "Steps:\n```json\n[\n    {") call | content)
     AFTER_CALL = Scanner(
         ("separator", ",", "", "\n    ", 0), ("call", "; {", "", "", 0), ("end", "<FIN>", "", "", 0),
-        ("header", "<SAY>", "", "", 0), ("call", "Steps: ```json [ {", "\n", "", 0),
-        ("empty", "Steps: ```json [ ] ```", "", "", 0), ("close", "] ```", "\n", "", 1), ("close", "]", "", "", 2),
+        ("header", "<SAY>", "", "", 0), ("end", "\x00<fin>", "", "", 2),
+        ("call", "Steps: ```json [ Steps: ```json [ {", "\n", "", 0), ("call", "Steps: ```json ```json {", "\n", "", 0),
+        ("call", "Steps: ```json [ {", "\n", "", 2), ("empty", "Steps: ```json [ ] ```", "", "", 0),
+        ("call", "Steps: ```json ``` {", "\n", "", 0), ("call", "Steps: ```json [ {", "\n", "", 2),
+        ("call", "Steps: ```json {", "\n", "", 0), ("close", "] ```", "\n", "", 1), ("close", "]", "", "", 2),
+        ("call", "```json Steps: ```json [ {", "", "", 0), ("call", "``` Steps: ```json [ {", "", "", 0),
         ("call", "```json [ {", "", "", 1), ("close", "```", "", "", 2), ("call", "{", "", "", 1),
         find=(
-            r",()|;(\s{0,64}\{)|<(?:(FIN>)|(SAY>))|S(?:(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```jso"
-            r"n\s{0,64}\[\s{0,64}\]\s{0,64}```))|\](?:(\s{0,64}```)|())|`(?:(``json\s{0,64}\[\s{0,64}\{)|(``))|\{()"
-        ), near=r",|;|<(?=[FS]|\Z)|S(?=[t]|\Z)|\]|`(?=[`]|\Z)|\{", width=279, leads="\n",
+            r",()|;(\s{0,64}\{)|<(?:(FIN>)|(SAY>)|(\s{0,4}[Ff][Ii][Nn]\s{0,4}>))|S(?:(teps:\s{0,64}```json\s{0,64}\[\s"
+            r"{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}```json\s{0,64}\{)|(teps:"
+            r"\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\]\s{0,64}```)|(teps:\s{0,64"
+            r"}```json\s{0,64}```\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}"
+            r"\{))|\](?:(\s{0,64}```)|())|`(?:(``json\s{1,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(``\s{0,64}Ste"
+            r"ps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(``json\s{0,64}\[\s{0,64}\{)|(``))|\{()"
+        ), near=r",|;|<(?=[\t\n\r \-FS_f▁]|\Z)|S(?=[t]|\Z)|\]|`(?=[`]|\Z)|\{", width=424, leads="\n",
     )
     AFTER_TURN = Scanner(
-        ("header", "<SAY> Steps: ```json [ {", "", "", 0), ("header", "<SAY> ```json [ {", "", "", 0),
-        ("call", "Steps: ```json [ {", "\n", "", 1), ("call", "```json [ {", "", "", 1),
+        ("header", "<SAY> Steps: ```json [ Steps: ```json [ {", "", "", 0),
+        ("header", "<SAY> ```json Steps: ```json [ {", "", "", 0),
+        ("header", "<SAY> ``` Steps: ```json [ {", "", "", 0), ("header", "<SAY> Steps: ```json ```json {", "", "", 0),
+        ("header", "<SAY> Steps: ```json [ {", "", "", 2), ("header", "<SAY> Steps: ```json ``` {", "", "", 0),
+        ("header", "<SAY> Steps: ```json [ {", "", "", 2), ("header", "<SAY> Steps: ```json {", "", "", 0),
+        ("header", "<SAY> ```json [ {", "", "", 0), ("call", "Steps: ```json [ Steps: ```json [ {", "\n", "", 1),
+        ("call", "Steps: ```json ```json {", "\n", "", 1), ("call", "Steps: ```json [ {", "\n", "", 2),
+        ("call", "Steps: ```json ``` {", "\n", "", 1), ("call", "Steps: ```json [ {", "\n", "", 2),
+        ("call", "Steps: ```json {", "\n", "", 1), ("call", "```json Steps: ```json [ {", "", "", 1),
+        ("call", "``` Steps: ```json [ {", "", "", 1), ("call", "```json [ {", "", "", 1),
         find=(
-            r"<(?:(SAY>\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(SAY>\s{0,64}```json\s{0,64}\[\s{0,64}\{))|S"
-            r"(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|`(``json\s{0,64}\[\s{0,64}\{)"
-        ), near=r"<(?=[S]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=285, leads="\n",
+            r"<(?:(SAY>\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(SAY>"
+            r"\s{0,64}```json\s{1,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(SAY>\s{0,64}```\s{0,64}Steps:\s{0,64}"
+            r"```json\s{0,64}\[\s{0,64}\{)|(SAY>\s{0,64}Steps:\s{0,64}```json\s{0,64}```json\s{0,64}\{)|(SAY>\s{0,64}S"
+            r"teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(SAY>\s{0,64}Steps:\s{0,64}```json\s{0,64}```\s{0,64}\{)|(SAY>"
+            r"\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(SAY>\s{0,64}Steps:\s{0,64}```json\s{0,64}\{)|(SAY>\s"
+            r"{0,64}```json\s{0,64}\[\s{0,64}\{))|S(?:(teps:\s{0,64}```json\s{0,64}\[\s{0,64}Steps:\s{0,64}```json\s{0"
+            r",64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}```json\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64"
+            r"}\{)|(teps:\s{0,64}```json\s{0,64}```\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,6"
+            r"4}```json\s{0,64}\{))|`(?:(``json\s{1,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(``\s{0,64}Steps:\s{"
+            r"0,64}```json\s{0,64}\[\s{0,64}\{)|(``json\s{0,64}\[\s{0,64}\{))"
+        ), near=r"<(?=[S]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=494, leads="\n",
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

@@ -11,13 +11,24 @@ call      = name "', 'kwargs':" arguments "}[ran]"
 from __future__ import annotations
 
 if __package__:
-    from ._tplc_runtime import Delta, ExpectedText, Message, Objects, PlainStyle, Scanner, require_runtime, run_command
+    from ._tplc_runtime import (
+        Delta,
+        ExpectedText,
+        Message,
+        Objects,
+        Pattern,
+        PlainStyle,
+        Scanner,
+        require_runtime,
+        run_command,
+    )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         Delta,
         ExpectedText,
         Message,
         Objects,
+        Pattern,
         PlainStyle,
         Scanner,
         require_runtime,
@@ -51,19 +62,32 @@ class StreamParser(Objects):
     HEADS = ("",)
     ANCHORS = ("[assistant]>",)
     AT_LINES = True
+    CUT_MARKERS = True
     # content = (text | "<[.]")* ("[run]{'callable': '" call)?
     IN_CONTENT = Scanner(
-        ("end", "<[.]", "", "", 0), ("empty", "[run] {'callable': ' } [ran]", "", "", 0),
-        ("call", "[run] {'callable': '", "", "", 2), ("header", "[assistant]>", "", "", 0),
-        ("empty", "[run] } [ran]", "", "", 0),
+        ("end", "<[.]", "", "", 0), ("call", "[run] {'callable': ' [run] {'callable': '", "", "", 0),
+        ("empty", "[run] {'callable': ' } [ran]", "", "", 0), ("call", "[run] {'callable': '", "", "", 2),
+        ("header", "[assistant]>", "", "", 0), ("empty", "[run] } [ran]", "", "", 0),
+        ("call", "\x00[run]{'callable':'[run]{'callable':'", "", "", 2), ("call", "\x00[run]{'callable':'", "", "", 2),
+        ("call", "```json [run] {'callable': '", "", "", 0), ("call", "``` [run] {'callable': '", "", "", 0),
         find=(
-            r"<(\[\.\])|\[(?:(run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\}\s{0,64}\[ran\])|(run\]\s{0,64}\{'callable'"
-            r":\s{0,64}')|(assistant\]>)|(run\]\s{0,64}\}\s{0,64}\[ran\]))"
-        ), near=r"<(?=[\[]|\Z)|\[(?=[ar]|\Z)", width=283,
+            r"<(\[\.\])|\[(?:(run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run\]"
+            r"\s{0,64}\{'callable':\s{0,64}'\s{0,64}\}\s{0,64}\[ran\])|(run\]\s{0,64}\{'callable':\s{0,64}')|(assistan"
+            r"t\]>)|(run\]\s{0,64}\}\s{0,64}\[ran\])|(\s{0,4}[Rr][Uu][Nn]\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}[Cc][Aa][Ll]"
+            r"[Ll][Aa][Bb][Ll][Ee]\s{0,4}'\s{0,4}:[\s_▁-]{0,4}'[\s_▁-]{0,4}\[\s{0,4}[Rr][Uu][Nn]\s{0,4}\]\s{0,4}\{\s{0"
+            r",4}'\s{0,4}[Cc][Aa][Ll][Ll][Aa][Bb][Ll][Ee]\s{0,4}'\s{0,4}:[\s_▁-]{0,4}')|(\s{0,4}[Rr][Uu][Nn]\s{0,4}\]"
+            r"\s{0,4}\{\s{0,4}'\s{0,4}[Cc][Aa][Ll][Ll][Aa][Bb][Ll][Ee]\s{0,4}'\s{0,4}:[\s_▁-]{0,4}'))|`(?:(``json\s{0,"
+            r"64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'))"
+        ), near=r"<(?=[\[]|\Z)|\[(?=[\t\n\r \-R_ar▁]|\Z)|`(?=[`]|\Z)", width=360,
     )
     OPENERS = Scanner(
-        ("call", "[run] {'callable': '", "", "", 0), find=r"\[(run\]\s{0,64}\{'callable':\s{0,64}')",
-        near=r"\[(?=[r]|\Z)", width=148,
+        ("call", "[run] {'callable': ' [run] {'callable': '", "", "", 0), ("call", "[run] {'callable': '", "", "", 2),
+        ("call", "```json [run] {'callable': '", "", "", 0), ("call", "``` [run] {'callable': '", "", "", 0),
+        find=(
+            r"\[(?:(run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{0,64}\{"
+            r"'callable':\s{0,64}'))|`(?:(``json\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``\s{0,64}\[run\]\s{0,"
+            r"64}\{'callable':\s{0,64}'))"
+        ), near=r"\[(?=[r]|\Z)|`(?=[`]|\Z)", width=360,
     )
     # call = name "', 'kwargs':" arguments
     HEADER = (
@@ -77,32 +101,70 @@ class StreamParser(Objects):
             "",
         ),
     )
+    HEADER_PARTS = ("{'callable':", "'kwargs':", "callable", "kwargs", "[run]", "run", "',", "'", ",", ":", "[", "]", "{")
+    HEADER_TEXTS = Pattern(
+        "(?:\\{'callable':|'kwargs':|callable|kwargs|\\[run\\]|run|',|'|,|:|\\[|\\]|\\{|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)"
+    )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "[run] {'callable': '", "", "", 0), ("mark", "[assistant]>", "", "", 0), ("mark", "[ran]", "", "", 1),
+        ("mark", "[run] {'callable': '", "", "", 1), ("mark", "[assistant]>", "", "", 0), ("mark", "[ran]", "", "", 1),
+        ("mark", "```json [run] {'callable': '", "", "", 0), ("mark", "``` [run] {'callable': '", "", "", 0),
         ("mark", "} [ran]", "", "", 0),
-        find=r"\[(?:(run\]\s{0,64}\{'callable':\s{0,64}')|(assistant\]>)|(ran\]))|\}(\s{0,64}\[ran\])",
-        near=r"\[(?=[ar]|\Z)|\}", width=148, first="[}",
+        find=(
+            r"\[(?:(run\]\s{0,64}\{'callable':\s{0,64}')|(assistant\]>)|(ran\]))|`(?:(``json\s{0,64}\[run\]\s{0,64}\{'"
+            r"callable':\s{0,64}')|(``\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'))|\}(\s{0,64}\[ran\])"
+        ), near=r"\[(?=[ar]|\Z)|`(?=[`]|\Z)|\}", width=220, first="[`}",
+    )
+    LEFT_OVER = Scanner(
+        ("call", "[run] {'callable': '", "", "", 0), find=r"\[(run\]\s{0,64}\{'callable':\s{0,64}')",
+        near=r"\[(?=[r]|\Z)", width=148,
     )
     USUAL_NEXT = (ExpectedText("}[ran][run]{'callable': '"), ExpectedText("[run]{'callable': '"))
     CLOSED = True
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # after_call = ("}[ran]")* (("[run]{'callable': '" | "[run]{'callable': '") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", [run] {'callable': '", "", "", 0), ("call", "; [run] {'callable': '", "", "", 0),
-        ("end", "<[.]", "", "", 0), ("empty", "[run] {'callable': ' } [ran]", "", "", 0),
-        ("call", "[run] {'callable': '", "", "", 2), ("header", "[assistant]>", "", "", 0),
-        ("empty", "[run] } [ran]", "", "", 0), ("closed", "[ran]", "", "", 1), ("closed", "} [ran]", "", "", 1),
-        ("close", "}", "", "", 2),
+        ("call", ", [run] {'callable': ' [run] {'callable': '", "", "", 0),
+        ("call", ", [run] {'callable': '", "", "", 2),
+        ("call", "; [run] {'callable': ' [run] {'callable': '", "", "", 0),
+        ("call", "; [run] {'callable': '", "", "", 2), ("end", "<[.]", "", "", 0),
+        ("call", "[run] {'callable': ' [run] {'callable': '", "", "", 1),
+        ("empty", "[run] {'callable': ' } [ran]", "", "", 0), ("call", "[run] {'callable': '", "", "", 2),
+        ("header", "[assistant]>", "", "", 0), ("empty", "[run] } [ran]", "", "", 0), ("closed", "[ran]", "", "", 1),
+        ("call", "\x00[run]{'callable':'[run]{'callable':'", "", "", 2), ("call", "\x00[run]{'callable':'", "", "", 2),
+        ("closed", "\x00[ran]", "", "", 2), ("call", "```json [run] {'callable': '", "", "", 0),
+        ("call", "``` [run] {'callable': '", "", "", 0), ("closed", "} [ran]", "", "", 1), ("close", "}", "", "", 2),
         find=(
-            r",(\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|;(\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|<(\[\."
-            r"\])|\[(?:(run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\}\s{0,64}\[ran\])|(run\]\s{0,64}\{'callable':\s{0,"
-            r"64}')|(assistant\]>)|(run\]\s{0,64}\}\s{0,64}\[ran\])|(ran\]))|\}(?:(\s{0,64}\[ran\])|())"
-        ), near=r",|;|<(?=[\[]|\Z)|\[(?=[ar]|\Z)|\}", width=283,
+            r",(?:(\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(\s{0,6"
+            r"4}\[run\]\s{0,64}\{'callable':\s{0,64}'))|;(?:(\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[ru"
+            r"n\]\s{0,64}\{'callable':\s{0,64}')|(\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'))|<(\[\.\])|\[(?:(run"
+            r"\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{0,64}\{'callable"
+            r"':\s{0,64}'\s{0,64}\}\s{0,64}\[ran\])|(run\]\s{0,64}\{'callable':\s{0,64}')|(assistant\]>)|(run\]\s{0,64"
+            r"}\}\s{0,64}\[ran\])|(ran\])|(\s{0,4}[Rr][Uu][Nn]\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}[Cc][Aa][Ll][Ll][Aa][Bb"
+            r"][Ll][Ee]\s{0,4}'\s{0,4}:[\s_▁-]{0,4}'[\s_▁-]{0,4}\[\s{0,4}[Rr][Uu][Nn]\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}"
+            r"[Cc][Aa][Ll][Ll][Aa][Bb][Ll][Ee]\s{0,4}'\s{0,4}:[\s_▁-]{0,4}')|(\s{0,4}[Rr][Uu][Nn]\s{0,4}\]\s{0,4}\{\s{"
+            r"0,4}'\s{0,4}[Cc][Aa][Ll][Ll][Aa][Bb][Ll][Ee]\s{0,4}'\s{0,4}:[\s_▁-]{0,4}')|(\s{0,4}[Rr][Aa][Nn]\s{0,4}\]"
+            r"))|`(?:(``json\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``\s{0,64}\[run\]\s{0,64}\{'callable':\s{0"
+            r",64}'))|\}(?:(\s{0,64}\[ran\])|())"
+        ), near=r",|;|<(?=[\[]|\Z)|\[(?=[\t\n\r \-R_ar▁]|\Z)|`(?=[`]|\Z)|\}", width=426,
     )
     AFTER_TURN = Scanner(
-        ("header", "[assistant]> [run] {'callable': '", "", "", 0), ("call", "[run] {'callable': '", "", "", 1),
-        find=r"\[(?:(assistant\]>\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{0,64}\{'callable':\s{0,64}'))",
-        near=r"\[(?=[ar]|\Z)", width=225,
+        ("header", "[assistant]> [run] {'callable': ' [run] {'callable': '", "", "", 0),
+        ("header", "[assistant]> ```json [run] {'callable': '", "", "", 0),
+        ("call", "[run] {'callable': ' [run] {'callable': '", "", "", 1),
+        ("header", "[assistant]> ``` [run] {'callable': '", "", "", 0),
+        ("header", "[assistant]> [run] {'callable': '", "", "", 2), ("call", "[run] {'callable': '", "", "", 2),
+        ("call", "```json [run] {'callable': '", "", "", 1), ("call", "``` [run] {'callable': '", "", "", 1),
+        find=(
+            r"\[(?:(assistant\]>\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,"
+            r"64}')|(assistant\]>\s{0,64}```json\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{0,64}\{'callab"
+            r"le':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(assistant\]>\s{0,64}```\s{0,64}\[run\]\s{0,"
+            r"64}\{'callable':\s{0,64}')|(assistant\]>\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{0,64}\{'"
+            r"callable':\s{0,64}'))|`(?:(``json\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``\s{0,64}\[run\]\s{0,6"
+            r"4}\{'callable':\s{0,64}'))"
+        ), near=r"\[(?=[ar]|\Z)|`(?=[`]|\Z)", width=437,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -112,7 +174,7 @@ class StreamParser(Objects):
             if "'" not in chunk and '"' not in chunk and "\\" not in chunk and chunk.isprintable() and chunk != "":
                 self._passed.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "<" not in chunk and "[" not in chunk and chunk != "":
+        elif self._plain_text and "<" not in chunk and "[" not in chunk and "`" not in chunk and chunk != "":
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

@@ -17,6 +17,7 @@ if __package__:
         ExpectedText,
         Message,
         Objects,
+        Pattern,
         Scanner,
         Style,
         require_runtime,
@@ -29,6 +30,7 @@ else:
         ExpectedText,
         Message,
         Objects,
+        Pattern,
         Scanner,
         Style,
         require_runtime,
@@ -51,7 +53,7 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -63,11 +65,13 @@ class StreamParser(Objects):
     ANCHORS = ("#:assistant\n",)
     AT_LINES = True
     AT_ENDS = True
+    CUT_MARKERS = True
     # content = (text | "==> everyone")* ("==>" call)?
     IN_CONTENT = Scanner(
-        ("header", "#:assistant ", "", "\n", 2), ("last", ":#", "", "\n", 0), ("content", "==> everyone ", "", "\n", 2),
-        ("call", "==>", "", " ", 2), find=r"#(:assistant(?!\w))|:(#)|=(?:(=>\s{0,64}everyone(?!\w))|(=>))",
-        near=r"#(?=[:]|\Z)|:(?=[#]|\Z)|=(?=[=]|\Z)", width=77,
+        ("header", "#:assistant ", "", "\n", 2), ("last", "#top#", "", "", 0), ("last", ":#", "", "\n", 0),
+        ("content", "==> everyone ", "", "\n", 2), ("call", "==>", "", " ", 2),
+        find=r"#(?:(:assistant(?!\w))|(top#))|:(#)|=(?:(=>\s{0,64}everyone(?!\w))|(=>))",
+        near=r"#(?=[:t]|\Z)|:(?=[#]|\Z)|=(?=[=]|\Z)", width=77,
     )
     OPENERS = Scanner(("call", "==>", "", " ", 0), find="=(=>)", near=r"=(?=[=]|\Z)", width=4)
     # call = name arguments
@@ -81,15 +85,21 @@ class StreamParser(Objects):
             "",
         ),
     )
+    HEADER_PARTS = ("==>", "=", ">")
+    HEADER_TEXTS = Pattern("(?:==>|=|>|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(("mark", "#:assistant", "", "", 0), find="#(:assistant)", near=r"#(?=[:]|\Z)", width=12, first="#")
     USUAL_NEXT = (ExpectedText("==> "),)
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # after_call = (("==>" | "==>") call | content)
     AFTER_CALL = Scanner(
-        ("header", "#:assistant ", "", "\n", 2), ("call", ", ==>", "", " ", 0), ("last", ":#", "", "\n", 0),
-        ("call", "; ==>", "", " ", 0), ("content", "==> everyone ", "", "\n", 2), ("call", "==>", "", " ", 2),
-        find=r"#(:assistant(?!\w))|,(\s{0,64}==>)|:(#)|;(\s{0,64}==>)|=(?:(=>\s{0,64}everyone(?!\w))|(=>))",
-        near=r"#(?=[:]|\Z)|,|:(?=[#]|\Z)|;|=(?=[=]|\Z)", width=77,
+        ("header", "#:assistant ", "", "\n", 2), ("last", "#top#", "", "", 0), ("call", ", ==>", "", " ", 0),
+        ("last", ":#", "", "\n", 0), ("call", "; ==>", "", " ", 0), ("content", "==> everyone ", "", "\n", 2),
+        ("call", "==>", "", " ", 2),
+        find=r"#(?:(:assistant(?!\w))|(top#))|,(\s{0,64}==>)|:(#)|;(\s{0,64}==>)|=(?:(=>\s{0,64}everyone(?!\w))|(=>))",
+        near=r"#(?=[:t]|\Z)|,|:(?=[#]|\Z)|;|=(?=[=]|\Z)", width=77,
     )
     AFTER_TURN = Scanner(
         ("header", "#:assistant ==>", "", " ", 0), ("call", "==>", "", " ", 1), find=r"#(:assistant\s{0,64}==>)|=(=>)",

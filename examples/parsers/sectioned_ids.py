@@ -17,6 +17,7 @@ if __package__:
         ExpectedText,
         Message,
         Objects,
+        Pattern,
         Scanner,
         Style,
         require_runtime,
@@ -29,6 +30,7 @@ else:
         ExpectedText,
         Message,
         Objects,
+        Pattern,
         Scanner,
         Style,
         require_runtime,
@@ -51,7 +53,7 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -62,20 +64,45 @@ class StreamParser(Objects):
     HEADS = ("",)
     ANCHORS = ("<!assistant!>",)
     AT_LINES = True
+    CUT_MARKERS = True
     # content = (text | "<!.!>")* ("<!calls!><!call!>tools." call)?
     IN_CONTENT = Scanner(
         ("empty", "<!calls!> <!call!> <!/call!> <!/calls!>", "", "", 0),
-        ("call", "<!calls!> <!call!>tools.", "", "", 0), ("empty", "<!calls!> <!/calls!>", "", "", 0),
-        ("empty", "<!call!> <!/call!>", "", "", 1), ("call", "<!call!>tools.", "", "", 1),
-        ("header", "<!assistant!>", "", "", 0), ("end", "<!.!>", "", "", 0),
+        ("call", "<!calls!> <!calls!> <!call!>tools.", "", "", 0),
+        ("call", "<!calls!> <!call!> <!call!>tools.", "", "", 0), ("call", "<!calls!> <!call!>tools.", "", "", 1),
+        ("empty", "<!calls!> <!/calls!>", "", "", 0), ("empty", "<!call!> <!/call!>", "", "", 1),
+        ("call", "<!call!>tools.", "", "", 1), ("header", "<!assistant!>", "", "", 0), ("end", "<!.!>", "", "", 0),
+        ("call", "\x00<!calls!><!calls!><!call!>tools.", "", "", 2),
+        ("call", "\x00<!calls!><!call!><!call!>tools.", "", "", 2), ("call", "\x00<!calls!><!call!>tools.", "", "", 2),
+        ("call", "\x00<!call!>tools.", "", "", 2), ("call", "```json <!calls!> <!call!>tools.", "", "", 0),
+        ("call", "``` <!calls!> <!call!>tools.", "", "", 0), ("call", "```json <!call!>tools.", "", "", 0),
+        ("call", "``` <!call!>tools.", "", "", 0),
         find=(
-            r"<(?:(!calls!>\s{0,64}<!call!>\s{0,64}<!/call!>\s{0,64}<!/calls!>)|(!calls!>\s{0,64}<!call!>tools\.)|(!ca"
-            r"lls!>\s{0,64}<!/calls!>)|(!call!>\s{0,64}<!/call!>)|(!call!>tools\.)|(!assistant!>)|(!\.!>))"
-        ), near=r"<(?=[!]|\Z)", width=230,
+            r"<(?:(!calls!>\s{0,64}<!call!>\s{0,64}<!/call!>\s{0,64}<!/calls!>)|(!calls!>\s{0,64}<!calls!>\s{0,64}<!ca"
+            r"ll!>tools\.)|(!calls!>\s{0,64}<!call!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>tools\.)|(!calls"
+            r"!>\s{0,64}<!/calls!>)|(!call!>\s{0,64}<!/call!>)|(!call!>tools\.)|(!assistant!>)|(!\.!>)|(\s{0,4}!\s{0,4"
+            r"}[Cc][Aa][Ll][Ll][Ss]\s{0,4}!\s{0,4}>[\s_▁-]{0,4}<\s{0,4}!\s{0,4}[Cc][Aa][Ll][Ll][Ss]\s{0,4}!\s{0,4}>\s{"
+            r"0,4}<\s{0,4}!\s{0,4}[Cc][Aa][Ll][Ll]\s{0,4}!\s{0,4}>\s{0,4}[Tt][Oo][Oo][Ll][Ss]\s{0,4}\.)|(\s{0,4}!\s{0,"
+            r"4}[Cc][Aa][Ll][Ll][Ss]\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}[Cc][Aa][Ll][Ll]\s{0,4}!\s{0,4}>[\s_▁-]{0,4"
+            r"}<\s{0,4}!\s{0,4}[Cc][Aa][Ll][Ll]\s{0,4}!\s{0,4}>\s{0,4}[Tt][Oo][Oo][Ll][Ss]\s{0,4}\.)|(\s{0,4}!\s{0,4}["
+            r"Cc][Aa][Ll][Ll][Ss]\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}[Cc][Aa][Ll][Ll]\s{0,4}!\s{0,4}>\s{0,4}[Tt][Oo"
+            r"][Oo][Ll][Ss]\s{0,4}\.)|(\s{0,4}!\s{0,4}[Cc][Aa][Ll][Ll]\s{0,4}!\s{0,4}>\s{0,4}[Tt][Oo][Oo][Ll][Ss]\s{0,"
+            r"4}\.))|`(?:(``json\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)"
+            r"|(``json\s{0,64}<!call!>tools\.)|(``\s{0,64}<!call!>tools\.))"
+        ), near=r"<(?=[\t\n\r !\-_▁]|\Z)|`(?=[`]|\Z)", width=230,
     )
     OPENERS = Scanner(
-        ("call", "<!calls!> <!call!>tools.", "", "", 0), ("call", "<!call!>tools.", "", "", 1),
-        find=r"<(?:(!calls!>\s{0,64}<!call!>tools\.)|(!call!>tools\.))", near=r"<(?=[!]|\Z)", width=88,
+        ("call", "<!calls!> <!calls!> <!call!>tools.", "", "", 0),
+        ("call", "<!calls!> <!call!> <!call!>tools.", "", "", 0), ("call", "<!calls!> <!call!>tools.", "", "", 1),
+        ("call", "<!call!>tools.", "", "", 1), ("call", "```json <!calls!> <!call!>tools.", "", "", 0),
+        ("call", "``` <!calls!> <!call!>tools.", "", "", 0), ("call", "```json <!call!>tools.", "", "", 0),
+        ("call", "``` <!call!>tools.", "", "", 0),
+        find=(
+            r"<(?:(!calls!>\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>\s{0,64}<!call!>tools\.)"
+            r"|(!calls!>\s{0,64}<!call!>tools\.)|(!call!>tools\.))|`(?:(``json\s{0,64}<!calls!>\s{0,64}<!call!>tools\."
+            r")|(``\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``json\s{0,64}<!call!>tools\.)|(``\s{0,64}<!call!>tools"
+            r"\.))"
+        ), near=r"<(?=[!]|\Z)|`(?=[`]|\Z)", width=162,
     )
     # call = name ":" index "<!args!>" arguments
     HEADER = (
@@ -90,45 +117,101 @@ class StreamParser(Objects):
         (
             "index",
             Scanner(
-                ("suffix", "<!args!>", "", "", 0), ("bare", "{", "", "", 0), find=r"<(!args!>)|\{()",
-                near=r"<(?=[!]|\Z)|\{", width=9, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:<(!args!>))", trails=("",),
+                ("suffix", "<!args!>", "", "", 0), ("suffix", "\x00<!args!>", "", "", 2), ("bare", "{", "", "", 0),
+                find=r"<(?:(!args!>)|(\s{0,4}!\s{0,4}[Aa][Rr][Gg][Ss]\s{0,4}!\s{0,4}>))|\{()",
+                near=r"<(?=[\t\n\r !\-_▁]|\Z)|\{", width=41, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:<(!args!>))",
+                trails=("",),
             ),
             "",
         ),
     )
     CALL_ID = "tools.{name}:{index}"
+    HEADER_PARTS = ("<!args!>", "<!call!>", "tools.", ":")
+    HEADER_TEXTS = Pattern("(?:<!args!>|<!call!>|tools\\.|:|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "<!calls!> <!call!>tools.", "", "", 0), ("mark", "<!call!>tools.", "", "", 1),
-        ("mark", "<!assistant!>", "", "", 0), ("mark", "<!/calls!>", "", "", 0), ("mark", "<!/call!>", "", "", 0),
-        find=r"<(?:(!calls!>\s{0,64}<!call!>tools\.)|(!call!>tools\.)|(!assistant!>)|(!/calls!>)|(!/call!>))",
-        near=r"<(?=[!]|\Z)", width=88, first="<",
+        ("mark", "<!calls!> <!calls!> <!call!>tools.", "", "", 0),
+        ("mark", "<!calls!> <!call!> <!call!>tools.", "", "", 0), ("mark", "<!calls!> <!call!>tools.", "", "", 1),
+        ("mark", "<!call!>tools.", "", "", 1), ("mark", "<!assistant!>", "", "", 0), ("mark", "<!/calls!>", "", "", 0),
+        ("mark", "<!/call!>", "", "", 0), ("mark", "```json <!calls!> <!call!>tools.", "", "", 0),
+        ("mark", "``` <!calls!> <!call!>tools.", "", "", 0), ("mark", "```json <!call!>tools.", "", "", 0),
+        ("mark", "``` <!call!>tools.", "", "", 0),
+        find=(
+            r"<(?:(!calls!>\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>\s{0,64}<!call!>tools\.)"
+            r"|(!calls!>\s{0,64}<!call!>tools\.)|(!call!>tools\.)|(!assistant!>)|(!/calls!>)|(!/call!>))|`(?:(``json\s"
+            r"{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``json\s{0,64}<!ca"
+            r"ll!>tools\.)|(``\s{0,64}<!call!>tools\.))"
+        ), near=r"<(?=[!]|\Z)|`(?=[`]|\Z)", width=162, first="<`",
+    )
+    LEFT_OVER = Scanner(
+        ("call", "<!calls!>", "", "", 0), ("call", "<!call!>", "", "", 0), find="<(?:(!calls!>)|(!call!>))",
+        near=r"<(?=[!]|\Z)", width=10,
     )
     USUAL_NEXT = (ExpectedText("<!/call!><!call!>tools."), ExpectedText("<!call!>tools."))
     CLOSED = True
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     COUNTED = True
     # after_call = ("<!/call!>")* (("<!call!>tools." | "<!calls!><!call!>tools.") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", <!call!>tools.", "", "", 0), ("call", "; <!call!>tools.", "", "", 0),
+        ("call", ", <!call!> <!call!>tools.", "", "", 0), ("call", ", <!call!>tools.", "", "", 0),
+        ("call", "; <!call!> <!call!>tools.", "", "", 0), ("call", "; <!call!>tools.", "", "", 0),
         ("empty", "<!calls!> <!call!> <!/call!> <!/calls!>", "", "", 0),
-        ("call", "<!calls!> <!call!>tools.", "", "", 0), ("empty", "<!calls!> <!/calls!>", "", "", 0),
+        ("call", "<!calls!> <!calls!> <!call!>tools.", "", "", 0),
+        ("call", "<!calls!> <!call!> <!call!>tools.", "", "", 0), ("call", "<!call!> <!call!>tools.", "", "", 1),
+        ("call", "<!calls!> <!call!>tools.", "", "", 1), ("empty", "<!calls!> <!/calls!>", "", "", 0),
         ("empty", "<!call!> <!/call!>", "", "", 1), ("call", "<!call!>tools.", "", "", 1),
         ("header", "<!assistant!>", "", "", 0), ("closed", "<!/calls!>", "", "", 1), ("closed", "<!/call!>", "", "", 1),
-        ("end", "<!.!>", "", "", 0),
+        ("end", "<!.!>", "", "", 0), ("call", "\x00<!calls!><!calls!><!call!>tools.", "", "", 2),
+        ("call", "\x00<!calls!><!call!><!call!>tools.", "", "", 2), ("call", "\x00<!call!><!call!>tools.", "", "", 2),
+        ("call", "\x00<!calls!><!call!>tools.", "", "", 2), ("call", "\x00<!call!>tools.", "", "", 2),
+        ("closed", "\x00<!/calls!>", "", "", 2), ("closed", "\x00<!/call!>", "", "", 2),
+        ("call", "```json <!calls!> <!call!>tools.", "", "", 0), ("call", "``` <!calls!> <!call!>tools.", "", "", 0),
+        ("call", "```json <!call!>tools.", "", "", 0), ("call", "``` <!call!>tools.", "", "", 0),
         find=(
-            r",(\s{0,64}<!call!>tools\.)|;(\s{0,64}<!call!>tools\.)|<(?:(!calls!>\s{0,64}<!call!>\s{0,64}<!/call!>\s{0"
-            r",64}<!/calls!>)|(!calls!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!/calls!>)|(!call!>\s{0,64}<!/call!>"
-            r")|(!call!>tools\.)|(!assistant!>)|(!/calls!>)|(!/call!>)|(!\.!>))"
-        ), near=r",|;|<(?=[!]|\Z)", width=230,
+            r",(?:(\s{0,64}<!call!>\s{0,64}<!call!>tools\.)|(\s{0,64}<!call!>tools\.))|;(?:(\s{0,64}<!call!>\s{0,64}<!"
+            r"call!>tools\.)|(\s{0,64}<!call!>tools\.))|<(?:(!calls!>\s{0,64}<!call!>\s{0,64}<!/call!>\s{0,64}<!/calls"
+            r"!>)|(!calls!>\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>\s{0,64}<!call!>tools\.)"
+            r"|(!call!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!/calls!>)|(!call!"
+            r">\s{0,64}<!/call!>)|(!call!>tools\.)|(!assistant!>)|(!/calls!>)|(!/call!>)|(!\.!>)|(\s{0,4}!\s{0,4}[Cc]["
+            r"Aa][Ll][Ll][Ss]\s{0,4}!\s{0,4}>[\s_▁-]{0,4}<\s{0,4}!\s{0,4}[Cc][Aa][Ll][Ll][Ss]\s{0,4}!\s{0,4}>\s{0,4}<"
+            r"\s{0,4}!\s{0,4}[Cc][Aa][Ll][Ll]\s{0,4}!\s{0,4}>\s{0,4}[Tt][Oo][Oo][Ll][Ss]\s{0,4}\.)|(\s{0,4}!\s{0,4}[Cc"
+            r"][Aa][Ll][Ll][Ss]\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}[Cc][Aa][Ll][Ll]\s{0,4}!\s{0,4}>[\s_▁-]{0,4}<\s{"
+            r"0,4}!\s{0,4}[Cc][Aa][Ll][Ll]\s{0,4}!\s{0,4}>\s{0,4}[Tt][Oo][Oo][Ll][Ss]\s{0,4}\.)|(\s{0,4}!\s{0,4}[Cc][A"
+            r"a][Ll][Ll]\s{0,4}!\s{0,4}>[\s_▁-]{0,4}<\s{0,4}!\s{0,4}[Cc][Aa][Ll][Ll]\s{0,4}!\s{0,4}>\s{0,4}[Tt][Oo][Oo"
+            r"][Ll][Ss]\s{0,4}\.)|(\s{0,4}!\s{0,4}[Cc][Aa][Ll][Ll][Ss]\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}[Cc][Aa]["
+            r"Ll][Ll]\s{0,4}!\s{0,4}>\s{0,4}[Tt][Oo][Oo][Ll][Ss]\s{0,4}\.)|(\s{0,4}!\s{0,4}[Cc][Aa][Ll][Ll]\s{0,4}!\s{"
+            r"0,4}>\s{0,4}[Tt][Oo][Oo][Ll][Ss]\s{0,4}\.)|(\s{0,4}!\s{0,4}/\s{0,4}[Cc][Aa][Ll][Ll][Ss]\s{0,4}!\s{0,4}>)"
+            r"|(\s{0,4}!\s{0,4}/\s{0,4}[Cc][Aa][Ll][Ll]\s{0,4}!\s{0,4}>))|`(?:(``json\s{0,64}<!calls!>\s{0,64}<!call!>"
+            r"tools\.)|(``\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``json\s{0,64}<!call!>tools\.)|(``\s{0,64}<!call!"
+            r">tools\.))"
+        ), near=r",|;|<(?=[\t\n\r !\-_▁]|\Z)|`(?=[`]|\Z)", width=230,
     )
     AFTER_TURN = Scanner(
+        ("header", "<!assistant!> <!calls!> <!calls!> <!call!>tools.", "", "", 0),
+        ("header", "<!assistant!> <!calls!> <!call!> <!call!>tools.", "", "", 0),
+        ("header", "<!assistant!> ```json <!calls!> <!call!>tools.", "", "", 0),
+        ("header", "<!assistant!> ``` <!calls!> <!call!>tools.", "", "", 0),
         ("header", "<!assistant!> <!calls!> <!call!>tools.", "", "", 0),
+        ("header", "<!assistant!> ```json <!call!>tools.", "", "", 0),
+        ("call", "<!calls!> <!calls!> <!call!>tools.", "", "", 1),
+        ("call", "<!calls!> <!call!> <!call!>tools.", "", "", 1),
+        ("header", "<!assistant!> ``` <!call!>tools.", "", "", 0),
         ("header", "<!assistant!> <!call!>tools.", "", "", 0), ("call", "<!calls!> <!call!>tools.", "", "", 1),
-        ("call", "<!call!>tools.", "", "", 1),
+        ("call", "<!call!>tools.", "", "", 1), ("call", "```json <!calls!> <!call!>tools.", "", "", 1),
+        ("call", "``` <!calls!> <!call!>tools.", "", "", 1), ("call", "```json <!call!>tools.", "", "", 1),
+        ("call", "``` <!call!>tools.", "", "", 1),
         find=(
-            r"<(?:(!assistant!>\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(!assistant!>\s{0,64}<!call!>tools\.)|(!calls"
-            r"!>\s{0,64}<!call!>tools\.)|(!call!>tools\.))"
-        ), near=r"<(?=[!]|\Z)", width=166,
+            r"<(?:(!assistant!>\s{0,64}<!calls!>\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(!assistant!>\s{0,64}<!calls"
+            r"!>\s{0,64}<!call!>\s{0,64}<!call!>tools\.)|(!assistant!>\s{0,64}```json\s{0,64}<!calls!>\s{0,64}<!call!>"
+            r"tools\.)|(!assistant!>\s{0,64}```\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(!assistant!>\s{0,64}<!calls!"
+            r">\s{0,64}<!call!>tools\.)|(!assistant!>\s{0,64}```json\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!calls!"
+            r">\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>\s{0,64}<!call!>tools\.)|(!assistant!>\s{0,64}```\s{0"
+            r",64}<!call!>tools\.)|(!assistant!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>tools\.)|(!call!>too"
+            r"ls\.))|`(?:(``json\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)"
+            r"|(``json\s{0,64}<!call!>tools\.)|(``\s{0,64}<!call!>tools\.))"
+        ), near=r"<(?=[!]|\Z)|`(?=[`]|\Z)", width=240,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -141,7 +224,7 @@ class StreamParser(Objects):
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
                 self._passed.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "<" not in chunk and chunk != "":
+        elif self._plain_text and "<" not in chunk and "`" not in chunk and chunk != "":
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

@@ -11,13 +11,24 @@ call      = name arguments "!)"
 from __future__ import annotations
 
 if __package__:
-    from ._tplc_runtime import Delta, ExpectedText, Message, Objects, PlainStyle, Scanner, require_runtime, run_command
+    from ._tplc_runtime import (
+        Delta,
+        ExpectedText,
+        Message,
+        Objects,
+        Pattern,
+        PlainStyle,
+        Scanner,
+        require_runtime,
+        run_command,
+    )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         Delta,
         ExpectedText,
         Message,
         Objects,
+        Pattern,
         PlainStyle,
         Scanner,
         require_runtime,
@@ -66,25 +77,32 @@ class StreamParser(Objects):
     AT_ENDS = True
     REASONS = True
     CLOSED_FIRST = True
+    CUT_MARKERS = True
     # turn = "~)"* content
     AT_START = Scanner(
-        ("header", "(|assistant ", "", "\n", 2), ("reasoning", "(~musing ", "", "\n", 2), ("call", "(!ask:", "", "", 0),
-        ("last", "|)", "", "\n", 0), ("reasoning_end", "~)", "\n", "", 0),
-        find=r"\((?:(\|assistant(?!\w))|(~musing(?!\w))|(!ask:))|\|(\))|~(\))",
-        near=r"\((?=[!\|\~]|\Z)|\|(?=[)]|\Z)|~(?=[)]|\Z)", width=12, leads="\n",
+        ("call", "(!ask: (!ask:", "", "", 0), ("header", "(|assistant ", "", "\n", 2),
+        ("reasoning", "(~musing ", "", "\n", 2), ("call", "(!ask:", "", "", 2), ("last", "|)", "", "\n", 0),
+        ("reasoning_end", "~)", "\n", "", 0),
+        find=r"\((?:(!ask:\s{0,64}\(!ask:)|(\|assistant(?!\w))|(~musing(?!\w))|(!ask:))|\|(\))|~(\))",
+        near=r"\((?=[!\|\~]|\Z)|\|(?=[)]|\Z)|~(?=[)]|\Z)", width=78, leads="\n",
     )
     # reasoning = text ("~)" content | "(!ask:" call)
     IN_REASONING = Scanner(
-        ("line", "(!ask:", "", "", 0), ("last", "|)", "", "\n", 0), ("reasoning_end", "~)", "\n", "", 0),
-        find=r"\((!ask:)|\|(\))|~(\))", near=r"\((?=[!]|\Z)|\|(?=[)]|\Z)|~(?=[)]|\Z)", width=7, leads="\n",
+        ("line", "(!ask: (!ask:", "", "", 0), ("line", "(!ask:", "", "", 2), ("last", "|)", "", "\n", 0),
+        ("reasoning_end", "~)", "\n", "", 0), find=r"\((?:(!ask:\s{0,64}\(!ask:)|(!ask:))|\|(\))|~(\))",
+        near=r"\((?=[!]|\Z)|\|(?=[)]|\Z)|~(?=[)]|\Z)", width=78, leads="\n",
     )
     # content = text ("(~musing" reasoning | "(!ask:" call)?
     IN_CONTENT = Scanner(
-        ("header", "(|assistant ", "", "\n", 2), ("reasoning", "(~musing ", "", "\n", 2), ("call", "(!ask:", "", "", 0),
-        ("last", "|)", "", "\n", 0), find=r"\((?:(\|assistant(?!\w))|(~musing(?!\w))|(!ask:))|\|(\))",
-        near=r"\((?=[!\|\~]|\Z)|\|(?=[)]|\Z)", width=12,
+        ("call", "(!ask: (!ask:", "", "", 0), ("header", "(|assistant ", "", "\n", 2),
+        ("reasoning", "(~musing ", "", "\n", 2), ("call", "(!ask:", "", "", 2), ("last", "|)", "", "\n", 0),
+        find=r"\((?:(!ask:\s{0,64}\(!ask:)|(\|assistant(?!\w))|(~musing(?!\w))|(!ask:))|\|(\))",
+        near=r"\((?=[!\|\~]|\Z)|\|(?=[)]|\Z)", width=78,
     )
-    OPENERS = Scanner(("call", "(!ask:", "", "", 0), find=r"\((!ask:)", near=r"\((?=[!]|\Z)", width=7)
+    OPENERS = Scanner(
+        ("call", "(!ask: (!ask:", "", "", 0), ("call", "(!ask:", "", "", 2),
+        find=r"\((?:(!ask:\s{0,64}\(!ask:)|(!ask:))", near=r"\((?=[!]|\Z)", width=78,
+    )
     # call = name arguments
     HEADER = (
         (
@@ -96,23 +114,36 @@ class StreamParser(Objects):
             "",
         ),
     )
+    HEADER_PARTS = ("(!ask:", "ask:", "!", "(")
+    HEADER_TEXTS = Pattern("(?:\\(!ask:|ask:|!|\\(|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "(|assistant", "", "", 0), find=r"\((?:(\|assistant))", near=r"\((?=[\|]|\Z)", width=12, first="("
     )
+    LEFT_OVER = Scanner(("call", "(!ask:", "", "", 0), find=r"\((!ask:)", near=r"\((?=[!]|\Z)", width=7)
     USUAL_NEXT = (ExpectedText("!)(!ask:"), ExpectedText("(!ask:"))
     CLOSED = True
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # after_call = ("!)")* (("(!ask:" | "(!ask:") call | content)
     AFTER_CALL = Scanner(
-        ("closed", "!)", "", "", 0), ("header", "(|assistant ", "", "\n", 2), ("reasoning", "(~musing ", "", "\n", 2),
-        ("call", "(!ask:", "", "", 1), ("call", ", (!ask:", "", "", 0), ("call", "; (!ask:", "", "", 0),
+        ("closed", "!)", "", "", 0), ("call", "(!ask: (!ask:", "", "", 1), ("header", "(|assistant ", "", "\n", 2),
+        ("reasoning", "(~musing ", "", "\n", 2), ("call", "(!ask:", "", "", 2), ("call", ", (!ask: (!ask:", "", "", 0),
+        ("call", ", (!ask:", "", "", 2), ("call", "; (!ask: (!ask:", "", "", 0), ("call", "; (!ask:", "", "", 2),
         ("last", "|)", "", "\n", 0),
-        find=r"!(\))|\((?:(\|assistant(?!\w))|(~musing(?!\w))|(!ask:))|,(\s{0,64}\(!ask:)|;(\s{0,64}\(!ask:)|\|(\))",
-        near=r"!(?=[)]|\Z)|\((?=[!\|\~]|\Z)|,|;|\|(?=[)]|\Z)", width=73,
+        find=(
+            r"!(\))|\((?:(!ask:\s{0,64}\(!ask:)|(\|assistant(?!\w))|(~musing(?!\w))|(!ask:))|,(?:(\s{0,64}\(!ask:\s{0,"
+            r"64}\(!ask:)|(\s{0,64}\(!ask:))|;(?:(\s{0,64}\(!ask:\s{0,64}\(!ask:)|(\s{0,64}\(!ask:))|\|(\))"
+        ), near=r"!(?=[)]|\Z)|\((?=[!\|\~]|\Z)|,|;|\|(?=[)]|\Z)", width=144,
     )
     AFTER_TURN = Scanner(
-        ("header", "(|assistant (!ask:", "", "", 0), ("call", "(!ask:", "", "", 1),
-        find=r"\((?:(\|assistant\s{0,64}\(!ask:)|(!ask:))", near=r"\((?=[!\|]|\Z)", width=83,
+        ("header", "(|assistant (!ask: (!ask:", "", "", 0), ("header", "(|assistant (!ask:", "", "", 2),
+        ("call", "(!ask: (!ask:", "", "", 1), ("call", "(!ask:", "", "", 2),
+        find=(
+            r"\((?:(\|assistant\s{0,64}\(!ask:\s{0,64}\(!ask:)|(\|assistant\s{0,64}\(!ask:)|(!ask:\s{0,64}\(!ask:)|(!a"
+            "sk:))"
+        ), near=r"\((?=[!\|]|\Z)", width=154,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

@@ -17,6 +17,7 @@ if __package__:
         ExpectedText,
         Message,
         Objects,
+        Pattern,
         Scanner,
         Style,
         require_runtime,
@@ -29,6 +30,7 @@ else:
         ExpectedText,
         Message,
         Objects,
+        Pattern,
         Scanner,
         Style,
         require_runtime,
@@ -51,7 +53,7 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -64,18 +66,30 @@ class StreamParser(Objects):
     AROUND_REASONING = (("§muse§",), ("§/muse§",))
     AT_LINES = True
     REASONS = True
+    CUT_MARKERS = True
     # reasoning = text ("§/muse§" content | "§call§" call)
     IN_REASONING = Scanner(
-        ("reasoning_end", "§/muse§", "", "", 0), ("line", "§call§", "", "", 0), ("end", "§end§", "", "", 0),
-        find="§(?:(/muse§)|(call§)|(end§))", near=r"§(?=[/ce]|\Z)", width=8,
+        ("line", "```json §call§", "", "", 0), ("line", "``` §call§", "", "", 0), ("line", "§call§ §call§", "", "", 0),
+        ("reasoning_end", "§/muse§", "", "", 0), ("line", "§call§", "", "", 2), ("end", "§end§", "", "", 0),
+        find=r"`(?:(``json\s{0,64}§call§)|(``\s{0,64}§call§))|§(?:(call§\s{0,64}§call§)|(/muse§)|(call§)|(end§))",
+        near=r"`(?=[`]|\Z)|§(?=[/ce]|\Z)", width=79,
     )
     # content = (text | "§end§")* ("§muse§" reasoning | "§call§" call)?
     IN_CONTENT = Scanner(
+        ("call", "```json §call§", "", "", 0), ("call", "``` §call§", "", "", 0), ("call", "§call§ §call§", "", "", 0),
         ("header", "§assistant§", "", "", 0), ("stray", "§/muse§", "", "", 0), ("reasoning", "§muse§", "", "", 0),
-        ("call", "§call§", "", "", 0), ("end", "§end§", "", "", 0),
-        find="§(?:(assistant§)|(/muse§)|(muse§)|(call§)|(end§))", near=r"§(?=[/acem]|\Z)", width=12,
+        ("call", "§call§", "", "", 2), ("end", "§end§", "", "", 0),
+        find=(
+            r"`(?:(``json\s{0,64}§call§)|(``\s{0,64}§call§))|§(?:(call§\s{0,64}§call§)|(assistant§)|(/muse§)|(muse§)|("
+            "call§)|(end§))"
+        ), near=r"`(?=[`]|\Z)|§(?=[/acem]|\Z)", width=79,
     )
-    OPENERS = Scanner(("call", "§call§", "", "", 0), find="§(call§)", near=r"§(?=[c]|\Z)", width=7)
+    OPENERS = Scanner(
+        ("call", "```json §call§", "", "", 0), ("call", "``` §call§", "", "", 0), ("call", "§call§ §call§", "", "", 0),
+        ("call", "§call§", "", "", 2),
+        find=r"`(?:(``json\s{0,64}§call§)|(``\s{0,64}§call§))|§(?:(call§\s{0,64}§call§)|(call§))",
+        near=r"`(?=[`]|\Z)|§(?=[c]|\Z)", width=79,
+    )
     # call = name "§with§" arguments
     HEADER = (
         (
@@ -87,23 +101,42 @@ class StreamParser(Objects):
             "",
         ),
     )
+    HEADER_PARTS = ("§call§", "§with§", "call", "with", "§")
+    HEADER_TEXTS = Pattern("(?:§call§|§with§|call|with|§|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "§assistant§", "", "", 0), ("mark", "§call§", "", "", 0), ("mark", "§end§", "", "", 0),
-        find="§(?:(assistant§)|(call§)|(end§))", near=r"§(?=[ace]|\Z)", width=12, first="§",
+        ("mark", "```json §call§", "", "", 0), ("mark", "``` §call§", "", "", 0), ("mark", "§assistant§", "", "", 0),
+        ("mark", "§call§", "", "", 1), ("mark", "§end§", "", "", 0),
+        find=r"`(?:(``json\s{0,64}§call§)|(``\s{0,64}§call§))|§(?:(assistant§)|(call§)|(end§))",
+        near=r"`(?=[`]|\Z)|§(?=[ace]|\Z)", width=79, first="`§",
     )
+    LEFT_OVER = Scanner(("call", "§call§", "", "", 0), find="§(call§)", near=r"§(?=[c]|\Z)", width=7)
     USUAL_NEXT = (ExpectedText("§call§"),)
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # after_call = (("§call§" | "§call§") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", §call§", "", "", 0), ("call", "; §call§", "", "", 0), ("header", "§assistant§", "", "", 0),
-        ("stray", "§/muse§", "", "", 0), ("call", "§call§", "", "", 1), ("reasoning", "§muse§", "", "", 0),
-        ("end", "§end§", "", "", 0),
-        find=r",(\s{0,64}§call§)|;(\s{0,64}§call§)|§(?:(assistant§)|(/muse§)|(call§)|(muse§)|(end§))",
-        near=r",|;|§(?=[/acem]|\Z)", width=73,
+        ("call", ", §call§ §call§", "", "", 0), ("call", ", §call§", "", "", 2), ("call", "; §call§ §call§", "", "", 0),
+        ("call", "; §call§", "", "", 2), ("call", "```json §call§", "", "", 0), ("call", "``` §call§", "", "", 0),
+        ("call", "§call§ §call§", "", "", 1), ("header", "§assistant§", "", "", 0), ("stray", "§/muse§", "", "", 0),
+        ("call", "§call§", "", "", 2), ("reasoning", "§muse§", "", "", 0), ("end", "§end§", "", "", 0),
+        find=(
+            r",(?:(\s{0,64}§call§\s{0,64}§call§)|(\s{0,64}§call§))|;(?:(\s{0,64}§call§\s{0,64}§call§)|(\s{0,64}§call§)"
+            r")|`(?:(``json\s{0,64}§call§)|(``\s{0,64}§call§))|§(?:(call§\s{0,64}§call§)|(assistant§)|(/muse§)|(call§)"
+            "|(muse§)|(end§))"
+        ), near=r",|;|`(?=[`]|\Z)|§(?=[/acem]|\Z)", width=144,
     )
     AFTER_TURN = Scanner(
-        ("header", "§assistant§ §call§", "", "", 0), ("call", "§call§", "", "", 1),
-        find=r"§(?:(assistant§\s{0,64}§call§)|(call§))", near=r"§(?=[ac]|\Z)", width=83,
+        ("call", "```json §call§", "", "", 1), ("call", "``` §call§", "", "", 1),
+        ("header", "§assistant§ ```json §call§", "", "", 0), ("header", "§assistant§ §call§ §call§", "", "", 0),
+        ("header", "§assistant§ ``` §call§", "", "", 0), ("header", "§assistant§ §call§", "", "", 2),
+        ("call", "§call§ §call§", "", "", 1), ("call", "§call§", "", "", 2),
+        find=(
+            r"`(?:(``json\s{0,64}§call§)|(``\s{0,64}§call§))|§(?:(assistant§\s{0,64}```json\s{0,64}§call§)|(assistant§"
+            r"\s{0,64}§call§\s{0,64}§call§)|(assistant§\s{0,64}```\s{0,64}§call§)|(assistant§\s{0,64}§call§)|(call§\s{"
+            "0,64}§call§)|(call§))"
+        ), near=r"`(?=[`]|\Z)|§(?=[ac]|\Z)", width=155,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -116,7 +149,7 @@ class StreamParser(Objects):
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
                 self._passed.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "§" not in chunk and chunk != "":
+        elif self._plain_text and "`" not in chunk and "§" not in chunk and chunk != "":
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

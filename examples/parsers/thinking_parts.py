@@ -3,7 +3,7 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with reasoning, content and tool calls.
 
-turn      = (text | "[PONDER]" text "[/PONDER]" | calls)* "[END]"
+turn      = (text | "[PONDER]" text "[/PONDER]" | calls)* "[END]" "[TOP]"
 calls     = "[NEED]" call ("[NEED]" call)*
 call      = name "[GIVEN]" arguments
 """
@@ -17,6 +17,7 @@ if __package__:
         ExpectedText,
         Message,
         Objects,
+        Pattern,
         Scanner,
         Style,
         require_runtime,
@@ -29,6 +30,7 @@ else:
         ExpectedText,
         Message,
         Objects,
+        Pattern,
         Scanner,
         Style,
         require_runtime,
@@ -51,7 +53,7 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -63,44 +65,86 @@ class StreamParser(Objects):
     ANCHORS = ("[/TO]", "[/BACK]")
     AROUND_REASONING = (("[PONDER]",), ("[/PONDER]",))
     AT_LINES = True
+    AT_ENDS = True
     REASONS = True
+    CUT_MARKERS = True
     # reasoning = text ("[/PONDER]" content | "[NEED]" call)
     IN_REASONING = Scanner(
-        ("reasoning_end", "[/PONDER]", "", "", 0), ("line", "[NEED]", "", "", 0), ("end", "[END]", "", "", 0),
-        find=r"\[(?:(/PONDER\])|(NEED\])|(END\]))", near=r"\[(?=[/EN]|\Z)", width=10,
+        ("line", "[NEED] [NEED]", "", "", 0), ("reasoning_end", "[/PONDER]", "", "", 0), ("line", "[NEED]", "", "", 2),
+        ("end", "[END]", "", "", 0), ("last", "[TOP]", "", "", 0), ("line", "\x00[need][need]", "", "", 2),
+        ("line", "\x00[need]", "", "", 2), ("end", "\x00[end]", "", "", 2), ("line", "```json [NEED]", "", "", 0),
+        ("line", "``` [NEED]", "", "", 0),
+        find=(
+            r"\[(?:(NEED\]\s{0,64}\[NEED\])|(/PONDER\])|(NEED\])|(END\])|(TOP\])|(\s{0,4}[Nn][Ee][Ee][Dd]\s{0,4}\][\s_"
+            r"▁-]{0,4}\[\s{0,4}[Nn][Ee][Ee][Dd]\s{0,4}\])|(\s{0,4}[Nn][Ee][Ee][Dd]\s{0,4}\])|(\s{0,4}[Ee][Nn][Dd]\s{0,"
+            r"4}\]))|`(?:(``json\s{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))"
+        ), near=r"\[(?=[\t\n\r \-/ENT_en▁]|\Z)|`(?=[`]|\Z)", width=79,
     )
     # content = (text | "[END]")* ("[PONDER]" reasoning | "[NEED]" call)?
     IN_CONTENT = Scanner(
-        ("stray", "[/PONDER]", "", "", 0), ("reasoning", "[PONDER]", "", "", 0), ("call", "[NEED]", "", "", 0),
-        ("end", "[END]", "", "", 0), find=r"\[(?:(/PONDER\])|(PONDER\])|(NEED\])|(END\]))", near=r"\[(?=[/ENP]|\Z)",
-        width=10,
+        ("call", "[NEED] [NEED]", "", "", 0), ("stray", "[/PONDER]", "", "", 0), ("reasoning", "[PONDER]", "", "", 0),
+        ("call", "[NEED]", "", "", 2), ("end", "[END]", "", "", 0), ("last", "[TOP]", "", "", 0),
+        ("call", "\x00[need][need]", "", "", 2), ("call", "\x00[need]", "", "", 2), ("end", "\x00[end]", "", "", 2),
+        ("call", "```json [NEED]", "", "", 0), ("call", "``` [NEED]", "", "", 0),
+        find=(
+            r"\[(?:(NEED\]\s{0,64}\[NEED\])|(/PONDER\])|(PONDER\])|(NEED\])|(END\])|(TOP\])|(\s{0,4}[Nn][Ee][Ee][Dd]\s"
+            r"{0,4}\][\s_▁-]{0,4}\[\s{0,4}[Nn][Ee][Ee][Dd]\s{0,4}\])|(\s{0,4}[Nn][Ee][Ee][Dd]\s{0,4}\])|(\s{0,4}[Ee][N"
+            r"n][Dd]\s{0,4}\]))|`(?:(``json\s{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))"
+        ), near=r"\[(?=[\t\n\r \-/ENPT_en▁]|\Z)|`(?=[`]|\Z)", width=79,
     )
-    OPENERS = Scanner(("call", "[NEED]", "", "", 0), find=r"\[(NEED\])", near=r"\[(?=[N]|\Z)", width=7)
+    OPENERS = Scanner(
+        ("call", "[NEED] [NEED]", "", "", 0), ("call", "[NEED]", "", "", 2), ("call", "```json [NEED]", "", "", 0),
+        ("call", "``` [NEED]", "", "", 0),
+        find=r"\[(?:(NEED\]\s{0,64}\[NEED\])|(NEED\]))|`(?:(``json\s{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))",
+        near=r"\[(?=[N]|\Z)|`(?=[`]|\Z)", width=79,
+    )
     # call = name "[GIVEN]" arguments
     HEADER = (
         (
             "name",
             Scanner(
-                ("suffix", "[GIVEN]", "", "", 0), ("bare", "{", "", "", 0), find=r"\[(GIVEN\])|\{()",
-                near=r"\[(?=[G]|\Z)|\{", width=8, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(GIVEN\]))", trails=("",),
+                ("suffix", "[GIVEN]", "", "", 0), ("suffix", "\x00[given]", "", "", 2), ("bare", "{", "", "", 0),
+                find=r"\[(?:(GIVEN\])|(\s{0,4}[Gg][Ii][Vv][Ee][Nn]\s{0,4}\]))|\{()",
+                near=r"\[(?=[\t\n\r \-G_g▁]|\Z)|\{", width=36, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(GIVEN\]))",
+                trails=("",),
             ),
             "",
         ),
     )
+    HEADER_PARTS = ("[GIVEN]", "[NEED]", "GIVEN", "NEED", "[", "]")
+    HEADER_TEXTS = Pattern("(?:\\[GIVEN\\]|\\[NEED\\]|GIVEN|NEED|\\[|\\]|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "[NEED]", "", "", 0), ("mark", "[END]", "", "", 0), find=r"\[(?:(NEED\])|(END\]))",
-        near=r"\[(?=[EN]|\Z)", width=7, first="[",
+        ("mark", "[NEED]", "", "", 1), ("mark", "[END]", "", "", 0), ("mark", "```json [NEED]", "", "", 0),
+        ("mark", "``` [NEED]", "", "", 0),
+        find=r"\[(?:(NEED\])|(END\]))|`(?:(``json\s{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))",
+        near=r"\[(?=[EN]|\Z)|`(?=[`]|\Z)", width=79, first="[`",
     )
+    LEFT_OVER = Scanner(("call", "[NEED]", "", "", 0), find=r"\[(NEED\])", near=r"\[(?=[N]|\Z)", width=7)
     USUAL_NEXT = (ExpectedText("[NEED]"),)
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # after_call = (("[NEED]" | "[NEED]") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", [NEED]", "", "", 0), ("call", "; [NEED]", "", "", 0), ("stray", "[/PONDER]", "", "", 0),
-        ("reasoning", "[PONDER]", "", "", 0), ("call", "[NEED]", "", "", 1), ("end", "[END]", "", "", 0),
-        find=r",(\s{0,64}\[NEED\])|;(\s{0,64}\[NEED\])|\[(?:(/PONDER\])|(PONDER\])|(NEED\])|(END\]))",
-        near=r",|;|\[(?=[/ENP]|\Z)", width=73,
+        ("call", ", [NEED] [NEED]", "", "", 0), ("call", ", [NEED]", "", "", 2), ("call", "; [NEED] [NEED]", "", "", 0),
+        ("call", "; [NEED]", "", "", 2), ("call", "[NEED] [NEED]", "", "", 1), ("stray", "[/PONDER]", "", "", 0),
+        ("reasoning", "[PONDER]", "", "", 0), ("call", "[NEED]", "", "", 2), ("end", "[END]", "", "", 0),
+        ("last", "[TOP]", "", "", 0), ("call", "\x00[need][need]", "", "", 2), ("call", "\x00[need]", "", "", 2),
+        ("end", "\x00[end]", "", "", 2), ("call", "```json [NEED]", "", "", 0), ("call", "``` [NEED]", "", "", 0),
+        find=(
+            r",(?:(\s{0,64}\[NEED\]\s{0,64}\[NEED\])|(\s{0,64}\[NEED\]))|;(?:(\s{0,64}\[NEED\]\s{0,64}\[NEED\])|(\s{0,"
+            r"64}\[NEED\]))|\[(?:(NEED\]\s{0,64}\[NEED\])|(/PONDER\])|(PONDER\])|(NEED\])|(END\])|(TOP\])|(\s{0,4}[Nn]"
+            r"[Ee][Ee][Dd]\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}[Nn][Ee][Ee][Dd]\s{0,4}\])|(\s{0,4}[Nn][Ee][Ee][Dd]\s{0,4}\])|"
+            r"(\s{0,4}[Ee][Nn][Dd]\s{0,4}\]))|`(?:(``json\s{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))"
+        ), near=r",|;|\[(?=[\t\n\r \-/ENPT_en▁]|\Z)|`(?=[`]|\Z)", width=144,
     )
-    AFTER_TURN = Scanner(("call", "[NEED]", "", "", 0), find=r"\[(NEED\])", near=r"\[(?=[N]|\Z)", width=7)
+    AFTER_TURN = Scanner(
+        ("call", "[NEED] [NEED]", "", "", 0), ("call", "[NEED]", "", "", 2), ("call", "```json [NEED]", "", "", 0),
+        ("call", "``` [NEED]", "", "", 0),
+        find=r"\[(?:(NEED\]\s{0,64}\[NEED\])|(NEED\]))|`(?:(``json\s{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))",
+        near=r"\[(?=[N]|\Z)|`(?=[`]|\Z)", width=79,
+    )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""
@@ -112,7 +156,7 @@ class StreamParser(Objects):
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
                 self._passed.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "[" not in chunk and chunk != "":
+        elif self._plain_text and "[" not in chunk and "`" not in chunk and chunk != "":
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

@@ -13,12 +13,23 @@ value     = text "⟨/arg⟩"
 from __future__ import annotations
 
 if __package__:
-    from ._tplc_runtime import Delta, ExpectedText, Message, RawPairs, Scanner, ValueWords, require_runtime, run_command
+    from ._tplc_runtime import (
+        Delta,
+        ExpectedText,
+        Message,
+        Pattern,
+        RawPairs,
+        Scanner,
+        ValueWords,
+        require_runtime,
+        run_command,
+    )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         Delta,
         ExpectedText,
         Message,
+        Pattern,
         RawPairs,
         Scanner,
         ValueWords,
@@ -50,29 +61,51 @@ class StreamParser(RawPairs):
     AROUND_REASONING = (("⟨ponder⟩",), ("⟨/ponder⟩",))
     AT_LINES = True
     REASONS = True
+    CUT_MARKERS = True
     # reasoning = text ("⟨/ponder⟩" content | '⟨steps⟩\n⟨step name="' call)
     IN_REASONING = Scanner(
-        ("line", '⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("line", '⟨step name="', "", "", 1),
-        ("reasoning_end", "⟨/ponder⟩", "", "", 0), ("end", "⟪stop⟫", "", "", 0),
-        find=r'⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name=")|(/ponder⟩))|⟪(stop⟫)',
-        near=r"⟨(?=[/s]|\Z)|⟪(?=[s]|\Z)", width=149, leads="\n\n",
+        ("line", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("line", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
+        ("line", '```json ⟨step name="', "", "", 0), ("line", '``` ⟨step name="', "", "", 0),
+        ("line", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
+        ("line", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("line", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
+        ("line", '⟨step name="', "", "", 1), ("reasoning_end", "⟨/ponder⟩", "", "", 0), ("end", "⟪stop⟫", "", "", 0),
+        find=(
+            r'`(?:(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(`'
+            r'`json\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name='
+            r'"\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{'
+            r'1,64}name=")|(step\s{1,64}name=")|(/ponder⟩))|⟪(stop⟫)'
+        ), near=r"`(?=[`]|\Z)|⟨(?=[/s]|\Z)|⟪(?=[s]|\Z)", width=290, leads="\n\n",
     )
     # content = (text | "⟪stop⟫")* ("⟨ponder⟩" reasoning | '⟨steps⟩\n⟨step name="' call)?
     IN_CONTENT = Scanner(
-        ("empty", '⟨steps⟩ ⟨step name=" ⟨/step⟩ ⟨/steps⟩', "", "", 0), ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
+        ("call", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("call", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
+        ("call", '```json ⟨step name="', "", "", 0), ("call", '``` ⟨step name="', "", "", 0),
+        ("empty", '⟨steps⟩ ⟨step name=" ⟨/step⟩ ⟨/steps⟩', "", "", 0),
+        ("call", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
+        ("call", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
         ("empty", '⟨step name=" ⟨/step⟩', "", "", 1), ("empty", "⟨steps⟩ ⟨/steps⟩", "", "", 0),
         ("call", '⟨step name="', "", "", 2), ("stray", "⟨/ponder⟩", "", "", 0), ("reasoning", "⟨ponder⟩", "", "", 0),
         ("end", "⟪stop⟫", "", "", 0),
         find=(
-            r'⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨/step⟩\s{0,64}⟨/steps⟩)|(steps⟩\s{0,64}⟨step\s{1,64}name='
-            r'")|(step\s{1,64}name="\s{0,64}⟨/step⟩)|(steps⟩\s{0,64}⟨/steps⟩)|(step\s{1,64}name=")|(/ponder⟩)|(ponder⟩'
-            "))|⟪(stop⟫)"
-        ), near=r"⟨(?=[/ps]|\Z)|⟪(?=[s]|\Z)", width=294, leads="\n\n",
+            r'`(?:(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(`'
+            r'`json\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name='
+            r'"\s{0,64}⟨/step⟩\s{0,64}⟨/steps⟩)|(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(steps⟩'
+            r'\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="\s{0,'
+            r'64}⟨/step⟩)|(steps⟩\s{0,64}⟨/steps⟩)|(step\s{1,64}name=")|(/ponder⟩)|(ponder⟩))|⟪(stop⟫)'
+        ), near=r"`(?=[`]|\Z)|⟨(?=[/ps]|\Z)|⟪(?=[s]|\Z)", width=294, leads="\n\n",
     )
     OPENERS = Scanner(
-        ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("call", '⟨step name="', "", "", 1),
-        find=r'⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="))', near=r"⟨(?=[s]|\Z)", width=149,
-        leads="\n\n",
+        ("call", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("call", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
+        ("call", '```json ⟨step name="', "", "", 0), ("call", '``` ⟨step name="', "", "", 0),
+        ("call", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
+        ("call", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
+        ("call", '⟨step name="', "", "", 1),
+        find=(
+            r'`(?:(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(`'
+            r'`json\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name='
+            r'"\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{'
+            r'1,64}name=")|(step\s{1,64}name="))'
+        ), near=r"`(?=[`]|\Z)|⟨(?=[s]|\Z)", width=290, leads="\n\n",
     )
     # call = name '"⟩' arguments
     HEADER = (
@@ -85,14 +118,29 @@ class StreamParser(RawPairs):
             "",
         ),
     )
+    HEADER_PARTS = ('name="', "⟨step", "name", "step", '"⟩', '"', "=", "⟨", "⟩")
+    HEADER_TEXTS = Pattern('(?:name="|⟨step|name|step|"⟩|"|=|⟨|⟩|[^\\S\\n]*[\\n:.,\'"`]|[0-9]+)')
     BREAKS = Scanner(
-        ("mark", '⟨steps⟩ ⟨step name="', "", "", 0), ("mark", '⟨step name="', "", "", 1),
-        ("mark", "⟨/steps⟩", "", "", 0), ("mark", "⟨/step⟩", "", "", 0), ("mark", "⟪stop⟫", "", "", 0),
-        find=r'⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name=")|(/steps⟩)|(/step⟩))|⟪(stop⟫)',
-        near=r"⟨(?=[/s]|\Z)|⟪(?=[s]|\Z)", width=149, first="⟨⟪",
+        ("mark", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("mark", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
+        ("mark", '```json ⟨step name="', "", "", 0), ("mark", '``` ⟨step name="', "", "", 0),
+        ("mark", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "", "", 0), ("mark", '⟨steps⟩ ⟨step name="', "", "", 1),
+        ("mark", '⟨step name="', "", "", 1), ("mark", "⟨/steps⟩", "", "", 0), ("mark", "⟨/step⟩", "", "", 0),
+        ("mark", "⟪stop⟫", "", "", 0),
+        find=(
+            r'`(?:(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(`'
+            r'`json\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨st'
+            r'ep\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name=")|(/steps⟩)|(/step⟩))|⟪(stop⟫)'
+        ), near=r"`(?=[`]|\Z)|⟨(?=[/s]|\Z)|⟪(?=[s]|\Z)", width=221, first="`⟨⟪",
+    )
+    LEFT_OVER = Scanner(
+        ("call", '⟨step name="', "", "", 0), ("call", "⟨steps⟩", "\n\n", "\n", 0),
+        find=r'⟨(?:(step\s{1,64}name=")|(steps⟩))', near=r"⟨(?=[s]|\Z)", width=77, leads="\n\n",
     )
     USUAL_NEXT = (ExpectedText('⟨/step⟩\n⟨step name="'), ExpectedText('⟨step name="'))
     CLOSED = True
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # arguments = ('⟨arg name="' key '" text="' type '"⟩' value)*
     PAIR = (
         (
@@ -113,24 +161,34 @@ class StreamParser(RawPairs):
         ),
     )
     BETWEEN = Scanner(
-        ("next", '⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("next", '⟨step name="', "", "", 1),
-        ("pair", '⟨arg name="', "", "", 0), ("next", "⟨/steps⟩", "\n", "", 0), ("next", "⟨/step⟩", "", "", 0),
-        ("skip", "⟨/arg⟩", "", "", 0), ("next", "⟪stop⟫", "", "", 0),
+        ("next", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("next", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
+        ("next", '```json ⟨step name="', "", "", 0), ("next", '``` ⟨step name="', "", "", 0),
+        ("next", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
+        ("next", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("next", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
+        ("next", '⟨step name="', "", "", 1), ("pair", '⟨arg name="', "", "", 0), ("next", "⟨/steps⟩", "\n", "", 0),
+        ("next", "⟨/step⟩", "", "", 0), ("skip", "⟨/arg⟩", "", "", 0), ("next", "⟪stop⟫", "", "", 0),
         find=(
-            r'⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name=")|(arg\s{1,64}name=")|(/steps⟩)|(/step⟩)|(/ar'
-            "g⟩))|⟪(stop⟫)"
-        ), near=r"⟨(?=[/as]|\Z)|⟪(?=[s]|\Z)", width=149, leads="\n\n",
+            r'`(?:(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(`'
+            r'`json\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name='
+            r'"\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{'
+            r'1,64}name=")|(step\s{1,64}name=")|(arg\s{1,64}name=")|(/steps⟩)|(/step⟩)|(/arg⟩))|⟪(stop⟫)'
+        ), near=r"`(?=[`]|\Z)|⟨(?=[/as]|\Z)|⟪(?=[s]|\Z)", width=290, leads="\n\n",
     )
     USUAL_PAIR = (ExpectedText('⟨arg name="'),)
     RESUMES = True
     RESUMING = Scanner(
-        ("other", '⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("other", '⟨step name="', "", "", 1),
-        ("other", '⟨arg name="', "", "", 0), ("other", "⟨/steps⟩", "\n", "", 0), ("other", "⟨/step⟩", "", "", 0),
-        ("other", "⟪stop⟫", "", "", 0),
+        ("other", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("other", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
+        ("other", '```json ⟨step name="', "", "", 0), ("other", '``` ⟨step name="', "", "", 0),
+        ("other", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
+        ("other", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("other", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
+        ("other", '⟨step name="', "", "", 1), ("other", '⟨arg name="', "", "", 0), ("other", "⟨/steps⟩", "\n", "", 0),
+        ("other", "⟨/step⟩", "", "", 0), ("other", "⟪stop⟫", "", "", 0),
         find=(
-            r'⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name=")|(arg\s{1,64}name=")|(/steps⟩)|(/step⟩))|⟪(s'
-            "top⟫)"
-        ), near=r"⟨(?=[/as]|\Z)|⟪(?=[s]|\Z)", width=149, leads="\n\n",
+            r'`(?:(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(`'
+            r'`json\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name='
+            r'"\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{'
+            r'1,64}name=")|(step\s{1,64}name=")|(arg\s{1,64}name=")|(/steps⟩)|(/step⟩))|⟪(stop⟫)'
+        ), near=r"`(?=[`]|\Z)|⟨(?=[/as]|\Z)|⟪(?=[s]|\Z)", width=290, leads="\n\n",
     )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
@@ -149,21 +207,40 @@ class StreamParser(RawPairs):
     }
     # after_call = ("⟨/step⟩")* (('⟨step name="' | '⟨steps⟩\n⟨step name="') call | content)
     AFTER_CALL = Scanner(
-        ("call", ', ⟨step name="', "", "", 0), ("call", '; ⟨step name="', "", "", 0),
-        ("empty", '⟨steps⟩ ⟨step name=" ⟨/step⟩ ⟨/steps⟩', "", "", 0), ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
-        ("empty", '⟨step name=" ⟨/step⟩', "", "", 1), ("empty", "⟨steps⟩ ⟨/steps⟩", "", "", 0),
-        ("call", '⟨step name="', "", "", 2), ("stray", "⟨/ponder⟩", "", "", 0), ("closed", "⟨/steps⟩", "\n", "", 1),
-        ("reasoning", "⟨ponder⟩", "", "", 0), ("closed", "⟨/step⟩", "", "", 1), ("end", "⟪stop⟫", "", "", 0),
+        ("call", ', ⟨step name=" ⟨step name="', "", "", 0), ("call", ', ⟨step name="', "", "", 2),
+        ("call", '; ⟨step name=" ⟨step name="', "", "", 0), ("call", '; ⟨step name="', "", "", 2),
+        ("call", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("call", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
+        ("call", '```json ⟨step name="', "", "", 0), ("call", '``` ⟨step name="', "", "", 0),
+        ("empty", '⟨steps⟩ ⟨step name=" ⟨/step⟩ ⟨/steps⟩', "", "", 0),
+        ("call", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
+        ("call", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("call", '⟨step name=" ⟨step name="', "", "", 1),
+        ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", 2), ("empty", '⟨step name=" ⟨/step⟩', "", "", 1),
+        ("empty", "⟨steps⟩ ⟨/steps⟩", "", "", 0), ("call", '⟨step name="', "", "", 2),
+        ("stray", "⟨/ponder⟩", "", "", 0), ("closed", "⟨/steps⟩", "\n", "", 1), ("reasoning", "⟨ponder⟩", "", "", 0),
+        ("closed", "⟨/step⟩", "", "", 1), ("end", "⟪stop⟫", "", "", 0),
         find=(
-            r',(\s{0,64}⟨step\s{1,64}name=")|;(\s{0,64}⟨step\s{1,64}name=")|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0'
-            r',64}⟨/step⟩\s{0,64}⟨/steps⟩)|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="\s{0,64}⟨/step⟩)|(st'
-            r'eps⟩\s{0,64}⟨/steps⟩)|(step\s{1,64}name=")|(/ponder⟩)|(/steps⟩)|(ponder⟩)|(/step⟩))|⟪(stop⟫)'
-        ), near=r",|;|⟨(?=[/ps]|\Z)|⟪(?=[s]|\Z)", width=294, leads="\n\n",
+            r',(?:(\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(\s{0,64}⟨step\s{1,64}name="))|;(?:(\s{0,64'
+            r'}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(\s{0,64}⟨step\s{1,64}name="))|`(?:(``json\s{0,64}⟨step'
+            r's⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``json\s{0,64}⟨step\s{1,6'
+            r'4}name=")|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨/step⟩\s{0,64}'
+            r'⟨/steps⟩)|(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨'
+            r'step\s{1,64}name=")|(step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|'
+            r'(step\s{1,64}name="\s{0,64}⟨/step⟩)|(steps⟩\s{0,64}⟨/steps⟩)|(step\s{1,64}name=")|(/ponder⟩)|(/steps⟩)|('
+            "ponder⟩)|(/step⟩))|⟪(stop⟫)"
+        ), near=r",|;|`(?=[`]|\Z)|⟨(?=[/ps]|\Z)|⟪(?=[s]|\Z)", width=294, leads="\n\n",
     )
     AFTER_TURN = Scanner(
-        ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("call", '⟨step name="', "", "", 1),
-        find=r'⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="))', near=r"⟨(?=[s]|\Z)", width=149,
-        leads="\n\n",
+        ("call", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("call", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
+        ("call", '```json ⟨step name="', "", "", 0), ("call", '``` ⟨step name="', "", "", 0),
+        ("call", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
+        ("call", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
+        ("call", '⟨step name="', "", "", 1),
+        find=(
+            r'`(?:(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(`'
+            r'`json\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name='
+            r'"\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{'
+            r'1,64}name=")|(step\s{1,64}name="))'
+        ), near=r"`(?=[`]|\Z)|⟨(?=[s]|\Z)", width=290, leads="\n\n",
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -179,6 +256,7 @@ class StreamParser(RawPairs):
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(chunk)}}]}]
         elif (
             self._plain_text
+            and "`" not in chunk
             and "⟨" not in chunk
             and "⟪" not in chunk
             and chunk != ""

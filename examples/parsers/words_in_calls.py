@@ -54,7 +54,7 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -65,13 +65,23 @@ class StreamParser(QuotedPairs):
     HEADS = ("",)
     ANCHORS = ("⟪assistant⟫",)
     AT_LINES = True
+    CUT_MARKERS = True
     # content = (text | "⟪stop⟫")* ("⟨do" call)?
     IN_CONTENT = Scanner(
+        ("call", "```json ⟨do ", "", " ", 2), ("call", "``` ⟨do ", "", " ", 2), ("call", "⟨do ⟨do ", "", " ", 2),
         ("empty", "⟨do ⟩", "", "", 0), ("call", "⟨do ", "", " ", 2), ("header", "⟪assistant⟫", "", "", 0),
-        ("end", "⟪stop⟫", "", "", 0), find=r"⟨(?:(do\s{0,64}⟩)|(do(?!\w)))|⟪(?:(assistant⟫)|(stop⟫))",
-        near=r"⟨(?=[d]|\Z)|⟪(?=[as]|\Z)", width=70,
+        ("end", "⟪stop⟫", "", "", 0),
+        find=(
+            r"`(?:(``json\s{0,64}⟨do(?!\w))|(``\s{0,64}⟨do(?!\w)))|⟨(?:(do\s{0,64}⟨do(?!\w))|(do\s{0,64}⟩)|(do(?!\w)))"
+            "|⟪(?:(assistant⟫)|(stop⟫))"
+        ), near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟪(?=[as]|\Z)", width=76,
     )
-    OPENERS = Scanner(("call", "⟨do ", "", " ", 2), find=r"⟨(do(?!\w))", near=r"⟨(?=[d]|\Z)", width=4)
+    OPENERS = Scanner(
+        ("call", "```json ⟨do ", "", " ", 2), ("call", "``` ⟨do ", "", " ", 2), ("call", "⟨do ⟨do ", "", " ", 2),
+        ("call", "⟨do ", "", " ", 2),
+        find=r"`(?:(``json\s{0,64}⟨do(?!\w))|(``\s{0,64}⟨do(?!\w)))|⟨(?:(do\s{0,64}⟨do(?!\w))|(do(?!\w)))",
+        near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)", width=76,
+    )
     # call = name arguments
     HEADER = (
         (
@@ -83,13 +93,21 @@ class StreamParser(QuotedPairs):
             " \t\n",
         ),
     )
+    HEADER_PARTS = ("⟨do", "do", "⟨")
+    HEADER_TEXTS = Pattern("(?:⟨do|do|⟨|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "⟨do", "", "", 0), ("mark", "⟪assistant⟫", "", "", 0), ("mark", "⟪stop⟫", "", "", 0),
-        find="⟨(do)|⟪(?:(assistant⟫)|(stop⟫))", near=r"⟨(?=[d]|\Z)|⟪(?=[as]|\Z)", width=12, first="⟨⟪",
+        ("mark", "```json ⟨do", "", "", 0), ("mark", "``` ⟨do", "", "", 0), ("mark", "⟨do", "", "", 1),
+        ("mark", "⟪assistant⟫", "", "", 0), ("mark", "⟪stop⟫", "", "", 0),
+        find=r"`(?:(``json\s{0,64}⟨do)|(``\s{0,64}⟨do))|⟨(do)|⟪(?:(assistant⟫)|(stop⟫))",
+        near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟪(?=[as]|\Z)", width=76, first="`⟨⟪",
     )
+    LEFT_OVER = Scanner(("call", "⟨do ", "", " ", 2), find=r"⟨(do(?!\w))", near=r"⟨(?=[d]|\Z)", width=4)
     USUAL_NEXT = (ExpectedText("⟩⟨do "), ExpectedText("⟨do "))
     CLOSED = True
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # arguments = (key "" value)*
     PAIR = (
         (
@@ -99,8 +117,10 @@ class StreamParser(QuotedPairs):
         ),
     )
     BETWEEN = Scanner(
+        ("next", "```json ⟨do ", "", " ", 2), ("next", "``` ⟨do ", "", " ", 2), ("next", "⟨do ⟨do ", "", " ", 2),
         ("next", "⟨do ", "", " ", 2), ("next", "⟩", "", "", 0), ("next", "⟪stop⟫", "", "", 0),
-        find=r"⟨(do(?!\w))|⟩()|⟪(stop⟫)", near=r"⟨(?=[d]|\Z)|⟩|⟪(?=[s]|\Z)", width=7,
+        find=r"`(?:(``json\s{0,64}⟨do(?!\w))|(``\s{0,64}⟨do(?!\w)))|⟨(?:(do\s{0,64}⟨do(?!\w))|(do(?!\w)))|⟩()|⟪(stop⟫)",
+        near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟩|⟪(?=[s]|\Z)", width=76,
     )
     PAIR_OPENS = False
     FOLLOW = (
@@ -109,15 +129,26 @@ class StreamParser(QuotedPairs):
     )
     # after_call = ("⟩")* (("⟨do" | "⟨do") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", ⟨do ", "", " ", 2), ("call", "; ⟨do ", "", " ", 2), ("empty", "⟨do ⟩", "", "", 0),
-        ("call", "⟨do ", "", " ", 2), ("closed", "⟩", "", "", 1), ("header", "⟪assistant⟫", "", "", 0),
-        ("end", "⟪stop⟫", "", "", 0),
-        find=r",(\s{0,64}⟨do(?!\w))|;(\s{0,64}⟨do(?!\w))|⟨(?:(do\s{0,64}⟩)|(do(?!\w)))|⟩()|⟪(?:(assistant⟫)|(stop⟫))",
-        near=r",|;|⟨(?=[d]|\Z)|⟩|⟪(?=[as]|\Z)", width=70,
+        ("call", ", ⟨do ⟨do ", "", " ", 2), ("call", ", ⟨do ", "", " ", 2), ("call", "; ⟨do ⟨do ", "", " ", 2),
+        ("call", "; ⟨do ", "", " ", 2), ("call", "```json ⟨do ", "", " ", 2), ("call", "``` ⟨do ", "", " ", 2),
+        ("call", "⟨do ⟨do ", "", " ", 2), ("empty", "⟨do ⟩", "", "", 0), ("call", "⟨do ", "", " ", 2),
+        ("closed", "⟩", "", "", 1), ("header", "⟪assistant⟫", "", "", 0), ("end", "⟪stop⟫", "", "", 0),
+        find=(
+            r",(?:(\s{0,64}⟨do\s{0,64}⟨do(?!\w))|(\s{0,64}⟨do(?!\w)))|;(?:(\s{0,64}⟨do\s{0,64}⟨do(?!\w))|(\s{0,64}⟨do("
+            r"?!\w)))|`(?:(``json\s{0,64}⟨do(?!\w))|(``\s{0,64}⟨do(?!\w)))|⟨(?:(do\s{0,64}⟨do(?!\w))|(do\s{0,64}⟩)|(do"
+            r"(?!\w)))|⟩()|⟪(?:(assistant⟫)|(stop⟫))"
+        ), near=r",|;|`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟩|⟪(?=[as]|\Z)", width=138,
     )
     AFTER_TURN = Scanner(
-        ("call", "⟨do ", "", " ", 2), ("header", "⟪assistant⟫ ⟨do ", "", " ", 2),
-        find=r"⟨(do(?!\w))|⟪(assistant⟫\s{0,64}⟨do(?!\w))", near=r"⟨(?=[d]|\Z)|⟪(?=[a]|\Z)", width=80,
+        ("call", "```json ⟨do ", "", " ", 2), ("call", "``` ⟨do ", "", " ", 2), ("call", "⟨do ⟨do ", "", " ", 2),
+        ("call", "⟨do ", "", " ", 2), ("header", "⟪assistant⟫ ```json ⟨do ", "", " ", 2),
+        ("header", "⟪assistant⟫ ⟨do ⟨do ", "", " ", 2), ("header", "⟪assistant⟫ ``` ⟨do ", "", " ", 2),
+        ("header", "⟪assistant⟫ ⟨do ", "", " ", 2),
+        find=(
+            r"`(?:(``json\s{0,64}⟨do(?!\w))|(``\s{0,64}⟨do(?!\w)))|⟨(?:(do\s{0,64}⟨do(?!\w))|(do(?!\w)))|⟪(?:(assistan"
+            r"t⟫\s{0,64}```json\s{0,64}⟨do(?!\w))|(assistant⟫\s{0,64}⟨do\s{0,64}⟨do(?!\w))|(assistant⟫\s{0,64}```\s{0,"
+            r"64}⟨do(?!\w))|(assistant⟫\s{0,64}⟨do(?!\w)))"
+        ), near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟪(?=[a]|\Z)", width=152,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -130,7 +161,7 @@ class StreamParser(QuotedPairs):
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
                 self._passed.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "⟨" not in chunk and "⟪" not in chunk and chunk != "":
+        elif self._plain_text and "`" not in chunk and "⟨" not in chunk and "⟪" not in chunk and chunk != "":
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

@@ -54,7 +54,7 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -67,23 +67,60 @@ class StreamParser(UsualObjects):
     AROUND_REASONING = (("<#plan#>",), ("<#/plan#>",))
     AT_LINES = True
     REASONS = True
+    CUT_MARKERS = True
     # reasoning = text ("<#/plan#>" content | "<#acts#>\n{" call)
     IN_REASONING = Scanner(
-        ("line", "<#acts#> {", "", "", 0), ("reasoning_end", "<#/plan#>", "", "", 0), ("end", "<#over#>", "", "", 0),
-        find=r"<(?:(#acts#>\s{0,64}\{)|(#/plan#>)|(#over#>))", near=r"<(?=[#]|\Z)", width=75,
+        ("line", "<#acts#> <#acts#> {", "", "", 0), ("line", "<#acts#> ```json {", "", "", 0),
+        ("line", "<#acts#> ``` {", "", "", 0), ("line", "<#acts#> [ {", "", "", 0), ("line", "<#acts#> {", "", "", 1),
+        ("reasoning_end", "<#/plan#>", "", "", 0), ("end", "<#over#>", "", "", 0),
+        ("line", "\x00<#acts#><#acts#>{", "", "", 2), ("line", "\x00<#acts#>```json{", "", "", 2),
+        ("line", "\x00<#acts#>```{", "", "", 2), ("line", "\x00<#acts#>[{", "", "", 2),
+        ("line", "\x00<#acts#>{", "", "", 2), ("end", "\x00<#over#>", "", "", 2),
+        ("line", "```json <#acts#> {", "", "", 0), ("line", "``` <#acts#> {", "", "", 0),
+        find=(
+            r"<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```json\s{0,64}\{)|(#acts#>\s{0,64}```\s{0,64}\{"
+            r")|(#acts#>\s{0,64}\[\s{0,64}\{)|(#acts#>\s{0,64}\{)|(#/plan#>)|(#over#>)|(\s{0,4}#\s{0,4}[Aa][Cc][Tt][Ss"
+            r"]\s{0,4}#\s{0,4}>[\s_▁-]{0,4}<\s{0,4}#\s{0,4}[Aa][Cc][Tt][Ss]\s{0,4}#\s{0,4}>[\s_▁-]{0,4}\{)|(\s{0,4}#\s"
+            r"{0,4}[Aa][Cc][Tt][Ss]\s{0,4}#\s{0,4}>[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,4}[Jj][Ss][Oo][Nn][\s_▁-]{0,4}\{)"
+            r"|(\s{0,4}#\s{0,4}[Aa][Cc][Tt][Ss]\s{0,4}#\s{0,4}>[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`[\s_▁-]{0,4}\{)|(\s{0,4}#"
+            r"\s{0,4}[Aa][Cc][Tt][Ss]\s{0,4}#\s{0,4}>[\s_▁-]{0,4}\[\s{0,4}\{)|(\s{0,4}#\s{0,4}[Aa][Cc][Tt][Ss]\s{0,4}#"
+            r"\s{0,4}>[\s_▁-]{0,4}\{)|(\s{0,4}#\s{0,4}[Oo][Vv][Ee][Rr]\s{0,4}#\s{0,4}>))|`(?:(``json\s{0,64}<#acts#>\s"
+            r"{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))"
+        ), near=r"<(?=[\t\n\r #\-_▁]|\Z)|`(?=[`]|\Z)", width=148,
     )
     # content = (text | "<#answer#>" | "<#/answer#>" | "<#over#>")* ("<#plan#>" reasoning | "<#acts#>\n{" call)?
     IN_CONTENT = Scanner(
-        ("empty", "<#acts#> <#/acts#>", "", "", 0), ("header", "<#assistant#>", "", "", 0),
-        ("content_end", "<#/answer#>", "", "", 0), ("content", "<#answer#>", "", "", 0),
-        ("call", "<#acts#> {", "", "", 0), ("stray", "<#/plan#>", "", "", 0), ("reasoning", "<#plan#>", "", "", 0),
-        ("end", "<#over#>", "", "", 0),
+        ("call", "<#acts#> <#acts#> {", "", "", 0), ("call", "<#acts#> ```json {", "", "", 0),
+        ("empty", "<#acts#> <#/acts#>", "", "", 0), ("call", "<#acts#> ``` {", "", "", 0),
+        ("header", "<#assistant#>", "", "", 0), ("content_end", "<#/answer#>", "", "", 0),
+        ("call", "<#acts#> [ {", "", "", 0), ("content", "<#answer#>", "", "", 0), ("call", "<#acts#> {", "", "", 1),
+        ("stray", "<#/plan#>", "", "", 0), ("reasoning", "<#plan#>", "", "", 0), ("end", "<#over#>", "", "", 0),
+        ("call", "\x00<#acts#><#acts#>{", "", "", 2), ("call", "\x00<#acts#>```json{", "", "", 2),
+        ("call", "\x00<#acts#>```{", "", "", 2), ("call", "\x00<#acts#>[{", "", "", 2),
+        ("call", "\x00<#acts#>{", "", "", 2), ("end", "\x00<#over#>", "", "", 2),
+        ("call", "```json <#acts#> {", "", "", 0), ("call", "``` <#acts#> {", "", "", 0),
         find=(
-            r"<(?:(#acts#>\s{0,64}<#/acts#>)|(#assistant#>)|(#/answer#>)|(#answer#>)|(#acts#>\s{0,64}\{)|(#/plan#>)|(#"
-            "plan#>)|(#over#>))"
-        ), near=r"<(?=[#]|\Z)", width=83,
+            r"<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```json\s{0,64}\{)|(#acts#>\s{0,64}<#/acts#>)|(#"
+            r"acts#>\s{0,64}```\s{0,64}\{)|(#assistant#>)|(#/answer#>)|(#acts#>\s{0,64}\[\s{0,64}\{)|(#answer#>)|(#act"
+            r"s#>\s{0,64}\{)|(#/plan#>)|(#plan#>)|(#over#>)|(\s{0,4}#\s{0,4}[Aa][Cc][Tt][Ss]\s{0,4}#\s{0,4}>[\s_▁-]{0,"
+            r"4}<\s{0,4}#\s{0,4}[Aa][Cc][Tt][Ss]\s{0,4}#\s{0,4}>[\s_▁-]{0,4}\{)|(\s{0,4}#\s{0,4}[Aa][Cc][Tt][Ss]\s{0,4"
+            r"}#\s{0,4}>[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,4}[Jj][Ss][Oo][Nn][\s_▁-]{0,4}\{)|(\s{0,4}#\s{0,4}[Aa][Cc][T"
+            r"t][Ss]\s{0,4}#\s{0,4}>[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`[\s_▁-]{0,4}\{)|(\s{0,4}#\s{0,4}[Aa][Cc][Tt][Ss]\s{0,"
+            r"4}#\s{0,4}>[\s_▁-]{0,4}\[\s{0,4}\{)|(\s{0,4}#\s{0,4}[Aa][Cc][Tt][Ss]\s{0,4}#\s{0,4}>[\s_▁-]{0,4}\{)|(\s{"
+            r"0,4}#\s{0,4}[Oo][Vv][Ee][Rr]\s{0,4}#\s{0,4}>))|`(?:(``json\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#"
+            r">\s{0,64}\{))"
+        ), near=r"<(?=[\t\n\r #\-_▁]|\Z)|`(?=[`]|\Z)", width=148,
     )
-    OPENERS = Scanner(("call", "<#acts#> {", "", "", 0), find=r"<(#acts#>\s{0,64}\{)", near=r"<(?=[#]|\Z)", width=75)
+    OPENERS = Scanner(
+        ("call", "<#acts#> <#acts#> {", "", "", 0), ("call", "<#acts#> ```json {", "", "", 0),
+        ("call", "<#acts#> ``` {", "", "", 0), ("call", "<#acts#> [ {", "", "", 0), ("call", "<#acts#> {", "", "", 1),
+        ("call", "```json <#acts#> {", "", "", 0), ("call", "``` <#acts#> {", "", "", 0),
+        find=(
+            r"<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```json\s{0,64}\{)|(#acts#>\s{0,64}```\s{0,64}\{"
+            r")|(#acts#>\s{0,64}\[\s{0,64}\{)|(#acts#>\s{0,64}\{))|`(?:(``json\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<"
+            r"#acts#>\s{0,64}\{))"
+        ), near=r"<(?=[#]|\Z)|`(?=[`]|\Z)", width=148,
+    )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("tool",): "name", ("input",): "arguments"}
     OPENED = "{"
@@ -93,26 +130,65 @@ class StreamParser(UsualObjects):
     USUAL_KEYS = ("tool", "input")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "<#assistant#>", "", "", 0), ("mark", "<#acts#> {", "", "", 0), ("mark", "<#/acts#>", "", "", 0),
-        ("mark", "<#over#>", "", "", 0), find=r"<(?:(#assistant#>)|(#acts#>\s{0,64}\{)|(#/acts#>)|(#over#>))",
-        near=r"<(?=[#]|\Z)", width=75, first="<",
+        ("mark", "<#acts#> <#acts#> {", "", "", 0), ("mark", "<#acts#> ```json {", "", "", 0),
+        ("mark", "<#acts#> ``` {", "", "", 0), ("mark", "<#assistant#>", "", "", 0),
+        ("mark", "<#acts#> [ {", "", "", 0), ("mark", "<#acts#> {", "", "", 1), ("mark", "<#/acts#>", "", "", 0),
+        ("mark", "<#over#>", "", "", 0), ("mark", "```json <#acts#> {", "", "", 0),
+        ("mark", "``` <#acts#> {", "", "", 0),
+        find=(
+            r"<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```json\s{0,64}\{)|(#acts#>\s{0,64}```\s{0,64}\{"
+            r")|(#assistant#>)|(#acts#>\s{0,64}\[\s{0,64}\{)|(#acts#>\s{0,64}\{)|(#/acts#>)|(#over#>))|`(?:(``json\s{0"
+            r",64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))"
+        ), near=r"<(?=[#]|\Z)|`(?=[`]|\Z)", width=148, first="<`",
     )
+    LEFT_OVER = Scanner(("call", "<#acts#>", "", "\n", 0), find="<(#acts#>)", near=r"<(?=[#]|\Z)", width=9)
     USUAL_NEXT = (ExpectedText('{"tool": "'),)
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # after_call = ("<#/acts#>")* (("{" | "<#acts#>\n{") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", {", "", "", 0), ("call", "; {", "", "", 0), ("empty", "<#acts#> <#/acts#>", "", "", 0),
-        ("header", "<#assistant#>", "", "", 0), ("content_end", "<#/answer#>", "", "", 0),
-        ("call", "<#acts#> {", "", "", 0), ("content", "<#answer#>", "", "", 0), ("close", "<#/acts#>", "\n", "", 1),
+        ("call", ", {", "", "", 0), ("call", "; {", "", "", 0), ("call", "<#acts#> <#acts#> {", "", "", 0),
+        ("call", "<#acts#> ```json {", "", "", 0), ("empty", "<#acts#> <#/acts#>", "", "", 0),
+        ("call", "<#acts#> ``` {", "", "", 0), ("header", "<#assistant#>", "", "", 0),
+        ("call", "<#acts#> [ {", "", "", 0), ("content_end", "<#/answer#>", "", "", 0),
+        ("call", "<#acts#> {", "", "", 1), ("content", "<#answer#>", "", "", 0), ("close", "<#/acts#>", "\n", "", 1),
         ("stray", "<#/plan#>", "", "", 0), ("reasoning", "<#plan#>", "", "", 0), ("end", "<#over#>", "", "", 0),
-        ("call", "{", "", "", 1),
+        ("call", "\x00<#acts#><#acts#>{", "", "", 2), ("call", "\x00<#acts#>```json{", "", "", 2),
+        ("call", "\x00<#acts#>```{", "", "", 2), ("call", "\x00<#acts#>[{", "", "", 2),
+        ("call", "\x00<#acts#>{", "", "", 2), ("close", "\x00<#/acts#>", "\n", "", 2),
+        ("end", "\x00<#over#>", "", "", 2), ("call", "```json <#acts#> {", "", "", 0),
+        ("call", "``` <#acts#> {", "", "", 0), ("call", "{", "", "", 1),
         find=(
-            r",(\s{0,64}\{)|;(\s{0,64}\{)|<(?:(#acts#>\s{0,64}<#/acts#>)|(#assistant#>)|(#/answer#>)|(#acts#>\s{0,64}"
-            r"\{)|(#answer#>)|(#/acts#>)|(#/plan#>)|(#plan#>)|(#over#>))|\{()"
-        ), near=r",|;|<(?=[#]|\Z)|\{", width=83, leads="\n",
+            r",(\s{0,64}\{)|;(\s{0,64}\{)|<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```json\s{0,64}\{)|("
+            r"#acts#>\s{0,64}<#/acts#>)|(#acts#>\s{0,64}```\s{0,64}\{)|(#assistant#>)|(#acts#>\s{0,64}\[\s{0,64}\{)|(#"
+            r"/answer#>)|(#acts#>\s{0,64}\{)|(#answer#>)|(#/acts#>)|(#/plan#>)|(#plan#>)|(#over#>)|(\s{0,4}#\s{0,4}[Aa"
+            r"][Cc][Tt][Ss]\s{0,4}#\s{0,4}>[\s_▁-]{0,4}<\s{0,4}#\s{0,4}[Aa][Cc][Tt][Ss]\s{0,4}#\s{0,4}>[\s_▁-]{0,4}\{)"
+            r"|(\s{0,4}#\s{0,4}[Aa][Cc][Tt][Ss]\s{0,4}#\s{0,4}>[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,4}[Jj][Ss][Oo][Nn][\s"
+            r"_▁-]{0,4}\{)|(\s{0,4}#\s{0,4}[Aa][Cc][Tt][Ss]\s{0,4}#\s{0,4}>[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`[\s_▁-]{0,4}\{"
+            r")|(\s{0,4}#\s{0,4}[Aa][Cc][Tt][Ss]\s{0,4}#\s{0,4}>[\s_▁-]{0,4}\[\s{0,4}\{)|(\s{0,4}#\s{0,4}[Aa][Cc][Tt]["
+            r"Ss]\s{0,4}#\s{0,4}>[\s_▁-]{0,4}\{)|(\s{0,4}#\s{0,4}/\s{0,4}[Aa][Cc][Tt][Ss]\s{0,4}#\s{0,4}>)|(\s{0,4}#\s"
+            r"{0,4}[Oo][Vv][Ee][Rr]\s{0,4}#\s{0,4}>))|`(?:(``json\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,6"
+            r"4}\{))|\{()"
+        ), near=r",|;|<(?=[\t\n\r #\-_▁]|\Z)|`(?=[`]|\Z)|\{", width=148, leads="\n",
     )
     AFTER_TURN = Scanner(
-        ("header", "<#assistant#> <#acts#> {", "", "", 0), ("call", "<#acts#> {", "", "", 1),
-        find=r"<(?:(#assistant#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}\{))", near=r"<(?=[#]|\Z)", width=153,
+        ("header", "<#assistant#> <#acts#> <#acts#> {", "", "", 0),
+        ("header", "<#assistant#> ```json <#acts#> {", "", "", 0),
+        ("header", "<#assistant#> <#acts#> ```json {", "", "", 0),
+        ("header", "<#assistant#> ``` <#acts#> {", "", "", 0), ("header", "<#assistant#> <#acts#> ``` {", "", "", 0),
+        ("header", "<#assistant#> <#acts#> [ {", "", "", 0), ("header", "<#assistant#> <#acts#> {", "", "", 0),
+        ("call", "<#acts#> <#acts#> {", "", "", 1), ("call", "<#acts#> ```json {", "", "", 1),
+        ("call", "<#acts#> ``` {", "", "", 1), ("call", "<#acts#> [ {", "", "", 1), ("call", "<#acts#> {", "", "", 1),
+        ("call", "```json <#acts#> {", "", "", 1), ("call", "``` <#acts#> {", "", "", 1),
+        find=(
+            r"<(?:(#assistant#>\s{0,64}<#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#assistant#>\s{0,64}```json\s{0,64}<#acts#"
+            r">\s{0,64}\{)|(#assistant#>\s{0,64}<#acts#>\s{0,64}```json\s{0,64}\{)|(#assistant#>\s{0,64}```\s{0,64}<#a"
+            r"cts#>\s{0,64}\{)|(#assistant#>\s{0,64}<#acts#>\s{0,64}```\s{0,64}\{)|(#assistant#>\s{0,64}<#acts#>\s{0,6"
+            r"4}\[\s{0,64}\{)|(#assistant#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{"
+            r"0,64}```json\s{0,64}\{)|(#acts#>\s{0,64}```\s{0,64}\{)|(#acts#>\s{0,64}\[\s{0,64}\{)|(#acts#>\s{0,64}\{)"
+            r")|`(?:(``json\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))"
+        ), near=r"<(?=[#]|\Z)|`(?=[`]|\Z)", width=226,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -125,7 +201,7 @@ class StreamParser(UsualObjects):
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
                 self._passed.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "<" not in chunk and chunk != "":
+        elif self._plain_text and "<" not in chunk and "`" not in chunk and chunk != "":
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import sys
 
-from .machine import Machine
+from .machine import Machine, next_char
 from .pattern import Pattern
 from .scanner import NO_MARKERS
-from .values import Reader, Style, json_end, text_of
+from .schema import keys_of, tool_named
+from .values import Reader, Style, escaped, json_end, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 
 NO_FLOOR = sys.maxsize
+NO_NAME = frozenset('"{},:“”')  # signs that show that a quote or a bracket is missing
+COMMAS = (",", ";")
 OBJECT_END = Pattern(r"\s*\}")
 
 
@@ -104,9 +107,28 @@ class CallObjects(Machine):
             _, end, expected = self._slots(self._pos + self._skip, self.HEADER)
             if expected:
                 return expected != "more" and self._no_call(expected)
+            if self._others:
+                self._note_others()
             self._skip = end - self._pos
         self._begin_object()
         return True
+
+    _failed = ("", 0)  # what was expected of an object, and how much of it had come
+    _object_at = 0  # where it began, behind its opener
+
+    def _left_over(self, kind: str) -> str:
+        if self.READ_AGAIN and kind == "" and self._unclosed:
+            # Another object in the same pair of markers.
+            start = next_char(self._buf, self._pos)
+            start = next_char(self._buf, start + (self._buf[start : start + 1] in COMMAS))
+            if start == len(self._buf) and not self._final:
+                return "more"
+            if self._buf.startswith(self.OPENED, start):
+                self._note("another call without its opener")
+                self._pos, self._skip = start, 0
+                self._try_call("content")
+                return "dropped"
+        return super()._left_over(kind)
 
     def _begin_object(self) -> None:
         """The opener of a call has come, which may end with the opening of its object."""
@@ -115,9 +137,10 @@ class CallObjects(Machine):
         # What opens the object is left where the opener ends with it.
         end -= len(self.OPENED) * self._buf.endswith(self.OPENED, self._pos, end)
         self._raw, self._raw_base = [self._buf[self._pos : end]], self._base + self._pos  # while it may still be text
+        self._object_at = end - self._pos
         self._pos, self._space = end, ""
         self._written = ""
-        self._named = False
+        self._named = self._beside = False  # and arguments that stand beside the name
         self._early: str | None = None  # arguments that came before the name
         self._call_id: str | None = None
         self._reader = reader = CallReader(self.STYLES, self.BREAKS)
@@ -161,7 +184,10 @@ class CallObjects(Machine):
             self._call_id = text_of(text) if is_text else text
             if self._named:
                 self._out.set_id(self._call_id or "")
-        elif event == "arguments" and self._written != "done":
+        elif event == "other" and self.READ_AGAIN and self._is_argument(reader):
+            self._out.emit("arguments", f'{", " if self._beside else "{"}"{escaped(reader.path[0])}": {text}')
+            self._beside = True
+        elif event == "arguments" and self._written != "done" and not self._beside:
             if self._named:
                 self._emit_arguments(text)
             self._early, self._written = text, "done"
@@ -169,13 +195,33 @@ class CallObjects(Machine):
             self._note(("unknown" if event == "other" else "repeated") + " field " + reader.path[-1])
         return True
 
+    def _is_argument(self, reader: CallReader) -> bool:
+        """Is a member beside the name one of the arguments?"""
+        if not self._named or self._early is not None or len(reader.path) != 1:
+            return False
+        schema = self._tools.get(self._out.calls[-1][0])
+        found = reader.path[0] in (keys_of(schema, schema) or ())
+        if found and not self._beside:
+            self._note("the arguments stand beside the name")
+        return found
+
+    def _no_arguments(self) -> str:
+        """What ends the arguments where no object held them."""
+        return "}" if self._beside else "{}"
+
     def _is_named(self, name: str) -> bool:
         if not name.strip() or ("\n" in name and name not in self._tools):
             return self._no_object("a name", False)
-        if not self.DISTINCT and self._tools and name not in self._tools:
+        written = name
+        if self.NAMES_ALIKE:
+            name = tool_named(name, self._tools)
+        odd = self.READ_AGAIN and self._tools and name not in self._tools and not NO_NAME.isdisjoint(name)
+        if odd or (not self.DISTINCT and self._tools and name not in self._tools):
             return self._no_object("the name of a tool", False)
         self._named = True
         self._raw = []
+        if self.NAMES_ALIKE and name != written:
+            self._note(f"the tool {name} is called as {written}")
         self._open_call(name, self._call_id)
         if self._early:
             self._written = self._early[0]
@@ -183,14 +229,37 @@ class CallObjects(Machine):
             self._written = "done"
         return True
 
+    def _again(self, expected: str) -> None:
+        """Go back to where the object began, for a second reading."""
+        raw = "".join(self._raw)
+        self._buf, self._base = raw + self._buf[self._pos :], self._raw_base
+        self._pos, self._skip = 0, len(raw) if not self._object_at else self._object_at
+        self._failed = (expected, len(raw))
+        self._reader, self._state = None, type(self)._second_reading
+
+    def _read_once(self) -> bool:
+        expected, size = self._failed
+        self._once, self._raw = True, [self._buf[self._pos : self._pos + size]]
+        self._pos += size
+        self._give_back(expected)
+        self._once = False
+        return True
+
     def _no_object(self, expected: str, result: bool = True) -> bool:
+        if self.READ_AGAIN and self._tools and not self._once:
+            self._again(expected)
+        else:
+            self._give_back(expected)
+        return result
+
+    def _give_back(self, expected: str) -> None:
+        """What has come of the object is text."""
         self._note("not a call: expected " + expected)
         text = "".join(self._raw)
         self._out.emit(self._back_kind, text if self._echo else text[max(0, -self._raw_base) :])
         self._raw, self._reader = [], None
         self._literal, self._fresh, self._line_start, self._unclosed = True, False, False, False
         self._state = self._back
-        return result
 
     def _cut_object(self) -> None:
         """The output ends before the call has a name: where nothing else looks like one, it is no text."""
@@ -205,7 +274,7 @@ class CallObjects(Machine):
         if not self._named:
             return self._no_object("a name")
         if self._early is None:
-            self._out.emit("arguments", "{}")
+            self._out.emit("arguments", self._no_arguments())
         if reader.repair:
             self._note("call: " + reader.repair)
         self._reader = None
@@ -213,6 +282,7 @@ class CallObjects(Machine):
 
     def _finish(self) -> None:
         reader, self._reader = self._reader, None
+        self._once = True  # there is nothing more to read
         if reader is not None and not self._named:
             self._cut_object()
         elif isinstance(reader, CallReader):
@@ -222,7 +292,7 @@ class CallObjects(Machine):
                 reader.out = [reader.close()]
             if role in ("arguments", "other"):
                 self._member(reader, role)
-            self._out.emit("arguments", "{}" if self._early is None else "")
+            self._out.emit("arguments", self._no_arguments() if self._early is None else "")
         super()._finish()
 
 

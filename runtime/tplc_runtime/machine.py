@@ -12,8 +12,9 @@ from .batch import rows_of
 from .heads import continued_head, known_head
 from .message import Copied, Diagnostic
 from .pattern import Pattern
-from .scanner import NO_MARKERS, PLAIN_WORD, Match, Scanner, is_truncated, trailing_overlap
-from .schema import parameters_of, properties_of
+from .scanner import NO_MARKERS, PLAIN_WORD, RESPELLED, Match, Scanner, is_truncated, trailing_overlap
+from .schema import parameters_of, properties_of, tool_named
+from .second import calls_in, may_be_calls
 from .transcript import Transcript
 from .values import LONGEST_SIGN, unwrapped
 from .whole import MORE
@@ -34,6 +35,8 @@ PENDING_LIMIT = 1024  # more than this much pending text is looked at again only
 CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 OPENER_KINDS = ("call", "line", "whole")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
+CUT_KINDS = ("end", "reasoning_end", "content_end")
+LEFT_SIGNS = Pattern(r"[}\])]|`{1,3}")
 MOST_ODD = 64  # of names that hold what ends names, so many are looked for
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 NO_MATCH = Match("", 0, 0)
@@ -71,6 +74,15 @@ class Machine(Copied):
     SPACE: ClassVar[str] = ""  # what the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     ODD_NAMES: ClassVar[bool] = False  # names that hold what ends others are looked for
+    NAMES_ALIKE: ClassVar[bool] = False  # names of tools may be written with a namespace, or with other separators
+    READ_AGAIN: ClassVar[bool] = False  # calls that failed are read by the tools' names
+    HEADER_PARTS: ClassVar[Sequence[str]] = ()  # the texts that headers are made of
+    HEADER_TEXTS: ClassVar[Pattern] = Pattern("(?!)")
+    _others: Sequence[str] = ()  # diagnostics of slots that come again
+    _once = False  # the second reading of this call found none
+    LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may stand in the place of a closer
+    REPEATED: ClassVar[bool] = False  # what is left over behind a call is dropped
+    CUT_MARKERS: ClassVar[bool] = False  # a part of a marker at the output's end is no text
     COUNTED: ClassVar[bool] = False  # calls are written with an index
     OPENERS: ClassVar[Scanner] = NO_MARKERS  # of calls
     # What the states look for, each in its text.
@@ -241,8 +253,8 @@ class Machine(Copied):
         self._final = True
         deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._passed else []
         self._finish()
-        if self.CALLS and self._buf[self._pos :].strip():
-            self._cut_off()
+        if self._buf[self._pos :].strip():
+            self._end_of_cut()
         self._out.end_content()
         self._goes_on("")
         return deltas + self._out.deltas()
@@ -455,15 +467,113 @@ class Machine(Copied):
         values, end, expected = self._slots(self._pos + self._skip, self.HEADER)
         if self.NAME_SIGNS and not expected:
             values["name"] = self.NAME_SIGNS.plain(values["name"])
+        written = values.get("name", "")
+        if self.NAMES_ALIKE and self._tools and not expected:
+            values["name"] = tool_named(written, self._tools)
         if self.ONLY_TOOLS and not expected and (self.FAINT or not self._skip) and not self._is_tool(values["name"]):
             expected = "the name of a tool"
         if self.ARGUMENTS_OPEN and not expected and values["name"] not in self._tools:
             expected = self._lack_of_arguments(end)
+        if self.READ_AGAIN and self._tools and (expected or values["name"] not in self._tools):
+            other = self._call_otherwise() if expected not in ("more", "end") else None
+            if other is not None:
+                return other
+        self._once = self._once and expected == "more"
         if expected:
             return expected != "more" and self._no_call(expected)
+        if self._others:
+            self._note_others()
+        if self.NAMES_ALIKE and values["name"] != written:
+            self._note(f"the tool {values['name']} is called as {written}")
         self._pos = end
-        self._open_call(values["name"], self.CALL_ID.format_map(values) if self.CALL_ID else None)
+        self._open_call(values["name"], self.CALL_ID.format_map({**values, "name": written}) if self.CALL_ID else None)
         self._begin_arguments()
+        return True
+
+    # A second reading
+
+    def _call_otherwise(self) -> bool | None:
+        """A call whose header is not as it should be; None: it is none."""
+        other = self._header_otherwise()
+        if other is None:
+            return False
+        if other[0]:
+            self._note(f"the header of a call of {other[0]} is not as the template writes it")
+            self._pos, self._space = other[1], ""
+            self._open_call(other[0])
+            self._begin_arguments()
+            return True
+        if self._once:
+            return None
+        self._state = type(self)._second_reading
+        return True
+
+    def _header_otherwise(self) -> tuple[str, int] | None:
+        """The tool that a header names which is not as it should be, and where its arguments begin.
+
+        ("", 0): it names none; None: more input is needed.
+        """
+        buf, name, start = self._buf, "", self._pos + self._skip
+        pos = next_char(buf, start)
+        while pos - start < NAME_LIMIT:
+            part, word = self.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
+            sure = part is not None and part.end() > pos + 1
+            if pos < len(buf) and name and not sure and self._arguments_begin(pos):
+                return name, pos
+            end = word.end() if word is not None and (part is None or word.end() > part.end()) else 0
+            end = end or (part.end() if part is not None else pos)
+            if not self._final and (end == len(buf) or self._may_go_on(pos)):
+                return None
+            if end == pos:
+                break
+            text = buf[pos:end]
+            if part is None or part.end() < end:
+                tool = tool_named(text, self._tools)
+                if tool not in self._tools:  # an index may stand behind it
+                    tool = tool_named(text.rpartition(":")[0], self._tools)
+                if not tool or tool not in self._tools or name not in ("", tool):
+                    break
+                name = tool
+            pos = next_char(buf, end)
+        return (name, len(buf)) if name and self._final and pos == len(buf) else ("", 0)
+
+    def _may_go_on(self, pos: int) -> bool:
+        """Does what comes next begin one of the texts of a header?"""
+        rest = self._buf[pos : pos + NAME_LIMIT]
+        begun = any(len(text) > len(rest) and text.startswith(rest) for text in self.HEADER_PARTS)
+        return begun or self.AFTER_CALL.prefix_of(self._buf, pos) != ""
+
+    def _arguments_begin(self, pos: int) -> bool:
+        """Do the arguments of a call begin here, or does the call end?"""
+        mark = self.AFTER_CALL.match(self._buf, pos)
+        return (mark is not None and mark.kind in CLOSER_KINDS) or self._opens_arguments(pos)
+
+    def _opens_arguments(self, pos: int) -> bool:
+        raise NotImplementedError
+
+    def _second_reading(self) -> bool:
+        """Read what opens as a call does, up to the end of that call, as a whole."""
+        buf, start = self._buf, self._pos + self._skip
+        if not may_be_calls(buf[start : start + NAME_LIMIT], self._tools, ()):
+            return self._read_once()
+        mark = self.BREAKS.find(buf, start)
+        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
+            return False
+        end = len(buf) if mark is None else mark.start
+        found = calls_in(buf[start:end], self._tools)
+        if not found:
+            return self._read_once()
+        self._note("calls that are not written as the template does")
+        self._pos = end
+        for name, arguments in found:
+            self._open_call(name, None)
+            self._out.emit("arguments", arguments)
+            self._close_call()
+        return True
+
+    def _read_once(self) -> bool:
+        """The second reading found no call: what the first one found stands."""
+        self._once, self._state = True, type(self)._call
         return True
 
     def _lack_of_arguments(self, pos: int) -> str:
@@ -488,6 +598,10 @@ class Machine(Copied):
             mark = self._mark
             # One like it is in a section no more than the last one was.
             kind = "" if self._buf[mark.start : mark.end] in self.LONE_OPENERS else kind
+        if self.REPEATED and (kind == "" or (kind == "call" and self._unclosed)):
+            more = self._left_over(kind)
+            if more != "no":
+                return more == "dropped"
         if kind == "call":
             return self._try_call("content")
         if kind in ("close", "closed", "separator"):
@@ -516,6 +630,35 @@ class Machine(Copied):
         self._state = type(self)._content
         return True
 
+    def _left_over(self, kind: str) -> str:
+        """Behind a call: a bracket too many, or an opener in the place of a closer, where the calls end.
+
+        "no": it is none; "more": more input is needed; else it was "dropped".
+        """
+        buf, start = self._buf, next_char(self._buf, self._pos)
+        opener = self.LEFT_OVER.match(buf, start) if self._unclosed else None
+        if opener is not None:
+            kind, end = "call", opener.end
+        elif kind == "" and start < len(buf) and (left := LEFT_SIGNS.match(buf, start)) is not None:
+            end = left.end()
+        else:
+            return "no"
+        at = next_char(buf, end)
+        mark = self.AFTER_CALL.match(buf, at)
+        if mark is None and not self._final and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at)):
+            return "more"
+        ends = mark is not None and mark.kind in (*CALL_KINDS, "end", "last") and not (mark.kind == kind == "call")
+        if not ends and (at < len(buf) or kind == "call"):
+            return "no"
+        self._note(f"{buf[start:end].strip()} is left over behind a call")
+        if kind == "call":
+            self._pos = end
+        else:
+            self._text("trailing", end)
+        self._space = ""
+        self._unclosed = self._unclosed and kind != "call"
+        return "dropped"
+
     def _tail(self) -> bool:
         # tail = TAIL_START (slot SLOT_END)*
         name = self._out.calls[-1][0] if self._out.calls else None
@@ -524,6 +667,8 @@ class Machine(Copied):
             return False
         if expected == "end":
             return self._cut_off()
+        if self._others and not expected:
+            self._note_others()
         self._pos, self._unclosed = (self._mark.end if expected else end), False
         if not expected and "id" in values:
             self._out.set_id(values["id"])
@@ -555,9 +700,7 @@ class Machine(Copied):
             partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self.AT_ENDS and mark is not None and mark.kind in ("last", "sign") and not self._final:
             partial = min(partial, marks.with_lead(buf, pos, mark.start))
-        if self.CALLS and self._final and self._begins_call(partial):
-            stop = partial
-        if self._final:
+        if self._final and not self._is_cut(marks, partial):
             partial = stop
         found = mark is not None and mark.start < partial
         end = mark.start if mark is not None and found else partial
@@ -663,7 +806,7 @@ class Machine(Copied):
 
     def _leave_open(self, start: int, core: str) -> None:
         """The text from `start` on is the beginning of this marker: until all of it has come, nothing is decided."""
-        if " " in core:
+        if " " in core or core[0] == RESPELLED:
             self._undecided, self._undecided_from = lambda buf, at: is_truncated(core, buf[at:]), start
         else:
             self._undecided, self._undecided_from = (self._buf[self._pos : start] + core[:-1]).startswith, self._pos
@@ -756,6 +899,25 @@ class Machine(Copied):
             return False
         return self.OPENERS.is_truncated(self._buf, next_char(self._buf, pos), CALL_KINDS)
 
+    def _is_cut(self, marks: Scanner, pos: int) -> bool:
+        """Is what is left, where the output ends, the beginning of a call, or of what ends the turn or a part of it?"""
+        if self.CALLS and self._begins_call(pos):
+            return True
+        if not self.CUT_MARKERS:
+            return False
+        rest = "".join(self._buf[pos:].split())
+        if len(rest) < LEAST_CUT or rest.isalnum() or not any(map(str.isalnum, rest)):
+            return False
+        return marks.is_truncated(self._buf, next_char(self._buf, pos), CUT_KINDS, LEAST_CUT) and not self._literal
+
+    def _end_of_cut(self) -> None:
+        """What is left at the end is a part of a marker, and no text."""
+        if self.CALLS and self._begins_call(self._pos):
+            self._cut_off()
+            return
+        self._note("the output ends inside a marker")
+        self._text("trailing", len(self._buf))
+
     def _cut_off(self) -> bool:
         """The output ends inside the markup of a call: what is left of it is no text."""
         self._cut("a call")
@@ -813,9 +975,13 @@ class Machine(Copied):
             kept = mark.kind in ("next", "bare")
             pos = mark.start if kept else mark.end
             self._space = "" if kept else mark.trail
-        for other in others:
-            self._note(other)
+        self._others = others
         return values, pos, ""
+
+    def _note_others(self) -> None:
+        """What came again and says otherwise."""
+        for other in self._others:
+            self._note(other)
 
     def _end_of_slot(
         self, slot: str, pos: int, known: int, ends: Scanner, stops: str, joint: str

@@ -6,11 +6,20 @@
 from __future__ import annotations
 
 from .machine import Machine, next_char
+from .pattern import Pattern
+from .schema import keys_of
+from .second import ARGUMENT_KEYS, NAME_KEYS, OTHER_KEYS, calls_of
 from .values import Reader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import ClassVar
+
+
+FENCE_OPEN = Pattern(r"```[\w-]*\s*")
+PART_OF_FENCE = Pattern(r"`{1,3}[\w-]*\s*")
+FIRST_KEY = Pattern(r"""\{\s*["'](\w{1,64})["']""")
+PART_OF_FIRST_KEY = Pattern(r"""\{\s*(?:["']\w*)?""")
 
 
 class Objects(Machine):
@@ -31,11 +40,20 @@ class Objects(Machine):
         begun = match is None or (match.lastindex == 3 and buf[start:] in self.STYLES[0].begins)
         return self._lack_of("the arguments", start, begun)
 
+    def _opens_arguments(self, pos: int) -> bool:
+        match = self.STYLES[0].token.match(self._buf, pos)
+        return match is not None and self.STYLES[0].tokens.get(match.group(), "") == "{"
+
     def _arguments(self) -> bool:
         # arguments = object | string that holds an object
         if self._reader is None:
             self._skip_space()
             start = next_char(self._buf, self._pos)
+            if self.READ_AGAIN and self._buf[start : start + 1] in ("`", "{", ""):
+                other = self._otherwise(start)
+                if other is not None:
+                    return other
+                start = next_char(self._buf, self._pos)
             match = self.STYLES[0].token.match(self._buf, start)
             begins = match is not None and match.lastindex == 3 and self._buf[start:] in self.STYLES[0].begins
             if match is None or (begins and not self._final):
@@ -53,6 +71,33 @@ class Objects(Machine):
         elif not reader.want:
             self._emit_arguments(reader.take())
         return self._value_is_over(reader) and self._close_call()
+
+    def _otherwise(self, start: int) -> bool | None:
+        """A fence around the arguments, or a whole call in their place; None where neither is."""
+        buf = self._buf
+        rest = buf[start : start + 64]
+        fence = FENCE_OPEN.match(buf, start)
+        if not self._final and (PART_OF_FENCE.fullmatch(rest) or PART_OF_FIRST_KEY.fullmatch(rest)):
+            return False
+        if fence is not None:
+            self._note("a fence around the arguments")
+            self._text("trailing", fence.end())
+            return True
+        name, key = self._out.calls[-1][0], FIRST_KEY.match(buf, start)
+        keys = keys_of(self._tools.get(name), self._tools.get(name))
+        if key is None or keys is None or key[1] in keys or key[1] not in (*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS):
+            return None
+        reader = Reader(self.STYLES, self.BREAKS)
+        end = reader.read(buf, start, self._final)
+        if reader.want and not self._final:
+            return False
+        [found] = calls_of(reader.close(), self._tools) or [("", "")]
+        if found[0] != name:
+            return None
+        self._note("a whole call in the place of its arguments")
+        self._pos = end
+        self._out.emit("arguments", found[1])
+        return self._close_call()
 
     def _finish(self) -> None:
         super()._finish()

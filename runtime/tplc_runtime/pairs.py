@@ -8,7 +8,8 @@ from __future__ import annotations
 from .machine import Machine, next_char
 from .pattern import Pattern
 from .scanner import NO_MARKERS, Match, Scanner
-from .values import FollowedReader, escaped
+from .second import STYLES, arguments_of
+from .values import FollowedReader, Reader, escaped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,6 +48,12 @@ class Pairs(Machine):
             return "" if self._final else "more"
         return self._lack_of("an argument", start, self.BETWEEN.prefix_of(buf, start) != "")
 
+    def _may_go_on(self, pos: int) -> bool:
+        return super()._may_go_on(pos) or self.BETWEEN.prefix_of(self._buf, pos) != ""
+
+    def _opens_arguments(self, pos: int) -> bool:
+        return self.BETWEEN.match(self._buf, pos) is not None
+
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end
         kind = self._next(self.BETWEEN, self.USUAL_PAIR)
@@ -63,11 +70,32 @@ class Pairs(Machine):
             and self.BETWEEN.is_truncated(self._buf, next_char(self._buf, self._pos), PAIR_KINDS)
         ):
             return self._cut_off()
+        if self.READ_AGAIN and self._count == 0 and self._tools and kind in ("", "pair"):
+            other = self._object_for_pairs()
+            if other is not None:
+                return other
         if kind in ("end", "next"):
             return self._end_pairs(kind)
         if self.PAIR_OPENS and kind != "pair":
             return self._no_pair()
         return self._pair(self._mark.end if self.PAIR_OPENS else self._pos, ", " if self._count else "{")
+
+    def _object_for_pairs(self) -> bool | None:
+        """An object of JSON in the place of all pairs; None where there is none."""
+        buf, start, name = self._buf, next_char(self._buf, self._pos), self._out.calls[-1][0]
+        if not buf.startswith("{", start) or name not in self._tools:
+            return None
+        reader = Reader(STYLES)
+        end = reader.read(buf, start, self._final)
+        if reader.want and not self._final:
+            return False
+        arguments = arguments_of(name, reader.close(), self._tools)
+        if arguments is None:
+            return None
+        self._note("an object in the place of arguments")
+        self._pos, self._space = end, ""
+        self._out.emit("arguments", arguments)
+        return self._close_call()
 
     def _pair(self, start: int, comma: str) -> bool:
         # pair = PAIR_START key KEY_END (value)
@@ -80,6 +108,8 @@ class Pairs(Machine):
             return self._cut_off()
         if expected:
             return self._no_pair()
+        if self._others:
+            self._note_others()
         key = values["key"]
         if self.KEY_SIGNS:
             key = self.KEY_SIGNS.plain(key)

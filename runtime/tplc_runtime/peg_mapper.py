@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Protocol
 from .elements import EMPTY, LIST, in_list
 from .pattern import Pattern
 from .raw import MOST_KEYS, PYTHON, WHOLE_ARGUMENTS, string_in
-from .schema import item_of, keys_of, member_of, parameters_of, typed_as, types_by_items, types_of
+from .schema import item_of, keys_of, member_of, parameters_of, tool_named, typed_as, types_by_items, types_of
 from .signs import Signs
 from .transcript import Transcript
 from .values import ESCAPE, FollowedReader, Reader, Style, escaped, literal_of, text_of, unwrapped
@@ -130,14 +130,17 @@ def map_tree(
     literals: str = "",
     name_signs: Signs = NO_SIGNS,
     key_signs: Signs = NO_SIGNS,
+    names_alike: bool = True,
 ) -> Mapped:
     """The message of a tree; what is prefilled is left out.
 
     `literals`: a raw value that is one whole string in such quotes is that string.  `name_signs` and `key_signs` are
-    what is written in names and keys for other signs.
+    what is written in names and keys for other signs.  `names_alike`: tools may be called with a namespace, or with
+    other separators.
     """
     transcript = Transcript(json_content)
     mapper = _Mapper(tree.full_text, transcript, tools, prefilled, parse_reasoning, parse_tool_calls, styles)
+    mapper.names_alike = names_alike
     mapper.literals, mapper.name_signs, mapper.key_signs = literals, name_signs, key_signs
     mapper.turn(tree)
     mapper.end_content(final=True)
@@ -186,6 +189,7 @@ class _Mapper:
         self.places: list[Place] = []
         self.incomplete = self.in_call = False
         self.literals = ""
+        self.names_alike = True
         self.name_signs = self.key_signs = NO_SIGNS
 
     def mapped(self) -> Mapped:
@@ -284,6 +288,8 @@ class _Mapper:
             name = first(given, "name")
             called = self.plain(name) if name is not None else ""
         called = self.name_signs.plain(called)
+        if self.names_alike:
+            called = tool_named(called, self.schemas)
         identity = None if given is None or self.is_cut(given) else self.plain(given)
         written = first(inner, "arguments")
         whole = first(inner, "call_object") or inner

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from .pairs import Pairs
-from .pattern import Pattern
+from .pattern import LOOK_BACK, Pattern
 from .scanner import Match, Scanner, trailing_overlap
 from .schema import keys_of, member_of, typed_as, types_of
 from .values import escaped, json_end, literal_of
@@ -126,7 +126,61 @@ def nested_json(text: str) -> str | None:
     return None
 
 
+class Synchronized:
+    """The end of a raw value, or what closes the call with what may follow that, where the value's own end is missing.
+
+    `close` matches that, `begun` what may turn out to be that at the end of what has come.
+    """
+
+    def __init__(self, end: End, close: Pattern, begun: Pattern) -> None:
+        self.end, self.close, self.begun = end, close, begun
+
+    def find(self, buf: str, pos: int) -> Match | None:
+        mark: Match | None = self.end.find(buf, pos)
+        match = self.close.search(buf, pos, len(buf) if mark is None else mark.start)
+        if match is None:
+            return mark
+        lead = "\n" if buf[match.start() - 1 : match.start()] == "\n" else ""
+        return Match("next", match.start(), match.start(), lead)
+
+    def partial_match(self, buf: str, pos: int) -> int:
+        match = self.begun.search(buf, max(pos, len(buf) - LOOK_BACK))
+        partial: int = self.end.partial_match(buf, pos)
+        if match is None or match.start() >= partial:
+            return partial
+        start = int(match.start())
+        return start - (start > pos and buf[start - 1] == "\n")
+
+    def safe_prefix_end(self, text: str) -> int:
+        held = self.begun.search(text) or self.close.search(text)
+        return -1 if held else self.end.safe_prefix_end(text)
+
+
+def coerced(text: str, types: frozenset[str] | None) -> str | None:
+    """A value in another form than its schema's types are written in, as JSON: in quotes, escaped, 1 for true."""
+    bare = text.strip()
+    if types is None or "string" in types or not bare:
+        return None
+    quoted = len(bare) > 1 and bare[0] == bare[-1] and bare[0] in "'\""
+    for inside in ([bare[1:-1]] if quoted else []) + [bare]:
+        plain = inside.replace('\\"', '"').strip()
+        word = OTHER_WORDS.get(plain.lower())
+        if word is not None and ("boolean" if word != "null" else "null") in types and not NUMBER_TYPES & types:
+            return word
+        literal = nested_json(plain) if plain[:1] and plain[0] in "[{" else literal_of(plain, {})
+        kind = {"[": "array", "{": "object", '"': ""}.get((literal or '"')[0], "number")
+        if literal is not None and (kind in types or (kind == "number" and "integer" in types)):
+            return literal
+    return None
+
+
+OTHER_WORDS = {"true": "true", "false": "false", "1": "true", "0": "false", "null": "null", "none": "null"}
+NUMBER_TYPES = frozenset(["number", "integer"])
+
+
 class RawPairs(Pairs):
+    CALL_CLOSES: ClassVar[tuple[Pattern, Pattern] | None] = None  # what ends a value that has no end of its own
+    RETYPED: ClassVar[bool] = False  # by the schema a value in another form is what it means
     WORDS: ClassVar[ValueWords]
     AFTER_VALUE: ClassVar[End]
     VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, where the closing marker repeats it
@@ -134,6 +188,8 @@ class RawPairs(Pairs):
     # The end of a value, or the text before the key of a pair that begins a line, and the text after that key: a pair
     # that the schema knows ends a value whose own end is missing.
     NEXT_PAIR: ClassVar[tuple[Scanner, ...]] = ()
+    NEXT_PAIR_OPENER: ClassVar[str] = ""  # the text that such a pair begins with
+    LINES: ClassVar[bool] = True  # it begins a line
     _end: End
     _in_value = False
     _ends: KnownPairs | None = None
@@ -169,9 +225,8 @@ class RawPairs(Pairs):
         types = types_of(member_of(schema, schema, key), schema) if schema else None
         if self.TYPE_WORDS and word in self.TYPE_WORDS:
             types = typed_as(types, frozenset(self.TYPE_WORDS[word]))
-        if self.VALUE_CLOSE:
-            return self._begin_raw(types, Closer(key.join(self.VALUE_CLOSE)))
-        return self._begin_raw(types, self._ends or self.AFTER_VALUE)
+        end: End = Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self._ends or self.AFTER_VALUE
+        return self._begin_raw(types, Synchronized(end, *self.CALL_CLOSES) if self.CALL_CLOSES else end)
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
         self._types, self._end = types, end
@@ -191,7 +246,7 @@ class RawPairs(Pairs):
         buf, pos = self._buf, self._pos
         mark = self._end.find(buf, pos)
         if self.NEXT_PAIR:
-            while mark is not None and mark.kind == "next" and (mark.start == pos or buf[mark.start - 1] != "\n"):
+            while mark is not None and mark.kind == "next" and not self._ends_here(mark.start):
                 mark = self._end.find(buf, mark.start + 1)
         partial = (
             len(buf) if self._final or (mark is not None and not mark.ambiguous) else self._end.partial_match(buf, pos)
@@ -207,10 +262,19 @@ class RawPairs(Pairs):
         self._pos = end  # wherever the chunks ended, what is emitted of the value is emitted here
         self._end_value()
         self._pos = mark.start if mark.kind == "next" else mark.end
-        if self.NEXT_PAIR and mark.kind == "next":
+        if (self.NEXT_PAIR or self.CALL_CLOSES) and mark.kind == "next":
             self._note("an argument is not closed")
+            self.incomplete = True
         self._state = type(self)._pairs
         return True
+
+    def _ends_here(self, start: int) -> bool:
+        """Does what opens a pair of the schema end a value that is not closed?  Not where a value quotes a call."""
+        buf, pos = self._buf, self._pos
+        if not buf.startswith(self.NEXT_PAIR_OPENER, start):  # what closes the call
+            return True
+        begins_line = start > pos and buf[start - 1] == "\n"
+        return (begins_line or not self.LINES) and self.BREAKS.find(buf, pos, stop=start) is None
 
     def _piece(self, text: str) -> None:
         """More of a value.  It is pending only while it could be something else than a string."""
@@ -230,10 +294,12 @@ class RawPairs(Pairs):
         fits = {"array", "object", "number", "integer", "boolean", "null"} & (self._types or frozenset(JSON_TYPES))
         if not text or text in self.WORDS.begun:
             return "word" if text else ""
+        # What can be no string waits for its end.
+        other = "json" if self.RETYPED and self._types is not None and "string" not in self._types else "string"
         if text[0] in "[{":
-            return "json" if ("array" if text[0] == "[" else "object") in fits else "string"
-        number = text[0] in "+-.0123456789" and NUMBER_PART.fullmatch(text) and fits & {"number", "integer"}
-        return "number" if number else "string"
+            return "json" if ("array" if text[0] == "[" else "object") in fits else other
+        number = text[0] in "+-.0123456789" and NUMBER_PART.fullmatch(text) and fits & NUMBER_TYPES
+        return "number" if number else other
 
     def _end_value(self) -> None:
         self._in_value = False
@@ -258,7 +324,13 @@ class RawPairs(Pairs):
         fits = kind in types or (kind == "number" and "integer" in types)
         if self._types is None and kind == "number" and literal != text.strip():
             fits = False  # 007 is a number only where the schema says so
-        if literal is None or literal[0] == '"' or not fits:
+        fits = fits and literal is not None and literal[0] != '"'
+        if self.RETYPED and not fits and text.strip():
+            literal = coerced(text, self._types)
+            fits = literal is not None
+            if fits or (self._types is not None and "string" not in self._types):
+                self._note("an argument is not written as its type is")
+        if literal is None or not fits:
             self._as = "string"
             self._piece(text)
             literal = '"'

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
     Marker = tuple[str, str, str, str, int]
 
+JOINTS = Pattern(r"[\s_▁-]+")
+IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("｜"): ord("|")}
+RESPELLED = "\0"  # before the core of a marker that is in other case, or has other separators
 PLAIN_WORD = Pattern(r"[\w.-]{0,64}")
 NOTHING = "(?!)"
 
@@ -91,7 +94,7 @@ class Scanner:
             if core.startswith(tail):
                 if core != tail:
                     return core
-            elif " " in core and is_truncated(core, tail):
+            elif (" " in core or core[0] == RESPELLED) and is_truncated(core, tail):
                 return core
         return ""
 
@@ -152,9 +155,17 @@ class ExpectedText:
         return self.text.startswith(text) or (text[:size] == self.text and bool(PLAIN_WORD.fullmatch(text, size)))
 
 
+def squeezed(text: str) -> str:
+    """A text without white space, `_`, `-` and their like, in lower case, with `|` for `｜`."""
+    return str(JOINTS.sub("", text)).translate(IN_ANY_CASE)
+
+
 def is_truncated(core: str, text: str) -> bool:
     """Whether the text is the beginning of a marker, but not all of it.  A space in `core` is any white space or none;
     at its end the marker is a word, of which the next character shows whether it goes on."""
+    if core[0] == RESPELLED:
+        start = squeezed(text)
+        return text[:1] == core[1] and len(start) < len(core) - 1 and core.startswith(start, 1)
     at = end = 0
     for piece in core.split(" "):
         if not piece:

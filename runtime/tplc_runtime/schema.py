@@ -8,6 +8,8 @@ Anything malformed says nothing.
 
 from __future__ import annotations
 
+from .pattern import Pattern
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -19,6 +21,8 @@ ALIASES = {**NAMES, "dict": "object", "None": "null", "tuple": "array", "double"
 
 MOST_VARIANTS = 4096  # a schema with more to look at says nothing
 NULL = {"type": "null"}
+NAMESPACE = Pattern(r".*[.:/](?=[^.:/]+\Z)")
+SEPARATORS = Pattern(r"[\s_.-]+")
 
 
 class Parameters(dict):  # type: ignore[type-arg]
@@ -26,6 +30,30 @@ class Parameters(dict):  # type: ignore[type-arg]
 
 
 NESTED = frozenset(["array", "object", "null"])
+
+
+def tool_named(name: str, tools: Parameters) -> str:
+    """The tool that a name means: the name itself, or it without quotes, without a namespace, or with other separators.
+
+    A name that means no tool, or more than one, is returned as it is.
+    """
+    if name in tools or not tools:
+        return name
+    bare = name.strip().strip("\"'`“”").strip()
+    shorts: tuple[str, str] = (bare, str(NAMESPACE.sub("", bare)))
+    for short in filter(bare_name, shorts):
+        if short in tools:
+            return short
+        like: list[str] = [tool for tool in tools if bare_name(tool) == bare_name(short)]
+        if len(like) == 1:
+            return like[0]
+    first, _, second = bare.partition(".")
+    return first if first in tools and first == second else name
+
+
+def bare_name(name: str) -> str:
+    """A name without what its words are joined with."""
+    return str(SEPARATORS.sub("", name)).lower()
 
 
 def parameters_of(tools: object) -> Parameters:

@@ -35,6 +35,10 @@ JSON_WORDS = ("true", "false", "null")
 AFTER_LITERAL = Pattern(rf"\s{{0,{MOST_SPACE}}}[,;)\]}}<>|]")
 JSON_WORD = Pattern(r"[\w.+-]+")
 JSON_LITERAL = Pattern(rf"(?:true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])")
+COMMENT = Pattern(r"//[^\n]*(?:\n|\Z)|/\*.*?\*/")
+# A key with its quotes and its colon, which is the group, or the beginning of that; one without the quote behind it.
+KEY = Pattern(r'"[^"\\\x00-\x1f]{0,64}(?:"[ \t\r\n]{0,16}(?:(:)|\Z)|\Z)')
+OPEN_KEY = Pattern(r'"(\w{1,64})\s{0,4}:(?=\s{0,16}(?:["\[{0-9-]|(?:true|false|null)\b))')
 LONGEST_SIGN = 256  # more than any sign is long
 
 
@@ -154,6 +158,7 @@ class Reader(Copied):
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
         self.stack: list[str] = []
         self.lists = 0  # how many lists are open
+        self.twice: list[int] = []  # the depths at which braces are doubled
         self.string: Quoting | None = None  # the kind of string that is read
         self.out: list[str] = []
         self.comma: list[str] = []  # a comma, and white space after it, until something follows
@@ -205,6 +210,10 @@ class Reader(Copied):
                 self._pop()
                 return pos
         if match.lastindex == 3:
+            if self.stack and text in "/=":
+                other = self._no_word(buf, pos, final)
+                if other != pos:
+                    return other
             return self._word(buf, pos, self.style.word_end.search(buf, end).start(), final)
         if match.lastindex == 1:
             if self.stack:
@@ -214,6 +223,14 @@ class Reader(Copied):
         if text in self.style.begins and rest < LONGEST_SIGN and buf[pos:] in self.style.begins and not final:
             return -1
         token = self.style.tokens[text]
+        if text == '"' and self.stack and self.stack[-1] == "{" and self.want in ("key", "member", "comma"):
+            key = KEY.match(buf, pos)
+            if key is not None and key.lastindex is None and not final:
+                return -1
+            left_open = OPEN_KEY.match(buf, pos) if key is None or key.lastindex is None else None
+            if left_open is not None:
+                self._repaired("missing quotes")
+                return self._put_key(left_open[1], int(left_open.end(1)))
         if self.FOLLOWED and not self.stack and token not in '"[{':
             return self._no_value(pos)
         whole = self._whole(buf, pos) if token in "[{" and self.want == "value" and rest > 64 else 0
@@ -226,9 +243,9 @@ class Reader(Copied):
         waits for what follows it; `waits`: so does all that is left."""
         stack, want, string, quoting = self.stack, self.want, self.string, self.style.strings['"']
         comma, self.waits = -1, False
-        if self.comma or (string is not None and string is not quoting):
+        if self.comma or self.twice or string not in (None, quoting):
             return pos
-        while pos < stop:
+        while pos < stop and (string is not None or buf[pos] not in self.first):
             if string is not None:
                 start, pos = pos, quoting.body.match(buf, pos).end()
                 if pos < stop and buf[pos] == '"':
@@ -238,16 +255,16 @@ class Reader(Copied):
                     break
                 continue
             sign = buf[pos]
-            if sign in self.first:
-                break
             if sign in " \n\r\t":
                 pass
+            elif sign == '"' and want in ("key", "member"):
+                if (end := self._end_of_key(buf, pos)) < 0:
+                    break
+                comma, want, pos = -1, "value", end - 1
             elif sign == '"' and want not in ("colon", "comma"):
                 string, comma = quoting, -1
             elif sign == "," and want == "comma":
                 comma, want = pos, "value" if stack[-1] == "[" else "member"
-            elif sign == ":" and want == "colon":
-                want = "value"
             elif sign in "]}":
                 opened = want in ("comma", "item", "key") and len(stack) > self.floor + 1 and stack[-1]
                 if opened != ("[" if sign == "]" else "{"):
@@ -269,6 +286,37 @@ class Reader(Copied):
         self.string, self.waits = string, self.waits or pos == stop
         self.want = want if comma < 0 else "comma"
         return pos if comma < 0 else comma
+
+    def _end_of_key(self, buf: str, pos: int) -> int:
+        """The end of a key with its colon; -1 where more of it is needed, or it takes a closer look."""
+        key = KEY.match(buf, pos)
+        self.waits = key is not None and key.lastindex is None
+        return -1 if key is None or self.waits else int(key.end())
+
+    def _no_word(self, buf: str, pos: int, final: bool) -> int:
+        """The end of a comment, or of a sign in the place of a colon; `pos` where there is none, -1: more is needed."""
+        if buf[pos] == "=":
+            if self.want != "colon":
+                return pos
+            self._repaired("= for a colon")
+            self.out.append(":")
+            self.want = "value"
+            return pos + 1
+        comment = COMMENT.match(buf, pos)
+        begun = comment is None and (pos + 1 == len(buf) or buf[pos + 1] == "*")
+        if not final and (begun or (comment is not None and comment.end() == len(buf) and buf[pos + 1] == "/")):
+            return -1
+        if comment is None:
+            return pos
+        self._repaired("a comment")
+        mark = self.breaks.find(buf, pos, stop=comment.end())
+        return int(comment.end()) if mark is None else mark.start
+
+    def _put_key(self, key: str, end: int) -> int:
+        self._begin()
+        self.out.append(f'"{key}"')
+        self._end()
+        return end
 
     def _plain(self, buf: str, pos: int) -> int:
         """The end of a plain key with its colon, of a plain value, or of both, where one stands and may stand."""
@@ -330,6 +378,11 @@ class Reader(Copied):
             self._begin()
             self.string = self.style.strings[text]
             self.out.append('"')
+        elif token == "{" and self.want == "key":
+            self._repaired("doubled braces")
+            self.twice.append(len(self.stack))
+        elif token == "}" and self.twice and self.twice[-1] == len(self.stack):
+            self.twice.pop()
         elif token in "[{":
             self._begin()
             if self.want in ("key", "member"):
@@ -402,7 +455,8 @@ class Reader(Copied):
                     return -1
             if not (bare_key and self.style.bare_keys):
                 self._repaired("missing quotes")
-            literal = '"' + escaped(buf[pos:end].rstrip()) + '"'
+            text = buf[pos:end].rstrip()
+            literal = '"' + escaped(text.rstrip("\"'") if bare_key else text) + '"'
         self._begin()
         self.out.append(literal)
         self._end()

@@ -690,7 +690,9 @@ def test_render_shows_what_the_template_refuses(run: Run, tmp_path: Path) -> Non
          "false"),
         ('{"tolerances": [{"kind": "kindness"}]}', "t.json: tolerances[0].kind: expected variant, or one of "
          "whitespace, missing_closers, omitted_openers, argument_order, content_anywhere, call_ends_reasoning, "
-         "repeated_reasoning, python_literals, stray_closers, header_parts"),
+         "repeated_reasoning, python_literals, stray_closers, tool_names, marker_spelling, "
+         "repeated_markers, cut_markers, other_forms, "
+         "json_repairs, end_tokens, header_parts"),
         ('{"tolerances": [{"kind": "variant", "marker": "<call>"}]}', "t.json: tolerances[0].text: a variant needs it"),
     ],
 )  # fmt: skip

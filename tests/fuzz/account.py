@@ -19,7 +19,8 @@ arguments
     compared as bags of characters: what was consumed is contained in what the call and the content were given.  Not
     compared are white space, syntax and quotes of JSON and of the dialect, escapes, words such as True (which become
     others), and what numbers lose (signs, underscores, zeros, hexadecimal ones).  Exempt is what a diagnostic speaks
-    about: members of a call's object that have no meaning; and the name of a member that the output's end cut off.
+    about: members of a call's object that have no meaning, comments, headers and calls that are not as the template has
+    them; and the name of a member that the output's end cut off.
 """
 
 from __future__ import annotations
@@ -42,7 +43,10 @@ from tplc.verify.artifact import load_module
 TEXT_STATES = ("_start", "_content", "_reasoning")
 VALUE_STATES = ("_arguments", "_object", "_value")
 PAIR_STATES = ("_pairs", "_element")
-STATES = (*TEXT_STATES, *VALUE_STATES, *PAIR_STATES, "_call", "_after_call")
+STATES = (*TEXT_STATES, *VALUE_STATES, *PAIR_STATES, "_call", "_after_call", "_second_reading")
+# What diagnostics begin with that speak of a call's header, or of all of a call, written otherwise.
+OTHERWISE = ("the tool ", "the header of a call of ", "calls that are not written ")
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 
 _ESCAPE = re.compile(r"\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}|[0-7]{1,3}|.)", re.S | re.I)
 _HEXADECIMAL = re.compile(r"0x[0-9a-f]+", re.I)
@@ -73,6 +77,7 @@ class Trace:
         self.consumed: list[str] = []  # by the arguments of the present call
         self.emitted: list[str] = []  # meanwhile
         self.exempt: list[str] = []
+        self.went_back = False  # in the present step: to where an object began
         self.given_back = False  # in the present step: an object was no call
         self.raw: list[str] | None = None  # consumed since the opener of an object that may be no call
 
@@ -185,6 +190,7 @@ class Markers:
         """The characters of arguments that must be in the message."""
         for word in self._words:
             text = text.replace(word, " ")
+        text = _COMMENT.sub(" ", text)
         text = _HEXADECIMAL.sub(" ", _ESCAPE.sub(" ", text))
         return (char for char in text.lower() if char not in self._syntax and not char.isspace())
 
@@ -229,8 +235,18 @@ Method = Callable[..., Any]
 def _state(name: str, method: Method) -> Method:
     def step(self: Any) -> bool:
         trace, buf, start, raw = self._trace, self._buf, self._pos, self._trace.raw
+        notes = len(self.diagnostics)
         trace.begin_step()
         more = method(self)
+        if (
+            name == "_second_reading"
+            or trace.went_back
+            or any(note.text.startswith(OTHERWISE) for note in self.diagnostics[notes:])
+        ):
+            trace.went_back = trace.given_back = False
+            trace.consumed.clear()
+            trace.slots = {}
+            return bool(more)
         if raw is not None and trace.raw is raw:
             raw.append(buf[start : self._pos])
         trace.end_step(name, buf, start, self._pos)
@@ -325,8 +341,16 @@ def _watch_begin_object(method: Method) -> Method:
     return begin_object
 
 
-def _watch_no_object(method: Method) -> Method:
-    def no_object(self: Any, *arguments: Any) -> Any:
+def _watch_again(method: Method) -> Method:
+    def again(self: Any, expected: str) -> None:
+        self._trace.raw, self._trace.went_back = None, True
+        method(self, expected)
+
+    return again
+
+
+def _watch_give_back(method: Method) -> Method:
+    def give_back(self: Any, *arguments: Any) -> Any:
         # What the present step consumed is in _raw already, but not in what was watched.
         given, consumed = "".join(self._raw), "".join(self._trace.raw or ())
         if not given.startswith(consumed) or not self._buf[: self._pos].endswith(given[len(consumed) :]):
@@ -337,7 +361,7 @@ def _watch_no_object(method: Method) -> Method:
         self._trace.passed_on(given, before, whole=self._echo or self._raw_base >= 0)
         return more
 
-    return no_object
+    return give_back
 
 
 def _watch_begin_value(method: Method) -> Method:
@@ -398,7 +422,8 @@ WATCHES: Mapping[str, Callable[[Method], Method]] = {
     "_slots": _watch_slots,
     "_open_call": _watch_open_call,
     "_begin_object": _watch_begin_object,
-    "_no_object": _watch_no_object,
+    "_again": _watch_again,
+    "_give_back": _watch_give_back,
     "_begin_value": _watch_begin_value,
     "_piece": _watch_piece,
     "_member": _watch_member,

@@ -368,6 +368,13 @@ GENERAL_TOLERANCES = (
     "repeated_reasoning",  # more than one reasoning block
     "python_literals",  # True, False, None and single quotes where the dialect has JSON, and the other way round
     "stray_closers",  # a closer of a block that is not open is dropped
+    "tool_names",  # the name of a tool with a namespace before it, in quotes, or with other separators
+    "marker_spelling",  # markers of calls in other case, with `-` for `_`, `|` for `｜`, white space at their signs
+    "repeated_markers",  # openers and closers of calls twice, a bracket too many after a call, fences around calls
+    "cut_markers",  # the beginning of a marker where the output ends
+    "other_forms",  # with tools: headers with parts left out, calls and arguments in other usual forms
+    "json_repairs",  # in JSON: quotes of other kinds, a quote left out at a key, comments, doubled braces, `=` for `:`
+    "end_tokens",  # any special token of the tokenizer where the output ends
     "header_parts",  # parts of a header in any order, or left out, where all headers of a turn are made of such parts
 )
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from tplc.ir.nodes import ObjectArguments, Tools, ValueStyle
 
 _PYTHON_STRINGS = (('"', '"', "json"), ("'", "'", "python"))
+# What models write for the quotes of JSON.
+_OTHER_QUOTES = (("“", "”", "json"), ('\\"', '\\"', "none"))
 _PYTHON_WORDS = {"True": "true", "False": "false", "None": "null", "true": "true", "false": "false", "null": "null"}
 JSON_SIGNS = tuple("[,]{:,}")
 
@@ -25,20 +27,23 @@ class Spelling:
     as_json: bool  # the template writes what JSON writes, whatever is read besides
 
 
-def spellings_of(tools: Tools, *, also_python: bool) -> tuple[Spelling, Spelling, Spelling]:
+def spellings_of(tools: Tools, *, also_python: bool, repairs: bool = False) -> tuple[Spelling, Spelling, Spelling]:
     assert tools.dialect is not None
     dialect = tools.dialect
-    inside = spelling_of(dialect.in_object, also_python=also_python)
+    inside = spelling_of(dialect.in_object, also_python=also_python, repairs=repairs)
     if isinstance(tools.arguments, ObjectArguments) or tools.json is not None:
         return inside, inside, inside
-    top, in_list = (spelling_of(style, also_python=also_python) for style in (dialect.top, dialect.in_list))
+    top, in_list = (
+        spelling_of(style, also_python=also_python, repairs=repairs) for style in (dialect.top, dialect.in_list)
+    )
     return top, in_list, inside
 
 
-def spelling_of(style: ValueStyle, *, also_python: bool) -> Spelling:
+def spelling_of(style: ValueStyle, *, also_python: bool, repairs: bool = False) -> Spelling:
     own = [(string.open, string.close, string.escape) for string in style.strings]
     strings: dict[str, tuple[str, str, str]] = {}
-    for string in (*own, *(_PYTHON_STRINGS if also_python and own else ())):
+    others = _OTHER_QUOTES if repairs and ('"', '"', "json") in own else ()
+    for string in (*own, *(_PYTHON_STRINGS if also_python and own else ()), *others):
         strings.setdefault(string[0], string)
     words = {style.true: "true", style.false: "false", style.null or "": "null"}
     if also_python:

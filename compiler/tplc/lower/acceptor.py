@@ -7,10 +7,11 @@ Made once from the IR (`lower`), spelled by every backend: none of them works ou
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
-from tplc.ir.markers import ends_in_text, is_distinctive
+from tplc.ir.markers import ends_in_text, is_distinctive, parts_of, pieces_of
 from tplc.ir.nodes import Layout, SlotKind, Text
 from tplc.ir.spellings import Spelling
 
@@ -19,6 +20,7 @@ NAME_IS_KEY = ((("*",), "arguments"),)
 # Stands in a text for a slot that comes again there: no character of any text.
 AGAIN = "\ufdd0"
 LINE_END = "\n"
+WORD_OR_SIGNS = re.compile(r"<[^<>]*>|[\w.:-]+|[^\w\s]")
 WHITE_SPACE = " \t\n"
 Where = Literal[
     "anywhere",  # in content, wherever it stands
@@ -200,6 +202,24 @@ class CallForm:
     def turn_closers(self) -> tuple[str, ...]:
         """Closers that end the turn, where one call is all of it."""
         return tuple(text for text in self.last if is_distinctive(text)) if self.ends_turn else ()
+
+    @property
+    def header_texts(self) -> tuple[str, ...]:
+        """The texts that a call's header consists of, and the pieces of them: each may be missing, or come twice."""
+        texts = [
+            self.shape.opener,
+            *(text for kind, text in self.shape.slots if kind != "arguments"),
+            self.shape.id_prefix,
+        ]
+        texts += [text for slot in self.header for text in slot.suffixes]
+        pieces = [part for text in texts for piece in pieces_of(text) for part in (piece, *parts_of(piece))]
+        words = [word for piece in pieces for word in WORD_OR_SIGNS.findall(piece)]
+        return tuple(sorted({*pieces, *words} - {""}, key=lambda text: (-len(text), text)))
+
+    @property
+    def left_over(self) -> tuple[str, ...]:
+        """Openers that say by themselves that they are one, which models write in the place of a closer."""
+        return tuple(text for text in (*self.section_starts[:1], *self.starts[:1]) if is_distinctive(text))
 
     @property
     def behind(self) -> tuple[tuple[str, tuple[str, ...]], ...]:

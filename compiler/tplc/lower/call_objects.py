@@ -25,6 +25,8 @@ Fields = tuple[tuple[Path, str], ...]
 _MARK = "\x7f"
 # What APIs call the arguments of a call, and of a tool.
 ARGUMENTS = ("arguments", "parameters")
+# And what models do.
+OTHER_ARGUMENTS = ("args", "input", "params", "kwargs")
 WRAPPER = "function"  # and what they put both into
 
 
@@ -69,7 +71,8 @@ def _declared_fields(tools: Tools) -> Fields:
 
 def other_names(path: Path) -> list[Path]:
     """Where models write a call's arguments as well."""
-    return [(*path[:-1], name) for name in ARGUMENTS if name != path[-1]] if path[-1:] and path[-1] in ARGUMENTS else []
+    names = (*ARGUMENTS, *OTHER_ARGUMENTS) if path[-1:] and path[-1] in ARGUMENTS else ()
+    return [(*path[:-1], name) for name in names if name != path[-1]]
 
 
 def wrapped_fields(fields: Fields) -> Fields:

@@ -134,7 +134,9 @@ def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated) -> 
         joints="".join(signs) if openers.inside and "omitted_openers" in tolerated.kinds else "",
         call_closers=(),
         section_closers=closers_of([tolerated.usual("tools.section_end")], tolerated),
-        styles=spellings_of(tools, also_python="python_literals" in tolerated.kinds),
+        styles=spellings_of(
+            tools, also_python="python_literals" in tolerated.kinds, repairs="json_repairs" in tolerated.kinds
+        ),
         object_open=opening_of(tools),
         ends_turn=not (tools.parallel or tools.section_end.strip()),
         encoded=isinstance(tools.arguments, ObjectArguments) and tools.arguments.encoded,

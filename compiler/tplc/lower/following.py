@@ -137,6 +137,23 @@ def after_quoted(following: Following, *, over: bool, quote: Callable[[str], str
     return rf"(?:{close}|{SPACE}\Z)" if over else close
 
 
+def closes_call(following: Following, section_end: str, *, begun: bool, quote: Callable[[str], str] = re.escape) -> str:
+    """What closes a call and is followed by the end of the turn or by a further call; `begun`: what may become that."""
+    first, *rest = [quote(piece) for piece in following.closer]
+    if begun:
+        tree = ""
+        for char in reversed(following.closer[0][1:]):
+            tree = f"(?:{quote(char)}{tree})?"
+        return rf"(?s:{first}.{{0,{LONGEST_FOLLOW}}}\Z|{quote(following.closer[0][0])}{tree}\Z)"
+    ends = [quote(text) for text in following.after if text != section_end.strip()]
+    over = f"(?:{'|'.join([*ends, chr(92) + 'Z'])})"
+    section = f"(?:{SPACE.join(map(quote, pieces_of(section_end)))}{SPACE})?" if section_end.strip() else ""
+    after = [section + over]
+    if following.next_call:
+        after.append(SPACE.join(KEY if part is None else quote(part) for part in following.next_call))
+    return SPACE.join([first, *rest]) + SPACE + f"(?:{'|'.join(after)})"
+
+
 def _blank(following: Following, quote: Callable[[str], str]) -> str:
     """As much white space as the template writes, no more."""
     return r"\n" + INDENT if following.blank == "\n" else quote(following.blank)

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from tplc.lower.acceptor import AGAIN
+from tplc_runtime.scanner import RESPELLED, squeezed
 
 OPTIONAL_SPACE = r"(?<=[>\])}»])(?=[<\[({«])|(?<=\[)(?=\{)"  # where white space may stand: "<call>|[|{"
 MAX_INNER_SPACE = 64  # the most white space that is searched for at one place inside a marker
@@ -25,6 +26,9 @@ NOTHING = "(?!)"
 NO_WORD_FOLLOWS = r"(?!\w)"
 SLOT_AGAIN = r"[^\n]*?"
 WORD_CHAR = re.compile(r"[\w.+-]")
+LONG_WORD = re.compile(r"[^\W\d_]{3}")
+JOINING = "_▁-"  # what the words of a marker are joined with
+MOST_JOINTS = 4  # so much white space, or so many joints, where a marker that is spelled otherwise has some
 PLAIN_NAME = r"[\w.-]"
 CONTROL = {"\n": r"\n", "\t": r"\t", "\r": r"\r", "\f": r"\f", "\v": r"\v"}
 _SPECIAL = frozenset(r"\.^$*+?{}[]|()")
@@ -38,6 +42,7 @@ class Lexeme:
     core: str
     lead: str = ""
     trail: str = ""
+    respelled: bool = False  # in other case, with other separators
 
     @property
     def is_whole_word(self) -> bool:
@@ -46,11 +51,15 @@ class Lexeme:
 
     @property
     def find(self) -> str:
+        if self.respelled:
+            return respelling(self.core)
         return core_pattern(self.core) + NO_WORD_FOLLOWS * self.is_whole_word
 
     @property
     def spelled(self) -> str:
         """The core with one space where white space may be; at its end, where none may be missing."""
+        if self.respelled:
+            return RESPELLED + self.core[0] + squeezed(self.core[1:])
         return " ".join(piece for _, piece in pieces(self.core)) + " " * self.is_whole_word
 
     @property
@@ -84,8 +93,11 @@ class Lexemes:
         return not any(map(WORD_CHAR.match, self.first))
 
 
-def lexemes_of(kinds: Iterable[tuple[str, Iterable[str]]]) -> Lexemes:
-    """The lexemes of markers of several kinds; a core that comes again is of the first kind that has it."""
+def lexemes_of(kinds: Iterable[tuple[str, Iterable[str]]], respelled: Collection[str] = ()) -> Lexemes:
+    """The lexemes of markers of several kinds; a core that comes again is of the first kind that has it.
+
+    Markers of the kinds in `respelled` may be in other case, or have other separators: that comes after all others.
+    """
     found: dict[str, Lexeme] = {}
     for kind, texts in kinds:
         for text in texts:
@@ -94,15 +106,18 @@ def lexemes_of(kinds: Iterable[tuple[str, Iterable[str]]]) -> Lexemes:
                 lead, _, trail = text.partition(core)
                 found[core] = Lexeme(kind, core, lead[-MAX_INNER_SPACE:], trail)
     longest_first = sorted(found.values(), key=lambda lexeme: -len(lexeme.core))
+    alike = [lexeme for lexeme in longest_first if lexeme.kind in respelled and is_respelled(lexeme.core)]
+    longest_first += [replace(lexeme, respelled=True) for lexeme in alike]
     firsts = sorted({lexeme.core[0] for lexeme in longest_first})
     lexemes = tuple(lexeme for first in firsts for lexeme in longest_first if lexeme.core[0] == first)
-    widths = (len(lexeme.core) + MAX_INNER_SPACE * (len(pieces(lexeme.core)) - 1) for lexeme in lexemes)
-    squeezed = [lexeme.squeezed for lexeme in lexemes]
+    widths = [len(lexeme.core) + MAX_INNER_SPACE * (len(pieces(lexeme.core)) - 1) for lexeme in lexemes]
+    widths += [len(lexeme.core) * (MOST_JOINTS + 1) for lexeme in alike]
+    exact_texts = [lexeme.squeezed for lexeme in lexemes if not lexeme.respelled]
     return Lexemes(
         all=lexemes,
         find=_factored([(lexeme.core[0], f"({lexeme.find})") for lexeme in lexemes]),
         near=_near(lexemes),
-        ambiguous=tuple(_ambiguity(lexeme, squeezed) for lexeme in lexemes),
+        ambiguous=tuple(_ambiguity(lexeme, exact_texts) for lexeme in lexemes),
         width=max(widths, default=0) + 1,
         leads=_joined({lexeme.lead for lexeme in lexemes}),
     )
@@ -110,7 +125,7 @@ def lexemes_of(kinds: Iterable[tuple[str, Iterable[str]]]) -> Lexemes:
 
 def _ambiguity(lexeme: Lexeme, squeezed: Sequence[str]) -> int:
     text = lexeme.squeezed
-    if lexeme.is_whole_word or sum(other.startswith(text) for other in squeezed) > 1:
+    if lexeme.respelled or lexeme.is_whole_word or sum(other.startswith(text) for other in squeezed) > 1:
         return 2
     return int(sum(text in other for other in squeezed) > 1)
 
@@ -132,13 +147,21 @@ def _joined(leads: set[str]) -> str:
 
 def _near(lexemes: Sequence[Lexeme]) -> str:
     seconds: dict[str, list[str]] = {}
+    others: dict[str, set[str]] = {}
     for lexeme in lexemes:
-        seconds.setdefault(lexeme.core[0], []).append(lexeme.spelled[1:2])
+        if lexeme.respelled:
+            second = lexeme.spelled[2:3]
+            others.setdefault(lexeme.core[0], set()).update(
+                (*" \t\n\r_▁-", second, second.upper(), *"|｜" * (second == "|"))
+            )
+        else:
+            seconds.setdefault(lexeme.core[0], []).append(lexeme.spelled[1:2])
     alternatives = []
     for first, found in seconds.items():
         chars = "".join(sorted({*found} - {""}))
         # White space may follow, or nothing that counts.
         free = "" in found or " " in chars
+        chars = "".join(sorted({*chars, *others.get(first, ())} - {""}))
         alternatives.append(exact(first) + ("" if free else rf"(?=[{_in_class(chars)}]|\Z)"))
     return "|".join(alternatives) or NOTHING
 
@@ -173,6 +196,32 @@ def is_word_char(char: str) -> bool:
     return char.isalnum() or char == "_"
 
 
+def is_respelled(core: str) -> bool:
+    """Whether a marker is still one when its case and its separators are other ones: it has brackets and a word."""
+    return core[0] in "<[【«" and '{"' not in "".join(core.split()) and LONG_WORD.search(core) is not None
+
+
+def respelling(core: str) -> str:
+    """The pattern of a marker that is spelled otherwise: in other case, with other separators, with white space."""
+    pattern, before = exact(core[0]), core[0]
+    for sign in core[1:]:
+        if sign.isspace() or sign in JOINING:
+            between = rf"[\s{JOINING}]{{0,{MOST_JOINTS}}}"
+            pattern += between * (not pattern.endswith(between))
+        else:
+            apart = not (before.isalnum() and sign.isalnum())
+            pattern += rf"\s{{0,{MOST_JOINTS}}}" * (apart and not before.isspace()) + _any_case(sign)
+        before = sign
+    return pattern
+
+
+def _any_case(sign: str) -> str:
+    if sign in "|｜":
+        return "[|｜]"
+    both = {sign.lower(), sign.upper()} if sign.isascii() else {sign}
+    return exact(sign) if len(both) == 1 else f"[{''.join(sorted(both))}]"
+
+
 def plain_word(found: Lexemes) -> tuple[str, tuple[str | None, ...]]:
     """The pattern of a slot's plain word up to the text's end, or to a marker that no other begins with.
 
@@ -181,7 +230,7 @@ def plain_word(found: Lexemes) -> tuple[str, tuple[str | None, ...]]:
     clear = [
         lexeme
         for lexeme, ambiguous in zip(found.all, found.ambiguous, strict=True)
-        if ambiguous < 2 and lexeme.kind != "bare"
+        if ambiguous < 2 and lexeme.kind != "bare" and not lexeme.respelled
     ]
     if not found.is_wordless:
         return NOTHING, ()

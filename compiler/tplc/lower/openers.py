@@ -13,6 +13,8 @@ from tplc.lower.acceptor import Where
 from tplc.lower.layouts import not_blank, unique
 from tplc.lower.tolerated import Tolerated
 
+OBJECT = "{"
+FENCES = ("```json\n", "```\n")
 _SYNTAX = frozenset("[]{}(),:\"'=`; \t\n\r")
 
 
@@ -50,6 +52,17 @@ def openers_of(
         rests = [rest for opener in whole for rest in rests_of(opener)]
         rests += [text for text in inside if is_distinctive(text)]
     whole, rests = list(not_blank(whole)), list(not_blank(rests))
+    # What models write for those; a section alone, or a call alone, is written otherwise as well.
+    own = [text for text in unique([*whole[:1], *inside[:1]]) if is_distinctive(text) and not could_be_prose(text)]
+    if "repeated_markers" in tolerated.kinds:
+        twice = [_repeated(starts[0]) + first] if is_distinctive(starts[0]) else []
+        rests += [_repeated(text) + inside[0] for text in sections[:1] if is_distinctive(text)]
+        rests += [section + text for section in sections[:1] for text in twice]
+        rests += [fence + text.lstrip() for text in own for fence in FENCES]
+        inside = unique([*inside, *twice])
+    if "other_forms" in tolerated.kinds and first.strip() == OBJECT:
+        inside = unique([*inside, *(other for text in inside[:1] for other in _punctuated(text))])
+        rests += [other for text in own for other in _punctuated(text)]
     # A header that ends in a marker of its own is like no text, whatever it begins with.
     plain = {text for text in (*whole, *rests) if is_ordinary(text) and not is_distinctive(name_end)}
     # What could stand in any answer counts where a line begins only.
@@ -59,6 +72,19 @@ def openers_of(
     cores = {text.strip() for text in whole} if where == "line start" else set()
     alone = unique(text for text in (*whole, *rests) if text in plain and text.strip() not in cores)
     return Openers(unique(text for text in (*whole, *rests) if text not in alone), not_blank(inside), where, alone)
+
+
+def _punctuated(opener: str) -> list[str]:
+    """An opener before an object with other brackets, and with a fence around the object."""
+    stem = opener.rstrip(" \t\n[{")
+    if stem == opener or not is_distinctive(stem) or could_be_prose(stem):
+        return []
+    return [f"{stem}\n{between}" for between in (OBJECT, "[" + OBJECT, *(fence + OBJECT for fence in FENCES))]
+
+
+def _repeated(marker: str) -> str:
+    """A marker that models write twice, on one line or on two."""
+    return marker.rstrip() + "\n" + marker.lstrip()
 
 
 def rests_of(text: str) -> list[str]:

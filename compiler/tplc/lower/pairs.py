@@ -98,9 +98,9 @@ def _next_pair(context: ValueContext, slots: Sequence[SlotEnd]) -> tuple[str, st
     """Where pairs begin lines: elsewhere an opener could be text of a value, which is where it stands mostly."""
     opener = context.opened.strip()
     lines = "\n" in context.close + context.before_pair[: -len(opener)]
-    if not lines or not is_distinctive(opener) or not slots or slots[0].kind != "key":
+    if not is_distinctive(opener) or not slots or slots[0].kind != "key":
         return None
-    return "\n" + opener, slots[0].suffixes[0]
+    return "\n" * lines + opener, slots[0].suffixes[0]
 
 
 def _between(

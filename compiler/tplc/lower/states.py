@@ -32,10 +32,11 @@ Kinds = tuple[tuple[str, tuple[str, ...]], ...]
 class TurnState:
     name: StateName
     kinds: Kinds
+    respelled: tuple[str, ...] = ()  # the kinds whose markers may be in other case, or have other separators
 
     @cached_property
     def lexemes(self) -> Lexemes:
-        return lexemes_of(self.kinds)
+        return lexemes_of(self.kinds, self.respelled)
 
 
 def states(acceptor: Acceptor) -> tuple[TurnState, ...]:
@@ -59,10 +60,20 @@ def states(acceptor: Acceptor) -> tuple[TurnState, ...]:
         found.append(("after_call", (*_after_call(calls), *opens, *(pair for pair in content if pair[0] not in CALLS))))
         if calls.openers and calls.where == "anywhere":
             found.append(("over", (("call", calls.openers), ("header", acceptor.further))))
-    return tuple(TurnState(name, tuple(kind for kind in kinds if kind[1])) for name, kinds in found)
+    alike = respelled_kinds(acceptor)
+    return tuple(
+        TurnState(name, tuple(kind for kind in kinds if kind[1]), alike if name != "over" else ())
+        for name, kinds in found
+    )
+
+
+def respelled_kinds(acceptor: Acceptor) -> tuple[str, ...]:
+    """The kinds of markers that may be in other case, or have other separators: of calls, where they cost no text."""
+    return RESPELLED_KINDS if "marker_spelling" in acceptor.tolerances else ()
 
 
 CALLS = ("call", "line", "plain")
+RESPELLED_KINDS = tuple("tail both call separator section closed close line pair end skip next suffix".split())
 
 
 def _opening(acceptor: Acceptor) -> Kinds:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from tplc.ir.markers import could_be_prose, ends_in_text
+from tplc.ir.markers import could_be_prose, ends_in_text, is_distinctive
 from tplc.ir.nodes import Reasoning, TemplateIR
+from tplc.ir.own_markers import own_markers
 from tplc.lower.acceptor import Acceptor, CallForm, Marker
 from tplc.lower.layouts import not_blank, unique
 from tplc.lower.openers import rests_of
@@ -22,13 +23,14 @@ def turn_of(ir: TemplateIR, calls: CallForm | None, tolerated: Tolerated) -> Acc
     starts = _reasoning_starts(ir.reasoning, tolerated)
     parts = [*(start.text for start in starts), *tolerated.of_role("content.start"), *(calls.openers if calls else ())]
     headers = [text for header in tolerated.texts(ir.turn.header) for text in [header, *_rests(header, parts)]]
+    special = _special_tokens(ir) if "end_tokens" in tolerated.kinds else ()
     return Acceptor(
         anchors=tuple(anchor for anchor in ir.turn.anchors if anchor),
         heads=unique("" if head.strip() in ended else head for head in ir.turn.heads) or ("",),
         # A header that people write as well ("Answer:") repeats no turn: words would be lost.
         headers=not_blank(header for header in headers if not could_be_prose(header)),
         ends=unique(trailing + end for end in ir.turn.ends if end.strip() and not ends_in_text(end)),
-        last_ends=unique(trailing + end for end in ir.turn.ends if ends_in_text(end)),
+        last_ends=unique([*(trailing + end for end in ir.turn.ends if ends_in_text(end)), *special]),
         reasoning_starts=starts,
         reasoning_ends=ends,
         content_space=tolerated.blank("content.start"),
@@ -39,6 +41,13 @@ def turn_of(ir: TemplateIR, calls: CallForm | None, tolerated: Tolerated) -> Acc
         in_messages=_in_messages(ir, ended),
         tolerances=tolerated.kinds,
     )
+
+
+def _special_tokens(ir: TemplateIR) -> tuple[str, ...]:
+    """Special tokens of the tokenizer that are no marker: where the output ends, models write any of them."""
+    known = own_markers(ir)
+    tokens = (text.strip() for _, text in ir.provenance.special_tokens)
+    return unique(token for token in tokens if is_distinctive(token) and not any(token in text for text in known))
 
 
 def _in_messages(ir: TemplateIR, ends: Collection[str]) -> bool:

@@ -80,6 +80,9 @@ class Pattern:
         return found
 
 
+JOINTS = Pattern(r"[\s_▁-]+")
+IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("｜"): ord("|")}
+RESPELLED = "\0"  # before the core of a marker that is in other case, or has other separators
 NOTHING = "(?!)"
 
 
@@ -149,9 +152,15 @@ class Scanner:
             if core.startswith(tail):
                 if core != tail:
                     return core
-            elif " " in core and is_truncated(core, tail):
+            elif (" " in core or core[0] == RESPELLED) and is_truncated(core, tail):
                 return core
         return ""
+
+    def is_truncated(self, buf: str, pos: int, kinds: Sequence[str], least: int = 1) -> bool:
+        """Whether a marker of these kinds is truncated at the output's end: at least so many characters are there."""
+        tail = buf[pos:] if len(buf) - pos <= self.width else ""
+        enough = len("".join(tail.split())) >= least
+        return enough and any(is_truncated(core, tail) for kind, core, _, _, _ in self.markers if kind in kinds)
 
     def partial_match(self, buf: str, pos: int) -> int:
         """Where text begins that could still become a marker, or be white space that belongs to one."""
@@ -192,9 +201,17 @@ class Scanner:
 NO_MARKERS = Scanner()
 
 
+def squeezed(text: str) -> str:
+    """A text without white space, `_`, `-` and their like, in lower case, with `|` for `｜`."""
+    return str(JOINTS.sub("", text)).translate(IN_ANY_CASE)
+
+
 def is_truncated(core: str, text: str) -> bool:
     """Whether the text is the beginning of a marker, but not all of it.  A space in `core` is any white space or none;
     at its end the marker is a word, of which the next character shows whether it goes on."""
+    if core[0] == RESPELLED:
+        start = squeezed(text)
+        return text[:1] == core[1] and len(start) < len(core) - 1 and core.startswith(start, 1)
     at = end = 0
     for piece in core.split(" "):
         if not piece:
@@ -376,6 +393,8 @@ def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequenc
 NON_SPACE = Pattern(r"\S|\Z")
 PENDING_LIMIT = 1024  # more than this much pending text is looked at again only when it has doubled
 OPENER_KINDS = ("call", "line", "whole")
+CUT_KINDS = ("end", "reasoning_end", "content_end")
+LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 NO_MATCH = Match("", 0, 0)
 
 
@@ -391,6 +410,7 @@ class Machine(Copied):
     KEEPS_PENDING: ClassVar[bool] = False  # `feed` looks after what is pending inside of text
     SPACE: ClassVar[str] = ""  # what the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
+    CUT_MARKERS: ClassVar[bool] = False  # a part of a marker at the output's end is no text
     IN_CONTENT: ClassVar[Scanner] = NO_MARKERS
 
     def __init__(
@@ -513,6 +533,8 @@ class Machine(Copied):
         self._final = True
         deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._passed else []
         self._finish()
+        if self._buf[self._pos :].strip():
+            self._end_of_cut()
         self._out.end_content()
         self._goes_on("")
         return deltas + self._out.deltas()
@@ -617,6 +639,8 @@ class Machine(Copied):
             self._turn_marker("content")
         return kind != ""
 
+    # A second reading
+
     # Text and markers
 
     def _text_to(self, marks: Scanner, kind: str) -> str:
@@ -631,7 +655,7 @@ class Machine(Copied):
         mark = marks.find(buf, pos)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
-        if self._final:
+        if self._final and not self._is_cut(marks, partial):
             partial = stop
         found = mark is not None and mark.start < partial
         end = mark.start if mark is not None and found else partial
@@ -710,6 +734,20 @@ class Machine(Copied):
         return False
 
     # The end of the output
+
+    def _is_cut(self, marks: Scanner, pos: int) -> bool:
+        """Is what is left, where the output ends, the beginning of a call, or of what ends the turn or a part of it?"""
+        if not self.CUT_MARKERS:
+            return False
+        rest = "".join(self._buf[pos:].split())
+        if len(rest) < LEAST_CUT or rest.isalnum() or not any(map(str.isalnum, rest)):
+            return False
+        return marks.is_truncated(self._buf, next_char(self._buf, pos), CUT_KINDS, LEAST_CUT) and not self._literal
+
+    def _end_of_cut(self) -> None:
+        """What is left at the end is a part of a marker, and no text."""
+        self._note("the output ends inside a marker")
+        self._text("trailing", len(self._buf))
 
     # Calls
 
@@ -819,6 +857,7 @@ class StreamParser(Machine):
 
     HEADS = ("",)
     ANCHORS = ("--- answer ---\n",)
+    CUT_MARKERS = True
     # content = (text | "--- over ---")*
     IN_CONTENT = Scanner(
         ("header", "--- answer ---", "", "\n", 0), ("end", "--- over ---", "\n", "\n", 0),

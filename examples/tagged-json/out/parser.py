@@ -5,7 +5,7 @@
 
 turn      = (text | "<musing>" text "</musing>" | calls)* "<~/~>"
 calls     = "<fn>\n{" call ("<fn>\n{" call)*
-call      = { "name": name, "arguments": arguments, "parameters": arguments } "</fn>"
+call      = { "name": name, "arguments": arguments, "parameters": arguments, "args": arguments, "input": arguments, "params": arguments, "kwargs": arguments } "</fn>"
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from json.encoder import encode_basestring
 
 TYPE_CHECKING = False  # as in typing, whose import would cost more than all the rest
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any, ClassVar, TypedDict
 
     # Calls, as mypyc has no classes inside of blocks.
@@ -88,6 +88,9 @@ class Pattern:
         return found
 
 
+JOINTS = Pattern(r"[\s_▁-]+")
+IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("｜"): ord("|")}
+RESPELLED = "\0"  # before the core of a marker that is in other case, or has other separators
 PLAIN_WORD = Pattern(r"[\w.-]{0,64}")
 NOTHING = "(?!)"
 
@@ -158,7 +161,7 @@ class Scanner:
             if core.startswith(tail):
                 if core != tail:
                     return core
-            elif " " in core and is_truncated(core, tail):
+            elif (" " in core or core[0] == RESPELLED) and is_truncated(core, tail):
                 return core
         return ""
 
@@ -219,9 +222,17 @@ class ExpectedText:
         return self.text.startswith(text) or (text[:size] == self.text and bool(PLAIN_WORD.fullmatch(text, size)))
 
 
+def squeezed(text: str) -> str:
+    """A text without white space, `_`, `-` and their like, in lower case, with `|` for `｜`."""
+    return str(JOINTS.sub("", text)).translate(IN_ANY_CASE)
+
+
 def is_truncated(core: str, text: str) -> bool:
     """Whether the text is the beginning of a marker, but not all of it.  A space in `core` is any white space or none;
     at its end the marker is a word, of which the next character shows whether it goes on."""
+    if core[0] == RESPELLED:
+        start = squeezed(text)
+        return text[:1] == core[1] and len(start) < len(core) - 1 and core.startswith(start, 1)
     at = end = 0
     for piece in core.split(" "):
         if not piece:
@@ -240,8 +251,38 @@ def trailing_overlap(text: str, lead: str) -> int:
     return next((n for n in range(min(len(text), len(lead)), 0, -1) if text.endswith(lead[-n:])), 0)
 
 
+MOST_VARIANTS = 4096  # a schema with more to look at says nothing
+NULL = {"type": "null"}
+NAMESPACE = Pattern(r".*[.:/](?=[^.:/]+\Z)")
+SEPARATORS = Pattern(r"[\s_.-]+")
+
+
 class Parameters(dict):  # type: ignore[type-arg]
     """The schema of each tool's parameters, by the tool's name; parsers take it in place of the tools."""
+
+
+def tool_named(name: str, tools: Parameters) -> str:
+    """The tool that a name means: the name itself, or it without quotes, without a namespace, or with other separators.
+
+    A name that means no tool, or more than one, is returned as it is.
+    """
+    if name in tools or not tools:
+        return name
+    bare = name.strip().strip("\"'`“”").strip()
+    shorts: tuple[str, str] = (bare, str(NAMESPACE.sub("", bare)))
+    for short in filter(bare_name, shorts):
+        if short in tools:
+            return short
+        like: list[str] = [tool for tool in tools if bare_name(tool) == bare_name(short)]
+        if len(like) == 1:
+            return like[0]
+    first, _, second = bare.partition(".")
+    return first if first in tools and first == second else name
+
+
+def bare_name(name: str) -> str:
+    """A name without what its words are joined with."""
+    return str(SEPARATORS.sub("", name)).lower()
 
 
 def parameters_of(tools: object) -> Parameters:
@@ -255,6 +296,47 @@ def parameters_of(tools: object) -> Parameters:
     return found
 
 
+def variants(schema: object, root: object) -> list[dict[str, Any]]:
+    """The schemas a value may have: unions and references opened, each once.  Too many say nothing."""
+    found: list[dict[str, Any]] = []
+    waiting, seen = [(schema, 0)], set()
+    for _ in range(MOST_VARIANTS):
+        if not waiting:
+            return found
+        one, depth = waiting.pop()
+        if not isinstance(one, dict) or depth > 8 or id(one) in seen:
+            continue
+        seen.add(id(one))
+        if isinstance(one.get("$ref"), str):
+            waiting.append((_target(one["$ref"], root), depth + 1))
+            continue
+        unions = [one[union] for union in ("anyOf", "oneOf", "allOf") if isinstance(one.get(union), list)]
+        if not unions or "type" in one:
+            found.append(one)
+        else:
+            members = [*unions[0][:64], *[NULL] * (one.get("nullable") is True)]
+            waiting += [(member, depth + 1) for member in members[::-1]]
+    return [{}]
+
+
+def _target(reference: str, root: object) -> object:
+    target = root
+    for step in reference.split("/")[1:]:
+        target = target.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(target, dict) else None
+    return target
+
+
+def keys_of(schema: object, root: object) -> set[str] | None:
+    """The keys that an object may have; None when the schema does not tell."""
+    keys: set[str] = set()
+    for variant in variants(schema, root):
+        properties = variant.get("properties")
+        if not isinstance(properties, dict) or variant.get("additionalProperties"):
+            return None
+        keys.update(properties)
+    return keys or None
+
+
 NUMBER = Pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 LOOSE_NUMBER = Pattern(r"([+-]?)([0-9][0-9_]*)?(?:(\.)([0-9_]*))?([eE][+-]?[0-9]+)?")
 HEX_NUMBER = Pattern(r"0[xX][0-9a-fA-F]{1,16}")
@@ -265,6 +347,10 @@ SPACE = Pattern(r"[^\S \t\n\r]")  # none of the four kinds that JSON knows
 JSON_WORDS = ("true", "false", "null")
 JSON_WORD = Pattern(r"[\w.+-]+")
 JSON_LITERAL = Pattern(rf"(?:true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])")
+COMMENT = Pattern(r"//[^\n]*(?:\n|\Z)|/\*.*?\*/")
+# A key with its quotes and its colon, which is the group, or the beginning of that; one without the quote behind it.
+KEY = Pattern(r'"[^"\\\x00-\x1f]{0,64}(?:"[ \t\r\n]{0,16}(?:(:)|\Z)|\Z)')
+OPEN_KEY = Pattern(r'"(\w{1,64})\s{0,4}:(?=\s{0,16}(?:["\[{0-9-]|(?:true|false|null)\b))')
 LONGEST_SIGN = 256  # more than any sign is long
 
 
@@ -371,6 +457,7 @@ class Reader(Copied):
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
         self.stack: list[str] = []
         self.lists = 0  # how many lists are open
+        self.twice: list[int] = []  # the depths at which braces are doubled
         self.string: Quoting | None = None  # the kind of string that is read
         self.out: list[str] = []
         self.comma: list[str] = []  # a comma, and white space after it, until something follows
@@ -420,6 +507,10 @@ class Reader(Copied):
                 self._pop()
                 return pos
         if match.lastindex == 3:
+            if self.stack and text in "/=":
+                other = self._no_word(buf, pos, final)
+                if other != pos:
+                    return other
             return self._word(buf, pos, self.style.word_end.search(buf, end).start(), final)
         if match.lastindex == 1:
             if self.stack:
@@ -429,6 +520,14 @@ class Reader(Copied):
         if text in self.style.begins and rest < LONGEST_SIGN and buf[pos:] in self.style.begins and not final:
             return -1
         token = self.style.tokens[text]
+        if text == '"' and self.stack and self.stack[-1] == "{" and self.want in ("key", "member", "comma"):
+            key = KEY.match(buf, pos)
+            if key is not None and key.lastindex is None and not final:
+                return -1
+            left_open = OPEN_KEY.match(buf, pos) if key is None or key.lastindex is None else None
+            if left_open is not None:
+                self._repaired("missing quotes")
+                return self._put_key(left_open[1], int(left_open.end(1)))
         whole = self._whole(buf, pos) if token in "[{" and self.want == "value" and rest > 64 else 0
         if not whole:
             self._sign(token, text)
@@ -439,9 +538,9 @@ class Reader(Copied):
         waits for what follows it; `waits`: so does all that is left."""
         stack, want, string, quoting = self.stack, self.want, self.string, self.style.strings['"']
         comma, self.waits = -1, False
-        if self.comma or (string is not None and string is not quoting):
+        if self.comma or self.twice or string not in (None, quoting):
             return pos
-        while pos < stop:
+        while pos < stop and (string is not None or buf[pos] not in self.first):
             if string is not None:
                 start, pos = pos, quoting.body.match(buf, pos).end()
                 if pos < stop and buf[pos] == '"':
@@ -451,16 +550,16 @@ class Reader(Copied):
                     break
                 continue
             sign = buf[pos]
-            if sign in self.first:
-                break
             if sign in " \n\r\t":
                 pass
+            elif sign == '"' and want in ("key", "member"):
+                if (end := self._end_of_key(buf, pos)) < 0:
+                    break
+                comma, want, pos = -1, "value", end - 1
             elif sign == '"' and want not in ("colon", "comma"):
                 string, comma = quoting, -1
             elif sign == "," and want == "comma":
                 comma, want = pos, "value" if stack[-1] == "[" else "member"
-            elif sign == ":" and want == "colon":
-                want = "value"
             elif sign in "]}":
                 opened = want in ("comma", "item", "key") and len(stack) > self.floor + 1 and stack[-1]
                 if opened != ("[" if sign == "]" else "{"):
@@ -482,6 +581,37 @@ class Reader(Copied):
         self.string, self.waits = string, self.waits or pos == stop
         self.want = want if comma < 0 else "comma"
         return pos if comma < 0 else comma
+
+    def _end_of_key(self, buf: str, pos: int) -> int:
+        """The end of a key with its colon; -1 where more of it is needed, or it takes a closer look."""
+        key = KEY.match(buf, pos)
+        self.waits = key is not None and key.lastindex is None
+        return -1 if key is None or self.waits else int(key.end())
+
+    def _no_word(self, buf: str, pos: int, final: bool) -> int:
+        """The end of a comment, or of a sign in the place of a colon; `pos` where there is none, -1: more is needed."""
+        if buf[pos] == "=":
+            if self.want != "colon":
+                return pos
+            self._repaired("= for a colon")
+            self.out.append(":")
+            self.want = "value"
+            return pos + 1
+        comment = COMMENT.match(buf, pos)
+        begun = comment is None and (pos + 1 == len(buf) or buf[pos + 1] == "*")
+        if not final and (begun or (comment is not None and comment.end() == len(buf) and buf[pos + 1] == "/")):
+            return -1
+        if comment is None:
+            return pos
+        self._repaired("a comment")
+        mark = self.breaks.find(buf, pos, stop=comment.end())
+        return int(comment.end()) if mark is None else mark.start
+
+    def _put_key(self, key: str, end: int) -> int:
+        self._begin()
+        self.out.append(f'"{key}"')
+        self._end()
+        return end
 
     def _open(self, sign: str) -> None:
         self.stack.append(sign)
@@ -526,6 +656,11 @@ class Reader(Copied):
             self._begin()
             self.string = self.style.strings[text]
             self.out.append('"')
+        elif token == "{" and self.want == "key":
+            self._repaired("doubled braces")
+            self.twice.append(len(self.stack))
+        elif token == "}" and self.twice and self.twice[-1] == len(self.stack):
+            self.twice.pop()
         elif token in "[{":
             self._begin()
             if self.want in ("key", "member"):
@@ -587,7 +722,8 @@ class Reader(Copied):
                     return -1
             if not (bare_key and self.style.bare_keys):
                 self._repaired("missing quotes")
-            literal = '"' + escaped(buf[pos:end].rstrip()) + '"'
+            text = buf[pos:end].rstrip()
+            literal = '"' + escaped(text.rstrip("\"'") if bare_key else text) + '"'
         self._begin()
         self.out.append(literal)
         self._end()
@@ -687,6 +823,101 @@ def literal_of(text: str, words: Mapping[str, str]) -> str | None:
     sign, whole, point, fraction, exponent = (group or "" for group in match.groups())
     fraction = point + (fraction.replace("_", "") or "0") if point else ""
     return sign.replace("+", "") + (whole.replace("_", "").lstrip("0") or "0") + fraction + exponent
+
+
+NAME_KEYS = ("name", "tool_name", "function_name", "function", "tool", "recipient_name")
+ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "kwargs")
+OTHER_KEYS = ("id", "type", "index", "call_id", "tool_call_id")
+FENCE = Pattern(r"\s*```[\w-]*[^\S\n]*\n|\n?[^\S\n]*```\s*\Z")
+BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
+AT_ONCE = Pattern(r"""[\s({\[\\"'“`]*(?:json\b[\s({\[\\"'“]*)?""")
+# A quote that is missing behind a key, behind a value before the next key.
+KEY_LEFT_OPEN = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')
+NAME_LEFT_OPEN = Pattern(r':\s*"(\w+)\s*,(?=\s*"\w+"\s*:)')
+STYLES = (
+    Style(
+        (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json")),
+        {"true": "true", "false": "false", "null": "null", "True": "true", "False": "false", "None": "null"},
+    ),
+) * 3
+
+
+def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
+    """Does the text begin as calls might: with brackets and quotes, then a key of calls or the name of a tool?"""
+    at = AT_ONCE.match(text).end()
+    rest = text[at : at + 64]
+    known = (*keys, *NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS, *tools)
+    return not rest or any(rest.startswith(word) or word.startswith(rest) for word in known)
+
+
+def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
+    """The calls that a text holds, with their arguments as JSON; none where it holds anything else."""
+    text = FENCE.sub("", text).strip()
+    for candidate in dict.fromkeys(_candidates(text)):
+        found = [_call_of(value, tools) for value in _values(candidate)]
+        if found and None not in found:
+            return [call for call in found if call is not None]
+    return []
+
+
+def _candidates(text: str) -> Iterator[str]:
+    """The text, and as it may have been meant."""
+    yield text
+    if '\\"' in text:
+        yield text.replace('\\"', '"')
+    if "{{" in "".join(text.split()):
+        yield DOUBLED.sub(r"\1", text)
+    yield NAME_LEFT_OPEN.sub(r': "\1",', KEY_LEFT_OPEN.sub(r'"\1":', text))
+
+
+DOUBLED = Pattern(r"([{}])\s*\1")
+
+
+def _values(text: str) -> list[Any]:
+    """The objects in a row, also those in lists; one that is None where there is anything else."""
+    found: list[Any] = []
+    pos = BETWEEN_CALLS.match(text, 0).end()
+    while pos < len(text) and len(found) < 1000:
+        if text[pos] not in "{[":
+            return [None]
+        reader = Reader(STYLES)
+        pos = reader.read(text, pos, True)
+        value = json.loads(reader.close())
+        found += value if isinstance(value, list) else [value]
+        pos = BETWEEN_CALLS.match(text, pos).end()
+    return found
+
+
+def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:
+    """The call that an object means."""
+    if not isinstance(value, dict):
+        return None
+    inner = [value[key] for key in NAME_KEYS if isinstance(value.get(key), dict)]
+    if len(inner) == 1 and not any(isinstance(value.get(key), str) for key in NAME_KEYS):
+        return _call_of(inner[0], tools)
+    for key in NAME_KEYS:
+        name = tool_named(value[key], tools) if isinstance(value.get(key), str) else ""
+        if name and name in tools:
+            rest = {other: item for other, item in value.items() if other != key}
+            return _with_arguments(name, rest, tools)
+    if len(value) == 1:
+        [(key, arguments)] = value.items()
+        name = tool_named(key, tools)
+        return _with_arguments(name, {"arguments": arguments}, tools) if name and name in tools else None
+    return None
+
+
+def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tuple[str, str] | None:
+    keys = keys_of(tools[name], tools[name])
+    named = [key for key in ARGUMENT_KEYS if key in members and key not in (keys or ())]
+    arguments = members[named[0]] if named else {k: v for k, v in members.items() if k not in OTHER_KEYS}
+    if isinstance(arguments, str):
+        inside = _values(arguments)
+        arguments = inside[0] if len(inside) == 1 else None
+    arguments = {} if arguments is None and named else arguments
+    if not isinstance(arguments, dict) or (keys is not None and not keys.issuperset(arguments)):
+        return None
+    return name, json.dumps(arguments, ensure_ascii=False)
 
 
 OPENING = Pattern(r"\s*```[^\n`]*\n")
@@ -862,9 +1093,12 @@ def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequenc
 
 
 NON_SPACE = Pattern(r"\S|\Z")
+NAME_LIMIT = 512  # a longer name is no name
 PENDING_LIMIT = 1024  # more than this much pending text is looked at again only when it has doubled
 OPENER_KINDS = ("call", "line", "whole")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
+CUT_KINDS = ("end", "reasoning_end", "content_end")
+LEFT_SIGNS = Pattern(r"[}\])]|`{1,3}")
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 NO_MATCH = Match("", 0, 0)
 
@@ -889,6 +1123,10 @@ class Machine(Copied):
     KEEPS_PENDING: ClassVar[bool] = False  # `feed` looks after what is pending inside of text
     SPACE: ClassVar[str] = ""  # what the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
+    READ_AGAIN: ClassVar[bool] = False  # calls that failed are read by the tools' names
+    _once = False  # the second reading of this call found none
+    LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may stand in the place of a closer
+    CUT_MARKERS: ClassVar[bool] = False  # a part of a marker at the output's end is no text
     OPENERS: ClassVar[Scanner] = NO_MARKERS  # of calls
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
     IN_CONTENT: ClassVar[Scanner] = NO_MARKERS
@@ -1035,7 +1273,7 @@ class Machine(Copied):
         deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._passed else []
         self._finish()
         if self._buf[self._pos :].strip():
-            self._cut_off()
+            self._end_of_cut()
         self._out.end_content()
         self._goes_on("")
         return deltas + self._out.deltas()
@@ -1203,11 +1441,40 @@ class Machine(Copied):
     def _call(self) -> bool:
         raise NotImplementedError
 
+    # A second reading
+
+    def _second_reading(self) -> bool:
+        """Read what opens as a call does, up to the end of that call, as a whole."""
+        buf, start = self._buf, self._pos + self._skip
+        if not may_be_calls(buf[start : start + NAME_LIMIT], self._tools, ()):
+            return self._read_once()
+        mark = self.BREAKS.find(buf, start)
+        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
+            return False
+        end = len(buf) if mark is None else mark.start
+        found = calls_in(buf[start:end], self._tools)
+        if not found:
+            return self._read_once()
+        self._note("calls that are not written as the template does")
+        self._pos = end
+        for name, arguments in found:
+            self._open_call(name, None)
+            self._out.emit("arguments", arguments)
+            self._close_call()
+        return True
+
+    def _read_once(self) -> bool:
+        raise NotImplementedError
+
     def _after_call(self) -> bool:
         # after_call = (CALL_END | CALL_SEPARATOR)* ((NEXT_CALL_START | CALL_START) call | content)
         kind = self._next_of_calls(self.AFTER_CALL)
         if kind is None:
             return False
+        if kind == "" or (kind == "call" and self._unclosed):
+            more = self._left_over(kind)
+            if more != "no":
+                return more == "dropped"
         if kind == "call":
             return self._try_call("content")
         if kind in ("close", "closed", "separator"):
@@ -1218,6 +1485,35 @@ class Machine(Copied):
         self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
         self._state = type(self)._content
         return True
+
+    def _left_over(self, kind: str) -> str:
+        """Behind a call: a bracket too many, or an opener in the place of a closer, where the calls end.
+
+        "no": it is none; "more": more input is needed; else it was "dropped".
+        """
+        buf, start = self._buf, next_char(self._buf, self._pos)
+        opener = self.LEFT_OVER.match(buf, start) if self._unclosed else None
+        if opener is not None:
+            kind, end = "call", opener.end
+        elif kind == "" and start < len(buf) and (left := LEFT_SIGNS.match(buf, start)) is not None:
+            end = left.end()
+        else:
+            return "no"
+        at = next_char(buf, end)
+        mark = self.AFTER_CALL.match(buf, at)
+        if mark is None and not self._final and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at)):
+            return "more"
+        ends = mark is not None and mark.kind in (*CALL_KINDS, "end", "last") and not (mark.kind == kind == "call")
+        if not ends and (at < len(buf) or kind == "call"):
+            return "no"
+        self._note(f"{buf[start:end].strip()} is left over behind a call")
+        if kind == "call":
+            self._pos = end
+        else:
+            self._text("trailing", end)
+        self._space = ""
+        self._unclosed = self._unclosed and kind != "call"
+        return "dropped"
 
     # Text and markers
 
@@ -1235,9 +1531,7 @@ class Machine(Copied):
             mark = self._counting(marks, mark)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
-        if self._final and self._begins_call(partial):
-            stop = partial
-        if self._final:
+        if self._final and not self._is_cut(marks, partial):
             partial = stop
         found = mark is not None and mark.start < partial
         end = mark.start if mark is not None and found else partial
@@ -1309,7 +1603,7 @@ class Machine(Copied):
 
     def _leave_open(self, start: int, core: str) -> None:
         """The text from `start` on is the beginning of this marker: until all of it has come, nothing is decided."""
-        if " " in core:
+        if " " in core or core[0] == RESPELLED:
             self._undecided, self._undecided_from = lambda buf, at: is_truncated(core, buf[at:]), start
         else:
             self._undecided, self._undecided_from = (self._buf[self._pos : start] + core[:-1]).startswith, self._pos
@@ -1392,6 +1686,25 @@ class Machine(Copied):
             return False
         return self.OPENERS.is_truncated(self._buf, next_char(self._buf, pos), CALL_KINDS)
 
+    def _is_cut(self, marks: Scanner, pos: int) -> bool:
+        """Is what is left, where the output ends, the beginning of a call, or of what ends the turn or a part of it?"""
+        if self._begins_call(pos):
+            return True
+        if not self.CUT_MARKERS:
+            return False
+        rest = "".join(self._buf[pos:].split())
+        if len(rest) < LEAST_CUT or rest.isalnum() or not any(map(str.isalnum, rest)):
+            return False
+        return marks.is_truncated(self._buf, next_char(self._buf, pos), CUT_KINDS, LEAST_CUT) and not self._literal
+
+    def _end_of_cut(self) -> None:
+        """What is left at the end is a part of a marker, and no text."""
+        if self._begins_call(self._pos):
+            self._cut_off()
+            return
+        self._note("the output ends inside a marker")
+        self._text("trailing", len(self._buf))
+
     def _cut_off(self) -> bool:
         """The output ends inside the markup of a call: what is left of it is no text."""
         self._cut("a call")
@@ -1444,6 +1757,8 @@ class Machine(Copied):
 
 
 NO_FLOOR = sys.maxsize
+NO_NAME = frozenset('"{},:“”')  # signs that show that a quote or a bracket is missing
+COMMAS = (",", ";")
 OBJECT_END = Pattern(r"\s*\}")
 
 
@@ -1522,6 +1837,23 @@ class CallObjects(Machine):
         self._begin_object()
         return True
 
+    _failed = ("", 0)  # what was expected of an object, and how much of it had come
+    _object_at = 0  # where it began, behind its opener
+
+    def _left_over(self, kind: str) -> str:
+        if kind == "" and self._unclosed:
+            # Another object in the same pair of markers.
+            start = next_char(self._buf, self._pos)
+            start = next_char(self._buf, start + (self._buf[start : start + 1] in COMMAS))
+            if start == len(self._buf) and not self._final:
+                return "more"
+            if self._buf.startswith(self.OPENED, start):
+                self._note("another call without its opener")
+                self._pos, self._skip = start, 0
+                self._try_call("content")
+                return "dropped"
+        return super()._left_over(kind)
+
     def _begin_object(self) -> None:
         """The opener of a call has come, which may end with the opening of its object."""
         self._state = type(self)._object
@@ -1529,9 +1861,10 @@ class CallObjects(Machine):
         # What opens the object is left where the opener ends with it.
         end -= len(self.OPENED) * self._buf.endswith(self.OPENED, self._pos, end)
         self._raw, self._raw_base = [self._buf[self._pos : end]], self._base + self._pos  # while it may still be text
+        self._object_at = end - self._pos
         self._pos, self._space = end, ""
         self._written = ""
-        self._named = False
+        self._named = self._beside = False  # and arguments that stand beside the name
         self._early: str | None = None  # arguments that came before the name
         self._call_id: str | None = None
         self._reader = reader = CallReader(self.STYLES, self.BREAKS)
@@ -1575,7 +1908,10 @@ class CallObjects(Machine):
             self._call_id = text_of(text) if is_text else text
             if self._named:
                 self._out.set_id(self._call_id or "")
-        elif event == "arguments" and self._written != "done":
+        elif event == "other" and self.READ_AGAIN and self._is_argument(reader):
+            self._out.emit("arguments", f'{", " if self._beside else "{"}"{escaped(reader.path[0])}": {text}')
+            self._beside = True
+        elif event == "arguments" and self._written != "done" and not self._beside:
             if self._named:
                 self._emit_arguments(text)
             self._early, self._written = text, "done"
@@ -1583,13 +1919,32 @@ class CallObjects(Machine):
             self._note(("unknown" if event == "other" else "repeated") + " field " + reader.path[-1])
         return True
 
+    def _is_argument(self, reader: CallReader) -> bool:
+        """Is a member beside the name one of the arguments?"""
+        if not self._named or self._early is not None or len(reader.path) != 1:
+            return False
+        schema = self._tools.get(self._out.calls[-1][0])
+        found = reader.path[0] in (keys_of(schema, schema) or ())
+        if found and not self._beside:
+            self._note("the arguments stand beside the name")
+        return found
+
+    def _no_arguments(self) -> str:
+        """What ends the arguments where no object held them."""
+        return "}" if self._beside else "{}"
+
     def _is_named(self, name: str) -> bool:
         if not name.strip() or ("\n" in name and name not in self._tools):
             return self._no_object("a name", False)
-        if not self.DISTINCT and self._tools and name not in self._tools:
+        written = name
+        name = tool_named(name, self._tools)
+        odd = self.READ_AGAIN and self._tools and name not in self._tools and not NO_NAME.isdisjoint(name)
+        if odd or (not self.DISTINCT and self._tools and name not in self._tools):
             return self._no_object("the name of a tool", False)
         self._named = True
         self._raw = []
+        if name != written:
+            self._note(f"the tool {name} is called as {written}")
         self._open_call(name, self._call_id)
         if self._early:
             self._written = self._early[0]
@@ -1597,14 +1952,37 @@ class CallObjects(Machine):
             self._written = "done"
         return True
 
+    def _again(self, expected: str) -> None:
+        """Go back to where the object began, for a second reading."""
+        raw = "".join(self._raw)
+        self._buf, self._base = raw + self._buf[self._pos :], self._raw_base
+        self._pos, self._skip = 0, len(raw) if not self._object_at else self._object_at
+        self._failed = (expected, len(raw))
+        self._reader, self._state = None, type(self)._second_reading
+
+    def _read_once(self) -> bool:
+        expected, size = self._failed
+        self._once, self._raw = True, [self._buf[self._pos : self._pos + size]]
+        self._pos += size
+        self._give_back(expected)
+        self._once = False
+        return True
+
     def _no_object(self, expected: str, result: bool = True) -> bool:
+        if self._tools and not self._once:
+            self._again(expected)
+        else:
+            self._give_back(expected)
+        return result
+
+    def _give_back(self, expected: str) -> None:
+        """What has come of the object is text."""
         self._note("not a call: expected " + expected)
         text = "".join(self._raw)
         self._out.emit(self._back_kind, text if self._echo else text[max(0, -self._raw_base) :])
         self._raw, self._reader = [], None
         self._literal, self._fresh, self._line_start, self._unclosed = True, False, False, False
         self._state = self._back
-        return result
 
     def _cut_object(self) -> None:
         """The output ends before the call has a name: where nothing else looks like one, it is no text."""
@@ -1618,7 +1996,7 @@ class CallObjects(Machine):
         if not self._named:
             return self._no_object("a name")
         if self._early is None:
-            self._out.emit("arguments", "{}")
+            self._out.emit("arguments", self._no_arguments())
         if reader.repair:
             self._note("call: " + reader.repair)
         self._reader = None
@@ -1626,6 +2004,7 @@ class CallObjects(Machine):
 
     def _finish(self) -> None:
         reader, self._reader = self._reader, None
+        self._once = True  # there is nothing more to read
         if reader is not None and not self._named:
             self._cut_object()
         elif isinstance(reader, CallReader):
@@ -1635,7 +2014,7 @@ class CallObjects(Machine):
                 reader.out = [reader.close()]
             if role in ("arguments", "other"):
                 self._member(reader, role)
-            self._out.emit("arguments", "{}" if self._early is None else "")
+            self._out.emit("arguments", self._no_arguments() if self._early is None else "")
         super()._finish()
 
 
@@ -1790,7 +2169,7 @@ def run_command(parser: Callable[..., Any]) -> None:
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -1802,30 +2181,60 @@ class StreamParser(UsualObjects):
     ANCHORS = ("<~assistant~>\n",)
     AROUND_REASONING = (("<musing>",), ("</musing>",))
     AT_LINES = True
+    CUT_MARKERS = True
     # reasoning = text ("</musing>" content | "<fn>\n{" call)
     IN_REASONING = Scanner(
-        ("reasoning_end", "</musing>", "\n", "\n\n", 0), ("line", "<fn> {", "\n", "", 0), ("end", "<~/~>", "", "\n", 0),
-        find=r"<(?:(/musing>)|(fn>\s{0,64}\{)|(~/~>))", near=r"<(?=[/f\~]|\Z)", width=71, leads="\n",
+        ("line", "<fn> ```json {", "\n", "", 0), ("line", "<fn> <fn> {", "\n", "", 0),
+        ("line", "<fn> ``` {", "\n", "", 0), ("reasoning_end", "</musing>", "\n", "\n\n", 0),
+        ("line", "<fn> [ {", "\n", "", 0), ("line", "<fn> {", "\n", "", 1), ("end", "<~/~>", "", "\n", 0),
+        ("line", "\x00<fn>```json{", "\n", "", 2), ("line", "```json <fn> {", "", "", 0),
+        ("line", "``` <fn> {", "", "", 0),
+        find=(
+            r"<(?:(fn>\s{0,64}```json\s{0,64}\{)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)|(/musing>)|(fn"
+            r">\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(\s{0,4}[Ff][Nn]\s{0,4}>[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,"
+            r"4}[Jj][Ss][Oo][Nn][\s_▁-]{0,4}\{))|`(?:(``json\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
+        ), near=r"<(?=[\t\n\r \-/F_f\~▁]|\Z)|`(?=[`]|\Z)", width=143, leads="\n",
     )
     # content = (text | "<~/~>")* ("<musing>" reasoning | "<fn>\n{" call)?
     IN_CONTENT = Scanner(
-        ("header", "<~assistant~>", "", "\n", 0), ("empty", "<fn> </fn>", "", "", 0),
+        ("call", "<fn> ```json {", "\n", "", 0), ("header", "<~assistant~>", "", "\n", 0),
+        ("call", "<fn> <fn> {", "\n", "", 0), ("call", "<fn> ``` {", "\n", "", 0), ("empty", "<fn> </fn>", "", "", 0),
         ("stray", "</musing>", "\n", "\n\n", 0), ("reasoning", "<musing>", "", "\n", 0),
-        ("call", "<fn> {", "\n", "", 0), ("end", "<~/~>", "", "\n", 0),
-        find=r"<(?:(~assistant~>)|(fn>\s{0,64}</fn>)|(/musing>)|(musing>)|(fn>\s{0,64}\{)|(~/~>))",
-        near=r"<(?=[/fm\~]|\Z)", width=75, leads="\n",
+        ("call", "<fn> [ {", "\n", "", 0), ("call", "<fn> {", "\n", "", 1), ("end", "<~/~>", "", "\n", 0),
+        ("call", "\x00<fn>```json{", "\n", "", 2), ("call", "```json <fn> {", "", "", 0),
+        ("call", "``` <fn> {", "", "", 0),
+        find=(
+            r"<(?:(fn>\s{0,64}```json\s{0,64}\{)|(~assistant~>)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)"
+            r"|(fn>\s{0,64}</fn>)|(/musing>)|(musing>)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(\s{0,4}[Ff][N"
+            r"n]\s{0,4}>[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,4}[Jj][Ss][Oo][Nn][\s_▁-]{0,4}\{))|`(?:(``json\s{0,64}<fn>\s"
+            r"{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
+        ), near=r"<(?=[\t\n\r \-/F_fm\~▁]|\Z)|`(?=[`]|\Z)", width=143, leads="\n",
     )
     OPENERS = Scanner(
-        ("call", "<fn> {", "\n", "", 0), find=r"<(fn>\s{0,64}\{)", near=r"<(?=[f]|\Z)", width=71, leads="\n"
+        ("call", "<fn> ```json {", "\n", "", 0), ("call", "<fn> <fn> {", "\n", "", 0),
+        ("call", "<fn> ``` {", "\n", "", 0), ("call", "<fn> [ {", "\n", "", 0), ("call", "<fn> {", "\n", "", 1),
+        ("call", "```json <fn> {", "", "", 0), ("call", "``` <fn> {", "", "", 0),
+        find=(
+            r"<(?:(fn>\s{0,64}```json\s{0,64}\{)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)|(fn>\s{0,64}\["
+            r"\s{0,64}\{)|(fn>\s{0,64}\{))|`(?:(``json\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
+        ), near=r"<(?=[f]|\Z)|`(?=[`]|\Z)", width=143, leads="\n",
     )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
         ("name",): "name",
         ("arguments",): "arguments",
         ("parameters",): "arguments",
+        ("args",): "arguments",
+        ("input",): "arguments",
+        ("params",): "arguments",
+        ("kwargs",): "arguments",
         ("function", "name"): "name",
         ("function", "arguments"): "arguments",
         ("function", "parameters"): "arguments",
+        ("function", "args"): "arguments",
+        ("function", "input"): "arguments",
+        ("function", "params"): "arguments",
+        ("function", "kwargs"): "arguments",
     }
     OPENED = "{"
     CLOSERS = ("\n</fn>", "</fn>")
@@ -1834,25 +2243,56 @@ class StreamParser(UsualObjects):
     USUAL_KEYS = ("name", "arguments")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "<~assistant~>", "", "", 0), ("mark", "<fn> {", "", "", 0), ("mark", "</fn>", "", "", 0),
-        find=r"<(?:(~assistant~>)|(fn>\s{0,64}\{)|(/fn>))", near=r"<(?=[/f\~]|\Z)", width=71, first="<",
+        ("mark", "<fn> ```json {", "", "", 0), ("mark", "<~assistant~>", "", "", 0), ("mark", "<fn> <fn> {", "", "", 0),
+        ("mark", "<fn> ``` {", "", "", 0), ("mark", "<fn> [ {", "", "", 0), ("mark", "<fn> {", "", "", 1),
+        ("mark", "</fn>", "", "", 0), ("mark", "```json <fn> {", "", "", 0), ("mark", "``` <fn> {", "", "", 0),
+        find=(
+            r"<(?:(fn>\s{0,64}```json\s{0,64}\{)|(~assistant~>)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)"
+            r"|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(/fn>))|`(?:(``json\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{"
+            r"0,64}\{))"
+        ), near=r"<(?=[/f\~]|\Z)|`(?=[`]|\Z)", width=143, first="<`",
     )
+    LEFT_OVER = Scanner(("call", "<fn>", "", "\n", 0), find="<(fn>)", near=r"<(?=[f]|\Z)", width=5)
     USUAL_NEXT = (ExpectedText('</fn>\n<fn>\n{"name": "'), ExpectedText('<fn>\n{"name": "'))
     CLOSED = True
+    READ_AGAIN = True
     # after_call = ("</fn>")* (("<fn>\n{" | "<fn>\n{") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", <fn> {", "", "", 0), ("call", "; <fn> {", "", "", 0), ("header", "<~assistant~>", "", "\n", 0),
-        ("empty", "<fn> </fn>", "", "", 0), ("stray", "</musing>", "\n", "\n\n", 0),
-        ("reasoning", "<musing>", "", "\n", 0), ("call", "<fn> {", "", "", 1), ("closed", "</fn>", "\n", "", 1),
-        ("end", "<~/~>", "", "\n", 0),
+        ("call", ", <fn> ```json {", "", "", 0), ("call", ", <fn> <fn> {", "", "", 0),
+        ("call", ", <fn> ``` {", "", "", 0), ("call", ", <fn> [ {", "", "", 0), ("call", ", <fn> {", "", "", 0),
+        ("call", "; <fn> ```json {", "", "", 0), ("call", "; <fn> <fn> {", "", "", 0),
+        ("call", "; <fn> ``` {", "", "", 0), ("call", "; <fn> [ {", "", "", 0), ("call", "; <fn> {", "", "", 0),
+        ("call", "<fn> ```json {", "", "", 1), ("header", "<~assistant~>", "", "\n", 0),
+        ("call", "<fn> <fn> {", "", "", 1), ("call", "<fn> ``` {", "", "", 1), ("empty", "<fn> </fn>", "", "", 0),
+        ("stray", "</musing>", "\n", "\n\n", 0), ("reasoning", "<musing>", "", "\n", 0),
+        ("call", "<fn> [ {", "", "", 1), ("call", "<fn> {", "", "", 1), ("closed", "</fn>", "\n", "", 1),
+        ("end", "<~/~>", "", "\n", 0), ("call", "\x00<fn>```json{", "", "", 2), ("call", "```json <fn> {", "", "", 0),
+        ("call", "``` <fn> {", "", "", 0),
         find=(
-            r",(\s{0,64}<fn>\s{0,64}\{)|;(\s{0,64}<fn>\s{0,64}\{)|<(?:(~assistant~>)|(fn>\s{0,64}</fn>)|(/musing>)|(mu"
-            r"sing>)|(fn>\s{0,64}\{)|(/fn>)|(~/~>))"
-        ), near=r",|;|<(?=[/fm\~]|\Z)", width=137, leads="\n",
+            r",(?:(\s{0,64}<fn>\s{0,64}```json\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}<fn>\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}``"
+            r"`\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}\[\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}\{))|;(?:(\s{0,64}<fn>\s{0,64}```js"
+            r"on\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}<fn>\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}```\s{0,64}\{)|(\s{0,64}<fn>\s{0"
+            r",64}\[\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}\{))|<(?:(fn>\s{0,64}```json\s{0,64}\{)|(~assistant~>)|(fn>\s{0,6"
+            r"4}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)|(fn>\s{0,64}</fn>)|(/musing>)|(musing>)|(fn>\s{0,64}\[\s{0,"
+            r"64}\{)|(fn>\s{0,64}\{)|(/fn>)|(~/~>)|(\s{0,4}[Ff][Nn]\s{0,4}>[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,4}[Jj][Ss"
+            r"][Oo][Nn][\s_▁-]{0,4}\{))|`(?:(``json\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
+        ), near=r",|;|<(?=[\t\n\r \-/F_fm\~▁]|\Z)|`(?=[`]|\Z)", width=209, leads="\n",
     )
     AFTER_TURN = Scanner(
-        ("header", "<~assistant~> <fn> {", "", "", 0), ("call", "<fn> {", "\n", "", 1),
-        find=r"<(?:(~assistant~>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}\{))", near=r"<(?=[f\~]|\Z)", width=149, leads="\n",
+        ("header", "<~assistant~> ```json <fn> {", "", "", 0), ("header", "<~assistant~> <fn> ```json {", "", "", 0),
+        ("header", "<~assistant~> <fn> <fn> {", "", "", 0), ("header", "<~assistant~> ``` <fn> {", "", "", 0),
+        ("header", "<~assistant~> <fn> ``` {", "", "", 0), ("header", "<~assistant~> <fn> [ {", "", "", 0),
+        ("header", "<~assistant~> <fn> {", "", "", 0), ("call", "<fn> ```json {", "\n", "", 1),
+        ("call", "<fn> <fn> {", "\n", "", 1), ("call", "<fn> ``` {", "\n", "", 1), ("call", "<fn> [ {", "\n", "", 1),
+        ("call", "<fn> {", "\n", "", 1), ("call", "```json <fn> {", "", "", 1), ("call", "``` <fn> {", "", "", 1),
+        find=(
+            r"<(?:(~assistant~>\s{0,64}```json\s{0,64}<fn>\s{0,64}\{)|(~assistant~>\s{0,64}<fn>\s{0,64}```json\s{0,64}"
+            r"\{)|(~assistant~>\s{0,64}<fn>\s{0,64}<fn>\s{0,64}\{)|(~assistant~>\s{0,64}```\s{0,64}<fn>\s{0,64}\{)|(~a"
+            r"ssistant~>\s{0,64}<fn>\s{0,64}```\s{0,64}\{)|(~assistant~>\s{0,64}<fn>\s{0,64}\[\s{0,64}\{)|(~assistant~"
+            r">\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```json\s{0,64}\{)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,"
+            r"64}\{)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{))|`(?:(``json\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0"
+            r",64}\{))"
+        ), near=r"<(?=[f\~]|\Z)|`(?=[`]|\Z)", width=221, leads="\n",
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -1865,7 +2305,13 @@ class StreamParser(UsualObjects):
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
                 self._passed.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "<" not in chunk and chunk != "" and ("\n" not in chunk or chunk[-1] != "\n"):
+        elif (
+            self._plain_text
+            and "<" not in chunk
+            and "`" not in chunk
+            and chunk != ""
+            and ("\n" not in chunk or chunk[-1] != "\n")
+        ):
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

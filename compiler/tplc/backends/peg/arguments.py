@@ -315,7 +315,8 @@ class PairRules:
         opener, found = self.facts.call_open or r"\A", []
         for key in keys:
             text = marker_core(before + key + after)
-            found.append(rf"\n{text}(?<!{text}(?:(?!{opener}).)*{text})")
+            line = r"\n" * before.startswith("\n")
+            found.append(rf"{line}{text}(?<!{text}(?:(?!{opener}).)*{text})")
         return group(either(found))
 
     def follow(self, keys: tuple[str, ...] = ()) -> str:

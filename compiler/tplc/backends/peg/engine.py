@@ -150,6 +150,7 @@ class PegEngine:
                 styles=self.styles,
                 literals=self.literals,
                 name_signs=self.name_signs,
+                names_alike="tool_names" in self.acceptor.tolerances,
                 key_signs=self.key_signs,
             )
 

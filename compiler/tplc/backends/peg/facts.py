@@ -160,6 +160,7 @@ class _Analysis:
         self.acceptor = acceptor
         self.calls = acceptor.calls or NO_CALLS
         self.omissible = "omitted_openers" in acceptor.tolerances
+        self.alike = "marker_spelling" in acceptor.tolerances
 
     def facts(self) -> Facts:
         acceptor, calls = self.acceptor, self.calls
@@ -232,7 +233,7 @@ class _Analysis:
 
     def opener(self, texts: Iterable[str]) -> str:
         found = [text for text in texts if text.strip()]
-        return group(either([opener_pattern(text, omissible=self.omissible) for text in found]))
+        return group(either([opener_pattern(text, omissible=self.omissible, alike=self.alike) for text in found]))
 
     def opens(self, text: str) -> bool:
         return any(other.startswith(text) for other in self.openers())
@@ -254,7 +255,9 @@ class _Analysis:
         # A piece that an opener begins with would tear that apart.
         found = [text for text in unlike(texts) if text in whole or text.strip() not in openers]
         found.sort(key=lambda text: (text not in whole, -len(text)))
-        alone = [unless_longer(text, () if text in whole else openers, marker(text)) for text in found]
+        alone = [
+            unless_longer(text, () if text in whole else openers, marker(text, alike=self.alike)) for text in found
+        ]
         return group(either(alone))
 
 
@@ -305,7 +308,7 @@ def _lead(text: str) -> str:
     return text[: len(text) - len(text.lstrip())]
 
 
-def opener_pattern(text: str, *, omissible: bool) -> str:
+def opener_pattern(text: str, *, omissible: bool, alike: bool = False) -> str:
     """The pattern of an opener; its first pieces may be missing when what is left is distinctive.
 
     "<call>\\n<do="  →  (?:<call>\\s*)?<do=
@@ -314,8 +317,8 @@ def opener_pattern(text: str, *, omissible: bool) -> str:
     pattern = ""
     for lead in leads:
         before = f"(?:{pattern})?" if pattern else ""
-        pattern = before + marker(lead.rstrip()) + r"\s*+"
-    return (f"(?:{pattern})?" if pattern else "") + marker(last)
+        pattern = before + marker(lead.rstrip(), alike=alike) + r"\s*+"
+    return (f"(?:{pattern})?" if pattern else "") + marker(last, alike=alike)
 
 
 def segments_of(text: str) -> list[str]:

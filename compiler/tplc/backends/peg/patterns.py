@@ -20,7 +20,9 @@ from tplc.lower.lexemes import (
     core_pattern,
     ends_as_word,
     exact,
+    is_respelled,
     printable,
+    respelling,
     truncated_pattern,
 )
 
@@ -37,17 +39,20 @@ def leaf(pattern: str) -> str:
     return '~r"' + pattern.replace('"', r"\"") + '"s'
 
 
-def marker(text: str) -> str:
+def marker(text: str, *, alike: bool = False) -> str:
     """The pattern of a marker: its core, and as much of the outer white space as the text has.
 
-    A marker of white space alone is its own core.
+    A marker of white space alone is its own core.  `alike`: its case and its separators may be others.
     """
     core = text.strip()
     if not core:
         return exact(text)
     before, after = text[: text.index(core)], text[text.index(core) + len(core) :]
     whole = NO_WORD_FOLLOWS * ends_as_word(core, after)
-    return some_suffix(before) + core_pattern(core) + whole + some_prefix(after)
+    pattern = core_pattern(core) + whole
+    if alike and is_respelled(core):
+        pattern = f"(?:{pattern}|{respelling(core)})"
+    return some_suffix(before) + pattern + some_prefix(after)
 
 
 def marker_core(text: str) -> str:

@@ -26,6 +26,7 @@ FILES = (
     "scanner",
     "schema",
     "values",
+    "second",
     "signs",
     "fence",
     "transcript",

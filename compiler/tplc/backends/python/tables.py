@@ -17,7 +17,7 @@ from tplc.ir.spellings import JSON_SIGNS, Spelling
 from tplc.lower import Acceptor, CallForm, Following, Marker, PairForm, SlotEnd
 from tplc.lower.acceptor import CallStep
 from tplc.lower.bounds import KEY
-from tplc.lower.following import after_quoted, pattern_of, start_of
+from tplc.lower.following import after_quoted, closes_call, pattern_of, start_of
 from tplc.lower.lexemes import NOTHING, Lexeme, Lexemes, lexemes_of, plain_word
 from tplc.lower.states import (
     StateName,
@@ -26,6 +26,7 @@ from tplc.lower.states import (
     closes_and_opens,
     is_unopened,
     opener_kind,
+    respelled_kinds,
     starts_with_closer,
     states,
     texts_at,
@@ -97,9 +98,10 @@ def tables(facts: Acceptor) -> list[str]:
     lines = [*_of_the_turn(facts), *_of_text(facts, of_state)]
     if calls is None:
         return lines
-    lines += _of_calls(calls)
+    lines += _of_calls(calls, facts)
     if calls.pairs is not None:
-        lines += _of_pairs(calls.pairs, calls.breaks)
+        lines += _of_pairs(calls.pairs, calls.breaks, respelled_kinds(facts))
+        lines += _of_lost_ends(calls, calls.pairs, facts)
     lines += [_rule("after_call", _after_call_rule(calls))]
     lines += _scanner("AFTER_CALL", of_state["after_call"].lexemes)
     if "over" in of_state:
@@ -139,6 +141,7 @@ def _of_the_turn(facts: Acceptor) -> list[str]:
             "PENDING_TEXT": is_unopened(facts),
             "CLOSED_FIRST": starts_with_closer(facts),
             "HEADERS_ALIKE": facts.headers_alike,
+            "CUT_MARKERS": "cut_markers" in facts.tolerances,
         }
     )
 
@@ -185,17 +188,20 @@ def _counts_at_lines(facts: Acceptor) -> bool:
 # Calls
 
 
-def _of_calls(calls: CallForm) -> list[str]:
+def _of_calls(calls: CallForm, facts: Acceptor) -> list[str]:
     lines = []
     if calls.where == "line start":
         lines.append("    DISTINCT = False")
     elif calls.openers:
         lines += _scanner("OPENERS", lexemes_of([("call", calls.openers)]))
     if calls.fields:
-        lines += _of_objects(calls)
+        lines += _of_objects(calls, respelled_kinds(facts))
     elif calls.header:
-        lines += [_rule("call", slots_rule(calls.header) + " arguments"), *_slots("HEADER", calls.header, calls.breaks)]
+        alike = respelled_kinds(facts)
+        lines.append(_rule("call", slots_rule(calls.header) + " arguments"))
+        lines += _slots("HEADER", calls.header, calls.breaks, alike)
         lines += _of_names(calls)
+        lines += _header_texts(calls) if "other_forms" in facts.tolerances else []
     if calls.whole:
         lines += assignment("WHOLE", _whole(calls), INDENT)
         lines += [f"    LONE_OPENERS = {texts(text.strip() for text in calls.plain)}"] * bool(calls.plain)
@@ -204,6 +210,8 @@ def _of_calls(calls: CallForm) -> list[str]:
         lines.append(f"    STYLES = ({', '.join(named[style] for style in calls.styles or ())})")
     if calls.breaks:
         lines += _breaks(calls)
+    if calls.left_over and "repeated_markers" in facts.tolerances:
+        lines += _scanner("LEFT_OVER", lexemes_of([("call", calls.left_over)]))
     if calls.usual_next:
         lines += assignment(
             "USUAL_NEXT", called("", [f"ExpectedText({literal(text)})" for text in calls.usual_next]), INDENT
@@ -219,6 +227,9 @@ def _of_calls(calls: CallForm) -> list[str]:
             "SEPARATED": bool(calls.separators) and not (calls.fields or calls.inner),
             "UNMARKED": calls.unmarked,
             "BOTH": bool(closes_and_opens(calls)),
+            "READ_AGAIN": "other_forms" in facts.tolerances,
+            "REPEATED": "repeated_markers" in facts.tolerances,
+            "NAMES_ALIKE": "tool_names" in facts.tolerances,
             "COUNTED": any(slot.kind == "index" for slot in (*calls.header, *(calls.tail[1] if calls.tail else ()))),
         }
     )
@@ -259,9 +270,17 @@ def _in_format(text: str) -> str:
     return text.replace("{", "{{").replace("}", "}}")
 
 
-def _of_objects(calls: CallForm) -> list[str]:
+def _header_texts(calls: CallForm) -> list[str]:
+    """What headers consist of, which may be missing or come twice."""
+    parts = "|".join(map(re.escape, calls.header_texts))
+    pattern = f"(?:{parts}|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)"
+    lines = [f"    HEADER_PARTS = {texts(calls.header_texts)}"]
+    return lines + assignment("HEADER_TEXTS", called("Pattern", [literal(pattern)]), INDENT)
+
+
+def _of_objects(calls: CallForm, respelled: Sequence[str]) -> list[str]:
     lines = [_rule("call", (slots_rule(calls.header) + " object").strip())]
-    lines += _slots("HEADER", calls.header, calls.breaks) if calls.header else []
+    lines += _slots("HEADER", calls.header, calls.breaks, respelled) if calls.header else []
     fields = mapping((texts(path), literal(role)) for path, role in (*calls.fields, *calls.wrapped))
     lines += [
         *assignment("FIELDS: ClassVar[Mapping[tuple[str, ...], str]]", fields, INDENT),
@@ -325,13 +344,14 @@ def _replaced(name: str, replaced: Sequence[tuple[str, str]]) -> list[str]:
 # Pairs
 
 
-def _of_pairs(pairs: PairForm, breaks: Sequence[str]) -> list[str]:
+def _of_pairs(pairs: PairForm, breaks: Sequence[str], respelled: Sequence[str]) -> list[str]:
     start = "PAIR_START " if pairs.opens else ""
-    lines = [_rule("arguments", f"({start}{slots_rule(pairs.slots)} value)*"), *_slots("PAIR", pairs.slots, breaks)]
+    lines = [_rule("arguments", f"({start}{slots_rule(pairs.slots)} value)*")]
+    lines += _slots("PAIR", pairs.slots, breaks, respelled)
     kinds: dict[str, list[str]] = {}
     for kind, items in pairs.between:
         kinds.setdefault(kind, []).extend(items)
-    lines += _scanner("BETWEEN", lexemes_of(kinds.items()))
+    lines += _scanner("BETWEEN", lexemes_of(kinds.items(), respelled))
     if pairs.opens and not pairs.separator.strip():
         lines.append(f"    USUAL_PAIR = (ExpectedText({literal(pairs.opens[0].lstrip())}),)")
     lines += ["    PAIR_OPENS = False"] * (not pairs.opens) + ["    RESUMES = True"] * pairs.resumes
@@ -355,6 +375,18 @@ def _of_pairs(pairs: PairForm, breaks: Sequence[str]) -> list[str]:
     return [*lines, *_scanner("ELEMENT", lexemes_of(elements)), f"    AFTER_ITEM = {literal(pairs.items[1])}"]
 
 
+def _of_lost_ends(calls: CallForm, pairs: PairForm, facts: Acceptor) -> list[str]:
+    """What a raw value may be instead, and what ends it, where it is not as the template writes it."""
+    if pairs.quoted:
+        return []
+    lines = _flags({"RETYPED": "other_forms" in facts.tolerances})
+    following = pairs.following
+    if pairs.guessed or not following.closes or "missing_closers" not in facts.tolerances:
+        return lines
+    patterns = [closes_call(following, calls.section_end, begun=begun) for begun in (False, True)]
+    return lines + assignment("CALL_CLOSES", called("", [called("Pattern", [literal(p)]) for p in patterns]), INDENT)
+
+
 def _of_raw_values(pairs: PairForm) -> list[str]:
     """What ends a raw value."""
     if pairs.value_close is not None:
@@ -367,6 +399,8 @@ def _of_raw_values(pairs: PairForm) -> list[str]:
         before, after = pairs.next_pair
         ends = [lexemes_of([("end", pairs.value_ends), ("next", [before])]), lexemes_of([("end", [after])])]
         lines += assignment("NEXT_PAIR", called("", map(scanner_call, ends)), INDENT)
+        lines.append(f"    NEXT_PAIR_OPENER = {literal(before.strip())}")
+        lines += ["    LINES = False"] * (not before.startswith("\n"))
     lines += [f"    LITERALS = {literal(pairs.literals)}"] if pairs.literals else []
     if pairs.bare is not None:
         lines += assignment("BARE_END", called("Guess", map(literal, _guess(pairs.bare))), INDENT)
@@ -418,11 +452,11 @@ def _breaks(calls: CallForm) -> list[str]:
     return assignment("BREAKS", Bracketed("Scanner", (*scanner_call(found).items, *more), packed=True), INDENT)
 
 
-def _slots(name: str, slots: Sequence[SlotEnd], breaks: Sequence[str]) -> list[str]:
+def _slots(name: str, slots: Sequence[SlotEnd], breaks: Sequence[str], respelled: Sequence[str] = ()) -> list[str]:
     # A plain word may hold a marker that begins with a character of words.
     plain = lexemes_of([("mark", breaks)]).is_wordless
     items = []
     for slot in slots:
-        found = lexemes_of([("suffix", slot.suffixes), ("next", slot.nexts), ("bare", slot.bare)])
+        found = lexemes_of([("suffix", slot.suffixes), ("next", slot.nexts), ("bare", slot.bare)], respelled)
         items.append(called("", [literal(slot.kind), scanner_call(found, slot=plain), literal(slot.stops)]))
     return assignment(name, called("", items), INDENT)

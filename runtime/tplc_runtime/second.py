@@ -1,0 +1,128 @@
+"""A second reading of a call whose strict reading failed before it had a name: by the tools' names and their keys.
+
+    calls_in('{{"tool": "f", "arguments": {{"a": 1}}}}', tools, …)  →  [("f", '{"a": 1}')]
+    calls_in("no call at all", tools, …)                           →  []
+
+It needs the tools: what is no name of a tool, or no key of its schema, makes no call.
+"""
+
+from __future__ import annotations
+
+import json
+
+from .pattern import Pattern
+from .schema import keys_of, tool_named
+from .values import Reader, Style
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from .schema import Parameters
+
+NAME_KEYS = ("name", "tool_name", "function_name", "function", "tool", "recipient_name")
+ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "kwargs")
+OTHER_KEYS = ("id", "type", "index", "call_id", "tool_call_id")
+FENCE = Pattern(r"\s*```[\w-]*[^\S\n]*\n|\n?[^\S\n]*```\s*\Z")
+BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
+AT_ONCE = Pattern(r"""[\s({\[\\"'“`]*(?:json\b[\s({\[\\"'“]*)?""")
+# A quote that is missing behind a key, behind a value before the next key.
+KEY_LEFT_OPEN = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')
+NAME_LEFT_OPEN = Pattern(r':\s*"(\w+)\s*,(?=\s*"\w+"\s*:)')
+STYLES = (
+    Style(
+        (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json")),
+        {"true": "true", "false": "false", "null": "null", "True": "true", "False": "false", "None": "null"},
+    ),
+) * 3
+
+
+def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
+    """Does the text begin as calls might: with brackets and quotes, then a key of calls or the name of a tool?"""
+    at = AT_ONCE.match(text).end()
+    rest = text[at : at + 64]
+    known = (*keys, *NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS, *tools)
+    return not rest or any(rest.startswith(word) or word.startswith(rest) for word in known)
+
+
+def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
+    """The calls that a text holds, with their arguments as JSON; none where it holds anything else."""
+    text = FENCE.sub("", text).strip()
+    for candidate in dict.fromkeys(_candidates(text)):
+        found = [_call_of(value, tools) for value in _values(candidate)]
+        if found and None not in found:
+            return [call for call in found if call is not None]
+    return []
+
+
+def arguments_of(name: str, text: str, tools: Parameters) -> str | None:
+    """The arguments of a tool that an object of JSON holds; None where they are not this tool's."""
+    found = _with_arguments(name, {"arguments": json.loads(text)}, tools)
+    return None if found is None else found[1]
+
+
+def calls_of(text: str, tools: Parameters) -> list[tuple[str, str]]:
+    """The call that JSON means, in a list; none where it means none."""
+    found = _call_of(json.loads(text), tools)
+    return [] if found is None else [found]
+
+
+def _candidates(text: str) -> Iterator[str]:
+    """The text, and as it may have been meant."""
+    yield text
+    if '\\"' in text:
+        yield text.replace('\\"', '"')
+    if "{{" in "".join(text.split()):
+        yield DOUBLED.sub(r"\1", text)
+    yield NAME_LEFT_OPEN.sub(r': "\1",', KEY_LEFT_OPEN.sub(r'"\1":', text))
+
+
+DOUBLED = Pattern(r"([{}])\s*\1")
+
+
+def _values(text: str) -> list[Any]:
+    """The objects in a row, also those in lists; one that is None where there is anything else."""
+    found: list[Any] = []
+    pos = BETWEEN_CALLS.match(text, 0).end()
+    while pos < len(text) and len(found) < 1000:
+        if text[pos] not in "{[":
+            return [None]
+        reader = Reader(STYLES)
+        pos = reader.read(text, pos, True)
+        value = json.loads(reader.close())
+        found += value if isinstance(value, list) else [value]
+        pos = BETWEEN_CALLS.match(text, pos).end()
+    return found
+
+
+def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:
+    """The call that an object means."""
+    if not isinstance(value, dict):
+        return None
+    inner = [value[key] for key in NAME_KEYS if isinstance(value.get(key), dict)]
+    if len(inner) == 1 and not any(isinstance(value.get(key), str) for key in NAME_KEYS):
+        return _call_of(inner[0], tools)
+    for key in NAME_KEYS:
+        name = tool_named(value[key], tools) if isinstance(value.get(key), str) else ""
+        if name and name in tools:
+            rest = {other: item for other, item in value.items() if other != key}
+            return _with_arguments(name, rest, tools)
+    if len(value) == 1:
+        [(key, arguments)] = value.items()
+        name = tool_named(key, tools)
+        return _with_arguments(name, {"arguments": arguments}, tools) if name and name in tools else None
+    return None
+
+
+def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tuple[str, str] | None:
+    keys = keys_of(tools[name], tools[name])
+    named = [key for key in ARGUMENT_KEYS if key in members and key not in (keys or ())]
+    arguments = members[named[0]] if named else {k: v for k, v in members.items() if k not in OTHER_KEYS}
+    if isinstance(arguments, str):
+        inside = _values(arguments)
+        arguments = inside[0] if len(inside) == 1 else None
+    arguments = {} if arguments is None and named else arguments
+    if not isinstance(arguments, dict) or (keys is not None and not keys.issuperset(arguments)):
+        return None
+    return name, json.dumps(arguments, ensure_ascii=False)

@@ -1,0 +1,114 @@
+"""What becomes of slips, by kind and by template: `make slips`.
+
+    python -m tests.slips [--only WORD] [--kind WORD] [--every N] [--two] [--show OUTCOME] [--json FILE]
+
+Right answers of the templates in ../shared (each format once) and of all examples, each with one slip that a reader
+can undo; with --two, two slips that do not touch each other.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict
+from functools import partial
+
+from tests.conftest import SHARED
+from tests.example_case import load_examples
+from tests.fuzz.formats import ir_of
+from tests.parser_cache import learn
+from tests.slips.measure import OUTCOMES, Result, results, with_tokens
+from tplc.driver import generate, tolerate
+from tplc.errors import TplcError
+from tplc.verify.artifact import load_module
+
+EXAMPLE = "example "
+
+
+def templates(only: str = "") -> list[str]:
+    """Examples, and the templates in ../shared whose names hold `only`."""
+    names = [EXAMPLE + example.name for example in load_examples()]
+    for folder in (SHARED / "templates", SHARED / "more" / "templates"):
+        names += [path.stem for path in sorted(folder.glob("*.jinja"))]
+    return [name for name in names if only in name]
+
+
+def of_template(name: str, *, kinds: tuple[str, ...], two: int) -> tuple[str, list[Result]]:
+    """The results, and a text that is the same for templates of one format."""
+    try:
+        if name.startswith(EXAMPLE):
+            ir = with_tokens(ir_of(next(one for one in load_examples() if EXAMPLE + one.name == name)))
+        else:
+            ir = with_tokens(tolerate(learn(name)))
+        parser = load_module(generate(ir, "python"))
+    except TplcError:
+        return name, []
+    return repr((ir.turn, ir.reasoning, ir.content, ir.tools)), results(name, ir, parser, kinds=kinds, two=two)
+
+
+def table(found: Sequence[Result], by: str) -> str:
+    heads = (*OUTCOMES, "silently", "complete", "leaked silently", "raised", "chunked", "of")
+    lines = [f"{'':<44}" + "".join(f"{head:>{max(9, len(head) + 2)}}" for head in heads)]
+    groups: dict[str, list[Result]] = {}
+    for result in found:
+        groups.setdefault(getattr(result, by), []).append(result)
+    share = lambda item: sum(r.outcome == "recovered" for r in item[1]) / len(item[1])  # noqa: E731
+    for name, members in [*sorted(groups.items(), key=share), ("all", list(found))]:
+        counts = [*(Counter(r.outcome for r in members)[outcome] for outcome in OUTCOMES)]
+        counts += [sum(r.outcome == "altered" and r.silent for r in members), sum(r.complete for r in members)]
+        counts += [sum(r.outcome == "leaked" and r.silent for r in members)]
+        counts += [sum(r.outcome == "raised" for r in members), sum(bool(r.chunked) for r in members), len(members)]
+        cells = "".join(f"{n or '·':>{max(9, len(h) + 2)}}" for n, h in zip(counts, heads, strict=True))
+        lines.append(f"{name[:43]:<44}{cells}")
+    lines[-1] += f"   {100 * sum(r.outcome == 'recovered' for r in found) / max(1, len(found)):.1f}% recovered"
+    return "\n".join(lines)
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(description="What becomes of slips, by kind and by template.")
+    parser.add_argument("--only", default="", help="templates whose name holds this")
+    parser.add_argument("--kind", action="append", default=[], help="kinds whose name holds this")
+    parser.add_argument("--every", type=int, default=1, help="every N-th template")
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--two", action="store_true", help="two slips in each output")
+    parser.add_argument("--pairs", type=int, default=40, help="with --two: pairs tried in each answer")
+    parser.add_argument(
+        "--show", default="", metavar="OUTCOME", help="the outputs with this outcome, or silent, chunked"
+    )
+    parser.add_argument("--most", type=int, default=400, help="so many of them")
+    parser.add_argument("--json", default="", metavar="FILE", help="every result, one a line")
+    options = parser.parse_args(arguments)
+    names = templates(options.only)[:: options.every]
+    found: dict[str, list[Result]] = {}
+    work = partial(of_template, kinds=tuple(options.kind), two=options.pairs if options.two else 0)
+    with ProcessPoolExecutor(options.processes) as pool:
+        for at, (format_, made) in enumerate(pool.map(work, names), 1):
+            if made and format_ not in found:
+                found[format_] = made
+            if sys.stderr.isatty():
+                print(f"\r{at}/{len(names)}", end="", file=sys.stderr)
+    every = [result for made in found.values() for result in made]
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as file:
+            file.writelines(json.dumps(asdict(result), ensure_ascii=False) + "\n" for result in every)
+    shown = 0
+    for result in every:
+        tests = {"silent": result.outcome == "altered" and result.silent, "chunked": bool(result.chunked)}
+        if options.show and shown < options.most and tests.get(options.show, result.outcome == options.show):
+            shown += 1
+            print(f"{result.template} | {result.kind} | {result.base}\n  {result.text!r}")
+            print(f"  {dict(result.got)}\n  {list(result.diagnostics)}")
+    if not options.two:
+        print(table(every, "kind"), end="\n\n")
+    print(table(every, "template"))
+    print(f"{len(found)} formats")
+    bad = any(r.outcome == "raised" or r.chunked or (r.outcome == "altered" and r.silent) for r in every)
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,37 @@
+"""The right answers that slips are made in, and the tools that they call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def _tool(name: str, **properties: Any) -> dict[str, Any]:
+    parameters = {"type": "object", "properties": properties, "required": sorted(properties)}
+    return {"type": "function", "function": {"name": name, "description": name, "parameters": parameters}}
+
+
+STRING, INTEGER, BOOLEAN = ({"type": kind} for kind in ("string", "integer", "boolean"))
+TOOLS = [
+    _tool("get_weather", city=STRING, days=INTEGER),
+    _tool("get_time", zone=STRING, exact=BOOLEAN),
+    _tool("make_plan", tags={"type": "array", "items": STRING}, options={"type": "object"}),
+    _tool("list_all"),
+]
+
+
+def _calls(*calls: tuple[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{"type": "function", "function": {"name": name, "arguments": arguments}} for name, arguments in calls]
+
+
+WEATHER = ("get_weather", {"city": "Oslo", "days": 3})
+TIME = ("get_time", {"zone": "CET", "exact": True})
+PLAN = ("make_plan", {"tags": ["sea", "a hill"], "options": {"slow": "yes"}})
+MESSAGES: dict[str, dict[str, Any]] = {
+    "call": {"tool_calls": _calls(WEATHER)},
+    "content and calls": {"content": "Let me look.", "tool_calls": _calls(TIME, WEATHER)},
+    "reasoning and call": {"reasoning_content": "The user asks for weather.", "tool_calls": _calls(WEATHER)},
+    "nested": {"tool_calls": _calls(PLAN)},
+    "nothing given": {"tool_calls": _calls(("list_all", {}))},
+    "reasoning and content": {"reasoning_content": "An easy one.", "content": "It is two."},
+    "content": {"content": "It is two."},
+}

@@ -1,0 +1,182 @@
+"""Slips through a format's parser: what becomes of each.
+
+judge(message, tools, parser, text)  →  "recovered"
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from types import ModuleType
+from typing import Any
+
+from tests.slips.bases import MESSAGES, TOOLS
+from tests.slips.kinds import Answer, slips
+from tests.slips.written import pieces_of
+from tplc.ir.nodes import TemplateIR
+
+OUTCOMES = ("recovered", "kept", "leaked", "altered")
+# Special tokens of a tokenizer that the template does not write.
+TOKENS = (("pad_token", "<|pad_me|>"), ("unk_token", "<|what|>"))
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """`silent`: no diagnostic; `complete`: a call differs from what it should be, and `incomplete` is false."""
+
+    template: str
+    kind: str
+    base: str
+    text: str
+    outcome: str
+    silent: bool
+    complete: bool
+    chunked: str  # "" where every chunking gives the same
+    got: Mapping[str, Any]
+    diagnostics: tuple[str, ...]
+
+
+def answers(ir: TemplateIR) -> Iterator[tuple[str, Answer]]:
+    head = ir.turn.prompts[0].head if ir.turn.prompts else ""
+    for name, message in MESSAGES.items():
+        calls = message.get("tool_calls") or []
+        if calls and ir.tools.format == "none":
+            continue
+        if len(calls) > 1 and not ir.tools.parallel:
+            message = {**message, "tool_calls": calls[:1]}
+        if message.get("reasoning_content") and ir.reasoning.mode == "none":
+            continue
+        if calls and message.get("content") and ir.content.with_calls == "none":
+            message = {**message, "content": None}
+        try:
+            pieces = pieces_of(ir, message, head=head)
+        except (ValueError, KeyError, StopIteration):
+            continue
+        if pieces:
+            tokens = tuple(text for _, text in TOKENS)
+            yield name, Answer(ir, message, pieces, head, tokens[:1], TOOLS)
+
+
+def with_tokens(ir: TemplateIR) -> TemplateIR:
+    """The format of a tokenizer that has further special tokens."""
+    given = (*ir.provenance.special_tokens, *TOKENS)
+    return replace(ir, provenance=replace(ir.provenance, special_tokens=given))
+
+
+def read(parser: ModuleType, text: str, tools: Any, chunks: list[str] | None = None) -> tuple[Any, Any]:
+    stream = parser.StreamParser(tools=tools)
+    deltas = [delta for chunk in chunks or [text] for delta in stream.feed(chunk)] + stream.finish()
+    return stream, deltas
+
+
+def joined(deltas: list[dict[str, Any]]) -> tuple[Any, ...]:
+    content, reasoning, calls = "", "", list[list[str]]()
+    for delta in deltas:
+        content += delta.get("content") or ""
+        reasoning += delta.get("reasoning_content") or ""
+        for call in delta.get("tool_calls") or ():
+            function = call.get("function") or {}
+            if call["index"] == len(calls):
+                calls.append([function["name"], ""])
+            calls[call["index"]][1] += function.get("arguments") or ""
+    return content, reasoning, calls
+
+
+def reading(stream: Any) -> tuple[Any, ...]:
+    message = stream.message
+    calls = [[call["function"]["name"], call["function"]["arguments"]] for call in message["tool_calls"]]
+    return message["content"] or "", message["reasoning_content"] or "", calls
+
+
+def outcome_of(want: Mapping[str, Any], got: Mapping[str, Any]) -> str:
+    wanted = [(c["function"]["name"], c["function"]["arguments"]) for c in want.get("tool_calls") or ()]
+    found = []
+    for call in got["tool_calls"]:
+        try:
+            found.append((call["function"]["name"], json.loads(call["function"]["arguments"])))
+        except ValueError:
+            found.append((call["function"]["name"], call["function"]["arguments"]))
+    same = [strict(one) for one in found] == [strict(one) for one in wanted]
+    if same:
+        texts = all((want.get(k) or "").strip() == (got[k] or "").strip() for k in ("content", "reasoning_content"))
+        return "recovered" if texts else "leaked"
+    wants = [strict(one) for one in wanted]
+    return "kept" if len(found) < len(wanted) and all(strict(one) in wants for one in found) else "altered"
+
+
+def strict(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+def cuts(text: str, seed: str) -> Iterator[list[str]]:
+    yield list(text)
+    rng = random.Random(seed)
+    places = sorted({rng.randrange(len(text) + 1) for _ in range(6)})
+    yield [text[a:b] for a, b in zip([0, *places], [*places, len(text)], strict=True)]
+
+
+def judge(template: str, kind: str, base: str, answer: Answer, parser: ModuleType, text: str) -> Result:
+    try:
+        stream, deltas = read(parser, text, answer.tools)
+        whole, got = reading(stream), stream.message
+        chunked = "" if joined(deltas) == whole else "deltas"
+        for chunks in cuts(text, text):
+            other, deltas = read(parser, text, answer.tools, chunks)
+            same = reading(other) == whole and joined(deltas) == whole and other.incomplete == stream.incomplete
+            if not same or list(other.diagnostics) != list(stream.diagnostics):
+                chunked = f"{len(chunks)} chunks"
+    except Exception as error:  # noqa: BLE001 nothing may be raised
+        return Result(template, kind, base, text, "raised", False, False, "", {}, (repr(error),))
+    told = tuple(diagnostic.text for diagnostic in stream.diagnostics)
+    outcome = outcome_of(answer.message, got)
+    return Result(
+        template,
+        kind,
+        base,
+        text,
+        outcome,
+        not told,
+        outcome == "altered" and not stream.incomplete,
+        chunked,
+        got,
+        told,
+    )
+
+
+def results(
+    template: str, ir: TemplateIR, parser: ModuleType, *, kinds: tuple[str, ...] = (), two: int = 0
+) -> list[Result]:
+    found = []
+    for base, answer in answers(ir):
+        right, _ = read(parser, answer.text, answer.tools)
+        if outcome_of(answer.message, right.message) != "recovered":
+            continue  # two messages with one text
+        made = list(slips(answer, kinds))
+        if two:
+            made = list(pairs(answer, made, two))
+        found += [judge(template, kind, base, answer, parser, text) for kind, text in made]
+    return found
+
+
+def pairs(answer: Answer, made: list[tuple[str, str]], count: int) -> Iterator[tuple[str, str]]:
+    """Two slips at once: where two changes of a text do not touch each other, both."""
+    rng = random.Random(answer.text)
+    changes = [(kind, *_change(answer.text, text)) for kind, text in made]
+    for _ in range(count if len(changes) > 1 else 0):
+        first, second = sorted(rng.sample(changes, 2), key=lambda change: change[1])
+        if first[2] < second[1] and first[0] != second[0]:
+            text = answer.text
+            text = text[: second[1]] + second[3] + text[second[2] :]
+            yield f"{first[0]} + {second[0]}", text[: first[1]] + first[3] + text[first[2] :]
+
+
+def _change(before: str, after: str) -> tuple[int, int, str]:
+    """Where a text was changed, from and to, and what stands there now."""
+    start = next(
+        (i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), min(len(before), len(after))
+    )
+    rest = min(len(before), len(after)) - start
+    end = next((i for i in range(rest) if before[-1 - i] != after[-1 - i]), rest)
+    return start, len(before) - end, after[start : len(after) - end]

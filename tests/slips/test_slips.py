@@ -1,0 +1,36 @@
+"""Slips in answers of the examples' formats: most are read as meant, none is read otherwise without a diagnostic."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from tests.fuzz.formats import formats
+from tests.slips.kinds import KINDS
+from tests.slips.measure import Result, answers, results
+
+LEAST = 0.85  # of the slips of one format
+
+
+@cache
+def found(name: str) -> tuple[Result, ...]:
+    form = next(form for form in formats() if form.name == name)
+    return tuple(results(name, form.ir, form.parser))
+
+
+@pytest.mark.parametrize("name", ["tagged-json", "sectioned-ids", "json-array"])
+def test_slips_are_read_as_meant(name: str) -> None:
+    recovered = sum(result.outcome == "recovered" for result in found(name))
+    assert recovered >= LEAST * len(found(name)) > 100
+
+
+@pytest.mark.parametrize("name", ["tagged-json", "sectioned-ids", "json-array"])
+def test_nothing_raises_and_every_chunking_is_the_same(name: str) -> None:
+    assert [(result.kind, result.text) for result in found(name) if result.chunked or result.outcome == "raised"] == []
+
+
+def test_every_kind_fits_some_format() -> None:
+    """A kind that no example has any slip of would measure nothing."""
+    made = {kind for form in formats() for _, answer in answers(form.ir) for kind in KINDS if any(KINDS[kind](answer))}
+    assert set(KINDS) - made <= {"ASCII for full width", "dash for underscore", "fence missing"}
