@@ -77,6 +77,9 @@ class Pattern:
         return found
 
 
+JOINTS = Pattern(r"[\s_▁-]+")
+IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("｜"): ord("|")}
+RESPELLED = "\0"  # before the core of a marker that is in other case, or has other separators
 PLAIN_WORD = Pattern(r"[\w.-]{0,64}")
 NOTHING = "(?!)"
 
@@ -150,7 +153,7 @@ class Scanner:
             if core.startswith(tail):
                 if core != tail:
                     return core
-            elif " " in core and is_truncated(core, tail):
+            elif (" " in core or core[0] == RESPELLED) and is_truncated(core, tail):
                 return core
         return ""
 
@@ -211,9 +214,17 @@ class ExpectedText:
         return self.text.startswith(text) or (text[:size] == self.text and bool(PLAIN_WORD.fullmatch(text, size)))
 
 
+def squeezed(text: str) -> str:
+    """A text without white space, `_`, `-` and their like, in lower case, with `|` for `｜`."""
+    return str(JOINTS.sub("", text)).translate(IN_ANY_CASE)
+
+
 def is_truncated(core: str, text: str) -> bool:
     """Whether the text is the beginning of a marker, but not all of it.  A space in `core` is any white space or none;
     at its end the marker is a word, of which the next character shows whether it goes on."""
+    if core[0] == RESPELLED:
+        start = squeezed(text)
+        return text[:1] == core[1] and len(start) < len(core) - 1 and core.startswith(start, 1)
     at = end = 0
     for piece in core.split(" "):
         if not piece:
@@ -237,6 +248,8 @@ NAMES = {"str": "string", "int": "integer", "float": "number", "bool": "boolean"
 ALIASES = {**NAMES, "dict": "object", "None": "null", "tuple": "array", "double": "number", "long": "integer"}
 MOST_VARIANTS = 4096  # a schema with more to look at says nothing
 NULL = {"type": "null"}
+NAMESPACE = Pattern(r".*[.:/](?=[^.:/]+\Z)")
+SEPARATORS = Pattern(r"[\s_.-]+")
 
 
 class Parameters(dict):  # type: ignore[type-arg]
@@ -244,6 +257,30 @@ class Parameters(dict):  # type: ignore[type-arg]
 
 
 NESTED = frozenset(["array", "object", "null"])
+
+
+def tool_named(name: str, tools: Parameters) -> str:
+    """The tool that a name means: the name itself, or it without quotes, without a namespace, or with other separators.
+
+    A name that means no tool, or more than one, is returned as it is.
+    """
+    if name in tools or not tools:
+        return name
+    bare = name.strip().strip("\"'`“”").strip()
+    shorts: tuple[str, str] = (bare, str(NAMESPACE.sub("", bare)))
+    for short in filter(bare_name, shorts):
+        if short in tools:
+            return short
+        like: list[str] = [tool for tool in tools if bare_name(tool) == bare_name(short)]
+        if len(like) == 1:
+            return like[0]
+    first, _, second = bare.partition(".")
+    return first if first in tools and first == second else name
+
+
+def bare_name(name: str) -> str:
+    """A name without what its words are joined with."""
+    return str(SEPARATORS.sub("", name)).lower()
 
 
 def parameters_of(tools: object) -> Parameters:
@@ -369,6 +406,10 @@ JSON_WORDS = ("true", "false", "null")
 AFTER_LITERAL = Pattern(rf"\s{{0,{MOST_SPACE}}}[,;)\]}}<>|]")
 JSON_WORD = Pattern(r"[\w.+-]+")
 JSON_LITERAL = Pattern(rf"(?:true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])")
+COMMENT = Pattern(r"//[^\n]*(?:\n|\Z)|/\*.*?\*/")
+# A key with its quotes and its colon, which is the group, or the beginning of that; one without the quote behind it.
+KEY = Pattern(r'"[^"\\\x00-\x1f]{0,64}(?:"[ \t\r\n]{0,16}(?:(:)|\Z)|\Z)')
+OPEN_KEY = Pattern(r'"(\w{1,64})\s{0,4}:(?=\s{0,16}(?:["\[{0-9-]|(?:true|false|null)\b))')
 LONGEST_SIGN = 256  # more than any sign is long
 
 
@@ -488,6 +529,7 @@ class Reader(Copied):
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
         self.stack: list[str] = []
         self.lists = 0  # how many lists are open
+        self.twice: list[int] = []  # the depths at which braces are doubled
         self.string: Quoting | None = None  # the kind of string that is read
         self.out: list[str] = []
         self.comma: list[str] = []  # a comma, and white space after it, until something follows
@@ -539,6 +581,10 @@ class Reader(Copied):
                 self._pop()
                 return pos
         if match.lastindex == 3:
+            if self.stack and text in "/=":
+                other = self._no_word(buf, pos, final)
+                if other != pos:
+                    return other
             return self._word(buf, pos, self.style.word_end.search(buf, end).start(), final)
         if match.lastindex == 1:
             if self.stack:
@@ -548,6 +594,14 @@ class Reader(Copied):
         if text in self.style.begins and rest < LONGEST_SIGN and buf[pos:] in self.style.begins and not final:
             return -1
         token = self.style.tokens[text]
+        if text == '"' and self.stack and self.stack[-1] == "{" and self.want in ("key", "member", "comma"):
+            key = KEY.match(buf, pos)
+            if key is not None and key.lastindex is None and not final:
+                return -1
+            left_open = OPEN_KEY.match(buf, pos) if key is None or key.lastindex is None else None
+            if left_open is not None:
+                self._repaired("missing quotes")
+                return self._put_key(left_open[1], int(left_open.end(1)))
         if self.FOLLOWED and not self.stack and token not in '"[{':
             return self._no_value(pos)
         whole = self._whole(buf, pos) if token in "[{" and self.want == "value" and rest > 64 else 0
@@ -560,9 +614,9 @@ class Reader(Copied):
         waits for what follows it; `waits`: so does all that is left."""
         stack, want, string, quoting = self.stack, self.want, self.string, self.style.strings['"']
         comma, self.waits = -1, False
-        if self.comma or (string is not None and string is not quoting):
+        if self.comma or self.twice or string not in (None, quoting):
             return pos
-        while pos < stop:
+        while pos < stop and (string is not None or buf[pos] not in self.first):
             if string is not None:
                 start, pos = pos, quoting.body.match(buf, pos).end()
                 if pos < stop and buf[pos] == '"':
@@ -572,16 +626,16 @@ class Reader(Copied):
                     break
                 continue
             sign = buf[pos]
-            if sign in self.first:
-                break
             if sign in " \n\r\t":
                 pass
+            elif sign == '"' and want in ("key", "member"):
+                if (end := self._end_of_key(buf, pos)) < 0:
+                    break
+                comma, want, pos = -1, "value", end - 1
             elif sign == '"' and want not in ("colon", "comma"):
                 string, comma = quoting, -1
             elif sign == "," and want == "comma":
                 comma, want = pos, "value" if stack[-1] == "[" else "member"
-            elif sign == ":" and want == "colon":
-                want = "value"
             elif sign in "]}":
                 opened = want in ("comma", "item", "key") and len(stack) > self.floor + 1 and stack[-1]
                 if opened != ("[" if sign == "]" else "{"):
@@ -603,6 +657,37 @@ class Reader(Copied):
         self.string, self.waits = string, self.waits or pos == stop
         self.want = want if comma < 0 else "comma"
         return pos if comma < 0 else comma
+
+    def _end_of_key(self, buf: str, pos: int) -> int:
+        """The end of a key with its colon; -1 where more of it is needed, or it takes a closer look."""
+        key = KEY.match(buf, pos)
+        self.waits = key is not None and key.lastindex is None
+        return -1 if key is None or self.waits else int(key.end())
+
+    def _no_word(self, buf: str, pos: int, final: bool) -> int:
+        """The end of a comment, or of a sign in the place of a colon; `pos` where there is none, -1: more is needed."""
+        if buf[pos] == "=":
+            if self.want != "colon":
+                return pos
+            self._repaired("= for a colon")
+            self.out.append(":")
+            self.want = "value"
+            return pos + 1
+        comment = COMMENT.match(buf, pos)
+        begun = comment is None and (pos + 1 == len(buf) or buf[pos + 1] == "*")
+        if not final and (begun or (comment is not None and comment.end() == len(buf) and buf[pos + 1] == "/")):
+            return -1
+        if comment is None:
+            return pos
+        self._repaired("a comment")
+        mark = self.breaks.find(buf, pos, stop=comment.end())
+        return int(comment.end()) if mark is None else mark.start
+
+    def _put_key(self, key: str, end: int) -> int:
+        self._begin()
+        self.out.append(f'"{key}"')
+        self._end()
+        return end
 
     def _plain(self, buf: str, pos: int) -> int:
         """The end of a plain key with its colon, of a plain value, or of both, where one stands and may stand."""
@@ -664,6 +749,11 @@ class Reader(Copied):
             self._begin()
             self.string = self.style.strings[text]
             self.out.append('"')
+        elif token == "{" and self.want == "key":
+            self._repaired("doubled braces")
+            self.twice.append(len(self.stack))
+        elif token == "}" and self.twice and self.twice[-1] == len(self.stack):
+            self.twice.pop()
         elif token in "[{":
             self._begin()
             if self.want in ("key", "member"):
@@ -736,7 +826,8 @@ class Reader(Copied):
                     return -1
             if not (bare_key and self.style.bare_keys):
                 self._repaired("missing quotes")
-            literal = '"' + escaped(buf[pos:end].rstrip()) + '"'
+            text = buf[pos:end].rstrip()
+            literal = '"' + escaped(text.rstrip("\"'") if bare_key else text) + '"'
         self._begin()
         self.out.append(literal)
         self._end()
@@ -844,6 +935,113 @@ def literal_of(text: str, words: Mapping[str, str]) -> str | None:
     sign, whole, point, fraction, exponent = (group or "" for group in match.groups())
     fraction = point + (fraction.replace("_", "") or "0") if point else ""
     return sign.replace("+", "") + (whole.replace("_", "").lstrip("0") or "0") + fraction + exponent
+
+
+NAME_KEYS = ("name", "tool_name", "function_name", "function", "tool", "recipient_name")
+ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "kwargs")
+OTHER_KEYS = ("id", "type", "index", "call_id", "tool_call_id")
+FENCE = Pattern(r"\s*```[\w-]*[^\S\n]*\n|\n?[^\S\n]*```\s*\Z")
+BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
+AT_ONCE = Pattern(r"""[\s({\[\\"'“`]*(?:json\b[\s({\[\\"'“]*)?""")
+# A quote that is missing behind a key, behind a value before the next key.
+KEY_LEFT_OPEN = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')
+NAME_LEFT_OPEN = Pattern(r':\s*"(\w+)\s*,(?=\s*"\w+"\s*:)')
+STYLES = (
+    Style(
+        (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json")),
+        {"true": "true", "false": "false", "null": "null", "True": "true", "False": "false", "None": "null"},
+    ),
+) * 3
+
+
+def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
+    """Does the text begin as calls might: with brackets and quotes, then a key of calls or the name of a tool?"""
+    at = AT_ONCE.match(text).end()
+    rest = text[at : at + 64]
+    known = (*keys, *NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS, *tools)
+    return not rest or any(rest.startswith(word) or word.startswith(rest) for word in known)
+
+
+def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
+    """The calls that a text holds, with their arguments as JSON; none where it holds anything else."""
+    text = FENCE.sub("", text).strip()
+    for candidate in dict.fromkeys(_candidates(text)):
+        found = [_call_of(value, tools) for value in _values(candidate)]
+        if found and None not in found:
+            return [call for call in found if call is not None]
+    return []
+
+
+def arguments_of(name: str, text: str, tools: Parameters) -> str | None:
+    """The arguments of a tool that an object of JSON holds; None where they are not this tool's."""
+    found = _with_arguments(name, {"arguments": json.loads(text)}, tools)
+    return None if found is None else found[1]
+
+
+def calls_of(text: str, tools: Parameters) -> list[tuple[str, str]]:
+    """The call that JSON means, in a list; none where it means none."""
+    found = _call_of(json.loads(text), tools)
+    return [] if found is None else [found]
+
+
+def _candidates(text: str) -> Iterator[str]:
+    """The text, and as it may have been meant."""
+    yield text
+    if '\\"' in text:
+        yield text.replace('\\"', '"')
+    if "{{" in "".join(text.split()):
+        yield DOUBLED.sub(r"\1", text)
+    yield NAME_LEFT_OPEN.sub(r': "\1",', KEY_LEFT_OPEN.sub(r'"\1":', text))
+
+
+DOUBLED = Pattern(r"([{}])\s*\1")
+
+
+def _values(text: str) -> list[Any]:
+    """The objects in a row, also those in lists; one that is None where there is anything else."""
+    found: list[Any] = []
+    pos = BETWEEN_CALLS.match(text, 0).end()
+    while pos < len(text) and len(found) < 1000:
+        if text[pos] not in "{[":
+            return [None]
+        reader = Reader(STYLES)
+        pos = reader.read(text, pos, True)
+        value = json.loads(reader.close())
+        found += value if isinstance(value, list) else [value]
+        pos = BETWEEN_CALLS.match(text, pos).end()
+    return found
+
+
+def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:
+    """The call that an object means."""
+    if not isinstance(value, dict):
+        return None
+    inner = [value[key] for key in NAME_KEYS if isinstance(value.get(key), dict)]
+    if len(inner) == 1 and not any(isinstance(value.get(key), str) for key in NAME_KEYS):
+        return _call_of(inner[0], tools)
+    for key in NAME_KEYS:
+        name = tool_named(value[key], tools) if isinstance(value.get(key), str) else ""
+        if name and name in tools:
+            rest = {other: item for other, item in value.items() if other != key}
+            return _with_arguments(name, rest, tools)
+    if len(value) == 1:
+        [(key, arguments)] = value.items()
+        name = tool_named(key, tools)
+        return _with_arguments(name, {"arguments": arguments}, tools) if name and name in tools else None
+    return None
+
+
+def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tuple[str, str] | None:
+    keys = keys_of(tools[name], tools[name])
+    named = [key for key in ARGUMENT_KEYS if key in members and key not in (keys or ())]
+    arguments = members[named[0]] if named else {k: v for k, v in members.items() if k not in OTHER_KEYS}
+    if isinstance(arguments, str):
+        inside = _values(arguments)
+        arguments = inside[0] if len(inside) == 1 else None
+    arguments = {} if arguments is None and named else arguments
+    if not isinstance(arguments, dict) or (keys is not None and not keys.issuperset(arguments)):
+        return None
+    return name, json.dumps(arguments, ensure_ascii=False)
 
 
 class Signs:
@@ -1133,6 +1331,8 @@ PENDING_LIMIT = 1024  # more than this much pending text is looked at again only
 CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 OPENER_KINDS = ("call", "line", "whole")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
+CUT_KINDS = ("end", "reasoning_end", "content_end")
+LEFT_SIGNS = Pattern(r"[}\])]|`{1,3}")
 MOST_ODD = 64  # of names that hold what ends names, so many are looked for
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 NO_MATCH = Match("", 0, 0)
@@ -1170,6 +1370,15 @@ class Machine(Copied):
     SPACE: ClassVar[str] = ""  # what the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     ODD_NAMES: ClassVar[bool] = False  # names that hold what ends others are looked for
+    NAMES_ALIKE: ClassVar[bool] = False  # names of tools may be written with a namespace, or with other separators
+    READ_AGAIN: ClassVar[bool] = False  # calls that failed are read by the tools' names
+    HEADER_PARTS: ClassVar[Sequence[str]] = ()  # the texts that headers are made of
+    HEADER_TEXTS: ClassVar[Pattern] = Pattern("(?!)")
+    _others: Sequence[str] = ()  # diagnostics of slots that come again
+    _once = False  # the second reading of this call found none
+    LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may stand in the place of a closer
+    REPEATED: ClassVar[bool] = False  # what is left over behind a call is dropped
+    CUT_MARKERS: ClassVar[bool] = False  # a part of a marker at the output's end is no text
     COUNTED: ClassVar[bool] = False  # calls are written with an index
     OPENERS: ClassVar[Scanner] = NO_MARKERS  # of calls
     # What the states look for, each in its text.
@@ -1340,8 +1549,8 @@ class Machine(Copied):
         self._final = True
         deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._passed else []
         self._finish()
-        if self.CALLS and self._buf[self._pos :].strip():
-            self._cut_off()
+        if self._buf[self._pos :].strip():
+            self._end_of_cut()
         self._out.end_content()
         self._goes_on("")
         return deltas + self._out.deltas()
@@ -1554,15 +1763,113 @@ class Machine(Copied):
         values, end, expected = self._slots(self._pos + self._skip, self.HEADER)
         if self.NAME_SIGNS and not expected:
             values["name"] = self.NAME_SIGNS.plain(values["name"])
+        written = values.get("name", "")
+        if self.NAMES_ALIKE and self._tools and not expected:
+            values["name"] = tool_named(written, self._tools)
         if self.ONLY_TOOLS and not expected and (self.FAINT or not self._skip) and not self._is_tool(values["name"]):
             expected = "the name of a tool"
         if self.ARGUMENTS_OPEN and not expected and values["name"] not in self._tools:
             expected = self._lack_of_arguments(end)
+        if self.READ_AGAIN and self._tools and (expected or values["name"] not in self._tools):
+            other = self._call_otherwise() if expected not in ("more", "end") else None
+            if other is not None:
+                return other
+        self._once = self._once and expected == "more"
         if expected:
             return expected != "more" and self._no_call(expected)
+        if self._others:
+            self._note_others()
+        if self.NAMES_ALIKE and values["name"] != written:
+            self._note(f"the tool {values['name']} is called as {written}")
         self._pos = end
-        self._open_call(values["name"], self.CALL_ID.format_map(values) if self.CALL_ID else None)
+        self._open_call(values["name"], self.CALL_ID.format_map({**values, "name": written}) if self.CALL_ID else None)
         self._begin_arguments()
+        return True
+
+    # A second reading
+
+    def _call_otherwise(self) -> bool | None:
+        """A call whose header is not as it should be; None: it is none."""
+        other = self._header_otherwise()
+        if other is None:
+            return False
+        if other[0]:
+            self._note(f"the header of a call of {other[0]} is not as the template writes it")
+            self._pos, self._space = other[1], ""
+            self._open_call(other[0])
+            self._begin_arguments()
+            return True
+        if self._once:
+            return None
+        self._state = type(self)._second_reading
+        return True
+
+    def _header_otherwise(self) -> tuple[str, int] | None:
+        """The tool that a header names which is not as it should be, and where its arguments begin.
+
+        ("", 0): it names none; None: more input is needed.
+        """
+        buf, name, start = self._buf, "", self._pos + self._skip
+        pos = next_char(buf, start)
+        while pos - start < NAME_LIMIT:
+            part, word = self.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
+            sure = part is not None and part.end() > pos + 1
+            if pos < len(buf) and name and not sure and self._arguments_begin(pos):
+                return name, pos
+            end = word.end() if word is not None and (part is None or word.end() > part.end()) else 0
+            end = end or (part.end() if part is not None else pos)
+            if not self._final and (end == len(buf) or self._may_go_on(pos)):
+                return None
+            if end == pos:
+                break
+            text = buf[pos:end]
+            if part is None or part.end() < end:
+                tool = tool_named(text, self._tools)
+                if tool not in self._tools:  # an index may stand behind it
+                    tool = tool_named(text.rpartition(":")[0], self._tools)
+                if not tool or tool not in self._tools or name not in ("", tool):
+                    break
+                name = tool
+            pos = next_char(buf, end)
+        return (name, len(buf)) if name and self._final and pos == len(buf) else ("", 0)
+
+    def _may_go_on(self, pos: int) -> bool:
+        """Does what comes next begin one of the texts of a header?"""
+        rest = self._buf[pos : pos + NAME_LIMIT]
+        begun = any(len(text) > len(rest) and text.startswith(rest) for text in self.HEADER_PARTS)
+        return begun or self.AFTER_CALL.prefix_of(self._buf, pos) != ""
+
+    def _arguments_begin(self, pos: int) -> bool:
+        """Do the arguments of a call begin here, or does the call end?"""
+        mark = self.AFTER_CALL.match(self._buf, pos)
+        return (mark is not None and mark.kind in CLOSER_KINDS) or self._opens_arguments(pos)
+
+    def _opens_arguments(self, pos: int) -> bool:
+        raise NotImplementedError
+
+    def _second_reading(self) -> bool:
+        """Read what opens as a call does, up to the end of that call, as a whole."""
+        buf, start = self._buf, self._pos + self._skip
+        if not may_be_calls(buf[start : start + NAME_LIMIT], self._tools, ()):
+            return self._read_once()
+        mark = self.BREAKS.find(buf, start)
+        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
+            return False
+        end = len(buf) if mark is None else mark.start
+        found = calls_in(buf[start:end], self._tools)
+        if not found:
+            return self._read_once()
+        self._note("calls that are not written as the template does")
+        self._pos = end
+        for name, arguments in found:
+            self._open_call(name, None)
+            self._out.emit("arguments", arguments)
+            self._close_call()
+        return True
+
+    def _read_once(self) -> bool:
+        """The second reading found no call: what the first one found stands."""
+        self._once, self._state = True, type(self)._call
         return True
 
     def _lack_of_arguments(self, pos: int) -> str:
@@ -1587,6 +1894,10 @@ class Machine(Copied):
             mark = self._mark
             # One like it is in a section no more than the last one was.
             kind = "" if self._buf[mark.start : mark.end] in self.LONE_OPENERS else kind
+        if self.REPEATED and (kind == "" or (kind == "call" and self._unclosed)):
+            more = self._left_over(kind)
+            if more != "no":
+                return more == "dropped"
         if kind == "call":
             return self._try_call("content")
         if kind in ("close", "closed", "separator"):
@@ -1615,6 +1926,35 @@ class Machine(Copied):
         self._state = type(self)._content
         return True
 
+    def _left_over(self, kind: str) -> str:
+        """Behind a call: a bracket too many, or an opener in the place of a closer, where the calls end.
+
+        "no": it is none; "more": more input is needed; else it was "dropped".
+        """
+        buf, start = self._buf, next_char(self._buf, self._pos)
+        opener = self.LEFT_OVER.match(buf, start) if self._unclosed else None
+        if opener is not None:
+            kind, end = "call", opener.end
+        elif kind == "" and start < len(buf) and (left := LEFT_SIGNS.match(buf, start)) is not None:
+            end = left.end()
+        else:
+            return "no"
+        at = next_char(buf, end)
+        mark = self.AFTER_CALL.match(buf, at)
+        if mark is None and not self._final and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at)):
+            return "more"
+        ends = mark is not None and mark.kind in (*CALL_KINDS, "end", "last") and not (mark.kind == kind == "call")
+        if not ends and (at < len(buf) or kind == "call"):
+            return "no"
+        self._note(f"{buf[start:end].strip()} is left over behind a call")
+        if kind == "call":
+            self._pos = end
+        else:
+            self._text("trailing", end)
+        self._space = ""
+        self._unclosed = self._unclosed and kind != "call"
+        return "dropped"
+
     def _tail(self) -> bool:
         # tail = TAIL_START (slot SLOT_END)*
         name = self._out.calls[-1][0] if self._out.calls else None
@@ -1623,6 +1963,8 @@ class Machine(Copied):
             return False
         if expected == "end":
             return self._cut_off()
+        if self._others and not expected:
+            self._note_others()
         self._pos, self._unclosed = (self._mark.end if expected else end), False
         if not expected and "id" in values:
             self._out.set_id(values["id"])
@@ -1654,9 +1996,7 @@ class Machine(Copied):
             partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self.AT_ENDS and mark is not None and mark.kind in ("last", "sign") and not self._final:
             partial = min(partial, marks.with_lead(buf, pos, mark.start))
-        if self.CALLS and self._final and self._begins_call(partial):
-            stop = partial
-        if self._final:
+        if self._final and not self._is_cut(marks, partial):
             partial = stop
         found = mark is not None and mark.start < partial
         end = mark.start if mark is not None and found else partial
@@ -1762,7 +2102,7 @@ class Machine(Copied):
 
     def _leave_open(self, start: int, core: str) -> None:
         """The text from `start` on is the beginning of this marker: until all of it has come, nothing is decided."""
-        if " " in core:
+        if " " in core or core[0] == RESPELLED:
             self._undecided, self._undecided_from = lambda buf, at: is_truncated(core, buf[at:]), start
         else:
             self._undecided, self._undecided_from = (self._buf[self._pos : start] + core[:-1]).startswith, self._pos
@@ -1855,6 +2195,25 @@ class Machine(Copied):
             return False
         return self.OPENERS.is_truncated(self._buf, next_char(self._buf, pos), CALL_KINDS)
 
+    def _is_cut(self, marks: Scanner, pos: int) -> bool:
+        """Is what is left, where the output ends, the beginning of a call, or of what ends the turn or a part of it?"""
+        if self.CALLS and self._begins_call(pos):
+            return True
+        if not self.CUT_MARKERS:
+            return False
+        rest = "".join(self._buf[pos:].split())
+        if len(rest) < LEAST_CUT or rest.isalnum() or not any(map(str.isalnum, rest)):
+            return False
+        return marks.is_truncated(self._buf, next_char(self._buf, pos), CUT_KINDS, LEAST_CUT) and not self._literal
+
+    def _end_of_cut(self) -> None:
+        """What is left at the end is a part of a marker, and no text."""
+        if self.CALLS and self._begins_call(self._pos):
+            self._cut_off()
+            return
+        self._note("the output ends inside a marker")
+        self._text("trailing", len(self._buf))
+
     def _cut_off(self) -> bool:
         """The output ends inside the markup of a call: what is left of it is no text."""
         self._cut("a call")
@@ -1912,9 +2271,13 @@ class Machine(Copied):
             kept = mark.kind in ("next", "bare")
             pos = mark.start if kept else mark.end
             self._space = "" if kept else mark.trail
-        for other in others:
-            self._note(other)
+        self._others = others
         return values, pos, ""
+
+    def _note_others(self) -> None:
+        """What came again and says otherwise."""
+        for other in self._others:
+            self._note(other)
 
     def _end_of_slot(
         self, slot: str, pos: int, known: int, ends: Scanner, stops: str, joint: str
@@ -2047,6 +2410,12 @@ class Machine(Copied):
             self._cut("a call")
 
 
+FENCE_OPEN = Pattern(r"```[\w-]*\s*")
+PART_OF_FENCE = Pattern(r"`{1,3}[\w-]*\s*")
+FIRST_KEY = Pattern(r"""\{\s*["'](\w{1,64})["']""")
+PART_OF_FIRST_KEY = Pattern(r"""\{\s*(?:["']\w*)?""")
+
+
 class Objects(Machine):
     CALLS: ClassVar[bool] = True
     ODD_NAMES: ClassVar[bool] = True
@@ -2065,11 +2434,20 @@ class Objects(Machine):
         begun = match is None or (match.lastindex == 3 and buf[start:] in self.STYLES[0].begins)
         return self._lack_of("the arguments", start, begun)
 
+    def _opens_arguments(self, pos: int) -> bool:
+        match = self.STYLES[0].token.match(self._buf, pos)
+        return match is not None and self.STYLES[0].tokens.get(match.group(), "") == "{"
+
     def _arguments(self) -> bool:
         # arguments = object | string that holds an object
         if self._reader is None:
             self._skip_space()
             start = next_char(self._buf, self._pos)
+            if self.READ_AGAIN and self._buf[start : start + 1] in ("`", "{", ""):
+                other = self._otherwise(start)
+                if other is not None:
+                    return other
+                start = next_char(self._buf, self._pos)
             match = self.STYLES[0].token.match(self._buf, start)
             begins = match is not None and match.lastindex == 3 and self._buf[start:] in self.STYLES[0].begins
             if match is None or (begins and not self._final):
@@ -2088,6 +2466,33 @@ class Objects(Machine):
             self._emit_arguments(reader.take())
         return self._value_is_over(reader) and self._close_call()
 
+    def _otherwise(self, start: int) -> bool | None:
+        """A fence around the arguments, or a whole call in their place; None where neither is."""
+        buf = self._buf
+        rest = buf[start : start + 64]
+        fence = FENCE_OPEN.match(buf, start)
+        if not self._final and (PART_OF_FENCE.fullmatch(rest) or PART_OF_FIRST_KEY.fullmatch(rest)):
+            return False
+        if fence is not None:
+            self._note("a fence around the arguments")
+            self._text("trailing", fence.end())
+            return True
+        name, key = self._out.calls[-1][0], FIRST_KEY.match(buf, start)
+        keys = keys_of(self._tools.get(name), self._tools.get(name))
+        if key is None or keys is None or key[1] in keys or key[1] not in (*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS):
+            return None
+        reader = Reader(self.STYLES, self.BREAKS)
+        end = reader.read(buf, start, self._final)
+        if reader.want and not self._final:
+            return False
+        [found] = calls_of(reader.close(), self._tools) or [("", "")]
+        if found[0] != name:
+            return None
+        self._note("a whole call in the place of its arguments")
+        self._pos = end
+        self._out.emit("arguments", found[1])
+        return self._close_call()
+
     def _finish(self) -> None:
         super()._finish()
         if self._open and self._reader is not None:
@@ -2097,6 +2502,8 @@ class Objects(Machine):
 
 
 NO_FLOOR = sys.maxsize
+NO_NAME = frozenset('"{},:“”')  # signs that show that a quote or a bracket is missing
+COMMAS = (",", ";")
 OBJECT_END = Pattern(r"\s*\}")
 
 
@@ -2178,9 +2585,28 @@ class CallObjects(Machine):
             _, end, expected = self._slots(self._pos + self._skip, self.HEADER)
             if expected:
                 return expected != "more" and self._no_call(expected)
+            if self._others:
+                self._note_others()
             self._skip = end - self._pos
         self._begin_object()
         return True
+
+    _failed = ("", 0)  # what was expected of an object, and how much of it had come
+    _object_at = 0  # where it began, behind its opener
+
+    def _left_over(self, kind: str) -> str:
+        if self.READ_AGAIN and kind == "" and self._unclosed:
+            # Another object in the same pair of markers.
+            start = next_char(self._buf, self._pos)
+            start = next_char(self._buf, start + (self._buf[start : start + 1] in COMMAS))
+            if start == len(self._buf) and not self._final:
+                return "more"
+            if self._buf.startswith(self.OPENED, start):
+                self._note("another call without its opener")
+                self._pos, self._skip = start, 0
+                self._try_call("content")
+                return "dropped"
+        return super()._left_over(kind)
 
     def _begin_object(self) -> None:
         """The opener of a call has come, which may end with the opening of its object."""
@@ -2189,9 +2615,10 @@ class CallObjects(Machine):
         # What opens the object is left where the opener ends with it.
         end -= len(self.OPENED) * self._buf.endswith(self.OPENED, self._pos, end)
         self._raw, self._raw_base = [self._buf[self._pos : end]], self._base + self._pos  # while it may still be text
+        self._object_at = end - self._pos
         self._pos, self._space = end, ""
         self._written = ""
-        self._named = False
+        self._named = self._beside = False  # and arguments that stand beside the name
         self._early: str | None = None  # arguments that came before the name
         self._call_id: str | None = None
         self._reader = reader = CallReader(self.STYLES, self.BREAKS)
@@ -2235,7 +2662,10 @@ class CallObjects(Machine):
             self._call_id = text_of(text) if is_text else text
             if self._named:
                 self._out.set_id(self._call_id or "")
-        elif event == "arguments" and self._written != "done":
+        elif event == "other" and self.READ_AGAIN and self._is_argument(reader):
+            self._out.emit("arguments", f'{", " if self._beside else "{"}"{escaped(reader.path[0])}": {text}')
+            self._beside = True
+        elif event == "arguments" and self._written != "done" and not self._beside:
             if self._named:
                 self._emit_arguments(text)
             self._early, self._written = text, "done"
@@ -2243,13 +2673,33 @@ class CallObjects(Machine):
             self._note(("unknown" if event == "other" else "repeated") + " field " + reader.path[-1])
         return True
 
+    def _is_argument(self, reader: CallReader) -> bool:
+        """Is a member beside the name one of the arguments?"""
+        if not self._named or self._early is not None or len(reader.path) != 1:
+            return False
+        schema = self._tools.get(self._out.calls[-1][0])
+        found = reader.path[0] in (keys_of(schema, schema) or ())
+        if found and not self._beside:
+            self._note("the arguments stand beside the name")
+        return found
+
+    def _no_arguments(self) -> str:
+        """What ends the arguments where no object held them."""
+        return "}" if self._beside else "{}"
+
     def _is_named(self, name: str) -> bool:
         if not name.strip() or ("\n" in name and name not in self._tools):
             return self._no_object("a name", False)
-        if not self.DISTINCT and self._tools and name not in self._tools:
+        written = name
+        if self.NAMES_ALIKE:
+            name = tool_named(name, self._tools)
+        odd = self.READ_AGAIN and self._tools and name not in self._tools and not NO_NAME.isdisjoint(name)
+        if odd or (not self.DISTINCT and self._tools and name not in self._tools):
             return self._no_object("the name of a tool", False)
         self._named = True
         self._raw = []
+        if self.NAMES_ALIKE and name != written:
+            self._note(f"the tool {name} is called as {written}")
         self._open_call(name, self._call_id)
         if self._early:
             self._written = self._early[0]
@@ -2257,14 +2707,37 @@ class CallObjects(Machine):
             self._written = "done"
         return True
 
+    def _again(self, expected: str) -> None:
+        """Go back to where the object began, for a second reading."""
+        raw = "".join(self._raw)
+        self._buf, self._base = raw + self._buf[self._pos :], self._raw_base
+        self._pos, self._skip = 0, len(raw) if not self._object_at else self._object_at
+        self._failed = (expected, len(raw))
+        self._reader, self._state = None, type(self)._second_reading
+
+    def _read_once(self) -> bool:
+        expected, size = self._failed
+        self._once, self._raw = True, [self._buf[self._pos : self._pos + size]]
+        self._pos += size
+        self._give_back(expected)
+        self._once = False
+        return True
+
     def _no_object(self, expected: str, result: bool = True) -> bool:
+        if self.READ_AGAIN and self._tools and not self._once:
+            self._again(expected)
+        else:
+            self._give_back(expected)
+        return result
+
+    def _give_back(self, expected: str) -> None:
+        """What has come of the object is text."""
         self._note("not a call: expected " + expected)
         text = "".join(self._raw)
         self._out.emit(self._back_kind, text if self._echo else text[max(0, -self._raw_base) :])
         self._raw, self._reader = [], None
         self._literal, self._fresh, self._line_start, self._unclosed = True, False, False, False
         self._state = self._back
-        return result
 
     def _cut_object(self) -> None:
         """The output ends before the call has a name: where nothing else looks like one, it is no text."""
@@ -2279,7 +2752,7 @@ class CallObjects(Machine):
         if not self._named:
             return self._no_object("a name")
         if self._early is None:
-            self._out.emit("arguments", "{}")
+            self._out.emit("arguments", self._no_arguments())
         if reader.repair:
             self._note("call: " + reader.repair)
         self._reader = None
@@ -2287,6 +2760,7 @@ class CallObjects(Machine):
 
     def _finish(self) -> None:
         reader, self._reader = self._reader, None
+        self._once = True  # there is nothing more to read
         if reader is not None and not self._named:
             self._cut_object()
         elif isinstance(reader, CallReader):
@@ -2296,7 +2770,7 @@ class CallObjects(Machine):
                 reader.out = [reader.close()]
             if role in ("arguments", "other"):
                 self._member(reader, role)
-            self._out.emit("arguments", "{}" if self._early is None else "")
+            self._out.emit("arguments", self._no_arguments() if self._early is None else "")
         super()._finish()
 
 
@@ -2384,6 +2858,12 @@ class Pairs(Machine):
             return "" if self._final else "more"
         return self._lack_of("an argument", start, self.BETWEEN.prefix_of(buf, start) != "")
 
+    def _may_go_on(self, pos: int) -> bool:
+        return super()._may_go_on(pos) or self.BETWEEN.prefix_of(self._buf, pos) != ""
+
+    def _opens_arguments(self, pos: int) -> bool:
+        return self.BETWEEN.match(self._buf, pos) is not None
+
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end
         kind = self._next(self.BETWEEN, self.USUAL_PAIR)
@@ -2400,11 +2880,32 @@ class Pairs(Machine):
             and self.BETWEEN.is_truncated(self._buf, next_char(self._buf, self._pos), PAIR_KINDS)
         ):
             return self._cut_off()
+        if self.READ_AGAIN and self._count == 0 and self._tools and kind in ("", "pair"):
+            other = self._object_for_pairs()
+            if other is not None:
+                return other
         if kind in ("end", "next"):
             return self._end_pairs(kind)
         if self.PAIR_OPENS and kind != "pair":
             return self._no_pair()
         return self._pair(self._mark.end if self.PAIR_OPENS else self._pos, ", " if self._count else "{")
+
+    def _object_for_pairs(self) -> bool | None:
+        """An object of JSON in the place of all pairs; None where there is none."""
+        buf, start, name = self._buf, next_char(self._buf, self._pos), self._out.calls[-1][0]
+        if not buf.startswith("{", start) or name not in self._tools:
+            return None
+        reader = Reader(STYLES)
+        end = reader.read(buf, start, self._final)
+        if reader.want and not self._final:
+            return False
+        arguments = arguments_of(name, reader.close(), self._tools)
+        if arguments is None:
+            return None
+        self._note("an object in the place of arguments")
+        self._pos, self._space = end, ""
+        self._out.emit("arguments", arguments)
+        return self._close_call()
 
     def _pair(self, start: int, comma: str) -> bool:
         # pair = PAIR_START key KEY_END (value)
@@ -2417,6 +2918,8 @@ class Pairs(Machine):
             return self._cut_off()
         if expected:
             return self._no_pair()
+        if self._others:
+            self._note_others()
         key = values["key"]
         if self.KEY_SIGNS:
             key = self.KEY_SIGNS.plain(key)
@@ -2596,7 +3099,61 @@ def nested_json(text: str) -> str | None:
     return None
 
 
+class Synchronized:
+    """The end of a raw value, or what closes the call with what may follow that, where the value's own end is missing.
+
+    `close` matches that, `begun` what may turn out to be that at the end of what has come.
+    """
+
+    def __init__(self, end: End, close: Pattern, begun: Pattern) -> None:
+        self.end, self.close, self.begun = end, close, begun
+
+    def find(self, buf: str, pos: int) -> Match | None:
+        mark: Match | None = self.end.find(buf, pos)
+        match = self.close.search(buf, pos, len(buf) if mark is None else mark.start)
+        if match is None:
+            return mark
+        lead = "\n" if buf[match.start() - 1 : match.start()] == "\n" else ""
+        return Match("next", match.start(), match.start(), lead)
+
+    def partial_match(self, buf: str, pos: int) -> int:
+        match = self.begun.search(buf, max(pos, len(buf) - LOOK_BACK))
+        partial: int = self.end.partial_match(buf, pos)
+        if match is None or match.start() >= partial:
+            return partial
+        start = int(match.start())
+        return start - (start > pos and buf[start - 1] == "\n")
+
+    def safe_prefix_end(self, text: str) -> int:
+        held = self.begun.search(text) or self.close.search(text)
+        return -1 if held else self.end.safe_prefix_end(text)
+
+
+def coerced(text: str, types: frozenset[str] | None) -> str | None:
+    """A value in another form than its schema's types are written in, as JSON: in quotes, escaped, 1 for true."""
+    bare = text.strip()
+    if types is None or "string" in types or not bare:
+        return None
+    quoted = len(bare) > 1 and bare[0] == bare[-1] and bare[0] in "'\""
+    for inside in ([bare[1:-1]] if quoted else []) + [bare]:
+        plain = inside.replace('\\"', '"').strip()
+        word = OTHER_WORDS.get(plain.lower())
+        if word is not None and ("boolean" if word != "null" else "null") in types and not NUMBER_TYPES & types:
+            return word
+        literal = nested_json(plain) if plain[:1] and plain[0] in "[{" else literal_of(plain, {})
+        kind = {"[": "array", "{": "object", '"': ""}.get((literal or '"')[0], "number")
+        if literal is not None and (kind in types or (kind == "number" and "integer" in types)):
+            return literal
+    return None
+
+
+OTHER_WORDS = {"true": "true", "false": "false", "1": "true", "0": "false", "null": "null", "none": "null"}
+NUMBER_TYPES = frozenset(["number", "integer"])
+
+
 class RawPairs(Pairs):
+    CALL_CLOSES: ClassVar[tuple[Pattern, Pattern] | None] = None  # what ends a value that has no end of its own
+    RETYPED: ClassVar[bool] = False  # by the schema a value in another form is what it means
     WORDS: ClassVar[ValueWords]
     AFTER_VALUE: ClassVar[End]
     VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, where the closing marker repeats it
@@ -2604,6 +3161,8 @@ class RawPairs(Pairs):
     # The end of a value, or the text before the key of a pair that begins a line, and the text after that key: a pair
     # that the schema knows ends a value whose own end is missing.
     NEXT_PAIR: ClassVar[tuple[Scanner, ...]] = ()
+    NEXT_PAIR_OPENER: ClassVar[str] = ""  # the text that such a pair begins with
+    LINES: ClassVar[bool] = True  # it begins a line
     _end: End
     _in_value = False
     _ends: KnownPairs | None = None
@@ -2639,9 +3198,8 @@ class RawPairs(Pairs):
         types = types_of(member_of(schema, schema, key), schema) if schema else None
         if self.TYPE_WORDS and word in self.TYPE_WORDS:
             types = typed_as(types, frozenset(self.TYPE_WORDS[word]))
-        if self.VALUE_CLOSE:
-            return self._begin_raw(types, Closer(key.join(self.VALUE_CLOSE)))
-        return self._begin_raw(types, self._ends or self.AFTER_VALUE)
+        end: End = Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self._ends or self.AFTER_VALUE
+        return self._begin_raw(types, Synchronized(end, *self.CALL_CLOSES) if self.CALL_CLOSES else end)
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
         self._types, self._end = types, end
@@ -2661,7 +3219,7 @@ class RawPairs(Pairs):
         buf, pos = self._buf, self._pos
         mark = self._end.find(buf, pos)
         if self.NEXT_PAIR:
-            while mark is not None and mark.kind == "next" and (mark.start == pos or buf[mark.start - 1] != "\n"):
+            while mark is not None and mark.kind == "next" and not self._ends_here(mark.start):
                 mark = self._end.find(buf, mark.start + 1)
         partial = (
             len(buf) if self._final or (mark is not None and not mark.ambiguous) else self._end.partial_match(buf, pos)
@@ -2677,10 +3235,19 @@ class RawPairs(Pairs):
         self._pos = end  # wherever the chunks ended, what is emitted of the value is emitted here
         self._end_value()
         self._pos = mark.start if mark.kind == "next" else mark.end
-        if self.NEXT_PAIR and mark.kind == "next":
+        if (self.NEXT_PAIR or self.CALL_CLOSES) and mark.kind == "next":
             self._note("an argument is not closed")
+            self.incomplete = True
         self._state = type(self)._pairs
         return True
+
+    def _ends_here(self, start: int) -> bool:
+        """Does what opens a pair of the schema end a value that is not closed?  Not where a value quotes a call."""
+        buf, pos = self._buf, self._pos
+        if not buf.startswith(self.NEXT_PAIR_OPENER, start):  # what closes the call
+            return True
+        begins_line = start > pos and buf[start - 1] == "\n"
+        return (begins_line or not self.LINES) and self.BREAKS.find(buf, pos, stop=start) is None
 
     def _piece(self, text: str) -> None:
         """More of a value.  It is pending only while it could be something else than a string."""
@@ -2700,10 +3267,12 @@ class RawPairs(Pairs):
         fits = {"array", "object", "number", "integer", "boolean", "null"} & (self._types or frozenset(JSON_TYPES))
         if not text or text in self.WORDS.begun:
             return "word" if text else ""
+        # What can be no string waits for its end.
+        other = "json" if self.RETYPED and self._types is not None and "string" not in self._types else "string"
         if text[0] in "[{":
-            return "json" if ("array" if text[0] == "[" else "object") in fits else "string"
-        number = text[0] in "+-.0123456789" and NUMBER_PART.fullmatch(text) and fits & {"number", "integer"}
-        return "number" if number else "string"
+            return "json" if ("array" if text[0] == "[" else "object") in fits else other
+        number = text[0] in "+-.0123456789" and NUMBER_PART.fullmatch(text) and fits & NUMBER_TYPES
+        return "number" if number else other
 
     def _end_value(self) -> None:
         self._in_value = False
@@ -2728,7 +3297,13 @@ class RawPairs(Pairs):
         fits = kind in types or (kind == "number" and "integer" in types)
         if self._types is None and kind == "number" and literal != text.strip():
             fits = False  # 007 is a number only where the schema says so
-        if literal is None or literal[0] == '"' or not fits:
+        fits = fits and literal is not None and literal[0] != '"'
+        if self.RETYPED and not fits and text.strip():
+            literal = coerced(text, self._types)
+            fits = literal is not None
+            if fits or (self._types is not None and "string" not in self._types):
+                self._note("an argument is not written as its type is")
+        if literal is None or not fits:
             self._as = "string"
             self._piece(text)
             literal = '"'

@@ -17,6 +17,7 @@ if __package__:
         ExpectedText,
         Message,
         Objects,
+        Pattern,
         Scanner,
         Style,
         require_runtime,
@@ -29,6 +30,7 @@ else:
         ExpectedText,
         Message,
         Objects,
+        Pattern,
         Scanner,
         Style,
         require_runtime,
@@ -51,7 +53,7 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -65,35 +67,46 @@ class StreamParser(Objects):
     AT_LINES = True
     REASONS = True
     HEADERS_ALIKE = True
+    CUT_MARKERS = True
     # reasoning = text ("{stop}" content | "{to}fn." call)
     IN_REASONING = Scanner(
+        ("line", "```json {to}fn.", "", "", 0), ("line", "``` {to}fn.", "", "", 0),
         ("line", "{channel}reply{to}fn.", "", "", 0), ("line", "{channel}notes{to}fn.", "", "", 0),
         ("line", "{channel}work{to}fn.", "", "", 0), ("end", "{start}user{body}", "", "", 0),
-        ("line", "{to}fn.", "", "", 1), ("reasoning_end", "{stop}", "", "", 0), ("end", "{done}", "", "", 0),
+        ("line", "{to}fn. {to}fn.", "", "", 0), ("line", "{to}fn.", "", "", 2), ("reasoning_end", "{stop}", "", "", 0),
+        ("end", "{done}", "", "", 0),
         find=(
-            r"\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(start\}user\{body"
-            r"\})|(to\}fn\.)|(stop\})|(done\}))"
-        ), near=r"\{(?=[cdst]|\Z)", width=22,
+            r"`(?:(``json\s{0,64}\{to\}fn\.)|(``\s{0,64}\{to\}fn\.))|\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{"
+            r"to\}fn\.)|(channel\}work\{to\}fn\.)|(start\}user\{body\})|(to\}fn\.\s{0,64}\{to\}fn\.)|(to\}fn\.)|(stop"
+            r"\})|(done\}))"
+        ), near=r"`(?=[`]|\Z)|\{(?=[cdst]|\Z)", width=80,
     )
     # content = (text | "{channel}reply{body}" | "{done}")* ("{channel}notes{body}" reasoning | "{to}fn." call)?
     IN_CONTENT = Scanner(
+        ("call", "```json {to}fn.", "", "", 0), ("call", "``` {to}fn.", "", "", 0),
         ("call", "{channel}reply{to}fn.", "", "", 0), ("call", "{channel}notes{to}fn.", "", "", 0),
         ("reasoning", "{channel}notes{body}", "", "", 0), ("content", "{channel}reply{body}", "", "", 0),
         ("call", "{channel}work{to}fn.", "", "", 0), ("content", "{channel}work{body}", "", "", 0),
         ("end", "{start}user{body}", "", "", 0), ("header", "{start}assistant", "", "", 0),
-        ("empty", "{to}fn. {invoke}", "", "", 0), ("empty", "{to} {invoke}", "", "", 0), ("call", "{to}fn.", "", "", 2),
-        ("end", "{done}", "", "", 0), ("stray", "{stop}", "", "", 0),
+        ("empty", "{to}fn. {invoke}", "", "", 0), ("call", "{to}fn. {to}fn.", "", "", 0),
+        ("empty", "{to} {invoke}", "", "", 0), ("call", "{to}fn.", "", "", 2), ("end", "{done}", "", "", 0),
+        ("stray", "{stop}", "", "", 0),
         find=(
-            r"\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}notes\{body\})|(channel\}reply\{bod"
-            r"y\})|(channel\}work\{to\}fn\.)|(channel\}work\{body\})|(start\}user\{body\})|(start\}assistant)|(to\}fn"
-            r"\.\s{0,64}\{invoke\})|(to\}\s{0,64}\{invoke\})|(to\}fn\.)|(done\})|(stop\}))"
-        ), near=r"\{(?=[cdst]|\Z)", width=81,
+            r"`(?:(``json\s{0,64}\{to\}fn\.)|(``\s{0,64}\{to\}fn\.))|\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{"
+            r"to\}fn\.)|(channel\}notes\{body\})|(channel\}reply\{body\})|(channel\}work\{to\}fn\.)|(channel\}work\{bo"
+            r"dy\})|(start\}user\{body\})|(start\}assistant)|(to\}fn\.\s{0,64}\{invoke\})|(to\}fn\.\s{0,64}\{to\}fn\.)"
+            r"|(to\}\s{0,64}\{invoke\})|(to\}fn\.)|(done\})|(stop\}))"
+        ), near=r"`(?=[`]|\Z)|\{(?=[cdst]|\Z)", width=81,
     )
     OPENERS = Scanner(
+        ("call", "```json {to}fn.", "", "", 0), ("call", "``` {to}fn.", "", "", 0),
         ("call", "{channel}reply{to}fn.", "", "", 0), ("call", "{channel}notes{to}fn.", "", "", 0),
-        ("call", "{channel}work{to}fn.", "", "", 0), ("call", "{to}fn.", "", "", 1),
-        find=r"\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(to\}fn\.))",
-        near=r"\{(?=[ct]|\Z)", width=22,
+        ("call", "{channel}work{to}fn.", "", "", 0), ("call", "{to}fn. {to}fn.", "", "", 0),
+        ("call", "{to}fn.", "", "", 2),
+        find=(
+            r"`(?:(``json\s{0,64}\{to\}fn\.)|(``\s{0,64}\{to\}fn\.))|\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{"
+            r"to\}fn\.)|(channel\}work\{to\}fn\.)|(to\}fn\.\s{0,64}\{to\}fn\.)|(to\}fn\.))"
+        ), near=r"`(?=[`]|\Z)|\{(?=[ct]|\Z)", width=80,
     )
     # call = name "{channel}work{body}" arguments
     HEADER = (
@@ -112,53 +125,73 @@ class StreamParser(Objects):
             "",
         ),
     )
+    HEADER_PARTS = ("{channel}notes{body}", "{channel}reply{body}", "{channel}work{body}", "notes{body}", "reply{body}", "work{body}", "{channel}", "channel", "{to}fn.", "{body}", "notes", "reply", "body", "work", "{to}", "fn.", "to", "{", "}")
+    HEADER_TEXTS = Pattern(
+        "(?:\\{channel\\}notes\\{body\\}|\\{channel\\}reply\\{body\\}|\\{channel\\}work\\{body\\}|notes\\{body\\}|reply\\{body\\}|work\\{body\\}|\\{channel\\}|channel|\\{to\\}fn\\.|\\{body\\}|notes|reply|body|work|\\{to\\}|fn\\.|to|\\{|\\}|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)"
+    )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
+        ("mark", "```json {to}fn.", "", "", 0), ("mark", "``` {to}fn.", "", "", 0),
         ("mark", "{channel}reply{to}fn.", "", "", 0), ("mark", "{channel}notes{to}fn.", "", "", 0),
         ("mark", "{channel}work{to}fn.", "", "", 0), ("mark", "{start}user{body}", "", "", 0),
         ("mark", "{start}assistant", "", "", 0), ("mark", "{invoke}", "", "", 0), ("mark", "{to}fn.", "", "", 1),
         ("mark", "{done}", "", "", 0),
         find=(
-            r"\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(start\}user\{body"
-            r"\})|(start\}assistant)|(invoke\})|(to\}fn\.)|(done\}))"
-        ), near=r"\{(?=[cdist]|\Z)", width=22, first="{",
+            r"`(?:(``json\s{0,64}\{to\}fn\.)|(``\s{0,64}\{to\}fn\.))|\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{"
+            r"to\}fn\.)|(channel\}work\{to\}fn\.)|(start\}user\{body\})|(start\}assistant)|(invoke\})|(to\}fn\.)|(done"
+            r"\}))"
+        ), near=r"`(?=[`]|\Z)|\{(?=[cdist]|\Z)", width=80, first="`{",
     )
+    LEFT_OVER = Scanner(("call", "{to}fn.", "", "", 0), find=r"\{(to\}fn\.)", near=r"\{(?=[t]|\Z)", width=8)
     USUAL_NEXT = (ExpectedText("{invoke}{start}assistant{to}fn."), ExpectedText("{start}assistant{to}fn."))
     CLOSED = True
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # after_call = ("{invoke}" | "{start}assistant")* (("{to}fn." | "{to}fn.") call | content)
     AFTER_CALL = Scanner(
         ("call", ", {channel}reply{to}fn.", "", "", 0), ("call", ", {channel}notes{to}fn.", "", "", 0),
-        ("call", ", {channel}work{to}fn.", "", "", 0), ("call", ", {to}fn.", "", "", 0),
-        ("call", "; {channel}reply{to}fn.", "", "", 0), ("call", "; {channel}notes{to}fn.", "", "", 0),
-        ("call", "; {channel}work{to}fn.", "", "", 0), ("call", "; {to}fn.", "", "", 0),
+        ("call", ", {channel}work{to}fn.", "", "", 0), ("call", ", {to}fn. {to}fn.", "", "", 0),
+        ("call", ", {to}fn.", "", "", 2), ("call", "; {channel}reply{to}fn.", "", "", 0),
+        ("call", "; {channel}notes{to}fn.", "", "", 0), ("call", "; {channel}work{to}fn.", "", "", 0),
+        ("call", "; {to}fn. {to}fn.", "", "", 0), ("call", "; {to}fn.", "", "", 2),
+        ("call", "```json {to}fn.", "", "", 0), ("call", "``` {to}fn.", "", "", 0),
         ("call", "{channel}reply{to}fn.", "", "", 1), ("call", "{channel}notes{to}fn.", "", "", 1),
         ("call", "{channel}work{to}fn.", "", "", 1), ("reasoning", "{channel}notes{body}", "", "", 0),
         ("content", "{channel}reply{body}", "", "", 0), ("content", "{channel}work{body}", "", "", 0),
         ("end", "{start}user{body}", "", "", 0), ("separator", "{start}assistant", "", "", 0),
-        ("empty", "{to}fn. {invoke}", "", "", 0), ("empty", "{to} {invoke}", "", "", 0),
-        ("closed", "{invoke}", "", "", 1), ("call", "{to}fn.", "", "", 2), ("end", "{done}", "", "", 0),
-        ("stray", "{stop}", "", "", 0),
+        ("empty", "{to}fn. {invoke}", "", "", 0), ("call", "{to}fn. {to}fn.", "", "", 1),
+        ("empty", "{to} {invoke}", "", "", 0), ("closed", "{invoke}", "", "", 1), ("call", "{to}fn.", "", "", 2),
+        ("end", "{done}", "", "", 0), ("stray", "{stop}", "", "", 0),
         find=(
             r",(?:(\s{0,64}\{channel\}reply\{to\}fn\.)|(\s{0,64}\{channel\}notes\{to\}fn\.)|(\s{0,64}\{channel\}work\{"
-            r"to\}fn\.)|(\s{0,64}\{to\}fn\.))|;(?:(\s{0,64}\{channel\}reply\{to\}fn\.)|(\s{0,64}\{channel\}notes\{to\}"
-            r"fn\.)|(\s{0,64}\{channel\}work\{to\}fn\.)|(\s{0,64}\{to\}fn\.))|\{(?:(channel\}reply\{to\}fn\.)|(channel"
-            r"\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(channel\}notes\{body\})|(channel\}reply\{body\})|(channel"
-            r"\}work\{body\})|(start\}user\{body\})|(start\}assistant)|(to\}fn\.\s{0,64}\{invoke\})|(to\}\s{0,64}\{inv"
-            r"oke\})|(invoke\})|(to\}fn\.)|(done\})|(stop\}))"
-        ), near=r",|;|\{(?=[cdist]|\Z)", width=88,
+            r"to\}fn\.)|(\s{0,64}\{to\}fn\.\s{0,64}\{to\}fn\.)|(\s{0,64}\{to\}fn\.))|;(?:(\s{0,64}\{channel\}reply\{to"
+            r"\}fn\.)|(\s{0,64}\{channel\}notes\{to\}fn\.)|(\s{0,64}\{channel\}work\{to\}fn\.)|(\s{0,64}\{to\}fn\.\s{0"
+            r",64}\{to\}fn\.)|(\s{0,64}\{to\}fn\.))|`(?:(``json\s{0,64}\{to\}fn\.)|(``\s{0,64}\{to\}fn\.))|\{(?:(chann"
+            r"el\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(channel\}notes\{body\})|(chan"
+            r"nel\}reply\{body\})|(channel\}work\{body\})|(start\}user\{body\})|(start\}assistant)|(to\}fn\.\s{0,64}\{"
+            r"invoke\})|(to\}fn\.\s{0,64}\{to\}fn\.)|(to\}\s{0,64}\{invoke\})|(invoke\})|(to\}fn\.)|(done\})|(stop\}))"
+        ), near=r",|;|`(?=[`]|\Z)|\{(?=[cdist]|\Z)", width=146,
     )
     AFTER_TURN = Scanner(
+        ("call", "```json {to}fn.", "", "", 1), ("call", "``` {to}fn.", "", "", 1),
         ("header", "{start}assistant {channel}reply{to}fn.", "", "", 0),
         ("header", "{start}assistant {channel}notes{to}fn.", "", "", 0),
         ("header", "{start}assistant {channel}work{to}fn.", "", "", 0),
-        ("header", "{start}assistant {to}fn.", "", "", 0), ("call", "{channel}reply{to}fn.", "", "", 1),
-        ("call", "{channel}notes{to}fn.", "", "", 1), ("call", "{channel}work{to}fn.", "", "", 1),
-        ("call", "{to}fn.", "", "", 1),
+        ("header", "{start}assistant {to}fn. {to}fn.", "", "", 0),
+        ("header", "{start}assistant ```json {to}fn.", "", "", 0),
+        ("header", "{start}assistant ``` {to}fn.", "", "", 0), ("header", "{start}assistant {to}fn.", "", "", 2),
+        ("call", "{channel}reply{to}fn.", "", "", 1), ("call", "{channel}notes{to}fn.", "", "", 1),
+        ("call", "{channel}work{to}fn.", "", "", 1), ("call", "{to}fn. {to}fn.", "", "", 1),
+        ("call", "{to}fn.", "", "", 2),
         find=(
-            r"\{(?:(start\}assistant\s{0,64}\{channel\}reply\{to\}fn\.)|(start\}assistant\s{0,64}\{channel\}notes\{to"
-            r"\}fn\.)|(start\}assistant\s{0,64}\{channel\}work\{to\}fn\.)|(start\}assistant\s{0,64}\{to\}fn\.)|(channe"
-            r"l\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(to\}fn\.))"
-        ), near=r"\{(?=[cst]|\Z)", width=103,
+            r"`(?:(``json\s{0,64}\{to\}fn\.)|(``\s{0,64}\{to\}fn\.))|\{(?:(start\}assistant\s{0,64}\{channel\}reply\{t"
+            r"o\}fn\.)|(start\}assistant\s{0,64}\{channel\}notes\{to\}fn\.)|(start\}assistant\s{0,64}\{channel\}work\{"
+            r"to\}fn\.)|(start\}assistant\s{0,64}\{to\}fn\.\s{0,64}\{to\}fn\.)|(start\}assistant\s{0,64}```json\s{0,64"
+            r"}\{to\}fn\.)|(start\}assistant\s{0,64}```\s{0,64}\{to\}fn\.)|(start\}assistant\s{0,64}\{to\}fn\.)|(chann"
+            r"el\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(to\}fn\.\s{0,64}\{to\}fn\.)|("
+            r"to\}fn\.))"
+        ), near=r"`(?=[`]|\Z)|\{(?=[cst]|\Z)", width=161,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -171,7 +204,7 @@ class StreamParser(Objects):
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
                 self._passed.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "{" not in chunk and chunk != "":
+        elif self._plain_text and "`" not in chunk and "{" not in chunk and chunk != "":
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

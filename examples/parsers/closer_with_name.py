@@ -11,13 +11,14 @@ call      = name "}" arguments "\\end{" name "}" "}"
 from __future__ import annotations
 
 if __package__:
-    from ._tplc_runtime import IN_STRING, Delta, Message, Objects, Scanner, Style, require_runtime, run_command
+    from ._tplc_runtime import IN_STRING, Delta, Message, Objects, Pattern, Scanner, Style, require_runtime, run_command
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
         Delta,
         Message,
         Objects,
+        Pattern,
         Scanner,
         Style,
         require_runtime,
@@ -40,7 +41,7 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -54,20 +55,34 @@ class StreamParser(Objects):
     AROUND_REASONING = (("\\reflect{",), ("}reflect\\",))
     AT_LINES = True
     REASONS = True
+    CUT_MARKERS = True
     # reasoning = text ("}reflect\\" content | "\\begin{" call)
     IN_REASONING = Scanner(
-        ("line", "\\begin{", "\n", "", 0), ("end", "\\stop\\", " ", "\n", 0),
-        ("reasoning_end", "}reflect\\", "", "\n", 0), find=r"\\(?:(begin\{)|(stop\\))|\}(reflect\\)",
-        near=r"\\(?=[bs]|\Z)|\}(?=[r]|\Z)", width=10, leads="\n\x00 ",
+        ("line", "\\begin{ \\begin{", "\n", "", 0), ("line", "\\begin{", "\n", "", 2),
+        ("end", "\\stop\\", " ", "\n", 0), ("line", "```json \\begin{", "", "", 0), ("line", "``` \\begin{", "", "", 0),
+        ("reasoning_end", "}reflect\\", "", "\n", 0),
+        find=(
+            r"\\(?:(begin\{\s{0,64}\\begin\{)|(begin\{)|(stop\\))|`(?:(``json\s{0,64}\\begin\{)|(``\s{0,64}\\begin\{))"
+            r"|\}(reflect\\)"
+        ), near=r"\\(?=[bs]|\Z)|`(?=[`]|\Z)|\}(?=[r]|\Z)", width=80, leads="\n\x00 ",
     )
     # content = (text | "\\stop\\")* ("\\reflect{" reasoning | "\\begin{" call)?
     IN_CONTENT = Scanner(
-        ("header", "\\assistant\\", "", " ", 0), ("reasoning", "\\reflect{", "", "", 0),
-        ("call", "\\begin{", "\n", "", 0), ("end", "\\stop\\", " ", "\n", 0), ("stray", "}reflect\\", "", "\n", 0),
-        find=r"\\(?:(assistant\\)|(reflect\{)|(begin\{)|(stop\\))|\}(reflect\\)", near=r"\\(?=[abrs]|\Z)|\}(?=[r]|\Z)",
-        width=12, leads="\n\x00 ",
+        ("call", "\\begin{ \\begin{", "\n", "", 0), ("header", "\\assistant\\", "", " ", 0),
+        ("reasoning", "\\reflect{", "", "", 0), ("call", "\\begin{", "\n", "", 2), ("end", "\\stop\\", " ", "\n", 0),
+        ("call", "```json \\begin{", "", "", 0), ("call", "``` \\begin{", "", "", 0),
+        ("stray", "}reflect\\", "", "\n", 0),
+        find=(
+            r"\\(?:(begin\{\s{0,64}\\begin\{)|(assistant\\)|(reflect\{)|(begin\{)|(stop\\))|`(?:(``json\s{0,64}\\begin"
+            r"\{)|(``\s{0,64}\\begin\{))|\}(reflect\\)"
+        ), near=r"\\(?=[abrs]|\Z)|`(?=[`]|\Z)|\}(?=[r]|\Z)", width=80, leads="\n\x00 ",
     )
-    OPENERS = Scanner(("call", "\\begin{", "\n", "", 0), find=r"\\(begin\{)", near=r"\\(?=[b]|\Z)", width=8, leads="\n")
+    OPENERS = Scanner(
+        ("call", "\\begin{ \\begin{", "\n", "", 0), ("call", "\\begin{", "\n", "", 2),
+        ("call", "```json \\begin{", "", "", 0), ("call", "``` \\begin{", "", "", 0),
+        find=r"\\(?:(begin\{\s{0,64}\\begin\{)|(begin\{))|`(?:(``json\s{0,64}\\begin\{)|(``\s{0,64}\\begin\{))",
+        near=r"\\(?=[b]|\Z)|`(?=[`]|\Z)", width=80, leads="\n",
+    )
     # call = name "}" arguments
     HEADER = (
         (
@@ -79,12 +94,16 @@ class StreamParser(Objects):
             "",
         ),
     )
+    HEADER_PARTS = ("\\begin{", "begin", "\\", "{", "}")
+    HEADER_TEXTS = Pattern("(?:\\\\begin\\{|begin|\\\\|\\{|\\}|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "\\assistant\\", "", "", 0), ("mark", "\\begin{", "", "", 0), ("mark", "\\stop\\", "", "", 0),
-        ("mark", "\\end{", "", "", 0), find=r"\\(?:(assistant\\)|(begin\{)|(stop\\)|(end\{))", near=r"\\(?=[abes]|\Z)",
-        width=12, first="\\",
+        ("mark", "\\assistant\\", "", "", 0), ("mark", "\\begin{", "", "", 1), ("mark", "\\stop\\", "", "", 0),
+        ("mark", "\\end{", "", "", 0), ("mark", "```json \\begin{", "", "", 0), ("mark", "``` \\begin{", "", "", 0),
+        find=r"\\(?:(assistant\\)|(begin\{)|(stop\\)|(end\{))|`(?:(``json\s{0,64}\\begin\{)|(``\s{0,64}\\begin\{))",
+        near=r"\\(?=[abes]|\Z)|`(?=[`]|\Z)", width=80, first="\\`",
     )
+    LEFT_OVER = Scanner(("call", "\\begin{", "", "", 0), find=r"\\(begin\{)", near=r"\\(?=[b]|\Z)", width=8)
     TAIL = (
         (
             "name",
@@ -96,17 +115,30 @@ class StreamParser(Objects):
         ),
     )
     CLOSED = True
+    READ_AGAIN = True
+    REPEATED = True
+    NAMES_ALIKE = True
     # after_call = ("}")* (("\\begin{" | "\\begin{") call | content)
     AFTER_CALL = Scanner(
-        ("header", "\\assistant\\", "", " ", 0), ("reasoning", "\\reflect{", "", "", 0),
-        ("call", "\\begin{", "", "", 0), ("end", "\\stop\\", " ", "\n", 0), ("tail", "\\end{", "", "", 0),
+        ("call", "\\begin{ \\begin{", "", "", 0), ("header", "\\assistant\\", "", " ", 0),
+        ("reasoning", "\\reflect{", "", "", 0), ("call", "\\begin{", "", "", 2), ("end", "\\stop\\", " ", "\n", 0),
+        ("tail", "\\end{", "", "", 0), ("call", "```json \\begin{", "", "", 0), ("call", "``` \\begin{", "", "", 0),
         ("stray", "}reflect\\", "", "\n", 0), ("close", "}", "", "", 2),
-        find=r"\\(?:(assistant\\)|(reflect\{)|(begin\{)|(stop\\)|(end\{))|\}(?:(reflect\\)|())",
-        near=r"\\(?=[abers]|\Z)|\}", width=12, leads=" ",
+        find=(
+            r"\\(?:(begin\{\s{0,64}\\begin\{)|(assistant\\)|(reflect\{)|(begin\{)|(stop\\)|(end\{))|`(?:(``json\s{0,64"
+            r"}\\begin\{)|(``\s{0,64}\\begin\{))|\}(?:(reflect\\)|())"
+        ), near=r"\\(?=[abers]|\Z)|`(?=[`]|\Z)|\}", width=80, leads=" ",
     )
     AFTER_TURN = Scanner(
-        ("header", "\\assistant\\ \\begin{", "", "", 0), ("call", "\\begin{", "\n", "", 1),
-        find=r"\\(?:(assistant\\\s{0,64}\\begin\{)|(begin\{))", near=r"\\(?=[ab]|\Z)", width=84, leads="\n",
+        ("header", "\\assistant\\ \\begin{ \\begin{", "", "", 0),
+        ("header", "\\assistant\\ ```json \\begin{", "", "", 0), ("header", "\\assistant\\ ``` \\begin{", "", "", 0),
+        ("header", "\\assistant\\ \\begin{", "", "", 2), ("call", "\\begin{ \\begin{", "\n", "", 1),
+        ("call", "\\begin{", "\n", "", 2), ("call", "```json \\begin{", "", "", 1), ("call", "``` \\begin{", "", "", 1),
+        find=(
+            r"\\(?:(assistant\\\s{0,64}\\begin\{\s{0,64}\\begin\{)|(assistant\\\s{0,64}```json\s{0,64}\\begin\{)|(assi"
+            r"stant\\\s{0,64}```\s{0,64}\\begin\{)|(assistant\\\s{0,64}\\begin\{)|(begin\{\s{0,64}\\begin\{)|(begin\{)"
+            r")|`(?:(``json\s{0,64}\\begin\{)|(``\s{0,64}\\begin\{))"
+        ), near=r"\\(?=[ab]|\Z)|`(?=[`]|\Z)", width=156, leads="\n",
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -121,7 +153,7 @@ class StreamParser(Objects):
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
         elif self._plain_text:
             text = self._buf + chunk if self._buf != "" else chunk
-            if "\\" not in text and "}" not in text and text != "":
+            if "\\" not in text and "`" not in text and "}" not in text and text != "":
                 if text[-1] in "\n ":
                     # White space before a marker belongs to it, and letters may begin one.
                     self._buf, text = text[-1:], text[:-1]

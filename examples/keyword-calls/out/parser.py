@@ -19,7 +19,7 @@ from json.encoder import encode_basestring
 
 TYPE_CHECKING = False  # as in typing, whose import would cost more than all the rest
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any, ClassVar, TypedDict
 
     # Calls, as mypyc has no classes inside of blocks.
@@ -90,6 +90,9 @@ class Pattern:
         return found
 
 
+JOINTS = Pattern(r"[\s_▁-]+")
+IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("｜"): ord("|")}
+RESPELLED = "\0"  # before the core of a marker that is in other case, or has other separators
 PLAIN_WORD = Pattern(r"[\w.-]{0,64}")
 NOTHING = "(?!)"
 
@@ -160,7 +163,7 @@ class Scanner:
             if core.startswith(tail):
                 if core != tail:
                     return core
-            elif " " in core and is_truncated(core, tail):
+            elif (" " in core or core[0] == RESPELLED) and is_truncated(core, tail):
                 return core
         return ""
 
@@ -209,9 +212,17 @@ class Scanner:
 NO_MARKERS = Scanner()
 
 
+def squeezed(text: str) -> str:
+    """A text without white space, `_`, `-` and their like, in lower case, with `|` for `｜`."""
+    return str(JOINTS.sub("", text)).translate(IN_ANY_CASE)
+
+
 def is_truncated(core: str, text: str) -> bool:
     """Whether the text is the beginning of a marker, but not all of it.  A space in `core` is any white space or none;
     at its end the marker is a word, of which the next character shows whether it goes on."""
+    if core[0] == RESPELLED:
+        start = squeezed(text)
+        return text[:1] == core[1] and len(start) < len(core) - 1 and core.startswith(start, 1)
     at = end = 0
     for piece in core.split(" "):
         if not piece:
@@ -232,10 +243,36 @@ def trailing_overlap(text: str, lead: str) -> int:
 
 MOST_VARIANTS = 4096  # a schema with more to look at says nothing
 NULL = {"type": "null"}
+NAMESPACE = Pattern(r".*[.:/](?=[^.:/]+\Z)")
+SEPARATORS = Pattern(r"[\s_.-]+")
 
 
 class Parameters(dict):  # type: ignore[type-arg]
     """The schema of each tool's parameters, by the tool's name; parsers take it in place of the tools."""
+
+
+def tool_named(name: str, tools: Parameters) -> str:
+    """The tool that a name means: the name itself, or it without quotes, without a namespace, or with other separators.
+
+    A name that means no tool, or more than one, is returned as it is.
+    """
+    if name in tools or not tools:
+        return name
+    bare = name.strip().strip("\"'`“”").strip()
+    shorts: tuple[str, str] = (bare, str(NAMESPACE.sub("", bare)))
+    for short in filter(bare_name, shorts):
+        if short in tools:
+            return short
+        like: list[str] = [tool for tool in tools if bare_name(tool) == bare_name(short)]
+        if len(like) == 1:
+            return like[0]
+    first, _, second = bare.partition(".")
+    return first if first in tools and first == second else name
+
+
+def bare_name(name: str) -> str:
+    """A name without what its words are joined with."""
+    return str(SEPARATORS.sub("", name)).lower()
 
 
 def parameters_of(tools: object) -> Parameters:
@@ -285,6 +322,17 @@ def properties_of(schema: object) -> list[str]:
     return [key for properties in named if isinstance(properties, dict) for key in properties if isinstance(key, str)]
 
 
+def keys_of(schema: object, root: object) -> set[str] | None:
+    """The keys that an object may have; None when the schema does not tell."""
+    keys: set[str] = set()
+    for variant in variants(schema, root):
+        properties = variant.get("properties")
+        if not isinstance(properties, dict) or variant.get("additionalProperties"):
+            return None
+        keys.update(properties)
+    return keys or None
+
+
 NUMBER = Pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 LOOSE_NUMBER = Pattern(r"([+-]?)([0-9][0-9_]*)?(?:(\.)([0-9_]*))?([eE][+-]?[0-9]+)?")
 HEX_NUMBER = Pattern(r"0[xX][0-9a-fA-F]{1,16}")
@@ -297,6 +345,10 @@ JSON_WORDS = ("true", "false", "null")
 AFTER_LITERAL = Pattern(rf"\s{{0,{MOST_SPACE}}}[,;)\]}}<>|]")
 JSON_WORD = Pattern(r"[\w.+-]+")
 JSON_LITERAL = Pattern(rf"(?:true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])")
+COMMENT = Pattern(r"//[^\n]*(?:\n|\Z)|/\*.*?\*/")
+# A key with its quotes and its colon, which is the group, or the beginning of that; one without the quote behind it.
+KEY = Pattern(r'"[^"\\\x00-\x1f]{0,64}(?:"[ \t\r\n]{0,16}(?:(:)|\Z)|\Z)')
+OPEN_KEY = Pattern(r'"(\w{1,64})\s{0,4}:(?=\s{0,16}(?:["\[{0-9-]|(?:true|false|null)\b))')
 LONGEST_SIGN = 256  # more than any sign is long
 
 
@@ -411,6 +463,7 @@ class Reader(Copied):
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
         self.stack: list[str] = []
         self.lists = 0  # how many lists are open
+        self.twice: list[int] = []  # the depths at which braces are doubled
         self.string: Quoting | None = None  # the kind of string that is read
         self.out: list[str] = []
         self.comma: list[str] = []  # a comma, and white space after it, until something follows
@@ -462,6 +515,10 @@ class Reader(Copied):
                 self._pop()
                 return pos
         if match.lastindex == 3:
+            if self.stack and text in "/=":
+                other = self._no_word(buf, pos, final)
+                if other != pos:
+                    return other
             return self._word(buf, pos, self.style.word_end.search(buf, end).start(), final)
         if match.lastindex == 1:
             if self.stack:
@@ -471,6 +528,14 @@ class Reader(Copied):
         if text in self.style.begins and rest < LONGEST_SIGN and buf[pos:] in self.style.begins and not final:
             return -1
         token = self.style.tokens[text]
+        if text == '"' and self.stack and self.stack[-1] == "{" and self.want in ("key", "member", "comma"):
+            key = KEY.match(buf, pos)
+            if key is not None and key.lastindex is None and not final:
+                return -1
+            left_open = OPEN_KEY.match(buf, pos) if key is None or key.lastindex is None else None
+            if left_open is not None:
+                self._repaired("missing quotes")
+                return self._put_key(left_open[1], int(left_open.end(1)))
         if self.FOLLOWED and not self.stack and token not in '"[{':
             return self._no_value(pos)
         whole = self._whole(buf, pos) if token in "[{" and self.want == "value" and rest > 64 else 0
@@ -483,9 +548,9 @@ class Reader(Copied):
         waits for what follows it; `waits`: so does all that is left."""
         stack, want, string, quoting = self.stack, self.want, self.string, self.style.strings['"']
         comma, self.waits = -1, False
-        if self.comma or (string is not None and string is not quoting):
+        if self.comma or self.twice or string not in (None, quoting):
             return pos
-        while pos < stop:
+        while pos < stop and (string is not None or buf[pos] not in self.first):
             if string is not None:
                 start, pos = pos, quoting.body.match(buf, pos).end()
                 if pos < stop and buf[pos] == '"':
@@ -495,16 +560,16 @@ class Reader(Copied):
                     break
                 continue
             sign = buf[pos]
-            if sign in self.first:
-                break
             if sign in " \n\r\t":
                 pass
+            elif sign == '"' and want in ("key", "member"):
+                if (end := self._end_of_key(buf, pos)) < 0:
+                    break
+                comma, want, pos = -1, "value", end - 1
             elif sign == '"' and want not in ("colon", "comma"):
                 string, comma = quoting, -1
             elif sign == "," and want == "comma":
                 comma, want = pos, "value" if stack[-1] == "[" else "member"
-            elif sign == ":" and want == "colon":
-                want = "value"
             elif sign in "]}":
                 opened = want in ("comma", "item", "key") and len(stack) > self.floor + 1 and stack[-1]
                 if opened != ("[" if sign == "]" else "{"):
@@ -526,6 +591,37 @@ class Reader(Copied):
         self.string, self.waits = string, self.waits or pos == stop
         self.want = want if comma < 0 else "comma"
         return pos if comma < 0 else comma
+
+    def _end_of_key(self, buf: str, pos: int) -> int:
+        """The end of a key with its colon; -1 where more of it is needed, or it takes a closer look."""
+        key = KEY.match(buf, pos)
+        self.waits = key is not None and key.lastindex is None
+        return -1 if key is None or self.waits else int(key.end())
+
+    def _no_word(self, buf: str, pos: int, final: bool) -> int:
+        """The end of a comment, or of a sign in the place of a colon; `pos` where there is none, -1: more is needed."""
+        if buf[pos] == "=":
+            if self.want != "colon":
+                return pos
+            self._repaired("= for a colon")
+            self.out.append(":")
+            self.want = "value"
+            return pos + 1
+        comment = COMMENT.match(buf, pos)
+        begun = comment is None and (pos + 1 == len(buf) or buf[pos + 1] == "*")
+        if not final and (begun or (comment is not None and comment.end() == len(buf) and buf[pos + 1] == "/")):
+            return -1
+        if comment is None:
+            return pos
+        self._repaired("a comment")
+        mark = self.breaks.find(buf, pos, stop=comment.end())
+        return int(comment.end()) if mark is None else mark.start
+
+    def _put_key(self, key: str, end: int) -> int:
+        self._begin()
+        self.out.append(f'"{key}"')
+        self._end()
+        return end
 
     def _plain(self, buf: str, pos: int) -> int:
         """The end of a plain key with its colon, of a plain value, or of both, where one stands and may stand."""
@@ -587,6 +683,11 @@ class Reader(Copied):
             self._begin()
             self.string = self.style.strings[text]
             self.out.append('"')
+        elif token == "{" and self.want == "key":
+            self._repaired("doubled braces")
+            self.twice.append(len(self.stack))
+        elif token == "}" and self.twice and self.twice[-1] == len(self.stack):
+            self.twice.pop()
         elif token in "[{":
             self._begin()
             if self.want in ("key", "member"):
@@ -659,7 +760,8 @@ class Reader(Copied):
                     return -1
             if not (bare_key and self.style.bare_keys):
                 self._repaired("missing quotes")
-            literal = '"' + escaped(buf[pos:end].rstrip()) + '"'
+            text = buf[pos:end].rstrip()
+            literal = '"' + escaped(text.rstrip("\"'") if bare_key else text) + '"'
         self._begin()
         self.out.append(literal)
         self._end()
@@ -759,6 +861,107 @@ def literal_of(text: str, words: Mapping[str, str]) -> str | None:
     sign, whole, point, fraction, exponent = (group or "" for group in match.groups())
     fraction = point + (fraction.replace("_", "") or "0") if point else ""
     return sign.replace("+", "") + (whole.replace("_", "").lstrip("0") or "0") + fraction + exponent
+
+
+NAME_KEYS = ("name", "tool_name", "function_name", "function", "tool", "recipient_name")
+ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "kwargs")
+OTHER_KEYS = ("id", "type", "index", "call_id", "tool_call_id")
+FENCE = Pattern(r"\s*```[\w-]*[^\S\n]*\n|\n?[^\S\n]*```\s*\Z")
+BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
+AT_ONCE = Pattern(r"""[\s({\[\\"'“`]*(?:json\b[\s({\[\\"'“]*)?""")
+# A quote that is missing behind a key, behind a value before the next key.
+KEY_LEFT_OPEN = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')
+NAME_LEFT_OPEN = Pattern(r':\s*"(\w+)\s*,(?=\s*"\w+"\s*:)')
+STYLES = (
+    Style(
+        (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json")),
+        {"true": "true", "false": "false", "null": "null", "True": "true", "False": "false", "None": "null"},
+    ),
+) * 3
+
+
+def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
+    """Does the text begin as calls might: with brackets and quotes, then a key of calls or the name of a tool?"""
+    at = AT_ONCE.match(text).end()
+    rest = text[at : at + 64]
+    known = (*keys, *NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS, *tools)
+    return not rest or any(rest.startswith(word) or word.startswith(rest) for word in known)
+
+
+def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
+    """The calls that a text holds, with their arguments as JSON; none where it holds anything else."""
+    text = FENCE.sub("", text).strip()
+    for candidate in dict.fromkeys(_candidates(text)):
+        found = [_call_of(value, tools) for value in _values(candidate)]
+        if found and None not in found:
+            return [call for call in found if call is not None]
+    return []
+
+
+def arguments_of(name: str, text: str, tools: Parameters) -> str | None:
+    """The arguments of a tool that an object of JSON holds; None where they are not this tool's."""
+    found = _with_arguments(name, {"arguments": json.loads(text)}, tools)
+    return None if found is None else found[1]
+
+
+def _candidates(text: str) -> Iterator[str]:
+    """The text, and as it may have been meant."""
+    yield text
+    if '\\"' in text:
+        yield text.replace('\\"', '"')
+    if "{{" in "".join(text.split()):
+        yield DOUBLED.sub(r"\1", text)
+    yield NAME_LEFT_OPEN.sub(r': "\1",', KEY_LEFT_OPEN.sub(r'"\1":', text))
+
+
+DOUBLED = Pattern(r"([{}])\s*\1")
+
+
+def _values(text: str) -> list[Any]:
+    """The objects in a row, also those in lists; one that is None where there is anything else."""
+    found: list[Any] = []
+    pos = BETWEEN_CALLS.match(text, 0).end()
+    while pos < len(text) and len(found) < 1000:
+        if text[pos] not in "{[":
+            return [None]
+        reader = Reader(STYLES)
+        pos = reader.read(text, pos, True)
+        value = json.loads(reader.close())
+        found += value if isinstance(value, list) else [value]
+        pos = BETWEEN_CALLS.match(text, pos).end()
+    return found
+
+
+def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:
+    """The call that an object means."""
+    if not isinstance(value, dict):
+        return None
+    inner = [value[key] for key in NAME_KEYS if isinstance(value.get(key), dict)]
+    if len(inner) == 1 and not any(isinstance(value.get(key), str) for key in NAME_KEYS):
+        return _call_of(inner[0], tools)
+    for key in NAME_KEYS:
+        name = tool_named(value[key], tools) if isinstance(value.get(key), str) else ""
+        if name and name in tools:
+            rest = {other: item for other, item in value.items() if other != key}
+            return _with_arguments(name, rest, tools)
+    if len(value) == 1:
+        [(key, arguments)] = value.items()
+        name = tool_named(key, tools)
+        return _with_arguments(name, {"arguments": arguments}, tools) if name and name in tools else None
+    return None
+
+
+def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tuple[str, str] | None:
+    keys = keys_of(tools[name], tools[name])
+    named = [key for key in ARGUMENT_KEYS if key in members and key not in (keys or ())]
+    arguments = members[named[0]] if named else {k: v for k, v in members.items() if k not in OTHER_KEYS}
+    if isinstance(arguments, str):
+        inside = _values(arguments)
+        arguments = inside[0] if len(inside) == 1 else None
+    arguments = {} if arguments is None and named else arguments
+    if not isinstance(arguments, dict) or (keys is not None and not keys.issuperset(arguments)):
+        return None
+    return name, json.dumps(arguments, ensure_ascii=False)
 
 
 OPENING = Pattern(r"\s*```[^\n`]*\n")
@@ -928,8 +1131,11 @@ NON_SPACE = Pattern(r"\S|\Z")
 ONE_WORD = Pattern(r"[\w.:/-]+")
 NAME_LIMIT = 512  # a longer name is no name
 PENDING_LIMIT = 1024  # more than this much pending text is looked at again only when it has doubled
+CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 OPENER_KINDS = ("call", "line", "whole")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
+CUT_KINDS = ("end", "reasoning_end", "content_end")
+LEFT_SIGNS = Pattern(r"[}\])]|`{1,3}")
 MOST_ODD = 64  # of names that hold what ends names, so many are looked for
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 NO_MATCH = Match("", 0, 0)
@@ -955,6 +1161,12 @@ class Machine(Copied):
     KEEPS_PENDING: ClassVar[bool] = False  # `feed` looks after what is pending inside of text
     SPACE: ClassVar[str] = ""  # what the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
+    HEADER_PARTS: ClassVar[Sequence[str]] = ()  # the texts that headers are made of
+    HEADER_TEXTS: ClassVar[Pattern] = Pattern("(?!)")
+    _others: Sequence[str] = ()  # diagnostics of slots that come again
+    _once = False  # the second reading of this call found none
+    LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may stand in the place of a closer
+    CUT_MARKERS: ClassVar[bool] = False  # a part of a marker at the output's end is no text
     OPENERS: ClassVar[Scanner] = NO_MARKERS  # of calls
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
     IN_CONTENT: ClassVar[Scanner] = NO_MARKERS
@@ -1103,7 +1315,7 @@ class Machine(Copied):
         deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._passed else []
         self._finish()
         if self._buf[self._pos :].strip():
-            self._cut_off()
+            self._end_of_cut()
         self._out.end_content()
         self._goes_on("")
         return deltas + self._out.deltas()
@@ -1273,11 +1485,109 @@ class Machine(Copied):
     def _call(self) -> bool:
         # call = (slot SLOT_END)* arguments
         values, end, expected = self._slots(self._pos + self._skip, self.HEADER)
+        written = values.get("name", "")
+        if self._tools and not expected:
+            values["name"] = tool_named(written, self._tools)
+        if self._tools and (expected or values["name"] not in self._tools):
+            other = self._call_otherwise() if expected not in ("more", "end") else None
+            if other is not None:
+                return other
+        self._once = self._once and expected == "more"
         if expected:
             return expected != "more" and self._no_call(expected)
+        if self._others:
+            self._note_others()
+        if values["name"] != written:
+            self._note(f"the tool {values['name']} is called as {written}")
         self._pos = end
-        self._open_call(values["name"], self.CALL_ID.format_map(values) if self.CALL_ID else None)
+        self._open_call(values["name"], self.CALL_ID.format_map({**values, "name": written}) if self.CALL_ID else None)
         self._begin_arguments()
+        return True
+
+    # A second reading
+
+    def _call_otherwise(self) -> bool | None:
+        """A call whose header is not as it should be; None: it is none."""
+        other = self._header_otherwise()
+        if other is None:
+            return False
+        if other[0]:
+            self._note(f"the header of a call of {other[0]} is not as the template writes it")
+            self._pos, self._space = other[1], ""
+            self._open_call(other[0])
+            self._begin_arguments()
+            return True
+        if self._once:
+            return None
+        self._state = type(self)._second_reading
+        return True
+
+    def _header_otherwise(self) -> tuple[str, int] | None:
+        """The tool that a header names which is not as it should be, and where its arguments begin.
+
+        ("", 0): it names none; None: more input is needed.
+        """
+        buf, name, start = self._buf, "", self._pos + self._skip
+        pos = next_char(buf, start)
+        while pos - start < NAME_LIMIT:
+            part, word = self.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
+            sure = part is not None and part.end() > pos + 1
+            if pos < len(buf) and name and not sure and self._arguments_begin(pos):
+                return name, pos
+            end = word.end() if word is not None and (part is None or word.end() > part.end()) else 0
+            end = end or (part.end() if part is not None else pos)
+            if not self._final and (end == len(buf) or self._may_go_on(pos)):
+                return None
+            if end == pos:
+                break
+            text = buf[pos:end]
+            if part is None or part.end() < end:
+                tool = tool_named(text, self._tools)
+                if tool not in self._tools:  # an index may stand behind it
+                    tool = tool_named(text.rpartition(":")[0], self._tools)
+                if not tool or tool not in self._tools or name not in ("", tool):
+                    break
+                name = tool
+            pos = next_char(buf, end)
+        return (name, len(buf)) if name and self._final and pos == len(buf) else ("", 0)
+
+    def _may_go_on(self, pos: int) -> bool:
+        """Does what comes next begin one of the texts of a header?"""
+        rest = self._buf[pos : pos + NAME_LIMIT]
+        begun = any(len(text) > len(rest) and text.startswith(rest) for text in self.HEADER_PARTS)
+        return begun or self.AFTER_CALL.prefix_of(self._buf, pos) != ""
+
+    def _arguments_begin(self, pos: int) -> bool:
+        """Do the arguments of a call begin here, or does the call end?"""
+        mark = self.AFTER_CALL.match(self._buf, pos)
+        return (mark is not None and mark.kind in CLOSER_KINDS) or self._opens_arguments(pos)
+
+    def _opens_arguments(self, pos: int) -> bool:
+        raise NotImplementedError
+
+    def _second_reading(self) -> bool:
+        """Read what opens as a call does, up to the end of that call, as a whole."""
+        buf, start = self._buf, self._pos + self._skip
+        if not may_be_calls(buf[start : start + NAME_LIMIT], self._tools, ()):
+            return self._read_once()
+        mark = self.BREAKS.find(buf, start)
+        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
+            return False
+        end = len(buf) if mark is None else mark.start
+        found = calls_in(buf[start:end], self._tools)
+        if not found:
+            return self._read_once()
+        self._note("calls that are not written as the template does")
+        self._pos = end
+        for name, arguments in found:
+            self._open_call(name, None)
+            self._out.emit("arguments", arguments)
+            self._close_call()
+        return True
+
+    def _read_once(self) -> bool:
+        """The second reading found no call: what the first one found stands."""
+        self._once, self._state = True, type(self)._call
         return True
 
     def _after_call(self) -> bool:
@@ -1285,6 +1595,10 @@ class Machine(Copied):
         kind = self._next_of_calls(self.AFTER_CALL)
         if kind is None:
             return False
+        if kind == "" or (kind == "call" and self._unclosed):
+            more = self._left_over(kind)
+            if more != "no":
+                return more == "dropped"
         if kind == "call":
             return self._try_call("content")
         if kind in ("close", "closed", "separator"):
@@ -1297,6 +1611,35 @@ class Machine(Copied):
         self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
         self._state = type(self)._content
         return True
+
+    def _left_over(self, kind: str) -> str:
+        """Behind a call: a bracket too many, or an opener in the place of a closer, where the calls end.
+
+        "no": it is none; "more": more input is needed; else it was "dropped".
+        """
+        buf, start = self._buf, next_char(self._buf, self._pos)
+        opener = self.LEFT_OVER.match(buf, start) if self._unclosed else None
+        if opener is not None:
+            kind, end = "call", opener.end
+        elif kind == "" and start < len(buf) and (left := LEFT_SIGNS.match(buf, start)) is not None:
+            end = left.end()
+        else:
+            return "no"
+        at = next_char(buf, end)
+        mark = self.AFTER_CALL.match(buf, at)
+        if mark is None and not self._final and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at)):
+            return "more"
+        ends = mark is not None and mark.kind in (*CALL_KINDS, "end", "last") and not (mark.kind == kind == "call")
+        if not ends and (at < len(buf) or kind == "call"):
+            return "no"
+        self._note(f"{buf[start:end].strip()} is left over behind a call")
+        if kind == "call":
+            self._pos = end
+        else:
+            self._text("trailing", end)
+        self._space = ""
+        self._unclosed = self._unclosed and kind != "call"
+        return "dropped"
 
     # Text and markers
 
@@ -1314,9 +1657,7 @@ class Machine(Copied):
             mark = self._counting(marks, mark)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
-        if self._final and self._begins_call(partial):
-            stop = partial
-        if self._final:
+        if self._final and not self._is_cut(marks, partial):
             partial = stop
         found = mark is not None and mark.start < partial
         end = mark.start if mark is not None and found else partial
@@ -1388,7 +1729,7 @@ class Machine(Copied):
 
     def _leave_open(self, start: int, core: str) -> None:
         """The text from `start` on is the beginning of this marker: until all of it has come, nothing is decided."""
-        if " " in core:
+        if " " in core or core[0] == RESPELLED:
             self._undecided, self._undecided_from = lambda buf, at: is_truncated(core, buf[at:]), start
         else:
             self._undecided, self._undecided_from = (self._buf[self._pos : start] + core[:-1]).startswith, self._pos
@@ -1471,6 +1812,25 @@ class Machine(Copied):
             return False
         return self.OPENERS.is_truncated(self._buf, next_char(self._buf, pos), CALL_KINDS)
 
+    def _is_cut(self, marks: Scanner, pos: int) -> bool:
+        """Is what is left, where the output ends, the beginning of a call, or of what ends the turn or a part of it?"""
+        if self._begins_call(pos):
+            return True
+        if not self.CUT_MARKERS:
+            return False
+        rest = "".join(self._buf[pos:].split())
+        if len(rest) < LEAST_CUT or rest.isalnum() or not any(map(str.isalnum, rest)):
+            return False
+        return marks.is_truncated(self._buf, next_char(self._buf, pos), CUT_KINDS, LEAST_CUT) and not self._literal
+
+    def _end_of_cut(self) -> None:
+        """What is left at the end is a part of a marker, and no text."""
+        if self._begins_call(self._pos):
+            self._cut_off()
+            return
+        self._note("the output ends inside a marker")
+        self._text("trailing", len(self._buf))
+
     def _cut_off(self) -> bool:
         """The output ends inside the markup of a call: what is left of it is no text."""
         self._cut("a call")
@@ -1522,9 +1882,13 @@ class Machine(Copied):
             kept = mark.kind in ("next", "bare")
             pos = mark.start if kept else mark.end
             self._space = "" if kept else mark.trail
-        for other in others:
-            self._note(other)
+        self._others = others
         return values, pos, ""
+
+    def _note_others(self) -> None:
+        """What came again and says otherwise."""
+        for other in self._others:
+            self._note(other)
 
     def _end_of_slot(
         self, slot: str, pos: int, known: int, ends: Scanner, stops: str, joint: str
@@ -1662,6 +2026,12 @@ class Pairs(Machine):
         self._count = 0
         self._state = type(self)._pairs
 
+    def _may_go_on(self, pos: int) -> bool:
+        return super()._may_go_on(pos) or self.BETWEEN.prefix_of(self._buf, pos) != ""
+
+    def _opens_arguments(self, pos: int) -> bool:
+        return self.BETWEEN.match(self._buf, pos) is not None
+
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end
         kind = self._next(self.BETWEEN, self.USUAL_PAIR)
@@ -1678,11 +2048,32 @@ class Pairs(Machine):
             and self.BETWEEN.is_truncated(self._buf, next_char(self._buf, self._pos), PAIR_KINDS)
         ):
             return self._cut_off()
+        if self._count == 0 and self._tools and kind in ("", "pair"):
+            other = self._object_for_pairs()
+            if other is not None:
+                return other
         if kind in ("end", "next"):
             return self._end_pairs(kind)
         if self.PAIR_OPENS and kind != "pair":
             return self._no_pair()
         return self._pair(self._mark.end if self.PAIR_OPENS else self._pos, ", " if self._count else "{")
+
+    def _object_for_pairs(self) -> bool | None:
+        """An object of JSON in the place of all pairs; None where there is none."""
+        buf, start, name = self._buf, next_char(self._buf, self._pos), self._out.calls[-1][0]
+        if not buf.startswith("{", start) or name not in self._tools:
+            return None
+        reader = Reader(STYLES)
+        end = reader.read(buf, start, self._final)
+        if reader.want and not self._final:
+            return False
+        arguments = arguments_of(name, reader.close(), self._tools)
+        if arguments is None:
+            return None
+        self._note("an object in the place of arguments")
+        self._pos, self._space = end, ""
+        self._out.emit("arguments", arguments)
+        return self._close_call()
 
     def _pair(self, start: int, comma: str) -> bool:
         # pair = PAIR_START key KEY_END (value)
@@ -1693,6 +2084,8 @@ class Pairs(Machine):
             return self._cut_off()
         if expected:
             return self._no_pair()
+        if self._others:
+            self._note_others()
         key = values["key"]
         self._pos = end
         self._count += 1
@@ -1845,7 +2238,7 @@ def run_command(parser: Callable[..., Any]) -> None:
 
 
 STYLE = PlainStyle(
-    (('"', '"', "json"), ("'", "'", "python")),
+    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -1857,25 +2250,46 @@ class StreamParser(QuotedPairs):
     ANCHORS = ("<.assistant.>",)
     AROUND_REASONING = (("<.mind.>",), ("<./mind.>",))
     AT_LINES = True
+    CUT_MARKERS = True
     # reasoning = text ("<./mind.>" content | "<.code.>[" call)
     IN_REASONING = Scanner(
-        ("reasoning_end", "<./mind.>", "", "", 0), ("line", "<.code.> [", "", "", 0), ("end", "<./.>", "", "\n", 0),
-        find=r"<(?:(\./mind\.>)|(\.code\.>\s{0,64}\[)|(\./\.>))", near=r"<(?=[.]|\Z)", width=74,
+        ("line", "<.code.> [ <.code.> [", "", "", 0), ("reasoning_end", "<./mind.>", "", "", 0),
+        ("line", "<.code.> [", "", "", 2), ("end", "<./.>", "", "\n", 0), ("line", "\x00<.code.>[<.code.>[", "", "", 2),
+        ("line", "\x00<.code.>[", "", "", 2), ("line", "```json <.code.> [", "", "", 0),
+        ("line", "``` <.code.> [", "", "", 0),
+        find=(
+            r"<(?:(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\./mind\.>)|(\.code\.>\s{0,64}\[)|(\./\.>)|(\s{0,"
+            r"4}\.\s{0,4}[Cc][Oo][Dd][Ee]\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_▁-]{0,4}<\s{0,4}\.\s{0,4}[Cc][Oo][Dd][Ee]\s{0,4"
+            r"}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}[Cc][Oo][Dd][Ee]\s{0,4}\.\s{0,4}>\s{0,4}\[))|`(?:(``json\s{0,64}<"
+            r"\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
+        ), near=r"<(?=[\t\n\r \-._▁]|\Z)|`(?=[`]|\Z)", width=212,
     )
     # content = (text | "<./.>")* ("<.mind.>" reasoning | "<.code.>[" call)?
     IN_CONTENT = Scanner(
         ("empty", "<.code.> [ )] <./code.>", "", "", 0), ("empty", "<.code.> [ ] <./code.>", "", "", 0),
-        ("empty", "<.code.> )] <./code.>", "", "", 0), ("empty", "<.code.> ] <./code.>", "", "", 0),
-        ("empty", "<.code.> <./code.>", "", "", 0), ("header", "<.assistant.>", "", "", 0),
-        ("call", "<.code.> [", "", "", 2), ("stray", "<./mind.>", "", "", 0), ("reasoning", "<.mind.>", "", "", 0),
-        ("end", "<./.>", "", "\n", 0),
+        ("empty", "<.code.> )] <./code.>", "", "", 0), ("call", "<.code.> [ <.code.> [", "", "", 0),
+        ("empty", "<.code.> ] <./code.>", "", "", 0), ("empty", "<.code.> <./code.>", "", "", 0),
+        ("header", "<.assistant.>", "", "", 0), ("call", "<.code.> [", "", "", 2), ("stray", "<./mind.>", "", "", 0),
+        ("reasoning", "<.mind.>", "", "", 0), ("end", "<./.>", "", "\n", 0),
+        ("call", "\x00<.code.>[<.code.>[", "", "", 2), ("call", "\x00<.code.>[", "", "", 2),
+        ("call", "```json <.code.> [", "", "", 0), ("call", "``` <.code.> [", "", "", 0),
         find=(
             r"<(?:(\.code\.>\s{0,64}\[\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}\]\s{0,64}<\./code"
-            r"\.>)|(\.code\.>\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,"
-            r"64}<\./code\.>)|(\.assistant\.>)|(\.code\.>\s{0,64}\[)|(\./mind\.>)|(\.mind\.>)|(\./\.>))"
-        ), near=r"<(?=[.]|\Z)", width=214,
+            r"\.>)|(\.code\.>\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\.cod"
+            r"e\.>\s{0,64}\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}<\./code\.>)|(\.assistant\.>)|(\.code\.>\s{0,64}\[)"
+            r"|(\./mind\.>)|(\.mind\.>)|(\./\.>)|(\s{0,4}\.\s{0,4}[Cc][Oo][Dd][Ee]\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_▁-]{0,"
+            r"4}<\s{0,4}\.\s{0,4}[Cc][Oo][Dd][Ee]\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}[Cc][Oo][Dd][Ee]\s{0,4}"
+            r"\.\s{0,4}>\s{0,4}\[))|`(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
+        ), near=r"<(?=[\t\n\r \-._▁]|\Z)|`(?=[`]|\Z)", width=214,
     )
-    OPENERS = Scanner(("call", "<.code.> [", "", "", 0), find=r"<(\.code\.>\s{0,64}\[)", near=r"<(?=[.]|\Z)", width=74)
+    OPENERS = Scanner(
+        ("call", "<.code.> [ <.code.> [", "", "", 0), ("call", "<.code.> [", "", "", 2),
+        ("call", "```json <.code.> [", "", "", 0), ("call", "``` <.code.> [", "", "", 0),
+        find=(
+            r"<(?:(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\.code\.>\s{0,64}\[))|`(?:(``json\s{0,64}<\.code"
+            r"\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
+        ), near=r"<(?=[.]|\Z)|`(?=[`]|\Z)", width=212,
+    )
     # call = name "(" arguments
     HEADER = (
         (
@@ -1887,12 +2301,20 @@ class StreamParser(QuotedPairs):
             "",
         ),
     )
+    HEADER_PARTS = ("(",)
+    HEADER_TEXTS = Pattern("(?:\\(|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "<.assistant.>", "", "", 0), ("mark", "<./code.>", "", "", 1), ("mark", "<.code.> [", "", "", 0),
-        ("mark", "] <./code.>", "", "", 0),
-        find=r"<(?:(\.assistant\.>)|(\./code\.>)|(\.code\.>\s{0,64}\[))|\](\s{0,64}<\./code\.>)",
-        near=r"<(?=[.]|\Z)|\]", width=75, first="<]",
+        ("mark", "<.assistant.>", "", "", 0), ("mark", "<./code.>", "", "", 1), ("mark", "<.code.> [", "", "", 1),
+        ("mark", "] <./code.>", "", "", 0), ("mark", "```json <.code.> [", "", "", 0),
+        ("mark", "``` <.code.> [", "", "", 0),
+        find=(
+            r"<(?:(\.assistant\.>)|(\./code\.>)|(\.code\.>\s{0,64}\[))|\](\s{0,64}<\./code\.>)|`(?:(``json\s{0,64}<\.c"
+            r"ode\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
+        ), near=r"<(?=[.]|\Z)|\]|`(?=[`]|\Z)", width=146, first="<]`",
+    )
+    LEFT_OVER = Scanner(
+        ("call", "<.code.> [", "", "", 0), find=r"<(\.code\.>\s{0,64}\[)", near=r"<(?=[.]|\Z)", width=74
     )
     CLOSED = True
     # arguments = (key "=" value)*
@@ -1907,11 +2329,18 @@ class StreamParser(QuotedPairs):
         ),
     )
     BETWEEN = Scanner(
-        ("next", ")", "", "", 0), ("skip", ",", "", " ", 0), ("next", "<./code.>", "", "", 1),
-        ("next", "<.code.> [", "", "", 0), ("next", "<./.>", "", "\n", 0), ("next", "] <./code.>", "", "", 0),
-        ("next", "]", "", "", 2),
-        find=r"\)()|,()|<(?:(\./code\.>)|(\.code\.>\s{0,64}\[)|(\./\.>))|\](?:(\s{0,64}<\./code\.>)|())",
-        near=r"\)|,|<(?=[.]|\Z)|\]", width=75,
+        ("next", ")", "", "", 0), ("skip", ",", "", " ", 0), ("next", "<.code.> [ <.code.> [", "", "", 0),
+        ("next", "<./code.>", "", "", 1), ("next", "<.code.> [", "", "", 2), ("next", "<./.>", "", "\n", 0),
+        ("next", "\x00<.code.>[<.code.>[", "", "", 2), ("next", "\x00<./code.>", "", "", 2),
+        ("next", "\x00<.code.>[", "", "", 2), ("next", "] <./code.>", "", "", 0), ("next", "]", "", "", 2),
+        ("next", "```json <.code.> [", "", "", 0), ("next", "``` <.code.> [", "", "", 0),
+        find=(
+            r"\)()|,()|<(?:(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\./code\.>)|(\.code\.>\s{0,64}\[)|(\./\."
+            r">)|(\s{0,4}\.\s{0,4}[Cc][Oo][Dd][Ee]\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_▁-]{0,4}<\s{0,4}\.\s{0,4}[Cc][Oo][Dd]["
+            r"Ee]\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}/\s{0,4}[Cc][Oo][Dd][Ee]\s{0,4}\.\s{0,4}>)|(\s{0,4}\.\s{"
+            r"0,4}[Cc][Oo][Dd][Ee]\s{0,4}\.\s{0,4}>\s{0,4}\[))|\](?:(\s{0,64}<\./code\.>)|())|`(?:(``json\s{0,64}<\.co"
+            r"de\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
+        ), near=r"\)|,|<(?=[\t\n\r \-._▁]|\Z)|\]|`(?=[`]|\Z)", width=212,
     )
     PAIR_OPENS = False
     FOLLOW = (
@@ -1926,20 +2355,35 @@ class StreamParser(QuotedPairs):
     AFTER_CALL = Scanner(
         ("closed", ")", "", "", 1), ("separator", ",", "", " ", 0), ("empty", "<.code.> [ )] <./code.>", "", "", 0),
         ("empty", "<.code.> [ ] <./code.>", "", "", 0), ("empty", "<.code.> )] <./code.>", "", "", 0),
-        ("empty", "<.code.> ] <./code.>", "", "", 0), ("empty", "<.code.> <./code.>", "", "", 0),
-        ("header", "<.assistant.>", "", "", 0), ("call", "<.code.> [", "", "", 2), ("closed", "<./code.>", "", "", 1),
-        ("stray", "<./mind.>", "", "", 0), ("reasoning", "<.mind.>", "", "", 0), ("end", "<./.>", "", "\n", 0),
-        ("closed", "] <./code.>", "", "", 1), ("closed", "]", "", "", 2),
+        ("call", "<.code.> [ <.code.> [", "", "", 0), ("empty", "<.code.> ] <./code.>", "", "", 0),
+        ("empty", "<.code.> <./code.>", "", "", 0), ("header", "<.assistant.>", "", "", 0),
+        ("call", "<.code.> [", "", "", 2), ("closed", "<./code.>", "", "", 1), ("stray", "<./mind.>", "", "", 0),
+        ("reasoning", "<.mind.>", "", "", 0), ("end", "<./.>", "", "\n", 0),
+        ("call", "\x00<.code.>[<.code.>[", "", "", 2), ("call", "\x00<.code.>[", "", "", 2),
+        ("closed", "\x00<./code.>", "", "", 2), ("closed", "] <./code.>", "", "", 1), ("closed", "]", "", "", 2),
+        ("call", "```json <.code.> [", "", "", 0), ("call", "``` <.code.> [", "", "", 0),
         find=(
             r"\)()|,()|<(?:(\.code\.>\s{0,64}\[\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}\]\s{0,64}"
-            r"<\./code\.>)|(\.code\.>\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\]\s{0,64}<\./code\.>)|(\.code"
-            r"\.>\s{0,64}<\./code\.>)|(\.assistant\.>)|(\.code\.>\s{0,64}\[)|(\./code\.>)|(\./mind\.>)|(\.mind\.>)|(\."
-            r"/\.>))|\](?:(\s{0,64}<\./code\.>)|())"
-        ), near=r"\)|,|<(?=[.]|\Z)|\]", width=214,
+            r"<\./code\.>)|(\.code\.>\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\["
+            r")|(\.code\.>\s{0,64}\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}<\./code\.>)|(\.assistant\.>)|(\.code\.>\s{"
+            r"0,64}\[)|(\./code\.>)|(\./mind\.>)|(\.mind\.>)|(\./\.>)|(\s{0,4}\.\s{0,4}[Cc][Oo][Dd][Ee]\s{0,4}\.\s{0,4"
+            r"}>\s{0,4}\[[\s_▁-]{0,4}<\s{0,4}\.\s{0,4}[Cc][Oo][Dd][Ee]\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}[Cc"
+            r"][Oo][Dd][Ee]\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}/\s{0,4}[Cc][Oo][Dd][Ee]\s{0,4}\.\s{0,4}>))|\]"
+            r"(?:(\s{0,64}<\./code\.>)|())|`(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
+        ), near=r"\)|,|<(?=[\t\n\r \-._▁]|\Z)|\]|`(?=[`]|\Z)", width=214,
     )
     AFTER_TURN = Scanner(
-        ("header", "<.assistant.> <.code.> [", "", "", 0), ("call", "<.code.> [", "", "", 1),
-        find=r"<(?:(\.assistant\.>\s{0,64}<\.code\.>\s{0,64}\[)|(\.code\.>\s{0,64}\[))", near=r"<(?=[.]|\Z)", width=152,
+        ("header", "<.assistant.> <.code.> [ <.code.> [", "", "", 0),
+        ("header", "<.assistant.> ```json <.code.> [", "", "", 0),
+        ("header", "<.assistant.> ``` <.code.> [", "", "", 0), ("header", "<.assistant.> <.code.> [", "", "", 2),
+        ("call", "<.code.> [ <.code.> [", "", "", 1), ("call", "<.code.> [", "", "", 2),
+        ("call", "```json <.code.> [", "", "", 1), ("call", "``` <.code.> [", "", "", 1),
+        find=(
+            r"<(?:(\.assistant\.>\s{0,64}<\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\.assistant\.>\s{0,64}```j"
+            r"son\s{0,64}<\.code\.>\s{0,64}\[)|(\.assistant\.>\s{0,64}```\s{0,64}<\.code\.>\s{0,64}\[)|(\.assistant\.>"
+            r"\s{0,64}<\.code\.>\s{0,64}\[)|(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\.code\.>\s{0,64}\[))|`"
+            r"(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
+        ), near=r"<(?=[.]|\Z)|`(?=[`]|\Z)", width=290,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -1952,7 +2396,7 @@ class StreamParser(QuotedPairs):
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
                 self._passed.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "<" not in chunk and chunk != "":
+        elif self._plain_text and "<" not in chunk and "`" not in chunk and chunk != "":
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)
