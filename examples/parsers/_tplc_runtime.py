@@ -34,6 +34,14 @@ else:
 Diagnostic = namedtuple("Diagnostic", "offset text")
 
 
+def checked_text(name: str, value: object) -> str:
+    """Return the text, also that of a subclass; raise TypeError for anything else, with the argument's name."""
+    if isinstance(value, str):
+        return str(value)
+    hint = ": decode the bytes first" if isinstance(value, bytes) else ""
+    raise TypeError(f"{name}: expected text (str), got {'None' if value is None else type(value).__name__}{hint}")
+
+
 class Copied:
     """A copy has lists, and parts that can be copied, of its own."""
 
@@ -1052,6 +1060,7 @@ CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
 MOST_ODD = 64  # of names that hold what ends names, so many are looked for
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
+LATE = "text was fed after finish(): it is in trailing"
 NO_MARK = Mark("", 0, 0, "", "")
 
 
@@ -1166,7 +1175,7 @@ class Machine(Copied):
         self._plain_value = self._plain_text = False
         self._plain_to: Callable[[str], int] = len
         self._passed: list[str] = []
-        self._consume_head(prompt, continue_final_message)
+        self._consume_head(None if prompt is None else checked_text("prompt", prompt), continue_final_message)
 
     @classmethod
     def parse(
@@ -1195,7 +1204,7 @@ class Machine(Copied):
             json_content=json_content,
             continue_final_message=continue_final_message,
         )
-        parser.feed(text)
+        parser.feed(checked_text("text", text))
         parser.finish()
         return parser.message
 
@@ -1212,6 +1221,15 @@ class Machine(Copied):
         `prompts` and `tools` (also as JSON text): one for all, or a list with one for each text.  None gives None.
         """
         return rows_of(cls, texts, prompts, tools)
+
+    def __copy__(self) -> Any:
+        return self.copy()
+
+    def __deepcopy__(self, memo: object) -> Any:
+        return self.copy()
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a parser cannot be pickled: keep the text that it was fed, and feed that to a new one")
 
     # The prompt
 
@@ -1267,6 +1285,8 @@ class Machine(Copied):
 
     def _more(self, chunk: str) -> list[Delta]:
         """A chunk that is not plain: where it only goes on with the text, that is passed on without any state."""
+        if self._final:
+            return self._late(chunk)
         if self.CALLS and self._through is not None:
             return self._through(self, chunk)
         if self._undecided is not None:
@@ -1292,6 +1312,13 @@ class Machine(Copied):
         if self.CALLS and kind == "arguments":
             return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(text)}}]}]
         return [{kind: text}]
+
+    def _late(self, chunk: str) -> list[Delta]:
+        """What is fed after `finish` is no part of the answer; nothing of it is lost."""
+        if chunk and (not self.diagnostics or self.diagnostics[-1].text != LATE):
+            self._note(LATE)
+        self._out.texts["trailing"].append(chunk)
+        return []
 
     def _regular(self, chunk: str) -> list[Delta]:
         """More of arguments in JSON as it should be: no state has to look at it."""
@@ -2876,13 +2903,15 @@ def rows_of(
     read: dict[str, tuple[Parameters, str]] = {}
     usual = tools_of(tools if rows is None else None, read)
     found: list[Row | None] = []
+    if isinstance(texts, (str, bytes)):
+        raise TypeError(f"texts: expected a list of texts, got {type(texts).__name__}")
     for at, text in enumerate(texts):
         if text is None:
             found.append(None)
             continue
         known, problem = usual if rows is None else tools_of(rows[at], read)
         stream = parser(tools=known, prompt=prompts if prompts is None or isinstance(prompts, str) else prompts[at])
-        stream.feed(text)
+        stream.feed(checked_text(f"texts[{at}]", text) if text.__class__ is not str else text)
         stream.finish()
         found.append(_row(stream, problem))
     return found
@@ -3094,12 +3123,23 @@ def run_command(parser: Callable[..., Any]) -> None:
         for delta in deltas if options.stream else ():
             print(json.dumps(delta), flush=True)
 
-    with open(0, encoding="utf-8", errors="surrogateescape", newline="", closefd=False) as output:
-        for line in output:
-            show(stream.feed(line))
-    show(stream.finish())
-    if not options.stream:
-        print(json.dumps(stream.message, indent=2))
+    if sys.stdout is None:
+        arguments.error("standard output is closed")
+    try:
+        with open(0, encoding="utf-8", newline="", closefd=False) as output:
+            for line in output:
+                show(stream.feed(line))
+    except (OSError, UnicodeError) as error:
+        problem = "this is not UTF-8 text" if isinstance(error, UnicodeError) else f"cannot be read: {error.strerror}"
+        arguments.error(f"standard input: {problem}")
+    try:
+        show(stream.finish())
+        if not options.stream:
+            print(json.dumps(stream.message, indent=2))
+        sys.stdout.flush()
+    except OSError as error:
+        sys.stdout = None  # type: ignore[assignment]  # what is left in it would be tried again at the end
+        arguments.error(f"standard output: cannot be written: {error.strerror}")
     for diagnostic in stream.diagnostics:
         print(f"{diagnostic.offset}: {diagnostic.text}", file=sys.stderr)
 

@@ -13,7 +13,17 @@ value     = text VALUE_END
 from __future__ import annotations
 
 if __package__:
-    from ._tplc_runtime import Delta, Marks, Message, RawPairs, Usual, ValueWords, require_runtime, run_command
+    from ._tplc_runtime import (
+        Delta,
+        Marks,
+        Message,
+        RawPairs,
+        Usual,
+        ValueWords,
+        checked_text,
+        require_runtime,
+        run_command,
+    )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         Delta,
@@ -22,6 +32,7 @@ else:
         RawPairs,
         Usual,
         ValueWords,
+        checked_text,
         require_runtime,
         run_command,
     )
@@ -106,6 +117,8 @@ class StreamParser(RawPairs):
 
     def feed(self, chunk: str) -> list[Delta]:
         """What is new with this chunk."""
+        if chunk.__class__ is not str:
+            chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.
         if self._plain_value:
             if "<" not in chunk and chunk != "":

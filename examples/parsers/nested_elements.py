@@ -13,7 +13,17 @@ value     = (text | (ITEM_START value ITEM_END)* | arguments) VALUE_END_AROUND_K
 from __future__ import annotations
 
 if __package__:
-    from ._tplc_runtime import Delta, ElementPairs, Marks, Message, Usual, ValueWords, require_runtime, run_command
+    from ._tplc_runtime import (
+        Delta,
+        ElementPairs,
+        Marks,
+        Message,
+        Usual,
+        ValueWords,
+        checked_text,
+        require_runtime,
+        run_command,
+    )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         Delta,
@@ -22,6 +32,7 @@ else:
         Message,
         Usual,
         ValueWords,
+        checked_text,
         require_runtime,
         run_command,
     )
@@ -114,6 +125,8 @@ class StreamParser(ElementPairs):
 
     def feed(self, chunk: str) -> list[Delta]:
         """What is new with this chunk."""
+        if chunk.__class__ is not str:
+            chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.
         if self._plain_value:
             if "^" not in chunk and chunk != "":

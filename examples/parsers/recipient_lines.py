@@ -11,7 +11,18 @@ call      = name arguments
 from __future__ import annotations
 
 if __package__:
-    from ._tplc_runtime import IN_STRING, Delta, Marks, Message, Objects, Style, Usual, require_runtime, run_command
+    from ._tplc_runtime import (
+        IN_STRING,
+        Delta,
+        Marks,
+        Message,
+        Objects,
+        Style,
+        Usual,
+        checked_text,
+        require_runtime,
+        run_command,
+    )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
@@ -21,6 +32,7 @@ else:
         Objects,
         Style,
         Usual,
+        checked_text,
         require_runtime,
         run_command,
     )
@@ -80,6 +92,8 @@ class StreamParser(Objects):
 
     def feed(self, chunk: str) -> list[Delta]:
         """What is new with this chunk."""
+        if chunk.__class__ is not str:
+            chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.
         if self._plain_value:
             if '"' not in chunk and "\\" not in chunk and chunk.isprintable() and chunk != "":

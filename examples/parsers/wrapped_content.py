@@ -20,6 +20,7 @@ if __package__:
         Style,
         Usual,
         UsualObjects,
+        checked_text,
         require_runtime,
         run_command,
     )
@@ -33,6 +34,7 @@ else:
         Style,
         Usual,
         UsualObjects,
+        checked_text,
         require_runtime,
         run_command,
     )
@@ -125,6 +127,8 @@ class StreamParser(UsualObjects):
 
     def feed(self, chunk: str) -> list[Delta]:
         """What is new with this chunk."""
+        if chunk.__class__ is not str:
+            chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.
         if self._plain_value:
             if '"' not in chunk and "\\" not in chunk and chunk.isprintable() and chunk != "":

@@ -45,11 +45,22 @@ def run_command(parser: Callable[..., Any]) -> None:
         for delta in deltas if options.stream else ():
             print(json.dumps(delta), flush=True)
 
-    with open(0, encoding="utf-8", errors="surrogateescape", newline="", closefd=False) as output:
-        for line in output:
-            show(stream.feed(line))
-    show(stream.finish())
-    if not options.stream:
-        print(json.dumps(stream.message, indent=2))
+    if sys.stdout is None:
+        arguments.error("standard output is closed")
+    try:
+        with open(0, encoding="utf-8", newline="", closefd=False) as output:
+            for line in output:
+                show(stream.feed(line))
+    except (OSError, UnicodeError) as error:
+        problem = "this is not UTF-8 text" if isinstance(error, UnicodeError) else f"cannot be read: {error.strerror}"
+        arguments.error(f"standard input: {problem}")
+    try:
+        show(stream.finish())
+        if not options.stream:
+            print(json.dumps(stream.message, indent=2))
+        sys.stdout.flush()
+    except OSError as error:
+        sys.stdout = None  # type: ignore[assignment]  # what is left in it would be tried again at the end
+        arguments.error(f"standard output: cannot be written: {error.strerror}")
     for diagnostic in stream.diagnostics:
         print(f"{diagnostic.offset}: {diagnostic.text}", file=sys.stderr)

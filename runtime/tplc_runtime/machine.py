@@ -11,7 +11,7 @@ import re
 from .batch import rows_of
 from .heads import continued_head, known_head
 from .markers import NO_MARKS, PLAIN_WORD, Mark, Marks, is_cut, lead_in
-from .message import Copied, Diagnostic
+from .message import Copied, Diagnostic, checked_text
 from .pattern import Pattern
 from .schema import parameters_of, properties_of
 from .transcript import Transcript
@@ -34,6 +34,7 @@ CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
 MOST_ODD = 64  # of names that hold what ends names, so many are looked for
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
+LATE = "text was fed after finish(): it is in trailing"
 NO_MARK = Mark("", 0, 0, "", "")
 
 
@@ -148,7 +149,7 @@ class Machine(Copied):
         self._plain_value = self._plain_text = False
         self._plain_to: Callable[[str], int] = len
         self._passed: list[str] = []
-        self._consume_head(prompt, continue_final_message)
+        self._consume_head(None if prompt is None else checked_text("prompt", prompt), continue_final_message)
 
     @classmethod
     def parse(
@@ -177,7 +178,7 @@ class Machine(Copied):
             json_content=json_content,
             continue_final_message=continue_final_message,
         )
-        parser.feed(text)
+        parser.feed(checked_text("text", text))
         parser.finish()
         return parser.message
 
@@ -194,6 +195,15 @@ class Machine(Copied):
         `prompts` and `tools` (also as JSON text): one for all, or a list with one for each text.  None gives None.
         """
         return rows_of(cls, texts, prompts, tools)
+
+    def __copy__(self) -> Any:
+        return self.copy()
+
+    def __deepcopy__(self, memo: object) -> Any:
+        return self.copy()
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a parser cannot be pickled: keep the text that it was fed, and feed that to a new one")
 
     # The prompt
 
@@ -249,6 +259,8 @@ class Machine(Copied):
 
     def _more(self, chunk: str) -> list[Delta]:
         """A chunk that is not plain: where it only goes on with the text, that is passed on without any state."""
+        if self._final:
+            return self._late(chunk)
         if self.CALLS and self._through is not None:
             return self._through(self, chunk)
         if self._undecided is not None:
@@ -274,6 +286,13 @@ class Machine(Copied):
         if self.CALLS and kind == "arguments":
             return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(text)}}]}]
         return [{kind: text}]
+
+    def _late(self, chunk: str) -> list[Delta]:
+        """What is fed after `finish` is no part of the answer; nothing of it is lost."""
+        if chunk and (not self.diagnostics or self.diagnostics[-1].text != LATE):
+            self._note(LATE)
+        self._out.texts["trailing"].append(chunk)
+        return []
 
     def _regular(self, chunk: str) -> list[Delta]:
         """More of arguments in JSON as it should be: no state has to look at it."""

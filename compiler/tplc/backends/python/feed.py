@@ -3,6 +3,8 @@
 Acceptor(calls=None, ends=("<end>",), …)
 →
     def feed(self, chunk: str) -> list[Delta]:
+        if chunk.__class__ is not str:
+            chunk = checked_text("chunk", chunk)
         if self._plain_text and "<" not in chunk and chunk != "":
             self._passed.append(chunk)
             return [{self._within: chunk}]
@@ -28,6 +30,8 @@ def feed(facts: Acceptor) -> list[str]:
         "",
         "    def feed(self, chunk: str) -> list[Delta]:",
         '        """What is new with this chunk."""',
+        "        if chunk.__class__ is not str:",
+        '            chunk = checked_text("chunk", chunk)',
         "        # Most chunks are passed on as they came: no character of them could begin or end anything.",
     ]
     word = "if"
