@@ -50,7 +50,7 @@ def test_wrong_types_name_the_argument(parser: ModuleType, value: Any, kind: str
 
 
 def test_one_text_is_no_list_of_texts(parser: ModuleType) -> None:
-    with pytest.raises(TypeError, match="^texts: expected a list of texts, got str$"):
+    with pytest.raises(TypeError, match=r"^texts: expected a list of texts, got str$"):
         parser.parse_many("Hi.")
 
 

@@ -1856,7 +1856,7 @@ def run_command(parser: Callable[..., Any]) -> None:
             print(json.dumps(stream.message, indent=2))
         sys.stdout.flush()
     except OSError as error:
-        sys.stdout = None  # type: ignore[assignment]  # what is left in it would be tried again at the end
+        sys.stdout = None  # what is left in it would be tried again at the end
         arguments.error(f"standard output: cannot be written: {error.strerror}")
     for diagnostic in stream.diagnostics:
         print(f"{diagnostic.offset}: {diagnostic.text}", file=sys.stderr)
