@@ -34,7 +34,7 @@ CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
 MOST_ODD = 64  # of names that hold what ends names, so many are looked for
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
-LATE = "text was fed after finish(): it is in trailing"
+LATE = "text after the output was finished"
 NO_MARK = Mark("", 0, 0, "", "")
 
 
@@ -351,9 +351,6 @@ class Machine(Copied):
         self._out.emit("arguments", "{}" if inside is None else inside)
 
     def _advance(self, chunk: str) -> list[Delta]:
-        if self._final and chunk:
-            self._note("text after the output was finished")
-            return []
         if self._passed:
             self._settle()
         self._within, self._undecided, self._through = "", None, None

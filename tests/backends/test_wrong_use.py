@@ -71,7 +71,7 @@ def test_text_after_the_end_is_reported_and_kept(parser: ModuleType) -> None:
     assert stream.message == message
     assert stream.trailing == trailing + " more and more"
     late = stream.diagnostics[before:]
-    assert [(one.offset >= 3, one.text) for one in late] == [(True, "text was fed after finish(): it is in trailing")]
+    assert [(one.offset >= 3, one.text) for one in late] == [(True, "text after the output was finished")]
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy], ids=["copy", "deepcopy"])

@@ -20,7 +20,7 @@ from json.encoder import encode_basestring
 
 TYPE_CHECKING = False  # as in typing, whose import would cost more than all the rest
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any, ClassVar, TypedDict
 
     # Calls, as mypyc has no classes inside of blocks.
@@ -984,7 +984,7 @@ PENDING_LIMIT = 1024  # more than this much pending text is looked at again only
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
 MOST_ODD = 64  # of names that hold what ends names, so many are looked for
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
-LATE = "text was fed after finish(): it is in trailing"
+LATE = "text after the output was finished"
 NO_MARK = Mark("", 0, 0, "", "")
 
 
@@ -1266,9 +1266,6 @@ class Machine(Copied):
         return True
 
     def _advance(self, chunk: str) -> list[Delta]:
-        if self._final and chunk:
-            self._note("text after the output was finished")
-            return []
         if self._passed:
             self._settle()
         self._within, self._undecided, self._through = "", None, None
@@ -1893,30 +1890,30 @@ def run_command(parser: Callable[..., Any]) -> None:
     except (OSError, ValueError, RecursionError) as error:
         arguments.error(f"{options.tools if tools is None and options.tools else options.prompt}: {error}")
     stream = parser(tools=tools, prompt=prompt, continue_final_message=options.continue_final_message)
-
-    def show(deltas: list[Delta]) -> None:
-        for delta in deltas if options.stream else ():
-            print(json.dumps(delta), flush=True)
-
     if sys.stdout is None:
         arguments.error("standard output is closed")
     try:
         with open(0, encoding="utf-8", newline="", closefd=False) as output:
-            for line in output:
-                show(stream.feed(line))
-    except (OSError, UnicodeError) as error:
-        problem = "this is not UTF-8 text" if isinstance(error, UnicodeError) else f"cannot be read: {error.strerror}"
-        arguments.error(f"standard input: {problem}")
-    try:
-        show(stream.finish())
+            for deltas in all_deltas(stream, output):
+                for delta in deltas if options.stream else ():
+                    print(json.dumps(delta), flush=True)
         if not options.stream:
             print(json.dumps(stream.message, indent=2))
         sys.stdout.flush()
+    except UnicodeError:
+        arguments.error("standard input: this is not UTF-8 text")
     except OSError as error:
         sys.stdout = None  # what is left in it would be tried again at the end
-        arguments.error(f"standard output: cannot be written: {error.strerror}")
+        arguments.error(f"standard input or standard output: {error.strerror}")
     for diagnostic in stream.diagnostics:
         print(f"{diagnostic.offset}: {diagnostic.text}", file=sys.stderr)
+
+
+def all_deltas(stream: Any, lines: Iterable[str]) -> Iterator[list[Delta]]:
+    """Feed lines to a parser; yield what is new with each of them, and at the end."""
+    for line in lines:
+        yield stream.feed(line)
+    yield stream.finish()
 
 
 STYLE = PlainStyle(
