@@ -839,12 +839,7 @@ def run_command(parser: Callable[..., Any]) -> None:
     )
     arguments.add_argument("--stream", action="store_true", help="print the deltas of each line instead of the message")
     options = arguments.parse_args()
-    try:
-        from signal import SIG_DFL, SIGPIPE, signal
-
-        signal(SIGPIPE, SIG_DFL)  # whoever reads may have read enough, as `head` does
-    except ImportError:  # there is none on Windows
-        pass
+    end_with_the_reader()
     tools = prompt = None
     try:
         if options.tools:
@@ -880,6 +875,16 @@ def all_deltas(stream: Any, lines: Iterable[str]) -> Iterator[list[Delta]]:
     for line in lines:
         yield stream.feed(line)
     yield stream.finish()
+
+
+def end_with_the_reader() -> None:
+    """End quietly if whoever reads standard output has read enough, as `head` does."""
+    try:
+        from signal import SIG_DFL, SIGPIPE, signal
+
+        signal(SIGPIPE, SIG_DFL)
+    except ImportError:  # there is none on Windows
+        pass
 
 
 class StreamParser(Machine):
