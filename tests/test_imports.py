@@ -168,6 +168,24 @@ def test_runtime_imports_the_standard_library_only(relative: str) -> None:
     assert roots - set(sys.stdlib_module_names) - {"tplc_runtime"} == set()
 
 
+def test_no_modules_import_one_another_in_a_circle() -> None:
+    """Not even inside of functions, or for types only."""
+    files = {_module(relative): path for relative, path in modules("compiler/tplc")}
+    used = {}
+    for name, path in files.items():
+        found = imports(path.read_text(encoding="utf-8"), tuple(name.split(".")))
+        # `from tplc.cli import app` imports a module; `from tplc.cli.app import app` what is in one.
+        used[name] = {one if one in files else one.rpartition(".")[0] for one in found} & {*files} - {name}
+    while leaves := {name for name, rest in used.items() if not rest}:
+        used = {name: rest - leaves for name, rest in used.items() if name not in leaves}
+    assert sorted(used) == []
+
+
+def _module(relative: str) -> str:
+    parts = relative.removesuffix("__init__.py").removesuffix(".py").strip("/")
+    return f"tplc/{parts}".strip("/").replace("/", ".")
+
+
 def test_relative_imports_are_resolved() -> None:
     source = "from . import a\nfrom ..b import c\nimport d.e\nfrom f import g\n"
     assert imports(source, ("tplc", "learn")) == {"tplc.learn.a", "tplc.b.c", "d.e", "f.g"}

@@ -158,7 +158,7 @@ def test_compile_verify_parse_diff(run: Run, tmp_path: Path) -> None:
     ("arguments", "told"),
     [
         (["--runtime", "else"], "--runtime else: expected standalone, shared or installed"),
-        (["--runtime", "shared", "-t", "peg"], "--runtime is for --target python; a peg artifact has no code"),
+        (["--runtime", "shared", "-t", "peg"], "--runtime is for --target python, not for peg"),
         (
             ["-o", "-", "--runtime", "shared"],
             "--runtime shared writes _tplc_runtime.py beside the parser: give --output FILE",

@@ -71,7 +71,7 @@ def test_a_model_that_has_its_tokenizer(run: Run, template: Path, tmp_path: Path
         (["-t", "lark"], "a grammar is made for one request: give --tools FILE or --json-schema FILE"),
         (
             ["-t", "gbnf", "--tokenizer", "x"],
-            "--tokenizer is for --target lark; others match text (--token gives special tokens)",
+            "--tokenizer is for --target lark, not for gbnf",
         ),
         (
             ["-t", "lark", "--tools", "tools.json", "--tokenizer", "tools.json"],

@@ -57,11 +57,11 @@ def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
         ((), "--native writes an extension beside the parser: give --output FILE"),
         (
             ("-o", "hut.json"),
-            "--native is for --target python with a runtime in the file; a json artifact has no code",
+            "--native is for --target python, not for json",
         ),
         (
             ("-o", "hut.py", "--runtime", "shared"),
-            "--native is for --target python with a runtime in the file; not for --runtime shared",
+            "--native is for --runtime standalone, not for shared",
         ),
     ],
 )

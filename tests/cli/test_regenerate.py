@@ -52,14 +52,14 @@ def place(tmp_path: Path) -> Path:
         ),
         (
             "-o parser.py --runtime installed --no-catalogue --limit total_seconds=100",
-            "tplc compile 'a model.jinja' -o parser.py --limit total_seconds=100 --runtime installed --no-catalogue",
+            "tplc compile 'a model.jinja' -o parser.py --no-catalogue --runtime installed --limit total_seconds=100",
         ),
         ("-o parser.peg", "tplc compile 'a model.jinja' -o parser.peg"),
         (
             "-o calls.gbnf --tools tools.json --tool-choice required --no-parallel --var deliberate=false "
             "--any-order --max-size 9999",
-            "tplc compile 'a model.jinja' -o calls.gbnf --var deliberate=false --tools tools.json --tool-choice "
-            "required --max-size 9999 --no-parallel --any-order",
+            "tplc compile 'a model.jinja' -o calls.gbnf --tools tools.json --tool-choice required --no-parallel "
+            "--any-order --var deliberate=false --max-size 9999",
         ),
     ],
 )
@@ -140,4 +140,4 @@ def test_a_manifest_says_whether_parsers_have_a_command_line(run: Run, place: Pa
 
 def test_only_parsers_have_a_command_line(run: Run, place: Path) -> None:
     done = run("compile", "a model.jinja", "-o", "g.peg", "--no-main")
-    assert (done.code, done.err) == (2, "tplc: --no-main is for --target python; a peg artifact has no code\n")
+    assert (done.code, done.err) == (2, "tplc: --no-main is for --target python, not for peg\n")

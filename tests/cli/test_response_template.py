@@ -58,7 +58,7 @@ def test_into_a_tokenizer_config(run: Run, template: Path, tmp_path: Path) -> No
         (["-t", "response_template", "--profile", "x"], "no profile is called 'x': there are transformers, servers"),
         (
             ["-t", "peg", "--profile", "servers"],
-            "--profile is for --target response_template; a peg artifact has none",
+            "--profile is for --target response_template, not for peg",
         ),
         (
             ["-t", "response_template", "--allow-unverified"],
@@ -66,8 +66,7 @@ def test_into_a_tokenizer_config(run: Run, template: Path, tmp_path: Path) -> No
         ),
         (
             ["-t", "response_template", "--tools", "x.json"],
-            "--tools is for --target gbnf, structural_tag, lark or peg; a response_template artifact is made for all "
-            "requests",
+            "--tools is for --target gbnf, structural_tag, lark or peg, not for response_template",
         ),
         (["--into", "none.json"], "none.json: there is no such file"),
     ],

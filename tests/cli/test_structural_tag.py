@@ -34,11 +34,11 @@ def test_compile(run: Run, template: Path, tmp_path: Path) -> None:
     [
         (["-t", "structural_tag"], "a grammar is made for one request: give --tools FILE or --json-schema FILE"),
         (["-t", "structural_tag", "--reasoning", "x"], "--reasoning x: expected inside or outside"),
-        (["-t", "peg", "--reasoning", "outside"], "--reasoning is for --target structural_tag"),
-        (["-t", "gbnf", "--legacy"], "--legacy is for --target structural_tag"),
-        (["-t", "peg", "--openai"], "--openai is for --target python; a peg artifact has no code"),
-        (["-t", "vllm", "--openai"], "--openai is for --target python; a vllm artifact is always whole"),
-        (["-t", "peg", "--name", "x"], "--name is for --target vllm or sglang; no server registers a peg artifact"),
+        (["-t", "peg", "--reasoning", "outside"], "--reasoning is for --target structural_tag, not for peg"),
+        (["-t", "gbnf", "--legacy"], "--legacy is for --target structural_tag, not for gbnf"),
+        (["-t", "peg", "--openai"], "--openai is for --target python, not for peg"),
+        (["-t", "vllm", "--openai"], "--openai is for --target python, not for vllm"),
+        (["-t", "peg", "--name", "x"], "--name is for --target vllm or sglang, not for peg"),
         (["-t", "sglang", "--name", "a b"], "--name 'a b': expected ASCII letters, digits, '-', '_' and '.'"),
     ],
 )

@@ -11,7 +11,7 @@ from tplc.backends.gbnf.lint import lint
 from tplc.backends.gbnf.spelling import GBNF, text_through
 from tplc.backends.gbnf.write import write_rules
 from tplc.grammars.regular.automaton import matches
-from tplc.grammars.regular.expressions import Ref
+from tplc.grammars.regular.nodes import Ref
 from tplc.grammars.regular.rules import Rules
 from tplc.grammars.regular.until import stop_at, through
 

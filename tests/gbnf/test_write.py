@@ -9,7 +9,8 @@ from tests.gbnf.walk import unescaped
 from tplc.backends.gbnf.lint import lint
 from tplc.backends.gbnf.write import character_class, write_rules
 from tplc.grammars.regular import codepoints
-from tplc.grammars.regular.expressions import Chars, Lit, Rep, Seq, chars
+from tplc.grammars.regular.expressions import chars
+from tplc.grammars.regular.nodes import Chars, Lit, Rep, Seq
 
 CLASSES = [
     ("abc", "[a-c]"),

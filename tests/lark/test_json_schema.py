@@ -8,7 +8,7 @@ import pytest
 
 from tplc.backends.lark.json_schema import as_it_is
 from tplc.grammars.dialect.values import SchemaReading
-from tplc.grammars.regular.expressions import Written
+from tplc.grammars.regular.nodes import Written
 from tplc.ir.nodes import JSON_STYLE, Dialect
 
 JSON = Dialect(top=JSON_STYLE, in_list=JSON_STYLE, in_object=JSON_STYLE)

@@ -14,7 +14,8 @@ from tplc.backends.lark.tell_apart import disambiguated
 from tplc.backends.lark.write import HEADER, write_lines
 from tplc.grammars.regular import codepoints
 from tplc.grammars.regular.automaton import from_expr, matches, minimal
-from tplc.grammars.regular.expressions import Chars, Expr, Lit, Ref, Rep, Seq, Spelled, alt, chars, lit, rep, seq
+from tplc.grammars.regular.expressions import alt, chars, lit, rep, seq
+from tplc.grammars.regular.nodes import Chars, Expr, Lit, Ref, Rep, Seq, Spelled
 from tplc.grammars.regular.rules import ROOT
 from tplc.grammars.regular.until import stop_at, through
 

@@ -8,15 +8,13 @@ import signal
 import sys
 from contextlib import suppress
 
+from tplc.cli.exit_codes import CLOSED_PIPE, INTERRUPTED
 from tplc.version import VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# What a shell says of a program that SIGINT or SIGPIPE ended.
-INTERRUPTED = 130
-CLOSED_PIPE = 141
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 

@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 import sys
-from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable
+from typing import Annotated
 
 import typer
 
 from tplc.cli import complete
 from tplc.cli.command import Command
+from tplc.cli.declare import declared
+from tplc.cli.options import (
+    NO_VARIANTS,
+    CatalogueFolders,
+    CompileOptions,
+    Examples,
+    LimitOption,
+    Name,
+    NoCatalogue,
+    Seed,
+    Source,
+    SpreadEngine,
+    Thorough,
+    Tokens,
+    ToolsOption,
+    Variables,
+    Variants,
+)
 from tplc.version import VERSION
-
-if TYPE_CHECKING:
-    from tplc.cli.inputs import Variants
 
 app = typer.Typer(
     name="tplc",
@@ -27,72 +41,16 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-command = partial(app.command, cls=Command)
+
+def command(name: str, *, short_help: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    def declare(function: Callable[..., None]) -> Callable[..., None]:
+        return app.command(name, cls=Command, short_help=short_help)(declared(function))
+
+    return declare
+
 
 ROWS = "Rows"
 BATCH_SIZE = 1000
-
-Source = Annotated[
-    str,
-    typer.Argument(
-        help="A template: a .jinja file, a model folder, a tokenizer_config.json, …, or - for standard input.",
-        autocompletion=complete.sources,
-        show_default=False,
-    ),
-]
-Name = Annotated[
-    str | None,
-    typer.Option("--template-name", metavar="NAME", help="Which template, where the source has several."),
-]
-Tokens = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--token",
-        "--special-token",
-        metavar="NAME=TEXT",
-        help="A special token, such as eos_token=TEXT; or a tokenizer's file or folder that has them.",
-    ),
-]
-LimitOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--limit",
-        metavar="NAME=VALUE",
-        autocompletion=complete.limits,
-        help="A limit on what the template may take, such as memory_mb=512.",
-    ),
-]
-Tolerances = Annotated[
-    list[Path] | None,
-    typer.Option("--tolerances", metavar="FILE", help="A tolerance file: how real output differs from the template."),
-]
-CatalogueFolders = Annotated[
-    list[Path] | None,
-    typer.Option("--catalogue", metavar="DIR", help="A folder of observed variants, beside those that ship with tplc."),
-]
-NoCatalogue = Annotated[
-    bool, typer.Option("--no-catalogue", help="Leave out the observed variants that ship with tplc.")
-]
-Examples = Annotated[
-    list[Path] | None,
-    typer.Option("--example", metavar="FILE", help="Pairs of message and text, one a line, for what no render shows."),
-]
-ToolsOption = Annotated[
-    str | None,
-    typer.Option("--tools", metavar="FILE", help="A JSON file with the list of tools."),
-]
-SpreadEngine = Annotated[
-    str,
-    typer.Option(
-        "--engine", metavar="ENGINE", autocompletion=complete.census_engines, help="processes of this machine, or ray."
-    ),
-]
-Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the random messages and cuts.")]
-Thorough = Annotated[bool, typer.Option("--thorough", help="Verify with ten times as many messages and cuts.")]
-Variables = Annotated[
-    list[str] | None,
-    typer.Option("--var", metavar="NAME=VALUE", help="A variable for the template; the value is JSON, or text."),
-]
 
 
 def _version(wanted: bool) -> None:
@@ -110,230 +68,18 @@ def _root(
 
 
 @command("compile", short_help="A template to a parser or a grammar, verified.")
-def compile_(
-    source: Source,
-    output: Annotated[
-        str, typer.Option("-o", "--output", metavar="FILE", help="Where to write; - is standard output.")
-    ] = "-",
-    target: Annotated[
-        str | None,
-        typer.Option(
-            "-t",
-            "--target",
-            metavar="TARGET",
-            autocompletion=complete.targets,
-            help="python, peg, gbnf, json, response_template, structural_tag, lark, vllm or sglang; by default the "
-            "output's suffix tells.",
-        ),
-    ] = None,
-    template_name: Name = None,
-    special_token: Tokens = None,
-    tolerances: Tolerances = None,
-    catalogue: CatalogueFolders = None,
-    no_catalogue: NoCatalogue = False,
-    example: Examples = None,
-    tools: Annotated[
-        str | None,
-        typer.Option(
-            "--tools", metavar="FILE", help="For gbnf, structural_tag, lark, peg: a JSON file with the list of tools."
-        ),
-    ] = None,
-    tool_choice: Annotated[
-        str,
-        typer.Option(
-            "--tool-choice",
-            metavar="CHOICE",
-            help="For gbnf, structural_tag, lark: auto, required, none, or a tool.",
-        ),
-    ] = "auto",
-    parallel: Annotated[
-        bool | None,
-        typer.Option(
-            "--parallel/--no-parallel", help="For gbnf, structural_tag, lark: whether a turn may hold several calls."
-        ),
-    ] = None,
-    any_order: Annotated[
-        bool,
-        typer.Option(
-            "--any-order", help="For gbnf, structural_tag, lark: take properties in any order, not only the schema's."
-        ),
-    ] = False,
-    json_schema: Annotated[
-        str | None,
-        typer.Option(
-            "--json-schema",
-            metavar="FILE",
-            help="For gbnf, structural_tag, lark, peg: the answer's schema.",
-        ),
-    ] = None,
-    var: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--var",
-            metavar="NAME=VALUE",
-            help="For gbnf, structural_tag, lark: a variable of the prompt.",
-        ),
-    ] = None,
-    strict: Annotated[
-        bool,
-        typer.Option(
-            "--strict",
-            help="Refuse what is unfinished: an answer that ends with a special token that is not given; for gbnf "
-            "schemas that it says loosely only, for response_template messages that do not come back.",
-        ),
-    ] = False,
-    profile: Annotated[
-        str,
-        typer.Option(
-            "--profile",
-            metavar="NAME",
-            autocompletion=complete.profiles,
-            help="For response_template: transformers, or servers (vLLM and SGLang).",
-        ),
-    ] = "transformers",
-    into: Annotated[
-        str | None,
-        typer.Option(
-            "--into",
-            metavar="FILE",
-            help="For response_template: put it into this tokenizer_config.json, which is kept but for that key.",
-        ),
-    ] = None,
-    reasoning: Annotated[
-        str,
-        typer.Option(
-            "--reasoning",
-            metavar="WHERE",
-            autocompletion=complete.reasoning,
-            help="For structural_tag: inside, or outside where the server lets it hold behind the reasoning only.",
-        ),
-    ] = "inside",
-    legacy: Annotated[
-        bool,
-        typer.Option("--legacy", help="For structural_tag: the old form, for engines that read no other (llguidance)."),
-    ] = False,
-    tokenizer: Annotated[
-        str | None,
-        typer.Option(
-            "--tokenizer",
-            metavar="PATH",
-            help="For lark: a tokenizer.json, a model's folder or a GGUF file, so that markers match as tokens.",
-        ),
-    ] = None,
-    main: Annotated[
-        bool,
-        typer.Option(
-            "--main/--no-main", help="For python: a command line in the parser, python PARSER < OUTPUT, or none."
-        ),
-    ] = True,
-    openai: Annotated[
-        bool,
-        typer.Option("--openai", help="For python: add a class that makes chat completions for OpenAI's clients."),
-    ] = False,
-    name: Annotated[
-        str | None,
-        typer.Option(
-            "--name",
-            metavar="NAME",
-            show_default=False,
-            help="For vllm, sglang: what the server's options call the parsers; by default that of the output, or of "
-            "the source.",
-        ),
-    ] = None,
-    runtime: Annotated[
-        str,
-        typer.Option(
-            "--runtime",
-            metavar="WHERE",
-            autocompletion=complete.runtimes,
-            help="For python: standalone (in the file), shared (in _tplc_runtime.py beside it), or installed.",
-        ),
-    ] = "standalone",
-    native: Annotated[
-        bool,
-        typer.Option(
-            "--native",
-            help="For python: also compile it with mypyc, to an extension that is imported in the file's place.",
-        ),
-    ] = False,
-    max_size: Annotated[
-        int | None,
-        typer.Option(
-            "--max-size",
-            metavar="CHARACTERS",
-            min=1,
-            help="For gbnf, structural_tag, lark: beyond this, the largest schemas are said loosely.",
-        ),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that tplc did not generate.")] = False,
-    allow_unverified: Annotated[
-        bool, typer.Option("--allow-unverified", help="Write also what failed verification, and mark it.")
-    ] = False,
-    seed: Seed = 0,
-    thorough: Thorough = False,
-    limit: LimitOption = None,
-    depfile: Annotated[
-        str | None,
-        typer.Option("--depfile", metavar="FILE", help="Write a rule for Make or Ninja: which files were used."),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="The report as JSON, on standard error.")] = False,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No report: warnings and failures only.")] = False,
-    watch: Annotated[
-        bool, typer.Option("--watch", help="Compile again whenever a file that is read changes, until Ctrl-C.")
-    ] = False,
-) -> None:
+def compile_(options: CompileOptions) -> None:
     """Compile a template into a parser, a grammar, or its format as JSON, and verify it.
 
     The report goes to standard error.  Exit code 1: the template cannot be compiled, or verification failed (then no
     file is written).  Exit code 2: wrong usage, or input that cannot be read.
     """
-    from tplc.cli.compile import CompileOptions, compile_command, watch_command
+    from tplc.cli.compile import compile_command, watch_command
 
-    options = CompileOptions(
-        source=source,
-        output=output,
-        target=target,
-        template_name=template_name,
-        special_tokens=tuple(special_token or ()),
-        variants=_variants(tolerances, catalogue, no_catalogue),
-        examples=tuple(example or ()),
-        tools=tools,
-        tool_choice=tool_choice,
-        parallel=parallel,
-        any_order=any_order,
-        json_schema=json_schema,
-        variables=tuple(var or ()),
-        strict=strict,
-        profile=profile,
-        into=into,
-        openai=openai,
-        main=main,
-        name=name,
-        runtime=runtime,
-        native=native,
-        reasoning=reasoning,
-        legacy=legacy,
-        tokenizer=tokenizer,
-        max_size=max_size,
-        force=force,
-        allow_unverified=allow_unverified,
-        seed=seed,
-        thorough=thorough,
-        limits=tuple(limit or ()),
-        depfile=depfile,
-        as_json=as_json,
-        quiet=quiet,
-    )
-    if watch:
+    if options.watch:
         watch_command(options, [argument for argument in sys.argv[2:] if argument != "--watch"])
     else:
         compile_command(options)
-
-
-def _variants(tolerances: list[Path] | None, catalogue: list[Path] | None, no_catalogue: bool) -> Variants:
-    from tplc.cli.inputs import Variants
-
-    return Variants(tuple(map(str, tolerances or ())), tuple(map(str, catalogue or ())), shipped=not no_catalogue)
 
 
 @command("inspect", short_help="The format of a template: modes, markers, sample turns.")
@@ -345,11 +91,9 @@ def inspect_(
         ),
     ],
     template_name: Name = None,
-    special_token: Tokens = None,
-    tolerances: Tolerances = None,
-    catalogue: CatalogueFolders = None,
-    no_catalogue: NoCatalogue = False,
-    limit: LimitOption = None,
+    special_tokens: Tokens = (),
+    variants: Variants = NO_VARIANTS,
+    limits: LimitOption = (),
     as_json: Annotated[bool, typer.Option("--json", help="The format as JSON.")] = False,
     as_text: Annotated[bool, typer.Option("--text", help="The format as lines of text, one fact a line.")] = False,
     as_peg: Annotated[bool, typer.Option("--peg", help="The format as a parsing expression grammar.")] = False,
@@ -360,9 +104,9 @@ def inspect_(
     inspect_command(
         source,
         template_name,
-        special_token or [],
-        _variants(tolerances, catalogue, no_catalogue),
-        limit or [],
+        special_tokens,
+        variants,
+        limits,
         as_json=as_json,
         as_text=as_text,
         as_peg=as_peg,
@@ -410,11 +154,9 @@ def parse_(
         ),
     ] = None,
     template_name: Name = None,
-    special_token: Tokens = None,
-    tolerances: Tolerances = None,
-    catalogue: CatalogueFolders = None,
-    no_catalogue: NoCatalogue = False,
-    limit: LimitOption = None,
+    special_tokens: Tokens = (),
+    variants: Variants = NO_VARIANTS,
+    limits: LimitOption = (),
     column: Annotated[
         str | None,
         typer.Option(
@@ -520,9 +262,9 @@ def parse_(
                 quiet=quiet,
                 html=html,
                 template_name=template_name,
-                special_tokens=tuple(special_token or ()),
-                variants=_variants(tolerances, catalogue, no_catalogue),
-                limits=tuple(limit or ()),
+                special_tokens=special_tokens,
+                variants=variants,
+                limits=limits,
             )
         )
         return
@@ -556,9 +298,9 @@ def parse_(
             parse_tool_calls=tool_calls,
             echo=echo,
             template_name=template_name,
-            special_tokens=tuple(special_token or ()),
-            variants=_variants(tolerances, catalogue, no_catalogue),
-            limits=tuple(limit or ()),
+            special_tokens=special_tokens,
+            variants=variants,
+            limits=limits,
             engine=engine or "parser",
             continued=continued,
         )
@@ -570,10 +312,10 @@ def verify_(
     source: Source,
     artifact: Annotated[str, typer.Argument(help="The parser to verify, or an IR as JSON.", show_default=False)],
     template_name: Name = None,
-    special_token: Tokens = None,
+    special_tokens: Tokens = (),
     seed: Seed = 0,
     thorough: Thorough = False,
-    limit: LimitOption = None,
+    limits: LimitOption = (),
     as_json: Annotated[bool, typer.Option("--json", help="The result as JSON, on standard output.")] = False,
 ) -> None:
     """Verify an existing artifact against a template: render messages, parse them, compare.
@@ -586,8 +328,8 @@ def verify_(
         source,
         artifact,
         template_name,
-        special_token or [],
-        limit or [],
+        special_tokens,
+        limits,
         seed=seed,
         thorough=thorough,
         as_json=as_json,
@@ -605,10 +347,10 @@ def render_(
     generation_prompt: Annotated[
         bool, typer.Option("--generation-prompt/--no-generation-prompt", help="Whether the model answers next.")
     ] = True,
-    var: Variables = None,
+    variables: Variables = (),
     template_name: Name = None,
-    special_token: Tokens = None,
-    limit: LimitOption = None,
+    special_tokens: Tokens = (),
+    limits: LimitOption = (),
 ) -> None:
     """Render messages into a prompt."""
     from tplc.cli.render import render_command
@@ -618,9 +360,9 @@ def render_(
         messages,
         tools,
         template_name,
-        special_token or [],
-        var or [],
-        limit or [],
+        special_tokens,
+        variables,
+        limits,
         generation_prompt=generation_prompt,
     )
 
@@ -635,17 +377,14 @@ def prepare_(
         str | None, typer.Option("--ir", metavar="FILE", help="The template's IR; without it, it is learned anew.")
     ] = None,
     template_name: Name = None,
-    special_token: Tokens = None,
-    tolerances: Tolerances = None,
-    catalogue: CatalogueFolders = None,
-    no_catalogue: NoCatalogue = False,
-    limit: LimitOption = None,
+    special_tokens: Tokens = (),
+    variants: Variants = NO_VARIANTS,
+    limits: LimitOption = (),
 ) -> None:
     """Print what a server needs for a request: prompt, grammar, stops, and the parser's keywords, as JSON."""
     from tplc.cli.prepare import prepare_command
 
-    variants = _variants(tolerances, catalogue, no_catalogue)
-    prepare_command(source, request, ir, template_name, special_token or [], variants, limit or [])
+    prepare_command(source, request, ir, template_name, special_tokens, variants, limits)
 
 
 @command("explain", short_help="How a format is learned, comparison by comparison.")
@@ -660,9 +399,9 @@ def explain_(
         int, typer.Option("-v", "--verbose", count=True, help="All that was asked (-v), with whole renders (-vv).")
     ] = 0,
     template_name: Name = None,
-    special_token: Tokens = None,
-    example: Examples = None,
-    limit: LimitOption = None,
+    special_tokens: Tokens = (),
+    examples: Examples = (),
+    limits: LimitOption = (),
     force: Annotated[bool, typer.Option("--force", help="Overwrite a page that is there.")] = False,
 ) -> None:
     """Show how a format is learned: which conversations are compared, how their renders differ, what that tells."""
@@ -671,9 +410,9 @@ def explain_(
     explain_command(
         source,
         template_name,
-        special_token or [],
-        example or [],
-        limit or [],
+        special_tokens,
+        examples,
+        limits,
         html=html,
         as_json=as_json,
         step=step,
@@ -702,11 +441,9 @@ def try_(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Parts, deltas and message as JSON.")] = False,
     template_name: Name = None,
-    special_token: Tokens = None,
-    tolerances: Tolerances = None,
-    catalogue: CatalogueFolders = None,
-    no_catalogue: NoCatalogue = False,
-    limit: LimitOption = None,
+    special_tokens: Tokens = (),
+    variants: Variants = NO_VARIANTS,
+    limits: LimitOption = (),
 ) -> None:
     """Show a model's output split into its parts, and the deltas as they would stream."""
     from tplc.cli.attempt import try_command
@@ -723,9 +460,9 @@ def try_(
             parse_tool_calls=True,
             echo=False,
             template_name=template_name,
-            special_tokens=tuple(special_token or ()),
-            variants=_variants(tolerances, catalogue, no_catalogue),
-            limits=tuple(limit or ()),
+            special_tokens=special_tokens,
+            variants=variants,
+            limits=limits,
         ),
         chunk=chunk,
         as_json=as_json,
@@ -736,8 +473,8 @@ def try_(
 def doctor_(
     source: Source,
     template_name: Name = None,
-    special_token: Tokens = None,
-    limit: LimitOption = None,
+    special_tokens: Tokens = (),
+    limits: LimitOption = (),
     as_json: Annotated[bool, typer.Option("--json", help="The advice as JSON.")] = False,
 ) -> None:
     """Say in one page what vLLM, SGLang, llama.cpp and transformers have to be told of this model's format.
@@ -746,15 +483,15 @@ def doctor_(
     """
     from tplc.cli.doctor import doctor_command
 
-    doctor_command(source, template_name, special_token or [], limit or [], as_json=as_json)
+    doctor_command(source, template_name, special_tokens, limits, as_json=as_json)
 
 
 @command("lint", short_help="What a format cannot say, for its designer.")
 def lint_(
     source: Source,
     template_name: Name = None,
-    special_token: Tokens = None,
-    limit: LimitOption = None,
+    special_tokens: Tokens = (),
+    limits: LimitOption = (),
     strict: Annotated[bool, typer.Option("--strict", help="Exit code 1 when there is anything to remark.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The remarks as JSON.")] = False,
 ) -> None:
@@ -765,7 +502,7 @@ def lint_(
     """
     from tplc.cli.design import lint_command
 
-    lint_command(source, template_name, special_token or [], limit or [], strict=strict, as_json=as_json)
+    lint_command(source, template_name, special_tokens, limits, strict=strict, as_json=as_json)
 
 
 @command("new", short_help="Start a template of a chosen layout, with its tests.")
@@ -910,7 +647,7 @@ def census_(
     engine: SpreadEngine = "processes",
     address: Annotated[str | None, typer.Option("--address", metavar="ADDRESS", help="Of a Ray cluster.")] = None,
     jobs: Annotated[int | None, typer.Option("-j", "--jobs", metavar="N", min=1, help="Processes.")] = None,
-    limit: LimitOption = None,
+    limits: LimitOption = (),
     force: Annotated[bool, typer.Option("--force", help="Overwrite a table that is there.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Entries and changes as JSON.")] = False,
 ) -> None:
@@ -931,7 +668,7 @@ def census_(
             jobs=jobs,
             force=force,
             as_json=as_json,
-            limits=tuple(limit or ()),
+            limits=limits,
         )
     )
 
@@ -946,8 +683,8 @@ def diff_(
     ],
     second: Annotated[str, typer.Argument(help="The one after it.", show_default=False)],
     template_name: Name = None,
-    special_token: Tokens = None,
-    limit: LimitOption = None,
+    special_tokens: Tokens = (),
+    limits: LimitOption = (),
     as_json: Annotated[bool, typer.Option("--json", help="The result as JSON.")] = False,
 ) -> None:
     """Say what changed between two formats, and whether a parser of the first reads what the second writes.
@@ -958,12 +695,12 @@ def diff_(
     """
     from tplc.cli.diff import diff_command
 
-    diff_command(first, second, template_name, special_token or [], limit or [], as_json=as_json)
+    diff_command(first, second, template_name, special_tokens, limits, as_json=as_json)
 
 
 @command("catalogue", short_help="The observed variants that tplc knows of.")
 def catalogue_(
-    catalogue: CatalogueFolders = None,
+    catalogue: CatalogueFolders = (),
     no_catalogue: NoCatalogue = False,
     as_json: Annotated[bool, typer.Option("--json", help="The entries as JSON.")] = False,
 ) -> None:
@@ -973,7 +710,7 @@ def catalogue_(
     """
     from tplc.cli.catalogue import catalogue_command
 
-    catalogue_command(_variants(None, catalogue, no_catalogue), as_json=as_json)
+    catalogue_command(Variants(catalogue=catalogue, no_catalogue=no_catalogue), as_json=as_json)
 
 
 @command("observe", short_help="Recorded outputs: what is odd, what would mend it.")
@@ -1003,11 +740,9 @@ def observe_(
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="All of it as JSON.")] = False,
     template_name: Name = None,
-    special_token: Tokens = None,
-    tolerances: Tolerances = None,
-    catalogue: CatalogueFolders = None,
-    no_catalogue: NoCatalogue = False,
-    limit: LimitOption = None,
+    special_tokens: Tokens = (),
+    variants: Variants = NO_VARIANTS,
+    limits: LimitOption = (),
 ) -> None:
     """Read recorded outputs with the parser of a template: which are clean, which are odd, and in what way.
 
@@ -1023,9 +758,9 @@ def observe_(
             outputs=outputs,
             tools=tools,
             template_name=template_name,
-            special_tokens=tuple(special_token or ()),
-            variants=_variants(tolerances, catalogue, no_catalogue),
-            limits=tuple(limit or ()),
+            special_tokens=special_tokens,
+            variants=variants,
+            limits=limits,
             try_it=try_it,
             write=write,
             html=html,

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from tplc.catalogue import Entry
 from tplc.cli.console import new_console
-from tplc.cli.inputs import Variants
+from tplc.cli.options import Variants
 from tplc.cli.shown import print_json
 from tplc.ir.printed import quoted
 from tplc.ir.visible import one_line

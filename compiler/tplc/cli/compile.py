@@ -6,8 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Literal, get_args
 
 from tplc import driver
@@ -16,6 +15,8 @@ from tplc.audit.warnings import TemplateWarning
 from tplc.bounds import bounded
 from tplc.catalogue.load import files_in
 from tplc.cli import inputs
+from tplc.cli.declare import check_targets
+from tplc.cli.options import PLUGINS, CompileOptions
 from tplc.cli.progress import working
 from tplc.cli.regenerate import command_of
 from tplc.cli.report import print_report, print_rows, report_dict, token_rows, unknown_rows, warning_rows
@@ -39,49 +40,7 @@ if TYPE_CHECKING:
     from tplc.backends.lark import LarkGrammar
     from tplc.ir.tokens import AddedToken
     from tplc.sources import TemplateSource
-    from tplc.targets.plugins import Server
     from tplc.targets.response_template import Inexpressible
-
-
-_OF_PEGS = {"--tools", "--json-schema"}
-_PLUGINS: tuple[Server, ...] = ("vllm", "sglang")
-
-
-@dataclass(frozen=True, slots=True)
-class CompileOptions:
-    source: str
-    output: str
-    target: str | None
-    template_name: str | None
-    special_tokens: tuple[str, ...]
-    variants: inputs.Variants
-    examples: tuple[Path, ...]
-    tools: str | None
-    tool_choice: str
-    parallel: bool | None
-    any_order: bool
-    json_schema: str | None
-    variables: tuple[str, ...]
-    strict: bool
-    profile: str
-    into: str | None
-    openai: bool
-    main: bool
-    name: str | None
-    runtime: str
-    native: bool
-    reasoning: str
-    legacy: bool
-    tokenizer: str | None
-    max_size: int | None
-    force: bool
-    allow_unverified: bool
-    seed: int
-    thorough: bool
-    limits: tuple[str, ...]
-    depfile: str | None
-    as_json: bool
-    quiet: bool
 
 
 def watch_command(options: CompileOptions, arguments: Sequence[str]) -> None:
@@ -102,11 +61,11 @@ def _watched(options: CompileOptions) -> list[str]:
 
 def compile_command(options: CompileOptions) -> None:
     target = _target(options)
-    profile = _profile(options, target)
+    check_targets(options, target)
     config = _checked_files(options)
     request = _grammar_options(options, target)
     declared = options.variants.read()
-    examples = [example for path in options.examples for example in read_examples(str(path))]
+    examples = [example for path in options.examples for example in read_examples(path)]
     limits = inputs.limits(options.limits)
     template = _template(options)
     if target == "lark":
@@ -128,7 +87,7 @@ def compile_command(options: CompileOptions) -> None:
             seed=options.seed,
             thorough=options.thorough,
             warn=warnings.append,
-            profile=profile,
+            profile=request.profile,
             unsaid=not_expressed.append,
             parser=request.parser,
         )
@@ -210,21 +169,16 @@ def _command(options: CompileOptions, target: driver.Target, request: driver.Gra
 def _target(options: CompileOptions) -> driver.Target:
     if options.into is None:
         return driver.target_of(options.output, options.target or ("python" if options.output == "-" else None))
-    if options.target not in (None, "response_template"):
-        raise UsageError(f"--into is for --target response_template, not for {options.target}")
     if options.output != "-":
         raise UsageError("--into names the file that is written: leave --output out")
-    return "response_template"
+    return driver.target_of("-", options.target or "response_template")
 
 
 def _profile(options: CompileOptions, target: driver.Target) -> Profile:
     profile = next((name for name in PROFILES if name == options.profile), None)
     if profile is None:
         raise UsageError(f"no profile is called {options.profile!r}: there are {', '.join(PROFILES)}")
-    if target != "response_template":
-        if profile != PROFILES[0]:
-            raise UsageError(f"--profile is for --target response_template; a {target} artifact has none")
-    elif options.allow_unverified:
+    if target == "response_template" and options.allow_unverified:
         raise UsageError(
             "--allow-unverified: a response template has no place for a mark, so none is written unverified"
         )
@@ -248,7 +202,7 @@ def _check_input(options: CompileOptions) -> None:
             "the tools": [options.tools],
             "the schema": [options.json_schema],
             "the tolerances": options.variants.tolerances,
-            "the examples": [str(path) for path in options.examples],
+            "the examples": options.examples,
         },
     )
 
@@ -293,43 +247,20 @@ def _asked(options: CompileOptions) -> list[str]:
     asked = [path for path in (options.tools, options.json_schema) if path not in (None, "-")]
     variants = [*options.variants.tolerances, *(file for path in options.variants.catalogue for file in files_in(path))]
     asked += [options.tokenizer] if options.tokenizer is not None and os.path.isfile(options.tokenizer) else []
-    return [*variants, *map(str, [*options.examples, *asked])]
+    return [*variants, *options.examples, *filter(None, asked)]
 
 
 def _grammar_options(options: CompileOptions, target: driver.Target) -> driver.GrammarOptions:
     """What the target is asked for."""
-    _plugin_name(options, target)
-    _reasoning(options, target)
-    parser = _parser(options, target)
-    if options.legacy and target != "structural_tag":
-        raise UsageError("--legacy is for --target structural_tag")
-    if options.tokenizer and target != "lark":
-        raise UsageError("--tokenizer is for --target lark; others match text (--token gives special tokens)")
-    asked = {
-        "--tools": options.tools,
-        "--json-schema": options.json_schema,
-        "--var": options.variables,
-        "--max-size": options.max_size,
-        "--parallel/--no-parallel": options.parallel is not None,
-        "--any-order": options.any_order,
-        "--tool-choice": options.tool_choice != "auto",
-    }
-    given = [name for name, value in asked.items() if value]
-    if target == "peg" and given and {*given} <= _OF_PEGS:
-        return driver.GrammarOptions(
-            tools=tuple(read_tools(options.tools)) if options.tools else (),
-            json_schema=read_schema(options.json_schema) if options.json_schema else None,
-        )
-    if target not in driver.FOR_A_REQUEST:
-        if given:
-            targets = "gbnf, structural_tag, lark or peg" if given[0] in _OF_PEGS else "gbnf, structural_tag or lark"
-            raise UsageError(f"{given[0]} is for --target {targets}; a {target} artifact is made for all requests")
-        return driver.GrammarOptions(
-            profile=_profile(options, target), parser=parser, plugin_name=_plugin_name(options, target)
-        )
-    if not options.tools and not options.json_schema:
+    plugin_name = _plugin_name(options, target)
+    reasoning = _reasoning(options)
+    parser = _parser(options)
+    if target in driver.FOR_A_REQUEST and not options.tools and not options.json_schema:
         raise UsageError("a grammar is made for one request: give --tools FILE or --json-schema FILE")
     return driver.GrammarOptions(
+        profile=_profile(options, target),
+        parser=parser,
+        plugin_name=plugin_name,
         tools=tuple(read_tools(options.tools)) if options.tools else (),
         tool_choice=options.tool_choice,
         parallel_tool_calls=options.parallel,
@@ -338,33 +269,24 @@ def _grammar_options(options: CompileOptions, target: driver.Target) -> driver.G
         context=inputs.variables(options.variables) if options.variables else None,
         strict=options.strict,
         most_characters=options.max_size,
-        reasoning=_reasoning(options, target),
+        reasoning=reasoning,
         legacy=options.legacy,
     )
 
 
 def _plugin_name(options: CompileOptions, target: driver.Target) -> str:
-    server = next((name for name in _PLUGINS if name == target), None)
+    server = next((name for name in PLUGINS if name == target), None)
     if server is None:
-        if options.name is not None:
-            raise UsageError(f"--name is for --target {' or '.join(_PLUGINS)}; no server registers a {target} artifact")
         return ""
     from tplc.targets.plugins import checked_name, default_name
 
     return default_name(options.output, options.source, server) if options.name is None else checked_name(options.name)
 
 
-def _parser(options: CompileOptions, target: driver.Target) -> driver.ParserOptions:
-    otherwise = "is always whole" if target in _PLUGINS else "has no code"
-    if options.openai and target != "python":
-        raise UsageError(f"--openai is for --target python; a {target} artifact {otherwise}")
-    if not options.main and target != "python":
-        raise UsageError(f"--no-main is for --target python; a {target} artifact {otherwise}")
+def _parser(options: CompileOptions) -> driver.ParserOptions:
     runtime = next((name for name in get_args(Runtime) if name == options.runtime), None)
     if runtime is None:
         raise UsageError(f"--runtime {options.runtime}: expected {', '.join(get_args(Runtime)[:-1])} or installed")
-    if runtime != "standalone" and target != "python":
-        raise UsageError(f"--runtime is for --target python; a {target} artifact {otherwise}")
     if runtime == "shared":
         if os.path.basename(options.output) == RUNTIME_FILE:
             raise UsageError(
@@ -374,15 +296,13 @@ def _parser(options: CompileOptions, target: driver.Target) -> driver.ParserOpti
             raise UsageError(f"--runtime shared writes {RUNTIME_FILE} beside the parser: give --output FILE")
         check_output(_runtime_file(options), force=options.force)
     if options.native:
-        _check_native(options, target, runtime)
+        _check_native(options, runtime)
     return driver.ParserOptions(options.openai, runtime, options.main)
 
 
-def _check_native(options: CompileOptions, target: driver.Target, runtime: Runtime) -> None:
-    if target != "python" or runtime != "standalone":
-        code = "is imported by its server" if target in _PLUGINS else "has no code"
-        what = f"a {target} artifact {code}" if target != "python" else f"not for --runtime {runtime}"
-        raise UsageError(f"--native is for --target python with a runtime in the file; {what}")
+def _check_native(options: CompileOptions, runtime: Runtime) -> None:
+    if runtime != "standalone":
+        raise UsageError(f"--native is for --runtime standalone, not for {runtime}")
     if options.output == "-":
         raise UsageError("--native writes an extension beside the parser: give --output FILE")
     check_native(options.output)
@@ -418,14 +338,12 @@ def _added_tokens(options: CompileOptions, template: TemplateSource) -> tuple[Ad
     return None
 
 
-def _reasoning(options: CompileOptions, target: driver.Target) -> Literal["inside", "outside"]:
+def _reasoning(options: CompileOptions) -> Literal["inside", "outside"]:
     where = options.reasoning
     if where == "inside":
         return "inside"
     if where != "outside":
         raise UsageError(f"--reasoning {where}: expected inside or outside")
-    if target != "structural_tag":
-        raise UsageError("--reasoning is for --target structural_tag")
     return "outside"
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
@@ -35,7 +34,7 @@ def explain_command(
     source: str,
     template_name: str | None,
     special_tokens: Sequence[str],
-    examples: Sequence[Path],
+    examples: Sequence[str],
     limits: Sequence[str],
     *,
     html: str | None,
@@ -61,7 +60,7 @@ def explain_command(
             template.text,
             name=template.name,
             special_tokens=template.special_tokens,
-            examples=[example for path in examples for example in read_examples(str(path))],
+            examples=[example for path in examples for example in read_examples(path)],
             limits=inputs.limits(limits),
         )
     if html is not None:

@@ -9,15 +9,15 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tplc import driver
+from tplc.cli.options import NO_VARIANTS, Variants
 from tplc.cli.progress import working
 from tplc.errors import BadIR, SourceError, UsageError
 from tplc.ir.json_text import NotJson, parse_json
 from tplc.ir.nodes import Json, TemplateIR
-from tplc.project.declared import Declared, read_declared, telling_places
+from tplc.project.declared import telling_places
 from tplc.project.files import read_text
 
 if TYPE_CHECKING:
@@ -81,27 +81,6 @@ def load_template(source: str, template_name: str | None, special_tokens: Sequen
         added = (*added, *found.added_tokens)
     tokens |= pairs([text for text in special_tokens if "=" in text or not os.path.exists(text)], "--token")
     return replace(template, special_tokens=tokens, added_tokens=added)
-
-
-@dataclass(frozen=True, slots=True)
-class Variants:
-    """The options that say how outputs may differ from a template."""
-
-    tolerances: tuple[str, ...] = ()
-    catalogue: tuple[str, ...] = ()
-    shipped: bool = True
-
-    def read(self) -> Declared:
-        return read_declared(self.tolerances, self.catalogue, shipped=self.shipped)
-
-    @property
-    def given(self) -> list[str]:
-        """The options that were given, as they are typed."""
-        options = {"--tolerances": self.tolerances, "--catalogue": self.catalogue, "--no-catalogue": not self.shipped}
-        return [name for name, value in options.items() if value]
-
-
-NO_VARIANTS = Variants()
 
 
 def learned(

@@ -14,6 +14,7 @@ from rich.text import Text
 from tplc import driver
 from tplc.cli import inputs
 from tplc.cli.console import new_console
+from tplc.cli.options import Variants
 from tplc.cli.progress import working
 from tplc.cli.report import print_rows, token_rows, warning_rows
 from tplc.cli.shown import shown_text
@@ -59,7 +60,7 @@ def inspect_command(
     source: str,
     template_name: str | None,
     special_tokens: Sequence[str],
-    variants: inputs.Variants,
+    variants: Variants,
     limits: Sequence[str],
     *,
     as_json: bool,
@@ -92,7 +93,7 @@ def _ir(
     source: str,
     template_name: str | None,
     special_tokens: Sequence[str],
-    variants: inputs.Variants,
+    variants: Variants,
     limits: Sequence[str],
     warnings: list[TemplateWarning],
 ) -> TemplateIR:

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from tplc.cli import inputs
 from tplc.cli.console import new_console
+from tplc.cli.options import Variants
 from tplc.cli.progress import advancing
 from tplc.cli.shown import print_json, shown_text
 from tplc.errors import UsageError
@@ -37,7 +38,7 @@ class ObserveOptions:
     tools: str | None
     template_name: str | None
     special_tokens: tuple[str, ...]
-    variants: inputs.Variants
+    variants: Variants
     try_it: bool
     write: str | None
     html: str | None

@@ -11,6 +11,7 @@ from typing import Any
 
 from tplc import driver
 from tplc.cli import inputs
+from tplc.cli.options import NO_VARIANTS, Variants
 from tplc.cli.rows import ENGINES_OF_ROWS
 from tplc.cli.shown import one_line_json, print_json
 from tplc.errors import SourceError, UsageError
@@ -35,7 +36,7 @@ class ParseOptions:
     echo: bool
     template_name: str | None
     special_tokens: tuple[str, ...]
-    variants: inputs.Variants = inputs.NO_VARIANTS
+    variants: Variants = NO_VARIANTS
     engine: str = "parser"
     continued: bool = False
     limits: tuple[str, ...] = ()

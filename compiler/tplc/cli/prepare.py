@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tplc.cli import inputs
+from tplc.cli.options import Variants
 from tplc.cli.progress import working
 from tplc.cli.shown import print_json
 from tplc.errors import RequestError, SourceError, UsageError
@@ -19,7 +20,7 @@ def prepare_command(
     ir_file: str | None,
     template_name: str | None,
     special_tokens: Sequence[str],
-    variants: inputs.Variants,
+    variants: Variants,
     limits: Sequence[str],
 ) -> None:
     if ir_file is not None and variants.given:

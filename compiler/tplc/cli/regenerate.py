@@ -12,11 +12,12 @@ import shlex
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from tplc.cli.declare import parameters_of
 from tplc.driver import SUFFIXES, target_of
 from tplc.sources import is_elsewhere
 
 if TYPE_CHECKING:
-    from tplc.cli.compile import CompileOptions
+    from tplc.cli.options import CompileOptions
     from tplc.driver import Target
 
 
@@ -31,47 +32,15 @@ def command_of(options: CompileOptions, target: Target) -> str:
 
 
 def _options(options: CompileOptions, target: Target, seen: Callable[[str], str]) -> Iterator[str]:
-    variants = options.variants
     yield from _written(options, target)
-    listed = {
-        "--token": [text if "=" in text else seen(text) for text in options.special_tokens],
-        "--tolerances": map(seen, variants.tolerances),
-        "--catalogue": map(seen, variants.catalogue),
-        "--example": [seen(str(path)) for path in options.examples],
-        "--var": options.variables,
-        "--limit": options.limits,
-    }
-    single = {
-        "--template-name": options.template_name,
-        "--tools": options.tools and seen(options.tools),
-        "--tool-choice": _unless(options.tool_choice, "auto"),
-        "--json-schema": options.json_schema and seen(options.json_schema),
-        "--profile": _unless(options.profile, "transformers"),
-        "--tokenizer": options.tokenizer and seen(options.tokenizer),
-        "--reasoning": _unless(options.reasoning, "inside"),
-        "--name": options.name,
-        "--runtime": _unless(options.runtime, "standalone"),
-        "--max-size": options.max_size and str(options.max_size),
-    }
-    flags = {
-        "--no-catalogue": not variants.shipped,
-        "--parallel": options.parallel is True,
-        "--no-parallel": options.parallel is False,
-        "--any-order": options.any_order,
-        "--strict": options.strict,
-        "--legacy": options.legacy,
-        "--openai": options.openai,
-        "--no-main": not options.main,
-        "--native": options.native,
-        "--allow-unverified": options.allow_unverified,
-    }
-    for name, values in listed.items():
-        for value in values:
-            yield from (name, value)
-    for name, one in single.items():
-        if one:
-            yield from (name, one)
-    yield from (name for name, given in flags.items() if given)
+    for parameter in parameters_of(type(options)):
+        value = parameter.value_in(options)
+        if parameter.in_header is None or value == parameter.default:
+            continue
+        for one in value if parameter.is_repeated else [value]:
+            yield parameter.flag(one)
+            if not isinstance(one, bool):
+                yield seen(str(one)) if parameter.in_header.is_path(str(one)) else str(one)
 
 
 def _written(options: CompileOptions, target: Target) -> Iterator[str]:
@@ -83,10 +52,6 @@ def _written(options: CompileOptions, target: Target) -> Iterator[str]:
     if not (name.endswith(tuple(SUFFIXES)) and target_of(name, None) == target):
         yield from ("-t", target)
     yield from ("-o", name)
-
-
-def _unless(text: str, default: str) -> str:
-    return "" if text == default else text
 
 
 def _from(folder: str, path: str) -> str:

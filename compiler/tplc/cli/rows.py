@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from tplc import driver
 from tplc.cli import inputs
 from tplc.cli.ending import unwinding
+from tplc.cli.options import NO_VARIANTS, Variants
 from tplc.cli.progress import advancing
 from tplc.cli.shown import print_json
 from tplc.cli.standard import STANDARD_INPUT, standard_rows
@@ -60,7 +61,7 @@ class RowOptions:
     html: str | None
     template_name: str | None
     special_tokens: tuple[str, ...]
-    variants: inputs.Variants = inputs.NO_VARIANTS
+    variants: Variants = NO_VARIANTS
     limits: tuple[str, ...] = ()
 
 

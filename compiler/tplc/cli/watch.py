@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 from types import FrameType
 
-from tplc.cli import INTERRUPTED
+from tplc.cli.exit_codes import INTERRUPTED
 from tplc.ir.visible import shown
 
 # Seconds between two looks.  A file is looked at by its status: no event of any system is waited for.

@@ -12,7 +12,7 @@ import sys
 import time
 from contextlib import suppress
 
-from tplc.cli import INTERRUPTED
+from tplc.cli.exit_codes import INTERRUPTED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from tplc.backends.gbnf.lint import lint
 from tplc.backends.gbnf.result import Grammar, with_comments
 from tplc.backends.gbnf.spelling import GBNF
 from tplc.backends.gbnf.write import write_rules
-from tplc.grammars.regular.expressions import NEVER, Expr, alt
+from tplc.grammars.regular.expressions import alt
+from tplc.grammars.regular.nodes import NEVER, Expr
 from tplc.grammars.regular.repetitions import bound_repetitions
 from tplc.grammars.regular.rules import ROOT, Rules
 from tplc.grammars.request.build import RequestRules, made_of

@@ -12,9 +12,11 @@ from collections.abc import Callable
 
 from tplc.backends.gbnf.write import literals, one_of
 from tplc.grammars.regular import codepoints
-from tplc.grammars.regular.automaton import Automaton, minimal, right_linear
+from tplc.grammars.regular.automaton import minimal
+from tplc.grammars.regular.automaton_rules import right_linear
 from tplc.grammars.regular.codepoints import Ranges
-from tplc.grammars.regular.expressions import NEVER, Chars, Expr, Ref, Written, chars, rep
+from tplc.grammars.regular.expressions import chars, rep
+from tplc.grammars.regular.nodes import NEVER, Automaton, Chars, Expr, Ref, Written
 from tplc.grammars.regular.rules import Rules
 from tplc.grammars.regular.until import Beginnings, Stop, all_but, through, without
 

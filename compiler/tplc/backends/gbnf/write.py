@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from tplc.grammars.regular import codepoints
 from tplc.grammars.regular.codepoints import Ranges
-from tplc.grammars.regular.expressions import Alt, Chars, Expr, Lit, Ref, Rep, Seq, Spelled
+from tplc.grammars.regular.nodes import Alt, Chars, Expr, Lit, Ref, Rep, Seq, Spelled
 
 _BETWEEN_NUMBER_AND_DIGIT = re.compile(r"(?<=[\x00-\x08\x0b\x0c\x0e-\x1f\x7f])(?=[0-9A-Fa-f])")
 _PLAIN = re.compile(r"[ !#-\[\]-~]*")

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tplc.grammars.regular.automaton import TooLarge, both, from_expr, is_empty, negation
-from tplc.grammars.regular.expressions import Alt, Chars, Expr, Ref, Rep, Seq, Spelled, alt, nullable, rep, seq
+from tplc.grammars.regular.expressions import alt, nullable, rep, seq
+from tplc.grammars.regular.nodes import Alt, Chars, Expr, Ref, Rep, Seq, Spelled
 
 
 def without_spare_space(bodies: Mapping[str, Expr]) -> dict[str, Expr]:

@@ -13,23 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from tplc.grammars.regular.expressions import (
-    EMPTY,
-    Alt,
-    Chars,
-    Expr,
-    Lit,
-    Ref,
-    Rep,
-    Seq,
-    Spelled,
-    Written,
-    alt,
-    names,
-    seq,
-    walk,
-)
+from tplc.grammars.regular.expressions import alt, names, seq, walk
 from tplc.grammars.regular.expressions import rep as repeated
+from tplc.grammars.regular.nodes import EMPTY, Alt, Chars, Expr, Lit, Ref, Rep, Seq, Spelled, Written
 
 _PLAIN = (Lit, Chars)
 

@@ -16,7 +16,8 @@ from tplc.backends.lark.result import LarkGrammar, NoLark
 from tplc.backends.lark.spelling import LarkSpelling
 from tplc.backends.lark.tell_apart import SchemasMeet, disambiguated
 from tplc.backends.lark.write import HEADER, write_lines
-from tplc.grammars.regular.expressions import NEVER, Expr, alt
+from tplc.grammars.regular.expressions import alt
+from tplc.grammars.regular.nodes import NEVER, Expr
 from tplc.grammars.regular.rules import ROOT
 from tplc.grammars.request.build import RequestRules, made_of
 from tplc.grammars.request.errors import NothingAllowed

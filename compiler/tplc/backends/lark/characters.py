@@ -9,7 +9,8 @@ A state is what leads to it, and a character: the engine reads rules that begin 
 from __future__ import annotations
 
 from tplc.backends.lark.arrange import Arranged
-from tplc.grammars.regular.expressions import EMPTY, Alt, Expr, Lit, Ref, Rep, Seq, Spelled, alt, chars, lit
+from tplc.grammars.regular.expressions import alt, chars, lit
+from tplc.grammars.regular.nodes import EMPTY, Alt, Expr, Lit, Ref, Rep, Seq, Spelled
 
 
 def in_characters(made: Arranged, apart: set[Expr]) -> Arranged:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tplc.grammars.regular.automaton import Automaton, TooLarge
+from tplc.grammars.regular.automaton import TooLarge
 from tplc.grammars.regular.codepoints import Ranges
-from tplc.grammars.regular.expressions import EMPTY, NEVER, Expr, alt, rep, seq, walk
+from tplc.grammars.regular.expressions import alt, rep, seq, walk
+from tplc.grammars.regular.nodes import EMPTY, NEVER, Automaton, Expr
 
 _MOST_NODES = 4000
 _MOST_STATES = 200

@@ -13,7 +13,8 @@ from tplc.backends.lark.spelling import LarkSpelling
 from tplc.grammars.regular import codepoints
 from tplc.grammars.regular.automaton import both, from_expr, minimal, negation
 from tplc.grammars.regular.derivative import after
-from tplc.grammars.regular.expressions import ANY_CHARACTER, NEVER, Chars, Expr, Spelled, alt, lit, opt, rep, seq
+from tplc.grammars.regular.expressions import alt, lit, opt, rep, seq
+from tplc.grammars.regular.nodes import ANY_CHARACTER, NEVER, Chars, Expr, Spelled
 from tplc.grammars.regular.rules import Rules
 from tplc.grammars.request.triggers import Takeover
 

@@ -12,7 +12,7 @@ import json
 from collections.abc import Mapping
 
 from tplc.grammars.dialect.values import SchemaReading, is_json
-from tplc.grammars.regular.expressions import Expr, Written
+from tplc.grammars.regular.nodes import Expr, Written
 from tplc.ir.nodes import Dialect, Json
 
 _REMARKS = frozenset(("title", "description", "default", "examples", "$comment", "deprecated", "readOnly", "writeOnly"))

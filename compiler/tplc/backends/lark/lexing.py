@@ -14,9 +14,10 @@ from dataclasses import dataclass, field
 
 from tplc.backends.lark.arrange import Arranged
 from tplc.grammars.regular import codepoints
-from tplc.grammars.regular.automaton import Automaton, TooLarge, from_expr
+from tplc.grammars.regular.automaton import TooLarge, from_expr
 from tplc.grammars.regular.codepoints import Ranges
-from tplc.grammars.regular.expressions import Alt, Chars, Expr, Lit, Ref, Rep, Seq, Spelled, Written, alt, rep, seq
+from tplc.grammars.regular.expressions import alt, rep, seq
+from tplc.grammars.regular.nodes import Alt, Automaton, Chars, Expr, Lit, Ref, Rep, Seq, Spelled, Written
 from tplc.grammars.regular.rules import ROOT
 
 _MOST_PAIRS = 200_000

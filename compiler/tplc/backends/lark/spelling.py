@@ -11,9 +11,11 @@ from collections.abc import Callable, Sequence
 
 from tplc.backends.lark.elimination import as_expression
 from tplc.backends.lark.regex import ANY, but_not, text_regex
-from tplc.grammars.regular.automaton import Automaton, TooLarge, both, from_expr, minimal, right_linear
+from tplc.grammars.regular.automaton import TooLarge, both, from_expr, minimal
+from tplc.grammars.regular.automaton_rules import right_linear
 from tplc.grammars.regular.codepoints import Ranges
-from tplc.grammars.regular.expressions import ANY_CHARACTER, Expr, Lit, Seq, Spelled, Written, chars, lit, rep, seq
+from tplc.grammars.regular.expressions import chars, lit, rep, seq
+from tplc.grammars.regular.nodes import ANY_CHARACTER, Automaton, Expr, Lit, Seq, Spelled, Written
 from tplc.grammars.regular.rules import Rules
 from tplc.grammars.regular.until import Stop, through, without
 from tplc.ir.tokens import AddedToken

@@ -19,7 +19,8 @@ from tplc.backends.lark.lexing import Unclear, conflicts
 from tplc.backends.lark.result import NoLark
 from tplc.backends.lark.spelling import LarkSpelling, as_plain
 from tplc.backends.lark.write import write_lines
-from tplc.grammars.regular.expressions import Expr, Lit, Ref, Spelled, Written, names, walk
+from tplc.grammars.regular.expressions import names, walk
+from tplc.grammars.regular.nodes import Expr, Lit, Ref, Spelled, Written
 from tplc.grammars.regular.rules import ROOT
 
 _MOST_ROUNDS = 12

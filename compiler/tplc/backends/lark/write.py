@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from tplc.backends.lark.arrange import Arranged
 from tplc.backends.lark.regex import character_class
-from tplc.grammars.regular.expressions import Alt, Chars, Expr, Lit, Ref, Rep, Seq, Spelled, Written
+from tplc.grammars.regular.nodes import Alt, Chars, Expr, Lit, Ref, Rep, Seq, Spelled, Written
 from tplc.grammars.regular.rules import ROOT
 
 HEADER = "%llguidance {}\n"

@@ -12,9 +12,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tplc.grammars.regular import codepoints
-from tplc.grammars.regular.automaton import Automaton, build, from_expr, minimal
+from tplc.grammars.regular.automaton import build, from_expr, minimal
 from tplc.grammars.regular.codepoints import Ranges
-from tplc.grammars.regular.expressions import EMPTY, Chars, Expr, alt, lit, opt, rep, seq
+from tplc.grammars.regular.expressions import alt, lit, opt, rep, seq
+from tplc.grammars.regular.nodes import EMPTY, Automaton, Chars, Expr
 from tplc.grammars.regular.until import SPACE
 from tplc.lower import Following
 from tplc.lower.bounds import NOT_IN_KEYS

@@ -11,8 +11,10 @@ from fractions import Fraction
 from functools import reduce
 
 from tplc.grammars.regular import numbers as digits
-from tplc.grammars.regular.automaton import Automaton, TooLarge, both, from_expr, negation, to_expr
-from tplc.grammars.regular.expressions import EMPTY, Expr, alt, chars, lit, opt, rep, seq
+from tplc.grammars.regular.automaton import TooLarge, both, from_expr, negation
+from tplc.grammars.regular.automaton_rules import to_expr
+from tplc.grammars.regular.expressions import alt, chars, lit, opt, rep, seq
+from tplc.grammars.regular.nodes import EMPTY, Automaton, Expr
 from tplc.grammars.regular.rules import Rules
 from tplc.grammars.schema.reader import number_fits
 from tplc.grammars.schema.report import Report

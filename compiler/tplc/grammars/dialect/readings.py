@@ -13,8 +13,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from tplc.grammars.regular import codepoints
-from tplc.grammars.regular.automaton import Automaton, from_expr, negation
-from tplc.grammars.regular.expressions import ANY_CHARACTER, Chars, Expr, alt, lit, opt, rep, seq
+from tplc.grammars.regular.automaton import from_expr, negation
+from tplc.grammars.regular.expressions import alt, lit, opt, rep, seq
+from tplc.grammars.regular.nodes import ANY_CHARACTER, Automaton, Chars, Expr
 from tplc.grammars.regular.until import SPACE
 from tplc.grammars.schema.shapes import ArrayShape, Evaluated, NumberShape, ObjectShape, Shapes
 

@@ -11,7 +11,8 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from tplc.grammars.regular.expressions import EMPTY, NEVER, Expr, Ref, alt, opt, rep, seq
+from tplc.grammars.regular.expressions import alt, opt, rep, seq
+from tplc.grammars.regular.nodes import EMPTY, NEVER, Expr, Ref
 from tplc.grammars.regular.rules import Rules
 
 _MOST_STATES = 2000

@@ -30,21 +30,8 @@ from tplc.grammars.dialect.sequences import (
     machine,
 )
 from tplc.grammars.regular import codepoints
-from tplc.grammars.regular.expressions import (
-    EMPTY,
-    NEVER,
-    Chars,
-    Expr,
-    Lit,
-    Ref,
-    Rep,
-    alt,
-    lit,
-    opt,
-    rep,
-    seq,
-    walk,
-)
+from tplc.grammars.regular.expressions import alt, lit, opt, rep, seq, walk
+from tplc.grammars.regular.nodes import EMPTY, NEVER, Chars, Expr, Lit, Ref, Rep
 from tplc.grammars.regular.quoting import quoting_of
 from tplc.grammars.regular.repetitions import LARGEST_COUNT
 from tplc.grammars.regular.rules import Rules

@@ -8,26 +8,10 @@ The generation prompt may hold the head of the turn; the grammar goes on from th
 from __future__ import annotations
 
 from tplc.grammars.regular import codepoints
-from tplc.grammars.regular.automaton import begun, minimal, to_expr
-from tplc.grammars.regular.expressions import (
-    EMPTY,
-    NEVER,
-    Alt,
-    Chars,
-    Expr,
-    Lit,
-    Ref,
-    Rep,
-    Seq,
-    Spelled,
-    Written,
-    alt,
-    chars,
-    lit,
-    nullable,
-    rep,
-    seq,
-)
+from tplc.grammars.regular.automaton import begun, minimal
+from tplc.grammars.regular.automaton_rules import to_expr
+from tplc.grammars.regular.expressions import alt, chars, lit, nullable, rep, seq
+from tplc.grammars.regular.nodes import EMPTY, NEVER, Alt, Chars, Expr, Lit, Ref, Rep, Seq, Spelled, Written
 from tplc.grammars.regular.rules import Rules
 
 

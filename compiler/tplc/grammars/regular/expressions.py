@@ -1,85 +1,19 @@
-"""What a rule's right side is made of, and functions that build it in its simplest form.
+"""Build expressions in their simplest form, and ask what they match.
 
-    seq(lit("<"), lit("a>"), EMPTY)  →  Lit("<a>")
-    alt(lit("a"), NEVER)             →  Lit("a")
-
-The same nodes serve on two levels: text as a model writes it (the grammar), and the characters of a JSON string before
-a dialect quotes them.
+seq(lit("<"), lit("a>"), EMPTY)  →  Lit("<a>")
+alt(lit("a"), NEVER)             →  Lit("a")
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from tplc.grammars.regular import codepoints
 from tplc.grammars.regular.codepoints import Ranges
-
-if TYPE_CHECKING:
-    from tplc.grammars.regular.automaton import Automaton
-
-
-@dataclass(frozen=True, slots=True)
-class Lit:
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Chars:
-    """One character of a set."""
-
-    ranges: Ranges
-
-
-@dataclass(frozen=True, slots=True)
-class Seq:
-    items: tuple[Expr, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Alt:
-    items: tuple[Expr, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Rep:
-    """`high` None: no end."""
-
-    item: Expr
-    low: int
-    high: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Ref:
-    """A rule by its name."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """A right side as the target writes it, never empty, and the rules that it names: all of them match something."""
-
-    text: str
-    names: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Spelled:
-    """Texts that an automaton reads, and how the target writes them."""
-
-    text: str
-    automaton: Automaton
-
-
-Expr = Lit | Chars | Seq | Alt | Rep | Ref | Written | Spelled
+from tplc.grammars.regular.nodes import EMPTY, NEVER, Alt, Chars, Expr, Lit, Ref, Rep, Seq, Spelled, Written
 
 _LEAVES = frozenset((Lit, Chars, Ref, Written, Spelled))
-EMPTY = Seq(())
-NEVER = Alt(())
-ANY_CHARACTER = Chars(codepoints.ALL)
 
 
 def lit(text: str) -> Expr:

@@ -13,9 +13,10 @@ from fractions import Fraction
 from math import ceil, floor
 
 from tplc.grammars.regular import codepoints
-from tplc.grammars.regular.automaton import Automaton, build
+from tplc.grammars.regular.automaton import build
 from tplc.grammars.regular.codepoints import Ranges
-from tplc.grammars.regular.expressions import EMPTY, NEVER, Chars, Expr, alt, chars, lit, opt, rep, seq
+from tplc.grammars.regular.expressions import alt, chars, lit, opt, rep, seq
+from tplc.grammars.regular.nodes import EMPTY, NEVER, Automaton, Chars, Expr
 
 DIGIT = Chars(codepoints.span("0", "9"))
 _FIRST_DIGIT = Chars(codepoints.span("1", "9"))

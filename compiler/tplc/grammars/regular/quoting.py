@@ -11,7 +11,8 @@ import re
 
 from tplc.grammars.regular import codepoints
 from tplc.grammars.regular.codepoints import Ranges
-from tplc.grammars.regular.expressions import NEVER, Chars, Expr, alt, chars, lit, rep, seq
+from tplc.grammars.regular.expressions import alt, chars, lit, rep, seq
+from tplc.grammars.regular.nodes import NEVER, Chars, Expr
 from tplc.grammars.regular.rules import Rules
 from tplc.ir.nodes import StringStyle
 

@@ -14,24 +14,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tplc.grammars.regular import codepoints
-from tplc.grammars.regular.automaton import Automaton, both, build, from_expr, minimal, negation
+from tplc.grammars.regular.automaton import both, build, from_expr, minimal, negation
 from tplc.grammars.regular.codepoints import Ranges
-from tplc.grammars.regular.expressions import (
-    ANY_CHARACTER,
-    EMPTY,
-    NEVER,
-    Chars,
-    Expr,
-    Rep,
-    Seq,
-    alt,
-    chars,
-    lit,
-    nullable,
-    rep,
-    seq,
-    walk,
-)
+from tplc.grammars.regular.expressions import alt, chars, lit, nullable, rep, seq, walk
+from tplc.grammars.regular.nodes import ANY_CHARACTER, EMPTY, NEVER, Automaton, Chars, Expr, Rep, Seq
 
 _DIGITS = codepoints.span("0", "9")
 _WORD = codepoints.union(_DIGITS, codepoints.span("A", "Z"), codepoints.of("_"), codepoints.span("a", "z"))

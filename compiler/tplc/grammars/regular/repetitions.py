@@ -10,7 +10,8 @@ number of rules that the engine makes of what is in it:
 
 from __future__ import annotations
 
-from tplc.grammars.regular.expressions import Alt, Chars, Expr, Lit, Ref, Rep, Seq, alt, rep, seq, walk
+from tplc.grammars.regular.expressions import alt, rep, seq, walk
+from tplc.grammars.regular.nodes import Alt, Chars, Expr, Lit, Ref, Rep, Seq
 from tplc.grammars.regular.rules import Rules
 
 LARGEST_PRODUCT = 2000

@@ -10,23 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from tplc.grammars.regular.expressions import (
-    NEVER,
-    Alt,
-    Expr,
-    Ref,
-    Rep,
-    Seq,
-    alt,
-    names,
-    rep,
-    seq,
-)
+from tplc.grammars.regular.expressions import alt, names, rep, seq
 from tplc.grammars.regular.names import rule_name
+from tplc.grammars.regular.nodes import NEVER, Alt, Expr, Ref, Rep, Seq
 
 if TYPE_CHECKING:
-    from tplc.grammars.regular.automaton import Automaton
     from tplc.grammars.regular.codepoints import Ranges
+    from tplc.grammars.regular.nodes import Automaton
     from tplc.grammars.regular.until import Stop
 
 ROOT = "root"

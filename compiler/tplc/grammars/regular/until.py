@@ -14,8 +14,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tplc.grammars.regular import codepoints
-from tplc.grammars.regular.automaton import Automaton, build
+from tplc.grammars.regular.automaton import build
 from tplc.grammars.regular.codepoints import Ranges
+from tplc.grammars.regular.nodes import Automaton
 
 SPACE = codepoints.of("\t\n\v\f\r \x1c\x1d\x1e\x1f\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000")
 SPACE = codepoints.union(SPACE, codepoints.span("\u2000", "\u200a"))

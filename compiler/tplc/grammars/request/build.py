@@ -12,7 +12,8 @@ from typing import TypeVar
 
 from tplc.grammars.dialect.values import SchemaReading
 from tplc.grammars.regular.derivative import after
-from tplc.grammars.regular.expressions import NEVER, Expr, Ref, alt
+from tplc.grammars.regular.expressions import alt
+from tplc.grammars.regular.nodes import NEVER, Expr, Ref
 from tplc.grammars.regular.rules import Rules, TextSpelling
 from tplc.grammars.request.calls import GENERAL, Whole, calls_of, response
 from tplc.grammars.request.errors import GrammarNotExact, SchemaTooDeep

@@ -7,7 +7,8 @@ from functools import partial
 
 from tplc.grammars.dialect.values import SchemaReading, Values
 from tplc.grammars.regular.codepoints import ALL
-from tplc.grammars.regular.expressions import NEVER, Expr, lit, rep, seq
+from tplc.grammars.regular.expressions import lit, rep, seq
+from tplc.grammars.regular.nodes import NEVER, Expr
 from tplc.grammars.regular.quoting import quoting_of
 from tplc.grammars.regular.rules import Rules
 from tplc.grammars.request.errors import NothingAllowed

@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tplc.grammars.regular import codepoints
-from tplc.grammars.regular.expressions import EMPTY, Chars, Expr, alt, lit, opt, rep, seq
+from tplc.grammars.regular.expressions import alt, lit, opt, rep, seq
+from tplc.grammars.regular.nodes import EMPTY, Chars, Expr
 from tplc.grammars.regular.quoting import quoting_of
 from tplc.grammars.regular.rules import Rules
 from tplc.grammars.regular.until import Stop, stop_at

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from tplc.grammars.regular.expressions import Expr, names
+from tplc.grammars.regular.expressions import names
+from tplc.grammars.regular.nodes import Expr
 from tplc.grammars.regular.rules import Rules, TooManyRules
 from tplc.grammars.request.errors import GrammarTooLarge, SchemaTooDeep
 from tplc.grammars.schema.report import Report

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 from tplc.grammars.regular import codepoints
 from tplc.grammars.regular.automaton import (
-    Automaton,
     TooLarge,
     both,
     build,
@@ -24,26 +23,11 @@ from tplc.grammars.regular.automaton import (
     minimal,
     negation,
     split,
-    to_expr,
 )
+from tplc.grammars.regular.automaton_rules import to_expr
 from tplc.grammars.regular.codepoints import Ranges
-from tplc.grammars.regular.expressions import (
-    ANY_CHARACTER,
-    NEVER,
-    Chars,
-    Encoding,
-    Expr,
-    Lit,
-    Rep,
-    alphabet,
-    alt,
-    chars,
-    encoded,
-    lengths,
-    lit,
-    rep,
-    seq,
-)
+from tplc.grammars.regular.expressions import Encoding, alphabet, alt, chars, encoded, lengths, lit, rep, seq
+from tplc.grammars.regular.nodes import ANY_CHARACTER, NEVER, Automaton, Chars, Expr, Lit, Rep
 from tplc.grammars.regular.quoting import quoting_of
 from tplc.grammars.regular.regex import UnsupportedPattern, pattern_expr
 from tplc.grammars.regular.repetitions import LARGEST_COUNT

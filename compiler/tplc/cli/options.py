@@ -1,0 +1,304 @@
+"""The options of the commands: help text, type, default, and which targets an option applies to.
+
+Several commands share the options at the top.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tplc.cli import complete
+from tplc.cli.declare import For, InHeader
+
+if TYPE_CHECKING:
+    from tplc.project.declared import Declared
+    from tplc.targets.plugins import Server
+
+PLUGINS: tuple[Server, ...] = ("vllm", "sglang")
+# Targets that are made for one request, and those that take a request's schemas.
+A_REQUEST = For(("gbnf", "structural_tag", "lark"))
+SCHEMAS = For(("gbnf", "structural_tag", "lark", "peg"))
+PARSERS = For(("python",))
+
+AS_TYPED = InHeader()
+AS_PATH = InHeader(is_path=lambda value: True)
+AS_PATH_OR_PAIR = InHeader(is_path=lambda value: "=" not in value)
+
+Source = Annotated[
+    str,
+    typer.Argument(
+        help="A template: a .jinja file, a model folder, a tokenizer_config.json, …, or - for standard input.",
+        autocompletion=complete.sources,
+        show_default=False,
+    ),
+]
+Name = Annotated[
+    str | None,
+    typer.Option("--template-name", metavar="NAME", help="Which template, where the source has several."),
+    AS_TYPED,
+]
+Tokens = Annotated[
+    tuple[str, ...],
+    typer.Option(
+        "--token",
+        "--special-token",
+        metavar="NAME=TEXT",
+        help="A special token, such as eos_token=TEXT; or a tokenizer's file or folder that has them.",
+    ),
+    AS_PATH_OR_PAIR,
+]
+LimitOption = Annotated[
+    tuple[str, ...],
+    typer.Option(
+        "--limit",
+        metavar="NAME=VALUE",
+        autocompletion=complete.limits,
+        help="A limit on what the template may take, such as memory_mb=512.",
+    ),
+    AS_TYPED,
+]
+CatalogueFolders = Annotated[
+    tuple[str, ...],
+    typer.Option("--catalogue", metavar="DIR", help="A folder of observed variants, beside those that ship with tplc."),
+    AS_PATH,
+]
+NoCatalogue = Annotated[
+    bool, typer.Option("--no-catalogue", help="Leave out the observed variants that ship with tplc."), AS_TYPED
+]
+Examples = Annotated[
+    tuple[str, ...],
+    typer.Option("--example", metavar="FILE", help="Pairs of message and text, one a line, for what no render shows."),
+    AS_PATH,
+]
+ToolsOption = Annotated[
+    str | None,
+    typer.Option("--tools", metavar="FILE", help="A JSON file with the list of tools."),
+]
+SpreadEngine = Annotated[
+    str,
+    typer.Option(
+        "--engine", metavar="ENGINE", autocompletion=complete.census_engines, help="processes of this machine, or ray."
+    ),
+]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the random messages and cuts.")]
+Thorough = Annotated[bool, typer.Option("--thorough", help="Verify with ten times as many messages and cuts.")]
+Variables = Annotated[
+    tuple[str, ...],
+    typer.Option("--var", metavar="NAME=VALUE", help="A variable for the template; the value is JSON, or text."),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Variants:
+    """The options that say how outputs may differ from a template."""
+
+    tolerances: Annotated[
+        tuple[str, ...],
+        typer.Option(
+            "--tolerances", metavar="FILE", help="A tolerance file: how real output differs from the template."
+        ),
+        AS_PATH,
+    ] = ()
+    catalogue: CatalogueFolders = ()
+    no_catalogue: NoCatalogue = False
+
+    def read(self) -> Declared:
+        from tplc.project.declared import read_declared
+
+        return read_declared(self.tolerances, self.catalogue, shipped=not self.no_catalogue)
+
+    @property
+    def given(self) -> list[str]:
+        """The options that were given, as they are typed."""
+        options = {
+            "--tolerances": self.tolerances,
+            "--catalogue": self.catalogue,
+            "--no-catalogue": self.no_catalogue,
+        }
+        return [name for name, value in options.items() if value]
+
+
+NO_VARIANTS = Variants()
+
+
+@dataclass(frozen=True, slots=True)
+class CompileOptions:
+    source: Source
+    output: Annotated[
+        str, typer.Option("-o", "--output", metavar="FILE", help="Where to write; - is standard output.")
+    ] = "-"
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "-t",
+            "--target",
+            metavar="TARGET",
+            autocompletion=complete.targets,
+            help="python, peg, gbnf, json, response_template, structural_tag, lark, vllm or sglang; by default the "
+            "output's suffix tells.",
+        ),
+    ] = None
+    template_name: Name = None
+    special_tokens: Tokens = ()
+    variants: Variants = NO_VARIANTS
+    examples: Examples = ()
+    tools: Annotated[
+        str | None,
+        typer.Option("--tools", metavar="FILE", help="a JSON file with the list of tools."),
+        SCHEMAS,
+        AS_PATH,
+    ] = None
+    tool_choice: Annotated[
+        str,
+        typer.Option("--tool-choice", metavar="CHOICE", help="auto, required, none, or a tool."),
+        A_REQUEST,
+        AS_TYPED,
+    ] = "auto"
+    parallel: Annotated[
+        bool | None,
+        typer.Option("--parallel/--no-parallel", help="whether a turn may hold several calls."),
+        A_REQUEST,
+        AS_TYPED,
+    ] = None
+    any_order: Annotated[
+        bool,
+        typer.Option("--any-order", help="take properties in any order, not only the schema's."),
+        A_REQUEST,
+        AS_TYPED,
+    ] = False
+    json_schema: Annotated[
+        str | None, typer.Option("--json-schema", metavar="FILE", help="the answer's schema."), SCHEMAS, AS_PATH
+    ] = None
+    variables: Annotated[
+        tuple[str, ...],
+        typer.Option("--var", metavar="NAME=VALUE", help="a variable of the prompt."),
+        A_REQUEST,
+        AS_TYPED,
+    ] = ()
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict",
+            help="Refuse what is unfinished: an answer that ends with a special token that isn't given; for gbnf, "
+            "schemas that it can't express exactly; for response_template, messages that don't come back.",
+        ),
+        AS_TYPED,
+    ] = False
+    profile: Annotated[
+        str,
+        typer.Option(
+            "--profile",
+            metavar="NAME",
+            autocompletion=complete.profiles,
+            help="transformers, or servers (vLLM and SGLang).",
+        ),
+        For(("response_template",)),
+        AS_TYPED,
+    ] = "transformers"
+    into: Annotated[
+        str | None,
+        typer.Option(
+            "--into",
+            metavar="FILE",
+            help="put it into this tokenizer_config.json, which is kept but for that key.",
+        ),
+        For(("response_template",)),
+    ] = None
+    reasoning: Annotated[
+        str,
+        typer.Option(
+            "--reasoning",
+            metavar="WHERE",
+            autocompletion=complete.reasoning,
+            help="inside, or outside if the server applies it after the reasoning only.",
+        ),
+        For(("structural_tag",)),
+        AS_TYPED,
+    ] = "inside"
+    legacy: Annotated[
+        bool,
+        typer.Option("--legacy", help="the old form, for engines that read no other (llguidance)."),
+        For(("structural_tag",)),
+        AS_TYPED,
+    ] = False
+    tokenizer: Annotated[
+        str | None,
+        typer.Option(
+            "--tokenizer",
+            metavar="PATH",
+            help="a tokenizer.json, a model's folder or a GGUF file, so that markers match as tokens.",
+        ),
+        For(("lark",)),
+        AS_PATH,
+    ] = None
+    main: Annotated[
+        bool,
+        typer.Option("--main/--no-main", help="a command line in the parser, python PARSER < OUTPUT, or none."),
+        PARSERS,
+        AS_TYPED,
+    ] = True
+    openai: Annotated[
+        bool,
+        typer.Option("--openai", help="add a class that makes chat completions for OpenAI's clients."),
+        PARSERS,
+        AS_TYPED,
+    ] = False
+    name: Annotated[
+        str | None,
+        typer.Option(
+            "--name",
+            metavar="NAME",
+            show_default=False,
+            help="what the server's options call the parsers; by default that of the output, or of the source.",
+        ),
+        For(PLUGINS),
+        AS_TYPED,
+    ] = None
+    runtime: Annotated[
+        str,
+        typer.Option(
+            "--runtime",
+            metavar="WHERE",
+            autocompletion=complete.runtimes,
+            help="standalone (in the file), shared (in _tplc_runtime.py beside it), or installed.",
+        ),
+        PARSERS,
+        AS_TYPED,
+    ] = "standalone"
+    native: Annotated[
+        bool,
+        typer.Option(
+            "--native", help="also compile it with mypyc, to an extension that is imported in the file's place."
+        ),
+        PARSERS,
+        AS_TYPED,
+    ] = False
+    max_size: Annotated[
+        int | None,
+        typer.Option(
+            "--max-size", metavar="CHARACTERS", min=1, help="beyond this, the largest schemas are simplified."
+        ),
+        A_REQUEST,
+        AS_TYPED,
+    ] = None
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that tplc did not generate.")] = False
+    allow_unverified: Annotated[
+        bool,
+        typer.Option("--allow-unverified", help="Write also what failed verification, and mark it."),
+        AS_TYPED,
+    ] = False
+    seed: Seed = 0
+    thorough: Thorough = False
+    limits: LimitOption = ()
+    depfile: Annotated[
+        str | None,
+        typer.Option("--depfile", metavar="FILE", help="Write a rule for Make or Ninja: which files were used."),
+    ] = None
+    as_json: Annotated[bool, typer.Option("--json", help="The report as JSON, on standard error.")] = False
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No report: warnings and failures only.")] = False
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Compile again whenever a file that is read changes, until Ctrl-C.")
+    ] = False
