@@ -261,6 +261,7 @@ def _grammar_options(options: CompileOptions, target: driver.Target) -> driver.G
         profile=_profile(options, target),
         parser=parser,
         plugin_name=plugin_name,
+        on_incomplete=_on_incomplete(options),
         tools=tuple(read_tools(options.tools)) if options.tools else (),
         tool_choice=options.tool_choice,
         parallel_tool_calls=options.parallel,
@@ -281,6 +282,14 @@ def _plugin_name(options: CompileOptions, target: driver.Target) -> str:
     from tplc.targets.plugins import checked_name, default_name
 
     return default_name(options.output, options.source, server) if options.name is None else checked_name(options.name)
+
+
+def _on_incomplete(options: CompileOptions) -> Literal["drop", "keep"]:
+    if options.on_incomplete == "drop":
+        return "drop"
+    if options.on_incomplete != "keep":
+        raise UsageError(f"--on-incomplete {options.on_incomplete}: expected drop or keep")
+    return "keep"
 
 
 def _parser(options: CompileOptions) -> driver.ParserOptions:

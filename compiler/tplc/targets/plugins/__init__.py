@@ -21,6 +21,7 @@ from tplc.targets.plugins.join import join, piece
 
 Server = Literal["vllm", "sglang"]
 SERVERS: tuple[Server, ...] = get_args(Server)
+OnIncomplete = Literal["drop", "keep"]
 # The versions that `make servers` tests with.
 VERSIONS: Mapping[Server, str] = {"vllm": "vLLM 0.33", "sglang": "SGLang 0.5.23"}
 _LONGEST_NAME = 100
@@ -41,8 +42,11 @@ class NothingToParse(TplcError):
         return f"{self.name}: writes neither calls nor reasoning, so {VERSIONS[self.server]} needs no plug-in for it"
 
 
-def plugin(ir: TemplateIR, server: Server, *, name: str, command: str = "") -> str:
-    """The text of the file.  `name` is what the server's options call its parsers."""
+def plugin(
+    ir: TemplateIR, server: Server, *, name: str, command: str = "", on_incomplete: OnIncomplete = "drop"
+) -> str:
+    """The text of the file.  `name` is what the server's options call its parsers; `on_incomplete` says what becomes of
+    a call that an answer ends in."""
     acceptor, name = lower(ir), checked_name(name)
     if acceptor.calls is None and not acceptor.reasoning_ends:
         raise NothingToParse(ir.provenance.name, server)
@@ -50,7 +54,12 @@ def plugin(ir: TemplateIR, server: Server, *, name: str, command: str = "") -> s
     heading = "# What follows is the plug-in: the same for all formats, but for these names.\n\n"
     return join(
         parser,
-        (heading + _names(ir, acceptor, name), piece("answer"), piece(f"for_{server}"), f"IR = {_raw(dumps(ir))}"),
+        (
+            heading + _names(ir, acceptor, name, on_incomplete),
+            piece("answer"),
+            piece(f"for_{server}"),
+            f"IR = {_raw(dumps(ir))}",
+        ),
         _usage(acceptor, server, name),
     )
 
@@ -76,7 +85,7 @@ def default_name(output: str, source: str, server: Server) -> str:
     return kept[:_LONGEST_NAME].strip("_-") or "tplc"
 
 
-def _names(ir: TemplateIR, acceptor: Acceptor, name: str) -> str:
+def _names(ir: TemplateIR, acceptor: Acceptor, name: str, on_incomplete: OnIncomplete) -> str:
     """What the classes take from the format, beside its parser."""
     opened = next((start.text for start in acceptor.reasoning_starts), "")
     closed = next(iter(acceptor.reasoning_ends), "")
@@ -87,6 +96,7 @@ def _names(ir: TemplateIR, acceptor: Acceptor, name: str) -> str:
         f"REASONING_MARKERS = {texts((opened, closed))}",
         f"AFTER_REASONING = {literal(_after_reasoning(acceptor))}",
         f"REASONING_SWITCH = {literal(_switch(ir))}",
+        f"ON_INCOMPLETE = {literal(on_incomplete)}  # what becomes of a call that an answer ends in: drop, or keep",
     ]
     return "\n".join(lines)
 
@@ -99,8 +109,23 @@ def _after_reasoning(acceptor: Acceptor) -> str:
 
 
 def _switch(ir: TemplateIR) -> str:
-    names = {name for prompt in ir.turn.prompts for name, _ in prompt.context}
-    return next((name for name in _SWITCHES if name in names), "always")
+    """SGLang's word for when a prompt asks for reasoning: `enable_thinking` unless a request says False,
+    `explicit_enable_thinking` only if it says True."""
+    others = ir.turn.prompts[1:]
+    switched = {name: value for prompt in others for name, value in prompt.context}
+    name = next((name for name in _SWITCHES if name in switched), None)
+    if name is not None:
+        # A prompt that the switch turns on differs from the default one, so by default it is off.
+        on = any((name, True) in prompt.context for prompt in others)
+        return f"explicit_{name}" if on else name
+    reasoning = [_asks_for_reasoning(ir, prompt.text) for prompt in ir.turn.prompts]
+    return "explicit_thinking" if any(reasoning) and not reasoning[0] else "always"
+
+
+def _asks_for_reasoning(ir: TemplateIR, prompt: str) -> bool:
+    """Whether a prompt leaves reasoning open, or to the model."""
+    end = ir.reasoning.end.strip()
+    return not end or prompt.rfind(end) <= prompt.rfind(ir.reasoning.start.strip() or "\0")
 
 
 def _raw(text: str) -> str:

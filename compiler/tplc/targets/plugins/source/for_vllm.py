@@ -17,6 +17,7 @@ from tplc.targets.plugins.source.answer import (
     ANCHORS,
     ENFORCES,
     Parting,
+    ReasoningCount,
     Rest,
     parted,
     reasoning_ended,
@@ -107,6 +108,7 @@ class FormatReasoningParser(ReasoningParser):
         self._continued = bool(variables.get("continue_final_message"))
         self._prompt = ANCHORS[0] + StreamParser.HEADS[0]
         self._parting: Parting | None = None
+        self._counted: ReasoningCount | None = None
 
     @property
     def reasoning_start_str(self) -> str | None:
@@ -142,6 +144,14 @@ class FormatReasoningParser(ReasoningParser):
 
     def extract_content_ids(self, input_ids: list[int]) -> list[int]:
         return []  # by text, and not by tokens
+
+    def count_reasoning_tokens(self, token_ids: Sequence[int]) -> int:
+        counted = self._counted
+        if counted is None or counted.tokens > len(token_ids):
+            counted = self._counted = ReasoningCount(self._prompt, continued=self._continued)
+        for token in token_ids[counted.tokens :]:
+            counted.feed(self._decoded([token]))
+        return counted.reasoning_tokens
 
     def extract_reasoning(self, model_output: str, request: Any) -> tuple[str | None, str | None]:
         parting = self._begun()
