@@ -23,7 +23,7 @@ OF_SERVERS = torch==2.13.0 transformers==5.19.0 xgrammar==0.2.8 'llguidance<1.8'
 	partial-json-parser regex ijson mistral-common IPython orjson numpy pytest pytest-timeout \
 	trl==1.16.0
 
-.PHONY: help setup test slow lint format types golden golden-check examples bench hostile coverage lines random random-wild mutations round-trip kept docs grammars hand-written lark targets engines servers servers-wild million native schema-suite llama-checker agreement cuts fuzz demo check dist clean
+.PHONY: help setup test slow lint format types golden golden-check examples bench hostile coverage lines random random-wild mutations round-trip kept docs pictures grammars hand-written lark targets engines servers servers-wild million native schema-suite llama-checker agreement cuts fuzz demo check dist clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,9 +41,10 @@ $(READY): pyproject.toml
 test: $(READY)  ## all tests (ARGS="-k word" to choose)
 	$(PYTEST) -n $(WORKERS) --dist worksteal $(ARGS)
 
-lint: $(READY)  ## style: ruff check and format
+lint: $(READY)  ## style: ruff check and format; words and sentences that people read (ARGS=--list: where)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python -m tests.words $(ARGS)
 
 format: $(READY)  ## let ruff repair what it can
 	$(BIN)/ruff check --fix .
@@ -91,6 +92,9 @@ kept: $(READY)  ## words of markers in the templates in ../shared, and markers i
 
 patterns: $(READY)  ## no regular expression takes more than linear time: all of them, those of grammars too
 	TPLC_ALL_PATTERNS=1 $(PYTEST) tests/hostile/test_patterns.py $(ARGS)
+
+special: $(READY)  ## special tokens and text that spells them, for the templates in ../shared (ARGS="--only WORD --every 10 --mixed 30")
+	$(BIN)/python -m tests.special.sweep $(ARGS)
 
 targets: $(READY)  ## every target of the templates in ../shared, and xgrammar's built-in tags beside ours; writes docs/targets.md
 	$(BIN)/python -m tests.targets_report $(ARGS)
@@ -188,6 +192,9 @@ dist: $(READY)  ## wheel and source archive in dist/, each tried in an empty env
 	@for made in dist/*.whl dist/*.tar.gz; do echo "$$made"; rm -rf $(OUT)/empty && $(PYTHON) -m venv $(OUT)/empty \
 		&& $(OUT)/empty/bin/python -m pip install --quiet --disable-pip-version-check "$$made" \
 		&& ( $(TRIED) ) || exit 1; done
+
+pictures: $(READY)  ## draw the pictures of the documentation from data and from real output
+	$(BIN)/python -m tests.pictures
 
 docs: $(READY)  ## the guide and the API reference as a site, in build/docs
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"

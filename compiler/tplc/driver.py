@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Literal, TypedDict, get_args
 from tplc import given
 from tplc.errors import InvalidIR, UnsupportedTemplate, UsageError, VerificationFailed
 from tplc.ir.check import check
-from tplc.ir.nodes import Json, TemplateIR, Tolerance, Verification
+from tplc.ir.nodes import Json, TemplateIR, Token, Tolerance, Verification
 from tplc.ir.printed import printed
 from tplc.ir.runtimes import Runtime
 from tplc.ir.serialize import dumps, loads
+from tplc.ir.tokens import with_marker_tokens
 from tplc.ir.tolerances import apply_tolerances, check_tolerances
 from tplc.ir.visible import one_line
 from tplc.version import VERSION
@@ -101,7 +102,7 @@ def compile_template(
     *,
     name: str = "template",
     special_tokens: Mapping[str, str] | None = None,
-    added_tokens: Sequence[str] = (),
+    added_tokens: Sequence[str | Token] = (),
     tolerances: Sequence[Tolerance] = (),
     catalogue: Sequence[Entry] | None = None,
     examples: Sequence[Example] = (),
@@ -236,23 +237,26 @@ def learn_format(
     name: str,
     source_text: str,
     special_tokens: Mapping[str, str] | None = None,
-    added_tokens: Sequence[str] = (),
+    added_tokens: Sequence[str | Token] = (),
     examples: Sequence[Example] = (),
     observer: Observer | None = None,
 ) -> TemplateIR:
     """The format, not yet verified.  `observer` is told of every question that the template is asked."""
     from tplc.learn import learn
 
+    tokens = [token if isinstance(token, Token) else Token(token) for token in added_tokens]
     ir = learn(
         renderer,
         name=name,
         source=source_text,
         special_tokens=special_tokens,
-        added_tokens=added_tokens,
+        added_tokens=[token.text for token in tokens],
         examples=examples,
         version=VERSION,
         observer=observer,
     )
+    # A variant may hold tokens that no marker does: `tolerate` drops those that stand in neither.
+    ir = replace(ir, tokens=tuple({token.text: token for token in tokens}.values()))
     violations = check(ir)
     if violations:
         raise InvalidIR(name, tuple(map(str, violations)), printed(ir))
@@ -269,7 +273,8 @@ def tolerate(
     from tplc.catalogue import apply_catalogue, shipped
 
     check_tolerances(ir, tolerances)
-    return apply_tolerances(apply_catalogue(ir, shipped() if catalogue is None else catalogue), tolerances)
+    found = apply_tolerances(apply_catalogue(ir, shipped() if catalogue is None else catalogue), tolerances)
+    return with_marker_tokens(found)
 
 
 def warnings_of(renderer: Renderer, ir: TemplateIR) -> tuple[TemplateWarning, ...]:

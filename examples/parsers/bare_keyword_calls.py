@@ -38,6 +38,10 @@ else:
         run_command,
     )
 
+TYPE_CHECKING = False  # as in typing, whose import would cost more than all the rest
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 __all__ = ("Delta", "Message", "StreamParser", "parse", "parse_many")
 TEMPLATE_SHA256 = "fd3655a4928fd6fb3b6eb177c9db9d3ee531093c96f06425cc4e683b54c831ad"
 TPLC_VERSION = "0.2.0"
@@ -100,8 +104,8 @@ class StreamParser(QuotedPairs):
         call=CALL_START, separator=CALL_SEPARATOR, closed=(")", "]"), close=CALL_END, last=OUTPUT_END, header=TURN_START
     )
 
-    def feed(self, chunk: str) -> list[Delta]:
-        """What is new with this chunk."""
+    def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
+        """What is new with this chunk; `special`: see `parse`."""
         if chunk.__class__ is not str:
             chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.

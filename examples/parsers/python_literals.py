@@ -35,6 +35,10 @@ else:
         run_command,
     )
 
+TYPE_CHECKING = False  # as in typing, whose import would cost more than all the rest
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 __all__ = ("Delta", "Message", "StreamParser", "parse", "parse_many")
 TEMPLATE_SHA256 = "9abe4477af5567c2efa8863404bb4a8ae49dff9bb4726bbdedd5efbd95c7e840"
 TPLC_VERSION = "0.2.0"
@@ -92,8 +96,8 @@ class StreamParser(Objects):
         header=tuple(f"{start.rstrip()} {call.lstrip()}" for start in TURN_START for call in CALL_START),
     )
 
-    def feed(self, chunk: str) -> list[Delta]:
-        """What is new with this chunk."""
+    def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
+        """What is new with this chunk; `special`: see `parse`."""
         if chunk.__class__ is not str:
             chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.

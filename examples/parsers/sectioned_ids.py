@@ -37,6 +37,10 @@ else:
         run_command,
     )
 
+TYPE_CHECKING = False  # as in typing, whose import would cost more than all the rest
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 __all__ = ("Delta", "Message", "StreamParser", "parse", "parse_many")
 TEMPLATE_SHA256 = "b689ff38d655d87b7fee6d87e12a61fe4fc057e6b50ec21d5979e8b9102a01e5"
 TPLC_VERSION = "0.2.0"
@@ -97,8 +101,8 @@ class StreamParser(Objects):
         header=tuple(f"{start.rstrip()} {call.lstrip()}" for start in TURN_START for call in CALL_START),
     )
 
-    def feed(self, chunk: str) -> list[Delta]:
-        """What is new with this chunk."""
+    def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
+        """What is new with this chunk; `special`: see `parse`."""
         if chunk.__class__ is not str:
             chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.

@@ -119,8 +119,8 @@ class StreamParser(RawPairs):
     )
     AFTER_TURN = Marks(call=CALL_START)
 
-    def feed(self, chunk: str) -> list[Delta]:
-        """What is new with this chunk."""
+    def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
+        """What is new with this chunk; `special`: see `parse`."""
         if chunk.__class__ is not str:
             chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.

@@ -163,12 +163,12 @@ class Machine(Copied):
         echo: bool = False,
         json_content: bool = False,
         continue_final_message: bool = False,
+        special: Sequence[Sequence[int]] | None = None,
     ) -> Message:
         """The message that the model's output means.
 
-        `json_content`: a Markdown fence around the content is dropped.  `continue_final_message`: the prompt ends with
-        the beginning of this answer, not with a generation prompt.
-        """
+        `json_content` drops a Markdown fence around the content.  `continue_final_message`: the prompt ends with the
+        beginning of this answer.  `special`: the (start, end) ranges of the text that came from special tokens."""
         parser = cls(
             tools=tools,
             prompt=prompt,
@@ -178,7 +178,7 @@ class Machine(Copied):
             json_content=json_content,
             continue_final_message=continue_final_message,
         )
-        parser.feed(checked_text("text", text))
+        parser.feed(checked_text("text", text), special=special)
         parser.finish()
         return parser.message
 
@@ -231,7 +231,7 @@ class Machine(Copied):
 
     # Input and output
 
-    def feed(self, chunk: str) -> list[Delta]:
+    def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         raise NotImplementedError
 
     def finish(self) -> list[Delta]:

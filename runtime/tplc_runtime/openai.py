@@ -12,7 +12,7 @@ import uuid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
     from .message import Delta
@@ -62,13 +62,15 @@ class Completion:
                 chunks += self._ended(index, reason)
         return chunks
 
-    def feed(self, text: str, index: int = 0) -> list[dict[str, Any]]:
-        """The chunks for a piece of text of one choice."""
+    def feed(
+        self, text: str, index: int = 0, *, special: Sequence[Sequence[int]] | None = None
+    ) -> list[dict[str, Any]]:
+        """The chunks for a piece of text of one choice; `special` as parsers take it."""
         new = index not in self._choices
         choice = self._choices.setdefault(index, Choice(self.PARSER(**self._keywords), self._stream))
         deltas: list[Delta] = [{"role": "assistant", "content": ""}] if new else []
         if text and choice.finish_reason is None:
-            deltas += choice.shown(choice.parser.feed(text), self._reasoning_key)
+            deltas += choice.shown(choice.parser.feed(text, special=special), self._reasoning_key)
         return [self._chunk(index, delta) for delta in deltas]
 
     def finish(self) -> list[dict[str, Any]]:

@@ -70,8 +70,8 @@ def test_a_model_that_has_its_tokenizer(run: Run, template: Path, tmp_path: Path
     [
         (["-t", "lark"], "a grammar is made for one request: give --tools FILE or --json-schema FILE"),
         (
-            ["-t", "gbnf", "--tokenizer", "x"],
-            "--tokenizer is for --target lark, not for gbnf",
+            ["-t", "peg", "--tokenizer", "x"],
+            "--tokenizer is for --target python, json, gbnf, structural_tag, lark, vllm or sglang, not for peg",
         ),
         (
             ["-t", "lark", "--tools", "tools.json", "--tokenizer", "tools.json"],

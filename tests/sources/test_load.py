@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tplc.errors import SourceError
-from tplc.ir.nodes import Json
+from tplc.ir.nodes import Json, Token
 from tplc.render import Renderer
 from tplc.sources import TemplateSource, load, load_tokens
 
@@ -289,11 +289,11 @@ def test_a_model_knows_its_added_tokens(here: Path) -> None:
     write(here / "model" / "tokenizer.json", {"added_tokens": [{"id": 4, "content": "<b>"}]})
     write(here / "model" / "generation_config.json", {"eos_token_id": [3, 9]})
     found = load("model")
-    assert (found.special_tokens, found.added_tokens) == ({"eos_token": "<a>"}, ("<a>",))
+    assert (found.special_tokens, found.added_tokens) == ({"eos_token": "<a>"}, (Token("<a>", 3, ends=True),))
     (here / "model" / "tokenizer_config.json").unlink()
     write(here / "model" / "config.json", {"eos_token_id": 4})
     found = load("model")
-    assert (found.special_tokens, found.added_tokens) == ({"eos_token": "<b>"}, ("<b>",))
+    assert (found.special_tokens, found.added_tokens) == ({"eos_token": "<b>"}, (Token("<b>", 4, ends=True),))
 
 
 def test_tokens_of_a_tokenizer(here: Path) -> None:
@@ -301,4 +301,4 @@ def test_tokens_of_a_tokenizer(here: Path) -> None:
     write(here / "model" / "special_tokens_map.json", {"eos_token": "<b>"})
     for source in ("model", "model/tokenizer.json"):
         found = load_tokens(source)
-        assert (found.special_tokens, found.added_tokens) == ({"eos_token": "<b>"}, ("<b>",))
+        assert (found.special_tokens, found.added_tokens) == ({"eos_token": "<b>"}, (Token("<b>", 4, ends=True),))

@@ -32,7 +32,7 @@ from tplc.project.declared import telling_places
 from tplc.project.depfile import depfile
 from tplc.project.files import read_examples, read_schema, read_text, read_tools
 from tplc.project.into import with_member
-from tplc.sources import is_elsewhere, load_added_tokens
+from tplc.sources import is_elsewhere, load_added_tokens, load_tokens
 from tplc.targets.lark import check_read
 
 if TYPE_CHECKING:
@@ -67,9 +67,7 @@ def compile_command(options: CompileOptions) -> None:
     declared = options.variants.read()
     examples = [example for path in options.examples for example in read_examples(path)]
     limits = inputs.limits(options.limits)
-    template = _template(options)
-    if target == "lark":
-        request = replace(request, tokens=_added_tokens(options, template))
+    template, request = _with_tokens(options, target, _template(options), request)
     warnings: list[TemplateWarning] = []
     not_expressed: list[Inexpressible] = []
     rule = depfile(options.output, _used(options, template)) if options.depfile is not None else ""
@@ -330,6 +328,18 @@ def _made(ir: TemplateIR, request: driver.GrammarOptions, target: driver.Target)
         check_read(ir.provenance.name, made)
         return made
     return driver.make_grammar(ir, request) if target in driver.FOR_A_REQUEST else None
+
+
+def _with_tokens(
+    options: CompileOptions, target: driver.Target, template: TemplateSource, request: driver.GrammarOptions
+) -> tuple[TemplateSource, driver.GrammarOptions]:
+    """The template with the added tokens of `--tokenizer` in place of its own; for lark, the request with them."""
+    if target == "lark":  # its grammars take all tokens, also those that stand in no marker
+        return template, replace(request, tokens=_added_tokens(options, template))
+    if options.tokenizer is None:
+        return template, request
+    load_added_tokens(options.tokenizer)  # raises SourceError if there are none
+    return replace(template, added_tokens=load_tokens(options.tokenizer).added_tokens), request
 
 
 def _added_tokens(options: CompileOptions, template: TemplateSource) -> tuple[AddedToken, ...] | None:

@@ -34,7 +34,7 @@ def lint_command(
     with inputs.learning(template, inputs.limits(limits)) as (learned, renderer):
         ir = driver.verify_ir(learned, renderer)
         driver.require_verified(ir)
-        remarks = lint(ir, driver.artifact_of(ir), renderer, template.added_tokens)
+        remarks = lint(ir, driver.artifact_of(ir), renderer, template.texts_of_tokens)
     if as_json:
         print_json([asdict(remark) for remark in remarks])
     else:

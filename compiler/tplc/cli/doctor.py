@@ -24,7 +24,7 @@ def doctor_command(
 
     template = inputs.load_template(source, template_name, special_tokens)
     with inputs.learning(template, inputs.limits(limits)) as (ir, _):
-        found = advise(ir, source, template.added_tokens)
+        found = advise(ir, source, template.texts_of_tokens)
     if as_json:
         print_json([asdict(one) for one in found])
         return

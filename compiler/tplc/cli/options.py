@@ -229,9 +229,9 @@ class CompileOptions:
         typer.Option(
             "--tokenizer",
             metavar="PATH",
-            help="a tokenizer.json, a model's folder or a GGUF file, so that markers match as tokens.",
+            help="a tokenizer.json, a model's folder or a GGUF file: which markers are tokens.",
         ),
-        For(("lark",)),
+        For(("python", "json", "gbnf", "structural_tag", "lark", "vllm", "sglang")),
         AS_PATH,
     ] = None
     main: Annotated[

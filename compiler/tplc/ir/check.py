@@ -230,6 +230,10 @@ def _check_layout(path: str, layout: Layout) -> Iterator[Violation]:
 
 def _check_tokens(ir: TemplateIR) -> Iterator[Violation]:
     yield from _check_texts("preserved_tokens", ir.preserved_tokens)
+    yield from _check_texts("tokens", tuple(token.text for token in ir.tokens))
+    for index, token in enumerate(ir.tokens):
+        if token.id is not None and token.id < 0:
+            yield Violation(f"tokens[{index}].id", "is below 0")
 
 
 def _check_tolerances(ir: TemplateIR) -> Iterator[Violation]:

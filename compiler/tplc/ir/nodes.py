@@ -389,6 +389,20 @@ class Captured:
 
 
 @dataclass(frozen=True, slots=True)
+class Token:
+    """A token that the tokenizer was given besides its vocabulary.
+
+    `id` is None if the source does not number its tokens.  `special`: the tokenizer keeps it apart from ordinary text.
+    `ends`: the model ends an answer with it.
+    """
+
+    text: str
+    id: int | None = None
+    special: bool = False
+    ends: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Ambiguity:
     """Two different messages with one render; `kind` says what cannot be told apart."""
 
@@ -416,6 +430,7 @@ class Verification:
 class TemplateIR:
     """The format of one template's assistant turns.  Complete: a backend needs nothing else.
 
+    `tokens` are the tokenizer's added tokens that stand in markers or end an answer; empty if no tokenizer is known.
     `left_out`: what the template writes and the format is without, and why.
     """
 
@@ -427,6 +442,7 @@ class TemplateIR:
     tools: Tools
     forms: tuple[Form, ...] = ()
     preserved_tokens: tuple[str, ...] = ()
+    tokens: tuple[Token, ...] = ()
     tolerances: tuple[Tolerance, ...] = ()
     captured: tuple[Captured, ...] = ()
     left_out: tuple[str, ...] = ()

@@ -27,6 +27,7 @@ from tplc.ir.nodes import (
     StringStyle,
     TemplateIR,
     Text,
+    Token,
     Tools,
     ValueStyle,
     Verification,
@@ -61,6 +62,8 @@ def _all_facts(ir: TemplateIR) -> Iterator[str]:
         yield f"form {'+'.join(form.parts)}: {form.marker} = {quoted(form.text)}"
     for token in sorted(ir.preserved_tokens):
         yield f"preserved = {quoted(token)}"
+    for one_token in ir.tokens:
+        yield f"token = {quoted(one_token.text)}{_of_token(one_token)}"
     yield from _tolerances(ir)
     for one in ir.captured:
         place = f"{one.marker} {quoted(one.whole)}" if one.marker else quoted(one.whole)
@@ -69,6 +72,11 @@ def _all_facts(ir: TemplateIR) -> Iterator[str]:
         yield f"left out = {reason}"
     if ir.verification != Verification():
         yield from _verification(ir.verification)
+
+
+def _of_token(token: Token) -> str:
+    facts = [str(token.id)] * (token.id is not None) + ["special"] * token.special + ["ends an answer"] * token.ends
+    return f" ({', '.join(facts)})" if facts else ""
 
 
 def quoted(text: str) -> str:

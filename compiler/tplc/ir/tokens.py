@@ -8,10 +8,10 @@ Servers drop tokens of their own from what they pass on, and text never matches 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
 
-from tplc.ir.nodes import TemplateIR, Text
+from tplc.ir.nodes import TemplateIR, Text, Token
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,39 @@ class MarkerTokens:
             return "text"
         tokens = "one token" if count == 1 else f"{count} tokens"
         return tokens if all(is_token or not text.strip() for text, is_token in self.pieces) else f"{tokens} and text"
+
+
+def with_marker_tokens(ir: TemplateIR) -> TemplateIR:
+    """The format with only those of its tokens that stand in its markers and variants, or that end an answer."""
+    texts = [*texts_in((ir.turn, ir.reasoning, ir.content, ir.tools, ir.forms))]
+    texts += [tolerance.text for tolerance in ir.tolerances]
+    return replace(ir, tokens=tokens_in(texts, ir.tokens, ends=True))
+
+
+def tokens_in(texts: Iterable[str], tokens: Iterable[Token], *, ends: bool = False) -> tuple[Token, ...]:
+    """The tokens that stand in some of the texts, in the order of their text; with `ends` also those that end answers.
+
+    A token of one character, or of white space, marks nothing by itself.
+    """
+    joined = "\0".join(texts)
+    kept = [token for token in tokens if (ends and token.ends) or _marks(token.text, joined)]
+    return tuple(sorted(kept, key=lambda token: token.text))
+
+
+def texts_in(node: object) -> Iterator[str]:
+    """All texts that a node holds, at any depth."""
+    if isinstance(node, str):
+        yield node
+    elif isinstance(node, (tuple, list, frozenset)):
+        for item in node:
+            yield from texts_in(item)
+    elif is_dataclass(node):
+        for field in fields(node):
+            yield from texts_in(getattr(node, field.name))
+
+
+def _marks(text: str, joined: str) -> bool:
+    return len(text.strip()) > 1 and text in joined
 
 
 def marker_tokens(ir: TemplateIR, added_tokens: Sequence[str]) -> tuple[MarkerTokens, ...]:

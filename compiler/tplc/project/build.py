@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from typing import TYPE_CHECKING
 
 from tplc import driver
@@ -377,7 +377,7 @@ def inputs_of(model: Model) -> str:
         template.name,
         template.text,
         sorted(template.special_tokens.items()),
-        list(template.added_tokens),
+        [astuple(token) for token in template.added_tokens],
         repr(settings),
         texts,
     ]

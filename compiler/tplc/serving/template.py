@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from tplc import driver, given
 from tplc.errors import RenderFailed, RequestError, TemplateRaised, UsageError
-from tplc.ir.nodes import Captured, GenerationPrompt, Json, TemplateIR, Tolerance
+from tplc.ir.nodes import Captured, GenerationPrompt, Json, TemplateIR, Token, Tolerance
 from tplc.ir.stand_ins import without_stand_ins
 from tplc.serving.added import added, behind_mark, marked_at_its_end
 from tplc.serving.messages import messages_for
@@ -110,7 +110,7 @@ class ChatTemplate:
         name: str = "template",
         ir: TemplateIR | None = None,
         special_tokens: Mapping[str, str] | None = None,
-        added_tokens: Sequence[str] = (),
+        added_tokens: Sequence[str | Token] = (),
         tolerances: Sequence[Tolerance] = (),
         catalogue: Sequence[Entry] | None = None,
         adds_bos: bool = False,
@@ -380,7 +380,7 @@ def _learned(
     source: str,
     name: str,
     tokens: Mapping[str, str] | None,
-    added: Sequence[str],
+    added: Sequence[str | Token],
     tolerances: Sequence[Tolerance],
     catalogue: Sequence[Entry] | None,
     limits: Limits | Mapping[str, float] | None,

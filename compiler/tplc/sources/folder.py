@@ -11,18 +11,25 @@ from dataclasses import replace
 from pathlib import Path
 
 from tplc.errors import SourceError
+from tplc.ir.nodes import Token
 from tplc.sources.builtin import offer
 from tplc.sources.choose import DEFAULT
 from tplc.sources.source import Offer
 from tplc.sources.text import TEMPLATE_BYTES, read_text
-from tplc.sources.tokenizer_config import added_tokens, read_object, read_tokenizer_config, special_tokens
+from tplc.sources.tokenizer_config import (
+    END,
+    added_tokens,
+    read_object,
+    read_tokenizer_config,
+    special_tokens,
+    with_ends,
+)
 
 TEMPLATE_FILE = "chat_template.jinja"
 TEMPLATE_FOLDERS = ("chat_templates", "additional_chat_templates")
 CONFIGS = ("tokenizer_config.json", "chat_template.json")
 TOKENS_FILE = "special_tokens_map.json"
 TOKENIZER = "tokenizer.json"
-END = "eos_token"
 # Where a model has the number of its end token, if nothing has it by name.
 _NUMBERED = ("generation_config.json", "config.json")
 _MOST_NAMED = 3
@@ -43,7 +50,7 @@ def read_tokens(folder: Path, origin: str) -> Offer:
     """What the JSON files of a model tell: special tokens by name, added tokens, and templates."""
     templates: dict[str, str] = {}
     tokens: dict[str, str] = {}
-    added: dict[int, str] = {}
+    added: dict[int, Token] = {}
     read: list[str] = []
     for name in (TOKENS_FILE, *reversed(CONFIGS)):
         if (folder / name).is_file():
@@ -56,14 +63,16 @@ def read_tokens(folder: Path, origin: str) -> Offer:
     if not added and (folder / TOKENIZER).is_file():
         added = added_tokens(read_object(folder / TOKENIZER, _inside(origin, TOKENIZER)))
         read.append(str(folder / TOKENIZER))
+    ends: list[int] = []
     for name in _NUMBERED if added else ():
-        if END not in tokens and (folder / name).is_file():
-            number = read_object(folder / name, _inside(origin, name)).get(f"{END}_id")
-            number = number[0] if isinstance(number, list) and number else number
-            if isinstance(number, int) and number in added:
-                tokens[END] = added[number]
-                read.append(str(folder / name))
-    return Offer(templates, tokens, tuple(read), tuple(added.values()))
+        if not ends and (folder / name).is_file():
+            numbers = read_object(folder / name, _inside(origin, name)).get(f"{END}_id")
+            listed = numbers if isinstance(numbers, list) else [numbers]
+            ends = [number for number in listed if type(number) is int and number in added]
+            if ends and END not in tokens:
+                tokens[END] = added[ends[0]].text
+            read += [str(folder / name)] * bool(ends)
+    return Offer(templates, tokens, tuple(read), with_ends(added.values(), tokens, ends))
 
 
 def _hint(folder: Path, origin: str) -> str:

@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import BinaryIO
 
 from tplc.errors import SourceError
+from tplc.ir.nodes import Token
 from tplc.ir.tokens import AddedToken
 from tplc.sources.choose import DEFAULT
 from tplc.sources.source import Offer
 from tplc.sources.text import TEMPLATE_BYTES
+from tplc.sources.tokenizer_config import with_ends
 
 MAGIC = b"GGUF"
 _VERSIONS = (2, 3)
@@ -33,6 +35,8 @@ _TOKEN_IDS = {
     "tokenizer.ggml.seperator_token_id": "sep_token",  # spelt so in the format
     "tokenizer.ggml.mask_token_id": "mask_token",
 }
+# All of them end an answer.
+_ENDS = tuple(f"tokenizer.ggml.{name}_token_id" for name in ("eos", "eot", "eom"))
 # Kinds of values by their number: the letter and the bytes of a plain one, a text, a list.
 _PLAIN = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 _TEXT, _LIST = 8, 9
@@ -61,7 +65,7 @@ def is_gguf(path: Path) -> bool:
 def read_gguf(path: Path, origin: str) -> Offer:
     head = _read(path, origin)
     try:
-        return Offer(_templates(head), _special_tokens(head), (str(path),))
+        return Offer(_templates(head), _special_tokens(head), (str(path),), _added_tokens(head))
     except UnicodeDecodeError as error:
         raise _damaged(origin, "a text of it is not UTF-8") from error
 
@@ -131,7 +135,7 @@ class _Head:
         kind = self._number("I")
         if kind == _TEXT and (key == _TEMPLATE or key.startswith(f"{_TEMPLATE}.")):
             self.texts.setdefault(key, self._text(TEMPLATE_BYTES))
-        elif key in _TOKEN_IDS and kind in _PLAIN:
+        elif (key in _TOKEN_IDS or key in _ENDS) and kind in _PLAIN:
             self.numbers.setdefault(key, int(self._number(_PLAIN[kind])))
         elif key == _TOKENS and kind == _LIST and not self.tokens:
             self._read_tokens()
@@ -221,5 +225,13 @@ def _special_tokens(head: _Head) -> dict[str, str]:
     return {
         _TOKEN_IDS[key]: head.tokens[number].decode("utf-8")
         for key, number in head.numbers.items()
-        if 0 <= number < len(head.tokens)
+        if key in _TOKEN_IDS and 0 <= number < len(head.tokens)
     }
+
+
+def _added_tokens(head: _Head) -> tuple[Token, ...]:
+    """The control tokens and the user's own."""
+    ends = [head.numbers[key] for key in _ENDS if key in head.numbers]
+    numbers = _numbers(head, _CONTROL, _USER_DEFINED)
+    tokens = [Token(head.tokens[n].decode("utf-8"), n, head.kinds[n] == _CONTROL) for n in numbers if head.tokens[n]]
+    return with_ends(tokens, {}, ends)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from tplc.ir.nodes import Token
+
 
 @dataclass(frozen=True, slots=True)
 class TemplateSource:
@@ -19,7 +21,12 @@ class TemplateSource:
     special_tokens: Mapping[str, str]
     origin: str
     files: tuple[str, ...] = ()
-    added_tokens: tuple[str, ...] = ()
+    added_tokens: tuple[Token, ...] = ()
+
+    @property
+    def texts_of_tokens(self) -> tuple[str, ...]:
+        """The texts of the added tokens."""
+        return tuple(token.text for token in self.added_tokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,4 +36,4 @@ class Offer:
     templates: Mapping[str, str]
     special_tokens: Mapping[str, str] = field(default_factory=dict)
     files: tuple[str, ...] = ()
-    added_tokens: tuple[str, ...] = ()
+    added_tokens: tuple[Token, ...] = ()

@@ -6,16 +6,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from tplc.errors import SourceError
 from tplc.ir.json_text import NotJson, parse_json
-from tplc.ir.nodes import Json
+from tplc.ir.nodes import Json, Token
 from tplc.sources.choose import DEFAULT
 from tplc.sources.source import Offer
 from tplc.sources.text import CONFIG_BYTES, read_text
 
 _KEY = "chat_template"
+END = "eos_token"
 
 
 def read_tokenizer_config(path: Path, origin: str) -> Offer:
@@ -24,7 +27,9 @@ def read_tokenizer_config(path: Path, origin: str) -> Offer:
         problem = "this is an IR: it holds a format, and no template"
         raise SourceError(origin, problem, "name the template that it is made from")
     templates = _templates(config.get(_KEY), origin)
-    return Offer(templates, special_tokens(config), (str(path),), tuple(added_tokens(config).values()))
+    named = special_tokens(config)
+    tokens = with_ends(added_tokens(config).values(), named)
+    return Offer(templates, named, (str(path),), tokens)
 
 
 def read_object(path: Path, origin: str) -> dict[str, Json]:
@@ -47,17 +52,28 @@ def special_tokens(config: dict[str, Json]) -> dict[str, str]:
     return found | (_token_texts(extra) if isinstance(extra, dict) else {})
 
 
-def added_tokens(config: dict[str, Json]) -> dict[int, str]:
+def added_tokens(config: dict[str, Json]) -> dict[int, Token]:
     """By number, as tokenizer_config.json has them, or tokenizer.json."""
-    found: dict[int, str] = {}
     decoder, listed = config.get("added_tokens_decoder"), config.get("added_tokens")
-    for number, token in decoder.items() if isinstance(decoder, dict) else ():
-        if isinstance(token, dict) and isinstance(token.get("content"), str) and number.isdecimal():
-            found[int(number)] = str(token["content"])
-    for token in listed if isinstance(listed, list) else ():
-        if isinstance(token, dict) and isinstance(token.get("content"), str) and isinstance(token.get("id"), int):
-            found[int(str(token["id"]))] = str(token["content"])
+    numbered: list[tuple[Json, Json]] = []
+    if isinstance(decoder, dict):
+        numbered += [(int(number), token) for number, token in decoder.items() if number.isdecimal()]
+    if isinstance(listed, list):
+        numbered += [(token.get("id"), token) for token in listed if isinstance(token, dict)]
+    found: dict[int, Token] = {}
+    for number, token in numbered:
+        text = token.get("content") if isinstance(token, dict) else None
+        if isinstance(token, dict) and type(number) is int and number >= 0 and isinstance(text, str) and text:
+            found[number] = Token(text, number, token.get("special") is True)
     return found
+
+
+def with_ends(tokens: Iterable[Token], named: Mapping[str, str], ids: Iterable[int] = ()) -> tuple[Token, ...]:
+    """The tokens, with those marked that end an answer: the one that is named so, and those with these numbers."""
+    ends, text = {*ids}, named.get(END, "")
+    marked = [replace(token, ends=token.text == text or token.id in ends) for token in tokens]
+    # One text may have several numbers; a format knows a token by its text.
+    return tuple({token.text: token for token in reversed(marked)}.values())[::-1]
 
 
 def _token_texts(config: dict[str, Json]) -> dict[str, str]:

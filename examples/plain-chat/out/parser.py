@@ -489,12 +489,12 @@ class Machine(Copied):
         echo: bool = False,
         json_content: bool = False,
         continue_final_message: bool = False,
+        special: Sequence[Sequence[int]] | None = None,
     ) -> Message:
         """The message that the model's output means.
 
-        `json_content`: a Markdown fence around the content is dropped.  `continue_final_message`: the prompt ends with
-        the beginning of this answer, not with a generation prompt.
-        """
+        `json_content` drops a Markdown fence around the content.  `continue_final_message`: the prompt ends with the
+        beginning of this answer.  `special`: the (start, end) ranges of the text that came from special tokens."""
         parser = cls(
             tools=tools,
             prompt=prompt,
@@ -504,7 +504,7 @@ class Machine(Copied):
             json_content=json_content,
             continue_final_message=continue_final_message,
         )
-        parser.feed(checked_text("text", text))
+        parser.feed(checked_text("text", text), special=special)
         parser.finish()
         return parser.message
 
@@ -552,7 +552,7 @@ class Machine(Copied):
 
     # Input and output
 
-    def feed(self, chunk: str) -> list[Delta]:
+    def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         raise NotImplementedError
 
     def finish(self) -> list[Delta]:
@@ -895,8 +895,8 @@ class StreamParser(Machine):
     # content = (text | TURN_END)*
     IN_CONTENT = Marks(end=TURN_END, header=TURN_START)
 
-    def feed(self, chunk: str) -> list[Delta]:
-        """What is new with this chunk."""
+    def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
+        """What is new with this chunk; `special`: see `parse`."""
         if chunk.__class__ is not str:
             chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.

@@ -38,6 +38,7 @@ FILES = (
     "guess",
     "elements",
     "wraps",
+    "special",
     "batch",
     "openai",
     "command",

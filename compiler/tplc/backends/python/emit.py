@@ -16,12 +16,13 @@ from collections.abc import Sequence
 
 from tplc.backends.python.embed import Embedded, embed, imports_of, share
 from tplc.backends.python.feed import feed, keeps_pending
-from tplc.backends.python.literals import WIDTH, assignment, literal, texts
+from tplc.backends.python.literals import WIDTH, assignment, called, literal, mapping, texts
 from tplc.backends.python.tables import is_unopened, marker_groups, slots_rule, styles, tables
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.runtimes import RUNTIME, Runtime
 from tplc.ir.visible import one_line
 from tplc.lower import Acceptor, CallForm
+from tplc.lower.special import TokensOfFormat, special_tokens
 from tplc.lower.stops import stops
 from tplc.version import VERSION
 
@@ -36,9 +37,10 @@ def emit(
     whole: bool = True,
     main: bool = True,
 ) -> str:
-    bases = _bases(facts)
+    special = special_tokens(ir, facts)
+    bases = ["SpecialTokens"] * bool(special.all) + _bases(facts)
     # mypyc has no class of two bases; in one file, one can stand on the other.
-    parser = _class(facts, bases[:1] if runtime == "standalone" else bases)
+    parser = _class(facts, bases[:1] if runtime == "standalone" else bases, special)
     footer = [*_PARSE, *(_OPENAI if openai else ()), *(_COMMAND if main else _NO_COMMAND)] if whole else []
     own = [*parser, *footer]
     if runtime == "standalone":
@@ -56,7 +58,7 @@ def emit(
         *imports,
         "",
         *_public(whole=whole, openai=openai),
-        *_constants(ir, facts),
+        *_constants(ir, facts, special),
         *checked,
         "",
         "# The markers, each with its variants:",
@@ -187,7 +189,7 @@ def _import_lines(imports: Sequence[tuple[str, str]]) -> list[str]:
     return [*(f"import {module}" for module in plain), *named]
 
 
-def _constants(ir: TemplateIR, facts: Acceptor) -> list[str]:
+def _constants(ir: TemplateIR, facts: Acceptor, special: TokensOfFormat) -> list[str]:
     return [
         f"TEMPLATE_SHA256 = {literal(ir.provenance.sha256)}",
         f"TPLC_VERSION = {literal(ir.provenance.tplc_version)}",
@@ -195,6 +197,7 @@ def _constants(ir: TemplateIR, facts: Acceptor) -> list[str]:
         f"VERIFIED = {ir.verification.verified}",
         *_texts("STOP", stops(ir, facts)),
         *_texts("PRESERVED_TOKENS", ir.preserved_tokens),
+        *(_tokens(special) if special.all else ()),
         *_texts("GENERATION_PROMPTS", tuple(dict.fromkeys(prompt.text for prompt in ir.turn.prompts))),
     ]
 
@@ -203,6 +206,15 @@ def _texts(name: str, items: Sequence[str]) -> list[str]:
     if not items:
         return [f"{name}: tuple[str, ...] = ()"]
     return assignment(name, texts(items))
+
+
+def _tokens(special: TokensOfFormat) -> list[str]:
+    """Tokens of the tokenizer with their numbers, and those that end an answer without being markers."""
+    numbers = mapping([(literal(token.text), token.id) for token in special.all])
+    return [
+        *assignment("TOKENS: dict[str, int | None]", numbers),
+        *_texts("END_TOKENS", [token.text for token in special.ends]),
+    ]
 
 
 def _grammar(facts: Acceptor) -> list[str]:
@@ -259,11 +271,26 @@ def _markers(facts: Acceptor) -> list[str]:
     return [line for name, items in marker_groups(facts).items() for line in _texts(name, items)]
 
 
-def _class(facts: Acceptor, bases: Sequence[str]) -> list[str]:
-    pending = ["    KEEPS_PENDING = True"] * keeps_pending(facts)
-    body = [*_CLASS_DOCSTRING, *pending, *tables(facts), *feed(facts)]
+def _class(facts: Acceptor, bases: Sequence[str], special: TokensOfFormat) -> list[str]:
+    tokens = [token.text for token in special.markers]
+    pending = ["    KEEPS_PENDING = True"] * keeps_pending(facts, tokens)
+    body = [*_CLASS_DOCSTRING, *pending, *tables(facts), *_of_tokens(facts, special)]
+    body += feed(facts, tokens if special.all else None)
     above = styles(facts)
     return [*above, *["", ""] * bool(above), f"class StreamParser({', '.join(bases)}):", *body]
+
+
+def _of_tokens(facts: Acceptor, special: TokensOfFormat) -> list[str]:
+    if not special.all:
+        return []
+    given = ["TOKENS", *["END_TOKENS"] * bool(special.ends or special.shared)]
+    given += [str(texts(special.shared))] * bool(special.shared)
+    lines = assignment("KNOWN_TOKENS", called("KnownTokens", given), 4)
+    if special.opens:
+        lines += assignment("TOKEN_OPENS", texts(special.opens), 4)
+    if facts.calls is not None and facts.calls.pairs is not None and facts.calls.pairs.items:
+        lines.append("    TRANSCRIPT = GuardedPendingTranscript")
+    return lines
 
 
 UNFORMATTED = "# fmt: off"  # a formatter would make another file of it, and so an edited one

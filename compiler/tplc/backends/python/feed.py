@@ -2,7 +2,7 @@
 
 Acceptor(calls=None, ends=("<end>",), …)
 →
-    def feed(self, chunk: str) -> list[Delta]:
+    def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         if chunk.__class__ is not str:
             chunk = checked_text("chunk", chunk)
         if self._plain_text and "<" not in chunk and chunk != "":
@@ -24,38 +24,47 @@ MOST_PENDING = 12  # kinds of pending text that `feed` looks for
 NOT_EMPTY = 'chunk != ""'  # twice as fast as the truth of a string
 
 
-def feed(facts: Acceptor) -> list[str]:
-    """The way most text goes.  Every test counts here: this is what a server spends its time on."""
+def feed(facts: Acceptor, tokens: Sequence[str] | None = None) -> list[str]:
+    """The way most text goes.  Every test counts here: this is what a server spends its time on.
+
+    `tokens`: those of markers, which are distinguished from text; if there are None, `special` has no effect.
+    """
     lines = [
         "",
-        "    def feed(self, chunk: str) -> list[Delta]:",
-        '        """What is new with this chunk."""',
+        *_signature(),
+        '        """What is new with this chunk; `special`: see `parse`."""',
         "        if chunk.__class__ is not str:",
         '            chunk = checked_text("chunk", chunk)',
         "        # Most chunks are passed on as they came: no character of them could begin or end anything.",
     ]
-    word = "if"
+    word, is_text = "if", " and not special" * (tokens is not None)
     chars = _ends_of_values(facts)
     if chars is not None:
-        lines += ["        if self._plain_value:", *_feed_argument(facts, chars)]
+        lines += [f"        if self._plain_value{is_text}:", *_feed_argument(facts, chars)]
         word = "elif"
-    lines += _feed_text(facts, word)
-    return [*lines, "        return self._more(chunk)"]
+    lines += _feed_text(facts, f"{word} self._plain_text{is_text}", tokens or ())
+    more = " if special is None else self._more_special(chunk, special)" * (tokens is not None)
+    return [*lines, f"        return self._more(chunk){more}"]
 
 
-def _feed_text(facts: Acceptor, word: str) -> list[str]:
+def _signature() -> list[str]:
+    return ["    def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:"]
+
+
+def _feed_text(facts: Acceptor, test: str, tokens: Sequence[str]) -> list[str]:
     """Content and reasoning.  Where words are followed by what may be pending, `feed` itself looks after that."""
-    signs, ends = _signs(_markers_in_text(facts))
-    if not keeps_pending(facts):
+    signs, ends = _signs([*_markers_in_text(facts), *tokens])
+    word, _, first = test.partition(" ")
+    if not keeps_pending(facts, tokens):
         tests = _ends_nothing(signs, ends)
-        return [*_condition(8, word, ["self._plain_text", *tests]), *_passed(12, "{self._within: chunk}")]
+        return [*_condition(8, word, [first, *tests]), *_passed(12, "{self._within: chunk}")]
     by_length = {n: [end for end in sorted(ends) if len(end) == n] for n in sorted(set(map(len, ends)), reverse=True)}
     choices = [(f"-{n}", f"text[-{n}:] {_is_one_of(some)}") for n, some in by_length.items() if n > 1]
     sure = {end[-1] for end in ends if len(end) > 1} <= ends
     choices += [] if sure else [("-1", f"text[-1] {_is_one_of(by_length[1])}")]
     stop = "stop" if choices else "-1"
     return [
-        f"        {word} self._plain_text:",
+        f"        {test}:",
         '            text = self._buf + chunk if self._buf != "" else chunk',
         *_condition(12, "if", [*(f"{literal(sign)} not in text" for sign in sorted(signs)), 'text != ""']),
         f"                if text[-1] in {literal(''.join(sorted({end[-1] for end in ends})))}:",
@@ -85,9 +94,9 @@ def _is_one_of(some: Sequence[str]) -> str:
     return f"== {literal(some[0])}" if len(some) == 1 else f"in {texts(some)}"
 
 
-def keeps_pending(facts: Acceptor) -> bool:
+def keeps_pending(facts: Acceptor, tokens: Sequence[str] = ()) -> bool:
     """What may be pending inside of text is found there often, and is of few kinds."""
-    _, ends = _signs(_markers_in_text(facts))
+    _, ends = _signs([*_markers_in_text(facts), *tokens])
     return len(ends) <= MOST_PENDING and any(end.isprintable() for end in ends)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tplc_runtime.machine import Machine
 from tplc_runtime.message import Delta
 
@@ -9,7 +11,7 @@ from tplc_runtime.message import Delta
 class StreamParser(Machine):
     """The parser that is generated for the format."""
 
-    def feed(self, chunk: str) -> list[Delta]:
+    def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         raise NotImplementedError
 
 

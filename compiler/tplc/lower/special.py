@@ -1,0 +1,58 @@
+"""Find which tokens of the tokenizer a parser has to distinguish from text that is spelled like them.
+
+openers ("<call>\\n{",), tokens <call>, <eos> (ends an answer)
+→  TokensOfFormat(markers=(<call>,), ends=(<eos>,), shared=(), opens=("<call>",))
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tplc.ir.markers import common_prefix
+from tplc.ir.nodes import TemplateIR, Token
+from tplc.ir.tokens import texts_in, tokens_in
+from tplc.lower.acceptor import Acceptor
+
+
+@dataclass(frozen=True, slots=True)
+class TokensOfFormat:
+    """`markers` are the tokens that stand in markers; `ends` are those that end an answer and stand in none.
+
+    `shared` are the beginnings of tokens with which other parts of markers begin as well: as the end of an output,
+    such text may be a truncated marker though no token was truncated.  `opens` are the tokens in what opens calls.
+    """
+
+    markers: tuple[Token, ...] = ()
+    ends: tuple[Token, ...] = ()
+    shared: tuple[str, ...] = ()
+    opens: tuple[str, ...] = ()
+
+    @property
+    def all(self) -> tuple[Token, ...]:
+        """All tokens, by their text."""
+        return tuple(sorted((*self.markers, *self.ends), key=lambda token: token.text))
+
+
+def special_tokens(ir: TemplateIR, acceptor: Acceptor) -> TokensOfFormat:
+    """The tokens of a format; none if its tokenizer is not known."""
+    if not ir.tokens:
+        return TokensOfFormat()
+    texts = sorted({*texts_in(acceptor)})
+    markers = tokens_in(texts, ir.tokens)
+    known = [token.text for token in markers]
+    ends = tuple(token for token in ir.tokens if token.ends and token not in markers and len(token.text.strip()) > 1)
+    calls = acceptor.calls
+    openers = (*calls.openers, *calls.starts) if calls is not None else ()
+    opens = tuple(text for text in known if any(text in opener for opener in openers))
+    return TokensOfFormat(markers, ends, tuple(sorted({*_shared(texts, known)})), opens)
+
+
+def _shared(texts: Sequence[str], tokens: Sequence[str]) -> Iterator[str]:
+    """The beginnings of tokens that pieces of markers between the tokens begin with, too."""
+    cut = re.compile("|".join(map(re.escape, sorted(tokens, key=len, reverse=True))) or "(?!)")
+    for piece in {piece.lstrip() for text in texts for piece in cut.split(text)}:
+        for token in tokens:
+            size = len(common_prefix(piece, token))
+            yield from (token[:end] for end in range(1, min(size, len(token) - 1) + 1))

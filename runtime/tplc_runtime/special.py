@@ -1,0 +1,326 @@
+"""Distinguish special tokens from text that is spelled like them.
+
+    feed("<call>", special=())        →  {"content": "<call>"}
+    feed("<call>", special=[(0, 6)])  →  a call begins
+
+Where ordinary text spells a token, GUARD is put before the token's last character: nothing finds a marker there, and
+emitted text is without it.  That needs no lookahead, so nothing waits for it, and the states know nothing of tokens.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+
+from .elements import PendingTranscript
+from .machine import Machine
+from .markers import Marks
+from .message import Copied, Diagnostic
+from .pattern import Pattern
+from .transcript import Transcript
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any, ClassVar
+
+    from .message import Delta
+
+GUARD = "\udfff"  # a lone surrogate: no decoder gives one
+LONGEST_SHOWN = 64  # characters of a special token that a diagnostic shows
+MOST_NOTES = 100
+NOT_PROSE = ("arguments", "value", "trailing")
+GUARDS = Pattern(GUARD + "(" + GUARD + "?)")
+
+
+def unguarded(text: str) -> str:
+    """Text as it came: a guard goes, and two stand for the character itself."""
+    return GUARDS.sub(r"\1", text) if GUARD in text else text
+
+
+class KnownTokens:
+    """The tokens of markers, those that end an answer and are no markers, and their beginnings that other markers
+    share: an output that ends with one may be cut off inside of such a marker."""
+
+    def __init__(self, tokens: Iterable[str], ends: Sequence[str] = (), shared: Sequence[str] = ()) -> None:
+        self.shared = frozenset(shared)
+        tokens = [one for one in tokens if one not in ends]
+        self.ends = Marks(end=ends)
+        # Of tokens that begin alike a search finds the longest alone, so the shorter ones are searched for apart.
+        apart = [one for one in tokens if any(other != one and other.startswith(one) for other in (*tokens, *ends))]
+        self.groups = [Marks(token=[one for one in tokens if one not in apart], end=ends)]
+        self.groups += [Marks(token=[one]) for one in apart]
+        # A token begins there, or what is like a guard stands there.
+        firsts = "".join(re.escape(first) for first in sorted({one[0] for one in (*tokens, *ends)}))
+        self.first = Pattern("[" + firsts + GUARD + "]")
+        self.width = max(group.width for group in self.groups)
+
+
+class Guard(Copied):
+    """Guards the text of one answer.  Offsets are those of the text as it comes; `places` are those of the guards in
+    the text that is passed on."""
+
+    def __init__(self, tokens: KnownTokens) -> None:
+        self.tokens = tokens
+        self.tail = ""  # what has come of a token that may go on
+        self.delayed = 0  # so many characters of it are not passed on: a token that ends the answer may begin with them
+        self.special = False  # whether the last character was of a special token,
+        self.run = 0  # and so many of the tail's last characters
+        self.rest: str | None = None  # what follows the token that ended the answer
+        self.seen = self.passed = 0  # characters that came, and that were passed on with guards
+        self.places: list[int] = []
+        self.notes: list[Diagnostic] = []  # of special tokens that are no markers, to be taken
+        self.noted = 0
+        self.followed = False  # text after the end of the answer was noted
+        self._unknown, self._unknown_at = "", 0  # the beginning of such a token, and where it starts
+
+    def _new(self) -> Any:
+        return Guard(self.tokens)
+
+    def guarded(self, chunk: str, special: Sequence[Sequence[int]]) -> str:
+        """The chunk, to be passed on.  `special`: the ranges of it that came from special tokens; ranges that touch,
+        also in two chunks, are one."""
+        if not (special or self.special or self.tail) and self.tokens.first.search(chunk) is None:
+            self.seen += len(chunk)
+            self.passed += len(chunk)
+            return chunk
+        old, before = len(self.tail), self.seen - len(self.tail)
+        text, start = self.tail + chunk, old - self.delayed
+        runs = self._runs(special, old, len(text))
+        found = sorted(self._found(text, old))
+        breaks, known, end = self._classified(text, old, runs, found)
+        self.seen += len(chunk)
+        stop = len(text) if end is None else end[0]
+        self._note_unknown(text, before, runs, known, stop)
+        self._keep_tail(text, runs)
+        if end is not None:
+            self.rest, self.tail, self.delayed, self.special = text[end[1] :], "", 0, False
+        return self._passed_on(text, start, stop - self.delayed, breaks)
+
+    def finished(self) -> str:
+        """What is to be passed on at the end of the answer."""
+        text, self.delayed = self.tail[len(self.tail) - self.delayed :], 0
+        if self.special:
+            self._close_unknown(self.seen)
+        elif self.tail and self.tail not in self.tokens.shared:
+            text += GUARD  # no token that is cut off
+            self.places.append(self.passed + len(text) - 1)
+        self.tail, self.special = "", False
+        self.passed += len(text)
+        return text
+
+    def _runs(self, special: Sequence[Sequence[int]], old: int, stop: int) -> list[tuple[int, int]]:
+        """The special ranges, in the text with the tail before it."""
+        found: list[tuple[int, int]] = [(old - self.run, old)] if self.special else []
+        for start, end in sorted((max(0, one[0]) + old, min(one[1] + old, stop)) for one in special):
+            if end <= start:
+                continue
+            if found and start <= found[-1][1]:
+                found[-1] = (found[-1][0], max(end, found[-1][1]))
+            else:
+                found.append((start, end))
+        return found
+
+    def _found(self, text: str, old: int) -> list[tuple[int, int, str]]:
+        """The tokens that the text spells and that end in what is new: start, end, kind."""
+        found = []
+        for group in self.tokens.groups:
+            mark = group.find(text, 0)
+            while mark is not None:
+                if mark.end > old:
+                    found.append((mark.start, mark.end, mark.kind))
+                mark = group.find(text, mark.start + 1)
+        return found
+
+    def _classified(
+        self, text: str, old: int, runs: list[tuple[int, int]], found: list[tuple[int, int, str]]
+    ) -> tuple[set[int], list[tuple[int, int]], tuple[int, int] | None]:
+        """Where guards go, where special tokens are that mean something, and where one of them ends the answer."""
+        breaks = {at for at in range(old, len(text)) if text[at] == GUARD} if GUARD in text else set()
+        known: list[tuple[int, int]] = []
+        starts = [run[0] for run in runs]
+        for start, stop, kind in found:
+            at = bisect_right(starts, start) - 1
+            if at >= 0 and stop <= runs[at][1]:
+                known.append((start, stop))
+                if kind == "end":
+                    return {place for place in breaks if place < start}, known, (start, stop)
+            elif kind == "token":
+                breaks.add(stop - 1)
+        return breaks, known, None
+
+    def _keep_tail(self, text: str, runs: list[tuple[int, int]]) -> None:
+        """What of the text may be the beginning of a token."""
+        size, tokens = len(text), self.tokens
+        low = max(0, size - tokens.width)
+        self.tail = text[min(group.partial(text, low) for group in tokens.groups) :]
+        self.special = bool(runs) and runs[-1][1] == size
+        self.run = min(size - runs[-1][0], len(self.tail)) if self.special else 0
+        self.delayed = size - tokens.ends.partial(text, size - self.run) if self.run else 0
+
+    def _passed_on(self, text: str, start: int, stop: int, breaks: set[int]) -> str:
+        pieces, at = [], start
+        for place in sorted(breaks):
+            if start <= place < stop:
+                pieces.append(text[at:place])
+                self.places.append(self.passed + place - start + len(pieces) - 1)
+                at = place
+        passed = GUARD.join([*pieces, text[at:stop]])
+        self.passed += len(passed)
+        return passed
+
+    # Special tokens that are no markers
+
+    def _note_unknown(
+        self, text: str, before: int, runs: list[tuple[int, int]], known: list[tuple[int, int]], stop: int
+    ) -> None:
+        """`before` is the offset of the text; what was special in the tail was looked at before."""
+        old = len(self.tail)
+        at = 0
+        if self.special and not (runs and runs[0][1] > old):
+            self._close_unknown(before + old)
+        for index, (start, end) in enumerate(runs):
+            going_on = self.special and index == 0
+            if not going_on:
+                self._unknown, self._unknown_at = "", before + start
+            fresh = max(start, old) if going_on else start
+            while at < len(known) and known[at][0] < end:
+                first, last = known[at]
+                self._add_unknown(text[fresh:first])
+                self._close_unknown(before + first)
+                self._unknown, self._unknown_at = "", max(before + last, self._unknown_at)
+                fresh, at = max(last, fresh), at + 1
+            self._add_unknown(text[fresh : min(end, stop)])
+            if end < len(text):
+                self._close_unknown(before + min(end, stop))
+        if stop < len(text):
+            self._close_unknown(before + stop)
+
+    def _add_unknown(self, text: str) -> None:
+        self._unknown += text[: LONGEST_SHOWN - len(self._unknown)]
+
+    def _close_unknown(self, end: int) -> None:
+        shown, at = self._unknown[: max(0, end - self._unknown_at)], self._unknown_at
+        self._unknown = ""
+        if shown.strip() and self.noted < MOST_NOTES:
+            self.noted += 1
+            self.notes.append(Diagnostic(at, "a special token that is no marker: " + shown))
+
+
+class GuardedTranscript(Transcript):
+    """`guarded`: what is emitted may hold guards.  `spells_tokens`: text of the answer spells a token."""
+
+    guarded = spells_tokens = False
+
+    def emit(self, kind: str, text: str) -> None:
+        if self.guarded and GUARD in text:
+            self.spells_tokens = self.spells_tokens or kind not in NOT_PROSE
+            text = unguarded(text)
+        super().emit(kind, text)
+
+    def set_id(self, call_id: str) -> None:
+        super().set_id(unguarded(call_id) if self.guarded else call_id)
+
+
+class GuardedPendingTranscript(PendingTranscript):
+    """As GuardedTranscript, for nested elements."""
+
+    guarded = spells_tokens = False
+
+    def emit(self, kind: str, text: str) -> None:
+        if self.guarded and GUARD in text:
+            self.spells_tokens = self.spells_tokens or kind not in NOT_PROSE
+            text = unguarded(text)
+        super().emit(kind, text)
+
+    def set_id(self, call_id: str) -> None:
+        super().set_id(unguarded(call_id) if self.guarded else call_id)
+
+
+class SpecialTokens(Machine):
+    KNOWN_TOKENS: ClassVar[KnownTokens]
+    TOKEN_OPENS: ClassVar[Sequence[str]] = ()  # the tokens that calls open with, where they do
+    TRANSCRIPT: ClassVar[type[Transcript]] = GuardedTranscript
+    _guard: Guard | None = None
+
+    def _more_special(self, chunk: str, special: Sequence[Sequence[int]]) -> list[Delta]:
+        """A chunk of which it is known what of it came from special tokens."""
+        guard = self._guard
+        if guard is None:
+            guard = self._guard = Guard(self.KNOWN_TOKENS)
+            out: Any = self._out
+            out.guarded = True
+        if guard.rest is not None:
+            return self._behind_end(chunk)
+        if not self._parts:  # chunks were passed on since, perhaps, which the guard has not seen
+            self._settle()
+            passed = self._base + len(self._buf)
+            guard.seen, guard.passed = guard.seen + passed - guard.passed, passed
+        text = guard.guarded(chunk, special)
+        self._take_notes(guard)
+        deltas = self._more_guarded(text)
+        if guard.rest is not None:
+            return deltas + self.finish() + self._behind_end(guard.rest)
+        if guard.tail or guard.special:
+            self._plain_text = self._plain_value = False
+        return deltas
+
+    def _more_guarded(self, text: str) -> list[Delta]:
+        """What is passed on as it came is so without a guard: text with one takes the way of the states."""
+        if GUARD not in text or self._undecided is not None or self._wanted > len(text):
+            return self._more(text) if text else []
+        return self._advance(text)
+
+    def finish(self) -> list[Delta]:
+        """The output has ended: what is new with that."""
+        guard, deltas = self._guard, []
+        if guard is not None and not self._final:
+            text = guard.finished()
+            self._take_notes(guard)
+            deltas = self._more_guarded(text)
+        return deltas + super().finish()
+
+    def _behind_end(self, text: str) -> list[Delta]:
+        guard = self._guard
+        if guard is not None and text.strip() and not guard.followed:
+            guard.followed = True
+            self._note("text after the end of the turn")
+        if text:
+            self._out.texts["trailing"].append(text)
+        return []
+
+    def _take_notes(self, guard: Guard) -> None:
+        for note in guard.notes:
+            self._insert(note)
+        guard.notes.clear()
+
+    def _note(self, text: str) -> None:
+        guard = self._guard
+        if guard is None:
+            super()._note(text)
+        elif len(self.diagnostics) - guard.noted < 1000:
+            offset = self._base + self._pos
+            self._insert(Diagnostic(offset - bisect_right(guard.places, offset - 1), unguarded(text)))
+
+    def _insert(self, note: Diagnostic) -> None:
+        """Where it belongs, by its place in the text: when it is noted depends on the chunks."""
+        at = len(self.diagnostics)
+        while at and self.diagnostics[at - 1] > note:
+            at -= 1
+        self.diagnostics.insert(at, note)
+
+    def _try_call(self, kind: str) -> bool:
+        """Text that spells tokens spells_tokens of its format: then an opener without its token opens no call."""
+        opened = self._buf[self._mark.start : self._mark.end]
+        lacks = self.TOKEN_OPENS and not any(token in opened for token in self.TOKEN_OPENS)
+        if lacks and getattr(self._out, "spells_tokens", False) and self._state != type(self)._after_call:
+            self._note("not a call: expected the token " + self.TOKEN_OPENS[0])
+            self._literal = True
+            self._keep(kind)
+            return True
+        return super()._try_call(kind)
+
+    def _open_call(self, name: str, call_id: str | None = None) -> None:
+        if self._guard is not None:
+            name, call_id = unguarded(name), None if call_id is None else unguarded(call_id)
+        super()._open_call(name, call_id)
