@@ -78,6 +78,20 @@ ALLOWED = {
     },
     "serving": {"errors", "given", "ir", "messages", "catalogue", "render", "driver"},
     "explain": {"errors", "given", "ir", "examples", "page", "render", "learn", "lower", "driver"},
+    "conversations": {
+        "cluster",
+        "errors",
+        "given",
+        "ir",
+        "messages",
+        "render",
+        "learn",
+        "verify",
+        "driver",
+        "explain",
+        "batch",
+        "serving",
+    },
     "design": {"errors", "ir", "messages", "render", "verify"},
     "doctor": {"errors", "ir", "lower", "backends", "targets"},
     "observe": {"errors", "ir", "page", "verify", "driver"},
@@ -100,6 +114,7 @@ ALLOWED = {
         "explain",
         "batch",
         "census",
+        "conversations",
         "design",
         "native",
         "observe",
@@ -107,11 +122,11 @@ ALLOWED = {
     },
     "xgrammar": {"ir", "backends", "targets"},
     "__main__": {"cli"},
-    "__init__": {"errors", "ir", "backends", "driver", "explain", "serving"},
+    "__init__": {"errors", "ir", "backends", "conversations", "driver", "explain", "serving"},
 }
 # Data, not code: who checks something against a schema may load it.
 OPEN = {"schemas", "version", "__version__"}
-JINJA = ("render/", "learn/candidates.py", "audit/suspects.py")
+JINJA = ("render/", "learn/candidates.py", "audit/suspects.py", "conversations/source.py")
 
 
 def modules(package: str) -> Iterator[tuple[str, Path]]:

@@ -16,6 +16,7 @@ from tplc.version import VERSION as __version__
 TYPE_CHECKING = False  # as typing's, whose import would take longer than the interpreter needs to start
 if TYPE_CHECKING:
     from tplc.backends.gbnf import grammar
+    from tplc.conversations import ConversationTemplate, conversation_spans, token_mask
     from tplc.driver import compile_template, generate, load_ir, structural_tag
     from tplc.errors import TplcError
     from tplc.explain.turn_spans import spans
@@ -24,31 +25,37 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ChatTemplate",
+    "ConversationTemplate",
     "Prepared",
     "TemplateIR",
     "TplcError",
     "__version__",
     "compile_template",
+    "conversation_spans",
     "generate",
     "grammar",
     "load_ir",
     "prepare",
     "spans",
     "structural_tag",
+    "token_mask",
 ]
 
 _HOMES = {
     "ChatTemplate": "tplc.serving",
+    "ConversationTemplate": "tplc.conversations",
     "Prepared": "tplc.serving",
     "TemplateIR": "tplc.ir.nodes",
     "TplcError": "tplc.errors",
     "compile_template": "tplc.driver",
+    "conversation_spans": "tplc.conversations",
     "generate": "tplc.driver",
     "grammar": "tplc.backends.gbnf",
     "load_ir": "tplc.driver",
     "prepare": "tplc.serving",
     "spans": "tplc.explain.turn_spans",
     "structural_tag": "tplc.driver",
+    "token_mask": "tplc.conversations",
 }
 
 

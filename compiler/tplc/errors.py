@@ -255,6 +255,20 @@ class RequestError(TplcError):
         return f"request: {self.path}: {self.problem}" if self.path else f"request: {self.problem}"
 
 
+class Undecided(TplcError):
+    """What cannot be told of a conversation: of which message, and why."""
+
+    def __init__(self, name: str, message: int | None, reason: str) -> None:
+        super().__init__(name, message, reason)
+        self.name = name
+        self.message = message
+        self.reason = reason
+
+    def __str__(self) -> str:
+        place = "" if self.message is None else f"messages[{self.message}]: "
+        return f"{self.name}: {place}{self.reason}"
+
+
 class BadMessage(TplcError):
     """A message that is not one, or that the template has no way to write."""
 

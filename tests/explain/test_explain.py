@@ -16,7 +16,7 @@ from tplc.explain.comparisons import tail_of
 from tplc.explain.marks import marks
 from tplc.explain.page import conversation, page
 from tplc.explain.serialize import to_dict
-from tplc.explain.spans import Span, spans
+from tplc.explain.spans import ValueSpan, spans
 
 VOID = frozenset({"meta"})
 
@@ -198,17 +198,17 @@ def test_spans() -> None:
     ]
     text = "<r>Hm</r>Hi.<do look><at>you</at></do><end>"
     assert spans(text, deltas) == [
-        Span("marker", 0, "<r>"),
-        Span("reasoning", 3, "Hm"),
-        Span("marker", 5, "</r>"),
-        Span("content", 9, "Hi."),
-        Span("marker", 12, "<do "),
-        Span("name", 16, "look"),
-        Span("marker", 20, "><"),
-        Span("arguments", 22, "at"),
-        Span("marker", 24, ">"),
-        Span("arguments", 25, "you"),
-        Span("marker", 28, "</at></do><end>"),
+        ValueSpan("marker", 0, "<r>"),
+        ValueSpan("reasoning", 3, "Hm"),
+        ValueSpan("marker", 5, "</r>"),
+        ValueSpan("content", 9, "Hi."),
+        ValueSpan("marker", 12, "<do "),
+        ValueSpan("name", 16, "look"),
+        ValueSpan("marker", 20, "><"),
+        ValueSpan("arguments", 22, "at"),
+        ValueSpan("marker", 24, ">"),
+        ValueSpan("arguments", 25, "you"),
+        ValueSpan("marker", 28, "</at></do><end>"),
     ]
 
 

@@ -114,6 +114,7 @@ class _Conversation:
                 add_generation_prompt=self.roles[-1] != "assistant",
                 clock=clock,
                 seed=seed,
+                every_text=False,
                 **context,
             )
         except (LimitExceeded, UnsafeTemplate) as error:

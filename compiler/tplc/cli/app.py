@@ -76,7 +76,11 @@ def compile_(options: CompileOptions) -> None:
     """
     from tplc.cli.compile import compile_command, watch_command
 
-    if options.watch:
+    if options.target == "training":
+        from tplc.cli.training import training_command
+
+        training_command(options)
+    elif options.watch:
         watch_command(options, [argument for argument in sys.argv[2:] if argument != "--watch"])
     else:
         compile_command(options)

@@ -14,7 +14,7 @@ from tplc.cli import inputs
 from tplc.cli.console import new_console
 from tplc.cli.parse import ParseOptions, check_input, parser_of
 from tplc.cli.shown import one_line_json, print_json
-from tplc.explain.spans import Span, spans
+from tplc.explain.spans import ValueSpan, spans
 from tplc.ir.visible import shown
 from tplc.project.files import read_text, read_tools
 
@@ -68,7 +68,7 @@ def try_command(options: ParseOptions, *, chunk: int | None, as_json: bool = Fal
         console.print(Text("the output is incomplete", style="yellow"))
 
 
-def _as_json(parts: Sequence[Span], fed: Sequence[Fed], stream: Any) -> dict[str, Any]:
+def _as_json(parts: Sequence[ValueSpan], fed: Sequence[Fed], stream: Any) -> dict[str, Any]:
     return {
         "parts": [{"start": part.start, "kind": part.kind, "text": part.text} for part in parts],
         "deltas": [{"at": one.at, "chunk": one.chunk, "delta": delta} for one in fed for delta in one.deltas],
@@ -87,7 +87,7 @@ def _feed(stream: Any, text: str, chunk: int | None) -> Iterator[Fed]:
     yield Fed(at, "", stream.finish())
 
 
-def _print_parts(console: Console, found: Sequence[Span]) -> None:
+def _print_parts(console: Console, found: Sequence[ValueSpan]) -> None:
     console.print(Text("parts", style="bold"))
     for span in found:
         text = one_line_json(span.text)

@@ -18,7 +18,7 @@ import typer
 def targets(incomplete: str) -> list[str]:
     from tplc.driver import TARGETS
 
-    return _fitting(TARGETS, incomplete)
+    return _fitting((*TARGETS, "training"), incomplete)
 
 
 def profiles(incomplete: str) -> list[str]:

@@ -137,8 +137,8 @@ class CompileOptions:
             "--target",
             metavar="TARGET",
             autocompletion=complete.targets,
-            help="python, peg, gbnf, json, response_template, structural_tag, lark, vllm or sglang; by default the "
-            "output's suffix tells.",
+            help="python, peg, gbnf, json, response_template, structural_tag, lark, vllm, sglang, or training (the "
+            "template with generation tags); by default the output's suffix tells.",
         ),
     ] = None
     template_name: Name = None
@@ -295,6 +295,23 @@ class CompileOptions:
         A_REQUEST,
         AS_TYPED,
     ] = None
+    parts: Annotated[
+        str | None,
+        typer.Option(
+            "--parts",
+            metavar="PARTS",
+            show_default=False,
+            help="what counts: some of reasoning,content,calls,end; all of them by default.",
+        ),
+        For(("training",)),
+        AS_TYPED,
+    ] = None
+    append_only: Annotated[
+        bool,
+        typer.Option("--append-only", help="keep earlier turns as they were generated."),
+        For(("training",)),
+        AS_TYPED,
+    ] = False
     force: Annotated[bool, typer.Option("--force", help="Overwrite a file that tplc did not generate.")] = False
     allow_unverified: Annotated[
         bool,

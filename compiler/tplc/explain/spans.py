@@ -18,15 +18,15 @@ Kind = Literal["marker", "reasoning", "content", "name", "id", "arguments"]
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class ValueSpan:
     kind: Kind
     start: int
     text: str
 
 
-def spans(text: str, fed: Sequence[tuple[int, Sequence[dict[str, Any]]]]) -> list[Span]:
+def spans(text: str, fed: Sequence[tuple[int, Sequence[dict[str, Any]]]]) -> list[ValueSpan]:
     """`fed` says how far the parser had read, and the deltas that it gave then.  The spans make up the whole text."""
-    found: list[Span] = []
+    found: list[ValueSpan] = []
     at = 0
     for read, deltas in fed:
         pieces = [part for delta in deltas for part in _pieces(delta)]
@@ -73,11 +73,11 @@ def _pieces(delta: dict[str, Any]) -> Iterator[tuple[Kind, str]]:
             yield "arguments", function["arguments"]
 
 
-def _add(found: list[Span], kind: Kind, start: int, text: str) -> None:
+def _add(found: list[ValueSpan], kind: Kind, start: int, text: str) -> None:
     if not text:
         return
     last = found[-1] if found else None
     if last is not None and last.kind == kind:
-        found[-1] = Span(kind, last.start, last.text + text)
+        found[-1] = ValueSpan(kind, last.start, last.text + text)
     else:
-        found.append(Span(kind, start, text))
+        found.append(ValueSpan(kind, start, text))

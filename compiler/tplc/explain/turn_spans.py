@@ -61,7 +61,7 @@ def spans(
             continue
         before = _VALUES[pieces[index - 1][0]] if index else None
         after = _VALUES[pieces[index + 1][0]] if index + 1 < len(pieces) else None
-        for part, first, last in _marked(ir, piece, before, after):
+        for part, first, last in marked(ir, piece, before, after):
             _add(found, part, start + first, start + last)
     return tuple(found)
 
@@ -71,8 +71,9 @@ def _parser(ir: TemplateIR) -> Any:
     return artifact_of(ir).stream
 
 
-def _marked(ir: TemplateIR, text: str, before: Part | None, after: Part | None) -> Iterator[tuple[Part, int, int]]:
-    """The parts of a text of markers: those with a part of their own, and the others as their neighbours say."""
+def marked(ir: TemplateIR, text: str, before: Part | None, after: Part | None) -> Iterator[tuple[Part, int, int]]:
+    """Yield the parts of a text of markers, with their places: those with a part of their own, and the others as their
+    neighbours say."""
     called = "call" in (before, after) or "arguments" in (before, after)
     other: Part = "call" if called else after or before or "content"
     at = 0

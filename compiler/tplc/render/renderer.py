@@ -48,11 +48,12 @@ _CHUNK = 1 << 16
 @dataclass(frozen=True, slots=True)
 class Trace:
     """A render in pieces, with the line of the template that wrote each; what the contents of messages were compared
-    with, and in which line; and all that the clock showed."""
+    with, and in which line; all that the clock showed; and the characters that generation tags are around."""
 
     pieces: tuple[tuple[int, str], ...]
     compared: tuple[tuple[int, str], ...]
     clock_texts: tuple[str, ...]
+    generated: tuple[tuple[int, int], ...] = ()
 
     @property
     def text(self) -> str:
@@ -115,11 +116,15 @@ class Renderer:
         add_generation_prompt: bool = False,
         clock: datetime = CLOCK,
         seed: int = 0,
+        every_text: bool = False,
         **variables: Json,
     ) -> Trace:
-        """A render at some moment, with how it came about.  What depends on chance depends on the seed."""
+        """A render at some moment, with how it came about.  What depends on chance depends on the seed.
+
+        `every_text`: comparisons with any text of a message are noted, not only those with its content.
+        """
         given = self._given(messages, tools, variables, add_generation_prompt=add_generation_prompt)
-        return self._trace(self._disguise.hide(given), clock, seed)
+        return self._trace(self._disguise.hide(given), clock, seed, every_text=every_text)
 
     def differs_in_other_words(self, most: int = 32) -> int | None:
         """A second look at what was asked with probe words (see `disguise`): some of it is asked again, in words that
@@ -145,13 +150,15 @@ class Renderer:
         at = self._disguise.first_unlike(other, given, self._disguise.hide(self._answered[given]), traced.text)
         return None if at is None else traced.line_at(at)
 
-    def _trace(self, hidden: str, clock: datetime, seed: int) -> Trace:
+    def _trace(self, hidden: str, clock: datetime, seed: int, *, every_text: bool = False) -> Trace:
         moment = json.dumps(clock.timetuple()[:6])
-        traced: Any = self._ask(f'{{"trace": {hidden}, "clock": {moment}, "seed": {seed}}}')
+        watched = json.dumps(every_text)
+        traced: Any = self._ask(f'{{"trace": {hidden}, "clock": {moment}, "seed": {seed}, "every_text": {watched}}}')
         return Trace(
             pieces=self._shown(traced["pieces"]),
             compared=self._shown(traced["compared"]),
             clock_texts=tuple(map(str, traced["clock_texts"])),
+            generated=tuple((int(start), int(stop)) for start, stop in traced["generated"]),
         )
 
     def _shown(self, pairs: list[tuple[object, object]]) -> tuple[tuple[int, str], ...]:

@@ -137,7 +137,9 @@ class GenerationTag(Extension):
 
     @pass_eval_context
     def _render(self, _context: nodes.EvalContext, caller: Callable[[], str]) -> str:
-        return caller()
+        text = caller()
+        _generated.ranges.append((_generated.written, _generated.written + len(text)))
+        return text
 
 
 def _tojson(
@@ -158,6 +160,28 @@ def set_clock(moment: datetime) -> list[str]:
     """From now on the clock tells this moment; the list is of all that it shows."""
     _clock.moment, _clock.shown = moment, []
     return _clock.shown
+
+
+def note_written(characters: int) -> None:
+    """So many characters have been written to the stream: a generation block begins behind them, as transformers
+    counts."""
+    _generated.written += characters
+
+
+def take_generated() -> list[tuple[int, int]]:
+    """Return the characters of the generation blocks since this was called last, and start counting anew."""
+    ranges = _generated.ranges
+    _generated.ranges, _generated.written = [], 0
+    return ranges
+
+
+@dataclass(slots=True)
+class _Generated:
+    ranges: list[tuple[int, int]] = field(default_factory=list)
+    written: int = 0
+
+
+_generated = _Generated()
 
 
 @dataclass(slots=True)

@@ -22,14 +22,22 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import lru_cache
 from types import FrameType, ModuleType, TracebackType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from jinja2 import Environment, Template
 from jinja2.exceptions import SecurityError, TemplateSyntaxError
 
 from tplc.render.limits import Limits
 from tplc.render.locate import locate, source_line
-from tplc.render.sandbox import CLOCK, OverLimit, Refused, make_environment, set_clock
+from tplc.render.sandbox import (
+    CLOCK,
+    OverLimit,
+    Refused,
+    make_environment,
+    note_written,
+    set_clock,
+    take_generated,
+)
 from tplc.render.watched import Log, Watched
 
 if TYPE_CHECKING:
@@ -135,8 +143,10 @@ def _work(template: Template, line: bytes, limits: Limits) -> bytes:
             asked = json.loads(line)
             if "trace" in asked:
                 random.seed(asked["seed"])
-                return _answer("traced", _traced(template, asked["trace"], asked["clock"], limits))
-            return _answer("ok", "".join(piece for _, piece in _pieces(template, asked["render"], limits)))
+                return _answer("traced", _traced(template, asked, limits))
+            text = "".join(piece for _, piece in _pieces(template, asked["render"], limits))
+            take_generated()
+            return _answer("ok", text)
     except Exception as error:  # noqa: BLE001 - a stranger's template may raise anything
         return _failure(error)
 
@@ -152,20 +162,23 @@ def _pieces(
         if left < 0:
             raise OverLimit("output_chars", limits.output_chars)
         yield getattr(pieces, "gi_frame", None), piece
+        note_written(len(piece))
 
 
-def _traced(
-    template: Template, variables: dict[str, object], clock: Sequence[int], limits: Limits
-) -> dict[str, object]:
+def _traced(template: Template, asked: Mapping[str, Any], limits: Limits) -> dict[str, object]:
     """The pieces with their lines, what messages were compared with and where, and what the clock showed."""
+    variables: dict[str, object] = asked["trace"]
+    clock: Sequence[int] = asked["clock"]
+    watched = _watched_everywhere if asked.get("every_text") else _watched_message
     compared: dict[tuple[int, str], None] = {}
 
     def log(text: str) -> None:
         if len(compared) < _MOST_COMPARED:
             compared[_running_line(template), text] = None
 
-    messages = [_watched_message(message, log) for message in cast("list[object]", variables["messages"])]
+    messages = [watched(message, log) for message in cast("list[object]", variables["messages"])]
     clock_texts = set_clock(datetime(*clock))  # type: ignore[arg-type]
+    take_generated()
     try:
         made = [
             (_line_of(template, frame.f_lineno) if frame else 0, str.__str__(piece))
@@ -173,7 +186,7 @@ def _traced(
         ]
     finally:
         set_clock(CLOCK)
-    return {"pieces": made, "compared": list(compared), "clock_texts": clock_texts}
+    return {"pieces": made, "compared": list(compared), "clock_texts": clock_texts, "generated": take_generated()}
 
 
 def _running_line(template: Template) -> int:
@@ -201,6 +214,17 @@ def _watched_message(message: object, log: Log) -> object:
     if isinstance(content, list):
         return {**message, "content": [_watched_part(part, log) for part in content]}
     return message
+
+
+def _watched_everywhere(value: object, log: Log) -> object:
+    """The same value; all its texts are watched, except a message's role, which every template compares."""
+    if isinstance(value, str):
+        return Watched(value, log)
+    if isinstance(value, list):
+        return [_watched_everywhere(item, log) for item in value]
+    if isinstance(value, dict):
+        return {key: item if key == "role" else _watched_everywhere(item, log) for key, item in value.items()}
+    return value
 
 
 def _watched_part(part: object, log: Log) -> object:

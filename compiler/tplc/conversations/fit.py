@@ -1,0 +1,99 @@
+"""Fitting a render to the render of its shape: where each text of the messages stands.
+
+    "<u>w0<end>", {w0: " hi "}, "<u>hi<end>"  →  [(0, 3), (3, 5), (5, 10)]
+
+What stands between the words is the same in both; in place of a word stands its text, maybe without outer white space,
+or escaped as in a JSON string.  Both renders are compared to the last character, so nothing is searched for: a text
+that spells a marker is only a text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from tplc.conversations.shapes import WordSlot
+
+
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """Where two renders go apart: in the piece of this index, at this place of the text."""
+
+    piece: int
+    at: int
+
+
+def split(text: str, pattern: re.Pattern[str], slots: Mapping[str, WordSlot]) -> tuple[str, ...]:
+    """Return the pieces of a shape's render: odd ones are words.  What is cut off a word is no word."""
+    for word, slot in slots.items():
+        if slot.written:
+            text = text.replace(slot.written, word)
+    pieces = [""]
+    for index, piece in enumerate(pattern.split(text)):
+        if index % 2 and piece in slots:
+            pieces += [piece, ""]
+        else:
+            pieces[-1] += piece
+    return tuple(pieces)
+
+
+def fit(pieces: Sequence[str], slots: Mapping[str, WordSlot], text: str) -> list[int] | Misfit:
+    """Where each piece starts in the text, and behind them the text's end."""
+    starts: list[int] = []
+    at = 0
+    for index, piece in enumerate(pieces):
+        starts.append(at)
+        if index % 2 == 0:
+            if not text.startswith(piece, at):
+                return Misfit(index, at)
+            at += len(piece)
+            continue
+        end = _end(slots[piece], text, at, pieces[index + 1])
+        if end is None:
+            return Misfit(index, at)
+        at = end
+    if at != len(text):
+        return Misfit(len(pieces) - 1, at)
+    return [*starts, at]
+
+
+def _end(slot: WordSlot, text: str, at: int, following: str) -> int | None:
+    """Where the slot's text ends, if it stands here with `following` behind it."""
+    end = at + len(slot.text)
+    if text.startswith(slot.text, at) and text.startswith(following, end):
+        return end
+    return next(
+        (end for way in _ways(slot) for end in _ends(way, text, at) if text.startswith(following, end)),
+        None,
+    )
+
+
+def _ways(slot: WordSlot) -> Iterator[str]:
+    """The ways to write a text."""
+    if slot.is_number:
+        yield str(json.loads(slot.text))
+        return
+    yield slot.text
+    for ascii_only in (False, True):
+        escaped = json.dumps(slot.text, ensure_ascii=ascii_only)[1:-1]
+        if escaped != slot.text:
+            yield escaped
+    if any(sign in slot.text for sign in "&<>\"'"):
+        yield escape(slot.text, quote=True).replace("&quot;", "&#34;").replace("&#x27;", "&#39;")
+        yield escape(slot.text, quote=False)
+
+
+def _ends(written: str, text: str, at: int) -> Iterator[int]:
+    """Where it may end, the longest first: a template may leave out white space around it."""
+    core = written.strip()
+    lead = len(written) - len(written.lstrip())
+    before, behind = written[:lead], written[lead + len(core) :]
+    for skipped in range(len(before) + 1):
+        if text.startswith(before[skipped:] + core, at):
+            end = at + len(before) - skipped + len(core)
+            for kept in range(len(behind), -1, -1):
+                if text.startswith(behind[:kept], end):
+                    yield end + kept

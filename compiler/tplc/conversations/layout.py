@@ -1,0 +1,384 @@
+"""What each stretch of a shape's render is: whose it is, which part, and whether a model generates it.
+
+    messages  [user w0, assistant w1]
+    render    "<u>w0<end>\n<a><why></why>w1<end>\n"
+    prompt    "<u>w0<end>\n<a>"                         what the model continues when it writes messages[1]
+    →  messages[0] "<u>w0<end>\n", messages[1] header "<a>", reasoning "<why></why>", content "w1", end "<end>\n"
+
+A message begins where the one before ends, and ends where a render of the conversation up to it ends.  What a model
+generates begins where the prompt for it ends.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from typing import Literal
+
+from tplc.conversations.shapes import ConversationShape, WordSlot
+from tplc.errors import Undecided
+from tplc.explain.turn_spans import Part as TurnPart
+from tplc.explain.turn_spans import marked, spans
+from tplc.ir.markers import common_prefix
+from tplc.ir.nodes import Json, TemplateIR
+from tplc.learn.align import cut_left
+
+Part = Literal["header", "reasoning", "content", "call", "arguments", "end", "prompt"]
+ASSISTANT = "assistant"
+# Pieces of a render, or why there is none.
+Pieces = tuple[str, ...]
+Render = Callable[[list[dict[str, Json]], bool], "Pieces | str"]
+
+_PARTS: dict[str, TurnPart] = {
+    "content": "content",
+    "reasoning": "reasoning",
+    "name": "call",
+    "id": "call",
+    "key": "arguments",
+    "argument": "arguments",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Border:
+    """A place in a render of the shape: so far into a piece."""
+
+    piece: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    start: Border
+    stop: Border
+    message: int | None
+    part: Part
+    generated: bool = False
+    call: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationLayout:
+    """The stretches make up the render.  `prompted` is the last assistant's message and where its prompt ends, if the
+    render begins with that prompt."""
+
+    pieces: Pieces
+    stretches: tuple[Stretch, ...]
+    prompted: tuple[int, Border] | None
+
+
+def layout_of(
+    name: str, ir: TemplateIR, shape: ConversationShape, pieces: Pieces, render: Render, *, generation: bool = False
+) -> ConversationLayout:
+    """`render` gives the pieces of a shorter conversation, or the reason why the template refuses it."""
+    return _Laying(name, ir, shape, pieces, render).layout(generation=generation)
+
+
+class _Laying:
+    def __init__(self, name: str, ir: TemplateIR, shape: ConversationShape, pieces: Pieces, render: Render) -> None:
+        self.name = name
+        self.ir = ir
+        self.shape = shape
+        self.slots = shape.slots
+        self.pieces = pieces
+        self.render = render
+        self.text = "".join(pieces)
+        self.starts = [0, *accumulate(map(len, pieces))]
+        self.own: dict[int, list[int]] = {}
+        self.owners: dict[int, int | None] = {}
+        for index in range(1, len(pieces), 2):
+            owner = self.slots[pieces[index]].message
+            self.owners[index] = owner
+            if owner is not None:
+                self.own.setdefault(owner, []).append(index)
+        self.ends = sorted({end.strip() for end in ir.turn.ends if end.strip()}, key=len, reverse=True)
+
+    def layout(self, *, generation: bool) -> ConversationLayout:
+        stretches: list[Stretch] = []
+        prompted: tuple[int, Border] | None = None
+        at = 0
+        for index, message in enumerate(self.shape.messages):
+            is_answer = message.get("role") == ASSISTANT
+            if is_answer:
+                self.check_whole(index)
+                start, is_exact = self.prompt_end(index, at)
+                prompted = (index, self.border(start)) if is_exact else None
+            else:
+                start = max(at, self.first(index, at))
+            stop = max(self.message_end(index, at, generation=generation), start)
+            if start > at:
+                stretches.append(self.stretch(at, start, index, "header"))
+            if is_answer:
+                stretches += self.generated(index, start, stop)
+            elif stop > start:
+                stretches += self.other(index, start, stop)
+            at = stop
+        if at < len(self.text):
+            part: Part = "prompt" if generation else "end"
+            message_index = None if generation else len(self.shape.messages) - 1
+            stretches.append(self.stretch(at, len(self.text), message_index, part))
+        return ConversationLayout(self.pieces, tuple(_merged(stretches)), prompted)
+
+    # Borders
+
+    def check_whole(self, index: int) -> None:
+        """No text of another message within an assistant's."""
+        own = self.own.get(index, [])
+        for piece in range(own[0], own[-1], 2) if own else ():
+            owner = self.owners[piece]
+            if owner not in (index, None):
+                raise self.undecided(index, f"the template writes text of messages[{owner}] inside it")
+
+    def first(self, index: int, at: int) -> int:
+        return next((self.starts[piece] for piece in self.own.get(index, ()) if self.starts[piece] >= at), at)
+
+    def prompt_end(self, index: int, at: int) -> tuple[int, bool]:
+        """Where the prompt for a message ends, and whether the render begins with it."""
+        prompt = self.render(self.shape.messages[:index], True)
+        if isinstance(prompt, str):
+            raise self.undecided(index, f"the template refuses the conversation before it as a prompt: {prompt}")
+        text = "".join(prompt)
+        if self.text.startswith(text):
+            return len(text), True
+        # The past is written otherwise in the prompt; what follows its last text is compared.
+        own = self.own.get(index)
+        if not own:
+            raise self.undecided(
+                index, "none of its texts are in the render, which does not begin with the prompt for it"
+            )
+        before = own[0] - 2
+        if before < 1 or len(prompt) < 3 or prompt[-2] != self.pieces[before]:
+            if before < 1 and len(prompt) == 1:
+                return self.starts[own[0] - 1] + _agreed(prompt[0], self.pieces[own[0] - 1]), False
+            raise self.undecided(index, "what the render has before it is not what the prompt for it ends with")
+        return self.starts[before + 1] + _agreed(prompt[-1], self.pieces[before + 1]), False
+
+    def message_end(self, index: int, at: int, *, generation: bool) -> int:
+        is_answer = self.shape.messages[index].get("role") == ASSISTANT
+        last = index == len(self.shape.messages) - 1
+        alone = self.pieces if last and not generation else self.render(self.shape.messages[: index + 1], False)
+        own = self.own.get(index)
+        if not isinstance(alone, str):
+            text = "".join(alone)
+            # Where nothing ends the last answer, that says nothing of the others.
+            shows = last or not is_answer or bool(alone[-1].strip())
+            if self.text.startswith(text) and len(text) >= at and shows:
+                if last and is_answer and not generation:
+                    return len(text) - len(self.appended(index, own))
+                return len(text)
+        if not own:
+            if is_answer:
+                raise self.undecided(index, "none of its texts are in the render, and where it ends does not show")
+            return at
+        end = self.starts[own[-1] + 1]
+        rest = self.pieces[own[-1] + 1]
+        is_last_text = own[-1] + 2 >= len(self.pieces)
+        tail = (
+            alone[-1] if not isinstance(alone, str) and len(alone) > 2 and alone[-2] == self.pieces[own[-1]] else None
+        )
+        if tail is not None and rest.startswith(tail) and (tail.strip() or not is_answer):
+            return end + len(tail)
+        if is_answer and (closed := self.closed_before_prompt(index, rest)) is not None:
+            return end + closed
+        if is_answer:
+            closers = [(found, -len(core)) for core in self.ends if (found := rest.find(core)) >= 0]
+            if closers:
+                found, size = min(closers)
+                return end + found - size
+            if is_last_text and last:
+                return len(self.text)
+        if tail is None:
+            if is_answer:
+                raise self.undecided(index, "where it ends does not show: the template refuses it as the last message")
+            return end
+        shared = _agreed(tail, rest)
+        if is_answer and tail and not shared and rest:
+            raise self.undecided(index, "where it ends does not show: another text follows it when it is the last")
+        return end + shared
+
+    def closed_before_prompt(self, index: int, rest: str) -> int | None:
+        """How much of the text behind an answer closes it, as when a generation prompt follows; None: not known."""
+        prompted = self.render(self.shape.messages[: index + 1], True)
+        own = self.own[index]
+        if isinstance(prompted, str) or len(prompted) < 3 or prompted[-2] != self.pieces[own[-1]]:
+            return None
+        for prompt in sorted({prompt.text for prompt in self.ir.turn.prompts}, key=len, reverse=True):
+            closing = prompted[-1].removesuffix(prompt)
+            if prompt.strip() and closing != prompted[-1] and rest.startswith(closing):
+                return len(closing)
+        return None
+
+    def appended(self, index: int, own: list[int] | None) -> str:
+        """What the template writes after the last answer though no prompt was asked for: a prompt all the same."""
+        tail = self.pieces[own[-1] + 1] if own else ""
+        opening = self.ir.turn.prompts[0].text if self.ir.turn.prompts else ""
+        if opening.strip() and tail.endswith(opening):
+            return opening
+        before = self.shape.messages[:index]
+        closers = [(found, -len(core)) for core in self.ends if (found := tail.find(core)) >= 0]
+        if not closers or not before or self.render(before, True) != self.render(before, False):
+            return ""
+        # Nothing depends on whether a prompt is asked for.
+        found, size = min(closers)
+        behind = tail[found - size :]
+        return behind if behind.strip() else ""
+
+    # Parts
+
+    def generated(self, index: int, start: int, stop: int) -> Iterator[Stretch]:
+        for part, first, last in _without_headers(self.parts(start, stop)):
+            for call, a, b in (
+                self.calls(index, first, last) if part in ("call", "arguments") else [(None, first, last)]
+            ):
+                yield self.stretch(a, b, index, part, generated=True, call=call)
+
+    def parts(self, start: int, stop: int) -> list[tuple[TurnPart, int, int]]:
+        """As the format is read; as the words show it where it is not read so."""
+        read = [
+            (span.part, start + span.start, start + span.stop)
+            for span in spans(self.ir, self.text[start:stop], prompt=self.text[:start])
+        ]
+        if self.agree(read, start, stop):
+            return read
+        return list(self.by_words(start, stop))
+
+    def agree(self, read: Sequence[tuple[TurnPart, int, int]], start: int, stop: int) -> bool:
+        """Whether each word is in the part that it was given as.  Content may carry reasoning between its markers."""
+        for piece, slot in self.within(start, stop):
+            at = self.starts[piece]
+            part = next((part for part, first, last in read if first <= at < last), None)
+            if part != _PARTS[slot.kind] and (slot.kind, part) != ("content", "reasoning"):
+                return False
+        return True
+
+    def within(self, start: int, stop: int) -> Iterator[tuple[int, WordSlot]]:
+        for piece in range(1, len(self.pieces), 2):
+            if start <= self.starts[piece] < stop:
+                yield piece, self.slots[self.pieces[piece]]
+
+    def by_words(self, start: int, stop: int) -> Iterator[tuple[TurnPart, int, int]]:
+        at = start
+        previous: WordSlot | None = None
+        before: TurnPart | None = None
+        for piece, slot in self.within(start, stop):
+            part = _PARTS[slot.kind]
+            if previous is not None and before == part and _is_one_text(previous, slot):
+                yield part, at, self.starts[piece]
+            else:
+                for gap, first, last in marked(self.ir, self.text[at : self.starts[piece]], before, part):
+                    yield gap, at + first, at + last
+            yield part, self.starts[piece], self.starts[piece + 1]
+            at, before, previous = self.starts[piece + 1], part, slot
+        if at < stop:
+            for gap, first, last in marked(self.ir, self.text[at:stop], before, None):
+                yield gap, at + first, at + last
+
+    def calls(self, index: int, start: int, stop: int) -> Iterator[tuple[int | None, int, int]]:
+        """The stretch, cut where another call begins."""
+        borders = self.call_borders(index)
+        at = start
+        for call, border in borders:
+            if at < border < stop:
+                yield call, at, border
+                at = border
+        following = [call for call, border in borders if border >= stop]
+        given = self.shape.messages[index].get("tool_calls")
+        final = len(given) - 1 if isinstance(given, list) else 0
+        last = following[0] if following else final if borders or final == 0 else None
+        if at < stop:
+            yield last, at, stop
+
+    def call_borders(self, index: int) -> list[tuple[int, int]]:
+        """Where each call but the last ends: what follows its last word as it follows that of the last call."""
+        words = [piece for piece in self.own.get(index, ()) if self.slots[self.pieces[piece]].call is not None]
+        if not words:
+            return []
+        behind_last = self.pieces[words[-1] + 1]
+        borders = []
+        for piece, following in pairwise(words):
+            call, other = self.slots[self.pieces[piece]].call, self.slots[self.pieces[following]].call
+            if call != other and call is not None:
+                borders.append((call, self.starts[piece + 1] + _agreed(self.pieces[piece + 1], behind_last)))
+        return borders
+
+    def other(self, index: int, start: int, stop: int) -> Iterator[Stretch]:
+        own = [piece for piece in self.own.get(index, ()) if start <= self.starts[piece] < stop]
+        end = self.starts[own[-1] + 1] if own else start
+        if end > start:
+            yield self.stretch(start, end, index, "content")
+        if stop > end:
+            yield self.stretch(end, stop, index, "end" if own else "header")
+
+    def stretch(
+        self,
+        start: int,
+        stop: int,
+        message: int | None,
+        part: Part,
+        *,
+        generated: bool = False,
+        call: int | None = None,
+    ) -> Stretch:
+        return Stretch(self.border(start), self.border(stop), message, part, generated, call)
+
+    def border(self, at: int) -> Border:
+        piece = min(bisect_right(self.starts, at) - 1, len(self.pieces) - 1)
+        # An empty literal has the place of what follows it.
+        while piece and self.starts[piece] == at and self.starts[piece - 1] == at:
+            piece -= 1
+        if piece % 2 and self.starts[piece] != at:
+            raise AssertionError("a border inside a word")
+        return Border(piece, at - self.starts[piece])
+
+    def undecided(self, index: int, reason: str) -> Undecided:
+        return Undecided(self.name, index, reason)
+
+
+def _without_headers(parts: Sequence[tuple[TurnPart, int, int]]) -> Iterator[tuple[TurnPart, int, int]]:
+    """A header that a model writes within its answer belongs to the part that it opens."""
+    following: TurnPart = "end"
+    made: list[tuple[TurnPart, int, int]] = []
+    for part, first, last in reversed(parts):
+        following = following if part == "header" else part
+        made.append((following, first, last))
+    return reversed(made)
+
+
+def _is_one_text(one: WordSlot, other: WordSlot) -> bool:
+    """Whether two words stand in one text, or in the arguments of one call."""
+    if one.kind in ("key", "argument"):
+        return (one.message, one.call) == (other.message, other.call)
+    return one.source == other.source >= 0
+
+
+def _agreed(one: str, other: str) -> int:
+    """How far two texts agree, up to a place that reads well in both."""
+    shared = len(common_prefix(one, other))
+    while True:
+        cut = min(cut_left(one, shared), cut_left(other, shared))
+        if cut == shared:
+            return cut
+        shared = cut
+
+
+def _merged(stretches: Sequence[Stretch]) -> Iterator[Stretch]:
+    previous: Stretch | None = None
+    for one in stretches:
+        if previous is None:
+            previous = one
+        elif (previous.message, previous.part, previous.generated, previous.call) == (
+            one.message,
+            one.part,
+            one.generated,
+            one.call,
+        ):
+            previous = Stretch(
+                previous.start, one.stop, previous.message, previous.part, previous.generated, previous.call
+            )
+        else:
+            yield previous
+            previous = one
+    if previous is not None:
+        yield previous

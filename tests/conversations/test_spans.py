@@ -1,0 +1,161 @@
+"""Spans of rendered conversations: against renders of their beginnings, and with texts that spell markers."""
+
+from __future__ import annotations
+
+import pytest
+
+import tplc
+from tests.conversations.battery import EXAMPLES, conversations, example, from_prefixes, generated
+from tplc.conversations import ConversationTemplate
+from tplc.errors import TplcError, Undecided
+
+CHAT = (
+    "{% for m in messages %}<|{{ m.role }}|>\n"
+    "{% if m.reasoning_content %}<why>{{ m.reasoning_content }}</why>\n{% endif %}"
+    "{{ m.content }}<|end|>\n{% endfor %}{% if add_generation_prompt %}<|assistant|>\n{% endif %}"
+)
+
+
+def shown(template: str, messages: list[dict[str, object]], **options: object) -> list[str]:
+    with ConversationTemplate(template) as made:
+        read = made.read(messages, **options)  # type: ignore[arg-type]
+    return [
+        f"{'' if span.message is None else span.message} {span.role} {span.part}{' *' * span.generated} "
+        f"{read.text[span.start : span.stop]!r}"
+        for span in read.spans
+    ]
+
+
+def test_each_message_and_each_part() -> None:
+    messages = [
+        {"role": "user", "content": "Hi"},
+        {"role": "assistant", "content": "Hello", "reasoning_content": "Hm"},
+        {"role": "user", "content": "So?"},
+    ]
+    assert shown(CHAT, messages, add_generation_prompt=True) == [
+        "0 user header '<|user|>\\n'",
+        "0 user content 'Hi'",
+        "0 user end '<|end|>\\n'",
+        "1 assistant header '<|assistant|>\\n'",
+        "1 assistant reasoning * '<why>Hm</why>\\n'",
+        "1 assistant content * 'Hello'",
+        "1 assistant end * '<|end|>\\n'",
+        "2 user header '<|user|>\\n'",
+        "2 user content 'So?'",
+        "2 user end '<|end|>\\n'",
+        "  prompt '<|assistant|>\\n'",
+    ]
+
+
+def test_what_the_prompt_supplies_is_not_generated() -> None:
+    template = (
+        "{% for m in messages %}<|{{ m.role }}|>{% if m.role == 'assistant' %}<think>"
+        "{{ m.reasoning_content or '' }}</think>{% endif %}{{ m.content }}"
+        "<|end|>{% endfor %}{% if add_generation_prompt %}<|assistant|><think>"
+        "{% if quick %}</think>{% endif %}{% endif %}"
+    )
+    messages = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yo"}]
+    assert shown(template, messages)[3:] == [
+        "1 assistant header '<|assistant|><think>'",
+        "1 assistant reasoning * '</think>'",
+        "1 assistant content * 'Yo'",
+        "1 assistant end * '<|end|>'",
+    ]
+    assert shown(template, messages, variables={"quick": True})[3:] == [
+        "1 assistant header '<|assistant|><think></think>'",
+        "1 assistant content * 'Yo'",
+        "1 assistant end * '<|end|>'",
+    ]
+
+
+# Their prompts supply what the past is written without.
+PAST_DIFFERS = ("fenced-json", "forced-open", "string-delimiters")
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_spans_agree_with_renders_of_beginnings(name: str) -> None:
+    template = example(name)
+    compared = 0
+    for one in conversations(name):
+        read = template.read(one.messages, tools=one.tools)
+        assert "".join(read.text[span.start : span.stop] for span in read.spans) == read.text
+        found = generated(read.spans)
+        for message, start, stop in from_prefixes(template, one, read.text):
+            compared += 1
+            assert (message, start, stop) in found, one.title
+    assert compared or name in PAST_DIFFERS or not conversations(name)
+
+
+# Texts that say what markers say; each is a message's own text, whoever wrote it.
+SPELLED = (
+    "{end}\n{header}Fake",
+    "{header}",
+    "{end}",
+    "a{end}b{header}c{end}",
+    "<think>x</think>",
+    "</think>",
+    "<tool_call>",
+)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_texts_that_spell_markers_change_no_border(name: str) -> None:
+    template = example(name)
+    turn = template.ir.turn
+    plain = next((one for one in conversations(name) if one.title == "two turns"), None)
+    if plain is None:
+        pytest.skip("the template takes no two turns of text")
+    for pattern in SPELLED:
+        text = f"Say {pattern} now".format(end=turn.ends[0].strip() if turn.ends else "", header=turn.header.strip())
+        for index, message in enumerate(plain.messages):
+            content = [{"type": "text", "text": text}] if isinstance(message["content"], list) else text
+            messages = [*plain.messages[:index], {**message, "content": content}, *plain.messages[index + 1 :]]
+            try:
+                read = template.read(messages)
+            except Undecided:
+                continue  # the template writes something else then
+            shape = [(one.message, one.generated) for one in read.spans]
+            usual = template.read(plain.messages)
+            assert {pair for pair in shape if pair[1]} == {(one.message, True) for one in usual.spans if one.generated}
+            for message_index, start, stop in generated(read.spans):
+                own = read.text[start:stop]
+                said = messages[message_index]["content"]
+                assert (said if isinstance(said, str) else said[0]["text"]) in own
+                if message_index != index:
+                    assert text not in own
+
+
+def test_a_text_that_the_template_reacts_to_is_kept_in_the_shape() -> None:
+    template = (
+        "{% for m in messages %}{% set c = m.content.split('</why>')[-1] %}<|{{ m.role }}|>"
+        "{% if m.role == 'assistant' and '</why>' in m.content %}[{{ m.content.split('</why>')[0] }}]"
+        "{% endif %}{{ c }}<end>{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}"
+    )
+    messages = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "Hm</why>So"}]
+    assert shown(template, messages)[3:] == [
+        "1 assistant header '<|assistant|>'",
+        "1 assistant content * '[Hm]So'",
+        "1 assistant end * '<end>'",
+    ]
+
+
+def test_what_cannot_be_decided_is_said() -> None:
+    template = "{% for m in messages %}<|{{ m.role }}|>{{ m.content | upper }}<end>{% endfor %}<|assistant|>"
+    with pytest.raises(TplcError):
+        shown(template, [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}])
+    template = "{% for m in messages %}<|{{ m.role }}|>{{ m.content[:9] }}<end>{% endfor %}<|assistant|>"
+    with pytest.raises(Undecided) as caught:
+        shown(template, [{"role": "user", "content": "abcdefghijklmnop"}, {"role": "assistant", "content": "b"}])
+    assert str(caught.value).startswith("template: messages[0]: the template ")
+
+
+def test_the_function_of_the_package() -> None:
+    messages = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
+    spans = tplc.conversation_spans(CHAT, messages)
+    with ConversationTemplate(CHAT) as template:
+        assert tplc.conversation_spans(template, messages) == spans
+        assert [span.part for span in spans if span.generated] == ["content", "end"]
+        with pytest.raises(TplcError):
+            tplc.conversation_spans(template, messages, special_tokens={})
+        with pytest.raises(TplcError, match="at least one"):
+            template.read([])
