@@ -231,6 +231,13 @@ def make_limits(asked: Mapping[str, float]) -> Limits:
     return Limits(**{**usual, **{name: type(usual[name])(value) for name, value in asked.items()}})
 
 
+def template_variables(source_text: str) -> frozenset[str]:
+    """Returns the names of the variables that a template reads and doesn't set itself."""
+    from tplc.learn.candidates import undeclared
+
+    return undeclared(source_text)
+
+
 def learn_format(
     renderer: Renderer,
     *,

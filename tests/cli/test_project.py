@@ -642,3 +642,14 @@ def test_init_elsewhere(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch
     assert [m.source for m in models] == ["../hut.jinja", "org/small", str(project / "inn.jinja")]
     monkeypatch.chdir(project / "sub")
     assert run("build", "hut").out.startswith("built    hut: hut_parser.py (")
+
+
+@pytest.mark.parametrize("source", ["models/hut/hut.jinja", "models/hut"])
+def test_annotations_of_templates_in_folders(run: Run, tmp_path: Path, source: str) -> None:
+    folder = tmp_path / "models" / "hut"
+    folder.mkdir(parents=True)
+    name = "hut.jinja" if source.endswith(".jinja") else "chat_template.jinja"
+    (folder / name).write_text("\n{% if %}")
+    (tmp_path / "tplc.toml").write_text(f'[models.hut]\nsource = "{source}"\noutputs = ["hut.py"]\n')
+    [line] = run("check", "--format", "github").out.splitlines()
+    assert line.startswith(f"::error file=models/hut/{name},line=2,col=7::hut: failed: ")

@@ -132,9 +132,13 @@ _PLACE = re.compile(r"([^:\n]+):(\d+)(?::(\d+))?: ")
 
 def _in_template(model: Model, name: str, line: int | str, column: int | str | None) -> SourcePlace | None:
     """A place in the template's file; None where the template lies in a file that has other lines, or in none."""
-    path = model.resolve(name)
-    own = os.path.isfile(path) and not name.endswith(_OTHER_LINES)
-    return (path, int(line), int(column or 0)) if own and int(line) else None
+    # A template is called by its file's name, whatever folder that is in.
+    source = model.resolve(model.source)
+    paths = [source] if os.path.basename(source) == name else [os.path.join(source, name), model.resolve(name)]
+    path = next(filter(os.path.isfile, paths), None)
+    if path is None or name.endswith(_OTHER_LINES) or not int(line):
+        return None
+    return path, int(line), int(column or 0)
 
 
 def init_command(sources: Sequence[str], path: str, *, force: bool) -> None:

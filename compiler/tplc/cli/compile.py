@@ -141,6 +141,8 @@ def _write_rule(options: CompileOptions, rule: str) -> None:
 def _write(
     options: CompileOptions, target: driver.Target, request: driver.GrammarOptions, text: str, config: str
 ) -> None:
+    if _is_only_shown(options):
+        return
     if options.into is not None:
         write_output(options.into, with_member(config, "response_template", json.loads(text), options.into))
         return
@@ -157,6 +159,11 @@ def _write(
     write_output(options.output, text)
     if compiled:
         write_bytes(extension, compiled)
+
+
+def _is_only_shown(options: CompileOptions) -> bool:
+    """Whether nobody can use the artifact: it would scroll by on a terminal."""
+    return options.output == "-" and options.into is None and sys.stdout.isatty()
 
 
 def _command(options: CompileOptions, target: driver.Target, request: driver.GrammarOptions) -> str:
@@ -394,5 +401,7 @@ def _report(
         print_rows([*token_rows(ir), *unknown_rows(grammar), *warning_rows(warnings)], sys.stderr)
     else:
         print_report(ir, grammar, where, warnings, not_expressed)
+        if wrote and _is_only_shown(options):
+            print("tplc: nothing written: give -o FILE, or pipe the output to a file or a command", file=sys.stderr)
         if not wrote:
             print("tplc: nothing written: verification failed (--allow-unverified writes it marked)", file=sys.stderr)

@@ -95,7 +95,8 @@ def _names(ir: TemplateIR, acceptor: Acceptor, name: str, on_incomplete: OnIncom
         f"PARSES_REASONING = {bool(acceptor.reasoning_ends)}",
         f"REASONING_MARKERS = {texts((opened, closed))}",
         f"AFTER_REASONING = {literal(_after_reasoning(acceptor))}",
-        f"REASONING_SWITCH = {literal(_switch(ir))}",
+        f"REASONING_SWITCH = {literal(_switch(ir, acceptor))}",
+        f"SWITCHED_HEADS = {texts(_switched_heads(ir, acceptor))}",
         f"ON_INCOMPLETE = {literal(on_incomplete)}  # what becomes of a call that an answer ends in: drop, or keep",
     ]
     return "\n".join(lines)
@@ -108,7 +109,7 @@ def _after_reasoning(acceptor: Acceptor) -> str:
     return f"{next(iter(acceptor.anchors), '')}…{acceptor.reasoning_ends[0]}"
 
 
-def _switch(ir: TemplateIR) -> str:
+def _switch(ir: TemplateIR, acceptor: Acceptor) -> str:
     """SGLang's word for when a prompt asks for reasoning: `enable_thinking` unless a request says False,
     `explicit_enable_thinking` only if it says True."""
     others = ir.turn.prompts[1:]
@@ -118,14 +119,26 @@ def _switch(ir: TemplateIR) -> str:
         # A prompt that the switch turns on differs from the default one, so by default it is off.
         on = any((name, True) in prompt.context for prompt in others)
         return f"explicit_{name}" if on else name
-    reasoning = [_asks_for_reasoning(ir, prompt.text) for prompt in ir.turn.prompts]
+    reasoning = [_asks_for_reasoning(acceptor, prompt.head) for prompt in ir.turn.prompts]
     return "explicit_thinking" if any(reasoning) and not reasoning[0] else "always"
 
 
-def _asks_for_reasoning(ir: TemplateIR, prompt: str) -> bool:
-    """Whether a prompt leaves reasoning open, or to the model."""
-    end = ir.reasoning.end.strip()
-    return not end or prompt.rfind(end) <= prompt.rfind(ir.reasoning.start.strip() or "\0")
+def _switched_heads(ir: TemplateIR, acceptor: Acceptor) -> tuple[str, ...]:
+    """What prompts hold of the answer if the switch is on, and if it is off; nothing where SGLang knows no switch."""
+    switch = _switch(ir, acceptor)
+    name = switch.removeprefix("explicit_")
+    default, *others = ir.turn.prompts
+    found = {value: prompt.head for prompt in others for key, value in prompt.context if key == name}
+    if name not in _SWITCHES or not found:
+        return ()
+    heads = {True: default.head, False: default.head, **found}
+    return heads[True], default.head if switch != name else heads[False]
+
+
+def _asks_for_reasoning(acceptor: Acceptor, head: str) -> bool:
+    """Whether a prompt that holds this of the answer leaves reasoning open, or to the model."""
+    ended = max((head.rfind(end.strip()) for end in acceptor.reasoning_ends), default=-1)
+    return ended <= max((head.rfind(start.text.strip()) for start in acceptor.reasoning_starts), default=-1)
 
 
 def _raw(text: str) -> str:

@@ -26,6 +26,7 @@ from tplc.targets.plugins.source.parser import (
     PARSES_CALLS,
     PARSES_REASONING,
     REASONING_SWITCH,
+    SWITCHED_HEADS,
     StreamParser,
 )
 
@@ -169,6 +170,8 @@ def _prompt(reasons: bool) -> str:
     Where a prompt can open reasoning, one that holds nothing of it asks for none; else it leaves that to the model.
     """
     heads = StreamParser.HEADS
+    if SWITCHED_HEADS:
+        return ANCHORS[0] + SWITCHED_HEADS[not reasons]
     opened, ended = [*filter(reasoning_open, heads)], [*filter(reasoning_ended, heads)]
     if reasons:
         fitting = opened or [head for head in heads if head not in ended]

@@ -27,5 +27,7 @@ REASONING_MARKERS: tuple[str, str]
 AFTER_REASONING: str
 # What switches reasoning, in SGLang's words: always, thinking, enable_thinking, or one of these after "explicit_".
 REASONING_SWITCH: str
+# What a prompt holds of the answer if the switch is on, and if it is off; () where nothing switches.
+SWITCHED_HEADS: tuple[str, ...]
 # What becomes of a call that an answer ends in: "drop" or "keep".
 ON_INCOMPLETE: str
