@@ -76,7 +76,7 @@ ALLOWED = {
         "native",
         "spread",
     },
-    "serving": {"errors", "given", "ir", "messages", "catalogue", "render", "driver"},
+    "serving": {"conversations", "errors", "given", "ir", "messages", "catalogue", "render", "driver"},
     "explain": {"errors", "given", "ir", "examples", "page", "render", "learn", "lower", "driver"},
     "conversations": {
         "cluster",
@@ -90,7 +90,6 @@ ALLOWED = {
         "driver",
         "explain",
         "batch",
-        "serving",
     },
     "design": {"errors", "ir", "messages", "render", "verify"},
     "doctor": {"errors", "ir", "lower", "backends", "targets"},

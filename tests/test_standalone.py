@@ -72,7 +72,10 @@ def test_parsers_are_formatted(parsers: list[Path], tmp_path: Path) -> None:
     copies = []
     for path in parsers:
         copies.append(tmp_path / path.name)
-        copies[-1].write_text(path.read_text(encoding="utf-8").replace("# fmt: off\n", "", 1), encoding="utf-8")
+        text = path.read_text(encoding="utf-8").replace("# fmt: off\n", "", 1)
+        # The tables of scanners have several markers in a line.
+        text = re.sub(r"(?ms)^(    [A-Z_]+ = (?:Scanner)?\($.*?^    \))$", r"\1  # fmt: skip", text)
+        copies[-1].write_text(text, encoding="utf-8")
     assert run("ruff", "format", "--isolated", "--line-length", "120", "--check", *map(str, copies)) == (0, "")
 
 
@@ -101,12 +104,14 @@ def test_parsers_are_typed(parsers: list[Path]) -> None:
     assert (code, told) == (0, "")
 
 
-def test_the_format_is_told_by_names_that_are_there() -> None:
+def test_the_format_is_shown_with_its_markers() -> None:
     for example in EXAMPLES:
         module = load_module(standalone_parser(example.name))
-        named = set(re.findall(r"\b[A-Z]+(?:_[A-Z]+)+\b", module.__doc__ or ""))
-        assert {name for name in named if not (hasattr(module, name) or hasattr(module.StreamParser, name))} == set()
-        assert ("reasoning" in (module.__doc__ or "")) == hasattr(module, "REASONING_END"), example.name
+        shown = module.__doc__ or ""
+        named = set(re.findall(r"\b[A-Z]+(?:_[A-Z]+)+\b", shown))
+        assert {name for name in named if not hasattr(module.StreamParser, name)} == set()
+        scanned = [marker for marker in module.StreamParser.IN_CONTENT.markers if marker[0] == "end"]
+        assert not scanned or any(core in shown for _, core, _, _, _ in scanned), example.name
 
 
 def longer_than(lines: int) -> dict[str, int]:

@@ -26,10 +26,11 @@ if TYPE_CHECKING:
         {"role": str, "content": "str | None", "reasoning_content": "str | None", "tool_calls": "list[ToolCall]"},
     )
     Delta = dict[str, Any]
-    End = Any  # what ends a value: it has `find`, `partial` and `plain`, as markers have
+    Marker = tuple[str, str, str, str, bool]
+    End = Any  # what ends a value: it has `find`, `partial_match` and `safe_prefix_end`, as scanners have
     Row = dict[str, Any]
 else:
-    Delta = End = Function = Message = Row = ToolCall = dict  # as what they describe is
+    Delta = End = Function = Marker = Message = Row = ToolCall = dict  # as what they describe is
 
 Diagnostic = namedtuple("Diagnostic", "offset text")
 
@@ -84,179 +85,145 @@ class Pattern:
         return found
 
 
-SEAM = r"(?<=[>\])}»])(?=[<\[({«])|(?<=\[)(?=\{)"  # where white space may stand: "<call>|[|{"
-GAP = 64  # the most white space that is looked for at one place inside a marker
-NEAR = 4  # so many signs of a marker are looked at before its beginning is
-WORD_SIGN = Pattern(r"[\w.+-]")
 PLAIN_WORD = Pattern(r"[\w.-]{0,64}")
-# `lead` and `trail` are the white space that the template writes around a marker; `longer`: it may be of another.
-Mark = namedtuple("Mark", "kind start end lead trail longer", defaults=(True,))
+NOTHING = "(?!)"
 
 
-class Marks:
-    def __init__(self, **kinds: Sequence[str]) -> None:
-        found: dict[str, tuple[str, str, str]] = {}
-        for kind, markers in kinds.items():
-            for marker in filter(str.strip, markers):
-                lead, core, trail = marker.partition(marker.strip())
-                found.setdefault(core, (kind, lead[-GAP:], trail))
-        self.cores = cores = sorted(found, key=len, reverse=True)
-        self.kinds = [found[core] for core in cores]
-        # A core that ends like a word, with white space after it, is not the beginning of a longer word.
-        ends = {core: " " if core[-1].isalnum() and found[core][2] else "" for core in cores}
-        self._any = Pattern("|".join(f"({_pattern(core)}{_WORD_END * len(ends[core])})" for core in cores) or "(?!)")
-        pieces = {core: _pieces(core) for core in cores}
-        words = sorted({pieces[core][0] for core in cores})
-        self._words = Pattern("|".join(f"{re.escape(word[0])}(?={re.escape(word[1:])})" for word in words) or "(?!)")
-        # Where a marker may begin: its first signs, or as many of them as the text has.
-        self._near = Pattern("|".join(sorted({_near(core, len(pieces[core]) > 1) for core in cores})) or "(?!)")
-        self.width = max((len(core) + GAP * (len(pieces[core]) - 1) for core in cores), default=0) + 1
-        # What may begin at a text's end, and the same without its white space, which is free.
-        self._whole = sorted(core + ends[core] for core in cores)
-        spelled = sorted(("".join(core.split()) + ends[core], core) for core in cores if len(pieces[core]) > 1)
-        self._loose, self._spelled = [loose for loose, _ in spelled], [core for _, core in spelled]
-        # Those that others begin with, and those that stand anywhere in others.
-        bare = {core: "".join(core.split()) for core in cores}
-        lines = "\n" + "\n".join(bare.values())
-        longer = {core for core in cores if ends[core] or lines.count("\n" + bare[core]) > 1}
-        inside = {core for core in cores if ends[core] or lines.count(bare[core]) > 1}
-        self._found = [(*found[core], core in longer, core in inside) for core in cores]
-        self.first = {core[0] for core in cores}
-        self.wordless = not any(map(WORD_SIGN.match, self.first))
-        # A slot's plain word, up to the end or to a sure marker; the space behind that, None where the marker is kept.
-        sure = [i for i, core in enumerate(cores) if self.kinds[i][0] != "bare" and core not in longer]
-        any_of = "|".join(f"({_pattern(cores[i])})" for i in sure) or "(?!)"
-        self.word = Pattern(rf"[\w.-]{{0,64}}\Z|([\w.-]{{1,64}})(?:{any_of})" if self.wordless else "(?!)")
-        self.trails = [None if self.kinds[i][0] == "next" else self.kinds[i][2] for i in sure]
-        leads = {lead for _, lead, _ in self.kinds}
-        self._leads = {lead[i:j] for lead in leads for i in range(len(lead)) for j in range(i + 1, len(lead) + 1)}
-        self._lead_width = max(map(len, leads), default=0)
+class Match:
+    """A marker in a text.  `lead` and `trail` are the white space that the template writes around it; `ambiguous`: it
+    may be part of a longer one."""
 
-    def find(self, buf: str, pos: int, *, anchored: bool = False, stop: int = sys.maxsize) -> Mark | None:
-        """The leftmost and longest marker from `pos` on, or (anchored) the one at `pos`."""
-        if anchored or len(buf) - pos < 128:
-            match = self._any.match(buf, pos) if anchored else self._any.search(buf, pos, stop)
-        else:
-            # In long text it is far faster to look for the words that markers begin with, and for markers there.
-            match, word = None, self._words.search(buf, pos, stop)
-            while match is None and word is not None:
-                match = self._any.match(buf, word.start(), stop)
-                word = match or self._words.search(buf, word.start() + 1, stop)
+    __slots__ = ("ambiguous", "end", "kind", "lead", "start", "trail")
+
+    def __init__(
+        self, kind: str, start: int, end: int, lead: str = "", trail: str = "", ambiguous: bool = True
+    ) -> None:
+        self.kind, self.start, self.end = kind, start, end
+        self.lead, self.trail, self.ambiguous = lead, trail, ambiguous
+
+    def of_kind(self, kind: str) -> Match:
+        return Match(kind, self.start, self.end, self.lead, self.trail, self.ambiguous)
+
+
+class Scanner:
+    """The markers that count in one place: for each its kind, its core with a space where white space may be, the white
+    space before and after it, and whether it is ambiguous.
+
+    `find` has a group for each of them; `near` matches where one may begin.  `width`: so far from the end a truncated
+    marker may begin.  `leads` holds their leading white space.  `word`, of a slot: a plain word up to the text's end or
+    to a marker that is not ambiguous; `trails` is the white space after those, None for one that is not of the slot.
+    `first`: what markers begin with; `wordless`: none begins with a character of words.
+    """
+
+    def __init__(
+        self,
+        *markers: Marker,
+        find: str = NOTHING,
+        near: str = NOTHING,
+        width: int = 1,
+        leads: str = "",
+        word: str = NOTHING,
+        trails: Sequence[str | None] = (),
+        first: str = "",
+        wordless: bool = True,
+    ) -> None:
+        self.markers, self.width, self.leads = markers, width, leads
+        self._find, self._near = Pattern(find), Pattern(near)
+        self.word, self.trails = Pattern(word), trails
+        self.first, self.wordless = first, wordless
+
+    def find(self, buf: str, pos: int, stop: int = sys.maxsize) -> Match | None:
+        """The leftmost and longest marker from `pos` on."""
+        match = self._find.search(buf, pos, stop)
         if match is None:
             return None
-        kind, lead, trail, longer, inside = self._found[(match.lastindex or 1) - 1]
-        start, end = match.span()
-        return tuple.__new__(Mark, (kind, start, end, lead, trail, longer if anchored else inside))
+        kind, _, lead, trail, ambiguous = self.markers[match.lastindex - 1]
+        return Match(kind, match.start(), match.end(), lead, trail, ambiguous)
 
-    def begins(self, buf: str, pos: int) -> str:
-        """A marker that the text from `pos` to the end could become, or one without its free space; "" for none."""
+    def match(self, buf: str, pos: int) -> Match | None:
+        """The longest marker at `pos`."""
+        match = self._find.match(buf, pos)
+        if match is None:
+            return None
+        kind, _, lead, trail, ambiguous = self.markers[match.lastindex - 1]
+        return Match(kind, pos, match.end(), lead, trail, ambiguous)
+
+    def is_prefix(self, buf: str, pos: int) -> bool:
+        """Whether the text from `pos` to the end could become a marker."""
+        if len(buf) - pos > self.width or self._near.match(buf, pos) is None:
+            return False
+        tail = buf[pos:]
+        return any(is_truncated(core, tail) for _, core, _, _, _ in self.markers)
+
+    def is_truncated(self, buf: str, pos: int, kinds: Sequence[str], least: int = 1) -> bool:
+        """Whether a marker of these kinds is truncated at the output's end: at least so many characters are there."""
         tail = buf[pos:] if len(buf) - pos <= self.width else ""
-        # In order, what the tail begins stands right after it.
-        at = bisect_right(self._whole, tail)
-        if at < len(self._whole) and tail != "" and self._whole[at].startswith(tail):
-            return self._whole[at]
-        if not self._loose:
-            return ""
-        part = "".join(tail.split())
-        at = bisect_right(self._loose, part)
-        while part and at < len(self._loose) and self._loose[at].startswith(part):
-            # White space inside of a word of a marker is none of the marker's.
-            if is_cut(self._spelled[at], tail) or self._loose[at] == part + " ":
-                return self._loose[at]
-            at += 1
-        return ""
+        enough = len("".join(tail.split())) >= least
+        return enough and any(is_truncated(core, tail) for kind, core, _, _, _ in self.markers if kind in kinds)
 
-    def begun(self, buf: str, pos: int, kinds: Sequence[str] = (), least: int = 1) -> bool:
-        """Does the text from `pos` to the end begin a marker of these kinds (of any)?"""
-        rest = "".join(buf[pos:].split()) if len(buf) - pos < self.width + GAP else ""
-        cores = (core for core, (kind, _, _) in zip(self.cores, self.kinds) if not kinds or kind in kinds)
-        return len(rest) >= least and any("".join(core.split()).startswith(rest) for core in cores)
-
-    def partial(self, buf: str, pos: int) -> int:
+    def partial_match(self, buf: str, pos: int) -> int:
         """Where text begins that could still become a marker, or be white space that belongs to one."""
-        partial = len(buf)
-        for near in self._near.finditer(buf, max(pos, partial - self.width)):
-            if self.begins(buf, near.start()):
-                partial = near.start()
-                break
-        return self.before(buf, pos, partial)
+        for near in self._near.finditer(buf, max(pos, len(buf) - self.width)):
+            if self.is_prefix(buf, near.start()):
+                return self.with_lead(buf, pos, near.start())
+        return self.with_lead(buf, pos, len(buf))
 
-    def plain(self, text: str) -> int:
-        """As partial; -1 when there may be a whole marker, which takes a closer look."""
-        partial = len(text)
-        if text[-1:] not in self._leads and self._near.search(text) is None:
-            return partial
-        for match in self._near.finditer(text):
-            if self.begins(text, match.start()):
-                partial = match.start()
-                break
-            if self._words.match(text, match.start()):
+    def safe_prefix_end(self, text: str) -> int:
+        """As `partial_match`; -1 if there may be a whole marker, which takes a closer look."""
+        for near in self._near.finditer(text):
+            if self.is_prefix(text, near.start()):
+                return self.with_lead(text, 0, near.start())
+            if self._find.match(text, near.start()):
                 return -1
-        return self.before(text, 0, partial)
+        return self.with_lead(text, 0, len(text)) if text[-1:] in self.leads else len(text)
 
-    def before(self, buf: str, pos: int, start: int) -> int:
+    def with_lead(self, buf: str, pos: int, start: int) -> int:
         """Where the white space begins that may belong to a marker at `start`."""
-        if buf[start - 1 : start] not in self._leads:  # every part of a lead is in there
+        leads = self.leads
+        if start == pos or buf[start - 1] not in leads:
             return start
-        if self._lead_width == 1:
-            return start - (start > pos)
-        at = max(pos, start - self._lead_width)
-        while at < start and buf[at:start] not in self._leads:
+        size = len(leads)
+        if size == 1:
+            return start - 1
+        at = max(pos, start - size)
+        while buf[at:start] not in leads:
             at += 1
         return at
 
 
-NO_MARKS = Marks()
-_WORD_END = r"(?!\w)"
+NO_MARKERS = Scanner()
 
 
-class Usual:
-    """What usually stands between two calls, or two pairs, up to a name in the second."""
+class ExpectedText:
+    """The usual text between two calls or pairs, up to a name in the second."""
 
     def __init__(self, text: str) -> None:
         self.text = text
 
-    def begun(self, buf: str, start: int) -> bool:
-        """Is there no more of it, and of a plain word behind it, from `start` on?"""
+    def is_incomplete(self, buf: str, start: int) -> bool:
+        """Whether there is no more from `start` on than a part of it, or all of it and a plain word."""
         text, size = buf[start:], len(self.text)
         return self.text.startswith(text) or (text[:size] == self.text and bool(PLAIN_WORD.fullmatch(text, size)))
 
 
-def _pieces(core: str) -> list[str]:
-    return [piece for word in core.split() for piece in re.split(SEAM, word)]
-
-
-def _near(core: str, free: bool) -> str:
-    """`free`: white space between its signs is."""
-    signs = "".join(core.split())[:NEAR]
-    rest, space = "", r"\s*" * free
-    for sign in reversed(signs[1:]):
-        rest = rf"{space}(?:\Z|{re.escape(sign)}{rest})"
-    return re.escape(signs[0]) + f"(?={rest})" * bool(rest)
-
-
-def _pattern(core: str) -> str:
-    pattern, before = "", ""
-    for piece in _pieces(core):
-        least = int(before.isalnum() and piece[0].isalnum())
-        pattern += (rf"\s{{{least},{GAP}}}" if before else "") + re.escape(piece)
-        before = piece[-1]
-    return pattern
-
-
-def is_cut(core: str, rest: str) -> bool:
-    """Is this the beginning of a marker, cut off?  White space stands where the marker may have some."""
-    at = 0
-    for piece in _pieces(core):
-        if not rest.startswith(piece, at):
-            return piece.startswith(rest[at:])
-        at += len(piece)
-        at += len(rest) - at - len(rest[at:].lstrip())
+def is_truncated(core: str, text: str) -> bool:
+    """Whether the text is the beginning of a marker, but not all of it.  A space in `core` is any white space or none;
+    at its end the marker is a word, of which the next character shows whether it goes on."""
+    if " " not in core:
+        return core.startswith(text) and core != text
+    at = end = 0
+    for piece in core.split(" "):
+        if not piece:
+            return end == len(text)
+        if not text.startswith(piece, at):
+            return piece.startswith(text[at:])
+        end = at + len(piece)
+        at = len(text) - len(text[end:].lstrip())
     return False
 
 
-def lead_in(text: str, lead: str) -> int:
-    """How much of the end of `text` is white space of the marker after it."""
+def trailing_overlap(text: str, lead: str) -> int:
+    """How many characters at the end of `text` are white space of the marker after it."""
     if text.endswith(lead):
         return len(lead)
     return next((n for n in range(min(len(text), len(lead)), 0, -1) if text.endswith(lead[-n:])), 0)
@@ -496,7 +463,7 @@ class Reader(Copied):
     FOLLOWED: ClassVar[bool] = False
     follow: tuple[Pattern, ...] = ()  # what may follow the value: a pattern, and one for the output's end
 
-    def __init__(self, styles: tuple[Style, Style, Style], breaks: Marks = NO_MARKS) -> None:
+    def __init__(self, styles: tuple[Style, Style, Style], breaks: Scanner = NO_MARKERS) -> None:
         self.breaks, self.first = breaks, breaks.first
         self.styles, self.style = styles, styles[0]
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
@@ -546,9 +513,9 @@ class Reader(Copied):
         text: str = match.group()
         end: int = match.end()
         if text[0] in self.first and self.stack:
-            if not final and self.breaks.begins(buf, pos):
+            if not final and self.breaks.is_prefix(buf, pos):
                 return -1
-            if self.breaks.find(buf, pos, anchored=True):
+            if self.breaks.match(buf, pos):
                 self._repaired("missing closing bracket")
                 self._pop()
                 return pos
@@ -761,7 +728,7 @@ class Reader(Copied):
         mark = self.breaks.find(buf, pos, stop=end + self.breaks.width)
         if mark is not None and mark.start < end:
             return int(mark.start)
-        return pos if not final and self.breaks.partial(buf, pos) < end else end
+        return pos if not final and self.breaks.partial_match(buf, pos) < end else end
 
     def _inside(self, buf: str, pos: int, final: bool, string: Quoting) -> int:
         """Text of a string, up to something that is not plain."""
@@ -1052,22 +1019,115 @@ def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequenc
     return prompt[start:]
 
 
+NO, MORE = -1, -2  # no whole call stands here; more input is needed to say that
+NAME_PART = Pattern(r"[\w.:/-]{0,64}")
+KEY_PART = Pattern(r"[^\s=:,(){}\[\]]{0,64}")
+LITERAL_WORD = Pattern(r"[-+\w.]*")
+LONGEST_TEXT = 512  # what is no longer than that on its line may still go on
+
+
+class WholeCall:
+    """The steps of a call: (kind, pattern, text without white space), and ("pairs", steps, steps between, least)."""
+
+    def __init__(self, *steps: Any, styles: tuple[Style, ...] = ()) -> None:
+        self.steps, self.styles = steps, styles
+
+    def end(self, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
+        """Where the call that begins here ends.  `names`: those of the tools; any, if there are none."""
+        return self._row(self.steps, buf, pos, final, names)
+
+    def _row(self, steps: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
+        for step in steps:
+            kind = step[0]
+            if kind == "pairs":
+                pos = self._pairs(step, buf, pos, final, names)
+            elif kind in ("object", "value"):
+                pos = _value(kind, buf, pos, final, self.styles)
+            else:
+                pos = _text(step, buf, pos, final, names)
+            if pos < 0:
+                return NO if final else pos
+        return pos
+
+    def _pairs(self, step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
+        _, pair, between, least = step
+        count = 0
+        while True:
+            steps = (*between, *pair) if count else pair
+            end = self._row(steps, buf, pos, final, names)
+            if end == MORE:
+                return MORE
+            if end == NO:
+                return pos if count >= least else NO
+            pos, count = end, count + 1
+
+
+def _value(kind: str, buf: str, pos: int, final: bool, styles: tuple[Style, ...]) -> int:
+    if pos == len(buf):
+        return MORE
+    top = styles[0]
+    token = top.tokens.get(top.token.match(buf, pos).group())
+    if kind == "object" and token != "{":
+        return NO
+    if token not in ("{", "[", '"'):
+        return _literal(buf, pos, final, top)
+    reader = Reader((top, styles[1], styles[2]))
+    end = reader.read(buf, pos, final)
+    if reader.repair:
+        return NO
+    if reader.want:
+        return MORE
+    return NO if styles[2].is_json and json_end(buf, pos) != end else end
+
+
+def _literal(buf: str, pos: int, final: bool, style: Style) -> int:
+    """A number or a word for true, false or null ends where its syntax does."""
+    word = LITERAL_WORD.match(buf, pos).end()
+    if word == len(buf) and not final:
+        return MORE if word - pos < LONGEST_TEXT else NO
+    match = style.literal.match(buf, pos)
+    return word if match is not None and match.end() == word > pos else NO
+
+
+def _text(step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
+    kind, pattern, text = step
+    match = pattern.match(buf, pos)
+    rest = buf[pos : pos + LONGEST_TEXT]
+    if kind == "line":
+        return MORE if not final and "\n" not in rest and len(rest) < text else match.end() if match else NO
+    if kind == "raw":
+        return match.end() if match else MORE if "\n" not in rest and len(rest) < LONGEST_TEXT else NO
+    if match is not None:
+        return NO if kind == "name" and names and match.group() not in names else int(match.end())
+    if kind != "text":
+        part = (KEY_PART if kind == "key" else NAME_PART).match(rest).group()
+        if kind == "name" and names and not any(name.startswith(part) or part.startswith(name) for name in names):
+            return NO
+        rest = rest[len(part) :]
+    return MORE if text.startswith("".join(rest.split())) and len(rest) < LONGEST_TEXT else NO
+
+
 NON_SPACE = Pattern(r"\S|\Z")
 ONE_WORD = Pattern(r"[\w.:/-]+")
 NAME_LIMIT = 512  # a longer name is no name
 PENDING_LIMIT = 1024  # more than this much pending text is looked at again only when it has doubled
 CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
+OPENER_KINDS = ("call", "line", "whole")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
 MOST_ODD = 64  # of names that hold what ends names, so many are looked for
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 LATE = "text after the output was finished"
-NO_MARK = Mark("", 0, 0, "", "")
+NO_MATCH = Match("", 0, 0)
 
 
 def at_line_start(text: str, before: bool) -> bool:
     """Is there nothing but white space on the line after `text`?  `before`: was there, before it?"""
     _, newline, line = text.rpartition("\n")
     return (bool(newline) or before) and not line.strip()
+
+
+def is_word(char: str) -> bool:
+    return char.isalnum() or char == "_"
 
 
 def next_char(buf: str, pos: int) -> int:
@@ -1081,6 +1141,8 @@ class Machine(Copied):
     ANCHORS: ClassVar[Sequence[str]] = ()
     CALLS: ClassVar[bool] = False  # there are some
     AT_LINES: ClassVar[bool] = False  # some markers count at a line's start alone,
+    WHOLE: ClassVar[Any] = None  # what is like any text opens a call where one comes as the template writes it
+    LONE_OPENERS: ClassVar[Sequence[str]] = ()  # what opens calls so at a line's start alone, as its section is missing
     AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
     REASONS: ClassVar[bool] = False  # something opens reasoning
     PENDING_TEXT: ClassVar[bool] = False  # nothing does: of which kind text is, its end tells
@@ -1091,17 +1153,17 @@ class Machine(Copied):
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     ODD_NAMES: ClassVar[bool] = False  # names that hold what ends others are looked for
     COUNTED: ClassVar[bool] = False  # calls are written with an index
-    OPENERS: ClassVar[Sequence[str]] = ()  # of calls
+    OPENERS: ClassVar[Scanner] = NO_MARKERS  # of calls
     # What the states look for, each in its text.
-    AT_START: ClassVar[Marks] = NO_MARKS
-    IN_REASONING: ClassVar[Marks] = NO_MARKS
-    BEFORE_CONTENT: ClassVar[Marks] = NO_MARKS
-    IN_CONTENT: ClassVar[Marks] = NO_MARKS
-    AFTER_CALL: ClassVar[Marks] = NO_MARKS
-    AFTER_TURN: ClassVar[Marks] = NO_MARKS  # a call right behind the end of the turn is one of its calls all the same
+    AT_START: ClassVar[Scanner] = NO_MARKERS
+    IN_REASONING: ClassVar[Scanner] = NO_MARKERS
+    BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS
+    IN_CONTENT: ClassVar[Scanner] = NO_MARKERS
+    AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
+    AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call right after the end of the turn is one of its calls
     HEADERS_ALIKE: ClassVar[bool] = False  # what ends the name of a call may open a message as well
     DISTINCT: ClassVar[bool] = True  # what opens calls is like nothing else, so what follows is a call
-    BREAKS: ClassVar[Marks] = NO_MARKS  # markers that no name holds, and no value outside of a string
+    BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that no name holds, and no value outside of a string
     USUAL_NEXT: ClassVar[Sequence[Any]] = ()  # what usually comes after a call
     HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and signs that do
     NAME_SIGNS: ClassVar[Any] = None  # what is written in names for other signs
@@ -1118,6 +1180,8 @@ class Machine(Copied):
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
     _reader: Reader | None = None  # and what reads one
     _written = ""  # what the arguments begin with
+    _in_word = False  # the text before ends with a word
+    _alone = False  # the section of the last call is missing
     _kept = False  # the name of a call that stays text comes, and the rest of its header
     ENDS_TURN: ClassVar[bool] = False  # a call's closer may be what ends the turn, so that it may be cut off
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that hold what ends others
@@ -1153,7 +1217,7 @@ class Machine(Copied):
             self._state = type(self)._pending_text
         if self.CLOSED_FIRST and parse_reasoning:
             self._state = type(self)._start
-        self._mark = NO_MARK
+        self._mark = NO_MATCH
         self._skip = 0  # its length, and that of the white space before it
         self._open = False  # the last call is not complete
         if self.CALLS:
@@ -1281,6 +1345,8 @@ class Machine(Copied):
             self._base += len(text)
             if self.AT_LINES and kind not in ("arguments", "value"):
                 self._line_start = at_line_start(text, self._line_start)
+            if self.WHOLE:
+                self._in_word = is_word(text[-1])
             self._out.texts[kind].append(self._json(text) if kind == "arguments" else text)
 
     def _more(self, chunk: str) -> list[Delta]:
@@ -1417,6 +1483,8 @@ class Machine(Copied):
         text = self._buf[self._pos : end]
         if self.AT_LINES:
             self._line_start = at_line_start(text, self._line_start)
+        if self.WHOLE and text:
+            self._in_word = is_word(text[-1])
         self._out.emit(kind, text if self._echo else text[max(0, -self._base - self._pos) :])
         self._pos = end
 
@@ -1441,7 +1509,7 @@ class Machine(Copied):
     def _pending_text(self) -> bool:
         # turn = text REASONING_END content | content
         kind = self._text_to(self.IN_REASONING, "pending")
-        if self.CALLS and kind in ("call", "line") and self._calls_on:
+        if self.CALLS and kind in OPENER_KINDS and self._calls_on:
             return self._try_call("pending")
         if kind == "reasoning_end":
             self._out.release("reasoning_content")
@@ -1472,7 +1540,7 @@ class Machine(Copied):
             self._reasoning_marker()
             self._state = type(self)._reasoning
             return True
-        if self.CALLS and kind in ("call", "line") and self._calls_on:
+        if self.CALLS and kind in OPENER_KINDS and self._calls_on:
             return self._try_call("content")
         if kind:
             self._turn_marker("content")
@@ -1500,10 +1568,10 @@ class Machine(Copied):
 
     def _lack_of(self, what: str, start: int, begun: bool) -> str:
         """The same where no arguments begin: what ends the call, all calls or the turn may come in their place."""
-        mark = self.AFTER_CALL.find(self._buf, start, anchored=True)
+        mark = self.AFTER_CALL.match(self._buf, start)
         if mark is not None and mark.kind in CLOSER_KINDS:
             return ""
-        if begun or self.AFTER_CALL.begins(self._buf, start):
+        if begun or self.AFTER_CALL.is_prefix(self._buf, start):
             return "" if self._final else "more"
         return what
 
@@ -1512,6 +1580,10 @@ class Machine(Copied):
         kind = self._next_of_calls(self.AFTER_CALL)
         if kind is None:
             return False
+        if self.LONE_OPENERS and self._alone and kind == "call":
+            mark = self._mark
+            # One like it is in a section no more than the last one was.
+            kind = "" if self._buf[mark.start : mark.end] in self.LONE_OPENERS else kind
         if kind == "call":
             return self._try_call("content")
         if kind in ("close", "closed", "separator"):
@@ -1555,7 +1627,7 @@ class Machine(Copied):
 
     # Text and markers
 
-    def _text_to(self, marks: Marks, kind: str) -> str:
+    def _text_to(self, marks: Scanner, kind: str) -> str:
         """As _until; what opens reasoning or content may count before any of the text only."""
         if self.FIRST and self._fresh:
             first = self._next(self.BEFORE_CONTENT)
@@ -1563,20 +1635,22 @@ class Machine(Copied):
                 return first or ""
         return self._until(marks, kind)
 
-    def _until(self, marks: Marks, kind: str) -> str:
+    def _until(self, marks: Scanner, kind: str) -> str:
         """Emit the text before the next marker as `kind`; the marker's kind, "" where more input is needed."""
         if self._space:
             self._skip_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
         mark = marks.find(buf, pos)
         if self.HEADERS_ALIKE and self._kept and mark is not None and mark.kind in ("reasoning", "content"):
-            mark = mark._replace(kind="name_end")
+            mark = mark.of_kind("name_end")
         if self.AT_LINES or self.AT_ENDS:
             mark = self._counting(marks, mark)
-        clear = mark is not None and not mark.longer  # nothing before its end can be undecided
-        partial = stop if clear else marks.partial(buf, pos) if mark is None or not self._final else stop
+        clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
+        partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
+        if self.WHOLE and mark is not None and mark.kind == "plain" and not self._final:
+            partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self.AT_ENDS and mark is not None and mark.kind in ("last", "sign") and not self._final:
-            partial = min(partial, marks.before(buf, pos, mark.start))
+            partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self.CALLS and self._final and self._begins_call(partial):
             stop = partial
         if self._final:
@@ -1591,7 +1665,7 @@ class Machine(Copied):
             if not blank:
                 self._text(kind, end)
                 passed = kind != "pending" and self._out.fence is None and (self._reasoning_on or not self._opener)
-                self._goes_on(kind if passed else "", marks.plain)
+                self._goes_on(kind if passed else "", marks.safe_prefix_end)
             elif self._final and self._out.is_silent():
                 self._text(kind, end)
             elif self._final:
@@ -1600,77 +1674,87 @@ class Machine(Copied):
         # White space alone is the answer where the turn ends behind it, and holds nothing else.
         alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
         literal = self._is_text(mark)
-        lead = 0 if literal else end - pos if blank and not alone else lead_in(buf[pos:end], mark.lead)
+        lead = 0 if literal else end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
         if not blank or literal or alone:
             self._text(kind, end - lead)
         # A call may turn out to be text, and then the white space before it is text too.
-        self._pos = end - lead if mark.kind in ("call", "line") else end
+        self._pos = end - lead if mark.kind in OPENER_KINDS else end
         self._mark = mark
         self._skip = mark.end - self._pos
         return str(mark.kind)
 
-    def _counting(self, marks: Marks, mark: Mark | None) -> Mark | None:
+    def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
         """The mark, or the first after it, that counts where it stands: "line" at a line's start, "last" at the end,
         "sign" before the end or before another mark.
 
         One whose later pieces stand at a line's start counts as a whole.
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
-        while mark is not None and mark.kind in ("line", "last", "sign"):
-            if self.AT_ENDS and mark.kind != "line":
+        while mark is not None and mark.kind in ("line", "last", "sign", "plain"):
+            if self.AT_ENDS and mark.kind != "line" and mark.kind != "plain":
                 counting = self._at_end(marks, mark)
                 if counting is not None:
                     return counting
-            if self.AT_LINES and mark.kind == "line":
+            if self.AT_LINES and mark.kind in ("line", "plain"):
                 line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
-                if line_start:
+                if self.WHOLE and (mark.kind == "plain") == line_start:
+                    counting = self._as_whole_call(mark)
+                    if counting is not None:
+                        return counting
+                if line_start and mark.kind == "line":
                     return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
                 outer = mark if outer is None or mark.start >= outer.end else outer
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of what is none here
         return mark
 
-    def _at_end(self, marks: Marks, mark: Mark) -> Mark | None:
+    def _as_whole_call(self, mark: Match) -> Match | None:
+        """The mark as one that opens a call where a whole one stands; "plain" as long as that is not decided."""
+        before = is_word(self._buf[mark.start - 1]) if mark.start > self._pos else self._in_word
+        named = self._tools or mark.kind == "plain"
+        if not (self._calls_on and named) or (before and is_word(self._buf[mark.start])):
+            return None
+        end = self.WHOLE.end(self._buf, mark.start, self._final, self._tools)
+        return mark.of_kind("plain" if end == MORE else "whole") if end >= 0 or end == MORE else None
+
+    def _at_end(self, marks: Scanner, mark: Match) -> Match | None:
         """The mark as what it counts for at the end, or before another; as it is where that is not decided."""
         buf, at = self._buf, next_char(self._buf, mark.end)
         if at == len(buf):
-            return mark._replace(kind="end" if mark.kind == "last" else "content_end") if self._final else mark
+            return mark.of_kind("end" if mark.kind == "last" else "content_end") if self._final else mark
         if mark.kind == "last":
             return None
-        behind = marks.find(buf, at, anchored=True)
-        if not self._final and marks.begins(buf, at):
+        behind = marks.match(buf, at)
+        if not self._final and marks.is_prefix(buf, at):
             return mark
         apart = behind is not None and (behind.kind != "line" or "\n" in buf[mark.end : at])
         if behind is not None and apart and behind.kind not in ("last", "sign"):
-            return mark._replace(kind="content_end")
+            return mark.of_kind("content_end")
         if behind is not None and behind.kind == "last" and next_char(buf, behind.end) == len(buf):
-            return mark._replace(kind="content_end") if self._final else mark
+            return mark.of_kind("content_end") if self._final else mark
         return None
 
-    def _next(self, marks: Marks, usual: Sequence[Any] = ()) -> str | None:
+    def _next(self, marks: Scanner, usual: Sequence[Any] = ()) -> str | None:
         """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed.
         `usual`: what usually comes, which may hold several of the markers."""
         if self._space:
             self._skip_space()
         buf, start = self._buf, NON_SPACE.search(self._buf, self._pos).start()
-        mark = marks.find(buf, start, anchored=True)
-        if not self._final and (mark is None or mark.longer):
+        mark = marks.match(buf, start)
+        if not self._final and (mark is None or mark.ambiguous):
             for text in usual if mark is None else ():
-                if text.begun(buf, start):
-                    self._undecided, self._undecided_from = text.begun, start
+                if text.is_incomplete(buf, start):
+                    self._undecided, self._undecided_from = text.is_incomplete, start
                     return None
-            begun = marks.begins(buf, start)
-            if begun or start == len(buf):
-                self._leave_open(start, begun)
+            if marks.is_prefix(buf, start):
+                self._undecided, self._undecided_from = marks.is_prefix, start
+                return None
+            if start == len(buf):
                 return None
         if mark is None:
             return ""
         self._mark = mark
         self._skip = mark.end - self._pos
         return str(mark.kind)
-
-    def _leave_open(self, start: int, text: str) -> None:
-        """The buffer has the beginning of this text from `start` on, and says nothing before all of it has come."""
-        self._undecided, self._undecided_from = (self._buf[self._pos : start] + text[:-1]).startswith, self._pos
 
     def _skip_space(self) -> None:
         while self._space and self._pos < len(self._buf):
@@ -1686,6 +1770,8 @@ class Machine(Copied):
             self._kept = False
         if self.AT_LINES:
             self._line_start = self._line_start or fresh or self._mark.kind == "content"
+        if self.WHOLE:
+            self._in_word = False
 
     def _keep(self, kind: str) -> None:
         """The marker is text."""
@@ -1701,7 +1787,7 @@ class Machine(Copied):
         self._keep("content")
         return True
 
-    def _is_text(self, mark: Mark) -> bool:
+    def _is_text(self, mark: Match) -> bool:
         """Is it a marker of what shall stay in the content as it came?"""
         if mark.kind == "stray":
             return self._literal or not self._reasoning_on
@@ -1756,8 +1842,7 @@ class Machine(Copied):
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not (self._calls_on and self.DISTINCT):
             return False
-        whole = self._buf[pos:].lstrip()
-        return any(is_cut(opener.strip(), whole) for opener in self.OPENERS)
+        return self.OPENERS.is_truncated(self._buf, next_char(self._buf, pos), CALL_KINDS)
 
     def _cut_off(self) -> bool:
         """The output ends inside the markup of a call: what is left of it is no text."""
@@ -1788,7 +1873,7 @@ class Machine(Copied):
                 known = self._known(slot, pos, ends)
                 if known < 0:
                     return values, pos, "more"
-            word = ends.word.match(buf, pos) if self.BREAKS.wordless and not (known or self._final) else None
+            word = ends.word.match(buf, pos) if not (known or self._final) else None
             if word is not None and word.lastindex is None:
                 self._undecided, self._undecided_from = PLAIN_WORD.fullmatch, pos
                 return values, pos, "more"
@@ -1821,12 +1906,12 @@ class Machine(Copied):
         return values, pos, ""
 
     def _end_of_slot(
-        self, slot: str, pos: int, known: int, ends: Marks, stops: str, joint: str
-    ) -> tuple[Mark | None, str]:
+        self, slot: str, pos: int, known: int, ends: Scanner, stops: str, joint: str
+    ) -> tuple[Match | None, str]:
         """The marker that ends a slot, or what was expected instead."""
         buf = self._buf
         mark = ends.find(buf, pos + known, stop=pos + NAME_LIMIT)
-        partial = ends.partial(buf, pos)
+        partial = ends.partial_match(buf, pos)
         pending_from = len(buf) if self._final else partial
         end = pending_from if mark is None else min(pending_from, mark.start)
         until = min(end, pos + NAME_LIMIT)
@@ -1836,10 +1921,10 @@ class Machine(Copied):
             broken = self.BREAKS.find(buf, pos, stop=min(pos + NAME_LIMIT, end + self.BREAKS.width))
             if broken is not None and broken.start < end:
                 return None, slot
-            if not self._final and self.BREAKS.partial(buf, pos) < end:
+            if not self._final and self.BREAKS.partial_match(buf, pos) < end:
                 return None, "more"
         if stop >= 0:
-            return Mark("next", stop, stop, "", ""), ""
+            return Match("next", stop, stop), ""
         if mark is not None and pending_from > mark.start:
             return mark, ""
         text = buf[pos : min(partial, pos + NAME_LIMIT)].strip()
@@ -1849,28 +1934,28 @@ class Machine(Copied):
             wait = any(name.startswith(text) for name in self._tools)
         return None, slot if not wait else "end" if self._final else "more"
 
-    def _is_no_slot(self, slot: str, text: str, pos: int, known: int, ends: Marks, mark: Mark) -> str:
+    def _is_no_slot(self, slot: str, text: str, pos: int, known: int, ends: Scanner, mark: Match) -> str:
         """What was expected instead of a slot with this text, which this marker ends; "" where it may be one."""
         lacks = not text and (slot != "key" or mark.kind in ("next", "bare"))
         if lacks or ("\n" in text and text not in self._tools and not known):
             return slot
-        if mark.kind == "bare" and self._final and ends.partial(self._buf, pos) <= mark.start:
+        if mark.kind == "bare" and self._final and ends.partial_match(self._buf, pos) <= mark.start:
             return "end"  # the output ends in the text between
         return slot if mark.kind == "bare" and ONE_WORD.fullmatch(text) is None else ""
 
-    def _known(self, slot: str, pos: int, ends: Marks) -> int:
+    def _known(self, slot: str, pos: int, ends: Scanner) -> int:
         """The length of a name of the tools that stands here and holds what ends others; -1: more input is needed."""
         buf, names = self._buf, self._odd_names(slot, ends)
         for name in names:
             at = next_char(buf, pos + len(name)) if buf.startswith(name, pos) else -1
-            if at >= 0 and ends.find(buf, at, anchored=True) is not None:
+            if at >= 0 and ends.match(buf, at) is not None:
                 return len(name)
-            left = at == len(buf) or ends.begins(buf, at) != "" if at >= 0 else name.startswith(buf[pos:])
+            left = at == len(buf) or ends.is_prefix(buf, at) if at >= 0 else name.startswith(buf[pos:])
             if left and not self._final:
                 return -1
         return 0
 
-    def _odd_names(self, slot: str, ends: Marks) -> list[str]:
+    def _odd_names(self, slot: str, ends: Scanner) -> list[str]:
         """Those of the tools, or of the parameters of the tool that is called: the longest first."""
         of = self._out.calls[-1][0] if slot == "key" and self._out.calls else ""
         self._odd = {} if self._odd is None else self._odd
@@ -1885,6 +1970,8 @@ class Machine(Copied):
         """What comes (after _skip characters of opener) may be a call; if not, it is text of this kind."""
         self._back = type(self)._content if self._state == type(self)._after_call else self._state
         self._back_kind = kind
+        if self.WHOLE:
+            self._alone = self._mark.kind == "whole"
         self._state = type(self)._call
         return True
 
@@ -1922,17 +2009,19 @@ class Machine(Copied):
 
     def _close_call(self) -> bool:
         self._open, self._closed, self._fresh, self._line_start, self._space = False, False, True, True, ""
+        if self.WHOLE:
+            self._in_word = False
         self._unclosed = self.CLOSED
         self._state = type(self)._after_call
         return True
 
-    def _next_of_calls(self, marks: Marks) -> str | None:
+    def _next_of_calls(self, marks: Scanner) -> str | None:
         """As `_next`; a part of a marker of the calls, where the output ends, is no text."""
         kind, buf = self._next(marks, self.USUAL_NEXT), self._buf
         # What goes on behind a piece of a closer may be as much as there is of the whole.
         part = kind == "" or (kind in ("close", "closed") and next_char(buf, self._mark.end) < len(buf))
         least = 1 if self._unclosed and kind == "" else LEAST_CUT
-        if part and self._final and marks.begun(buf, self._pos, CALL_KINDS, least):
+        if part and self._final and marks.is_truncated(buf, next_char(buf, self._pos), CALL_KINDS, least):
             self._cut_off()
             return None
         return kind
@@ -2003,7 +2092,7 @@ OBJECT_END = Pattern(r"\s*\}")
 class CallReader(Reader):
     """Pauses at every key, and at the end of every value that plays a role in a call."""
 
-    def __init__(self, styles: tuple[Style, Style, Style], breaks: Marks = NO_MARKS) -> None:
+    def __init__(self, styles: tuple[Style, Style, Style], breaks: Scanner = NO_MARKERS) -> None:
         super().__init__(styles, breaks)
         self.fields: Mapping[tuple[str, ...], str] = {}
         self.path: list[str] = []
@@ -2221,7 +2310,8 @@ class UsualObjects(CallObjects):
         # to_arguments = "," key ":" "{"
         buf, text, end, reader = self._buf, self.TO_ARGUMENTS, self._pos + len(self.TO_ARGUMENTS), self._reader
         if not buf.startswith(text, self._pos) and text.startswith(buf[self._pos :]) and not self._final:
-            self._leave_open(self._pos, text)
+            # Until all of it has come, there is nothing to decide.
+            self._undecided, self._undecided_from = text[:-1].startswith, self._pos
             return False
         self._state = type(self)._object
         if isinstance(reader, CallReader) and buf.startswith(text, self._pos) and not self._may_break(end - 1):
@@ -2239,7 +2329,7 @@ class UsualObjects(CallObjects):
 
     def _may_break(self, pos: int) -> bool:
         """Does a marker begin here, or could one, that ends the call where it is?"""
-        return bool(self.BREAKS.begins(self._buf, pos)) or self.BREAKS.find(self._buf, pos, anchored=True) is not None
+        return self.BREAKS.is_prefix(self._buf, pos) or self.BREAKS.match(self._buf, pos) is not None
 
     def _object(self) -> bool:
         reader = self._reader
@@ -2253,18 +2343,19 @@ class UsualObjects(CallObjects):
 
 
 NO_PAIR = "expected an argument or the end of the call"
+PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
 
 
 class Pairs(Machine):
     CALLS: ClassVar[bool] = True
-    BETWEEN: ClassVar[Marks]  # pair, end (consumed), next (not consumed), and others (skipped)
-    PAIR: ClassVar[tuple[tuple[str, Marks, str], ...]]
+    BETWEEN: ClassVar[Scanner]  # pair, end (consumed), next (not consumed), and others (skipped)
+    PAIR: ClassVar[tuple[tuple[str, Scanner, str], ...]]
     USUAL_PAIR: ClassVar[Sequence[Any]] = ()
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
     RESUMES: ClassVar[bool] = False  # and that says by itself, after text that is no pair, that one begins
+    RESUMING: ClassVar[Scanner] = NO_MARKERS  # what may come after such text
     KEY_SIGNS: ClassVar[Any] = None  # what is written in keys for other signs
     ODD_NAMES: ClassVar[bool] = True
-    _resuming: Marks | None = None  # what may come after text that is no pair
     _count = 0
 
     def _begin_value(self, key: str, word: str) -> None:
@@ -2276,11 +2367,11 @@ class Pairs(Machine):
 
     def _lack_of_arguments(self, pos: int) -> str:
         buf, start = self._buf, next_char(self._buf, pos)
-        if self.BETWEEN.find(buf, start, anchored=True) is not None:
+        if self.BETWEEN.match(buf, start) is not None:
             return ""
         if start == len(buf):
             return "" if self._final else "more"
-        return self._lack_of("an argument", start, self.BETWEEN.begins(buf, start) != "")
+        return self._lack_of("an argument", start, self.BETWEEN.is_prefix(buf, start))
 
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end
@@ -2292,7 +2383,11 @@ class Pairs(Machine):
             return True
         if kind == "end":
             self._pos = self._mark.end
-        if not kind and self._final and self.BETWEEN.begun(self._buf, self._pos):
+        if (
+            not kind
+            and self._final
+            and self.BETWEEN.is_truncated(self._buf, next_char(self._buf, self._pos), PAIR_KINDS)
+        ):
             return self._cut_off()
         if kind in ("end", "next"):
             return self._end_pairs(kind)
@@ -2335,14 +2430,11 @@ class Pairs(Machine):
         self._text("content", start + len(self._buf[start : mark.start].rstrip()))
         return True
 
-    def _after_no_pair(self) -> Mark | None:
+    def _after_no_pair(self) -> Match | None:
         """The next pair, or the end of the call, behind what is no pair."""
-        if self._resuming is None:
-            found = zip(self.BETWEEN.cores, self.BETWEEN.kinds)
-            self._resuming = Marks(other=[lead + core + trail for core, (kind, lead, trail) in found if kind != "skip"])
-        buf, marks, start = self._buf, self._resuming, next_char(self._buf, self._pos) + 1
+        buf, marks, start = self._buf, self.RESUMING, next_char(self._buf, self._pos) + 1
         mark = marks.find(buf, start)
-        decided = mark is not None and (self._final or mark.start < marks.partial(buf, start))
+        decided = mark is not None and (self._final or mark.start < marks.partial_match(buf, start))
         return mark if decided else None
 
     def _key_of(self, comma: str, key: str) -> str:
@@ -2412,11 +2504,11 @@ class Closer:
         self.core = text.strip()
         self.lead = text[: text.index(self.core)]
 
-    def find(self, buf: str, pos: int) -> Mark | None:
+    def find(self, buf: str, pos: int) -> Match | None:
         start = buf.find(self.core, pos)
-        return None if start < 0 else Mark("end", start, start + len(self.core), self.lead, "")
+        return None if start < 0 else Match("end", start, start + len(self.core), self.lead)
 
-    def partial(self, buf: str, pos: int) -> int:
+    def partial_match(self, buf: str, pos: int) -> int:
         at = buf.find(self.core[0], max(pos, len(buf) - len(self.core) + 1))
         while at >= 0 and not self.core.startswith(buf[at:]):
             at = buf.find(self.core[0], at + 1)
@@ -2424,8 +2516,46 @@ class Closer:
         spaces = range(min(len(self.lead), partial - pos), 0, -1)
         return next((partial - n for n in spaces if buf[partial - n : partial] in self.lead), partial)
 
-    def plain(self, text: str) -> int:
-        return -1 if self.core in text else self.partial(text, 0)
+    def safe_prefix_end(self, text: str) -> int:
+        return -1 if self.core in text else self.partial_match(text, 0)
+
+
+class KnownPairs:
+    """What ends a value: its own end, or the next pair, with one of these keys."""
+
+    def __init__(self, ends: Scanner, key_end: Scanner, keys: tuple[str, ...]) -> None:
+        self.ends, self.key_end, self.keys = ends, key_end, keys
+        self.width = ends.width + max(map(len, keys)) + key_end.width
+
+    def find(self, buf: str, pos: int) -> Match | None:
+        match = self.ends.find(buf, pos)
+        while match is not None and match.kind == "next" and not self._is_pair(buf, match.end):
+            match = self.ends.find(buf, match.start + 1)
+        return match
+
+    def _is_pair(self, buf: str, pos: int) -> bool:
+        return any(
+            buf.startswith(key, pos) and self.key_end.match(buf, pos + len(key)) is not None for key in self.keys
+        )
+
+    def _is_prefix(self, buf: str, pos: int) -> bool:
+        rest = buf[pos:]
+        return any(
+            key.startswith(rest) or (rest.startswith(key) and self.key_end.is_prefix(buf, pos + len(key)))
+            for key in self.keys
+        )
+
+    def partial_match(self, buf: str, pos: int) -> int:
+        end = self.ends.partial_match(buf, pos)
+        match = self.ends.find(buf, max(pos, len(buf) - self.width))
+        while match is not None and match.start < end:
+            if match.kind == "next" and self._is_prefix(buf, match.end):
+                return self.ends.with_lead(buf, pos, match.start)
+            match = self.ends.find(buf, match.start + 1)
+        return end
+
+    def safe_prefix_end(self, text: str) -> int:
+        return self.ends.safe_prefix_end(text)
 
 
 def _to_escape(match: re.Match[str]) -> str:
@@ -2460,12 +2590,12 @@ class RawPairs(Pairs):
     AFTER_VALUE: ClassVar[End]
     VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, where the closing marker repeats it
     TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]] = {}
-    # Around the key of a pair that begins a line: one that the schema knows ends a value that VALUE_CLOSERS did not.
-    VALUE_CLOSERS: ClassVar[tuple[str, ...]] = ()
-    NEXT_PAIR: ClassVar[tuple[str, ...]] = ()
+    # The end of a value, or the text before the key of a pair that begins a line, and the text after that key: a pair
+    # that the schema knows ends a value whose own end is missing.
+    NEXT_PAIR: ClassVar[tuple[Scanner, ...]] = ()
     _end: End
     _in_value = False
-    _ends: Marks | None = None
+    _ends: KnownPairs | None = None
     _all = ""  # what is not yet emitted of a pair that may hold all arguments
 
     def _schema(self) -> object:
@@ -2481,8 +2611,7 @@ class RawPairs(Pairs):
 
     def _look_for_keys(self) -> None:
         """What ends a value: its closer, or a pair of the schema that has not come."""
-        nexts = [key.join(self.NEXT_PAIR) for key in sorted(self._keys)]
-        self._ends = Marks(end=self.VALUE_CLOSERS, next=nexts) if nexts else None
+        self._ends = KnownPairs(self.NEXT_PAIR[0], self.NEXT_PAIR[1], tuple(sorted(self._keys))) if self._keys else None
 
     def _key_of(self, comma: str, key: str) -> str:
         member = super()._key_of(comma, key)
@@ -2524,14 +2653,16 @@ class RawPairs(Pairs):
         if self.NEXT_PAIR:
             while mark is not None and mark.kind == "next" and (mark.start == pos or buf[mark.start - 1] != "\n"):
                 mark = self._end.find(buf, mark.start + 1)
-        partial = len(buf) if self._final or (mark is not None and not mark.longer) else self._end.partial(buf, pos)
+        partial = (
+            len(buf) if self._final or (mark is not None and not mark.ambiguous) else self._end.partial_match(buf, pos)
+        )
         if mark is None or partial <= mark.start:
             self._piece(buf[pos:partial])
             self._pos = partial
             if self._quoted or self._as == "json":
-                self._goes_on("arguments" if self._quoted else "value", self._end.plain)
+                self._goes_on("arguments" if self._quoted else "value", self._end.safe_prefix_end)
             return False
-        end = mark.start - lead_in(buf[pos : mark.start], mark.lead)
+        end = mark.start - trailing_overlap(buf[pos : mark.start], mark.lead)
         self._piece(buf[pos:end])
         self._pos = end  # wherever the chunks ended, what is emitted of the value is emitted here
         self._end_value()
@@ -2622,16 +2753,16 @@ class Guess:
         twin.keys = keys
         return twin
 
-    def find(self, buf: str, pos: int) -> Mark | None:
+    def find(self, buf: str, pos: int) -> Match | None:
         for match in self.end.finditer(buf, pos):
             if self.keys is None or match["key"] is None or match["key"] in self.keys:
-                return Mark("end", match.start(), match.start(), "", "")
+                return Match("end", match.start(), match.start())
         return None
 
-    def plain(self, text: str) -> int:
+    def safe_prefix_end(self, text: str) -> int:
         return -1 if self.start.search(text) or self.find(text, 0) is not None else len(text)
 
-    def partial(self, buf: str, pos: int) -> int:
+    def partial_match(self, buf: str, pos: int) -> int:
         match = self.start.search(buf, max(pos, len(buf) - LOOK_BACK))
         return match.start() if match else len(buf)
 
@@ -2700,7 +2831,7 @@ class PendingTranscript(Transcript):
 
 
 class ElementPairs(RawPairs):
-    ELEMENT: ClassVar[Marks]  # what opens an item or a pair; "broken": a closing marker
+    ELEMENT: ClassVar[Scanner]  # what opens an item or a pair; "broken": a closing marker
     AFTER_ITEM: ClassVar[str]
     TRANSCRIPT = PendingTranscript
 
@@ -2812,7 +2943,7 @@ class ElementPairs(RawPairs):
             self._begin_element(schema, types_of(schema, self._schema()), Closer(self.AFTER_ITEM))
             return True
         if kind in ("item", "pair") and frame.opened == "{":
-            mark = self.BETWEEN.find(self._buf, self._mark.start, anchored=True)
+            mark = self.BETWEEN.match(self._buf, self._mark.start)
             # What opens the next call may begin so, too: inside of an element it is none.
             end = mark.end if mark is not None and mark.kind == "pair" else self._mark.end
             return self._pair(end, self._comma)
@@ -2863,7 +2994,7 @@ class Wraps(RawPairs):
     def _after_wrap(self) -> bool:
         # VALUE_END
         start = next_char(self._buf, self._pos)
-        if not self._final and (start == len(self._buf) or self._outer.partial(self._buf, start) == start):
+        if not self._final and (start == len(self._buf) or self._outer.partial_match(self._buf, start) == start):
             return False
         mark = self._outer.find(self._buf, start)
         if mark is not None and mark.start == start:
@@ -2886,20 +3017,14 @@ def unguarded(text: str) -> str:
 
 class KnownTokens:
     """The tokens of markers, those that end an answer and are no markers, and their beginnings that other markers
-    share: an output that ends with one may be cut off inside of such a marker."""
+    share: an output that ends with one may be cut off inside of such a marker.
 
-    def __init__(self, tokens: Iterable[str], ends: Sequence[str] = (), shared: Sequence[str] = ()) -> None:
+    `groups` find tokens, no two of which begin alike; `first` matches what a token begins with, or a guard."""
+
+    def __init__(self, groups: Sequence[Scanner], ends: Scanner, first: str, shared: Sequence[str] = ()) -> None:
+        self.groups, self.ends, self.first = groups, ends, Pattern(first)
         self.shared = frozenset(shared)
-        tokens = [one for one in tokens if one not in ends]
-        self.ends = Marks(end=ends)
-        # Of tokens that begin alike a search finds the longest alone, so the shorter ones are searched for apart.
-        apart = [one for one in tokens if any(other != one and other.startswith(one) for other in (*tokens, *ends))]
-        self.groups = [Marks(token=[one for one in tokens if one not in apart], end=ends)]
-        self.groups += [Marks(token=[one]) for one in apart]
-        # A token begins there, or what is like a guard stands there.
-        firsts = "".join(re.escape(first) for first in sorted({one[0] for one in (*tokens, *ends)}))
-        self.first = Pattern("[" + firsts + GUARD + "]")
-        self.width = max(group.width for group in self.groups)
+        self.width = max(group.width for group in groups)
 
 
 class Guard(Copied):
@@ -2999,10 +3124,10 @@ class Guard(Copied):
         """What of the text may be the beginning of a token."""
         size, tokens = len(text), self.tokens
         low = max(0, size - tokens.width)
-        self.tail = text[min(group.partial(text, low) for group in tokens.groups) :]
+        self.tail = text[min(group.partial_match(text, low) for group in tokens.groups) :]
         self.special = bool(runs) and runs[-1][1] == size
         self.run = min(size - runs[-1][0], len(self.tail)) if self.special else 0
-        self.delayed = size - tokens.ends.partial(text, size - self.run) if self.run else 0
+        self.delayed = size - tokens.ends.partial_match(text, size - self.run) if self.run else 0
 
     def _passed_on(self, text: str, start: int, stop: int, breaks: set[int]) -> str:
         pieces, at = [], start

@@ -3,11 +3,11 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with reasoning, content and tool calls.
 
-turn      = (text | CONTENT_START text | REASONING_START text REASONING_END | calls)* TURN_END
-calls     = CALL_START call (CALL_SEPARATOR? NEXT_CALL_START call)*
-call      = name NAME_END name NAME_AGAIN_END arguments CALL_END
-arguments = (PAIR_START key KEY_END value)*
-value     = text VALUE_END
+turn      = (text | "to user:>" text | "to self:>" text "<:more:>" | calls)* "<:over:>"
+calls     = "to" call ("<:more:><:from assistant"? "to" call)*
+call      = name ':><run name="' name '">' arguments "</run>"
+arguments = ('<given name="' key '">' value)*
+value     = text "</given>"
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         RawPairs,
-        Usual,
+        Scanner,
         ValueWords,
         checked_text,
         require_runtime,
@@ -27,10 +27,10 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         RawPairs,
-        Usual,
+        Scanner,
         ValueWords,
         checked_text,
         require_runtime,
@@ -51,72 +51,108 @@ PRESERVED_TOKENS = ("</given>", "</run>", "<:more:>", "<:over:>")
 GENERATION_PROMPTS = ("<:from assistant",)
 require_runtime(TPLC_VERSION, __name__)
 
-# The markers, each with its variants:
-TURN_ANCHORS = ("<:from assistant",)
-PROMPT_HEADS = ("",)
-TURN_START = ("<:from assistant",)
-TURN_END = ("<:over:>",)
-REASONING_START = (" to self:>",)
-REASONING_END = ("<:more:>",)
-CONTENT_START = (" to user:>",)
-CALL_START = (" to ",)
-NEXT_CALL_START = ("to ",)
-CALL_SEPARATOR = ("<:more:><:from assistant ",)
-NAME_END = (':><run name="',)
-NAME_AGAIN_END = ('">\n',)
-CALL_END = ("</run>",)
-PAIR_START = ('<given name="',)
-KEY_END = ('">',)
-VALUE_END = ("</given>",)
-STRAY = ("<:more:>",)
-
 
 class StreamParser(RawPairs):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
     KEEPS_PENDING = True
-    HEADS = PROMPT_HEADS
-    ANCHORS = TURN_ANCHORS
+    HEADS = ("",)
+    ANCHORS = ("<:from assistant",)
     AROUND_REASONING = (("to self:>",), ("<:more:>",))
     AT_LINES = True
     REASONS = True
-    # reasoning = text REASONING_END content
-    IN_REASONING = Marks(reasoning_end=REASONING_END, end=TURN_END)
-    # content = (text | CONTENT_START | TURN_END)* (REASONING_START reasoning | CALL_START call)?
-    IN_CONTENT = Marks(
-        reasoning=REASONING_START, content=CONTENT_START, line=CALL_START, end=TURN_END, header=TURN_START, stray=STRAY
+    # reasoning = text "<:more:>" content
+    IN_REASONING = Scanner(
+        ("reasoning_end", "<:more:>", "", "", False), ("end", "<:over:>", "", "", False),
+        find="<(?:(:more:>)|(:over:>))", near=r"<(?=[:]|\Z)", width=9,
+    )
+    # content = (text | "to user:>" | "<:over:>")* ("to self:>" reasoning | "to" call)?
+    IN_CONTENT = Scanner(
+        ("header", "<:from assistant", "", "", False), ("end", "<:over:>", "", "", False),
+        ("stray", "<:more:>", "", "", False), ("reasoning", "to self:>", " ", "", False),
+        ("content", "to user:>", " ", "", False), ("line", "to ", " ", " ", True),
+        find=r"<(?:(:from\s{1,64}assistant)|(:over:>)|(:more:>))|t(?:(o\s{1,64}self:>)|(o\s{1,64}user:>)|(o(?!\w)))",
+        near=r"<(?=[:]|\Z)|t(?=[o]|\Z)", width=81, leads=" ",
     )
     DISTINCT = False
-    # call = name NAME_END name NAME_AGAIN_END arguments
-    HEADER = (("name", Marks(suffix=NAME_END), ""), ("name", Marks(suffix=NAME_AGAIN_END), ""))
-    ONLY_TOOLS = True
-    BREAKS = Marks(mark=TURN_START + TURN_END + CALL_END)
-    USUAL_NEXT = (Usual("</run><:more:><:from assistant to "), Usual("<:more:><:from assistant to "))
-    CLOSED = True
-    # arguments = (PAIR_START key KEY_END value)*
-    PAIR = (("key", Marks(suffix=KEY_END), ""),)
-    BETWEEN = Marks(
-        pair=PAIR_START, skip=("</given>",), next=("</run>", "<:more:><:from assistant ", " to ", "<:over:>")
+    # call = name ':><run name="' name '">' arguments
+    HEADER = (
+        (
+            "name",
+            Scanner(
+                ("suffix", ':> <run name="', "", "", False), find=r':(>\s{0,64}<run\s{1,64}name=")',
+                near=r":(?=[>]|\Z)", width=142, word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?::(>\s{0,64}<run\s{1,64}name="))',
+                trails=("",),
+            ),
+            "",
+        ),
+        (
+            "name",
+            Scanner(
+                ("suffix", '">', "", "\n", False), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
+                word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("\n",),
+            ),
+            "",
+        ),
     )
-    USUAL_PAIR = (Usual('<given name="'),)
+    ONLY_TOOLS = True
+    BREAKS = Scanner(
+        ("mark", "<:from assistant", "", "", False), ("mark", "<:over:>", "", "", False),
+        ("mark", "</run>", "", "", False), find=r"<(?:(:from\s{1,64}assistant)|(:over:>)|(/run>))",
+        near=r"<(?=[/:]|\Z)", width=81, first="<",
+    )
+    USUAL_NEXT = (ExpectedText("</run><:more:><:from assistant to "), ExpectedText("<:more:><:from assistant to "))
+    CLOSED = True
+    # arguments = ('<given name="' key '">' value)*
+    PAIR = (
+        (
+            "key",
+            Scanner(
+                ("suffix", '">', "", "", False), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
+                word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("",),
+            ),
+            "",
+        ),
+    )
+    BETWEEN = Scanner(
+        ("next", "<:more:> <:from assistant ", "", " ", True), ("pair", '<given name="', "", "", False),
+        ("skip", "</given>", "", "", False), ("next", "<:over:>", "", "", False), ("next", "</run>", "", "", False),
+        ("next", "to ", " ", " ", True),
+        find=(
+            r'<(?:(:more:>\s{0,64}<:from\s{1,64}assistant(?!\w))|(given\s{1,64}name=")|(/given>)|(:over:>)|(/run>))|t('
+            r"o(?!\w))"
+        ), near=r"<(?=[/:g]|\Z)|t(?=[o]|\Z)", width=153, leads=" ",
+    )
+    USUAL_PAIR = (ExpectedText('<given name="'),)
     RESUMES = True
+    RESUMING = Scanner(
+        ("other", "<:more:> <:from assistant ", "", " ", True), ("other", '<given name="', "", "", False),
+        ("other", "<:over:>", "", "", False), ("other", "</run>", "", "", False), ("other", "to ", " ", " ", True),
+        find=r'<(?:(:more:>\s{0,64}<:from\s{1,64}assistant(?!\w))|(given\s{1,64}name=")|(:over:>)|(/run>))|t(o(?!\w))',
+        near=r"<(?=[/:g]|\Z)|t(?=[o]|\Z)", width=153, leads=" ",
+    )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
-    AFTER_VALUE = Marks(end=VALUE_END)
-    VALUE_CLOSERS = VALUE_END
-    NEXT_PAIR = ('\n<given name="', '">')
-    # after_call = (CALL_END | CALL_SEPARATOR)* ((NEXT_CALL_START | CALL_START) call | content)
-    AFTER_CALL = Marks(
-        call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
-        separator=CALL_SEPARATOR,
-        closed=("</run>",),
-        close=CALL_END,
-        reasoning=REASONING_START,
-        content=CONTENT_START,
-        end=TURN_END,
-        header=TURN_START,
-        stray=STRAY,
+    AFTER_VALUE = Scanner(("end", "</given>", "", "", False), find="<(/given>)", near=r"<(?=[/]|\Z)", width=9)
+    NEXT_PAIR = (
+        Scanner(
+            ("next", '<given name="', "\n", "", False), ("end", "</given>", "", "", False),
+            find=r'<(?:(given\s{1,64}name=")|(/given>))', near=r"<(?=[/g]|\Z)", width=78, leads="\n",
+        ),
+        Scanner(("end", '">', "", "", False), find='"(>)', near=r'"(?=[>]|\Z)', width=3),
+    )
+    # after_call = ("</run>" | "<:more:><:from assistant")* (("to" | "to") call | content)
+    AFTER_CALL = Scanner(
+        ("call", ", to ", "", " ", True), ("call", "; to ", "", " ", True),
+        ("separator", "<:more:> <:from assistant ", "", " ", True), ("header", "<:from assistant", "", "", True),
+        ("end", "<:over:>", "", "", False), ("stray", "<:more:>", "", "", True), ("closed", "</run>", "", "", False),
+        ("reasoning", "to self:>", " ", "", False), ("content", "to user:>", " ", "", False),
+        ("call", "to ", "", " ", True),
+        find=(
+            r",(\s{0,64}to(?!\w))|;(\s{0,64}to(?!\w))|<(?:(:more:>\s{0,64}<:from\s{1,64}assistant(?!\w))|(:from\s{1,64"
+            r"}assistant)|(:over:>)|(:more:>)|(/run>))|t(?:(o\s{1,64}self:>)|(o\s{1,64}user:>)|(o(?!\w)))"
+        ), near=r",|;|<(?=[/:]|\Z)|t(?=[o]|\Z)", width=153, leads=" ",
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

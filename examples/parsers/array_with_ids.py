@@ -3,9 +3,9 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with content and tool calls.
 
-turn      = (text | calls)* TURN_END
-calls     = CALL_START call (CALL_SEPARATOR? NEXT_CALL_START call)*
-call      = { "name": name, "arguments": arguments, "id": id, "parameters": arguments } CALL_END
+turn      = (text | calls)* "{{END}}"
+calls     = "{{DO}} [{" call (","? "{" call)*
+call      = { "name": name, "arguments": arguments, "id": id, "parameters": arguments } "]"
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ if __package__:
     from ._tplc_runtime import (
         IN_STRING,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Pattern,
+        Scanner,
         Style,
-        Usual,
         UsualObjects,
         checked_text,
         require_runtime,
@@ -28,11 +28,11 @@ else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Pattern,
+        Scanner,
         Style,
-        Usual,
         UsualObjects,
         checked_text,
         require_runtime,
@@ -54,16 +54,6 @@ PRESERVED_TOKENS = ("{{DO}}", "{{END}}")
 GENERATION_PROMPTS = ("",)
 require_runtime(TPLC_VERSION, __name__)
 
-# The markers, each with its variants:
-TURN_ANCHORS = (" {{A}}",)
-PROMPT_HEADS = ("",)
-TURN_END = ("{{END}}",)
-CALL_START = (" {{DO}} [{",)
-NEXT_CALL_START = ("{",)
-CALL_SEPARATOR = (", ",)
-CALL_END = ("]",)
-EMPTY_CALL = ("{{DO}} [\n]", "{{DO}}\n]")
-
 
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
@@ -75,13 +65,21 @@ class StreamParser(UsualObjects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
     KEEPS_PENDING = True
-    HEADS = PROMPT_HEADS
-    ANCHORS = TURN_ANCHORS
+    HEADS = ("",)
+    ANCHORS = (" {{A}}",)
     SPACE = " "
     AT_LINES = True
-    # content = (text | TURN_END)* (CALL_START call)?
-    IN_CONTENT = Marks(call=CALL_START, end=TURN_END, empty=EMPTY_CALL)
-    OPENERS = CALL_START
+    # content = (text | "{{END}}")* ("{{DO}} [{" call)?
+    IN_CONTENT = Scanner(
+        ("empty", "{{DO}} [ ]", "", "", False), ("call", "{{DO}} [ {", " ", "", False),
+        ("empty", "{{DO}} ]", "", "", False), ("end", "{{END}}", "", "", False),
+        find=r"\{(?:(\{DO\}\}\s{0,64}\[\s{0,64}\])|(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}\])|(\{END\}\}))",
+        near=r"\{(?=[{]|\Z)", width=139, leads=" ",
+    )
+    OPENERS = Scanner(
+        ("call", "{{DO}} [ {", " ", "", False), find=r"\{(\{DO\}\}\s{0,64}\[\s{0,64}\{)", near=r"\{(?=[{]|\Z)",
+        width=138, leads=" ",
+    )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
         ("name",): "name",
@@ -99,17 +97,25 @@ class StreamParser(UsualObjects):
     TO_ARGUMENTS = ', "arguments": {'
     USUAL_KEYS = ("name", "arguments")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Marks(mark=TURN_END + ("{{DO}} [{",))
-    USUAL_NEXT = (Usual(', {"id": "'),)
-    # after_call = (CALL_END | CALL_SEPARATOR)* ((NEXT_CALL_START | CALL_START) call | content)
-    AFTER_CALL = Marks(
-        call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ";" for text in NEXT_CALL_START),
-        separator=CALL_SEPARATOR,
-        close=CALL_END,
-        end=TURN_END,
-        empty=EMPTY_CALL,
+    BREAKS = Scanner(
+        ("mark", "{{DO}} [ {", "", "", False), ("mark", "{{END}}", "", "", False),
+        find=r"\{(?:(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{END\}\}))", near=r"\{(?=[{]|\Z)", width=138, first="{",
     )
-    AFTER_TURN = Marks(call=CALL_START)
+    USUAL_NEXT = (ExpectedText(', {"id": "'),)
+    # after_call = ("]" | ",")* (("{" | "{{DO}} [{") call | content)
+    AFTER_CALL = Scanner(
+        ("separator", ",", "", " ", False), ("call", "; {", "", "", False), ("close", "]", "", "", True),
+        ("empty", "{{DO}} [ ]", "", "", False), ("call", "{{DO}} [ {", " ", "", False),
+        ("empty", "{{DO}} ]", "", "", False), ("end", "{{END}}", "", "", False), ("call", "{", "", "", True),
+        find=(
+            r",()|;(\s{0,64}\{)|\]()|\{(?:(\{DO\}\}\s{0,64}\[\s{0,64}\])|(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,"
+            r"64}\])|(\{END\}\})|())"
+        ), near=r",|;|\]|\{", width=139, leads=" ",
+    )
+    AFTER_TURN = Scanner(
+        ("call", "{{DO}} [ {", " ", "", False), find=r"\{(\{DO\}\}\s{0,64}\[\s{0,64}\{)", near=r"\{(?=[{]|\Z)",
+        width=138, leads=" ",
+    )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

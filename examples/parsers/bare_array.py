@@ -3,9 +3,9 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with content and tool calls.
 
-turn      = (text | calls)* TURN_END
-calls     = CALL_START call (CALL_SEPARATOR? NEXT_CALL_START call)*
-call      = { "name": name, "arguments": arguments, "parameters": arguments } CALL_END
+turn      = (text | calls)* "/over/"
+calls     = "[{" call (","? "{" call)*
+call      = { "name": name, "arguments": arguments, "parameters": arguments } "]"
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ if __package__:
     from ._tplc_runtime import (
         IN_STRING,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Pattern,
+        Scanner,
         Style,
-        Usual,
         UsualObjects,
         checked_text,
         require_runtime,
@@ -28,11 +28,11 @@ else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Pattern,
+        Scanner,
         Style,
-        Usual,
         UsualObjects,
         checked_text,
         require_runtime,
@@ -54,16 +54,6 @@ PRESERVED_TOKENS: tuple[str, ...] = ()
 GENERATION_PROMPTS = ("/helper/ ",)
 require_runtime(TPLC_VERSION, __name__)
 
-# The markers, each with its variants:
-TURN_ANCHORS = ("/helper/ ",)
-PROMPT_HEADS = ("",)
-TURN_START = ("/helper/ ",)
-TURN_END = (" /over/\n",)
-CALL_START = ("[{",)
-NEXT_CALL_START = ("{",)
-CALL_SEPARATOR = (", ",)
-CALL_END = ("]",)
-
 
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
@@ -75,11 +65,14 @@ class StreamParser(UsualObjects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
     KEEPS_PENDING = True
-    HEADS = PROMPT_HEADS
-    ANCHORS = TURN_ANCHORS
+    HEADS = ("",)
+    ANCHORS = ("/helper/ ",)
     AT_LINES = True
-    # content = (text | TURN_END)* (CALL_START call)?
-    IN_CONTENT = Marks(line=CALL_START, end=TURN_END, header=TURN_START)
+    # content = (text | "/over/")* ("[{" call)?
+    IN_CONTENT = Scanner(
+        ("header", "/helper/", "", " ", False), ("end", "/over/", " ", "\n", False), ("line", "[ {", "", "", False),
+        find=r"/(?:(helper/)|(over/))|\[(\s{0,64}\{)", near=r"/(?=[ho]|\Z)|\[", width=67, leads=" ",
+    )
     DISTINCT = False
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
@@ -92,15 +85,17 @@ class StreamParser(UsualObjects):
     TO_ARGUMENTS = ', "arguments": {'
     USUAL_KEYS = ("name", "arguments")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Marks(mark=("/over/", "/helper/"))
-    USUAL_NEXT = (Usual(', {"name": "'),)
-    # after_call = (CALL_END | CALL_SEPARATOR)* ((NEXT_CALL_START | CALL_START) call | content)
-    AFTER_CALL = Marks(
-        call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ";" for text in NEXT_CALL_START),
-        separator=CALL_SEPARATOR,
-        close=CALL_END,
-        end=TURN_END,
-        header=TURN_START,
+    BREAKS = Scanner(
+        ("mark", "/helper/", "", "", False), ("mark", "/over/", "", "", False), find="/(?:(helper/)|(over/))",
+        near=r"/(?=[ho]|\Z)", width=9, first="/",
+    )
+    USUAL_NEXT = (ExpectedText(', {"name": "'),)
+    # after_call = ("]" | ",")* (("{" | "[{") call | content)
+    AFTER_CALL = Scanner(
+        ("separator", ",", "", " ", False), ("header", "/helper/", "", " ", False), ("end", "/over/", " ", "\n", False),
+        ("call", "; {", "", "", False), ("call", "[ {", "", "", False), ("close", "]", "", "", False),
+        ("call", "{", "", "", True), find=r",()|/(?:(helper/)|(over/))|;(\s{0,64}\{)|\[(\s{0,64}\{)|\]()|\{()",
+        near=r",|/(?=[ho]|\Z)|;|\[|\]|\{", width=68, leads=" ",
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

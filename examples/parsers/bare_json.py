@@ -3,8 +3,8 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with content and tool calls.
 
-turn      = (text | calls)* TURN_END
-calls     = CALL_START call (NEXT_CALL_START call)*
+turn      = (text | calls)* "|end of turn|"
+calls     = "{" call ("{" call)*
 call      = { "name": name, "parameters": arguments, "arguments": arguments }
 """
 
@@ -14,11 +14,11 @@ if __package__:
     from ._tplc_runtime import (
         IN_STRING,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Pattern,
+        Scanner,
         Style,
-        Usual,
         UsualObjects,
         checked_text,
         require_runtime,
@@ -28,11 +28,11 @@ else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Pattern,
+        Scanner,
         Style,
-        Usual,
         UsualObjects,
         checked_text,
         require_runtime,
@@ -54,14 +54,6 @@ PRESERVED_TOKENS: tuple[str, ...] = ()
 GENERATION_PROMPTS = ("|assistant|\n",)
 require_runtime(TPLC_VERSION, __name__)
 
-# The markers, each with its variants:
-TURN_ANCHORS = ("|assistant|\n",)
-PROMPT_HEADS = ("",)
-TURN_START = ("|assistant|\n",)
-TURN_END = ("|end of turn|",)
-CALL_START = ("{",)
-NEXT_CALL_START = ("{",)
-
 
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
@@ -72,11 +64,15 @@ STYLE = Style(
 class StreamParser(UsualObjects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
-    HEADS = PROMPT_HEADS
-    ANCHORS = TURN_ANCHORS
+    HEADS = ("",)
+    ANCHORS = ("|assistant|\n",)
     AT_LINES = True
-    # content = (text | TURN_END)* (CALL_START call)?
-    IN_CONTENT = Marks(line=CALL_START, end=TURN_END, header=TURN_START)
+    # content = (text | "|end of turn|")* ("{" call)?
+    IN_CONTENT = Scanner(
+        ("line", "{", "", "", False), ("end", "|end of turn|", "", "", False),
+        ("header", "|assistant|", "", "\n", False), find=r"\{()|\|(?:(end\s{1,64}of\s{1,64}turn\|)|(assistant\|))",
+        near=r"\{|\|(?=[ae]|\Z)", width=142,
+    )
     DISTINCT = False
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
@@ -89,13 +85,17 @@ class StreamParser(UsualObjects):
     TO_ARGUMENTS = ', "parameters": {'
     USUAL_KEYS = ("name", "parameters")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Marks(mark=TURN_END + ("|assistant|",))
-    USUAL_NEXT = (Usual('{"name": "'),)
-    # after_call = ((NEXT_CALL_START | CALL_START) call | content)
-    AFTER_CALL = Marks(
-        call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
-        end=TURN_END,
-        header=TURN_START,
+    BREAKS = Scanner(
+        ("mark", "|end of turn|", "", "", False), ("mark", "|assistant|", "", "", False),
+        find=r"\|(?:(end\s{1,64}of\s{1,64}turn\|)|(assistant\|))", near=r"\|(?=[ae]|\Z)", width=142, first="|",
+    )
+    USUAL_NEXT = (ExpectedText('{"name": "'),)
+    # after_call = (("{" | "{") call | content)
+    AFTER_CALL = Scanner(
+        ("call", ", {", "", "", False), ("call", "; {", "", "", False), ("call", "{", "", "", True),
+        ("end", "|end of turn|", "", "", False), ("header", "|assistant|", "", "\n", False),
+        find=r",(\s{0,64}\{)|;(\s{0,64}\{)|\{()|\|(?:(end\s{1,64}of\s{1,64}turn\|)|(assistant\|))",
+        near=r",|;|\{|\|(?=[ae]|\Z)", width=142,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

@@ -3,10 +3,10 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with content and tool calls.
 
-turn      = (text | calls)* OUTPUT_END
-calls     = CALL_START call (CALL_SEPARATOR? CALL_START call)*
-call      = name NAME_END arguments CALL_END
-arguments = (key KEY_END value)*
+turn      = (text | calls)* "~~"
+calls     = "[" call (","? "[" call)*
+call      = name "(" arguments ")"
+arguments = (key "=" value)*
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ if __package__:
     from ._tplc_runtime import (
         IN_STRING,
         Delta,
-        Marks,
         Message,
         Pattern,
         PlainStyle,
         QuotedPairs,
+        Scanner,
         checked_text,
         require_runtime,
         run_command,
@@ -28,11 +28,11 @@ else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
         Delta,
-        Marks,
         Message,
         Pattern,
         PlainStyle,
         QuotedPairs,
+        Scanner,
         checked_text,
         require_runtime,
         run_command,
@@ -52,17 +52,6 @@ PRESERVED_TOKENS: tuple[str, ...] = ()
 GENERATION_PROMPTS = ("~bot~\n",)
 require_runtime(TPLC_VERSION, __name__)
 
-# The markers, each with its variants:
-TURN_ANCHORS = ("~bot~\n",)
-PROMPT_HEADS = ("",)
-TURN_START = ("~bot~\n",)
-OUTPUT_END = ("~~\n",)
-CALL_START = ("[",)
-CALL_SEPARATOR = (", ",)
-NAME_END = ("(",)
-CALL_END = (")", "]")
-KEY_END = ("=",)
-
 
 STYLE = PlainStyle(
     (('"', '"', "json"), ("'", "'", "python")),
@@ -73,23 +62,48 @@ STYLE = PlainStyle(
 class StreamParser(QuotedPairs):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
-    HEADS = PROMPT_HEADS
-    ANCHORS = TURN_ANCHORS
+    HEADS = ("",)
+    ANCHORS = ("~bot~\n",)
     AT_LINES = True
     AT_ENDS = True
-    # content = text (CALL_START call)?
-    IN_CONTENT = Marks(line=CALL_START, last=OUTPUT_END, header=TURN_START)
+    # content = text ("[" call)?
+    IN_CONTENT = Scanner(
+        ("line", "[", "", "", False), ("header", "~bot~", "", "\n", False), ("last", "~~", "", "\n", False),
+        find=r"\[()|~(?:(bot~)|(~))", near=r"\[|~(?=[b\~]|\Z)", width=6,
+    )
     DISTINCT = False
-    # call = name NAME_END arguments
-    HEADER = (("name", Marks(suffix=NAME_END), ""),)
+    # call = name "(" arguments
+    HEADER = (
+        (
+            "name",
+            Scanner(
+                ("suffix", "(", "", "", False), find=r"\(()", near=r"\(", width=2,
+                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\(())", trails=("",),
+            ),
+            "",
+        ),
+    )
     ONLY_TOOLS = True
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Marks(mark=("~bot~",))
+    BREAKS = Scanner(("mark", "~bot~", "", "", False), find="~(bot~)", near=r"~(?=[b]|\Z)", width=6, first="~")
     CLOSED = True
     SEPARATED = True
-    # arguments = (key KEY_END value)*
-    PAIR = (("key", Marks(suffix=KEY_END), ""),)
-    BETWEEN = Marks(skip=(", ",), next=(")", "]", ", ", "[", "~~\n"))
+    # arguments = (key "=" value)*
+    PAIR = (
+        (
+            "key",
+            Scanner(
+                ("suffix", "=", "", "", False), find="=()", near="=", width=2,
+                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:=())", trails=("",),
+            ),
+            "",
+        ),
+    )
+    BETWEEN = Scanner(
+        ("next", ")", "", "", False), ("skip", ",", "", " ", False), ("next", "[", "", "", False),
+        ("next", "]", "", "", False), ("next", "~~", "", "\n", False), find=r"\)()|,()|\[()|\]()|~(~)",
+        near=r"\)|,|\[|\]|~(?=[\~]|\Z)", width=3,
+    )
     PAIR_OPENS = False
     FOLLOW = (
         Pattern(
@@ -99,9 +113,11 @@ class StreamParser(QuotedPairs):
             "\\s{0,16}(?:,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}=|\\)\\s{0,16}(?:\\]|\\~\\~|,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}\\()|\\)\\s{0,16}\\Z|\\Z)"
         ),
     )
-    # after_call = (CALL_END | CALL_SEPARATOR)* (CALL_START call | content)
-    AFTER_CALL = Marks(
-        call=CALL_START, separator=CALL_SEPARATOR, closed=(")", "]"), close=CALL_END, last=OUTPUT_END, header=TURN_START
+    # after_call = (")" | ",")* ("[" call | content)
+    AFTER_CALL = Scanner(
+        ("closed", ")", "", "", False), ("separator", ",", "", " ", False), ("call", "[", "", "", False),
+        ("closed", "]", "", "", False), ("header", "~bot~", "", "\n", False), ("last", "~~", "", "\n", False),
+        find=r"\)()|,()|\[()|\]()|~(?:(bot~)|(~))", near=r"\)|,|\[|\]|~(?=[b\~]|\Z)", width=6,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

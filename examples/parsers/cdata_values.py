@@ -3,11 +3,11 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with reasoning, content and tool calls.
 
-turn      = (text | REASONING_START text REASONING_END | calls)* TURN_END
-calls     = CALL_START call (NEXT_CALL_START call)*
-call      = name NAME_END arguments CALL_END
-arguments = (PAIR_START key KEY_END value)*
-value     = text VALUE_END
+turn      = (text | "<quiet>" text "</quiet>" | calls)* "<-/->"
+calls     = '<act name="' call ('<act name="' call)*
+call      = name '">' arguments "</act>"
+arguments = ('<arg key="' key '">' value)*
+value     = text "</arg>"
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         Delta,
-        Marks,
+        ExpectedText,
         Message,
-        Usual,
+        Scanner,
         ValueWords,
         Wraps,
         checked_text,
@@ -27,9 +27,9 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         Delta,
-        Marks,
+        ExpectedText,
         Message,
-        Usual,
+        Scanner,
         ValueWords,
         Wraps,
         checked_text,
@@ -51,68 +51,97 @@ PRESERVED_TOKENS = ("<-/->", "</act>", "</arg>", "</quiet>", "<quiet>")
 GENERATION_PROMPTS = ("<-assistant->\n", "<-assistant->\n<quiet>\n", "<-assistant->\n<quiet>\n\n</quiet>\n\n")
 require_runtime(TPLC_VERSION, __name__)
 
-# The markers, each with its variants:
-TURN_ANCHORS = ("<-assistant->\n",)
-PROMPT_HEADS = ("", "<quiet>\n", "<quiet>\n\n</quiet>\n\n")
-TURN_START = ("<-assistant->\n",)
-TURN_END = ("<-/->\n",)
-REASONING_START = ("<quiet>\n",)
-REASONING_END = ("\n</quiet>\n\n",)
-CALL_START = ('\n<act name="', '<act name="')
-NEXT_CALL_START = ('<act name="',)
-NAME_END = ('">',)
-CALL_END = ("</act>",)
-EMPTY_CALL = ('<act name="\n</act>',)
-PAIR_START = ('<arg key="',)
-KEY_END = ('">',)
-VALUE_END = ("</arg>",)
-STRAY = ("\n</quiet>\n\n",)
-
 
 class StreamParser(Wraps):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
-    HEADS = PROMPT_HEADS
-    ANCHORS = TURN_ANCHORS
+    HEADS = ("", "<quiet>\n", "<quiet>\n\n</quiet>\n\n")
+    ANCHORS = ("<-assistant->\n",)
     AROUND_REASONING = (("<quiet>",), ("</quiet>",))
     AT_LINES = True
     REASONS = True
-    # reasoning = text (REASONING_END content | CALL_START call)
-    IN_REASONING = Marks(reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
-    # content = (text | TURN_END)* (REASONING_START reasoning | CALL_START call)?
-    IN_CONTENT = Marks(
-        reasoning=REASONING_START, call=CALL_START, end=TURN_END, header=TURN_START, stray=STRAY, empty=EMPTY_CALL
+    # reasoning = text ("</quiet>" content | '<act name="' call)
+    IN_REASONING = Scanner(
+        ("line", '<act name="', "\n", "", False), ("reasoning_end", "</quiet>", "\n", "\n\n", False),
+        ("end", "<-/->", "", "\n", False), find=r'<(?:(act\s{1,64}name=")|(/quiet>)|(-/->))', near=r"<(?=[\-/a]|\Z)",
+        width=76, leads="\n",
     )
-    OPENERS = CALL_START
-    # call = name NAME_END arguments
-    HEADER = (("name", Marks(suffix=NAME_END), ""),)
-    BREAKS = Marks(mark=NEXT_CALL_START + CALL_END + ("<-assistant->",))
-    USUAL_NEXT = (Usual('</act>\n<act name="'), Usual('<act name="'))
+    # content = (text | "<-/->")* ("<quiet>" reasoning | '<act name="' call)?
+    IN_CONTENT = Scanner(
+        ("empty", '<act name=" </act>', "", "", False), ("header", "<-assistant->", "", "\n", False),
+        ("call", '<act name="', "\n", "", True), ("stray", "</quiet>", "\n", "\n\n", False),
+        ("reasoning", "<quiet>", "", "\n", False), ("end", "<-/->", "", "\n", False),
+        find=r'<(?:(act\s{1,64}name="\s{0,64}</act>)|(-assistant->)|(act\s{1,64}name=")|(/quiet>)|(quiet>)|(-/->))',
+        near=r"<(?=[\-/aq]|\Z)", width=147, leads="\n",
+    )
+    OPENERS = Scanner(
+        ("call", '<act name="', "\n", "", False), find=r'<(act\s{1,64}name=")', near=r"<(?=[a]|\Z)", width=76,
+        leads="\n",
+    )
+    # call = name '">' arguments
+    HEADER = (
+        (
+            "name",
+            Scanner(
+                ("suffix", '">', "", "", False), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
+                word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("",),
+            ),
+            "",
+        ),
+    )
+    BREAKS = Scanner(
+        ("mark", "<-assistant->", "", "", False), ("mark", '<act name="', "", "", False),
+        ("mark", "</act>", "", "", False), find=r'<(?:(-assistant->)|(act\s{1,64}name=")|(/act>))',
+        near=r"<(?=[\-/a]|\Z)", width=76, first="<",
+    )
+    USUAL_NEXT = (ExpectedText('</act>\n<act name="'), ExpectedText('<act name="'))
     CLOSED = True
-    # arguments = (PAIR_START key KEY_END value)*
-    PAIR = (("key", Marks(suffix=KEY_END), ""),)
-    BETWEEN = Marks(pair=PAIR_START, skip=("</arg>",), next=("</act>", '\n<act name="', '<act name="', "<-/->\n"))
-    USUAL_PAIR = (Usual('<arg key="'),)
+    # arguments = ('<arg key="' key '">' value)*
+    PAIR = (
+        (
+            "key",
+            Scanner(
+                ("suffix", '">', "", "", False), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
+                word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("",),
+            ),
+            "",
+        ),
+    )
+    BETWEEN = Scanner(
+        ("next", '<act name="', "\n", "", False), ("pair", '<arg key="', "", "", False),
+        ("skip", "</arg>", "", "", False), ("next", "</act>", "", "", False), ("next", "<-/->", "", "\n", False),
+        find=r'<(?:(act\s{1,64}name=")|(arg\s{1,64}key=")|(/arg>)|(/act>)|(-/->))', near=r"<(?=[\-/a]|\Z)", width=76,
+        leads="\n",
+    )
+    USUAL_PAIR = (ExpectedText('<arg key="'),)
     RESUMES = True
+    RESUMING = Scanner(
+        ("other", '<act name="', "\n", "", False), ("other", '<arg key="', "", "", False),
+        ("other", "</act>", "", "", False), ("other", "<-/->", "", "\n", False),
+        find=r'<(?:(act\s{1,64}name=")|(arg\s{1,64}key=")|(/act>)|(-/->))', near=r"<(?=[\-/a]|\Z)", width=76,
+        leads="\n",
+    )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
-    AFTER_VALUE = Marks(end=VALUE_END)
+    AFTER_VALUE = Scanner(("end", "</arg>", "", "", False), find="<(/arg>)", near=r"<(?=[/]|\Z)", width=7)
     WRAP = ("<[RAW[", "]RAW]>")
-    # after_call = (CALL_END)* ((NEXT_CALL_START | CALL_START) call | content)
-    AFTER_CALL = Marks(
-        call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
-        closed=("</act>",),
-        close=CALL_END,
-        reasoning=REASONING_START,
-        end=TURN_END,
-        header=TURN_START,
-        stray=STRAY,
-        empty=EMPTY_CALL,
+    # after_call = ("</act>")* (('<act name="' | '<act name="') call | content)
+    AFTER_CALL = Scanner(
+        ("call", ', <act name="', "", "", False), ("call", '; <act name="', "", "", False),
+        ("empty", '<act name=" </act>', "", "", False), ("header", "<-assistant->", "", "\n", False),
+        ("call", '<act name="', "", "", True), ("stray", "</quiet>", "\n", "\n\n", False),
+        ("reasoning", "<quiet>", "", "\n", False), ("closed", "</act>", "", "", True),
+        ("end", "<-/->", "", "\n", False),
+        find=(
+            r',(\s{0,64}<act\s{1,64}name=")|;(\s{0,64}<act\s{1,64}name=")|<(?:(act\s{1,64}name="\s{0,64}</act>)|(-assi'
+            r'stant->)|(act\s{1,64}name=")|(/quiet>)|(quiet>)|(/act>)|(-/->))'
+        ), near=r",|;|<(?=[\-/aq]|\Z)", width=147, leads="\n",
     )
-    AFTER_TURN = Marks(
-        call=CALL_START,
-        header=tuple(f"{start.rstrip()} {call.lstrip()}" for start in TURN_START for call in CALL_START),
+    AFTER_TURN = Scanner(
+        ("header", '<-assistant-> <act name="', "", "", False), ("call", '<act name="', "\n", "", True),
+        find=r'<(?:(-assistant->\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name="))', near=r"<(?=[\-a]|\Z)", width=154,
+        leads="\n",
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

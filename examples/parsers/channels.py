@@ -3,9 +3,9 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with reasoning, content and tool calls.
 
-turn      = (text | CONTENT_START text | REASONING_START text REASONING_END | calls)* TURN_END
-calls     = CALL_START call (CALL_SEPARATOR? NEXT_CALL_START call)*
-call      = name NAME_END arguments CALL_END
+turn      = (text | "{channel}reply{body}" text | "{channel}notes{body}" text "{stop}" | calls)* "{done}"
+calls     = "{to}fn." call ("{start}assistant"? "{to}fn." call)*
+call      = name "{channel}work{body}" arguments "{invoke}"
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ if __package__:
     from ._tplc_runtime import (
         IN_STRING,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Objects,
+        Scanner,
         Style,
-        Usual,
         checked_text,
         require_runtime,
         run_command,
@@ -27,11 +27,11 @@ else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Objects,
+        Scanner,
         Style,
-        Usual,
         checked_text,
         require_runtime,
         run_command,
@@ -51,22 +51,6 @@ PRESERVED_TOKENS = ("{body}", "{channel}", "{done}", "{invoke}", "{start}", "{st
 GENERATION_PROMPTS = ("{start}assistant",)
 require_runtime(TPLC_VERSION, __name__)
 
-# The markers, each with its variants:
-TURN_ANCHORS = ("{start}assistant",)
-PROMPT_HEADS = ("",)
-TURN_START = ("{start}assistant",)
-TURN_END = ("{done}",)
-REASONING_START = ("{channel}notes{body}",)
-REASONING_END = ("{stop}",)
-CONTENT_START = ("{channel}reply{body}", "{channel}work{body}")
-CALL_START = ("{to}fn.", "{channel}work{to}fn.", "{channel}reply{to}fn.", "{channel}notes{to}fn.")
-NEXT_CALL_START = ("{to}fn.", "{channel}work{to}fn.", "{channel}reply{to}fn.", "{channel}notes{to}fn.")
-CALL_SEPARATOR = ("{start}assistant",)
-NAME_END = ("{channel}work{body}", "{body}", "{channel}reply{body}", "{channel}notes{body}")
-CALL_END = ("{invoke}",)
-EMPTY_CALL = ("{to}fn.\n{invoke}", "{to}\n{invoke}")
-STRAY = ("{stop}",)
-
 
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
@@ -77,47 +61,105 @@ STYLE = Style(
 class StreamParser(Objects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
-    HEADS = PROMPT_HEADS
-    ANCHORS = TURN_ANCHORS
+    HEADS = ("",)
+    ANCHORS = ("{start}assistant",)
     AROUND_REASONING = (("{channel}notes{body}",), ("{stop}",))
     AT_LINES = True
     REASONS = True
     HEADERS_ALIKE = True
-    # reasoning = text (REASONING_END content | CALL_START call)
-    IN_REASONING = Marks(reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
-    # content = (text | CONTENT_START | TURN_END)* (REASONING_START reasoning | CALL_START call)?
-    IN_CONTENT = Marks(
-        reasoning=REASONING_START,
-        content=CONTENT_START,
-        call=CALL_START,
-        end=TURN_END,
-        header=TURN_START,
-        stray=STRAY,
-        empty=EMPTY_CALL,
+    # reasoning = text ("{stop}" content | "{to}fn." call)
+    IN_REASONING = Scanner(
+        ("line", "{channel}reply{to}fn.", "", "", False), ("line", "{channel}notes{to}fn.", "", "", False),
+        ("line", "{channel}work{to}fn.", "", "", False), ("line", "{to}fn.", "", "", True),
+        ("reasoning_end", "{stop}", "", "", False), ("end", "{done}", "", "", False),
+        find=(
+            r"\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(to\}fn\.)|(stop\})"
+            r"|(done\}))"
+        ), near=r"\{(?=[cdst]|\Z)", width=22,
     )
-    OPENERS = CALL_START
-    # call = name NAME_END arguments
-    HEADER = (("name", Marks(suffix=NAME_END, bare=("{",)), ""),)
+    # content = (text | "{channel}reply{body}" | "{done}")* ("{channel}notes{body}" reasoning | "{to}fn." call)?
+    IN_CONTENT = Scanner(
+        ("call", "{channel}reply{to}fn.", "", "", False), ("call", "{channel}notes{to}fn.", "", "", False),
+        ("reasoning", "{channel}notes{body}", "", "", False), ("content", "{channel}reply{body}", "", "", False),
+        ("call", "{channel}work{to}fn.", "", "", False), ("content", "{channel}work{body}", "", "", False),
+        ("header", "{start}assistant", "", "", False), ("empty", "{to}fn. {invoke}", "", "", False),
+        ("empty", "{to} {invoke}", "", "", False), ("call", "{to}fn.", "", "", True), ("end", "{done}", "", "", False),
+        ("stray", "{stop}", "", "", False),
+        find=(
+            r"\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}notes\{body\})|(channel\}reply\{bod"
+            r"y\})|(channel\}work\{to\}fn\.)|(channel\}work\{body\})|(start\}assistant)|(to\}fn\.\s{0,64}\{invoke\})|("
+            r"to\}\s{0,64}\{invoke\})|(to\}fn\.)|(done\})|(stop\}))"
+        ), near=r"\{(?=[cdst]|\Z)", width=81,
+    )
+    OPENERS = Scanner(
+        ("call", "{channel}reply{to}fn.", "", "", False), ("call", "{channel}notes{to}fn.", "", "", False),
+        ("call", "{channel}work{to}fn.", "", "", False), ("call", "{to}fn.", "", "", True),
+        find=r"\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(to\}fn\.))",
+        near=r"\{(?=[ct]|\Z)", width=22,
+    )
+    # call = name "{channel}work{body}" arguments
+    HEADER = (
+        (
+            "name",
+            Scanner(
+                ("suffix", "{channel}reply{body}", "", "", False), ("suffix", "{channel}notes{body}", "", "", False),
+                ("suffix", "{channel}work{body}", "", "", False), ("suffix", "{body}", "", "", True),
+                ("bare", "{", "", "", True),
+                find=r"\{(?:(channel\}reply\{body\})|(channel\}notes\{body\})|(channel\}work\{body\})|(body\})|())",
+                near=r"\{", width=21,
+                word=(
+                    r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{(?:(channel\}reply\{body\})|(channel\}notes\{body\})|(channel"
+                    r"\}work\{body\})))"
+                ), trails=("", "", ""),
+            ),
+            "",
+        ),
+    )
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Marks(mark=TURN_START + TURN_END + CALL_START + CALL_END)
-    USUAL_NEXT = (Usual("{invoke}{start}assistant{to}fn."), Usual("{start}assistant{to}fn."))
-    CLOSED = True
-    # after_call = (CALL_END | CALL_SEPARATOR)* ((NEXT_CALL_START | CALL_START) call | content)
-    AFTER_CALL = Marks(
-        call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
-        separator=CALL_SEPARATOR,
-        closed=("{invoke}",),
-        close=CALL_END,
-        reasoning=REASONING_START,
-        content=CONTENT_START,
-        end=TURN_END,
-        header=TURN_START,
-        stray=STRAY,
-        empty=EMPTY_CALL,
+    BREAKS = Scanner(
+        ("mark", "{channel}reply{to}fn.", "", "", False), ("mark", "{channel}notes{to}fn.", "", "", False),
+        ("mark", "{channel}work{to}fn.", "", "", False), ("mark", "{start}assistant", "", "", False),
+        ("mark", "{invoke}", "", "", False), ("mark", "{to}fn.", "", "", True), ("mark", "{done}", "", "", False),
+        find=(
+            r"\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(start\}assistant)|"
+            r"(invoke\})|(to\}fn\.)|(done\}))"
+        ), near=r"\{(?=[cdist]|\Z)", width=22, first="{",
     )
-    AFTER_TURN = Marks(
-        call=CALL_START,
-        header=tuple(f"{start.rstrip()} {call.lstrip()}" for start in TURN_START for call in CALL_START),
+    USUAL_NEXT = (ExpectedText("{invoke}{start}assistant{to}fn."), ExpectedText("{start}assistant{to}fn."))
+    CLOSED = True
+    # after_call = ("{invoke}" | "{start}assistant")* (("{to}fn." | "{to}fn.") call | content)
+    AFTER_CALL = Scanner(
+        ("call", ", {channel}reply{to}fn.", "", "", False), ("call", ", {channel}notes{to}fn.", "", "", False),
+        ("call", ", {channel}work{to}fn.", "", "", False), ("call", ", {to}fn.", "", "", False),
+        ("call", "; {channel}reply{to}fn.", "", "", False), ("call", "; {channel}notes{to}fn.", "", "", False),
+        ("call", "; {channel}work{to}fn.", "", "", False), ("call", "; {to}fn.", "", "", False),
+        ("call", "{channel}reply{to}fn.", "", "", True), ("call", "{channel}notes{to}fn.", "", "", True),
+        ("call", "{channel}work{to}fn.", "", "", True), ("reasoning", "{channel}notes{body}", "", "", False),
+        ("content", "{channel}reply{body}", "", "", False), ("content", "{channel}work{body}", "", "", False),
+        ("separator", "{start}assistant", "", "", False), ("empty", "{to}fn. {invoke}", "", "", False),
+        ("empty", "{to} {invoke}", "", "", False), ("closed", "{invoke}", "", "", True),
+        ("call", "{to}fn.", "", "", True), ("end", "{done}", "", "", False), ("stray", "{stop}", "", "", False),
+        find=(
+            r",(?:(\s{0,64}\{channel\}reply\{to\}fn\.)|(\s{0,64}\{channel\}notes\{to\}fn\.)|(\s{0,64}\{channel\}work\{"
+            r"to\}fn\.)|(\s{0,64}\{to\}fn\.))|;(?:(\s{0,64}\{channel\}reply\{to\}fn\.)|(\s{0,64}\{channel\}notes\{to\}"
+            r"fn\.)|(\s{0,64}\{channel\}work\{to\}fn\.)|(\s{0,64}\{to\}fn\.))|\{(?:(channel\}reply\{to\}fn\.)|(channel"
+            r"\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(channel\}notes\{body\})|(channel\}reply\{body\})|(channel"
+            r"\}work\{body\})|(start\}assistant)|(to\}fn\.\s{0,64}\{invoke\})|(to\}\s{0,64}\{invoke\})|(invoke\})|(to"
+            r"\}fn\.)|(done\})|(stop\}))"
+        ), near=r",|;|\{(?=[cdist]|\Z)", width=88,
+    )
+    AFTER_TURN = Scanner(
+        ("header", "{start}assistant {channel}reply{to}fn.", "", "", False),
+        ("header", "{start}assistant {channel}notes{to}fn.", "", "", False),
+        ("header", "{start}assistant {channel}work{to}fn.", "", "", False),
+        ("header", "{start}assistant {to}fn.", "", "", False), ("call", "{channel}reply{to}fn.", "", "", True),
+        ("call", "{channel}notes{to}fn.", "", "", True), ("call", "{channel}work{to}fn.", "", "", True),
+        ("call", "{to}fn.", "", "", True),
+        find=(
+            r"\{(?:(start\}assistant\s{0,64}\{channel\}reply\{to\}fn\.)|(start\}assistant\s{0,64}\{channel\}notes\{to"
+            r"\}fn\.)|(start\}assistant\s{0,64}\{channel\}work\{to\}fn\.)|(start\}assistant\s{0,64}\{to\}fn\.)|(channe"
+            r"l\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(to\}fn\.))"
+        ), near=r"\{(?=[cst]|\Z)", width=103,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

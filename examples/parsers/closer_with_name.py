@@ -3,9 +3,9 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with reasoning, content and tool calls.
 
-turn      = (text | REASONING_START text REASONING_END | calls)* TURN_END
-calls     = CALL_START call (NEXT_CALL_START call)*
-call      = name NAME_END arguments TAIL_START name NAME_AGAIN_END CALL_END
+turn      = (text | "\\reflect{" text "}reflect\\" | calls)* "\\stop\\"
+calls     = "\\begin{" call ("\\begin{" call)*
+call      = name "}" arguments "\\end{" name "}" "}"
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ if __package__:
     from ._tplc_runtime import (
         IN_STRING,
         Delta,
-        Marks,
         Message,
         Objects,
+        Scanner,
         Style,
         checked_text,
         require_runtime,
@@ -26,9 +26,9 @@ else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
         Delta,
-        Marks,
         Message,
         Objects,
+        Scanner,
         Style,
         checked_text,
         require_runtime,
@@ -49,21 +49,6 @@ PRESERVED_TOKENS: tuple[str, ...] = ()
 GENERATION_PROMPTS = ("\\assistant\\ ", "\\assistant\\ \\reflect{}reflect\\\n")
 require_runtime(TPLC_VERSION, __name__)
 
-# The markers, each with its variants:
-TURN_ANCHORS = ("\\assistant\\ ",)
-PROMPT_HEADS = ("", "\\reflect{}reflect\\\n")
-TURN_START = ("\\assistant\\ ",)
-TURN_END = (" \\stop\\\n",)
-REASONING_START = ("\\reflect{",)
-REASONING_END = ("}reflect\\\n",)
-CALL_START = ("\n\\begin{", "\\begin{")
-NEXT_CALL_START = ("\\begin{",)
-NAME_END = ("}",)
-CALL_END = ("}",)
-TAIL_START = ("\\end{",)
-NAME_AGAIN_END = ("}",)
-STRAY = ("}reflect\\\n",)
-
 
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
@@ -75,35 +60,67 @@ class StreamParser(Objects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
     KEEPS_PENDING = True
-    HEADS = PROMPT_HEADS
-    ANCHORS = TURN_ANCHORS
+    HEADS = ("", "\\reflect{}reflect\\\n")
+    ANCHORS = ("\\assistant\\ ",)
     AROUND_REASONING = (("\\reflect{",), ("}reflect\\",))
     AT_LINES = True
     REASONS = True
-    # reasoning = text (REASONING_END content | CALL_START call)
-    IN_REASONING = Marks(reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
-    # content = (text | TURN_END)* (REASONING_START reasoning | CALL_START call)?
-    IN_CONTENT = Marks(reasoning=REASONING_START, call=CALL_START, end=TURN_END, header=TURN_START, stray=STRAY)
-    OPENERS = CALL_START
-    # call = name NAME_END arguments
-    HEADER = (("name", Marks(suffix=NAME_END, bare=("{",)), ""),)
-    STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Marks(mark=NEXT_CALL_START + ("\\stop\\", "\\assistant\\"))
-    TAIL = (("name", Marks(suffix=NAME_AGAIN_END), ""),)
-    CLOSED = True
-    # after_call = (CALL_END)* ((NEXT_CALL_START | CALL_START) call | content)
-    AFTER_CALL = Marks(
-        tail=TAIL_START,
-        call=NEXT_CALL_START + CALL_START,
-        close=CALL_END,
-        reasoning=REASONING_START,
-        end=TURN_END,
-        header=TURN_START,
-        stray=STRAY,
+    # reasoning = text ("}reflect\\" content | "\\begin{" call)
+    IN_REASONING = Scanner(
+        ("line", "\\begin{", "\n", "", False), ("end", "\\stop\\", " ", "\n", False),
+        ("reasoning_end", "}reflect\\", "", "\n", False), find=r"\\(?:(begin\{)|(stop\\))|\}(reflect\\)",
+        near=r"\\(?=[bs]|\Z)|\}(?=[r]|\Z)", width=10, leads="\n\x00 ",
     )
-    AFTER_TURN = Marks(
-        call=CALL_START,
-        header=tuple(f"{start.rstrip()} {call.lstrip()}" for start in TURN_START for call in CALL_START),
+    # content = (text | "\\stop\\")* ("\\reflect{" reasoning | "\\begin{" call)?
+    IN_CONTENT = Scanner(
+        ("header", "\\assistant\\", "", " ", False), ("reasoning", "\\reflect{", "", "", False),
+        ("call", "\\begin{", "\n", "", False), ("end", "\\stop\\", " ", "\n", False),
+        ("stray", "}reflect\\", "", "\n", False),
+        find=r"\\(?:(assistant\\)|(reflect\{)|(begin\{)|(stop\\))|\}(reflect\\)", near=r"\\(?=[abrs]|\Z)|\}(?=[r]|\Z)",
+        width=12, leads="\n\x00 ",
+    )
+    OPENERS = Scanner(
+        ("call", "\\begin{", "\n", "", False), find=r"\\(begin\{)", near=r"\\(?=[b]|\Z)", width=8, leads="\n"
+    )
+    # call = name "}" arguments
+    HEADER = (
+        (
+            "name",
+            Scanner(
+                ("bare", "{", "", "", False), ("suffix", "}", "", "", False), find=r"\{()|\}()", near=r"\{|\}", width=2,
+                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\}())", trails=("",),
+            ),
+            "",
+        ),
+    )
+    STYLES = (STYLE, STYLE, STYLE)
+    BREAKS = Scanner(
+        ("mark", "\\assistant\\", "", "", False), ("mark", "\\begin{", "", "", False),
+        ("mark", "\\stop\\", "", "", False), find=r"\\(?:(assistant\\)|(begin\{)|(stop\\))", near=r"\\(?=[abs]|\Z)",
+        width=12, first="\\",
+    )
+    TAIL = (
+        (
+            "name",
+            Scanner(
+                ("suffix", "}", "", "", False), find=r"\}()", near=r"\}", width=2,
+                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\}())", trails=("",),
+            ),
+            "",
+        ),
+    )
+    CLOSED = True
+    # after_call = ("}")* (("\\begin{" | "\\begin{") call | content)
+    AFTER_CALL = Scanner(
+        ("header", "\\assistant\\", "", " ", False), ("reasoning", "\\reflect{", "", "", False),
+        ("call", "\\begin{", "", "", False), ("end", "\\stop\\", " ", "\n", False), ("tail", "\\end{", "", "", False),
+        ("stray", "}reflect\\", "", "\n", False), ("close", "}", "", "", True),
+        find=r"\\(?:(assistant\\)|(reflect\{)|(begin\{)|(stop\\)|(end\{))|\}(?:(reflect\\)|())",
+        near=r"\\(?=[abers]|\Z)|\}", width=12, leads=" ",
+    )
+    AFTER_TURN = Scanner(
+        ("header", "\\assistant\\ \\begin{", "", "", False), ("call", "\\begin{", "\n", "", True),
+        find=r"\\(?:(assistant\\\s{0,64}\\begin\{)|(begin\{))", near=r"\\(?=[ab]|\Z)", width=84, leads="\n",
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

@@ -3,9 +3,9 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with reasoning, content and tool calls.
 
-turn      = (text | REASONING_START text REASONING_END | calls)* TURN_END
-calls     = CALL_START call (NEXT_CALL_START call)*
-call      = name NAME_END arguments CALL_END
+turn      = (text | "〔思考〕" text "〔/思考〕" | calls)* "〔完〕"
+calls     = "〔调用〕〔一个〕function〔名〕" call ("〔一个〕function〔名〕" call)*
+call      = name "```json" arguments "```〔/一个〕"
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ if __package__:
     from ._tplc_runtime import (
         IN_STRING,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Objects,
+        Scanner,
         Style,
-        Usual,
         checked_text,
         require_runtime,
         run_command,
@@ -27,11 +27,11 @@ else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Objects,
+        Scanner,
         Style,
-        Usual,
         checked_text,
         require_runtime,
         run_command,
@@ -51,24 +51,6 @@ PRESERVED_TOKENS = ("〔/一个〕", "〔/思考〕", "〔/调用〕", "〔一�
 GENERATION_PROMPTS = ("〔助手〕〔思考〕\n",)
 require_runtime(TPLC_VERSION, __name__)
 
-# The markers, each with its variants:
-TURN_ANCHORS = ("〔助手〕",)
-PROMPT_HEADS = ("〔思考〕\n",)
-TURN_START = ("〔助手〕",)
-TURN_END = ("〔完〕",)
-REASONING_START = ("〔思考〕\n",)
-REASONING_END = ("〔/思考〕",)
-CALL_START = ("〔调用〕〔一个〕function〔名〕", "〔一个〕function〔名〕")
-NEXT_CALL_START = ("〔一个〕function〔名〕",)
-NAME_END = ("\n```json\n",)
-CALL_END = ("\n```〔/一个〕", "```〔/一个〕", "〔/调用〕")
-EMPTY_CALL = (
-    "〔调用〕\n〔/调用〕",
-    "〔一个〕function〔名〕\n```〔/一个〕",
-    "〔调用〕〔一个〕function〔名〕\n```〔/一个〕〔/调用〕",
-)
-STRAY = ("〔/思考〕",)
-
 
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
@@ -79,38 +61,82 @@ STYLE = Style(
 class StreamParser(Objects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
-    HEADS = PROMPT_HEADS
-    ANCHORS = TURN_ANCHORS
+    HEADS = ("〔思考〕\n",)
+    ANCHORS = ("〔助手〕",)
     AROUND_REASONING = (("〔思考〕",), ("〔/思考〕",))
     AT_LINES = True
     REASONS = True
-    # reasoning = text (REASONING_END content | CALL_START call)
-    IN_REASONING = Marks(reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
-    # content = (text | TURN_END)* (REASONING_START reasoning | CALL_START call)?
-    IN_CONTENT = Marks(
-        reasoning=REASONING_START, call=CALL_START, end=TURN_END, header=TURN_START, stray=STRAY, empty=EMPTY_CALL
+    # reasoning = text ("〔/思考〕" content | "〔调用〕〔一个〕function〔名〕" call)
+    IN_REASONING = Scanner(
+        ("line", "〔调用〕〔一个〕function〔名〕", "", "", False), ("line", "〔一个〕function〔名〕", "", "", True),
+        ("reasoning_end", "〔/思考〕", "", "", False), ("end", "〔完〕", "", "", False),
+        find="〔(?:(调用〕〔一个〕function〔名〕)|(一个〕function〔名〕)|(/思考〕)|(完〕))", near=r"〔(?=[/一完调]|\Z)",
+        width=20,
     )
-    OPENERS = CALL_START
-    # call = name NAME_END arguments
-    HEADER = (("name", Marks(suffix=NAME_END, bare=("{",)), ""),)
+    # content = (text | "〔完〕")* ("〔思考〕" reasoning | "〔调用〕〔一个〕function〔名〕" call)?
+    IN_CONTENT = Scanner(
+        ("empty", "〔调用〕〔一个〕function〔名〕 ```〔/一个〕〔/调用〕", "", "", False),
+        ("empty", "〔一个〕function〔名〕 ```〔/一个〕", "", "", True),
+        ("call", "〔调用〕〔一个〕function〔名〕", "", "", True), ("call", "〔一个〕function〔名〕", "", "", True),
+        ("empty", "〔调用〕 〔/调用〕", "", "", False), ("stray", "〔/思考〕", "", "", False),
+        ("reasoning", "〔思考〕", "", "\n", False), ("header", "〔助手〕", "", "", False),
+        ("end", "〔完〕", "", "", False),
+        find=(
+            r"〔(?:(调用〕〔一个〕function〔名〕\s{0,64}```〔/一个〕〔/调用〕)|(一个〕function〔名〕\s{0,64}```〔/一个"
+            r"〕)|(调用〕〔一个〕function〔名〕)|(一个〕function〔名〕)|(调用〕\s{0,64}〔/调用〕)|(/思考〕)|(思考〕)|("
+            "助手〕)|(完〕))"
+        ), near=r"〔(?=[/一助完思调]|\Z)", width=98,
+    )
+    OPENERS = Scanner(
+        ("call", "〔调用〕〔一个〕function〔名〕", "", "", False), ("call", "〔一个〕function〔名〕", "", "", True),
+        find="〔(?:(调用〕〔一个〕function〔名〕)|(一个〕function〔名〕))", near=r"〔(?=[一调]|\Z)", width=20,
+    )
+    # call = name "```json" arguments
+    HEADER = (
+        (
+            "name",
+            Scanner(
+                ("suffix", "```json ", "\n", "\n", True), ("bare", "{", "", "", False), find=r"`(``json(?!\w))|\{()",
+                near=r"`(?=[`]|\Z)|\{", width=8, leads="\n", word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:(?!))", trails=(),
+            ),
+            "",
+        ),
+    )
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Marks(mark=TURN_START + TURN_END + CALL_START + ("```〔/一个〕", "〔/调用〕"))
-    USUAL_NEXT = (Usual("```〔/一个〕\n〔一个〕function〔名〕"), Usual("〔一个〕function〔名〕"))
-    CLOSED = True
-    # after_call = (CALL_END)* ((NEXT_CALL_START | CALL_START) call | content)
-    AFTER_CALL = Marks(
-        call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
-        closed=("\n```〔/一个〕", "```〔/一个〕", "〔/调用〕"),
-        close=CALL_END,
-        reasoning=REASONING_START,
-        end=TURN_END,
-        header=TURN_START,
-        stray=STRAY,
-        empty=EMPTY_CALL,
+    BREAKS = Scanner(
+        ("mark", "```〔/一个〕", "", "", False), ("mark", "〔调用〕〔一个〕function〔名〕", "", "", False),
+        ("mark", "〔一个〕function〔名〕", "", "", True), ("mark", "〔/调用〕", "", "", False),
+        ("mark", "〔助手〕", "", "", False), ("mark", "〔完〕", "", "", False),
+        find="`(``〔/一个〕)|〔(?:(调用〕〔一个〕function〔名〕)|(一个〕function〔名〕)|(/调用〕)|(助手〕)|(完〕))",
+        near=r"`(?=[`]|\Z)|〔(?=[/一助完调]|\Z)", width=20, first="`〔",
     )
-    AFTER_TURN = Marks(
-        call=CALL_START,
-        header=tuple(f"{start.rstrip()} {call.lstrip()}" for start in TURN_START for call in CALL_START),
+    USUAL_NEXT = (ExpectedText("```〔/一个〕\n〔一个〕function〔名〕"), ExpectedText("〔一个〕function〔名〕"))
+    CLOSED = True
+    # after_call = ("```〔/一个〕")* (("〔一个〕function〔名〕" | "〔调用〕〔一个〕function〔名〕") call | content)
+    AFTER_CALL = Scanner(
+        ("call", ", 〔一个〕function〔名〕", "", "", False), ("call", "; 〔一个〕function〔名〕", "", "", False),
+        ("closed", "```〔/一个〕", "\n", "", True),
+        ("empty", "〔调用〕〔一个〕function〔名〕 ```〔/一个〕〔/调用〕", "", "", False),
+        ("empty", "〔一个〕function〔名〕 ```〔/一个〕", "", "", True),
+        ("call", "〔调用〕〔一个〕function〔名〕", "", "", True), ("call", "〔一个〕function〔名〕", "", "", True),
+        ("empty", "〔调用〕 〔/调用〕", "", "", False), ("closed", "〔/调用〕", "", "", True),
+        ("stray", "〔/思考〕", "", "", False), ("reasoning", "〔思考〕", "", "\n", False),
+        ("header", "〔助手〕", "", "", False), ("end", "〔完〕", "", "", False),
+        find=(
+            r",(\s{0,64}〔一个〕function〔名〕)|;(\s{0,64}〔一个〕function〔名〕)|`(``〔/一个〕)|〔(?:(调用〕〔一个〕f"
+            r"unction〔名〕\s{0,64}```〔/一个〕〔/调用〕)|(一个〕function〔名〕\s{0,64}```〔/一个〕)|(调用〕〔一个〕fu"
+            r"nction〔名〕)|(一个〕function〔名〕)|(调用〕\s{0,64}〔/调用〕)|(/调用〕)|(/思考〕)|(思考〕)|(助手〕)|(完"
+            "〕))"
+        ), near=r",|;|`(?=[`]|\Z)|〔(?=[/一助完思调]|\Z)", width=98, leads="\n",
+    )
+    AFTER_TURN = Scanner(
+        ("header", "〔助手〕 〔调用〕〔一个〕function〔名〕", "", "", False),
+        ("header", "〔助手〕 〔一个〕function〔名〕", "", "", False),
+        ("call", "〔调用〕〔一个〕function〔名〕", "", "", True), ("call", "〔一个〕function〔名〕", "", "", True),
+        find=(
+            r"〔(?:(助手〕\s{0,64}〔调用〕〔一个〕function〔名〕)|(助手〕\s{0,64}〔一个〕function〔名〕)|(调用〕〔一个"
+            "〕function〔名〕)|(一个〕function〔名〕))"
+        ), near=r"〔(?=[一助调]|\Z)", width=89,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

@@ -3,9 +3,9 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with reasoning, content and tool calls.
 
-turn      = (text | REASONING_START text REASONING_END | calls)* TURN_END
-calls     = CALL_START call (NEXT_CALL_START call)*
-call      = { "args": arguments, "fn": name } CALL_END
+turn      = (text | "[[depth]]" text "[[/depth]]" | calls)* "[[.]]"
+calls     = "[[call" call ("[[call" call)*
+call      = { "args": arguments, "fn": name } "[[/call]]"
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ if __package__:
         IN_STRING,
         CallObjects,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
+        Scanner,
         Style,
-        Usual,
         checked_text,
         require_runtime,
         run_command,
@@ -28,10 +28,10 @@ else:
         IN_STRING,
         CallObjects,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
+        Scanner,
         Style,
-        Usual,
         checked_text,
         require_runtime,
         run_command,
@@ -52,20 +52,6 @@ PRESERVED_TOKENS = ("[[.]]", "[[/call]]", "[[/depth]]", "[[depth]]")
 GENERATION_PROMPTS = ("[[assistant]] [[depth]] [[/depth]]\n", "[[assistant]] [[depth]] ")
 require_runtime(TPLC_VERSION, __name__)
 
-# The markers, each with its variants:
-TURN_ANCHORS = ("[[assistant]] ",)
-PROMPT_HEADS = ("[[depth]] [[/depth]]\n", "[[depth]] ")
-TURN_START = ("[[assistant]] ",)
-TURN_END = (" [[.]]\n",)
-REASONING_START = ("[[depth]] ",)
-REASONING_END = (" [[/depth]]\n",)
-CALL_START = ("[[call ",)
-NEXT_CALL_START = ("[[call ",)
-INDEX_END = ("]] {",)
-CALL_END = (" [[/call]]", "[[/call]]", " [[/call]", "]", "[[/call]")
-EMPTY_CALL = ("[[call\n[[/call]]",)
-STRAY = (" [[/depth]]\n",)
-
 
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
@@ -77,42 +63,67 @@ class StreamParser(CallObjects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
     KEEPS_PENDING = True
-    HEADS = PROMPT_HEADS
-    ANCHORS = TURN_ANCHORS
+    HEADS = ("[[depth]] [[/depth]]\n", "[[depth]] ")
+    ANCHORS = ("[[assistant]] ",)
     AROUND_REASONING = (("[[depth]]",), ("[[/depth]]",))
     AT_LINES = True
     REASONS = True
-    # reasoning = text (REASONING_END content | CALL_START call)
-    IN_REASONING = Marks(reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
-    # content = (text | TURN_END)* (REASONING_START reasoning | CALL_START call)?
-    IN_CONTENT = Marks(
-        reasoning=REASONING_START, call=CALL_START, end=TURN_END, header=TURN_START, stray=STRAY, empty=EMPTY_CALL
+    # reasoning = text ("[[/depth]]" content | "[[call" call)
+    IN_REASONING = Scanner(
+        ("reasoning_end", "[[/depth]]", " ", "\n", False), ("line", "[[call ", "", " ", True),
+        ("end", "[[.]]", " ", "\n", False), find=r"\[(?:(\[/depth\]\])|(\[call(?!\w))|(\[\.\]\]))",
+        near=r"\[(?=[\[]|\Z)", width=11, leads=" ",
     )
-    OPENERS = CALL_START
-    # call = index INDEX_END object
-    HEADER = (("index", Marks(suffix=INDEX_END, bare=("{",)), ""),)
+    # content = (text | "[[.]]")* ("[[depth]]" reasoning | "[[call" call)?
+    IN_CONTENT = Scanner(
+        ("empty", "[[call [[/call]]", "", "", False), ("header", "[[assistant]]", "", " ", False),
+        ("stray", "[[/depth]]", " ", "\n", False), ("reasoning", "[[depth]]", "", " ", False),
+        ("call", "[[call ", "", " ", True), ("end", "[[.]]", " ", "\n", False),
+        find=(
+            r"\[(?:(\[call\s{0,64}\[\[/call\]\])|(\[assistant\]\])|(\[/depth\]\])|(\[depth\]\])|(\[call(?!\w))|(\[\.\]"
+            r"\]))"
+        ), near=r"\[(?=[\[]|\Z)", width=81, leads=" ",
+    )
+    OPENERS = Scanner(("call", "[[call ", "", " ", True), find=r"\[(\[call(?!\w))", near=r"\[(?=[\[]|\Z)", width=7)
+    # call = index "]] {" object
+    HEADER = (
+        (
+            "index",
+            Scanner(
+                ("suffix", "]] {", "", "", False), ("bare", "{", "", "", True), find=r"\](\]\s{0,64}\{)|\{()",
+                near=r"\](?=[\]]|\Z)|\{", width=69, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\](\]\s{0,64}\{))",
+                trails=("",),
+            ),
+            "",
+        ),
+    )
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("args",): "arguments", ("fn",): "name"}
     OPENED = "{"
     CLOSERS = (" [[/call]]", "[[/call]]")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Marks(mark=("[[/call]", "[[call", "[[assistant]]"))
-    USUAL_NEXT = (Usual("[[/call]][[call "), Usual("[[call "))
+    BREAKS = Scanner(
+        ("mark", "[[assistant]]", "", "", False), ("mark", "[[/call]", "", "", False),
+        ("mark", "[[call", "", "", False), find=r"\[(?:(\[assistant\]\])|(\[/call\])|(\[call))", near=r"\[(?=[\[]|\Z)",
+        width=14, first="[",
+    )
+    USUAL_NEXT = (ExpectedText("[[/call]][[call "), ExpectedText("[[call "))
     CLOSED = True
     COUNTED = True
-    # after_call = (CALL_END)* ((NEXT_CALL_START | CALL_START) call | content)
-    AFTER_CALL = Marks(
-        call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
-        closed=(" [[/call]]", "[[/call]]"),
-        close=CALL_END,
-        reasoning=REASONING_START,
-        end=TURN_END,
-        header=TURN_START,
-        stray=STRAY,
-        empty=EMPTY_CALL,
+    # after_call = ("[[/call]]")* (("[[call" | "[[call") call | content)
+    AFTER_CALL = Scanner(
+        ("call", ", [[call ", "", " ", True), ("call", "; [[call ", "", " ", True),
+        ("empty", "[[call [[/call]]", "", "", False), ("header", "[[assistant]]", "", " ", False),
+        ("stray", "[[/depth]]", " ", "\n", False), ("closed", "[[/call]]", " ", "", True),
+        ("reasoning", "[[depth]]", "", " ", False), ("close", "[[/call]", " ", "", True),
+        ("call", "[[call ", "", " ", True), ("end", "[[.]]", " ", "\n", False), ("close", "]", "", "", True),
+        find=(
+            r",(\s{0,64}\[\[call(?!\w))|;(\s{0,64}\[\[call(?!\w))|\[(?:(\[call\s{0,64}\[\[/call\]\])|(\[assistant\]\])"
+            r"|(\[/depth\]\])|(\[/call\]\])|(\[depth\]\])|(\[/call\])|(\[call(?!\w))|(\[\.\]\]))|\]()"
+        ), near=r",|;|\[(?=[\[]|\Z)|\]", width=81, leads=" ",
     )
-    AFTER_TURN = Marks(
-        call=CALL_START,
-        header=tuple(f"{start.rstrip()} {call.lstrip()}" for start in TURN_START for call in CALL_START),
+    AFTER_TURN = Scanner(
+        ("header", "[[assistant]] [[call ", "", " ", True), ("call", "[[call ", "", " ", True),
+        find=r"\[(?:(\[assistant\]\]\s{0,64}\[\[call(?!\w))|(\[call(?!\w)))", near=r"\[(?=[\[]|\Z)", width=85,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

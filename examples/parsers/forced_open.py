@@ -3,9 +3,9 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with reasoning, content and tool calls.
 
-turn      = (text | REASONING_START text REASONING_END | calls)* TURN_END
-calls     = CALL_START call (NEXT_CALL_START call)*
-call      = name arguments CALL_END
+turn      = (text | "<sketch>" text "</sketch>" | calls)* ">.<"
+calls     = "@@" call ("@@" call)*
+call      = name arguments "@@"
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ if __package__:
     from ._tplc_runtime import (
         IN_STRING,
         Delta,
-        Marks,
         Message,
         Objects,
+        Scanner,
         Style,
         checked_text,
         require_runtime,
@@ -26,9 +26,9 @@ else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
         Delta,
-        Marks,
         Message,
         Objects,
+        Scanner,
         Style,
         checked_text,
         require_runtime,
@@ -49,18 +49,6 @@ PRESERVED_TOKENS = ("</sketch>", "<sketch>")
 GENERATION_PROMPTS = (">assistant<\n<sketch>\n",)
 require_runtime(TPLC_VERSION, __name__)
 
-# The markers, each with its variants:
-TURN_ANCHORS = (">assistant<\n",)
-PROMPT_HEADS = ("<sketch>\n",)
-TURN_START = (">assistant<\n",)
-TURN_END = (">.<\n",)
-REASONING_START = ("<sketch>\n",)
-REASONING_END = ("</sketch>",)
-CALL_START = ("\n@@",)
-NEXT_CALL_START = ("@@",)
-CALL_END = (" @@", "@@")
-STRAY = ("</sketch>",)
-
 
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
@@ -71,36 +59,48 @@ STYLE = Style(
 class StreamParser(Objects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
-    HEADS = PROMPT_HEADS
-    ANCHORS = TURN_ANCHORS
+    HEADS = ("<sketch>\n",)
+    ANCHORS = (">assistant<\n",)
     AROUND_REASONING = (("<sketch>",), ("</sketch>",))
     AT_LINES = True
     REASONS = True
-    # reasoning = text (REASONING_END content | CALL_START call)
-    IN_REASONING = Marks(reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
-    # content = (text | TURN_END)* (REASONING_START reasoning | CALL_START call)?
-    IN_CONTENT = Marks(reasoning=REASONING_START, call=CALL_START, end=TURN_END, header=TURN_START, stray=STRAY)
-    OPENERS = CALL_START
+    # reasoning = text "</sketch>" content
+    IN_REASONING = Scanner(
+        ("reasoning_end", "</sketch>", "", "", False), ("end", ">.<", "", "\n", False), find=r"<(/sketch>)|>(\.<)",
+        near=r"<(?=[/]|\Z)|>(?=[.]|\Z)", width=10,
+    )
+    # content = (text | ">.<")* ("<sketch>" reasoning | "@@" call)?
+    IN_CONTENT = Scanner(
+        ("stray", "</sketch>", "", "", False), ("reasoning", "<sketch>", "", "\n", False),
+        ("header", ">assistant<", "", "\n", False), ("end", ">.<", "", "\n", False), ("line", "@@", "\n", "", False),
+        find=r"<(?:(/sketch>)|(sketch>))|>(?:(assistant<)|(\.<))|@(@)", near=r"<(?=[/s]|\Z)|>(?=[.a]|\Z)|@(?=[@]|\Z)",
+        width=12, leads="\n",
+    )
+    DISTINCT = False
     # call = name arguments
-    HEADER = (("name", Marks(next=("{",)), ""),)
+    HEADER = (
+        (
+            "name",
+            Scanner(
+                ("next", "{", "", "", False), find=r"\{()", near=r"\{", width=2,
+                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{())", trails=(None,),
+            ),
+            "",
+        ),
+    )
+    ONLY_TOOLS = True
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Marks(mark=(">assistant<",))
+    BREAKS = Scanner(
+        ("mark", ">assistant<", "", "", False), find=">(assistant<)", near=r">(?=[a]|\Z)", width=12, first=">"
+    )
     CLOSED = True
     BOTH = True
-    # after_call = (CALL_END)* ((NEXT_CALL_START | CALL_START) call | content)
-    AFTER_CALL = Marks(
-        both=(" @@", "@@"),
-        call=NEXT_CALL_START + CALL_START,
-        closed=(" @@", "@@"),
-        close=CALL_END,
-        reasoning=REASONING_START,
-        end=TURN_END,
-        header=TURN_START,
-        stray=STRAY,
-    )
-    AFTER_TURN = Marks(
-        call=CALL_START,
-        header=tuple(f"{start.rstrip()} {call.lstrip()}" for start in TURN_START for call in CALL_START),
+    # after_call = ("@@")* (("@@" | "@@") call | content)
+    AFTER_CALL = Scanner(
+        ("stray", "</sketch>", "", "", False), ("reasoning", "<sketch>", "", "\n", False),
+        ("header", ">assistant<", "", "\n", False), ("end", ">.<", "", "\n", False), ("both", "@@", " ", "", False),
+        find=r"<(?:(/sketch>)|(sketch>))|>(?:(assistant<)|(\.<))|@(@)", near=r"<(?=[/s]|\Z)|>(?=[.a]|\Z)|@(?=[@]|\Z)",
+        width=12, leads=" ",
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

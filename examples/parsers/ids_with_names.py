@@ -3,9 +3,9 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with content and tool calls.
 
-turn      = (text | calls)* TURN_END
-calls     = CALL_START call (NEXT_CALL_START call)*
-call      = name NAME_END index INDEX_END arguments CALL_END
+turn      = (text | calls)* "[=close=]"
+calls     = "[=ask=][=one=]functions." call ("[=one=]functions." call)*
+call      = name ":" index "[=given=]" arguments "[=/one=]"
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ if __package__:
     from ._tplc_runtime import (
         IN_STRING,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Objects,
+        Scanner,
         Style,
-        Usual,
         checked_text,
         require_runtime,
         run_command,
@@ -27,11 +27,11 @@ else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Objects,
+        Scanner,
         Style,
-        Usual,
         checked_text,
         require_runtime,
         run_command,
@@ -51,18 +51,6 @@ PRESERVED_TOKENS = ("[=/ask=]", "[=/one=]", "[=ask=]", "[=close=]", "[=given=]",
 GENERATION_PROMPTS = ("[=assistant=]",)
 require_runtime(TPLC_VERSION, __name__)
 
-# The markers, each with its variants:
-TURN_ANCHORS = ("[=assistant=]",)
-PROMPT_HEADS = ("",)
-TURN_START = ("[=assistant=]",)
-TURN_END = ("[=close=]",)
-CALL_START = ("[=ask=][=one=]functions.", "[=one=]functions.")
-NEXT_CALL_START = ("[=one=]functions.",)
-NAME_END = (":",)
-INDEX_END = ("[=given=]",)
-CALL_END = ("[=/one=]", "[=/ask=]")
-EMPTY_CALL = ("[=ask=]\n[=/ask=]", "[=one=]\n[=/one=]", "[=ask=][=one=]\n[=/one=][=/ask=]")
-
 
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
@@ -73,32 +61,80 @@ STYLE = Style(
 class StreamParser(Objects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
-    HEADS = PROMPT_HEADS
-    ANCHORS = TURN_ANCHORS
+    HEADS = ("",)
+    ANCHORS = ("[=assistant=]",)
     AT_LINES = True
-    # content = (text | TURN_END)* (CALL_START call)?
-    IN_CONTENT = Marks(call=CALL_START, end=TURN_END, header=TURN_START, empty=EMPTY_CALL)
-    OPENERS = CALL_START
-    # call = name NAME_END index INDEX_END arguments
-    HEADER = (("name", Marks(suffix=NAME_END), ""), ("index", Marks(suffix=INDEX_END, bare=("{",)), ""))
+    # content = (text | "[=close=]")* ("[=ask=][=one=]functions." call)?
+    IN_CONTENT = Scanner(
+        ("empty", "[=ask=] [=one=] [=/one=] [=/ask=]", "", "", False),
+        ("call", "[=ask=] [=one=]functions.", "", "", False), ("call", "[=one=]functions.", "", "", True),
+        ("empty", "[=ask=] [=/ask=]", "", "", False), ("empty", "[=one=] [=/one=]", "", "", True),
+        ("header", "[=assistant=]", "", "", False), ("end", "[=close=]", "", "", False),
+        find=(
+            r"\[(?:(=ask=\]\s{0,64}\[=one=\]\s{0,64}\[=/one=\]\s{0,64}\[=/ask=\])|(=ask=\]\s{0,64}\[=one=\]functions\."
+            r")|(=one=\]functions\.)|(=ask=\]\s{0,64}\[=/ask=\])|(=one=\]\s{0,64}\[=/one=\])|(=assistant=\])|(=close="
+            r"\]))"
+        ), near=r"\[(?=[=]|\Z)", width=224,
+    )
+    OPENERS = Scanner(
+        ("call", "[=ask=] [=one=]functions.", "", "", False), ("call", "[=one=]functions.", "", "", True),
+        find=r"\[(?:(=ask=\]\s{0,64}\[=one=\]functions\.)|(=one=\]functions\.))", near=r"\[(?=[=]|\Z)", width=89,
+    )
+    # call = name ":" index "[=given=]" arguments
+    HEADER = (
+        (
+            "name",
+            Scanner(
+                ("suffix", ":", "", "", False), find=":()", near=":", width=2,
+                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?::())", trails=("",),
+            ),
+            "",
+        ),
+        (
+            "index",
+            Scanner(
+                ("suffix", "[=given=]", "", "", False), ("bare", "{", "", "", False), find=r"\[(=given=\])|\{()",
+                near=r"\[(?=[=]|\Z)|\{", width=10, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(=given=\]))", trails=("",),
+            ),
+            "",
+        ),
+    )
     CALL_ID = "functions.{name}:{index}"
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Marks(mark=TURN_START + TURN_END + CALL_START + CALL_END)
-    USUAL_NEXT = (Usual("[=/one=][=one=]functions."), Usual("[=one=]functions."))
+    BREAKS = Scanner(
+        ("mark", "[=ask=] [=one=]functions.", "", "", False), ("mark", "[=one=]functions.", "", "", True),
+        ("mark", "[=assistant=]", "", "", False), ("mark", "[=close=]", "", "", False),
+        ("mark", "[=/one=]", "", "", False), ("mark", "[=/ask=]", "", "", False),
+        find=(
+            r"\[(?:(=ask=\]\s{0,64}\[=one=\]functions\.)|(=one=\]functions\.)|(=assistant=\])|(=close=\])|(=/one=\])|("
+            r"=/ask=\]))"
+        ), near=r"\[(?=[=]|\Z)", width=89, first="[",
+    )
+    USUAL_NEXT = (ExpectedText("[=/one=][=one=]functions."), ExpectedText("[=one=]functions."))
     CLOSED = True
     COUNTED = True
-    # after_call = (CALL_END)* ((NEXT_CALL_START | CALL_START) call | content)
-    AFTER_CALL = Marks(
-        call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
-        closed=("[=/one=]", "[=/ask=]"),
-        close=CALL_END,
-        end=TURN_END,
-        header=TURN_START,
-        empty=EMPTY_CALL,
+    # after_call = ("[=/one=]")* (("[=one=]functions." | "[=ask=][=one=]functions.") call | content)
+    AFTER_CALL = Scanner(
+        ("call", ", [=one=]functions.", "", "", False), ("call", "; [=one=]functions.", "", "", False),
+        ("empty", "[=ask=] [=one=] [=/one=] [=/ask=]", "", "", False),
+        ("call", "[=ask=] [=one=]functions.", "", "", False), ("call", "[=one=]functions.", "", "", True),
+        ("empty", "[=ask=] [=/ask=]", "", "", False), ("empty", "[=one=] [=/one=]", "", "", True),
+        ("header", "[=assistant=]", "", "", False), ("end", "[=close=]", "", "", False),
+        ("closed", "[=/one=]", "", "", True), ("closed", "[=/ask=]", "", "", True),
+        find=(
+            r",(\s{0,64}\[=one=\]functions\.)|;(\s{0,64}\[=one=\]functions\.)|\[(?:(=ask=\]\s{0,64}\[=one=\]\s{0,64}\["
+            r"=/one=\]\s{0,64}\[=/ask=\])|(=ask=\]\s{0,64}\[=one=\]functions\.)|(=one=\]functions\.)|(=ask=\]\s{0,64}"
+            r"\[=/ask=\])|(=one=\]\s{0,64}\[=/one=\])|(=assistant=\])|(=close=\])|(=/one=\])|(=/ask=\]))"
+        ), near=r",|;|\[(?=[=]|\Z)", width=224,
     )
-    AFTER_TURN = Marks(
-        call=CALL_START,
-        header=tuple(f"{start.rstrip()} {call.lstrip()}" for start in TURN_START for call in CALL_START),
+    AFTER_TURN = Scanner(
+        ("header", "[=assistant=] [=ask=] [=one=]functions.", "", "", False),
+        ("header", "[=assistant=] [=one=]functions.", "", "", False),
+        ("call", "[=ask=] [=one=]functions.", "", "", True), ("call", "[=one=]functions.", "", "", True),
+        find=(
+            r"\[(?:(=assistant=\]\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}\[=one=\]functio"
+            r"ns\.)|(=ask=\]\s{0,64}\[=one=\]functions\.)|(=one=\]functions\.))"
+        ), near=r"\[(?=[=]|\Z)", width=167,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

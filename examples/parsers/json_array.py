@@ -3,9 +3,9 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with reasoning, content and tool calls.
 
-turn      = (text | REASONING_START text REASONING_END | calls)* TURN_END
-calls     = CALL_START call (CALL_SEPARATOR? NEXT_CALL_START call)*
-call      = { "name": name, "arguments": arguments, "parameters": arguments } CALL_END
+turn      = (text | "«aside»" text "«/aside»" | calls)* "«/»"
+calls     = "«wishes»[{" call (","? "{" call)*
+call      = { "name": name, "arguments": arguments, "parameters": arguments } "]«/wishes»"
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ if __package__:
     from ._tplc_runtime import (
         IN_STRING,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Pattern,
+        Scanner,
         Style,
-        Usual,
         UsualObjects,
         checked_text,
         require_runtime,
@@ -28,11 +28,11 @@ else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Pattern,
+        Scanner,
         Style,
-        Usual,
         UsualObjects,
         checked_text,
         require_runtime,
@@ -54,20 +54,6 @@ PRESERVED_TOKENS: tuple[str, ...] = ()
 GENERATION_PROMPTS = ("«assistant» ",)
 require_runtime(TPLC_VERSION, __name__)
 
-# The markers, each with its variants:
-TURN_ANCHORS = ("«assistant» ",)
-PROMPT_HEADS = ("",)
-TURN_START = ("«assistant» ",)
-TURN_END = ("«/»\n",)
-REASONING_START = ("«aside»",)
-REASONING_END = ("«/aside»",)
-CALL_START = ("«wishes»[{",)
-NEXT_CALL_START = ("{",)
-CALL_SEPARATOR = (", ",)
-CALL_END = ("]«/wishes»", "]", "«/wishes»")
-EMPTY_CALL = ("«wishes»[\n]«/wishes»", "«wishes»\n]«/wishes»", "«wishes»\n«/wishes»")
-STRAY = ("«/aside»",)
-
 
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
@@ -78,18 +64,31 @@ STYLE = Style(
 class StreamParser(UsualObjects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
-    HEADS = PROMPT_HEADS
-    ANCHORS = TURN_ANCHORS
+    HEADS = ("",)
+    ANCHORS = ("«assistant» ",)
     AROUND_REASONING = (("«aside»",), ("«/aside»",))
     AT_LINES = True
     REASONS = True
-    # reasoning = text (REASONING_END content | CALL_START call)
-    IN_REASONING = Marks(reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
-    # content = (text | TURN_END)* (REASONING_START reasoning | CALL_START call)?
-    IN_CONTENT = Marks(
-        reasoning=REASONING_START, call=CALL_START, end=TURN_END, header=TURN_START, stray=STRAY, empty=EMPTY_CALL
+    # reasoning = text ("«/aside»" content | "«wishes»[{" call)
+    IN_REASONING = Scanner(
+        ("line", "«wishes» [ {", "", "", False), ("reasoning_end", "«/aside»", "", "", False),
+        ("end", "«/»", "", "\n", False), find=r"«(?:(wishes»\s{0,64}\[\s{0,64}\{)|(/aside»)|(/»))",
+        near=r"«(?=[/w]|\Z)", width=139,
     )
-    OPENERS = CALL_START
+    # content = (text | "«/»")* ("«aside»" reasoning | "«wishes»[{" call)?
+    IN_CONTENT = Scanner(
+        ("empty", "«wishes» [ ] «/wishes»", "", "", False), ("empty", "«wishes» ] «/wishes»", "", "", False),
+        ("empty", "«wishes» «/wishes»", "", "", False), ("header", "«assistant»", "", " ", False),
+        ("call", "«wishes» [ {", "", "", False), ("stray", "«/aside»", "", "", False),
+        ("reasoning", "«aside»", "", "", False), ("end", "«/»", "", "\n", False),
+        find=(
+            r"«(?:(wishes»\s{0,64}\[\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}"
+            r"«/wishes»)|(assistant»)|(wishes»\s{0,64}\[\s{0,64}\{)|(/aside»)|(aside»)|(/»))"
+        ), near=r"«(?=[/aw]|\Z)", width=213,
+    )
+    OPENERS = Scanner(
+        ("call", "«wishes» [ {", "", "", False), find=r"«(wishes»\s{0,64}\[\s{0,64}\{)", near=r"«(?=[w]|\Z)", width=139
+    )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
         ("name",): "name",
@@ -105,22 +104,31 @@ class StreamParser(UsualObjects):
     TO_ARGUMENTS = ', "arguments": {'
     USUAL_KEYS = ("name", "arguments")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Marks(mark=CALL_START + ("]«/wishes»", "«/wishes»", "«/»", "«assistant»"))
-    USUAL_NEXT = (Usual(', {"name": "'),)
-    # after_call = (CALL_END | CALL_SEPARATOR)* ((NEXT_CALL_START | CALL_START) call | content)
-    AFTER_CALL = Marks(
-        call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ";" for text in NEXT_CALL_START),
-        separator=CALL_SEPARATOR,
-        close=CALL_END,
-        reasoning=REASONING_START,
-        end=TURN_END,
-        header=TURN_START,
-        stray=STRAY,
-        empty=EMPTY_CALL,
+    BREAKS = Scanner(
+        ("mark", "] «/wishes»", "", "", False), ("mark", "«assistant»", "", "", False),
+        ("mark", "«wishes» [ {", "", "", False), ("mark", "«/wishes»", "", "", True), ("mark", "«/»", "", "", False),
+        find=r"\](\s{0,64}«/wishes»)|«(?:(assistant»)|(wishes»\s{0,64}\[\s{0,64}\{)|(/wishes»)|(/»))",
+        near=r"\]|«(?=[/aw]|\Z)", width=139, first="]«",
     )
-    AFTER_TURN = Marks(
-        call=CALL_START,
-        header=tuple(f"{start.rstrip()} {call.lstrip()}" for start in TURN_START for call in CALL_START),
+    USUAL_NEXT = (ExpectedText(', {"name": "'),)
+    # after_call = ("]«/wishes»" | ",")* (("{" | "«wishes»[{") call | content)
+    AFTER_CALL = Scanner(
+        ("separator", ",", "", " ", False), ("call", "; {", "", "", False), ("close", "] «/wishes»", "", "", True),
+        ("close", "]", "", "", True), ("call", "{", "", "", True), ("empty", "«wishes» [ ] «/wishes»", "", "", False),
+        ("empty", "«wishes» ] «/wishes»", "", "", False), ("empty", "«wishes» «/wishes»", "", "", False),
+        ("header", "«assistant»", "", " ", False), ("call", "«wishes» [ {", "", "", False),
+        ("close", "«/wishes»", "", "", True), ("stray", "«/aside»", "", "", False),
+        ("reasoning", "«aside»", "", "", False), ("end", "«/»", "", "\n", False),
+        find=(
+            r",()|;(\s{0,64}\{)|\](?:(\s{0,64}«/wishes»)|())|\{()|«(?:(wishes»\s{0,64}\[\s{0,64}\]\s{0,64}«/wishes»)|("
+            r"wishes»\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}«/wishes»)|(assistant»)|(wishes»\s{0,64}\[\s{0,64}\{"
+            ")|(/wishes»)|(/aside»)|(aside»)|(/»))"
+        ), near=r",|;|\]|\{|«(?=[/aw]|\Z)", width=213,
+    )
+    AFTER_TURN = Scanner(
+        ("header", "«assistant» «wishes» [ {", "", "", False), ("call", "«wishes» [ {", "", "", True),
+        find=r"«(?:(assistant»\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{))",
+        near=r"«(?=[aw]|\Z)", width=215,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

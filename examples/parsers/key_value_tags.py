@@ -3,11 +3,11 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with reasoning, content and tool calls.
 
-turn      = (text | REASONING_START text REASONING_END | calls)* TURN_END
-calls     = CALL_START call (NEXT_CALL_START call)*
-call      = name arguments CALL_END
-arguments = (PAIR_START key KEY_END value)*
-value     = text VALUE_END
+turn      = (text | "[mull]" text "[/mull]" | calls)* "[@user@]"
+calls     = "[ability]" call ("[ability]" call)*
+call      = name arguments "[/ability]"
+arguments = ("[k]" key "[/k]\n[v]" value)*
+value     = text "[/v]"
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         RawPairs,
-        Usual,
+        Scanner,
         ValueWords,
         checked_text,
         require_runtime,
@@ -27,10 +27,10 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         RawPairs,
-        Usual,
+        Scanner,
         ValueWords,
         checked_text,
         require_runtime,
@@ -51,68 +51,99 @@ PRESERVED_TOKENS = ("[/ability]", "[/k]", "[/mull]", "[/v]", "[@user@]", "[abili
 GENERATION_PROMPTS = ("[@bot@]", "[@bot@]\n[mull][/mull]")
 require_runtime(TPLC_VERSION, __name__)
 
-# The markers, each with its variants:
-TURN_ANCHORS = ("[@bot@]",)
-PROMPT_HEADS = ("", "\n[mull][/mull]")
-TURN_START = ("[@bot@]",)
-TURN_END = ("[@user@]",)
-REASONING_START = ("\n[mull]",)
-REASONING_END = ("[/mull]\n",)
-CALL_START = ("\n[ability]", "[ability]")
-NEXT_CALL_START = ("[ability]",)
-CALL_END = ("[/ability]",)
-EMPTY_CALL = ("[ability]\n[/ability]",)
-PAIR_START = ("[k]",)
-KEY_END = ("[/k]\n[v]",)
-VALUE_END = ("[/v]",)
-STRAY = ("[/mull]\n",)
-
 
 class StreamParser(RawPairs):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
-    HEADS = PROMPT_HEADS
-    ANCHORS = TURN_ANCHORS
+    HEADS = ("", "\n[mull][/mull]")
+    ANCHORS = ("[@bot@]",)
     AROUND_REASONING = (("[mull]",), ("[/mull]",))
     AT_LINES = True
     REASONS = True
-    # reasoning = text (REASONING_END content | CALL_START call)
-    IN_REASONING = Marks(reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
-    # content = (text | TURN_END)* (REASONING_START reasoning | CALL_START call)?
-    IN_CONTENT = Marks(
-        reasoning=REASONING_START, call=CALL_START, end=TURN_END, header=TURN_START, stray=STRAY, empty=EMPTY_CALL
+    # reasoning = text ("[/mull]" content | "[ability]" call)
+    IN_REASONING = Scanner(
+        ("line", "[ability]", "\n", "", False), ("end", "[@user@]", "", "", False),
+        ("reasoning_end", "[/mull]", "", "\n", False), find=r"\[(?:(ability\])|(@user@\])|(/mull\]))",
+        near=r"\[(?=[/@a]|\Z)", width=10, leads="\n",
     )
-    OPENERS = CALL_START
+    # content = (text | "[@user@]")* ("[mull]" reasoning | "[ability]" call)?
+    IN_CONTENT = Scanner(
+        ("empty", "[ability] [/ability]", "", "", False), ("call", "[ability]", "\n", "", True),
+        ("end", "[@user@]", "", "", False), ("header", "[@bot@]", "", "", False), ("stray", "[/mull]", "", "\n", False),
+        ("reasoning", "[mull]", "\n", "", False),
+        find=r"\[(?:(ability\]\s{0,64}\[/ability\])|(ability\])|(@user@\])|(@bot@\])|(/mull\])|(mull\]))",
+        near=r"\[(?=[/@am]|\Z)", width=85, leads="\n",
+    )
+    OPENERS = Scanner(
+        ("call", "[ability]", "\n", "", False), find=r"\[(ability\])", near=r"\[(?=[a]|\Z)", width=10, leads="\n"
+    )
     # call = name arguments
-    HEADER = (("name", Marks(next=("[k]", "[/ability]")), "\n"),)
-    BREAKS = Marks(mark=TURN_START + TURN_END + NEXT_CALL_START + CALL_END)
-    USUAL_NEXT = (Usual("[/ability]\n[ability]"), Usual("[ability]"))
+    HEADER = (
+        (
+            "name",
+            Scanner(
+                ("next", "[/ability]", "", "", False), ("next", "[k]", "", "", False), find=r"\[(?:(/ability\])|(k\]))",
+                near=r"\[(?=[/k]|\Z)", width=11, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(?:(/ability\])|(k\])))",
+                trails=(None, None),
+            ),
+            "\n",
+        ),
+    )
+    BREAKS = Scanner(
+        ("mark", "[/ability]", "", "", False), ("mark", "[ability]", "", "", False),
+        ("mark", "[@user@]", "", "", False), ("mark", "[@bot@]", "", "", False),
+        find=r"\[(?:(/ability\])|(ability\])|(@user@\])|(@bot@\]))", near=r"\[(?=[/@a]|\Z)", width=11, first="[",
+    )
+    USUAL_NEXT = (ExpectedText("[/ability]\n[ability]"), ExpectedText("[ability]"))
     CLOSED = True
-    # arguments = (PAIR_START key KEY_END value)*
-    PAIR = (("key", Marks(suffix=KEY_END), ""),)
-    BETWEEN = Marks(pair=PAIR_START, skip=("[/v]",), next=("[/ability]", "\n[ability]", "[ability]", "[@user@]"))
-    USUAL_PAIR = (Usual("[k]"),)
+    # arguments = ("[k]" key "[/k]\n[v]" value)*
+    PAIR = (
+        (
+            "key",
+            Scanner(
+                ("suffix", "[/k] [v]", "", "", False), find=r"\[(/k\]\s{0,64}\[v\])", near=r"\[(?=[/]|\Z)", width=73,
+                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(/k\]\s{0,64}\[v\]))", trails=("",),
+            ),
+            "",
+        ),
+    )
+    BETWEEN = Scanner(
+        ("next", "[/ability]", "", "", False), ("next", "[ability]", "\n", "", False),
+        ("next", "[@user@]", "", "", False), ("skip", "[/v]", "", "", False), ("pair", "[k]", "", "", False),
+        find=r"\[(?:(/ability\])|(ability\])|(@user@\])|(/v\])|(k\]))", near=r"\[(?=[/@ak]|\Z)", width=11, leads="\n",
+    )
+    USUAL_PAIR = (ExpectedText("[k]"),)
     RESUMES = True
+    RESUMING = Scanner(
+        ("other", "[/ability]", "", "", False), ("other", "[ability]", "\n", "", False),
+        ("other", "[@user@]", "", "", False), ("other", "[k]", "", "", False),
+        find=r"\[(?:(/ability\])|(ability\])|(@user@\])|(k\]))", near=r"\[(?=[/@ak]|\Z)", width=11, leads="\n",
+    )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
-    AFTER_VALUE = Marks(end=VALUE_END)
-    VALUE_CLOSERS = VALUE_END
-    NEXT_PAIR = ("\n[k]", "[/k]\n[v]")
-    # after_call = (CALL_END)* ((NEXT_CALL_START | CALL_START) call | content)
-    AFTER_CALL = Marks(
-        call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
-        closed=("[/ability]",),
-        close=CALL_END,
-        reasoning=REASONING_START,
-        end=TURN_END,
-        header=TURN_START,
-        stray=STRAY,
-        empty=EMPTY_CALL,
+    AFTER_VALUE = Scanner(("end", "[/v]", "", "", False), find=r"\[(/v\])", near=r"\[(?=[/]|\Z)", width=5)
+    NEXT_PAIR = (
+        Scanner(
+            ("end", "[/v]", "", "", False), ("next", "[k]", "\n", "", False), find=r"\[(?:(/v\])|(k\]))",
+            near=r"\[(?=[/k]|\Z)", width=5, leads="\n",
+        ),
+        Scanner(("end", "[/k] [v]", "", "", False), find=r"\[(/k\]\s{0,64}\[v\])", near=r"\[(?=[/]|\Z)", width=73),
     )
-    AFTER_TURN = Marks(
-        call=CALL_START,
-        header=tuple(f"{start.rstrip()} {call.lstrip()}" for start in TURN_START for call in CALL_START),
+    # after_call = ("[/ability]")* (("[ability]" | "[ability]") call | content)
+    AFTER_CALL = Scanner(
+        ("call", ", [ability]", "", "", False), ("call", "; [ability]", "", "", False),
+        ("empty", "[ability] [/ability]", "", "", False), ("closed", "[/ability]", "", "", True),
+        ("call", "[ability]", "", "", True), ("end", "[@user@]", "", "", False), ("header", "[@bot@]", "", "", False),
+        ("stray", "[/mull]", "", "\n", False), ("reasoning", "[mull]", "\n", "", False),
+        find=(
+            r",(\s{0,64}\[ability\])|;(\s{0,64}\[ability\])|\[(?:(ability\]\s{0,64}\[/ability\])|(/ability\])|(ability"
+            r"\])|(@user@\])|(@bot@\])|(/mull\])|(mull\]))"
+        ), near=r",|;|\[(?=[/@am]|\Z)", width=85, leads="\n",
+    )
+    AFTER_TURN = Scanner(
+        ("header", "[@bot@] [ability]", "", "", False), ("call", "[ability]", "\n", "", True),
+        find=r"\[(?:(@bot@\]\s{0,64}\[ability\])|(ability\]))", near=r"\[(?=[@a]|\Z)", width=82, leads="\n",
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

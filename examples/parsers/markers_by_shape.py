@@ -3,9 +3,9 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with reasoning, content and tool calls.
 
-turn      = (text | CONTENT_START text CONTENT_END | REASONING_START text REASONING_END | calls)* TURN_END
-calls     = CALL_START call (CALL_SEPARATOR? NEXT_CALL_START call)*
-call      = { "call": name, "with": arguments } CALL_END
+turn      = (text | "(~answer~)" text "(~/aside~)" | "(~muse~)" text "(~/muse~)" | calls)* "(~end~)"
+calls     = "(~do~){" call (","? "{" call)*
+call      = { "call": name, "with": arguments } "(~/do~)"
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ if __package__:
     from ._tplc_runtime import (
         IN_STRING,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Pattern,
+        Scanner,
         Style,
-        Usual,
         UsualObjects,
         checked_text,
         require_runtime,
@@ -28,11 +28,11 @@ else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Pattern,
+        Scanner,
         Style,
-        Usual,
         UsualObjects,
         checked_text,
         require_runtime,
@@ -54,22 +54,6 @@ PRESERVED_TOKENS = ("(~/do~)", "(~/muse~)", "(~answer~)", "(~do~)", "(~end~)", "
 GENERATION_PROMPTS = ("(~assistant~)",)
 require_runtime(TPLC_VERSION, __name__)
 
-# The markers, each with its variants:
-TURN_ANCHORS = ("(~assistant~)",)
-PROMPT_HEADS = ("",)
-TURN_START = ("(~assistant~)",)
-TURN_END = ("(~end~)",)
-REASONING_START = ("(~muse~)",)
-REASONING_END = ("(~/muse~)\n",)
-CONTENT_START = ("(~answer~)", "\n\n(~aside~)")
-CONTENT_END = ("(~/aside~)",)
-CALL_START = ("(~do~){",)
-NEXT_CALL_START = ("{",)
-CALL_SEPARATOR = (", ",)
-CALL_END = ("(~/do~)",)
-EMPTY_CALL = ("(~do~)\n(~/do~)",)
-STRAY = ("(~/muse~)\n",)
-
 
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
@@ -80,25 +64,32 @@ STYLE = Style(
 class StreamParser(UsualObjects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
-    HEADS = PROMPT_HEADS
-    ANCHORS = TURN_ANCHORS
+    HEADS = ("",)
+    ANCHORS = ("(~assistant~)",)
     AROUND_REASONING = (("(~muse~)",), ("(~/muse~)",))
     AT_LINES = True
     REASONS = True
-    # reasoning = text (REASONING_END content | CALL_START call)
-    IN_REASONING = Marks(reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
-    # content = (text | CONTENT_START | CONTENT_END | TURN_END)* (REASONING_START reasoning | CALL_START call)?
-    IN_CONTENT = Marks(
-        reasoning=REASONING_START,
-        content=CONTENT_START,
-        content_end=CONTENT_END,
-        call=CALL_START,
-        end=TURN_END,
-        header=TURN_START,
-        stray=STRAY,
-        empty=EMPTY_CALL,
+    # reasoning = text ("(~/muse~)" content | "(~do~){" call)
+    IN_REASONING = Scanner(
+        ("reasoning_end", "(~/muse~)", "", "\n", False), ("end", "(~end~)", "", "", False),
+        ("line", "(~do~) {", "", "", False), find=r"\((?:(~/muse~\))|(~end~\))|(~do~\)\s{0,64}\{))",
+        near=r"\((?=[\~]|\Z)", width=72,
     )
-    OPENERS = CALL_START
+    # content = (text | "(~answer~)" | "(~/aside~)" | "(~end~)")* ("(~muse~)" reasoning | "(~do~){" call)?
+    IN_CONTENT = Scanner(
+        ("empty", "(~do~) (~/do~)", "", "", False), ("header", "(~assistant~)", "", "", False),
+        ("content", "(~answer~)", "", "", False), ("content_end", "(~/aside~)", "", "", False),
+        ("content", "(~aside~)", "\n\n", "", False), ("stray", "(~/muse~)", "", "\n", False),
+        ("reasoning", "(~muse~)", "", "", False), ("call", "(~do~) {", "", "", False),
+        ("end", "(~end~)", "", "", False),
+        find=(
+            r"\((?:(~do~\)\s{0,64}\(~/do~\))|(~assistant~\))|(~answer~\))|(~/aside~\))|(~aside~\))|(~/muse~\))|(~muse~"
+            r"\))|(~do~\)\s{0,64}\{)|(~end~\)))"
+        ), near=r"\((?=[\~]|\Z)", width=79, leads="\n\n",
+    )
+    OPENERS = Scanner(
+        ("call", "(~do~) {", "", "", False), find=r"\((~do~\)\s{0,64}\{)", near=r"\((?=[\~]|\Z)", width=72
+    )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("call",): "name", ("with",): "arguments"}
     OPENED = "{"
@@ -107,24 +98,29 @@ class StreamParser(UsualObjects):
     TO_ARGUMENTS = ', "with": {'
     USUAL_KEYS = ("call", "with")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Marks(mark=TURN_START + TURN_END + CALL_START + CALL_END)
-    USUAL_NEXT = (Usual(', {"call": "'),)
-    # after_call = (CALL_END | CALL_SEPARATOR)* ((NEXT_CALL_START | CALL_START) call | content)
-    AFTER_CALL = Marks(
-        call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ";" for text in NEXT_CALL_START),
-        separator=CALL_SEPARATOR,
-        close=CALL_END,
-        reasoning=REASONING_START,
-        content=CONTENT_START,
-        content_end=CONTENT_END,
-        end=TURN_END,
-        header=TURN_START,
-        stray=STRAY,
-        empty=EMPTY_CALL,
+    BREAKS = Scanner(
+        ("mark", "(~assistant~)", "", "", False), ("mark", "(~/do~)", "", "", False),
+        ("mark", "(~do~) {", "", "", False), ("mark", "(~end~)", "", "", False),
+        find=r"\((?:(~assistant~\))|(~/do~\))|(~do~\)\s{0,64}\{)|(~end~\)))", near=r"\((?=[\~]|\Z)", width=72,
+        first="(",
     )
-    AFTER_TURN = Marks(
-        call=CALL_START,
-        header=tuple(f"{start.rstrip()} {call.lstrip()}" for start in TURN_START for call in CALL_START),
+    USUAL_NEXT = (ExpectedText(', {"call": "'),)
+    # after_call = ("(~/do~)" | ",")* (("{" | "(~do~){") call | content)
+    AFTER_CALL = Scanner(
+        ("empty", "(~do~) (~/do~)", "", "", False), ("header", "(~assistant~)", "", "", False),
+        ("content", "(~answer~)", "", "", False), ("content_end", "(~/aside~)", "", "", False),
+        ("content", "(~aside~)", "\n\n", "", False), ("stray", "(~/muse~)", "", "\n", False),
+        ("reasoning", "(~muse~)", "", "", False), ("call", "(~do~) {", "", "", False),
+        ("close", "(~/do~)", "", "", True), ("end", "(~end~)", "", "", False), ("separator", ",", "", " ", False),
+        ("call", "; {", "", "", False), ("call", "{", "", "", True),
+        find=(
+            r"\((?:(~do~\)\s{0,64}\(~/do~\))|(~assistant~\))|(~answer~\))|(~/aside~\))|(~aside~\))|(~/muse~\))|(~muse~"
+            r"\))|(~do~\)\s{0,64}\{)|(~/do~\))|(~end~\)))|,()|;(\s{0,64}\{)|\{()"
+        ), near=r"\((?=[\~]|\Z)|,|;|\{", width=79, leads="\n\n",
+    )
+    AFTER_TURN = Scanner(
+        ("header", "(~assistant~) (~do~) {", "", "", False), ("call", "(~do~) {", "", "", True),
+        find=r"\((?:(~assistant~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}\{))", near=r"\((?=[\~]|\Z)", width=150,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

@@ -3,9 +3,9 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with reasoning, content and tool calls.
 
-turn      = (text | REASONING_START text REASONING_END | calls)* OUTPUT_END
-calls     = CALL_START call (CALL_SEPARATOR? NEXT_CALL_START call)*
-call      = { name: arguments } CALL_END
+turn      = (text | "(scratch" text "scratch)" | calls)* "%%"
+calls     = "(use [{" call (","? "{" call)*
+call      = { name: arguments } "] use)"
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ if __package__:
         IN_STRING,
         CallObjects,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
+        Scanner,
         Style,
-        Usual,
         checked_text,
         require_runtime,
         run_command,
@@ -28,10 +28,10 @@ else:
         IN_STRING,
         CallObjects,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
+        Scanner,
         Style,
-        Usual,
         checked_text,
         require_runtime,
         run_command,
@@ -52,19 +52,6 @@ PRESERVED_TOKENS: tuple[str, ...] = ()
 GENERATION_PROMPTS = ("%answer%\n",)
 require_runtime(TPLC_VERSION, __name__)
 
-# The markers, each with its variants:
-TURN_ANCHORS = ("%answer%\n",)
-PROMPT_HEADS = ("",)
-TURN_START = ("%answer%\n",)
-OUTPUT_END = ("%%\n",)
-REASONING_START = ("(scratch ",)
-REASONING_END = (" scratch)\n",)
-CALL_START = ("(use [{",)
-NEXT_CALL_START = ("{",)
-CALL_SEPARATOR = (", ",)
-CALL_END = ("] use)", "]")
-EMPTY_CALL = ("(use [\n] use)",)
-
 
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
@@ -75,52 +62,76 @@ STYLE = Style(
 class StreamParser(CallObjects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
-    HEADS = PROMPT_HEADS
-    ANCHORS = TURN_ANCHORS
+    HEADS = ("",)
+    ANCHORS = ("%answer%\n",)
     AROUND_REASONING = (("(scratch",), ("scratch)",))
     AT_LINES = True
     AT_ENDS = True
     REASONS = True
     CLOSED_FIRST = True
-    # turn = REASONING_END* content
-    AT_START = Marks(
-        reasoning_end=(" scratch)\n",),
-        reasoning=REASONING_START,
-        call=CALL_START,
-        last=OUTPUT_END,
-        header=TURN_START,
-        empty=EMPTY_CALL,
+    # turn = "scratch)"* content
+    AT_START = Scanner(
+        ("header", "%answer%", "", "\n", False), ("last", "%%", "", "\n", False),
+        ("empty", "(use [ ] use)", "", "", False), ("reasoning", "(scratch ", "", " ", True),
+        ("call", "(use [ {", "", "", False), ("reasoning_end", "scratch)", " ", "\n", False),
+        find=(
+            r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\]\s{0,64}use\))|(scratch(?!\w))|(use\s{0,64}\[\s{0,64}\{)"
+            r")|s(cratch\))"
+        ), near=r"%(?=[%a]|\Z)|\((?=[su]|\Z)|s(?=[c]|\Z)", width=206, leads=" ",
     )
-    # reasoning = text (REASONING_END content | CALL_START call)
-    IN_REASONING = Marks(reasoning_end=REASONING_END, last=OUTPUT_END, line=CALL_START)
-    # content = text (REASONING_START reasoning | CALL_START call)?
-    IN_CONTENT = Marks(call=CALL_START, last=OUTPUT_END, header=TURN_START, empty=EMPTY_CALL)
+    # reasoning = text ("scratch)" content | "(use [{" call)
+    IN_REASONING = Scanner(
+        ("last", "%%", "", "\n", False), ("line", "(use [ {", "", "", False),
+        ("reasoning_end", "scratch)", " ", "\n", False), find=r"%(%)|\((use\s{0,64}\[\s{0,64}\{)|s(cratch\))",
+        near=r"%(?=[%]|\Z)|\((?=[u]|\Z)|s(?=[c]|\Z)", width=136, leads=" ",
+    )
+    # content = text ("(scratch" reasoning | "(use [{" call)?
+    IN_CONTENT = Scanner(
+        ("header", "%answer%", "", "\n", False), ("last", "%%", "", "\n", False),
+        ("empty", "(use [ ] use)", "", "", False), ("call", "(use [ {", "", "", False),
+        find=r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\]\s{0,64}use\))|(use\s{0,64}\[\s{0,64}\{))",
+        near=r"%(?=[%a]|\Z)|\((?=[u]|\Z)", width=206,
+    )
     # What opens reasoning is text once content has begun.
     FIRST = ("reasoning",)
-    BEFORE_CONTENT = Marks(
-        reasoning=REASONING_START, call=CALL_START, last=OUTPUT_END, header=TURN_START, empty=EMPTY_CALL
+    BEFORE_CONTENT = Scanner(
+        ("header", "%answer%", "", "\n", False), ("last", "%%", "", "\n", False),
+        ("empty", "(use [ ] use)", "", "", False), ("reasoning", "(scratch ", "", " ", True),
+        ("call", "(use [ {", "", "", False),
+        find=(
+            r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\]\s{0,64}use\))|(scratch(?!\w))|(use\s{0,64}\[\s{0,64}\{)"
+            ")"
+        ), near=r"%(?=[%a]|\Z)|\((?=[su]|\Z)", width=206,
     )
-    OPENERS = CALL_START
+    OPENERS = Scanner(
+        ("call", "(use [ {", "", "", False), find=r"\((use\s{0,64}\[\s{0,64}\{)", near=r"\((?=[u]|\Z)", width=136
+    )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("*",): "arguments"}
     OPENED = "{"
     CLOSERS = ("] use)",)
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Marks(mark=CALL_START + ("] use)", "%answer%"))
-    USUAL_NEXT = (Usual(', {"'),)
-    # after_call = (CALL_END | CALL_SEPARATOR)* ((NEXT_CALL_START | CALL_START) call | content)
-    AFTER_CALL = Marks(
-        call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ";" for text in NEXT_CALL_START),
-        separator=CALL_SEPARATOR,
-        close=CALL_END,
-        reasoning=REASONING_START,
-        last=OUTPUT_END,
-        header=TURN_START,
-        empty=EMPTY_CALL,
+    BREAKS = Scanner(
+        ("mark", "%answer%", "", "", False), ("mark", "(use [ {", "", "", False), ("mark", "] use)", "", "", False),
+        find=r"%(answer%)|\((use\s{0,64}\[\s{0,64}\{)|\](\s{0,64}use\))", near=r"%(?=[a]|\Z)|\((?=[u]|\Z)|\]",
+        width=136, first="%(]",
     )
-    AFTER_TURN = Marks(
-        call=CALL_START,
-        header=tuple(f"{start.rstrip()} {call.lstrip()}" for start in TURN_START for call in CALL_START),
+    USUAL_NEXT = (ExpectedText(', {"'),)
+    # after_call = ("] use)" | ",")* (("{" | "(use [{") call | content)
+    AFTER_CALL = Scanner(
+        ("header", "%answer%", "", "\n", False), ("last", "%%", "", "\n", False),
+        ("empty", "(use [ ] use)", "", "", False), ("reasoning", "(scratch ", "", " ", True),
+        ("call", "(use [ {", "", "", False), ("separator", ",", "", " ", False), ("call", "; {", "", "", False),
+        ("close", "] use)", "", "", True), ("close", "]", "", "", True), ("call", "{", "", "", True),
+        find=(
+            r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\]\s{0,64}use\))|(scratch(?!\w))|(use\s{0,64}\[\s{0,64}\{)"
+            r")|,()|;(\s{0,64}\{)|\](?:(\s{0,64}use\))|())|\{()"
+        ), near=r"%(?=[%a]|\Z)|\((?=[su]|\Z)|,|;|\]|\{", width=206,
+    )
+    AFTER_TURN = Scanner(
+        ("header", "%answer% (use [ {", "", "", False), ("call", "(use [ {", "", "", True),
+        find=r"%(answer%\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|\((use\s{0,64}\[\s{0,64}\{)",
+        near=r"%(?=[a]|\Z)|\((?=[u]|\Z)", width=209,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

@@ -3,11 +3,11 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with reasoning, content and tool calls.
 
-turn      = (text | REASONING_START text REASONING_END | calls)* TURN_END
-calls     = CALL_START call (NEXT_CALL_START call)*
-call      = name NAME_END arguments CALL_END
-arguments = (PAIR_START key KEY_END value)*
-value     = (text | (ITEM_START value ITEM_END)* | arguments) VALUE_END_AROUND_KEY
+turn      = (text | "^<inner voice>" text "^</inner voice>" | calls)* "^[.]^"
+calls     = '^<jobs>\n^<job of="' call ('^<job of="' call)*
+call      = name '">' arguments "^</job>"
+arguments = ("^<" key ">" value)*
+value     = (text | ("^<each>" value "^</each>")* | arguments) "^</"
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ if __package__:
     from ._tplc_runtime import (
         Delta,
         ElementPairs,
-        Marks,
+        ExpectedText,
         Message,
-        Usual,
+        Scanner,
         ValueWords,
         checked_text,
         require_runtime,
@@ -28,9 +28,9 @@ else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         Delta,
         ElementPairs,
-        Marks,
+        ExpectedText,
         Message,
-        Usual,
+        Scanner,
         ValueWords,
         checked_text,
         require_runtime,
@@ -51,80 +51,112 @@ PRESERVED_TOKENS = ("</job>", "</jobs>", "<jobs>", "[.]")
 GENERATION_PROMPTS = ("^[assistant]^", "^[assistant]^^<inner voice>")
 require_runtime(TPLC_VERSION, __name__)
 
-# The markers, each with its variants:
-TURN_ANCHORS = ("^[assistant]^",)
-PROMPT_HEADS = ("", "^<inner voice>")
-TURN_START = ("^[assistant]^",)
-TURN_END = ("^[.]^\n",)
-REASONING_START = ("^<inner voice>",)
-REASONING_END = ("^</inner voice>",)
-CALL_START = ('^<jobs>\n^<job of="', '^<job of="')
-NEXT_CALL_START = ('^<job of="',)
-NAME_END = ('">',)
-CALL_END = ("^</job>", "\n^</jobs>", "^</jobs>")
-EMPTY_CALL = (
-    "^<jobs>\n^</jobs>",
-    '^<job of="\n^</job>',
-    '^<jobs>\n^<job of="\n^</job>\n^</jobs>',
-    "^<jobs>\n^</job>\n^</jobs>",
-)
-PAIR_START = ("^<",)
-KEY_END = (">",)
-VALUE_END_AROUND_KEY = ("^</", ">")
-ITEM_START = ("^<each>",)
-ITEM_END = ("^</each>",)
-STRAY = ("^</inner voice>",)
-
 
 class StreamParser(ElementPairs):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
-    HEADS = PROMPT_HEADS
-    ANCHORS = TURN_ANCHORS
+    HEADS = ("", "^<inner voice>")
+    ANCHORS = ("^[assistant]^",)
     AROUND_REASONING = (("^<inner voice>",), ("^</inner voice>",))
     AT_LINES = True
     REASONS = True
-    # reasoning = text (REASONING_END content | CALL_START call)
-    IN_REASONING = Marks(reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
-    # content = (text | TURN_END)* (REASONING_START reasoning | CALL_START call)?
-    IN_CONTENT = Marks(
-        reasoning=REASONING_START, call=CALL_START, end=TURN_END, header=TURN_START, stray=STRAY, empty=EMPTY_CALL
+    # reasoning = text ("^</inner voice>" content | '^<jobs>\n^<job of="' call)
+    IN_REASONING = Scanner(
+        ("line", '^<jobs> ^<job of="', "", "", False), ("reasoning_end", "^</inner voice>", "", "", False),
+        ("line", '^<job of="', "", "", True), ("end", "^[.]^", "", "\n", False),
+        find=r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of=")|(</inner\s{1,64}voice>)|(<job\s{1,64}of=")|(\[\.\]\^))',
+        near=r"\^(?=[<\[]|\Z)", width=147,
     )
-    OPENERS = CALL_START
-    # call = name NAME_END arguments
-    HEADER = (("name", Marks(suffix=NAME_END), ""),)
-    BREAKS = Marks(mark=TURN_START + CALL_START + ("^</job>", "^</jobs>"))
-    USUAL_NEXT = (Usual('^</job>\n^<job of="'), Usual('^<job of="'))
+    # content = (text | "^[.]^")* ("^<inner voice>" reasoning | '^<jobs>\n^<job of="' call)?
+    IN_CONTENT = Scanner(
+        ("empty", '^<jobs> ^<job of=" ^</job> ^</jobs>', "", "", False),
+        ("empty", "^<jobs> ^</job> ^</jobs>", "", "", False), ("call", '^<jobs> ^<job of="', "", "", True),
+        ("empty", '^<job of=" ^</job>', "", "", True), ("empty", "^<jobs> ^</jobs>", "", "", False),
+        ("stray", "^</inner voice>", "", "", False), ("reasoning", "^<inner voice>", "", "", False),
+        ("header", "^[assistant]^", "", "", False), ("call", '^<job of="', "", "", True),
+        ("end", "^[.]^", "", "\n", False),
+        find=(
+            r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^</job>\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^</job>\s{0,64}'
+            r'\^</jobs>)|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="\s{0,64}\^</job>)|(<jobs>\s{0,64}\^</jobs'
+            r'>)|(</inner\s{1,64}voice>)|(<inner\s{1,64}voice>)|(\[assistant\]\^)|(<job\s{1,64}of=")|(\[\.\]\^))'
+        ), near=r"\^(?=[<\[]|\Z)", width=292,
+    )
+    OPENERS = Scanner(
+        ("call", '^<jobs> ^<job of="', "", "", False), ("call", '^<job of="', "", "", True),
+        find=r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="))', near=r"\^(?=[<]|\Z)", width=147,
+    )
+    # call = name '">' arguments
+    HEADER = (
+        (
+            "name",
+            Scanner(
+                ("suffix", '">', "", "", False), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
+                word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("",),
+            ),
+            "",
+        ),
+    )
+    BREAKS = Scanner(
+        ("mark", '^<jobs> ^<job of="', "", "", False), ("mark", "^[assistant]^", "", "", False),
+        ("mark", '^<job of="', "", "", True), ("mark", "^</jobs>", "", "", False), ("mark", "^</job>", "", "", False),
+        find=r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^)|(<job\s{1,64}of=")|(</jobs>)|(</job>))',
+        near=r"\^(?=[<\[]|\Z)", width=147, first="^",
+    )
+    USUAL_NEXT = (ExpectedText('^</job>\n^<job of="'), ExpectedText('^<job of="'))
     CLOSED = True
-    # arguments = (PAIR_START key KEY_END value)*
-    PAIR = (("key", Marks(suffix=KEY_END), ""),)
-    BETWEEN = Marks(
-        pair=PAIR_START,
-        next=("^</job>", "\n^</jobs>", "^</jobs>", '^<jobs>\n^<job of="', '^<job of="', "^[.]^\n"),
-        broken=("^</",),
+    # arguments = ("^<" key ">" value)*
+    PAIR = (
+        (
+            "key",
+            Scanner(
+                ("suffix", ">", "", "", False), find=">()", near=">", width=2,
+                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())", trails=("",),
+            ),
+            "",
+        ),
     )
-    USUAL_PAIR = (Usual("^<"),)
+    BETWEEN = Scanner(
+        ("next", '^<jobs> ^<job of="', "", "", False), ("next", '^<job of="', "", "", True),
+        ("next", "^</jobs>", "\n", "", False), ("next", "^</job>", "", "", False), ("next", "^[.]^", "", "\n", False),
+        ("broken", "^</", "", "", True), ("pair", "^<", "", "", True),
+        find=r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of=")|(</jobs>)|(</job>)|(\[\.\]\^)|(</)|(<))',
+        near=r"\^(?=[<\[]|\Z)", width=147, leads="\n",
+    )
+    USUAL_PAIR = (ExpectedText("^<"),)
     ARGUMENTS_OPEN = True
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
-    VALUE_CLOSE = VALUE_END_AROUND_KEY
-    ELEMENT = Marks(item=ITEM_START, pair=PAIR_START, broken=VALUE_END_AROUND_KEY[:1])
-    AFTER_ITEM = ITEM_END[0]
-    # after_call = (CALL_END)* ((NEXT_CALL_START | CALL_START) call | content)
-    AFTER_CALL = Marks(
-        call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
-        closed=("^</job>", "\n^</jobs>", "^</jobs>"),
-        close=CALL_END,
-        reasoning=REASONING_START,
-        end=TURN_END,
-        header=TURN_START,
-        stray=STRAY,
-        empty=EMPTY_CALL,
+    VALUE_CLOSE = ("^</", ">")
+    ELEMENT = Scanner(
+        ("item", "^<each>", "", "", False), ("broken", "^</", "", "", False), ("pair", "^<", "", "", True),
+        find=r"\^(?:(<each>)|(</)|(<))", near=r"\^(?=[<]|\Z)", width=8,
     )
-    AFTER_TURN = Marks(
-        call=CALL_START,
-        header=tuple(f"{start.rstrip()} {call.lstrip()}" for start in TURN_START for call in CALL_START),
+    AFTER_ITEM = "^</each>"
+    # after_call = ("^</job>")* (('^<job of="' | '^<jobs>\n^<job of="') call | content)
+    AFTER_CALL = Scanner(
+        ("call", ', ^<job of="', "", "", False), ("call", '; ^<job of="', "", "", False),
+        ("empty", '^<jobs> ^<job of=" ^</job> ^</jobs>', "", "", False),
+        ("empty", "^<jobs> ^</job> ^</jobs>", "", "", False), ("call", '^<jobs> ^<job of="', "", "", True),
+        ("empty", '^<job of=" ^</job>', "", "", True), ("empty", "^<jobs> ^</jobs>", "", "", False),
+        ("stray", "^</inner voice>", "", "", False), ("reasoning", "^<inner voice>", "", "", False),
+        ("header", "^[assistant]^", "", "", False), ("call", '^<job of="', "", "", True),
+        ("closed", "^</jobs>", "\n", "", True), ("closed", "^</job>", "", "", True), ("end", "^[.]^", "", "\n", False),
+        find=(
+            r',(\s{0,64}\^<job\s{1,64}of=")|;(\s{0,64}\^<job\s{1,64}of=")|\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,6'
+            r'4}\^</job>\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^</job>\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^<job\s{1,64}of="'
+            r')|(<job\s{1,64}of="\s{0,64}\^</job>)|(<jobs>\s{0,64}\^</jobs>)|(</inner\s{1,64}voice>)|(<inner\s{1,64}vo'
+            r'ice>)|(\[assistant\]\^)|(<job\s{1,64}of=")|(</jobs>)|(</job>)|(\[\.\]\^))'
+        ), near=r",|;|\^(?=[<\[]|\Z)", width=292, leads="\n",
+    )
+    AFTER_TURN = Scanner(
+        ("header", '^[assistant]^ ^<jobs> ^<job of="', "", "", False),
+        ("header", '^[assistant]^ ^<job of="', "", "", False), ("call", '^<jobs> ^<job of="', "", "", True),
+        ("call", '^<job of="', "", "", True),
+        find=(
+            r'\^(?:(\[assistant\]\^\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}\^<job\s{1,64}o'
+            r'f=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="))'
+        ), near=r"\^(?=[<\[]|\Z)", width=225,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

@@ -3,8 +3,8 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with content and tool calls.
 
-turn      = (text | calls)* TURN_END
-calls     = CALL_START call (NEXT_CALL_START call)*
+turn      = (text | calls)* "[=stop=]"
+calls     = "[=request=]{" call ("[=request=]{" call)*
 call      = { "function": name, "input": arguments }
 """
 
@@ -14,11 +14,11 @@ if __package__:
     from ._tplc_runtime import (
         IN_STRING,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Pattern,
+        Scanner,
         Style,
-        Usual,
         UsualObjects,
         checked_text,
         require_runtime,
@@ -28,11 +28,11 @@ else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Pattern,
+        Scanner,
         Style,
-        Usual,
         UsualObjects,
         checked_text,
         require_runtime,
@@ -54,14 +54,6 @@ PRESERVED_TOKENS = ("[=request=]", "[=stop=]")
 GENERATION_PROMPTS = ("[=assistant=]",)
 require_runtime(TPLC_VERSION, __name__)
 
-# The markers, each with its variants:
-TURN_ANCHORS = ("[=assistant=]",)
-PROMPT_HEADS = ("",)
-TURN_START = ("[=assistant=]",)
-TURN_END = ("[=stop=]",)
-CALL_START = ("[=request=]{",)
-NEXT_CALL_START = ("[=request=]{",)
-
 
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
@@ -72,12 +64,18 @@ STYLE = Style(
 class StreamParser(UsualObjects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
-    HEADS = PROMPT_HEADS
-    ANCHORS = TURN_ANCHORS
+    HEADS = ("",)
+    ANCHORS = ("[=assistant=]",)
     AT_LINES = True
-    # content = (text | TURN_END)* (CALL_START call)?
-    IN_CONTENT = Marks(call=CALL_START, end=TURN_END, header=TURN_START)
-    OPENERS = CALL_START
+    # content = (text | "[=stop=]")* ("[=request=]{" call)?
+    IN_CONTENT = Scanner(
+        ("header", "[=assistant=]", "", "", False), ("call", "[=request=] {", "", "", False),
+        ("end", "[=stop=]", "", "", False), find=r"\[(?:(=assistant=\])|(=request=\]\s{0,64}\{)|(=stop=\]))",
+        near=r"\[(?=[=]|\Z)", width=77,
+    )
+    OPENERS = Scanner(
+        ("call", "[=request=] {", "", "", False), find=r"\[(=request=\]\s{0,64}\{)", near=r"\[(?=[=]|\Z)", width=77
+    )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("function",): "name", ("input",): "arguments"}
     OPENED = "{"
@@ -85,17 +83,26 @@ class StreamParser(UsualObjects):
     TO_ARGUMENTS = ', "input": {'
     USUAL_KEYS = ("function", "input")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Marks(mark=TURN_START + TURN_END + CALL_START)
-    USUAL_NEXT = (Usual('[=request=]{"function": "'),)
-    # after_call = ((NEXT_CALL_START | CALL_START) call | content)
-    AFTER_CALL = Marks(
-        call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
-        end=TURN_END,
-        header=TURN_START,
+    BREAKS = Scanner(
+        ("mark", "[=assistant=]", "", "", False), ("mark", "[=request=] {", "", "", False),
+        ("mark", "[=stop=]", "", "", False), find=r"\[(?:(=assistant=\])|(=request=\]\s{0,64}\{)|(=stop=\]))",
+        near=r"\[(?=[=]|\Z)", width=77, first="[",
     )
-    AFTER_TURN = Marks(
-        call=CALL_START,
-        header=tuple(f"{start.rstrip()} {call.lstrip()}" for start in TURN_START for call in CALL_START),
+    USUAL_NEXT = (ExpectedText('[=request=]{"function": "'),)
+    # after_call = (("[=request=]{" | "[=request=]{") call | content)
+    AFTER_CALL = Scanner(
+        ("call", ", [=request=] {", "", "", False), ("call", "; [=request=] {", "", "", False),
+        ("header", "[=assistant=]", "", "", False), ("call", "[=request=] {", "", "", True),
+        ("end", "[=stop=]", "", "", False),
+        find=(
+            r",(\s{0,64}\[=request=\]\s{0,64}\{)|;(\s{0,64}\[=request=\]\s{0,64}\{)|\[(?:(=assistant=\])|(=request=\]"
+            r"\s{0,64}\{)|(=stop=\]))"
+        ), near=r",|;|\[(?=[=]|\Z)", width=143,
+    )
+    AFTER_TURN = Scanner(
+        ("header", "[=assistant=] [=request=] {", "", "", False), ("call", "[=request=] {", "", "", True),
+        find=r"\[(?:(=assistant=\]\s{0,64}\[=request=\]\s{0,64}\{)|(=request=\]\s{0,64}\{))", near=r"\[(?=[=]|\Z)",
+        width=155,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

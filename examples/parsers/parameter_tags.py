@@ -3,11 +3,11 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with reasoning, content and tool calls.
 
-turn      = (text | REASONING_START text REASONING_END | calls)* TURN_END
-calls     = CALL_START call (NEXT_CALL_START call)*
-call      = name NAME_END arguments CALL_END
-arguments = (PAIR_START key KEY_END value)*
-value     = text VALUE_END
+turn      = (text | "<musings>" text "</musings>" | calls)* "<:>"
+calls     = "<deed>\n<do=" call ("<deed>\n<do=" call)*
+call      = name ">" arguments "</do>\n</deed>"
+arguments = ("<with=" key ">" value)*
+value     = text "</with>"
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         RawPairs,
-        Usual,
+        Scanner,
         ValueWords,
         checked_text,
         require_runtime,
@@ -27,10 +27,10 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         RawPairs,
-        Usual,
+        Scanner,
         ValueWords,
         checked_text,
         require_runtime,
@@ -51,73 +51,115 @@ PRESERVED_TOKENS = ("</deed>", "</do>", "</musings>", "</with>", "<:>", "<deed>"
 GENERATION_PROMPTS = ("<:assistant:>\n<musings>\n", "<:assistant:>\n<musings>\n\n</musings>\n\n")
 require_runtime(TPLC_VERSION, __name__)
 
-# The markers, each with its variants:
-TURN_ANCHORS = ("<:assistant:>\n",)
-PROMPT_HEADS = ("<musings>\n", "<musings>\n\n</musings>\n\n")
-TURN_START = ("<:assistant:>\n",)
-TURN_END = ("<:>\n",)
-REASONING_START = ("<musings>\n",)
-REASONING_END = ("\n</musings>\n\n",)
-CALL_START = ("\n\n<deed>\n<do=", "<do=", "<deed>\n<do=")
-NEXT_CALL_START = ("<deed>\n<do=",)
-NAME_END = (">\n",)
-CALL_END = ("</do>\n</deed>", "</do>", "</deed>", "\n</deed>")
-EMPTY_CALL = ("<deed>\n<do=\n</do>\n</deed>", "<deed>\n</do>\n</deed>", "<deed>\n</deed>")
-PAIR_START = ("<with=",)
-KEY_END = (">\n",)
-VALUE_END = ("\n</with>",)
-STRAY = ("\n</musings>\n\n",)
-
 
 class StreamParser(RawPairs):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
-    HEADS = PROMPT_HEADS
-    ANCHORS = TURN_ANCHORS
+    HEADS = ("<musings>\n", "<musings>\n\n</musings>\n\n")
+    ANCHORS = ("<:assistant:>\n",)
     AROUND_REASONING = (("<musings>",), ("</musings>",))
     AT_LINES = True
     REASONS = True
-    # reasoning = text (REASONING_END content | CALL_START call)
-    IN_REASONING = Marks(reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
-    # content = (text | TURN_END)* (REASONING_START reasoning | CALL_START call)?
-    IN_CONTENT = Marks(
-        reasoning=REASONING_START, call=CALL_START, end=TURN_END, header=TURN_START, stray=STRAY, empty=EMPTY_CALL
+    # reasoning = text ("</musings>" content | "<deed>\n<do=" call)
+    IN_REASONING = Scanner(
+        ("line", "<deed> <do=", "\n\n", "", False), ("reasoning_end", "</musings>", "\n", "\n\n", False),
+        ("line", "<do=", "", "", True), ("end", "<:>", "", "\n", False),
+        find=r"<(?:(deed>\s{0,64}<do=)|(/musings>)|(do=)|(:>))", near=r"<(?=[/:d]|\Z)", width=76, leads="\n\n",
     )
-    OPENERS = CALL_START
-    # call = name NAME_END arguments
-    HEADER = (("name", Marks(suffix=NAME_END), ""),)
-    BREAKS = Marks(mark=NEXT_CALL_START + ("</do>", "</deed>", "<do=", "<:assistant:>"))
-    USUAL_NEXT = (Usual("</do>\n</deed>\n<deed>\n<do="), Usual("<deed>\n<do="))
+    # content = (text | "<:>")* ("<musings>" reasoning | "<deed>\n<do=" call)?
+    IN_CONTENT = Scanner(
+        ("empty", "<deed> <do= </do> </deed>", "", "", False), ("empty", "<deed> </do> </deed>", "", "", False),
+        ("empty", "<deed> </deed>", "", "", False), ("header", "<:assistant:>", "", "\n", False),
+        ("call", "<deed> <do=", "\n\n", "", True), ("stray", "</musings>", "\n", "\n\n", False),
+        ("reasoning", "<musings>", "", "\n", False), ("call", "<do=", "", "", True), ("end", "<:>", "", "\n", False),
+        find=(
+            r"<(?:(deed>\s{0,64}<do=\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}</"
+            r"deed>)|(:assistant:>)|(deed>\s{0,64}<do=)|(/musings>)|(musings>)|(do=)|(:>))"
+        ), near=r"<(?=[/:dm]|\Z)", width=218, leads="\n\n",
+    )
+    OPENERS = Scanner(
+        ("call", "<deed> <do=", "\n\n", "", False), ("call", "<do=", "", "", True),
+        find=r"<(?:(deed>\s{0,64}<do=)|(do=))", near=r"<(?=[d]|\Z)", width=76, leads="\n\n",
+    )
+    # call = name ">" arguments
+    HEADER = (
+        (
+            "name",
+            Scanner(
+                ("suffix", ">", "", "\n", False), find=">()", near=">", width=2,
+                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())", trails=("\n",),
+            ),
+            "",
+        ),
+    )
+    BREAKS = Scanner(
+        ("mark", "<:assistant:>", "", "", False), ("mark", "<deed> <do=", "", "", False),
+        ("mark", "</deed>", "", "", False), ("mark", "</do>", "", "", False), ("mark", "<do=", "", "", True),
+        find=r"<(?:(:assistant:>)|(deed>\s{0,64}<do=)|(/deed>)|(/do>)|(do=))", near=r"<(?=[/:d]|\Z)", width=76,
+        first="<",
+    )
+    USUAL_NEXT = (ExpectedText("</do>\n</deed>\n<deed>\n<do="), ExpectedText("<deed>\n<do="))
     CLOSED = True
-    # arguments = (PAIR_START key KEY_END value)*
-    PAIR = (("key", Marks(suffix=KEY_END), ""),)
-    BETWEEN = Marks(
-        pair=PAIR_START,
-        skip=("</with>",),
-        next=("</do>\n</deed>", "</do>", "</deed>", "\n</deed>", "\n\n<deed>\n<do=", "<do=", "<deed>\n<do=", "<:>\n"),
+    # arguments = ("<with=" key ">" value)*
+    PAIR = (
+        (
+            "key",
+            Scanner(
+                ("suffix", ">", "", "\n", False), find=">()", near=">", width=2,
+                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())", trails=("\n",),
+            ),
+            "",
+        ),
     )
-    USUAL_PAIR = (Usual("<with="),)
+    BETWEEN = Scanner(
+        ("next", "</do> </deed>", "", "", False), ("next", "<deed> <do=", "\n\n", "", False),
+        ("skip", "</with>", "", "", False), ("next", "</deed>", "", "", True), ("pair", "<with=", "", "", False),
+        ("next", "</do>", "", "", True), ("next", "<do=", "", "", True), ("next", "<:>", "", "\n", False),
+        find=r"<(?:(/do>\s{0,64}</deed>)|(deed>\s{0,64}<do=)|(/with>)|(/deed>)|(with=)|(/do>)|(do=)|(:>))",
+        near=r"<(?=[/:dw]|\Z)", width=78, leads="\n\n",
+    )
+    USUAL_PAIR = (ExpectedText("<with="),)
     RESUMES = True
+    RESUMING = Scanner(
+        ("other", "</do> </deed>", "", "", False), ("other", "<deed> <do=", "\n\n", "", False),
+        ("other", "</deed>", "", "", True), ("other", "<with=", "", "", False), ("other", "</do>", "", "", True),
+        ("other", "<do=", "", "", True), ("other", "<:>", "", "\n", False),
+        find=r"<(?:(/do>\s{0,64}</deed>)|(deed>\s{0,64}<do=)|(/deed>)|(with=)|(/do>)|(do=)|(:>))",
+        near=r"<(?=[/:dw]|\Z)", width=78, leads="\n\n",
+    )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
-    AFTER_VALUE = Marks(end=VALUE_END)
-    VALUE_CLOSERS = VALUE_END
-    NEXT_PAIR = ("\n<with=", ">\n")
-    # after_call = (CALL_END)* ((NEXT_CALL_START | CALL_START) call | content)
-    AFTER_CALL = Marks(
-        call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
-        closed=("</do>\n</deed>", "</deed>", "\n</deed>"),
-        close=CALL_END,
-        reasoning=REASONING_START,
-        end=TURN_END,
-        header=TURN_START,
-        stray=STRAY,
-        empty=EMPTY_CALL,
+    AFTER_VALUE = Scanner(
+        ("end", "</with>", "\n", "", False), find="<(/with>)", near=r"<(?=[/]|\Z)", width=8, leads="\n"
     )
-    AFTER_TURN = Marks(
-        call=CALL_START,
-        header=tuple(f"{start.rstrip()} {call.lstrip()}" for start in TURN_START for call in CALL_START),
+    NEXT_PAIR = (
+        Scanner(
+            ("end", "</with>", "\n", "", False), ("next", "<with=", "\n", "", False), find="<(?:(/with>)|(with=))",
+            near=r"<(?=[/w]|\Z)", width=8, leads="\n",
+        ),
+        Scanner(("end", ">", "", "\n", False), find=">()", near=">", width=2),
+    )
+    # after_call = ("</do>\n</deed>")* (("<deed>\n<do=" | "<deed>\n<do=") call | content)
+    AFTER_CALL = Scanner(
+        ("call", ", <deed> <do=", "", "", False), ("call", "; <deed> <do=", "", "", False),
+        ("empty", "<deed> <do= </do> </deed>", "", "", False), ("empty", "<deed> </do> </deed>", "", "", False),
+        ("empty", "<deed> </deed>", "", "", False), ("closed", "</do> </deed>", "", "", True),
+        ("header", "<:assistant:>", "", "\n", False), ("call", "<deed> <do=", "", "", True),
+        ("stray", "</musings>", "\n", "\n\n", False), ("reasoning", "<musings>", "", "\n", False),
+        ("closed", "</deed>", "", "", True), ("close", "</do>", "", "", True), ("call", "<do=", "", "", True),
+        ("end", "<:>", "", "\n", False),
+        find=(
+            r",(\s{0,64}<deed>\s{0,64}<do=)|;(\s{0,64}<deed>\s{0,64}<do=)|<(?:(deed>\s{0,64}<do=\s{0,64}</do>\s{0,64}<"
+            r"/deed>)|(deed>\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}</deed>)|(/do>\s{0,64}</deed>)|(:assistant:>)|"
+            r"(deed>\s{0,64}<do=)|(/musings>)|(musings>)|(/deed>)|(/do>)|(do=)|(:>))"
+        ), near=r",|;|<(?=[/:dm]|\Z)", width=218, leads="\n",
+    )
+    AFTER_TURN = Scanner(
+        ("header", "<:assistant:> <deed> <do=", "", "", False), ("header", "<:assistant:> <do=", "", "", False),
+        ("call", "<deed> <do=", "\n\n", "", True), ("call", "<do=", "", "", True),
+        find=r"<(?:(:assistant:>\s{0,64}<deed>\s{0,64}<do=)|(:assistant:>\s{0,64}<do=)|(deed>\s{0,64}<do=)|(do=))",
+        near=r"<(?=[:d]|\Z)", width=154, leads="\n\n",
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

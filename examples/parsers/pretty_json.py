@@ -3,9 +3,9 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with content and tool calls.
 
-turn      = (text | calls)* TURN_END
-calls     = CALL_START call (CALL_SEPARATOR? NEXT_CALL_START call)*
-call      = { "step": name, "with": arguments } CALL_END
+turn      = (text | calls)* "<FIN>"
+calls     = "Steps:\n```json\n[\n    {" call (","? "{" call)*
+call      = { "step": name, "with": arguments } "]\n```"
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ if __package__:
     from ._tplc_runtime import (
         IN_STRING,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Pattern,
+        Scanner,
         Style,
-        Usual,
         UsualObjects,
         checked_text,
         require_runtime,
@@ -28,11 +28,11 @@ else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Pattern,
+        Scanner,
         Style,
-        Usual,
         UsualObjects,
         checked_text,
         require_runtime,
@@ -54,17 +54,6 @@ PRESERVED_TOKENS = ("<FIN>",)
 GENERATION_PROMPTS = ("<SAY>",)
 require_runtime(TPLC_VERSION, __name__)
 
-# The markers, each with its variants:
-TURN_ANCHORS = ("<SAY>",)
-PROMPT_HEADS = ("",)
-TURN_START = ("<SAY>",)
-TURN_END = ("<FIN>",)
-CALL_START = ("\nSteps:\n```json\n[\n    {", "```json\n[\n    {")
-NEXT_CALL_START = ("{",)
-CALL_SEPARATOR = (",\n    ",)
-CALL_END = ("\n]\n```", "]", "```")
-EMPTY_CALL = ("Steps:\n```json\n[\n]\n```",)
-
 
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
@@ -76,12 +65,24 @@ class StreamParser(UsualObjects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
     KEEPS_PENDING = True
-    HEADS = PROMPT_HEADS
-    ANCHORS = TURN_ANCHORS
+    HEADS = ("",)
+    ANCHORS = ("<SAY>",)
     AT_LINES = True
-    # content = (text | TURN_END)* (CALL_START call)?
-    IN_CONTENT = Marks(call=CALL_START, end=TURN_END, header=TURN_START, empty=EMPTY_CALL)
-    OPENERS = CALL_START
+    # content = (text | "<FIN>")* ("Steps:\n```json\n[\n    {" call)?
+    IN_CONTENT = Scanner(
+        ("end", "<FIN>", "", "", False), ("header", "<SAY>", "", "", False),
+        ("call", "Steps: ```json [ {", "\n", "", False), ("empty", "Steps: ```json [ ] ```", "", "", False),
+        ("call", "```json [ {", "", "", True),
+        find=(
+            r"<(?:(FIN>)|(SAY>))|S(?:(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64"
+            r"}\]\s{0,64}```))|`(``json\s{0,64}\[\s{0,64}\{)"
+        ), near=r"<(?=[FS]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=279, leads="\n",
+    )
+    OPENERS = Scanner(
+        ("call", "Steps: ```json [ {", "\n", "", False), ("call", "```json [ {", "", "", True),
+        find=r"S(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|`(``json\s{0,64}\[\s{0,64}\{)",
+        near=r"S(?=[t]|\Z)|`(?=[`]|\Z)", width=215, leads="\n",
+    )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("step",): "name", ("with",): "arguments"}
     OPENED = "{"
@@ -89,20 +90,32 @@ class StreamParser(UsualObjects):
     TO_ARGUMENTS = ',\n        "with": {'
     USUAL_KEYS = ("step", "with")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Marks(mark=TURN_START + TURN_END + ("Steps:\n```json\n[\n    {", "```json\n[\n    {"))
-    USUAL_NEXT = (Usual(',\n    {\n        "step": "'),)
-    # after_call = (CALL_END | CALL_SEPARATOR)* ((NEXT_CALL_START | CALL_START) call | content)
-    AFTER_CALL = Marks(
-        call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ";" for text in NEXT_CALL_START),
-        separator=CALL_SEPARATOR,
-        close=CALL_END,
-        end=TURN_END,
-        header=TURN_START,
-        empty=EMPTY_CALL,
+    BREAKS = Scanner(
+        ("mark", "<FIN>", "", "", False), ("mark", "<SAY>", "", "", False),
+        ("mark", "Steps: ```json [ {", "", "", False), ("mark", "```json [ {", "", "", True),
+        find=r"<(?:(FIN>)|(SAY>))|S(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|`(``json\s{0,64}\[\s{0,64}\{)",
+        near=r"<(?=[FS]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=215, first="<S`", wordless=False,
     )
-    AFTER_TURN = Marks(
-        call=CALL_START,
-        header=tuple(f"{start.rstrip()} {call.lstrip()}" for start in TURN_START for call in CALL_START),
+    USUAL_NEXT = (ExpectedText(',\n    {\n        "step": "'),)
+    # after_call = ("]\n```" | ",")* (("{" | "Steps:\n```json\n[\n    {") call | content)
+    AFTER_CALL = Scanner(
+        ("separator", ",", "", "\n    ", False), ("call", "; {", "", "", False), ("end", "<FIN>", "", "", False),
+        ("header", "<SAY>", "", "", False), ("call", "Steps: ```json [ {", "\n", "", False),
+        ("empty", "Steps: ```json [ ] ```", "", "", False), ("close", "] ```", "\n", "", True),
+        ("close", "]", "", "", True), ("call", "```json [ {", "", "", True), ("close", "```", "", "", True),
+        ("call", "{", "", "", True),
+        find=(
+            r",()|;(\s{0,64}\{)|<(?:(FIN>)|(SAY>))|S(?:(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```jso"
+            r"n\s{0,64}\[\s{0,64}\]\s{0,64}```))|\](?:(\s{0,64}```)|())|`(?:(``json\s{0,64}\[\s{0,64}\{)|(``))|\{()"
+        ), near=r",|;|<(?=[FS]|\Z)|S(?=[t]|\Z)|\]|`(?=[`]|\Z)|\{", width=279, leads="\n",
+    )
+    AFTER_TURN = Scanner(
+        ("header", "<SAY> Steps: ```json [ {", "", "", False), ("header", "<SAY> ```json [ {", "", "", False),
+        ("call", "Steps: ```json [ {", "\n", "", True), ("call", "```json [ {", "", "", True),
+        find=(
+            r"<(?:(SAY>\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(SAY>\s{0,64}```json\s{0,64}\[\s{0,64}\{))|S"
+            r"(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|`(``json\s{0,64}\[\s{0,64}\{)"
+        ), near=r"<(?=[S]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=285, leads="\n",
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

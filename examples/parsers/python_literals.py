@@ -3,9 +3,9 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with content and tool calls.
 
-turn      = (text | calls)* TURN_END
-calls     = CALL_START call (NEXT_CALL_START call)*
-call      = name NAME_END arguments CALL_END
+turn      = (text | calls)* "<[.]"
+calls     = "[run]{'callable': '" call ("[run]{'callable': '" call)*
+call      = name "', 'kwargs':" arguments "}[ran]"
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Objects,
         PlainStyle,
-        Usual,
+        Scanner,
         checked_text,
         require_runtime,
         run_command,
@@ -25,11 +25,11 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Objects,
         PlainStyle,
-        Usual,
+        Scanner,
         checked_text,
         require_runtime,
         run_command,
@@ -49,17 +49,6 @@ PRESERVED_TOKENS = ("[.]", "[ran]", "[run]")
 GENERATION_PROMPTS = ("[assistant]>",)
 require_runtime(TPLC_VERSION, __name__)
 
-# The markers, each with its variants:
-TURN_ANCHORS = ("[assistant]>",)
-PROMPT_HEADS = ("",)
-TURN_START = ("[assistant]>",)
-TURN_END = ("<[.]",)
-CALL_START = ("[run]{'callable': '",)
-NEXT_CALL_START = ("[run]{'callable': '",)
-NAME_END = ("', 'kwargs': ",)
-CALL_END = ("}[ran]", "}", "[ran]")
-EMPTY_CALL = ("[run]{'callable': '\n}[ran]", "[run]\n}[ran]")
-
 
 STYLE = PlainStyle(
     (("'", "'", "python"), ('"', '"', "python")),
@@ -70,30 +59,61 @@ STYLE = PlainStyle(
 class StreamParser(Objects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
-    HEADS = PROMPT_HEADS
-    ANCHORS = TURN_ANCHORS
+    HEADS = ("",)
+    ANCHORS = ("[assistant]>",)
     AT_LINES = True
-    # content = (text | TURN_END)* (CALL_START call)?
-    IN_CONTENT = Marks(call=CALL_START, end=TURN_END, header=TURN_START, empty=EMPTY_CALL)
-    OPENERS = CALL_START
-    # call = name NAME_END arguments
-    HEADER = (("name", Marks(suffix=NAME_END, bare=("{",)), ""),)
-    STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Marks(mark=TURN_START + CALL_START + ("}[ran]", "[ran]"))
-    USUAL_NEXT = (Usual("}[ran][run]{'callable': '"), Usual("[run]{'callable': '"))
-    CLOSED = True
-    # after_call = (CALL_END)* ((NEXT_CALL_START | CALL_START) call | content)
-    AFTER_CALL = Marks(
-        call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
-        closed=("}[ran]", "[ran]"),
-        close=CALL_END,
-        end=TURN_END,
-        header=TURN_START,
-        empty=EMPTY_CALL,
+    # content = (text | "<[.]")* ("[run]{'callable': '" call)?
+    IN_CONTENT = Scanner(
+        ("end", "<[.]", "", "", False), ("empty", "[run] {'callable': ' } [ran]", "", "", False),
+        ("call", "[run] {'callable': '", "", "", True), ("header", "[assistant]>", "", "", False),
+        ("empty", "[run] } [ran]", "", "", False),
+        find=(
+            r"<(\[\.\])|\[(?:(run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\}\s{0,64}\[ran\])|(run\]\s{0,64}\{'callable'"
+            r":\s{0,64}')|(assistant\]>)|(run\]\s{0,64}\}\s{0,64}\[ran\]))"
+        ), near=r"<(?=[\[]|\Z)|\[(?=[ar]|\Z)", width=283,
     )
-    AFTER_TURN = Marks(
-        call=CALL_START,
-        header=tuple(f"{start.rstrip()} {call.lstrip()}" for start in TURN_START for call in CALL_START),
+    OPENERS = Scanner(
+        ("call", "[run] {'callable': '", "", "", False), find=r"\[(run\]\s{0,64}\{'callable':\s{0,64}')",
+        near=r"\[(?=[r]|\Z)", width=148,
+    )
+    # call = name "', 'kwargs':" arguments
+    HEADER = (
+        (
+            "name",
+            Scanner(
+                ("suffix", "', 'kwargs':", "", " ", False), ("bare", "{", "", "", False),
+                find=r"'(,\s{0,64}'kwargs':)|\{()", near=r"'(?=[,]|\Z)|\{", width=77,
+                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:'(,\s{0,64}'kwargs':))", trails=(" ",),
+            ),
+            "",
+        ),
+    )
+    STYLES = (STYLE, STYLE, STYLE)
+    BREAKS = Scanner(
+        ("mark", "[run] {'callable': '", "", "", False), ("mark", "[assistant]>", "", "", False),
+        ("mark", "[ran]", "", "", True), ("mark", "} [ran]", "", "", False),
+        find=r"\[(?:(run\]\s{0,64}\{'callable':\s{0,64}')|(assistant\]>)|(ran\]))|\}(\s{0,64}\[ran\])",
+        near=r"\[(?=[ar]|\Z)|\}", width=148, first="[}",
+    )
+    USUAL_NEXT = (ExpectedText("}[ran][run]{'callable': '"), ExpectedText("[run]{'callable': '"))
+    CLOSED = True
+    # after_call = ("}[ran]")* (("[run]{'callable': '" | "[run]{'callable': '") call | content)
+    AFTER_CALL = Scanner(
+        ("call", ", [run] {'callable': '", "", "", False), ("call", "; [run] {'callable': '", "", "", False),
+        ("end", "<[.]", "", "", False), ("empty", "[run] {'callable': ' } [ran]", "", "", False),
+        ("call", "[run] {'callable': '", "", "", True), ("header", "[assistant]>", "", "", False),
+        ("empty", "[run] } [ran]", "", "", False), ("closed", "[ran]", "", "", True),
+        ("closed", "} [ran]", "", "", True), ("close", "}", "", "", True),
+        find=(
+            r",(\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|;(\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|<(\[\."
+            r"\])|\[(?:(run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\}\s{0,64}\[ran\])|(run\]\s{0,64}\{'callable':\s{0,"
+            r"64}')|(assistant\]>)|(run\]\s{0,64}\}\s{0,64}\[ran\])|(ran\]))|\}(?:(\s{0,64}\[ran\])|())"
+        ), near=r",|;|<(?=[\[]|\Z)|\[(?=[ar]|\Z)|\}", width=283,
+    )
+    AFTER_TURN = Scanner(
+        ("header", "[assistant]> [run] {'callable': '", "", "", False), ("call", "[run] {'callable': '", "", "", True),
+        find=r"\[(?:(assistant\]>\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{0,64}\{'callable':\s{0,64}'))",
+        near=r"\[(?=[ar]|\Z)", width=225,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

@@ -3,8 +3,8 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with content and tool calls.
 
-turn      = (text | CONTENT_START text | calls)* OUTPUT_END
-calls     = CALL_START call (NEXT_CALL_START call)*
+turn      = (text | "==> everyone" text | calls)* ":#"
+calls     = "==>" call ("==>" call)*
 call      = name arguments
 """
 
@@ -14,11 +14,11 @@ if __package__:
     from ._tplc_runtime import (
         IN_STRING,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Objects,
+        Scanner,
         Style,
-        Usual,
         checked_text,
         require_runtime,
         run_command,
@@ -27,11 +27,11 @@ else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Objects,
+        Scanner,
         Style,
-        Usual,
         checked_text,
         require_runtime,
         run_command,
@@ -51,15 +51,6 @@ PRESERVED_TOKENS: tuple[str, ...] = ()
 GENERATION_PROMPTS = ("#:assistant\n==> ",)
 require_runtime(TPLC_VERSION, __name__)
 
-# The markers, each with its variants:
-TURN_ANCHORS = ("#:assistant\n",)
-PROMPT_HEADS = ("==> ",)
-TURN_START = ("#:assistant\n",)
-OUTPUT_END = (":#\n",)
-CONTENT_START = ("==> everyone\n",)
-CALL_START = ("==> ",)
-NEXT_CALL_START = ("==> ",)
-
 
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
@@ -70,28 +61,44 @@ STYLE = Style(
 class StreamParser(Objects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
-    HEADS = PROMPT_HEADS
-    ANCHORS = TURN_ANCHORS
+    HEADS = ("==> ",)
+    ANCHORS = ("#:assistant\n",)
     AT_LINES = True
     AT_ENDS = True
-    # content = (text | CONTENT_START)* (CALL_START call)?
-    IN_CONTENT = Marks(content=CONTENT_START, call=CALL_START, last=OUTPUT_END, header=TURN_START)
-    OPENERS = CALL_START
-    # call = name arguments
-    HEADER = (("name", Marks(next=("{",)), ""),)
-    STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Marks(mark=("#:assistant",))
-    USUAL_NEXT = (Usual("==> "),)
-    # after_call = ((NEXT_CALL_START | CALL_START) call | content)
-    AFTER_CALL = Marks(
-        call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
-        content=CONTENT_START,
-        last=OUTPUT_END,
-        header=TURN_START,
+    # content = (text | "==> everyone")* ("==>" call)?
+    IN_CONTENT = Scanner(
+        ("header", "#:assistant ", "", "\n", True), ("last", ":#", "", "\n", False),
+        ("content", "==> everyone ", "", "\n", True), ("call", "==>", "", " ", True),
+        find=r"#(:assistant(?!\w))|:(#)|=(?:(=>\s{0,64}everyone(?!\w))|(=>))",
+        near=r"#(?=[:]|\Z)|:(?=[#]|\Z)|=(?=[=]|\Z)", width=77,
     )
-    AFTER_TURN = Marks(
-        call=CALL_START,
-        header=tuple(f"{start.rstrip()} {call.lstrip()}" for start in TURN_START for call in CALL_START),
+    OPENERS = Scanner(("call", "==>", "", " ", False), find="=(=>)", near=r"=(?=[=]|\Z)", width=4)
+    # call = name arguments
+    HEADER = (
+        (
+            "name",
+            Scanner(
+                ("next", "{", "", "", False), find=r"\{()", near=r"\{", width=2,
+                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{())", trails=(None,),
+            ),
+            "",
+        ),
+    )
+    STYLES = (STYLE, STYLE, STYLE)
+    BREAKS = Scanner(
+        ("mark", "#:assistant", "", "", False), find="#(:assistant)", near=r"#(?=[:]|\Z)", width=12, first="#"
+    )
+    USUAL_NEXT = (ExpectedText("==> "),)
+    # after_call = (("==>" | "==>") call | content)
+    AFTER_CALL = Scanner(
+        ("header", "#:assistant ", "", "\n", True), ("call", ", ==>", "", " ", False), ("last", ":#", "", "\n", False),
+        ("call", "; ==>", "", " ", False), ("content", "==> everyone ", "", "\n", True), ("call", "==>", "", " ", True),
+        find=r"#(:assistant(?!\w))|,(\s{0,64}==>)|:(#)|;(\s{0,64}==>)|=(?:(=>\s{0,64}everyone(?!\w))|(=>))",
+        near=r"#(?=[:]|\Z)|,|:(?=[#]|\Z)|;|=(?=[=]|\Z)", width=77,
+    )
+    AFTER_TURN = Scanner(
+        ("header", "#:assistant ==>", "", " ", False), ("call", "==>", "", " ", True),
+        find=r"#(:assistant\s{0,64}==>)|=(=>)", near=r"#(?=[:]|\Z)|=(?=[=]|\Z)", width=80,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

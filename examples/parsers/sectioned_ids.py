@@ -3,9 +3,9 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with content and tool calls.
 
-turn      = (text | calls)* TURN_END
-calls     = CALL_START call (NEXT_CALL_START call)*
-call      = name NAME_END index INDEX_END arguments CALL_END
+turn      = (text | calls)* "<!.!>"
+calls     = "<!calls!><!call!>tools." call ("<!call!>tools." call)*
+call      = name ":" index "<!args!>" arguments "<!/call!>"
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ if __package__:
     from ._tplc_runtime import (
         IN_STRING,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Objects,
+        Scanner,
         Style,
-        Usual,
         checked_text,
         require_runtime,
         run_command,
@@ -27,11 +27,11 @@ else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Objects,
+        Scanner,
         Style,
-        Usual,
         checked_text,
         require_runtime,
         run_command,
@@ -51,18 +51,6 @@ PRESERVED_TOKENS = ("<!.!>", "<!/call!>", "<!/calls!>", "<!args!>", "<!call!>", 
 GENERATION_PROMPTS = ("<!assistant!>",)
 require_runtime(TPLC_VERSION, __name__)
 
-# The markers, each with its variants:
-TURN_ANCHORS = ("<!assistant!>",)
-PROMPT_HEADS = ("",)
-TURN_START = ("<!assistant!>",)
-TURN_END = ("<!.!>",)
-CALL_START = ("<!calls!><!call!>tools.", "<!call!>tools.")
-NEXT_CALL_START = ("<!call!>tools.",)
-NAME_END = (":",)
-INDEX_END = ("<!args!>",)
-CALL_END = ("<!/call!>", "<!/calls!>")
-EMPTY_CALL = ("<!calls!>\n<!/calls!>", "<!call!>\n<!/call!>", "<!calls!><!call!>\n<!/call!><!/calls!>")
-
 
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
@@ -73,32 +61,77 @@ STYLE = Style(
 class StreamParser(Objects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
-    HEADS = PROMPT_HEADS
-    ANCHORS = TURN_ANCHORS
+    HEADS = ("",)
+    ANCHORS = ("<!assistant!>",)
     AT_LINES = True
-    # content = (text | TURN_END)* (CALL_START call)?
-    IN_CONTENT = Marks(call=CALL_START, end=TURN_END, header=TURN_START, empty=EMPTY_CALL)
-    OPENERS = CALL_START
-    # call = name NAME_END index INDEX_END arguments
-    HEADER = (("name", Marks(suffix=NAME_END), ""), ("index", Marks(suffix=INDEX_END, bare=("{",)), ""))
+    # content = (text | "<!.!>")* ("<!calls!><!call!>tools." call)?
+    IN_CONTENT = Scanner(
+        ("empty", "<!calls!> <!call!> <!/call!> <!/calls!>", "", "", False),
+        ("call", "<!calls!> <!call!>tools.", "", "", False), ("empty", "<!calls!> <!/calls!>", "", "", False),
+        ("empty", "<!call!> <!/call!>", "", "", True), ("call", "<!call!>tools.", "", "", True),
+        ("header", "<!assistant!>", "", "", False), ("end", "<!.!>", "", "", False),
+        find=(
+            r"<(?:(!calls!>\s{0,64}<!call!>\s{0,64}<!/call!>\s{0,64}<!/calls!>)|(!calls!>\s{0,64}<!call!>tools\.)|(!ca"
+            r"lls!>\s{0,64}<!/calls!>)|(!call!>\s{0,64}<!/call!>)|(!call!>tools\.)|(!assistant!>)|(!\.!>))"
+        ), near=r"<(?=[!]|\Z)", width=230,
+    )
+    OPENERS = Scanner(
+        ("call", "<!calls!> <!call!>tools.", "", "", False), ("call", "<!call!>tools.", "", "", True),
+        find=r"<(?:(!calls!>\s{0,64}<!call!>tools\.)|(!call!>tools\.))", near=r"<(?=[!]|\Z)", width=88,
+    )
+    # call = name ":" index "<!args!>" arguments
+    HEADER = (
+        (
+            "name",
+            Scanner(
+                ("suffix", ":", "", "", False), find=":()", near=":", width=2,
+                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?::())", trails=("",),
+            ),
+            "",
+        ),
+        (
+            "index",
+            Scanner(
+                ("suffix", "<!args!>", "", "", False), ("bare", "{", "", "", False), find=r"<(!args!>)|\{()",
+                near=r"<(?=[!]|\Z)|\{", width=9, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:<(!args!>))", trails=("",),
+            ),
+            "",
+        ),
+    )
     CALL_ID = "tools.{name}:{index}"
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Marks(mark=TURN_START + CALL_START + CALL_END)
-    USUAL_NEXT = (Usual("<!/call!><!call!>tools."), Usual("<!call!>tools."))
+    BREAKS = Scanner(
+        ("mark", "<!calls!> <!call!>tools.", "", "", False), ("mark", "<!call!>tools.", "", "", True),
+        ("mark", "<!assistant!>", "", "", False), ("mark", "<!/calls!>", "", "", False),
+        ("mark", "<!/call!>", "", "", False),
+        find=r"<(?:(!calls!>\s{0,64}<!call!>tools\.)|(!call!>tools\.)|(!assistant!>)|(!/calls!>)|(!/call!>))",
+        near=r"<(?=[!]|\Z)", width=88, first="<",
+    )
+    USUAL_NEXT = (ExpectedText("<!/call!><!call!>tools."), ExpectedText("<!call!>tools."))
     CLOSED = True
     COUNTED = True
-    # after_call = (CALL_END)* ((NEXT_CALL_START | CALL_START) call | content)
-    AFTER_CALL = Marks(
-        call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
-        closed=("<!/call!>", "<!/calls!>"),
-        close=CALL_END,
-        end=TURN_END,
-        header=TURN_START,
-        empty=EMPTY_CALL,
+    # after_call = ("<!/call!>")* (("<!call!>tools." | "<!calls!><!call!>tools.") call | content)
+    AFTER_CALL = Scanner(
+        ("call", ", <!call!>tools.", "", "", False), ("call", "; <!call!>tools.", "", "", False),
+        ("empty", "<!calls!> <!call!> <!/call!> <!/calls!>", "", "", False),
+        ("call", "<!calls!> <!call!>tools.", "", "", False), ("empty", "<!calls!> <!/calls!>", "", "", False),
+        ("empty", "<!call!> <!/call!>", "", "", True), ("call", "<!call!>tools.", "", "", True),
+        ("header", "<!assistant!>", "", "", False), ("closed", "<!/calls!>", "", "", True),
+        ("closed", "<!/call!>", "", "", True), ("end", "<!.!>", "", "", False),
+        find=(
+            r",(\s{0,64}<!call!>tools\.)|;(\s{0,64}<!call!>tools\.)|<(?:(!calls!>\s{0,64}<!call!>\s{0,64}<!/call!>\s{0"
+            r",64}<!/calls!>)|(!calls!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!/calls!>)|(!call!>\s{0,64}<!/call!>"
+            r")|(!call!>tools\.)|(!assistant!>)|(!/calls!>)|(!/call!>)|(!\.!>))"
+        ), near=r",|;|<(?=[!]|\Z)", width=230,
     )
-    AFTER_TURN = Marks(
-        call=CALL_START,
-        header=tuple(f"{start.rstrip()} {call.lstrip()}" for start in TURN_START for call in CALL_START),
+    AFTER_TURN = Scanner(
+        ("header", "<!assistant!> <!calls!> <!call!>tools.", "", "", False),
+        ("header", "<!assistant!> <!call!>tools.", "", "", False), ("call", "<!calls!> <!call!>tools.", "", "", True),
+        ("call", "<!call!>tools.", "", "", True),
+        find=(
+            r"<(?:(!assistant!>\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(!assistant!>\s{0,64}<!call!>tools\.)|(!calls"
+            r"!>\s{0,64}<!call!>tools\.)|(!call!>tools\.))"
+        ), near=r"<(?=[!]|\Z)", width=166,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

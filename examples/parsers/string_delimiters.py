@@ -3,9 +3,9 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with reasoning, content and tool calls.
 
-turn      = (text | REASONING_START text REASONING_END | calls)* OUTPUT_END
-calls     = CALL_START call (NEXT_CALL_START call)*
-call      = name arguments CALL_END
+turn      = (text | "(~musing" text "~)" | calls)* "|)"
+calls     = "(!ask:" call ("(!ask:" call)*
+call      = name arguments "!)"
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Objects,
         PlainStyle,
-        Usual,
+        Scanner,
         checked_text,
         require_runtime,
         run_command,
@@ -25,11 +25,11 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Objects,
         PlainStyle,
-        Usual,
+        Scanner,
         checked_text,
         require_runtime,
         run_command,
@@ -48,17 +48,6 @@ STOP = ("|)",)
 PRESERVED_TOKENS: tuple[str, ...] = ()
 GENERATION_PROMPTS = ("(|assistant\n(~musing\n~)", "(|assistant\n")
 require_runtime(TPLC_VERSION, __name__)
-
-# The markers, each with its variants:
-TURN_ANCHORS = ("(|assistant\n",)
-PROMPT_HEADS = ("(~musing\n~)", "")
-TURN_START = ("(|assistant\n",)
-OUTPUT_END = ("|)\n",)
-REASONING_START = ("(~musing\n",)
-REASONING_END = ("\n~)",)
-CALL_START = ("(!ask:",)
-NEXT_CALL_START = ("(!ask:",)
-CALL_END = ("!)",)
 
 
 STYLE = PlainStyle(
@@ -81,40 +70,61 @@ STYLE = PlainStyle(
 class StreamParser(Objects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
-    HEADS = PROMPT_HEADS
-    ANCHORS = TURN_ANCHORS
+    HEADS = ("(~musing\n~)", "")
+    ANCHORS = ("(|assistant\n",)
     AROUND_REASONING = (("(~musing",), ("~)",))
     AT_LINES = True
     AT_ENDS = True
     REASONS = True
     CLOSED_FIRST = True
-    # turn = REASONING_END* content
-    AT_START = Marks(
-        reasoning_end=("\n~)",), reasoning=REASONING_START, call=CALL_START, last=OUTPUT_END, header=TURN_START
+    # turn = "~)"* content
+    AT_START = Scanner(
+        ("header", "(|assistant ", "", "\n", True), ("reasoning", "(~musing ", "", "\n", True),
+        ("call", "(!ask:", "", "", False), ("last", "|)", "", "\n", False), ("reasoning_end", "~)", "\n", "", False),
+        find=r"\((?:(\|assistant(?!\w))|(~musing(?!\w))|(!ask:))|\|(\))|~(\))",
+        near=r"\((?=[!\|\~]|\Z)|\|(?=[)]|\Z)|~(?=[)]|\Z)", width=12, leads="\n",
     )
-    # reasoning = text (REASONING_END content | CALL_START call)
-    IN_REASONING = Marks(reasoning_end=REASONING_END, last=OUTPUT_END, line=CALL_START)
-    # content = text (REASONING_START reasoning | CALL_START call)?
-    IN_CONTENT = Marks(reasoning=REASONING_START, call=CALL_START, last=OUTPUT_END, header=TURN_START)
-    OPENERS = CALL_START
+    # reasoning = text ("~)" content | "(!ask:" call)
+    IN_REASONING = Scanner(
+        ("line", "(!ask:", "", "", False), ("last", "|)", "", "\n", False), ("reasoning_end", "~)", "\n", "", False),
+        find=r"\((!ask:)|\|(\))|~(\))", near=r"\((?=[!]|\Z)|\|(?=[)]|\Z)|~(?=[)]|\Z)", width=7, leads="\n",
+    )
+    # content = text ("(~musing" reasoning | "(!ask:" call)?
+    IN_CONTENT = Scanner(
+        ("header", "(|assistant ", "", "\n", True), ("reasoning", "(~musing ", "", "\n", True),
+        ("call", "(!ask:", "", "", False), ("last", "|)", "", "\n", False),
+        find=r"\((?:(\|assistant(?!\w))|(~musing(?!\w))|(!ask:))|\|(\))", near=r"\((?=[!\|\~]|\Z)|\|(?=[)]|\Z)",
+        width=12,
+    )
+    OPENERS = Scanner(("call", "(!ask:", "", "", False), find=r"\((!ask:)", near=r"\((?=[!]|\Z)", width=7)
     # call = name arguments
-    HEADER = (("name", Marks(next=("{",)), ""),)
-    STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Marks(mark=("(|assistant",))
-    USUAL_NEXT = (Usual("!)(!ask:"), Usual("(!ask:"))
-    CLOSED = True
-    # after_call = (CALL_END)* ((NEXT_CALL_START | CALL_START) call | content)
-    AFTER_CALL = Marks(
-        call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
-        closed=("!)",),
-        close=CALL_END,
-        reasoning=REASONING_START,
-        last=OUTPUT_END,
-        header=TURN_START,
+    HEADER = (
+        (
+            "name",
+            Scanner(
+                ("next", "{", "", "", False), find=r"\{()", near=r"\{", width=2,
+                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{())", trails=(None,),
+            ),
+            "",
+        ),
     )
-    AFTER_TURN = Marks(
-        call=CALL_START,
-        header=tuple(f"{start.rstrip()} {call.lstrip()}" for start in TURN_START for call in CALL_START),
+    STYLES = (STYLE, STYLE, STYLE)
+    BREAKS = Scanner(
+        ("mark", "(|assistant", "", "", False), find=r"\((?:(\|assistant))", near=r"\((?=[\|]|\Z)", width=12, first="("
+    )
+    USUAL_NEXT = (ExpectedText("!)(!ask:"), ExpectedText("(!ask:"))
+    CLOSED = True
+    # after_call = ("!)")* (("(!ask:" | "(!ask:") call | content)
+    AFTER_CALL = Scanner(
+        ("closed", "!)", "", "", False), ("header", "(|assistant ", "", "\n", True),
+        ("reasoning", "(~musing ", "", "\n", True), ("call", "(!ask:", "", "", True),
+        ("call", ", (!ask:", "", "", False), ("call", "; (!ask:", "", "", False), ("last", "|)", "", "\n", False),
+        find=r"!(\))|\((?:(\|assistant(?!\w))|(~musing(?!\w))|(!ask:))|,(\s{0,64}\(!ask:)|;(\s{0,64}\(!ask:)|\|(\))",
+        near=r"!(?=[)]|\Z)|\((?=[!\|\~]|\Z)|,|;|\|(?=[)]|\Z)", width=73,
+    )
+    AFTER_TURN = Scanner(
+        ("header", "(|assistant (!ask:", "", "", False), ("call", "(!ask:", "", "", True),
+        find=r"\((?:(\|assistant\s{0,64}\(!ask:)|(!ask:))", near=r"\((?=[!\|]|\Z)", width=83,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

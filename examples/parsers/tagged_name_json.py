@@ -3,9 +3,9 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with reasoning, content and tool calls.
 
-turn      = (text | REASONING_START text REASONING_END | calls)* TURN_END
-calls     = CALL_START call (NEXT_CALL_START call)*
-call      = name NAME_END arguments
+turn      = (text | "§muse§" text "§/muse§" | calls)* "§end§"
+calls     = "§call§" call ("§call§" call)*
+call      = name "§with§" arguments
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ if __package__:
     from ._tplc_runtime import (
         IN_STRING,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Objects,
+        Scanner,
         Style,
-        Usual,
         checked_text,
         require_runtime,
         run_command,
@@ -27,11 +27,11 @@ else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Objects,
+        Scanner,
         Style,
-        Usual,
         checked_text,
         require_runtime,
         run_command,
@@ -51,18 +51,6 @@ PRESERVED_TOKENS: tuple[str, ...] = ()
 GENERATION_PROMPTS = ("§assistant§", "§assistant§§muse§§/muse§")
 require_runtime(TPLC_VERSION, __name__)
 
-# The markers, each with its variants:
-TURN_ANCHORS = ("§assistant§",)
-PROMPT_HEADS = ("", "§muse§§/muse§")
-TURN_START = ("§assistant§",)
-TURN_END = ("§end§",)
-REASONING_START = ("§muse§",)
-REASONING_END = ("§/muse§",)
-CALL_START = ("§call§",)
-NEXT_CALL_START = ("§call§",)
-NAME_END = ("§with§",)
-STRAY = ("§/muse§",)
-
 
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
@@ -73,32 +61,51 @@ STYLE = Style(
 class StreamParser(Objects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
-    HEADS = PROMPT_HEADS
-    ANCHORS = TURN_ANCHORS
+    HEADS = ("", "§muse§§/muse§")
+    ANCHORS = ("§assistant§",)
     AROUND_REASONING = (("§muse§",), ("§/muse§",))
     AT_LINES = True
     REASONS = True
-    # reasoning = text (REASONING_END content | CALL_START call)
-    IN_REASONING = Marks(reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
-    # content = (text | TURN_END)* (REASONING_START reasoning | CALL_START call)?
-    IN_CONTENT = Marks(reasoning=REASONING_START, call=CALL_START, end=TURN_END, header=TURN_START, stray=STRAY)
-    OPENERS = CALL_START
-    # call = name NAME_END arguments
-    HEADER = (("name", Marks(suffix=NAME_END, bare=("{",)), ""),)
-    STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Marks(mark=TURN_START + TURN_END + CALL_START)
-    USUAL_NEXT = (Usual("§call§"),)
-    # after_call = ((NEXT_CALL_START | CALL_START) call | content)
-    AFTER_CALL = Marks(
-        call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
-        reasoning=REASONING_START,
-        end=TURN_END,
-        header=TURN_START,
-        stray=STRAY,
+    # reasoning = text ("§/muse§" content | "§call§" call)
+    IN_REASONING = Scanner(
+        ("reasoning_end", "§/muse§", "", "", False), ("line", "§call§", "", "", False), ("end", "§end§", "", "", False),
+        find="§(?:(/muse§)|(call§)|(end§))", near=r"§(?=[/ce]|\Z)", width=8,
     )
-    AFTER_TURN = Marks(
-        call=CALL_START,
-        header=tuple(f"{start.rstrip()} {call.lstrip()}" for start in TURN_START for call in CALL_START),
+    # content = (text | "§end§")* ("§muse§" reasoning | "§call§" call)?
+    IN_CONTENT = Scanner(
+        ("header", "§assistant§", "", "", False), ("stray", "§/muse§", "", "", False),
+        ("reasoning", "§muse§", "", "", False), ("call", "§call§", "", "", False), ("end", "§end§", "", "", False),
+        find="§(?:(assistant§)|(/muse§)|(muse§)|(call§)|(end§))", near=r"§(?=[/acem]|\Z)", width=12,
+    )
+    OPENERS = Scanner(("call", "§call§", "", "", False), find="§(call§)", near=r"§(?=[c]|\Z)", width=7)
+    # call = name "§with§" arguments
+    HEADER = (
+        (
+            "name",
+            Scanner(
+                ("bare", "{", "", "", False), ("suffix", "§with§", "", "", False), find=r"\{()|§(with§)",
+                near=r"\{|§(?=[w]|\Z)", width=7, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:§(with§))", trails=("",),
+            ),
+            "",
+        ),
+    )
+    STYLES = (STYLE, STYLE, STYLE)
+    BREAKS = Scanner(
+        ("mark", "§assistant§", "", "", False), ("mark", "§call§", "", "", False), ("mark", "§end§", "", "", False),
+        find="§(?:(assistant§)|(call§)|(end§))", near=r"§(?=[ace]|\Z)", width=12, first="§",
+    )
+    USUAL_NEXT = (ExpectedText("§call§"),)
+    # after_call = (("§call§" | "§call§") call | content)
+    AFTER_CALL = Scanner(
+        ("call", ", §call§", "", "", False), ("call", "; §call§", "", "", False),
+        ("header", "§assistant§", "", "", False), ("stray", "§/muse§", "", "", False), ("call", "§call§", "", "", True),
+        ("reasoning", "§muse§", "", "", False), ("end", "§end§", "", "", False),
+        find=r",(\s{0,64}§call§)|;(\s{0,64}§call§)|§(?:(assistant§)|(/muse§)|(call§)|(muse§)|(end§))",
+        near=r",|;|§(?=[/acem]|\Z)", width=73,
+    )
+    AFTER_TURN = Scanner(
+        ("header", "§assistant§ §call§", "", "", False), ("call", "§call§", "", "", True),
+        find=r"§(?:(assistant§\s{0,64}§call§)|(call§))", near=r"§(?=[ac]|\Z)", width=83,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

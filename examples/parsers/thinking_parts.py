@@ -3,9 +3,9 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with reasoning, content and tool calls.
 
-turn      = (text | REASONING_START text REASONING_END | calls)* TURN_END
-calls     = CALL_START call (NEXT_CALL_START call)*
-call      = name NAME_END arguments
+turn      = (text | "[PONDER]" text "[/PONDER]" | calls)* "[END]"
+calls     = "[NEED]" call ("[NEED]" call)*
+call      = name "[GIVEN]" arguments
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ if __package__:
     from ._tplc_runtime import (
         IN_STRING,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Objects,
+        Scanner,
         Style,
-        Usual,
         checked_text,
         require_runtime,
         run_command,
@@ -27,11 +27,11 @@ else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Objects,
+        Scanner,
         Style,
-        Usual,
         checked_text,
         require_runtime,
         run_command,
@@ -51,17 +51,6 @@ PRESERVED_TOKENS = ("[/PONDER]", "[END]", "[GIVEN]", "[NEED]", "[PONDER]")
 GENERATION_PROMPTS = ("",)
 require_runtime(TPLC_VERSION, __name__)
 
-# The markers, each with its variants:
-TURN_ANCHORS = ("[/TO]", "[/BACK]")
-PROMPT_HEADS = ("",)
-TURN_END = ("[END]",)
-REASONING_START = ("[PONDER]",)
-REASONING_END = ("[/PONDER]",)
-CALL_START = ("[NEED]",)
-NEXT_CALL_START = ("[NEED]",)
-NAME_END = ("[GIVEN]",)
-STRAY = ("[/PONDER]",)
-
 
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
@@ -72,29 +61,48 @@ STYLE = Style(
 class StreamParser(Objects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
-    HEADS = PROMPT_HEADS
-    ANCHORS = TURN_ANCHORS
+    HEADS = ("",)
+    ANCHORS = ("[/TO]", "[/BACK]")
     AROUND_REASONING = (("[PONDER]",), ("[/PONDER]",))
     AT_LINES = True
     REASONS = True
-    # reasoning = text (REASONING_END content | CALL_START call)
-    IN_REASONING = Marks(reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
-    # content = (text | TURN_END)* (REASONING_START reasoning | CALL_START call)?
-    IN_CONTENT = Marks(reasoning=REASONING_START, call=CALL_START, end=TURN_END, stray=STRAY)
-    OPENERS = CALL_START
-    # call = name NAME_END arguments
-    HEADER = (("name", Marks(suffix=NAME_END, bare=("{",)), ""),)
-    STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Marks(mark=TURN_END + CALL_START)
-    USUAL_NEXT = (Usual("[NEED]"),)
-    # after_call = ((NEXT_CALL_START | CALL_START) call | content)
-    AFTER_CALL = Marks(
-        call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
-        reasoning=REASONING_START,
-        end=TURN_END,
-        stray=STRAY,
+    # reasoning = text ("[/PONDER]" content | "[NEED]" call)
+    IN_REASONING = Scanner(
+        ("reasoning_end", "[/PONDER]", "", "", False), ("line", "[NEED]", "", "", False),
+        ("end", "[END]", "", "", False), find=r"\[(?:(/PONDER\])|(NEED\])|(END\]))", near=r"\[(?=[/EN]|\Z)", width=10,
     )
-    AFTER_TURN = Marks(call=CALL_START)
+    # content = (text | "[END]")* ("[PONDER]" reasoning | "[NEED]" call)?
+    IN_CONTENT = Scanner(
+        ("stray", "[/PONDER]", "", "", False), ("reasoning", "[PONDER]", "", "", False),
+        ("call", "[NEED]", "", "", False), ("end", "[END]", "", "", False),
+        find=r"\[(?:(/PONDER\])|(PONDER\])|(NEED\])|(END\]))", near=r"\[(?=[/ENP]|\Z)", width=10,
+    )
+    OPENERS = Scanner(("call", "[NEED]", "", "", False), find=r"\[(NEED\])", near=r"\[(?=[N]|\Z)", width=7)
+    # call = name "[GIVEN]" arguments
+    HEADER = (
+        (
+            "name",
+            Scanner(
+                ("suffix", "[GIVEN]", "", "", False), ("bare", "{", "", "", False), find=r"\[(GIVEN\])|\{()",
+                near=r"\[(?=[G]|\Z)|\{", width=8, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(GIVEN\]))", trails=("",),
+            ),
+            "",
+        ),
+    )
+    STYLES = (STYLE, STYLE, STYLE)
+    BREAKS = Scanner(
+        ("mark", "[NEED]", "", "", False), ("mark", "[END]", "", "", False), find=r"\[(?:(NEED\])|(END\]))",
+        near=r"\[(?=[EN]|\Z)", width=7, first="[",
+    )
+    USUAL_NEXT = (ExpectedText("[NEED]"),)
+    # after_call = (("[NEED]" | "[NEED]") call | content)
+    AFTER_CALL = Scanner(
+        ("call", ", [NEED]", "", "", False), ("call", "; [NEED]", "", "", False), ("stray", "[/PONDER]", "", "", False),
+        ("reasoning", "[PONDER]", "", "", False), ("call", "[NEED]", "", "", True), ("end", "[END]", "", "", False),
+        find=r",(\s{0,64}\[NEED\])|;(\s{0,64}\[NEED\])|\[(?:(/PONDER\])|(PONDER\])|(NEED\])|(END\]))",
+        near=r",|;|\[(?=[/ENP]|\Z)", width=73,
+    )
+    AFTER_TURN = Scanner(("call", "[NEED]", "", "", False), find=r"\[(NEED\])", near=r"\[(?=[N]|\Z)", width=7)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

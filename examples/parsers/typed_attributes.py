@@ -3,11 +3,11 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with reasoning, content and tool calls.
 
-turn      = (text | REASONING_START text REASONING_END | calls)* TURN_END
-calls     = CALL_START call (NEXT_CALL_START call)*
-call      = name NAME_END arguments CALL_END
-arguments = (PAIR_START key KEY_END type TYPE_END value)*
-value     = text VALUE_END
+turn      = (text | "⟨ponder⟩" text "⟨/ponder⟩" | calls)* "⟪stop⟫"
+calls     = '⟨steps⟩\n⟨step name="' call ('⟨step name="' call)*
+call      = name '"⟩' arguments "⟨/step⟩"
+arguments = ('⟨arg name="' key '" text="' type '"⟩' value)*
+value     = text "⟨/arg⟩"
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         RawPairs,
-        Usual,
+        Scanner,
         ValueWords,
         checked_text,
         require_runtime,
@@ -27,10 +27,10 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         RawPairs,
-        Usual,
+        Scanner,
         ValueWords,
         checked_text,
         require_runtime,
@@ -52,72 +52,132 @@ PRESERVED_TOKENS = ("⟨/arg⟩", "⟨/ponder⟩", "⟨/steps⟩", "⟨/step⟩"
 GENERATION_PROMPTS = ("⟨/ponder⟩", "⟨ponder⟩")
 require_runtime(TPLC_VERSION, __name__)
 
-# The markers, each with its variants:
-TURN_ANCHORS = ("⟪assistant⟫", "⟨/outcome⟩\n\n")
-PROMPT_HEADS = ("⟨/ponder⟩", "⟨ponder⟩")
-TURN_END = ("⟪stop⟫",)
-REASONING_START = ("⟨ponder⟩",)
-REASONING_END = ("⟨/ponder⟩",)
-CALL_START = ('\n\n⟨steps⟩\n⟨step name="', '⟨step name="')
-NEXT_CALL_START = ('⟨step name="',)
-NAME_END = ('"⟩\n',)
-CALL_END = ("⟨/step⟩", "\n⟨/steps⟩", "⟨/steps⟩")
-EMPTY_CALL = ("⟨steps⟩\n⟨/steps⟩", '⟨step name="\n⟨/step⟩', '⟨steps⟩\n⟨step name="\n⟨/step⟩\n⟨/steps⟩')
-PAIR_START = ('⟨arg name="',)
-KEY_END = ('" text="',)
-TYPE_END = ('"⟩',)
-VALUE_END = ("⟨/arg⟩",)
-STRAY = ("⟨/ponder⟩",)
-
 
 class StreamParser(RawPairs):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
-    HEADS = PROMPT_HEADS
-    ANCHORS = TURN_ANCHORS
+    HEADS = ("⟨/ponder⟩", "⟨ponder⟩")
+    ANCHORS = ("⟪assistant⟫", "⟨/outcome⟩\n\n")
     AROUND_REASONING = (("⟨ponder⟩",), ("⟨/ponder⟩",))
     AT_LINES = True
     REASONS = True
-    # reasoning = text (REASONING_END content | CALL_START call)
-    IN_REASONING = Marks(reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
-    # content = (text | TURN_END)* (REASONING_START reasoning | CALL_START call)?
-    IN_CONTENT = Marks(reasoning=REASONING_START, call=CALL_START, end=TURN_END, stray=STRAY, empty=EMPTY_CALL)
-    OPENERS = CALL_START
-    # call = name NAME_END arguments
-    HEADER = (("name", Marks(suffix=NAME_END), ""),)
-    BREAKS = Marks(mark=TURN_END + NEXT_CALL_START + ("⟨/step⟩", "⟨/steps⟩", '⟨steps⟩\n⟨step name="'))
-    USUAL_NEXT = (Usual('⟨/step⟩\n⟨step name="'), Usual('⟨step name="'))
-    CLOSED = True
-    # arguments = (PAIR_START key KEY_END type TYPE_END value)*
-    PAIR = (("key", Marks(suffix=KEY_END), ""), ("type", Marks(suffix=TYPE_END), ""))
-    BETWEEN = Marks(
-        pair=PAIR_START,
-        skip=("⟨/arg⟩",),
-        next=("⟨/step⟩", "\n⟨/steps⟩", "⟨/steps⟩", '\n\n⟨steps⟩\n⟨step name="', '⟨step name="', "⟪stop⟫"),
+    # reasoning = text ("⟨/ponder⟩" content | '⟨steps⟩\n⟨step name="' call)
+    IN_REASONING = Scanner(
+        ("line", '⟨steps⟩ ⟨step name="', "\n\n", "", False), ("line", '⟨step name="', "", "", True),
+        ("reasoning_end", "⟨/ponder⟩", "", "", False), ("end", "⟪stop⟫", "", "", False),
+        find=r'⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name=")|(/ponder⟩))|⟪(stop⟫)',
+        near=r"⟨(?=[/s]|\Z)|⟪(?=[s]|\Z)", width=149, leads="\n\n",
     )
-    USUAL_PAIR = (Usual('⟨arg name="'),)
+    # content = (text | "⟪stop⟫")* ("⟨ponder⟩" reasoning | '⟨steps⟩\n⟨step name="' call)?
+    IN_CONTENT = Scanner(
+        ("empty", '⟨steps⟩ ⟨step name=" ⟨/step⟩ ⟨/steps⟩', "", "", False),
+        ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", True), ("empty", '⟨step name=" ⟨/step⟩', "", "", True),
+        ("empty", "⟨steps⟩ ⟨/steps⟩", "", "", False), ("call", '⟨step name="', "", "", True),
+        ("stray", "⟨/ponder⟩", "", "", False), ("reasoning", "⟨ponder⟩", "", "", False),
+        ("end", "⟪stop⟫", "", "", False),
+        find=(
+            r'⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨/step⟩\s{0,64}⟨/steps⟩)|(steps⟩\s{0,64}⟨step\s{1,64}name='
+            r'")|(step\s{1,64}name="\s{0,64}⟨/step⟩)|(steps⟩\s{0,64}⟨/steps⟩)|(step\s{1,64}name=")|(/ponder⟩)|(ponder⟩'
+            "))|⟪(stop⟫)"
+        ), near=r"⟨(?=[/ps]|\Z)|⟪(?=[s]|\Z)", width=294, leads="\n\n",
+    )
+    OPENERS = Scanner(
+        ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", False), ("call", '⟨step name="', "", "", True),
+        find=r'⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="))', near=r"⟨(?=[s]|\Z)", width=149,
+        leads="\n\n",
+    )
+    # call = name '"⟩' arguments
+    HEADER = (
+        (
+            "name",
+            Scanner(
+                ("suffix", '"⟩', "", "\n", False), find='"(⟩)', near=r'"(?=[⟩]|\Z)', width=3,
+                word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(⟩))', trails=("\n",),
+            ),
+            "",
+        ),
+    )
+    BREAKS = Scanner(
+        ("mark", '⟨steps⟩ ⟨step name="', "", "", False), ("mark", '⟨step name="', "", "", True),
+        ("mark", "⟨/steps⟩", "", "", False), ("mark", "⟨/step⟩", "", "", False), ("mark", "⟪stop⟫", "", "", False),
+        find=r'⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name=")|(/steps⟩)|(/step⟩))|⟪(stop⟫)',
+        near=r"⟨(?=[/s]|\Z)|⟪(?=[s]|\Z)", width=149, first="⟨⟪",
+    )
+    USUAL_NEXT = (ExpectedText('⟨/step⟩\n⟨step name="'), ExpectedText('⟨step name="'))
+    CLOSED = True
+    # arguments = ('⟨arg name="' key '" text="' type '"⟩' value)*
+    PAIR = (
+        (
+            "key",
+            Scanner(
+                ("suffix", '" text="', "", "", False), find=r'"(\s{0,64}text=")', near='"', width=73,
+                word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(\s{0,64}text="))', trails=("",),
+            ),
+            "",
+        ),
+        (
+            "type",
+            Scanner(
+                ("suffix", '"⟩', "", "", False), find='"(⟩)', near=r'"(?=[⟩]|\Z)', width=3,
+                word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(⟩))', trails=("",),
+            ),
+            "",
+        ),
+    )
+    BETWEEN = Scanner(
+        ("next", '⟨steps⟩ ⟨step name="', "\n\n", "", False), ("next", '⟨step name="', "", "", True),
+        ("pair", '⟨arg name="', "", "", False), ("next", "⟨/steps⟩", "\n", "", False),
+        ("next", "⟨/step⟩", "", "", False), ("skip", "⟨/arg⟩", "", "", False), ("next", "⟪stop⟫", "", "", False),
+        find=(
+            r'⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name=")|(arg\s{1,64}name=")|(/steps⟩)|(/step⟩)|(/ar'
+            "g⟩))|⟪(stop⟫)"
+        ), near=r"⟨(?=[/as]|\Z)|⟪(?=[s]|\Z)", width=149, leads="\n\n",
+    )
+    USUAL_PAIR = (ExpectedText('⟨arg name="'),)
     RESUMES = True
+    RESUMING = Scanner(
+        ("other", '⟨steps⟩ ⟨step name="', "\n\n", "", False), ("other", '⟨step name="', "", "", True),
+        ("other", '⟨arg name="', "", "", False), ("other", "⟨/steps⟩", "\n", "", False),
+        ("other", "⟨/step⟩", "", "", False), ("other", "⟪stop⟫", "", "", False),
+        find=(
+            r'⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name=")|(arg\s{1,64}name=")|(/steps⟩)|(/step⟩))|⟪(s'
+            "top⟫)"
+        ), near=r"⟨(?=[/as]|\Z)|⟪(?=[s]|\Z)", width=149, leads="\n\n",
+    )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
-    AFTER_VALUE = Marks(end=VALUE_END)
-    VALUE_CLOSERS = VALUE_END
-    NEXT_PAIR = ('\n⟨arg name="', '" text="')
+    AFTER_VALUE = Scanner(("end", "⟨/arg⟩", "", "", False), find="⟨(/arg⟩)", near=r"⟨(?=[/]|\Z)", width=7)
+    NEXT_PAIR = (
+        Scanner(
+            ("next", '⟨arg name="', "\n", "", False), ("end", "⟨/arg⟩", "", "", False),
+            find=r'⟨(?:(arg\s{1,64}name=")|(/arg⟩))', near=r"⟨(?=[/a]|\Z)", width=76, leads="\n",
+        ),
+        Scanner(("end", '" text="', "", "", False), find=r'"(\s{0,64}text=")', near='"', width=73),
+    )
     TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]] = {
         "yes": ("string",),
         "no": ("integer", "number", "boolean", "null", "array", "object"),
     }
-    # after_call = (CALL_END)* ((NEXT_CALL_START | CALL_START) call | content)
-    AFTER_CALL = Marks(
-        call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
-        closed=("⟨/step⟩", "\n⟨/steps⟩", "⟨/steps⟩"),
-        close=CALL_END,
-        reasoning=REASONING_START,
-        end=TURN_END,
-        stray=STRAY,
-        empty=EMPTY_CALL,
+    # after_call = ("⟨/step⟩")* (('⟨step name="' | '⟨steps⟩\n⟨step name="') call | content)
+    AFTER_CALL = Scanner(
+        ("call", ', ⟨step name="', "", "", False), ("call", '; ⟨step name="', "", "", False),
+        ("empty", '⟨steps⟩ ⟨step name=" ⟨/step⟩ ⟨/steps⟩', "", "", False),
+        ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", True), ("empty", '⟨step name=" ⟨/step⟩', "", "", True),
+        ("empty", "⟨steps⟩ ⟨/steps⟩", "", "", False), ("call", '⟨step name="', "", "", True),
+        ("stray", "⟨/ponder⟩", "", "", False), ("closed", "⟨/steps⟩", "\n", "", True),
+        ("reasoning", "⟨ponder⟩", "", "", False), ("closed", "⟨/step⟩", "", "", True), ("end", "⟪stop⟫", "", "", False),
+        find=(
+            r',(\s{0,64}⟨step\s{1,64}name=")|;(\s{0,64}⟨step\s{1,64}name=")|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0'
+            r',64}⟨/step⟩\s{0,64}⟨/steps⟩)|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="\s{0,64}⟨/step⟩)|(st'
+            r'eps⟩\s{0,64}⟨/steps⟩)|(step\s{1,64}name=")|(/ponder⟩)|(/steps⟩)|(ponder⟩)|(/step⟩))|⟪(stop⟫)'
+        ), near=r",|;|⟨(?=[/ps]|\Z)|⟪(?=[s]|\Z)", width=294, leads="\n\n",
     )
-    AFTER_TURN = Marks(call=CALL_START)
+    AFTER_TURN = Scanner(
+        ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", False), ("call", '⟨step name="', "", "", True),
+        find=r'⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="))', near=r"⟨(?=[s]|\Z)", width=149,
+        leads="\n\n",
+    )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

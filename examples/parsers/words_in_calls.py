@@ -3,10 +3,10 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with content and tool calls.
 
-turn      = (text | calls)* TURN_END
-calls     = CALL_START call (NEXT_CALL_START call)*
-call      = name arguments CALL_END
-arguments = (key KEY_END value)*
+turn      = (text | calls)* "⟪stop⟫"
+calls     = "⟨do" call ("⟨do" call)*
+call      = name arguments "⟩"
+arguments = (key "" value)*
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ if __package__:
     from ._tplc_runtime import (
         IN_STRING,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Pattern,
         QuotedPairs,
+        Scanner,
         Style,
-        Usual,
         checked_text,
         require_runtime,
         run_command,
@@ -29,12 +29,12 @@ else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Pattern,
         QuotedPairs,
+        Scanner,
         Style,
-        Usual,
         checked_text,
         require_runtime,
         run_command,
@@ -54,17 +54,6 @@ PRESERVED_TOKENS = ("⟪stop⟫",)
 GENERATION_PROMPTS = ("⟪assistant⟫",)
 require_runtime(TPLC_VERSION, __name__)
 
-# The markers, each with its variants:
-TURN_ANCHORS = ("⟪assistant⟫",)
-PROMPT_HEADS = ("",)
-TURN_START = ("⟪assistant⟫",)
-TURN_END = ("⟪stop⟫",)
-CALL_START = ("⟨do ",)
-NEXT_CALL_START = ("⟨do ",)
-CALL_END = ("⟩",)
-EMPTY_CALL = ("⟨do\n⟩",)
-KEY_END = (" ",)
-
 
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
@@ -75,38 +64,62 @@ STYLE = Style(
 class StreamParser(QuotedPairs):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
-    HEADS = PROMPT_HEADS
-    ANCHORS = TURN_ANCHORS
+    HEADS = ("",)
+    ANCHORS = ("⟪assistant⟫",)
     AT_LINES = True
-    # content = (text | TURN_END)* (CALL_START call)?
-    IN_CONTENT = Marks(call=CALL_START, end=TURN_END, header=TURN_START, empty=EMPTY_CALL)
-    OPENERS = CALL_START
+    # content = (text | "⟪stop⟫")* ("⟨do" call)?
+    IN_CONTENT = Scanner(
+        ("empty", "⟨do ⟩", "", "", False), ("call", "⟨do ", "", " ", True), ("header", "⟪assistant⟫", "", "", False),
+        ("end", "⟪stop⟫", "", "", False), find=r"⟨(?:(do\s{0,64}⟩)|(do(?!\w)))|⟪(?:(assistant⟫)|(stop⟫))",
+        near=r"⟨(?=[d]|\Z)|⟪(?=[as]|\Z)", width=70,
+    )
+    OPENERS = Scanner(("call", "⟨do ", "", " ", True), find=r"⟨(do(?!\w))", near=r"⟨(?=[d]|\Z)", width=4)
     # call = name arguments
-    HEADER = (("name", Marks(next=("⟩",)), " \t\n"),)
+    HEADER = (
+        (
+            "name",
+            Scanner(
+                ("next", "⟩", "", "", False), find="⟩()", near="⟩", width=2,
+                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:⟩())", trails=(None,),
+            ),
+            " \t\n",
+        ),
+    )
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Marks(mark=TURN_START + TURN_END + ("⟨do",))
-    USUAL_NEXT = (Usual("⟩⟨do "), Usual("⟨do "))
+    BREAKS = Scanner(
+        ("mark", "⟨do", "", "", False), ("mark", "⟪assistant⟫", "", "", False), ("mark", "⟪stop⟫", "", "", False),
+        find="⟨(do)|⟪(?:(assistant⟫)|(stop⟫))", near=r"⟨(?=[d]|\Z)|⟪(?=[as]|\Z)", width=12, first="⟨⟪",
+    )
+    USUAL_NEXT = (ExpectedText("⟩⟨do "), ExpectedText("⟨do "))
     CLOSED = True
-    # arguments = (key KEY_END value)*
-    PAIR = (("key", Marks(suffix=KEY_END), " \t\n"),)
-    BETWEEN = Marks(next=("⟩", "⟨do ", "⟪stop⟫"))
+    # arguments = (key "" value)*
+    PAIR = (
+        (
+            "key",
+            Scanner(find="(?!)", near="(?!)", width=1, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:(?!))", trails=()),
+            " \t\n",
+        ),
+    )
+    BETWEEN = Scanner(
+        ("next", "⟨do ", "", " ", True), ("next", "⟩", "", "", False), ("next", "⟪stop⟫", "", "", False),
+        find=r"⟨(do(?!\w))|⟩()|⟪(stop⟫)", near=r"⟨(?=[d]|\Z)|⟩|⟪(?=[s]|\Z)", width=7,
+    )
     PAIR_OPENS = False
     FOLLOW = (
         Pattern("\\s{0,16}(?:[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}\\ |⟩\\s{0,16}(?:⟪stop⟫|⟨do))"),
         Pattern("\\s{0,16}(?:[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}\\ |⟩\\s{0,16}(?:⟪stop⟫|⟨do)|⟩\\s{0,16}\\Z|\\Z)"),
     )
-    # after_call = (CALL_END)* ((NEXT_CALL_START | CALL_START) call | content)
-    AFTER_CALL = Marks(
-        call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
-        closed=("⟩",),
-        close=CALL_END,
-        end=TURN_END,
-        header=TURN_START,
-        empty=EMPTY_CALL,
+    # after_call = ("⟩")* (("⟨do" | "⟨do") call | content)
+    AFTER_CALL = Scanner(
+        ("call", ", ⟨do ", "", " ", True), ("call", "; ⟨do ", "", " ", True), ("empty", "⟨do ⟩", "", "", False),
+        ("call", "⟨do ", "", " ", True), ("closed", "⟩", "", "", True), ("header", "⟪assistant⟫", "", "", False),
+        ("end", "⟪stop⟫", "", "", False),
+        find=r",(\s{0,64}⟨do(?!\w))|;(\s{0,64}⟨do(?!\w))|⟨(?:(do\s{0,64}⟩)|(do(?!\w)))|⟩()|⟪(?:(assistant⟫)|(stop⟫))",
+        near=r",|;|⟨(?=[d]|\Z)|⟩|⟪(?=[as]|\Z)", width=70,
     )
-    AFTER_TURN = Marks(
-        call=CALL_START,
-        header=tuple(f"{start.rstrip()} {call.lstrip()}" for start in TURN_START for call in CALL_START),
+    AFTER_TURN = Scanner(
+        ("call", "⟨do ", "", " ", True), ("header", "⟪assistant⟫ ⟨do ", "", " ", True),
+        find=r"⟨(do(?!\w))|⟪(assistant⟫\s{0,64}⟨do(?!\w))", near=r"⟨(?=[d]|\Z)|⟪(?=[a]|\Z)", width=80,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

@@ -3,9 +3,9 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with reasoning, content and tool calls.
 
-turn      = (text | CONTENT_START text CONTENT_END | REASONING_START text REASONING_END | calls)* TURN_END
-calls     = CALL_START call (NEXT_CALL_START call)*
-call      = { "tool": name, "input": arguments } CALL_END
+turn      = (text | "<#answer#>" text "<#/answer#>" | "<#plan#>" text "<#/plan#>" | calls)* "<#over#>"
+calls     = "<#acts#>\n{" call ("{" call)*
+call      = { "tool": name, "input": arguments } "<#/acts#>"
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ if __package__:
     from ._tplc_runtime import (
         IN_STRING,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Pattern,
+        Scanner,
         Style,
-        Usual,
         UsualObjects,
         checked_text,
         require_runtime,
@@ -28,11 +28,11 @@ else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
         Delta,
-        Marks,
+        ExpectedText,
         Message,
         Pattern,
+        Scanner,
         Style,
-        Usual,
         UsualObjects,
         checked_text,
         require_runtime,
@@ -54,21 +54,6 @@ PRESERVED_TOKENS = ("<#/acts#>", "<#/answer#>", "<#/plan#>", "<#acts#>", "<#answ
 GENERATION_PROMPTS = ("<#assistant#>",)
 require_runtime(TPLC_VERSION, __name__)
 
-# The markers, each with its variants:
-TURN_ANCHORS = ("<#assistant#>",)
-PROMPT_HEADS = ("",)
-TURN_START = ("<#assistant#>",)
-TURN_END = ("<#over#>",)
-REASONING_START = ("<#plan#>",)
-REASONING_END = ("<#/plan#>",)
-CONTENT_START = ("<#answer#>",)
-CONTENT_END = ("<#/answer#>",)
-CALL_START = ("<#acts#>\n{",)
-NEXT_CALL_START = ("{",)
-CALL_END = ("\n<#/acts#>", "<#/acts#>")
-EMPTY_CALL = ("<#acts#>\n<#/acts#>",)
-STRAY = ("<#/plan#>",)
-
 
 STYLE = Style(
     (('"', '"', "json"), ("'", "'", "python")),
@@ -79,25 +64,31 @@ STYLE = Style(
 class StreamParser(UsualObjects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
-    HEADS = PROMPT_HEADS
-    ANCHORS = TURN_ANCHORS
+    HEADS = ("",)
+    ANCHORS = ("<#assistant#>",)
     AROUND_REASONING = (("<#plan#>",), ("<#/plan#>",))
     AT_LINES = True
     REASONS = True
-    # reasoning = text (REASONING_END content | CALL_START call)
-    IN_REASONING = Marks(reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
-    # content = (text | CONTENT_START | CONTENT_END | TURN_END)* (REASONING_START reasoning | CALL_START call)?
-    IN_CONTENT = Marks(
-        reasoning=REASONING_START,
-        content=CONTENT_START,
-        content_end=CONTENT_END,
-        call=CALL_START,
-        end=TURN_END,
-        header=TURN_START,
-        stray=STRAY,
-        empty=EMPTY_CALL,
+    # reasoning = text ("<#/plan#>" content | "<#acts#>\n{" call)
+    IN_REASONING = Scanner(
+        ("line", "<#acts#> {", "", "", False), ("reasoning_end", "<#/plan#>", "", "", False),
+        ("end", "<#over#>", "", "", False), find=r"<(?:(#acts#>\s{0,64}\{)|(#/plan#>)|(#over#>))", near=r"<(?=[#]|\Z)",
+        width=75,
     )
-    OPENERS = CALL_START
+    # content = (text | "<#answer#>" | "<#/answer#>" | "<#over#>")* ("<#plan#>" reasoning | "<#acts#>\n{" call)?
+    IN_CONTENT = Scanner(
+        ("empty", "<#acts#> <#/acts#>", "", "", False), ("header", "<#assistant#>", "", "", False),
+        ("content_end", "<#/answer#>", "", "", False), ("content", "<#answer#>", "", "", False),
+        ("call", "<#acts#> {", "", "", False), ("stray", "<#/plan#>", "", "", False),
+        ("reasoning", "<#plan#>", "", "", False), ("end", "<#over#>", "", "", False),
+        find=(
+            r"<(?:(#acts#>\s{0,64}<#/acts#>)|(#assistant#>)|(#/answer#>)|(#answer#>)|(#acts#>\s{0,64}\{)|(#/plan#>)|(#"
+            "plan#>)|(#over#>))"
+        ), near=r"<(?=[#]|\Z)", width=83,
+    )
+    OPENERS = Scanner(
+        ("call", "<#acts#> {", "", "", False), find=r"<(#acts#>\s{0,64}\{)", near=r"<(?=[#]|\Z)", width=75
+    )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("tool",): "name", ("input",): "arguments"}
     OPENED = "{"
@@ -106,23 +97,27 @@ class StreamParser(UsualObjects):
     TO_ARGUMENTS = ', "input": {'
     USUAL_KEYS = ("tool", "input")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Marks(mark=TURN_START + TURN_END + CALL_START + ("<#/acts#>",))
-    USUAL_NEXT = (Usual('{"tool": "'),)
-    # after_call = (CALL_END)* ((NEXT_CALL_START | CALL_START) call | content)
-    AFTER_CALL = Marks(
-        call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
-        close=CALL_END,
-        reasoning=REASONING_START,
-        content=CONTENT_START,
-        content_end=CONTENT_END,
-        end=TURN_END,
-        header=TURN_START,
-        stray=STRAY,
-        empty=EMPTY_CALL,
+    BREAKS = Scanner(
+        ("mark", "<#assistant#>", "", "", False), ("mark", "<#acts#> {", "", "", False),
+        ("mark", "<#/acts#>", "", "", False), ("mark", "<#over#>", "", "", False),
+        find=r"<(?:(#assistant#>)|(#acts#>\s{0,64}\{)|(#/acts#>)|(#over#>))", near=r"<(?=[#]|\Z)", width=75, first="<",
     )
-    AFTER_TURN = Marks(
-        call=CALL_START,
-        header=tuple(f"{start.rstrip()} {call.lstrip()}" for start in TURN_START for call in CALL_START),
+    USUAL_NEXT = (ExpectedText('{"tool": "'),)
+    # after_call = ("<#/acts#>")* (("{" | "<#acts#>\n{") call | content)
+    AFTER_CALL = Scanner(
+        ("call", ", {", "", "", False), ("call", "; {", "", "", False), ("empty", "<#acts#> <#/acts#>", "", "", False),
+        ("header", "<#assistant#>", "", "", False), ("content_end", "<#/answer#>", "", "", False),
+        ("call", "<#acts#> {", "", "", False), ("content", "<#answer#>", "", "", False),
+        ("close", "<#/acts#>", "\n", "", True), ("stray", "<#/plan#>", "", "", False),
+        ("reasoning", "<#plan#>", "", "", False), ("end", "<#over#>", "", "", False), ("call", "{", "", "", True),
+        find=(
+            r",(\s{0,64}\{)|;(\s{0,64}\{)|<(?:(#acts#>\s{0,64}<#/acts#>)|(#assistant#>)|(#/answer#>)|(#acts#>\s{0,64}"
+            r"\{)|(#answer#>)|(#/acts#>)|(#/plan#>)|(#plan#>)|(#over#>))|\{()"
+        ), near=r",|;|<(?=[#]|\Z)|\{", width=83, leads="\n",
+    )
+    AFTER_TURN = Scanner(
+        ("header", "<#assistant#> <#acts#> {", "", "", False), ("call", "<#acts#> {", "", "", True),
+        find=r"<(?:(#assistant#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}\{))", near=r"<(?=[#]|\Z)", width=153,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

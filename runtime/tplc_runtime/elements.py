@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections import namedtuple
 
 from .machine import next_char
-from .markers import Marks
 from .pairs import Pairs
 from .raw import Closer, RawPairs
+from .scanner import Scanner
 from .schema import item_of, member_of, types_by_items, types_of
 from .transcript import Transcript
 
@@ -61,7 +61,7 @@ class PendingTranscript(Transcript):
 
 
 class ElementPairs(RawPairs):
-    ELEMENT: ClassVar[Marks]  # what opens an item or a pair; "broken": a closing marker
+    ELEMENT: ClassVar[Scanner]  # what opens an item or a pair; "broken": a closing marker
     AFTER_ITEM: ClassVar[str]
     TRANSCRIPT = PendingTranscript
 
@@ -173,7 +173,7 @@ class ElementPairs(RawPairs):
             self._begin_element(schema, types_of(schema, self._schema()), Closer(self.AFTER_ITEM))
             return True
         if kind in ("item", "pair") and frame.opened == "{":
-            mark = self.BETWEEN.find(self._buf, self._mark.start, anchored=True)
+            mark = self.BETWEEN.match(self._buf, self._mark.start)
             # What opens the next call may begin so, too: inside of an element it is none.
             end = mark.end if mark is not None and mark.kind == "pair" else self._mark.end
             return self._pair(end, self._comma)

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 
-from .markers import Mark
 from .pattern import LOOK_BACK
 from .raw import PYTHON, RawPairs, string_in
+from .scanner import Match
 from .schema import keys_of
 
 TYPE_CHECKING = False
@@ -40,16 +40,16 @@ class Guess:
         twin.keys = keys
         return twin
 
-    def find(self, buf: str, pos: int) -> Mark | None:
+    def find(self, buf: str, pos: int) -> Match | None:
         for match in self.end.finditer(buf, pos):
             if self.keys is None or match["key"] is None or match["key"] in self.keys:
-                return Mark("end", match.start(), match.start(), "", "")
+                return Match("end", match.start(), match.start())
         return None
 
-    def plain(self, text: str) -> int:
+    def safe_prefix_end(self, text: str) -> int:
         return -1 if self.start.search(text) or self.find(text, 0) is not None else len(text)
 
-    def partial(self, buf: str, pos: int) -> int:
+    def partial_match(self, buf: str, pos: int) -> int:
         match = self.start.search(buf, max(pos, len(buf) - LOOK_BACK))
         return match.start() if match else len(buf)
 

@@ -10,12 +10,13 @@ import re
 
 from .batch import rows_of
 from .heads import continued_head, known_head
-from .markers import NO_MARKS, PLAIN_WORD, Mark, Marks, is_cut, lead_in
 from .message import Copied, Diagnostic, checked_text
 from .pattern import Pattern
+from .scanner import NO_MARKERS, PLAIN_WORD, Match, Scanner, trailing_overlap
 from .schema import parameters_of, properties_of
 from .transcript import Transcript
 from .values import LONGEST_SIGN, unwrapped
+from .whole import MORE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,17 +32,22 @@ ONE_WORD = Pattern(r"[\w.:/-]+")
 NAME_LIMIT = 512  # a longer name is no name
 PENDING_LIMIT = 1024  # more than this much pending text is looked at again only when it has doubled
 CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
+OPENER_KINDS = ("call", "line", "whole")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
 MOST_ODD = 64  # of names that hold what ends names, so many are looked for
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 LATE = "text after the output was finished"
-NO_MARK = Mark("", 0, 0, "", "")
+NO_MATCH = Match("", 0, 0)
 
 
 def at_line_start(text: str, before: bool) -> bool:
     """Is there nothing but white space on the line after `text`?  `before`: was there, before it?"""
     _, newline, line = text.rpartition("\n")
     return (bool(newline) or before) and not line.strip()
+
+
+def is_word(char: str) -> bool:
+    return char.isalnum() or char == "_"
 
 
 def next_char(buf: str, pos: int) -> int:
@@ -55,6 +61,8 @@ class Machine(Copied):
     ANCHORS: ClassVar[Sequence[str]] = ()
     CALLS: ClassVar[bool] = False  # there are some
     AT_LINES: ClassVar[bool] = False  # some markers count at a line's start alone,
+    WHOLE: ClassVar[Any] = None  # what is like any text opens a call where one comes as the template writes it
+    LONE_OPENERS: ClassVar[Sequence[str]] = ()  # what opens calls so at a line's start alone, as its section is missing
     AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
     REASONS: ClassVar[bool] = False  # something opens reasoning
     PENDING_TEXT: ClassVar[bool] = False  # nothing does: of which kind text is, its end tells
@@ -65,17 +73,17 @@ class Machine(Copied):
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     ODD_NAMES: ClassVar[bool] = False  # names that hold what ends others are looked for
     COUNTED: ClassVar[bool] = False  # calls are written with an index
-    OPENERS: ClassVar[Sequence[str]] = ()  # of calls
+    OPENERS: ClassVar[Scanner] = NO_MARKERS  # of calls
     # What the states look for, each in its text.
-    AT_START: ClassVar[Marks] = NO_MARKS
-    IN_REASONING: ClassVar[Marks] = NO_MARKS
-    BEFORE_CONTENT: ClassVar[Marks] = NO_MARKS
-    IN_CONTENT: ClassVar[Marks] = NO_MARKS
-    AFTER_CALL: ClassVar[Marks] = NO_MARKS
-    AFTER_TURN: ClassVar[Marks] = NO_MARKS  # a call right behind the end of the turn is one of its calls all the same
+    AT_START: ClassVar[Scanner] = NO_MARKERS
+    IN_REASONING: ClassVar[Scanner] = NO_MARKERS
+    BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS
+    IN_CONTENT: ClassVar[Scanner] = NO_MARKERS
+    AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
+    AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call right after the end of the turn is one of its calls
     HEADERS_ALIKE: ClassVar[bool] = False  # what ends the name of a call may open a message as well
     DISTINCT: ClassVar[bool] = True  # what opens calls is like nothing else, so what follows is a call
-    BREAKS: ClassVar[Marks] = NO_MARKS  # markers that no name holds, and no value outside of a string
+    BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that no name holds, and no value outside of a string
     USUAL_NEXT: ClassVar[Sequence[Any]] = ()  # what usually comes after a call
     HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and signs that do
     NAME_SIGNS: ClassVar[Any] = None  # what is written in names for other signs
@@ -92,6 +100,8 @@ class Machine(Copied):
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
     _reader: Reader | None = None  # and what reads one
     _written = ""  # what the arguments begin with
+    _in_word = False  # the text before ends with a word
+    _alone = False  # the section of the last call is missing
     _kept = False  # the name of a call that stays text comes, and the rest of its header
     ENDS_TURN: ClassVar[bool] = False  # a call's closer may be what ends the turn, so that it may be cut off
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that hold what ends others
@@ -127,7 +137,7 @@ class Machine(Copied):
             self._state = type(self)._pending_text
         if self.CLOSED_FIRST and parse_reasoning:
             self._state = type(self)._start
-        self._mark = NO_MARK
+        self._mark = NO_MATCH
         self._skip = 0  # its length, and that of the white space before it
         self._open = False  # the last call is not complete
         if self.CALLS:
@@ -255,6 +265,8 @@ class Machine(Copied):
             self._base += len(text)
             if self.AT_LINES and kind not in ("arguments", "value"):
                 self._line_start = at_line_start(text, self._line_start)
+            if self.WHOLE:
+                self._in_word = is_word(text[-1])
             self._out.texts[kind].append(self._json(text) if kind == "arguments" else text)
 
     def _more(self, chunk: str) -> list[Delta]:
@@ -391,6 +403,8 @@ class Machine(Copied):
         text = self._buf[self._pos : end]
         if self.AT_LINES:
             self._line_start = at_line_start(text, self._line_start)
+        if self.WHOLE and text:
+            self._in_word = is_word(text[-1])
         self._out.emit(kind, text if self._echo else text[max(0, -self._base - self._pos) :])
         self._pos = end
 
@@ -415,7 +429,7 @@ class Machine(Copied):
     def _pending_text(self) -> bool:
         # turn = text REASONING_END content | content
         kind = self._text_to(self.IN_REASONING, "pending")
-        if self.CALLS and kind in ("call", "line") and self._calls_on:
+        if self.CALLS and kind in OPENER_KINDS and self._calls_on:
             return self._try_call("pending")
         if kind == "reasoning_end":
             self._out.release("reasoning_content")
@@ -446,7 +460,7 @@ class Machine(Copied):
             self._reasoning_marker()
             self._state = type(self)._reasoning
             return True
-        if self.CALLS and kind in ("call", "line") and self._calls_on:
+        if self.CALLS and kind in OPENER_KINDS and self._calls_on:
             return self._try_call("content")
         if kind:
             self._turn_marker("content")
@@ -474,10 +488,10 @@ class Machine(Copied):
 
     def _lack_of(self, what: str, start: int, begun: bool) -> str:
         """The same where no arguments begin: what ends the call, all calls or the turn may come in their place."""
-        mark = self.AFTER_CALL.find(self._buf, start, anchored=True)
+        mark = self.AFTER_CALL.match(self._buf, start)
         if mark is not None and mark.kind in CLOSER_KINDS:
             return ""
-        if begun or self.AFTER_CALL.begins(self._buf, start):
+        if begun or self.AFTER_CALL.is_prefix(self._buf, start):
             return "" if self._final else "more"
         return what
 
@@ -486,6 +500,10 @@ class Machine(Copied):
         kind = self._next_of_calls(self.AFTER_CALL)
         if kind is None:
             return False
+        if self.LONE_OPENERS and self._alone and kind == "call":
+            mark = self._mark
+            # One like it is in a section no more than the last one was.
+            kind = "" if self._buf[mark.start : mark.end] in self.LONE_OPENERS else kind
         if kind == "call":
             return self._try_call("content")
         if kind in ("close", "closed", "separator"):
@@ -529,7 +547,7 @@ class Machine(Copied):
 
     # Text and markers
 
-    def _text_to(self, marks: Marks, kind: str) -> str:
+    def _text_to(self, marks: Scanner, kind: str) -> str:
         """As _until; what opens reasoning or content may count before any of the text only."""
         if self.FIRST and self._fresh:
             first = self._next(self.BEFORE_CONTENT)
@@ -537,20 +555,22 @@ class Machine(Copied):
                 return first or ""
         return self._until(marks, kind)
 
-    def _until(self, marks: Marks, kind: str) -> str:
+    def _until(self, marks: Scanner, kind: str) -> str:
         """Emit the text before the next marker as `kind`; the marker's kind, "" where more input is needed."""
         if self._space:
             self._skip_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
         mark = marks.find(buf, pos)
         if self.HEADERS_ALIKE and self._kept and mark is not None and mark.kind in ("reasoning", "content"):
-            mark = mark._replace(kind="name_end")
+            mark = mark.of_kind("name_end")
         if self.AT_LINES or self.AT_ENDS:
             mark = self._counting(marks, mark)
-        clear = mark is not None and not mark.longer  # nothing before its end can be undecided
-        partial = stop if clear else marks.partial(buf, pos) if mark is None or not self._final else stop
+        clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
+        partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
+        if self.WHOLE and mark is not None and mark.kind == "plain" and not self._final:
+            partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self.AT_ENDS and mark is not None and mark.kind in ("last", "sign") and not self._final:
-            partial = min(partial, marks.before(buf, pos, mark.start))
+            partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self.CALLS and self._final and self._begins_call(partial):
             stop = partial
         if self._final:
@@ -565,7 +585,7 @@ class Machine(Copied):
             if not blank:
                 self._text(kind, end)
                 passed = kind != "pending" and self._out.fence is None and (self._reasoning_on or not self._opener)
-                self._goes_on(kind if passed else "", marks.plain)
+                self._goes_on(kind if passed else "", marks.safe_prefix_end)
             elif self._final and self._out.is_silent():
                 self._text(kind, end)
             elif self._final:
@@ -574,77 +594,87 @@ class Machine(Copied):
         # White space alone is the answer where the turn ends behind it, and holds nothing else.
         alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
         literal = self._is_text(mark)
-        lead = 0 if literal else end - pos if blank and not alone else lead_in(buf[pos:end], mark.lead)
+        lead = 0 if literal else end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
         if not blank or literal or alone:
             self._text(kind, end - lead)
         # A call may turn out to be text, and then the white space before it is text too.
-        self._pos = end - lead if mark.kind in ("call", "line") else end
+        self._pos = end - lead if mark.kind in OPENER_KINDS else end
         self._mark = mark
         self._skip = mark.end - self._pos
         return str(mark.kind)
 
-    def _counting(self, marks: Marks, mark: Mark | None) -> Mark | None:
+    def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
         """The mark, or the first after it, that counts where it stands: "line" at a line's start, "last" at the end,
         "sign" before the end or before another mark.
 
         One whose later pieces stand at a line's start counts as a whole.
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
-        while mark is not None and mark.kind in ("line", "last", "sign"):
-            if self.AT_ENDS and mark.kind != "line":
+        while mark is not None and mark.kind in ("line", "last", "sign", "plain"):
+            if self.AT_ENDS and mark.kind != "line" and mark.kind != "plain":
                 counting = self._at_end(marks, mark)
                 if counting is not None:
                     return counting
-            if self.AT_LINES and mark.kind == "line":
+            if self.AT_LINES and mark.kind in ("line", "plain"):
                 line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
-                if line_start:
+                if self.WHOLE and (mark.kind == "plain") == line_start:
+                    counting = self._as_whole_call(mark)
+                    if counting is not None:
+                        return counting
+                if line_start and mark.kind == "line":
                     return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
                 outer = mark if outer is None or mark.start >= outer.end else outer
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of what is none here
         return mark
 
-    def _at_end(self, marks: Marks, mark: Mark) -> Mark | None:
+    def _as_whole_call(self, mark: Match) -> Match | None:
+        """The mark as one that opens a call where a whole one stands; "plain" as long as that is not decided."""
+        before = is_word(self._buf[mark.start - 1]) if mark.start > self._pos else self._in_word
+        named = self._tools or mark.kind == "plain"
+        if not (self._calls_on and named) or (before and is_word(self._buf[mark.start])):
+            return None
+        end = self.WHOLE.end(self._buf, mark.start, self._final, self._tools)
+        return mark.of_kind("plain" if end == MORE else "whole") if end >= 0 or end == MORE else None
+
+    def _at_end(self, marks: Scanner, mark: Match) -> Match | None:
         """The mark as what it counts for at the end, or before another; as it is where that is not decided."""
         buf, at = self._buf, next_char(self._buf, mark.end)
         if at == len(buf):
-            return mark._replace(kind="end" if mark.kind == "last" else "content_end") if self._final else mark
+            return mark.of_kind("end" if mark.kind == "last" else "content_end") if self._final else mark
         if mark.kind == "last":
             return None
-        behind = marks.find(buf, at, anchored=True)
-        if not self._final and marks.begins(buf, at):
+        behind = marks.match(buf, at)
+        if not self._final and marks.is_prefix(buf, at):
             return mark
         apart = behind is not None and (behind.kind != "line" or "\n" in buf[mark.end : at])
         if behind is not None and apart and behind.kind not in ("last", "sign"):
-            return mark._replace(kind="content_end")
+            return mark.of_kind("content_end")
         if behind is not None and behind.kind == "last" and next_char(buf, behind.end) == len(buf):
-            return mark._replace(kind="content_end") if self._final else mark
+            return mark.of_kind("content_end") if self._final else mark
         return None
 
-    def _next(self, marks: Marks, usual: Sequence[Any] = ()) -> str | None:
+    def _next(self, marks: Scanner, usual: Sequence[Any] = ()) -> str | None:
         """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed.
         `usual`: what usually comes, which may hold several of the markers."""
         if self._space:
             self._skip_space()
         buf, start = self._buf, NON_SPACE.search(self._buf, self._pos).start()
-        mark = marks.find(buf, start, anchored=True)
-        if not self._final and (mark is None or mark.longer):
+        mark = marks.match(buf, start)
+        if not self._final and (mark is None or mark.ambiguous):
             for text in usual if mark is None else ():
-                if text.begun(buf, start):
-                    self._undecided, self._undecided_from = text.begun, start
+                if text.is_incomplete(buf, start):
+                    self._undecided, self._undecided_from = text.is_incomplete, start
                     return None
-            begun = marks.begins(buf, start)
-            if begun or start == len(buf):
-                self._leave_open(start, begun)
+            if marks.is_prefix(buf, start):
+                self._undecided, self._undecided_from = marks.is_prefix, start
+                return None
+            if start == len(buf):
                 return None
         if mark is None:
             return ""
         self._mark = mark
         self._skip = mark.end - self._pos
         return str(mark.kind)
-
-    def _leave_open(self, start: int, text: str) -> None:
-        """The buffer has the beginning of this text from `start` on, and says nothing before all of it has come."""
-        self._undecided, self._undecided_from = (self._buf[self._pos : start] + text[:-1]).startswith, self._pos
 
     def _skip_space(self) -> None:
         while self._space and self._pos < len(self._buf):
@@ -660,6 +690,8 @@ class Machine(Copied):
             self._kept = False
         if self.AT_LINES:
             self._line_start = self._line_start or fresh or self._mark.kind == "content"
+        if self.WHOLE:
+            self._in_word = False
 
     def _keep(self, kind: str) -> None:
         """The marker is text."""
@@ -675,7 +707,7 @@ class Machine(Copied):
         self._keep("content")
         return True
 
-    def _is_text(self, mark: Mark) -> bool:
+    def _is_text(self, mark: Match) -> bool:
         """Is it a marker of what shall stay in the content as it came?"""
         if mark.kind == "stray":
             return self._literal or not self._reasoning_on
@@ -730,8 +762,7 @@ class Machine(Copied):
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not (self._calls_on and self.DISTINCT):
             return False
-        whole = self._buf[pos:].lstrip()
-        return any(is_cut(opener.strip(), whole) for opener in self.OPENERS)
+        return self.OPENERS.is_truncated(self._buf, next_char(self._buf, pos), CALL_KINDS)
 
     def _cut_off(self) -> bool:
         """The output ends inside the markup of a call: what is left of it is no text."""
@@ -762,7 +793,7 @@ class Machine(Copied):
                 known = self._known(slot, pos, ends)
                 if known < 0:
                     return values, pos, "more"
-            word = ends.word.match(buf, pos) if self.BREAKS.wordless and not (known or self._final) else None
+            word = ends.word.match(buf, pos) if not (known or self._final) else None
             if word is not None and word.lastindex is None:
                 self._undecided, self._undecided_from = PLAIN_WORD.fullmatch, pos
                 return values, pos, "more"
@@ -795,12 +826,12 @@ class Machine(Copied):
         return values, pos, ""
 
     def _end_of_slot(
-        self, slot: str, pos: int, known: int, ends: Marks, stops: str, joint: str
-    ) -> tuple[Mark | None, str]:
+        self, slot: str, pos: int, known: int, ends: Scanner, stops: str, joint: str
+    ) -> tuple[Match | None, str]:
         """The marker that ends a slot, or what was expected instead."""
         buf = self._buf
         mark = ends.find(buf, pos + known, stop=pos + NAME_LIMIT)
-        partial = ends.partial(buf, pos)
+        partial = ends.partial_match(buf, pos)
         pending_from = len(buf) if self._final else partial
         end = pending_from if mark is None else min(pending_from, mark.start)
         until = min(end, pos + NAME_LIMIT)
@@ -810,10 +841,10 @@ class Machine(Copied):
             broken = self.BREAKS.find(buf, pos, stop=min(pos + NAME_LIMIT, end + self.BREAKS.width))
             if broken is not None and broken.start < end:
                 return None, slot
-            if not self._final and self.BREAKS.partial(buf, pos) < end:
+            if not self._final and self.BREAKS.partial_match(buf, pos) < end:
                 return None, "more"
         if stop >= 0:
-            return Mark("next", stop, stop, "", ""), ""
+            return Match("next", stop, stop), ""
         if mark is not None and pending_from > mark.start:
             return mark, ""
         text = buf[pos : min(partial, pos + NAME_LIMIT)].strip()
@@ -823,28 +854,28 @@ class Machine(Copied):
             wait = any(name.startswith(text) for name in self._tools)
         return None, slot if not wait else "end" if self._final else "more"
 
-    def _is_no_slot(self, slot: str, text: str, pos: int, known: int, ends: Marks, mark: Mark) -> str:
+    def _is_no_slot(self, slot: str, text: str, pos: int, known: int, ends: Scanner, mark: Match) -> str:
         """What was expected instead of a slot with this text, which this marker ends; "" where it may be one."""
         lacks = not text and (slot != "key" or mark.kind in ("next", "bare"))
         if lacks or ("\n" in text and text not in self._tools and not known):
             return slot
-        if mark.kind == "bare" and self._final and ends.partial(self._buf, pos) <= mark.start:
+        if mark.kind == "bare" and self._final and ends.partial_match(self._buf, pos) <= mark.start:
             return "end"  # the output ends in the text between
         return slot if mark.kind == "bare" and ONE_WORD.fullmatch(text) is None else ""
 
-    def _known(self, slot: str, pos: int, ends: Marks) -> int:
+    def _known(self, slot: str, pos: int, ends: Scanner) -> int:
         """The length of a name of the tools that stands here and holds what ends others; -1: more input is needed."""
         buf, names = self._buf, self._odd_names(slot, ends)
         for name in names:
             at = next_char(buf, pos + len(name)) if buf.startswith(name, pos) else -1
-            if at >= 0 and ends.find(buf, at, anchored=True) is not None:
+            if at >= 0 and ends.match(buf, at) is not None:
                 return len(name)
-            left = at == len(buf) or ends.begins(buf, at) != "" if at >= 0 else name.startswith(buf[pos:])
+            left = at == len(buf) or ends.is_prefix(buf, at) if at >= 0 else name.startswith(buf[pos:])
             if left and not self._final:
                 return -1
         return 0
 
-    def _odd_names(self, slot: str, ends: Marks) -> list[str]:
+    def _odd_names(self, slot: str, ends: Scanner) -> list[str]:
         """Those of the tools, or of the parameters of the tool that is called: the longest first."""
         of = self._out.calls[-1][0] if slot == "key" and self._out.calls else ""
         self._odd = {} if self._odd is None else self._odd
@@ -859,6 +890,8 @@ class Machine(Copied):
         """What comes (after _skip characters of opener) may be a call; if not, it is text of this kind."""
         self._back = type(self)._content if self._state == type(self)._after_call else self._state
         self._back_kind = kind
+        if self.WHOLE:
+            self._alone = self._mark.kind == "whole"
         self._state = type(self)._call
         return True
 
@@ -896,17 +929,19 @@ class Machine(Copied):
 
     def _close_call(self) -> bool:
         self._open, self._closed, self._fresh, self._line_start, self._space = False, False, True, True, ""
+        if self.WHOLE:
+            self._in_word = False
         self._unclosed = self.CLOSED
         self._state = type(self)._after_call
         return True
 
-    def _next_of_calls(self, marks: Marks) -> str | None:
+    def _next_of_calls(self, marks: Scanner) -> str | None:
         """As `_next`; a part of a marker of the calls, where the output ends, is no text."""
         kind, buf = self._next(marks, self.USUAL_NEXT), self._buf
         # What goes on behind a piece of a closer may be as much as there is of the whole.
         part = kind == "" or (kind in ("close", "closed") and next_char(buf, self._mark.end) < len(buf))
         least = 1 if self._unclosed and kind == "" else LEAST_CUT
-        if part and self._final and marks.begun(buf, self._pos, CALL_KINDS, least):
+        if part and self._final and marks.is_truncated(buf, next_char(buf, self._pos), CALL_KINDS, least):
             self._cut_off()
             return None
         return kind

@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 from .machine import Machine, next_char
-from .markers import Mark, Marks
 from .pattern import Pattern
+from .scanner import NO_MARKERS, Match, Scanner
 from .values import FollowedReader, escaped
 
 TYPE_CHECKING = False
@@ -17,18 +17,19 @@ if TYPE_CHECKING:
 
 
 NO_PAIR = "expected an argument or the end of the call"
+PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
 
 
 class Pairs(Machine):
     CALLS: ClassVar[bool] = True
-    BETWEEN: ClassVar[Marks]  # pair, end (consumed), next (not consumed), and others (skipped)
-    PAIR: ClassVar[tuple[tuple[str, Marks, str], ...]]
+    BETWEEN: ClassVar[Scanner]  # pair, end (consumed), next (not consumed), and others (skipped)
+    PAIR: ClassVar[tuple[tuple[str, Scanner, str], ...]]
     USUAL_PAIR: ClassVar[Sequence[Any]] = ()
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
     RESUMES: ClassVar[bool] = False  # and that says by itself, after text that is no pair, that one begins
+    RESUMING: ClassVar[Scanner] = NO_MARKERS  # what may come after such text
     KEY_SIGNS: ClassVar[Any] = None  # what is written in keys for other signs
     ODD_NAMES: ClassVar[bool] = True
-    _resuming: Marks | None = None  # what may come after text that is no pair
     _count = 0
 
     def _begin_value(self, key: str, word: str) -> None:
@@ -40,11 +41,11 @@ class Pairs(Machine):
 
     def _lack_of_arguments(self, pos: int) -> str:
         buf, start = self._buf, next_char(self._buf, pos)
-        if self.BETWEEN.find(buf, start, anchored=True) is not None:
+        if self.BETWEEN.match(buf, start) is not None:
             return ""
         if start == len(buf):
             return "" if self._final else "more"
-        return self._lack_of("an argument", start, self.BETWEEN.begins(buf, start) != "")
+        return self._lack_of("an argument", start, self.BETWEEN.is_prefix(buf, start))
 
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end
@@ -56,7 +57,11 @@ class Pairs(Machine):
             return True
         if kind == "end":
             self._pos = self._mark.end
-        if not kind and self._final and self.BETWEEN.begun(self._buf, self._pos):
+        if (
+            not kind
+            and self._final
+            and self.BETWEEN.is_truncated(self._buf, next_char(self._buf, self._pos), PAIR_KINDS)
+        ):
             return self._cut_off()
         if kind in ("end", "next"):
             return self._end_pairs(kind)
@@ -99,14 +104,11 @@ class Pairs(Machine):
         self._text("content", start + len(self._buf[start : mark.start].rstrip()))
         return True
 
-    def _after_no_pair(self) -> Mark | None:
+    def _after_no_pair(self) -> Match | None:
         """The next pair, or the end of the call, behind what is no pair."""
-        if self._resuming is None:
-            found = zip(self.BETWEEN.cores, self.BETWEEN.kinds)
-            self._resuming = Marks(other=[lead + core + trail for core, (kind, lead, trail) in found if kind != "skip"])
-        buf, marks, start = self._buf, self._resuming, next_char(self._buf, self._pos) + 1
+        buf, marks, start = self._buf, self.RESUMING, next_char(self._buf, self._pos) + 1
         mark = marks.find(buf, start)
-        decided = mark is not None and (self._final or mark.start < marks.partial(buf, start))
+        decided = mark is not None and (self._final or mark.start < marks.partial_match(buf, start))
         return mark if decided else None
 
     def _key_of(self, comma: str, key: str) -> str:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 
-from .markers import Mark, Marks, lead_in
 from .pairs import Pairs
 from .pattern import Pattern
+from .scanner import Match, Scanner, trailing_overlap
 from .schema import keys_of, member_of, types_of
 from .values import escaped, json_end, literal_of
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, ClassVar
 
-    End = Any  # what ends a value: it has `find`, `partial` and `plain`, as markers have
+    End = Any  # what ends a value: it has `find`, `partial_match` and `safe_prefix_end`, as scanners have
 
 NUMBER_PART = Pattern(r"[\s\w.+-]*")
 WHOLE_ARGUMENTS = ("arguments", "parameters")  # a pair so called holds all of them, where the schema has none
@@ -45,11 +45,11 @@ class Closer:
         self.core = text.strip()
         self.lead = text[: text.index(self.core)]
 
-    def find(self, buf: str, pos: int) -> Mark | None:
+    def find(self, buf: str, pos: int) -> Match | None:
         start = buf.find(self.core, pos)
-        return None if start < 0 else Mark("end", start, start + len(self.core), self.lead, "")
+        return None if start < 0 else Match("end", start, start + len(self.core), self.lead)
 
-    def partial(self, buf: str, pos: int) -> int:
+    def partial_match(self, buf: str, pos: int) -> int:
         at = buf.find(self.core[0], max(pos, len(buf) - len(self.core) + 1))
         while at >= 0 and not self.core.startswith(buf[at:]):
             at = buf.find(self.core[0], at + 1)
@@ -57,8 +57,46 @@ class Closer:
         spaces = range(min(len(self.lead), partial - pos), 0, -1)
         return next((partial - n for n in spaces if buf[partial - n : partial] in self.lead), partial)
 
-    def plain(self, text: str) -> int:
-        return -1 if self.core in text else self.partial(text, 0)
+    def safe_prefix_end(self, text: str) -> int:
+        return -1 if self.core in text else self.partial_match(text, 0)
+
+
+class KnownPairs:
+    """What ends a value: its own end, or the next pair, with one of these keys."""
+
+    def __init__(self, ends: Scanner, key_end: Scanner, keys: tuple[str, ...]) -> None:
+        self.ends, self.key_end, self.keys = ends, key_end, keys
+        self.width = ends.width + max(map(len, keys)) + key_end.width
+
+    def find(self, buf: str, pos: int) -> Match | None:
+        match = self.ends.find(buf, pos)
+        while match is not None and match.kind == "next" and not self._is_pair(buf, match.end):
+            match = self.ends.find(buf, match.start + 1)
+        return match
+
+    def _is_pair(self, buf: str, pos: int) -> bool:
+        return any(
+            buf.startswith(key, pos) and self.key_end.match(buf, pos + len(key)) is not None for key in self.keys
+        )
+
+    def _is_prefix(self, buf: str, pos: int) -> bool:
+        rest = buf[pos:]
+        return any(
+            key.startswith(rest) or (rest.startswith(key) and self.key_end.is_prefix(buf, pos + len(key)))
+            for key in self.keys
+        )
+
+    def partial_match(self, buf: str, pos: int) -> int:
+        end = self.ends.partial_match(buf, pos)
+        match = self.ends.find(buf, max(pos, len(buf) - self.width))
+        while match is not None and match.start < end:
+            if match.kind == "next" and self._is_prefix(buf, match.end):
+                return self.ends.with_lead(buf, pos, match.start)
+            match = self.ends.find(buf, match.start + 1)
+        return end
+
+    def safe_prefix_end(self, text: str) -> int:
+        return self.ends.safe_prefix_end(text)
 
 
 def _to_escape(match: re.Match[str]) -> str:
@@ -93,12 +131,12 @@ class RawPairs(Pairs):
     AFTER_VALUE: ClassVar[End]
     VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, where the closing marker repeats it
     TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]] = {}
-    # Around the key of a pair that begins a line: one that the schema knows ends a value that VALUE_CLOSERS did not.
-    VALUE_CLOSERS: ClassVar[tuple[str, ...]] = ()
-    NEXT_PAIR: ClassVar[tuple[str, ...]] = ()
+    # The end of a value, or the text before the key of a pair that begins a line, and the text after that key: a pair
+    # that the schema knows ends a value whose own end is missing.
+    NEXT_PAIR: ClassVar[tuple[Scanner, ...]] = ()
     _end: End
     _in_value = False
-    _ends: Marks | None = None
+    _ends: KnownPairs | None = None
     _all = ""  # what is not yet emitted of a pair that may hold all arguments
 
     def _schema(self) -> object:
@@ -114,8 +152,7 @@ class RawPairs(Pairs):
 
     def _look_for_keys(self) -> None:
         """What ends a value: its closer, or a pair of the schema that has not come."""
-        nexts = [key.join(self.NEXT_PAIR) for key in sorted(self._keys)]
-        self._ends = Marks(end=self.VALUE_CLOSERS, next=nexts) if nexts else None
+        self._ends = KnownPairs(self.NEXT_PAIR[0], self.NEXT_PAIR[1], tuple(sorted(self._keys))) if self._keys else None
 
     def _key_of(self, comma: str, key: str) -> str:
         member = super()._key_of(comma, key)
@@ -157,14 +194,16 @@ class RawPairs(Pairs):
         if self.NEXT_PAIR:
             while mark is not None and mark.kind == "next" and (mark.start == pos or buf[mark.start - 1] != "\n"):
                 mark = self._end.find(buf, mark.start + 1)
-        partial = len(buf) if self._final or (mark is not None and not mark.longer) else self._end.partial(buf, pos)
+        partial = (
+            len(buf) if self._final or (mark is not None and not mark.ambiguous) else self._end.partial_match(buf, pos)
+        )
         if mark is None or partial <= mark.start:
             self._piece(buf[pos:partial])
             self._pos = partial
             if self._quoted or self._as == "json":
-                self._goes_on("arguments" if self._quoted else "value", self._end.plain)
+                self._goes_on("arguments" if self._quoted else "value", self._end.safe_prefix_end)
             return False
-        end = mark.start - lead_in(buf[pos : mark.start], mark.lead)
+        end = mark.start - trailing_overlap(buf[pos : mark.start], mark.lead)
         self._piece(buf[pos:end])
         self._pos = end  # wherever the chunks ended, what is emitted of the value is emitted here
         self._end_value()

@@ -9,19 +9,18 @@ emitted text is without it.  That needs no lookahead, so nothing waits for it, a
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 
 from .elements import PendingTranscript
 from .machine import Machine
-from .markers import Marks
 from .message import Copied, Diagnostic
 from .pattern import Pattern
+from .scanner import Scanner
 from .transcript import Transcript
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from typing import Any, ClassVar
 
     from .message import Delta
@@ -40,20 +39,14 @@ def unguarded(text: str) -> str:
 
 class KnownTokens:
     """The tokens of markers, those that end an answer and are no markers, and their beginnings that other markers
-    share: an output that ends with one may be cut off inside of such a marker."""
+    share: an output that ends with one may be cut off inside of such a marker.
 
-    def __init__(self, tokens: Iterable[str], ends: Sequence[str] = (), shared: Sequence[str] = ()) -> None:
+    `groups` find tokens, no two of which begin alike; `first` matches what a token begins with, or a guard."""
+
+    def __init__(self, groups: Sequence[Scanner], ends: Scanner, first: str, shared: Sequence[str] = ()) -> None:
+        self.groups, self.ends, self.first = groups, ends, Pattern(first)
         self.shared = frozenset(shared)
-        tokens = [one for one in tokens if one not in ends]
-        self.ends = Marks(end=ends)
-        # Of tokens that begin alike a search finds the longest alone, so the shorter ones are searched for apart.
-        apart = [one for one in tokens if any(other != one and other.startswith(one) for other in (*tokens, *ends))]
-        self.groups = [Marks(token=[one for one in tokens if one not in apart], end=ends)]
-        self.groups += [Marks(token=[one]) for one in apart]
-        # A token begins there, or what is like a guard stands there.
-        firsts = "".join(re.escape(first) for first in sorted({one[0] for one in (*tokens, *ends)}))
-        self.first = Pattern("[" + firsts + GUARD + "]")
-        self.width = max(group.width for group in self.groups)
+        self.width = max(group.width for group in groups)
 
 
 class Guard(Copied):
@@ -153,10 +146,10 @@ class Guard(Copied):
         """What of the text may be the beginning of a token."""
         size, tokens = len(text), self.tokens
         low = max(0, size - tokens.width)
-        self.tail = text[min(group.partial(text, low) for group in tokens.groups) :]
+        self.tail = text[min(group.partial_match(text, low) for group in tokens.groups) :]
         self.special = bool(runs) and runs[-1][1] == size
         self.run = min(size - runs[-1][0], len(self.tail)) if self.special else 0
-        self.delayed = size - tokens.ends.partial(text, size - self.run) if self.run else 0
+        self.delayed = size - tokens.ends.partial_match(text, size - self.run) if self.run else 0
 
     def _passed_on(self, text: str, start: int, stop: int, breaks: set[int]) -> str:
         pieces, at = [], start

@@ -42,7 +42,7 @@ class Wraps(RawPairs):
     def _after_wrap(self) -> bool:
         # VALUE_END
         start = next_char(self._buf, self._pos)
-        if not self._final and (start == len(self._buf) or self._outer.partial(self._buf, start) == start):
+        if not self._final and (start == len(self._buf) or self._outer.partial_match(self._buf, start) == start):
             return False
         mark = self._outer.find(self._buf, start)
         if mark is not None and mark.start == start:

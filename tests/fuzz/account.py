@@ -33,6 +33,10 @@ from types import ModuleType
 from typing import Any
 
 from tests.fuzz.formats import Format
+from tplc.backends.python.tables import marker_groups
+from tplc.ir.nodes import TemplateIR
+from tplc.lower import lower
+from tplc.lower.states import states
 from tplc.verify.artifact import load_module
 
 TEXT_STATES = ("_start", "_content", "_reasoning")
@@ -153,10 +157,10 @@ class Trace:
 
 
 class Markers:
-    """The markers of a parser, from its own constants."""
+    """The markers of a parser, from its own constants, and those of its format."""
 
-    def __init__(self, module: ModuleType) -> None:
-        self._squeezed = {"".join(text.split()) for text in _texts(module)} | {""}
+    def __init__(self, module: ModuleType, ir: TemplateIR) -> None:
+        self._squeezed = {"".join(text.split()) for text in (*_texts(module), *_lexemes(ir), "")}
         self._around_key = getattr(module.StreamParser, "VALUE_CLOSE", ())
         # An object's own bracket stands at the end of its call's opener.
         opening = getattr(module.StreamParser, "STYLES", None)
@@ -192,8 +196,14 @@ def _texts(module: ModuleType) -> Iterator[str]:
             for item in (value,) if isinstance(value, str) else value if isinstance(value, tuple) else ():
                 if isinstance(item, str) and item.strip():
                     yield item.strip()
-        if type(value).__name__ == "Marks":
-            yield from (core.strip() for core in value.cores)
+
+
+def _lexemes(ir: TemplateIR) -> Iterator[str]:
+    acceptor = lower(ir)
+    for state in states(acceptor):
+        yield from (lexeme.core for lexeme in state.lexemes.all)
+    for texts in (*marker_groups(acceptor).values(), acceptor.calls.breaks if acceptor.calls is not None else ()):
+        yield from map(str.strip, texts)
 
 
 @cache
@@ -210,7 +220,7 @@ def _watched(form: Format) -> tuple[Any, Any, Markers]:
         for name, watch in watches.items():
             if hasattr(owner, name):
                 setattr(owner, name, watch(getattr(owner, name)))
-    return parser, module.Transcript, Markers(module)
+    return parser, module.Transcript, Markers(module, form.ir)
 
 
 Method = Callable[..., Any]

@@ -10,6 +10,8 @@ from tests.backends.parsers import parser_for
 from tests.servers.answers import ir_of
 from tests.special.fed import EOS, Answer, Ranges, cuts, mixed, read, tokens_in, turns, with_tokens
 from tests.special.sweep import of_prose
+from tplc.backends.peg.engine import PegEngine
+from tplc.lower import lower
 
 # One for each class that parsers stand on.
 NAMES = ["plain-chat", "tagged-json", "channels", "parameter-tags", "nested-elements", "cdata-values", "sectioned-ids"]
@@ -53,6 +55,16 @@ def test_every_chunking_gives_the_same(name: str) -> None:
         assert once.message == once.deltas, (text, special)
         for size in (1, 2, 5):
             assert read(parser, text, special, cuts(text, size)) == once, (text, special, size)
+
+
+@EVERY
+def test_the_peg_says_the_same(name: str) -> None:
+    ir, rng = with_tokens(ir_of(name)), random.Random(name)
+    parser, engine, texts = parser_for(ir), PegEngine(ir), [text for _, text in turns(ir)]
+    prose = [(f"So: {text}", special) for text in texts for special in ((), tokens_in(text, tuple(parser.TOKENS)))]
+    for text, special in [*prose, *(mixed(rng, tuple(parser.TOKENS), texts, 5) for _ in range(25))]:
+        found, wanted = engine.read(text, special=special), read(parser, text, special)
+        assert (found.message, found.incomplete) == (wanted.message, wanted.incomplete), (text, special)
 
 
 def test_without_ranges_all_is_as_before() -> None:
@@ -135,7 +147,9 @@ def test_an_opener_without_its_token() -> None:
     """It is tolerated, but not in text that spells the token: such text talks of the format."""
     ir = with_tokens(ir_of("parameter-tags"))
     parser = parser_for(ir)
-    opener = next(text for text in parser.CALL_START if not any(token in text for token in parser.TOKENS))
+    calls = lower(ir).calls
+    assert calls is not None
+    opener = next(text for text in calls.openers if not any(token in text for token in parser.TOKENS))
     call = dict(turns(ir))["one call"]
     bare = call[call.index(opener) :]
     assert len(read(parser, bare, tokens_in(bare, tuple(parser.TOKENS))).message["tool_calls"]) == 1

@@ -17,6 +17,7 @@ from tplc.cli.options import (
     CompileOptions,
     Examples,
     LimitOption,
+    MaskOptions,
     Name,
     NoCatalogue,
     Seed,
@@ -84,6 +85,18 @@ def compile_(options: CompileOptions) -> None:
         watch_command(options, [argument for argument in sys.argv[2:] if argument != "--watch"])
     else:
         compile_command(options)
+
+
+@command("mask", short_help="Conversations to token ids and training masks.")
+def mask_(options: MaskOptions) -> None:
+    """Write token ids and masks of conversations: which tokens a model generates.
+
+    Adds the columns input_ids, assistant_masks, and mask_error, which says why a row has neither.  Exit code 1: no row
+    has a mask.  Exit code 2: wrong usage, or input that cannot be read.
+    """
+    from tplc.cli.mask import mask_command
+
+    mask_command(options)
 
 
 @command("inspect", short_help="The format of a template: modes, markers, sample turns.")

@@ -132,11 +132,14 @@ _PLACE = re.compile(r"([^:\n]+):(\d+)(?::(\d+))?: ")
 
 def _in_template(model: Model, name: str, line: int | str, column: int | str | None) -> SourcePlace | None:
     """A place in the template's file; None where the template lies in a file that has other lines, or in none."""
-    # A template is called by its file's name, whatever folder that is in.
+    from tplc.sources.folder import TEMPLATE_FILE
+
+    # A template is called by the name of its file, or of the model's folder, wherever that is.
     source = model.resolve(model.source)
-    paths = [source] if os.path.basename(source) == name else [os.path.join(source, name), model.resolve(name)]
+    named = [source, os.path.join(source, TEMPLATE_FILE)] if os.path.basename(source) == name else []
+    paths = [*named, os.path.join(source, name), model.resolve(name)]
     path = next(filter(os.path.isfile, paths), None)
-    if path is None or name.endswith(_OTHER_LINES) or not int(line):
+    if path is None or path.endswith(_OTHER_LINES) or not int(line):
         return None
     return path, int(line), int(column or 0)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from tplc import driver
 from tplc.cli import inputs
@@ -19,6 +20,12 @@ from tplc.ir.printed import quoted
 from tplc.ir.visible import shown
 from tplc.project.artifacts import write_output
 from tplc.project.manifest import is_model_name
+
+if TYPE_CHECKING:
+    from tplc.ir.nodes import TemplateIR
+    from tplc.sources import TemplateSource
+
+TURNS = {"text": "turns of text", "tools": "turns with calls", "reasoning": "turns with reasoning"}
 
 
 def lint_command(
@@ -34,13 +41,33 @@ def lint_command(
     with inputs.learning(template, inputs.limits(limits)) as (learned, renderer):
         ir = driver.verify_ir(learned, renderer)
         driver.require_verified(ir)
-        remarks = lint(ir, driver.artifact_of(ir), renderer, template.texts_of_tokens)
+        remarks = [*lint(ir, driver.artifact_of(ir), renderer, template.texts_of_tokens), *_rewritten(template, ir)]
     if as_json:
         print_json([asdict(remark) for remark in remarks])
     else:
         _print(remarks, template.name)
     if remarks and strict:
         raise SystemExit(1)
+
+
+def _rewritten(template: TemplateSource, ir: TemplateIR) -> Iterator[Remark]:
+    """Where a prompt doesn't begin with the past."""
+    from tplc.conversations import ConversationTemplate
+    from tplc.conversations.append_only import append_only
+
+    with ConversationTemplate(
+        template.text, name=template.name, ir=ir, special_tokens=template.special_tokens
+    ) as conversations:
+        verdict = append_only(conversations)
+    for kind, found in verdict.rewritten.items():
+        yield Remark(
+            "template",
+            f"is not append-only for {TURNS[kind]}: messages[{found.message}] is written otherwise once a message "
+            f"follows ({found.conversation}), so prefix caches and rollouts of several turns miss",
+            "write earlier turns as they were generated; tplc compile -t training --append-only looks for a variant",
+            wrote=found.before,
+            read=quoted(found.after),
+        )
 
 
 def _print(remarks: Sequence[Remark], name: str) -> None:

@@ -19,12 +19,21 @@ def doctor_command(
     *,
     as_json: bool,
 ) -> None:
-    from tplc.doctor import advise
+    from tplc.conversations import ConversationTemplate
+    from tplc.conversations.append_only import append_only, report_lines
+    from tplc.doctor import Advice, advise
     from tplc.doctor.advice import VERSIONS
 
     template = inputs.load_template(source, template_name, special_tokens)
     with inputs.learning(template, inputs.limits(limits)) as (ir, _):
-        found = advise(ir, source, template.texts_of_tokens)
+        with ConversationTemplate(
+            template.text, name=template.name, ir=ir, special_tokens=template.special_tokens
+        ) as conversations:
+            lines = list(report_lines(append_only(conversations)))
+        found = (
+            *advise(ir, source, template.texts_of_tokens),
+            *(Advice("prompts of several turns", kind, text) for kind, text in lines),
+        )
     if as_json:
         print_json([asdict(one) for one in found])
         return

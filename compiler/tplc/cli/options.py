@@ -330,3 +330,66 @@ class CompileOptions:
     watch: Annotated[
         bool, typer.Option("--watch", help="Compile again whenever a file that is read changes, until Ctrl-C.")
     ] = False
+
+
+@dataclass(frozen=True, slots=True)
+class MaskOptions:
+    source: Source
+    rows: Annotated[
+        str,
+        typer.Argument(
+            help="A file of conversations (.parquet, .jsonl), or a folder of such files.", show_default=False
+        ),
+    ]
+    tokenizer: Annotated[
+        str,
+        typer.Option(
+            "--tokenizer", metavar="PATH", show_default=False, help="A model's folder, or its tokenizer.json."
+        ),
+    ]
+    output: Annotated[
+        str | None,
+        typer.Option("-o", "--output", metavar="FILE", show_default=False, help="A file, or a folder, to write to."),
+    ] = None
+    column: Annotated[
+        str, typer.Option("--column", metavar="NAME", help="The column of messages: lists, or their JSON text.")
+    ] = "messages"
+    tools_column: Annotated[
+        str | None,
+        typer.Option("--tools-column", metavar="NAME", show_default=False, help="The column of each row's tools."),
+    ] = None
+    parts: Annotated[
+        str | None,
+        typer.Option(
+            "--parts",
+            metavar="PARTS",
+            show_default=False,
+            help="What counts: some of reasoning,content,calls,end; all of them by default.",
+        ),
+    ] = None
+    straddling: Annotated[
+        str,
+        typer.Option("--straddling", metavar="HOW", help="What a token over a border is: inside, outside, or error."),
+    ] = "inside"
+    variables: Variables = ()
+    template_name: Name = None
+    special_tokens: Tokens = ()
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            "--engine",
+            metavar="ENGINE",
+            show_default=False,
+            help="ray, datasets or pyarrow; the first that is installed by default.",
+        ),
+    ] = None
+    address: Annotated[
+        str | None, typer.Option("--address", metavar="ADDRESS", show_default=False, help="Of a Ray cluster.")
+    ] = None
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", metavar="N", min=1, show_default=False, help="How many workers.")
+    ] = None
+    batch_size: Annotated[int, typer.Option("--batch-size", metavar="N", min=1, help="Rows at once.")] = 1000
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False
+    as_json: Annotated[bool, typer.Option("--json", help="The report as JSON.")] = False
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No report.")] = False

@@ -34,14 +34,22 @@ def token_mask(
     `straddling` says what a token counts as that has characters of both kinds.  "inside" is what transformers does.
     A token without characters counts if the characters on both of its sides do.
     """
-    if straddling not in get_args(Straddling):
-        raise UsageError(f"straddling={straddling!r}: expected inside, outside or error")
+    straddling = straddling_in(straddling)
     ranges = selected(spans, parts)
     starts = [start for start, _ in offsets]
     stops = [stop for _, stop in offsets]
     if _is_sorted(starts) and _is_sorted(stops) and all(map(int.__lt__, starts, stops)):
         return _by_range(ranges, starts, stops, straddling)
     return [_counts(ranges, start, stop, straddling) for start, stop in offsets]
+
+
+def straddling_in(given: str) -> Straddling:
+    """Return the same text as a value of its type; raise where it is none."""
+    known: tuple[Straddling, ...] = get_args(Straddling)
+    found = next((one for one in known if one == given), None)
+    if found is None:
+        raise UsageError(f"straddling={given!r}: expected inside, outside or error")
+    return found
 
 
 def selected(spans: Iterable[Span], parts: Sequence[MaskPart] = PARTS) -> list[Range]:

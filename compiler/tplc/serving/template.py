@@ -19,6 +19,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from tplc import driver, given
+from tplc.conversations.extend import ExtendedPrompt, PromptExtender, PromptSetting, PromptState
 from tplc.errors import RenderFailed, RequestError, TemplateRaised, UsageError
 from tplc.ir.nodes import Captured, GenerationPrompt, Json, TemplateIR, Token, Tolerance
 from tplc.ir.stand_ins import without_stand_ins
@@ -206,6 +207,34 @@ class ChatTemplate:
             found = before[len(turn) :], added(turn, after)
         written, rest = found
         return self._behind_end(written, rest) if ended else rest
+
+    def start(
+        self, messages: Sequence[Message], *, tools: Sequence[Message] = (), **variables: Json
+    ) -> tuple[str, PromptState]:
+        """Return the prompt of a conversation, and the state that `extend` takes.
+
+        The prompt ends with the generation prompt, unless an answer is the last message.
+        """
+        setting = PromptSetting(tuple(tools), tuple(sorted(variables.items())))
+        return self._extender.start(read_messages(messages), setting)
+
+    def extend(self, prompt_state: PromptState, message: Message, *, debug: bool = False) -> ExtendedPrompt:
+        """Return what a message adds to a prompt, and the new state.
+
+        If the template only appends here, `added` is the new text alone, found in the end of the conversation, so the
+        cost doesn't grow with its length.  Otherwise `is_whole` is set, and `added` is the whole new prompt.
+        With `debug`, each step is compared with a render of the whole conversation, and TplcError says where they
+        differ.
+        """
+        self._extender.debug = debug
+        return self._extender.extend(prompt_state, read_messages([message])[0])
+
+    @cached_property
+    def _extender(self) -> PromptExtender:
+        def render(messages: Sequence[Message], setting: PromptSetting, generation: bool) -> str:
+            return self._render(messages, setting.tools, dict(setting.variables), generation=generation)
+
+        return PromptExtender(render, self.ir)
 
     def example(self) -> str:
         """A short conversation as this template writes it."""

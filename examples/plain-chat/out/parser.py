@@ -3,7 +3,7 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with content.
 
-turn      = text TURN_END
+turn      = text "--- over ---"
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-from bisect import bisect_right
 from collections import namedtuple
 
 TYPE_CHECKING = False  # as in typing, whose import would cost more than all the rest
@@ -27,9 +26,10 @@ if TYPE_CHECKING:
         {"role": str, "content": "str | None", "reasoning_content": "str | None", "tool_calls": "list[ToolCall]"},
     )
     Delta = dict[str, Any]
+    Marker = tuple[str, str, str, str, bool]
     Row = dict[str, Any]
 else:
-    Delta = Function = Message = Row = ToolCall = dict  # as what they describe is
+    Delta = Function = Marker = Message = Row = ToolCall = dict  # as what they describe is
 
 __all__ = ("Delta", "Message", "StreamParser", "parse", "parse_many")
 TEMPLATE_SHA256 = "39aa26405fe4fb21daae890a89bbe0741a0192eb539abdb2ffce7e506e3f342f"
@@ -39,12 +39,6 @@ VERIFIED = True
 STOP = ("--- over ---",)
 PRESERVED_TOKENS: tuple[str, ...] = ()
 GENERATION_PROMPTS = ("--- answer ---\n",)
-
-# The markers, each with its variants:
-TURN_ANCHORS = ("--- answer ---\n",)
-PROMPT_HEADS = ("",)
-TURN_START = ("--- answer ---\n",)
-TURN_END = ("\n--- over ---\n",)
 
 # The runtime, as far as this format reaches it; what is the format's own goes on after it.
 
@@ -94,160 +88,123 @@ class Pattern:
         return found
 
 
-SEAM = r"(?<=[>\])}»])(?=[<\[({«])|(?<=\[)(?=\{)"  # where white space may stand: "<call>|[|{"
-GAP = 64  # the most white space that is looked for at one place inside a marker
-NEAR = 4  # so many signs of a marker are looked at before its beginning is
-WORD_SIGN = Pattern(r"[\w.+-]")
-# `lead` and `trail` are the white space that the template writes around a marker; `longer`: it may be of another.
-Mark = namedtuple("Mark", "kind start end lead trail longer", defaults=(True,))
+NOTHING = "(?!)"
 
 
-class Marks:
-    def __init__(self, **kinds: Sequence[str]) -> None:
-        found: dict[str, tuple[str, str, str]] = {}
-        for kind, markers in kinds.items():
-            for marker in filter(str.strip, markers):
-                lead, core, trail = marker.partition(marker.strip())
-                found.setdefault(core, (kind, lead[-GAP:], trail))
-        self.cores = cores = sorted(found, key=len, reverse=True)
-        self.kinds = [found[core] for core in cores]
-        # A core that ends like a word, with white space after it, is not the beginning of a longer word.
-        ends = {core: " " if core[-1].isalnum() and found[core][2] else "" for core in cores}
-        self._any = Pattern("|".join(f"({_pattern(core)}{_WORD_END * len(ends[core])})" for core in cores) or "(?!)")
-        pieces = {core: _pieces(core) for core in cores}
-        words = sorted({pieces[core][0] for core in cores})
-        self._words = Pattern("|".join(f"{re.escape(word[0])}(?={re.escape(word[1:])})" for word in words) or "(?!)")
-        # Where a marker may begin: its first signs, or as many of them as the text has.
-        self._near = Pattern("|".join(sorted({_near(core, len(pieces[core]) > 1) for core in cores})) or "(?!)")
-        self.width = max((len(core) + GAP * (len(pieces[core]) - 1) for core in cores), default=0) + 1
-        # What may begin at a text's end, and the same without its white space, which is free.
-        self._whole = sorted(core + ends[core] for core in cores)
-        spelled = sorted(("".join(core.split()) + ends[core], core) for core in cores if len(pieces[core]) > 1)
-        self._loose, self._spelled = [loose for loose, _ in spelled], [core for _, core in spelled]
-        # Those that others begin with, and those that stand anywhere in others.
-        bare = {core: "".join(core.split()) for core in cores}
-        lines = "\n" + "\n".join(bare.values())
-        longer = {core for core in cores if ends[core] or lines.count("\n" + bare[core]) > 1}
-        inside = {core for core in cores if ends[core] or lines.count(bare[core]) > 1}
-        self._found = [(*found[core], core in longer, core in inside) for core in cores]
-        self.first = {core[0] for core in cores}
-        self.wordless = not any(map(WORD_SIGN.match, self.first))
-        # A slot's plain word, up to the end or to a sure marker; the space behind that, None where the marker is kept.
-        sure = [i for i, core in enumerate(cores) if self.kinds[i][0] != "bare" and core not in longer]
-        any_of = "|".join(f"({_pattern(cores[i])})" for i in sure) or "(?!)"
-        self.word = Pattern(rf"[\w.-]{{0,64}}\Z|([\w.-]{{1,64}})(?:{any_of})" if self.wordless else "(?!)")
-        self.trails = [None if self.kinds[i][0] == "next" else self.kinds[i][2] for i in sure]
-        leads = {lead for _, lead, _ in self.kinds}
-        self._leads = {lead[i:j] for lead in leads for i in range(len(lead)) for j in range(i + 1, len(lead) + 1)}
-        self._lead_width = max(map(len, leads), default=0)
+class Match:
+    """A marker in a text.  `lead` and `trail` are the white space that the template writes around it; `ambiguous`: it
+    may be part of a longer one."""
 
-    def find(self, buf: str, pos: int, *, anchored: bool = False, stop: int = sys.maxsize) -> Mark | None:
-        """The leftmost and longest marker from `pos` on, or (anchored) the one at `pos`."""
-        if anchored or len(buf) - pos < 128:
-            match = self._any.match(buf, pos) if anchored else self._any.search(buf, pos, stop)
-        else:
-            # In long text it is far faster to look for the words that markers begin with, and for markers there.
-            match, word = None, self._words.search(buf, pos, stop)
-            while match is None and word is not None:
-                match = self._any.match(buf, word.start(), stop)
-                word = match or self._words.search(buf, word.start() + 1, stop)
+    __slots__ = ("ambiguous", "end", "kind", "lead", "start", "trail")
+
+    def __init__(
+        self, kind: str, start: int, end: int, lead: str = "", trail: str = "", ambiguous: bool = True
+    ) -> None:
+        self.kind, self.start, self.end = kind, start, end
+        self.lead, self.trail, self.ambiguous = lead, trail, ambiguous
+
+
+class Scanner:
+    """The markers that count in one place: for each its kind, its core with a space where white space may be, the white
+    space before and after it, and whether it is ambiguous.
+
+    `find` has a group for each of them; `near` matches where one may begin.  `width`: so far from the end a truncated
+    marker may begin.  `leads` holds their leading white space.  `word`, of a slot: a plain word up to the text's end or
+    to a marker that is not ambiguous; `trails` is the white space after those, None for one that is not of the slot.
+    `first`: what markers begin with; `wordless`: none begins with a character of words.
+    """
+
+    def __init__(
+        self,
+        *markers: Marker,
+        find: str = NOTHING,
+        near: str = NOTHING,
+        width: int = 1,
+        leads: str = "",
+        word: str = NOTHING,
+        trails: Sequence[str | None] = (),
+        first: str = "",
+        wordless: bool = True,
+    ) -> None:
+        self.markers, self.width, self.leads = markers, width, leads
+        self._find, self._near = Pattern(find), Pattern(near)
+        self.word, self.trails = Pattern(word), trails
+        self.first, self.wordless = first, wordless
+
+    def find(self, buf: str, pos: int, stop: int = sys.maxsize) -> Match | None:
+        """The leftmost and longest marker from `pos` on."""
+        match = self._find.search(buf, pos, stop)
         if match is None:
             return None
-        kind, lead, trail, longer, inside = self._found[(match.lastindex or 1) - 1]
-        start, end = match.span()
-        return tuple.__new__(Mark, (kind, start, end, lead, trail, longer if anchored else inside))
+        kind, _, lead, trail, ambiguous = self.markers[match.lastindex - 1]
+        return Match(kind, match.start(), match.end(), lead, trail, ambiguous)
 
-    def begins(self, buf: str, pos: int) -> str:
-        """A marker that the text from `pos` to the end could become, or one without its free space; "" for none."""
-        tail = buf[pos:] if len(buf) - pos <= self.width else ""
-        # In order, what the tail begins stands right after it.
-        at = bisect_right(self._whole, tail)
-        if at < len(self._whole) and tail != "" and self._whole[at].startswith(tail):
-            return self._whole[at]
-        if not self._loose:
-            return ""
-        part = "".join(tail.split())
-        at = bisect_right(self._loose, part)
-        while part and at < len(self._loose) and self._loose[at].startswith(part):
-            # White space inside of a word of a marker is none of the marker's.
-            if is_cut(self._spelled[at], tail) or self._loose[at] == part + " ":
-                return self._loose[at]
-            at += 1
-        return ""
+    def match(self, buf: str, pos: int) -> Match | None:
+        """The longest marker at `pos`."""
+        match = self._find.match(buf, pos)
+        if match is None:
+            return None
+        kind, _, lead, trail, ambiguous = self.markers[match.lastindex - 1]
+        return Match(kind, pos, match.end(), lead, trail, ambiguous)
 
-    def partial(self, buf: str, pos: int) -> int:
+    def is_prefix(self, buf: str, pos: int) -> bool:
+        """Whether the text from `pos` to the end could become a marker."""
+        if len(buf) - pos > self.width or self._near.match(buf, pos) is None:
+            return False
+        tail = buf[pos:]
+        return any(is_truncated(core, tail) for _, core, _, _, _ in self.markers)
+
+    def partial_match(self, buf: str, pos: int) -> int:
         """Where text begins that could still become a marker, or be white space that belongs to one."""
-        partial = len(buf)
-        for near in self._near.finditer(buf, max(pos, partial - self.width)):
-            if self.begins(buf, near.start()):
-                partial = near.start()
-                break
-        return self.before(buf, pos, partial)
+        for near in self._near.finditer(buf, max(pos, len(buf) - self.width)):
+            if self.is_prefix(buf, near.start()):
+                return self.with_lead(buf, pos, near.start())
+        return self.with_lead(buf, pos, len(buf))
 
-    def plain(self, text: str) -> int:
-        """As partial; -1 when there may be a whole marker, which takes a closer look."""
-        partial = len(text)
-        if text[-1:] not in self._leads and self._near.search(text) is None:
-            return partial
-        for match in self._near.finditer(text):
-            if self.begins(text, match.start()):
-                partial = match.start()
-                break
-            if self._words.match(text, match.start()):
+    def safe_prefix_end(self, text: str) -> int:
+        """As `partial_match`; -1 if there may be a whole marker, which takes a closer look."""
+        for near in self._near.finditer(text):
+            if self.is_prefix(text, near.start()):
+                return self.with_lead(text, 0, near.start())
+            if self._find.match(text, near.start()):
                 return -1
-        return self.before(text, 0, partial)
+        return self.with_lead(text, 0, len(text)) if text[-1:] in self.leads else len(text)
 
-    def before(self, buf: str, pos: int, start: int) -> int:
+    def with_lead(self, buf: str, pos: int, start: int) -> int:
         """Where the white space begins that may belong to a marker at `start`."""
-        if buf[start - 1 : start] not in self._leads:  # every part of a lead is in there
+        leads = self.leads
+        if start == pos or buf[start - 1] not in leads:
             return start
-        if self._lead_width == 1:
-            return start - (start > pos)
-        at = max(pos, start - self._lead_width)
-        while at < start and buf[at:start] not in self._leads:
+        size = len(leads)
+        if size == 1:
+            return start - 1
+        at = max(pos, start - size)
+        while buf[at:start] not in leads:
             at += 1
         return at
 
 
-NO_MARKS = Marks()
-_WORD_END = r"(?!\w)"
+NO_MARKERS = Scanner()
 
 
-def _pieces(core: str) -> list[str]:
-    return [piece for word in core.split() for piece in re.split(SEAM, word)]
-
-
-def _near(core: str, free: bool) -> str:
-    """`free`: white space between its signs is."""
-    signs = "".join(core.split())[:NEAR]
-    rest, space = "", r"\s*" * free
-    for sign in reversed(signs[1:]):
-        rest = rf"{space}(?:\Z|{re.escape(sign)}{rest})"
-    return re.escape(signs[0]) + f"(?={rest})" * bool(rest)
-
-
-def _pattern(core: str) -> str:
-    pattern, before = "", ""
-    for piece in _pieces(core):
-        least = int(before.isalnum() and piece[0].isalnum())
-        pattern += (rf"\s{{{least},{GAP}}}" if before else "") + re.escape(piece)
-        before = piece[-1]
-    return pattern
-
-
-def is_cut(core: str, rest: str) -> bool:
-    """Is this the beginning of a marker, cut off?  White space stands where the marker may have some."""
-    at = 0
-    for piece in _pieces(core):
-        if not rest.startswith(piece, at):
-            return piece.startswith(rest[at:])
-        at += len(piece)
-        at += len(rest) - at - len(rest[at:].lstrip())
+def is_truncated(core: str, text: str) -> bool:
+    """Whether the text is the beginning of a marker, but not all of it.  A space in `core` is any white space or none;
+    at its end the marker is a word, of which the next character shows whether it goes on."""
+    if " " not in core:
+        return core.startswith(text) and core != text
+    at = end = 0
+    for piece in core.split(" "):
+        if not piece:
+            return end == len(text)
+        if not text.startswith(piece, at):
+            return piece.startswith(text[at:])
+        end = at + len(piece)
+        at = len(text) - len(text[end:].lstrip())
     return False
 
 
-def lead_in(text: str, lead: str) -> int:
-    """How much of the end of `text` is white space of the marker after it."""
+def trailing_overlap(text: str, lead: str) -> int:
+    """How many characters at the end of `text` are white space of the marker after it."""
     if text.endswith(lead):
         return len(lead)
     return next((n for n in range(min(len(text), len(lead)), 0, -1) if text.endswith(lead[-n:])), 0)
@@ -415,8 +372,9 @@ def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequenc
 
 NON_SPACE = Pattern(r"\S|\Z")
 PENDING_LIMIT = 1024  # more than this much pending text is looked at again only when it has doubled
+OPENER_KINDS = ("call", "line", "whole")
 LATE = "text after the output was finished"
-NO_MARK = Mark("", 0, 0, "", "")
+NO_MATCH = Match("", 0, 0)
 
 
 def next_char(buf: str, pos: int) -> int:
@@ -431,7 +389,7 @@ class Machine(Copied):
     KEEPS_PENDING: ClassVar[bool] = False  # `feed` looks after what is pending inside of text
     SPACE: ClassVar[str] = ""  # what the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
-    IN_CONTENT: ClassVar[Marks] = NO_MARKS
+    IN_CONTENT: ClassVar[Scanner] = NO_MARKERS
 
     def __init__(
         self,
@@ -460,7 +418,7 @@ class Machine(Copied):
         self._final = False
         # Where in the turn the machine is.
         self._state: Callable[[Any], bool] = type(self)._content
-        self._mark = NO_MARK
+        self._mark = NO_MATCH
         self._skip = 0  # its length, and that of the white space before it
         self._open = False  # the last call is not complete
         self._space = self.SPACE  # white space of the template that may still come
@@ -674,18 +632,18 @@ class Machine(Copied):
 
     # Text and markers
 
-    def _text_to(self, marks: Marks, kind: str) -> str:
+    def _text_to(self, marks: Scanner, kind: str) -> str:
         """As _until; what opens reasoning or content may count before any of the text only."""
         return self._until(marks, kind)
 
-    def _until(self, marks: Marks, kind: str) -> str:
+    def _until(self, marks: Scanner, kind: str) -> str:
         """Emit the text before the next marker as `kind`; the marker's kind, "" where more input is needed."""
         if self._space:
             self._skip_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
         mark = marks.find(buf, pos)
-        clear = mark is not None and not mark.longer  # nothing before its end can be undecided
-        partial = stop if clear else marks.partial(buf, pos) if mark is None or not self._final else stop
+        clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
+        partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
         if self._final:
             partial = stop
         found = mark is not None and mark.start < partial
@@ -698,7 +656,7 @@ class Machine(Copied):
             if not blank:
                 self._text(kind, end)
                 passed = kind != "pending" and self._out.fence is None and (self._reasoning_on or not self._opener)
-                self._goes_on(kind if passed else "", marks.plain)
+                self._goes_on(kind if passed else "", marks.safe_prefix_end)
             elif self._final and self._out.is_silent():
                 self._text(kind, end)
             elif self._final:
@@ -707,11 +665,11 @@ class Machine(Copied):
         # White space alone is the answer where the turn ends behind it, and holds nothing else.
         alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
         literal = self._is_text(mark)
-        lead = 0 if literal else end - pos if blank and not alone else lead_in(buf[pos:end], mark.lead)
+        lead = 0 if literal else end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
         if not blank or literal or alone:
             self._text(kind, end - lead)
         # A call may turn out to be text, and then the white space before it is text too.
-        self._pos = end - lead if mark.kind in ("call", "line") else end
+        self._pos = end - lead if mark.kind in OPENER_KINDS else end
         self._mark = mark
         self._skip = mark.end - self._pos
         return str(mark.kind)
@@ -732,7 +690,7 @@ class Machine(Copied):
         self._text(kind, self._pos + self._skip)
         self._fresh = False
 
-    def _is_text(self, mark: Mark) -> bool:
+    def _is_text(self, mark: Match) -> bool:
         """Is it a marker of what shall stay in the content as it came?"""
         if mark.kind == "stray":
             return self._literal or not self._reasoning_on
@@ -890,10 +848,14 @@ def end_with_the_reader() -> None:
 class StreamParser(Machine):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
-    HEADS = PROMPT_HEADS
-    ANCHORS = TURN_ANCHORS
-    # content = (text | TURN_END)*
-    IN_CONTENT = Marks(end=TURN_END, header=TURN_START)
+    HEADS = ("",)
+    ANCHORS = ("--- answer ---\n",)
+    # content = (text | "--- over ---")*
+    IN_CONTENT = Scanner(
+        ("header", "--- answer ---", "", "\n", False), ("end", "--- over ---", "\n", "\n", False),
+        find=r"-(?:(--\s{0,64}answer\s{0,64}---)|(--\s{0,64}over\s{0,64}---))", near=r"-(?=[\-]|\Z)", width=143,
+        leads="\n",
+    )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

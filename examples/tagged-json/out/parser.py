@@ -3,9 +3,9 @@
 # fmt: off
 """What a model answers whose chat template is template.jinja: a message with reasoning, content and tool calls.
 
-turn      = (text | REASONING_START text REASONING_END | calls)* TURN_END
-calls     = CALL_START call (NEXT_CALL_START call)*
-call      = { "name": name, "arguments": arguments, "parameters": arguments } CALL_END
+turn      = (text | "<musing>" text "</musing>" | calls)* "<~/~>"
+calls     = "<fn>\n{" call ("<fn>\n{" call)*
+call      = { "name": name, "arguments": arguments, "parameters": arguments } "</fn>"
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-from bisect import bisect_right
 from collections import namedtuple
 from json.encoder import encode_basestring
 
@@ -30,9 +29,10 @@ if TYPE_CHECKING:
         {"role": str, "content": "str | None", "reasoning_content": "str | None", "tool_calls": "list[ToolCall]"},
     )
     Delta = dict[str, Any]
+    Marker = tuple[str, str, str, str, bool]
     Row = dict[str, Any]
 else:
-    Delta = Function = Message = Row = ToolCall = dict  # as what they describe is
+    Delta = Function = Marker = Message = Row = ToolCall = dict  # as what they describe is
 
 __all__ = ("Delta", "Message", "StreamParser", "parse", "parse_many")
 TEMPLATE_SHA256 = "c15bb3ede05cc8a04bf41c53bb97249b5791caaef3340788063a022e3a87d42b"
@@ -42,19 +42,6 @@ VERIFIED = True
 STOP = ("<~/~>",)
 PRESERVED_TOKENS = ("</fn>", "</musing>", "<fn>", "<musing>", "<~/~>")
 GENERATION_PROMPTS = ("<~assistant~>\n", "<~assistant~>\n<musing>\n\n</musing>\n\n")
-
-# The markers, each with its variants:
-TURN_ANCHORS = ("<~assistant~>\n",)
-PROMPT_HEADS = ("", "<musing>\n\n</musing>\n\n")
-TURN_START = ("<~assistant~>\n",)
-TURN_END = ("<~/~>\n",)
-REASONING_START = ("<musing>\n",)
-REASONING_END = ("\n</musing>\n\n",)
-CALL_START = ("\n<fn>\n{", "<fn>\n{")
-NEXT_CALL_START = ("<fn>\n{",)
-CALL_END = ("\n</fn>", "</fn>")
-EMPTY_CALL = ("<fn>\n</fn>",)
-STRAY = ("\n</musing>\n\n",)
 
 # The runtime, as far as this format reaches it; what is the format's own goes on after it.
 
@@ -109,179 +96,142 @@ class Pattern:
         return found
 
 
-SEAM = r"(?<=[>\])}»])(?=[<\[({«])|(?<=\[)(?=\{)"  # where white space may stand: "<call>|[|{"
-GAP = 64  # the most white space that is looked for at one place inside a marker
-NEAR = 4  # so many signs of a marker are looked at before its beginning is
-WORD_SIGN = Pattern(r"[\w.+-]")
 PLAIN_WORD = Pattern(r"[\w.-]{0,64}")
-# `lead` and `trail` are the white space that the template writes around a marker; `longer`: it may be of another.
-Mark = namedtuple("Mark", "kind start end lead trail longer", defaults=(True,))
+NOTHING = "(?!)"
 
 
-class Marks:
-    def __init__(self, **kinds: Sequence[str]) -> None:
-        found: dict[str, tuple[str, str, str]] = {}
-        for kind, markers in kinds.items():
-            for marker in filter(str.strip, markers):
-                lead, core, trail = marker.partition(marker.strip())
-                found.setdefault(core, (kind, lead[-GAP:], trail))
-        self.cores = cores = sorted(found, key=len, reverse=True)
-        self.kinds = [found[core] for core in cores]
-        # A core that ends like a word, with white space after it, is not the beginning of a longer word.
-        ends = {core: " " if core[-1].isalnum() and found[core][2] else "" for core in cores}
-        self._any = Pattern("|".join(f"({_pattern(core)}{_WORD_END * len(ends[core])})" for core in cores) or "(?!)")
-        pieces = {core: _pieces(core) for core in cores}
-        words = sorted({pieces[core][0] for core in cores})
-        self._words = Pattern("|".join(f"{re.escape(word[0])}(?={re.escape(word[1:])})" for word in words) or "(?!)")
-        # Where a marker may begin: its first signs, or as many of them as the text has.
-        self._near = Pattern("|".join(sorted({_near(core, len(pieces[core]) > 1) for core in cores})) or "(?!)")
-        self.width = max((len(core) + GAP * (len(pieces[core]) - 1) for core in cores), default=0) + 1
-        # What may begin at a text's end, and the same without its white space, which is free.
-        self._whole = sorted(core + ends[core] for core in cores)
-        spelled = sorted(("".join(core.split()) + ends[core], core) for core in cores if len(pieces[core]) > 1)
-        self._loose, self._spelled = [loose for loose, _ in spelled], [core for _, core in spelled]
-        # Those that others begin with, and those that stand anywhere in others.
-        bare = {core: "".join(core.split()) for core in cores}
-        lines = "\n" + "\n".join(bare.values())
-        longer = {core for core in cores if ends[core] or lines.count("\n" + bare[core]) > 1}
-        inside = {core for core in cores if ends[core] or lines.count(bare[core]) > 1}
-        self._found = [(*found[core], core in longer, core in inside) for core in cores]
-        self.first = {core[0] for core in cores}
-        self.wordless = not any(map(WORD_SIGN.match, self.first))
-        # A slot's plain word, up to the end or to a sure marker; the space behind that, None where the marker is kept.
-        sure = [i for i, core in enumerate(cores) if self.kinds[i][0] != "bare" and core not in longer]
-        any_of = "|".join(f"({_pattern(cores[i])})" for i in sure) or "(?!)"
-        self.word = Pattern(rf"[\w.-]{{0,64}}\Z|([\w.-]{{1,64}})(?:{any_of})" if self.wordless else "(?!)")
-        self.trails = [None if self.kinds[i][0] == "next" else self.kinds[i][2] for i in sure]
-        leads = {lead for _, lead, _ in self.kinds}
-        self._leads = {lead[i:j] for lead in leads for i in range(len(lead)) for j in range(i + 1, len(lead) + 1)}
-        self._lead_width = max(map(len, leads), default=0)
+class Match:
+    """A marker in a text.  `lead` and `trail` are the white space that the template writes around it; `ambiguous`: it
+    may be part of a longer one."""
 
-    def find(self, buf: str, pos: int, *, anchored: bool = False, stop: int = sys.maxsize) -> Mark | None:
-        """The leftmost and longest marker from `pos` on, or (anchored) the one at `pos`."""
-        if anchored or len(buf) - pos < 128:
-            match = self._any.match(buf, pos) if anchored else self._any.search(buf, pos, stop)
-        else:
-            # In long text it is far faster to look for the words that markers begin with, and for markers there.
-            match, word = None, self._words.search(buf, pos, stop)
-            while match is None and word is not None:
-                match = self._any.match(buf, word.start(), stop)
-                word = match or self._words.search(buf, word.start() + 1, stop)
+    __slots__ = ("ambiguous", "end", "kind", "lead", "start", "trail")
+
+    def __init__(
+        self, kind: str, start: int, end: int, lead: str = "", trail: str = "", ambiguous: bool = True
+    ) -> None:
+        self.kind, self.start, self.end = kind, start, end
+        self.lead, self.trail, self.ambiguous = lead, trail, ambiguous
+
+
+class Scanner:
+    """The markers that count in one place: for each its kind, its core with a space where white space may be, the white
+    space before and after it, and whether it is ambiguous.
+
+    `find` has a group for each of them; `near` matches where one may begin.  `width`: so far from the end a truncated
+    marker may begin.  `leads` holds their leading white space.  `word`, of a slot: a plain word up to the text's end or
+    to a marker that is not ambiguous; `trails` is the white space after those, None for one that is not of the slot.
+    `first`: what markers begin with; `wordless`: none begins with a character of words.
+    """
+
+    def __init__(
+        self,
+        *markers: Marker,
+        find: str = NOTHING,
+        near: str = NOTHING,
+        width: int = 1,
+        leads: str = "",
+        word: str = NOTHING,
+        trails: Sequence[str | None] = (),
+        first: str = "",
+        wordless: bool = True,
+    ) -> None:
+        self.markers, self.width, self.leads = markers, width, leads
+        self._find, self._near = Pattern(find), Pattern(near)
+        self.word, self.trails = Pattern(word), trails
+        self.first, self.wordless = first, wordless
+
+    def find(self, buf: str, pos: int, stop: int = sys.maxsize) -> Match | None:
+        """The leftmost and longest marker from `pos` on."""
+        match = self._find.search(buf, pos, stop)
         if match is None:
             return None
-        kind, lead, trail, longer, inside = self._found[(match.lastindex or 1) - 1]
-        start, end = match.span()
-        return tuple.__new__(Mark, (kind, start, end, lead, trail, longer if anchored else inside))
+        kind, _, lead, trail, ambiguous = self.markers[match.lastindex - 1]
+        return Match(kind, match.start(), match.end(), lead, trail, ambiguous)
 
-    def begins(self, buf: str, pos: int) -> str:
-        """A marker that the text from `pos` to the end could become, or one without its free space; "" for none."""
+    def match(self, buf: str, pos: int) -> Match | None:
+        """The longest marker at `pos`."""
+        match = self._find.match(buf, pos)
+        if match is None:
+            return None
+        kind, _, lead, trail, ambiguous = self.markers[match.lastindex - 1]
+        return Match(kind, pos, match.end(), lead, trail, ambiguous)
+
+    def is_prefix(self, buf: str, pos: int) -> bool:
+        """Whether the text from `pos` to the end could become a marker."""
+        if len(buf) - pos > self.width or self._near.match(buf, pos) is None:
+            return False
+        tail = buf[pos:]
+        return any(is_truncated(core, tail) for _, core, _, _, _ in self.markers)
+
+    def is_truncated(self, buf: str, pos: int, kinds: Sequence[str], least: int = 1) -> bool:
+        """Whether a marker of these kinds is truncated at the output's end: at least so many characters are there."""
         tail = buf[pos:] if len(buf) - pos <= self.width else ""
-        # In order, what the tail begins stands right after it.
-        at = bisect_right(self._whole, tail)
-        if at < len(self._whole) and tail != "" and self._whole[at].startswith(tail):
-            return self._whole[at]
-        if not self._loose:
-            return ""
-        part = "".join(tail.split())
-        at = bisect_right(self._loose, part)
-        while part and at < len(self._loose) and self._loose[at].startswith(part):
-            # White space inside of a word of a marker is none of the marker's.
-            if is_cut(self._spelled[at], tail) or self._loose[at] == part + " ":
-                return self._loose[at]
-            at += 1
-        return ""
+        enough = len("".join(tail.split())) >= least
+        return enough and any(is_truncated(core, tail) for kind, core, _, _, _ in self.markers if kind in kinds)
 
-    def begun(self, buf: str, pos: int, kinds: Sequence[str] = (), least: int = 1) -> bool:
-        """Does the text from `pos` to the end begin a marker of these kinds (of any)?"""
-        rest = "".join(buf[pos:].split()) if len(buf) - pos < self.width + GAP else ""
-        cores = (core for core, (kind, _, _) in zip(self.cores, self.kinds) if not kinds or kind in kinds)
-        return len(rest) >= least and any("".join(core.split()).startswith(rest) for core in cores)
-
-    def partial(self, buf: str, pos: int) -> int:
+    def partial_match(self, buf: str, pos: int) -> int:
         """Where text begins that could still become a marker, or be white space that belongs to one."""
-        partial = len(buf)
-        for near in self._near.finditer(buf, max(pos, partial - self.width)):
-            if self.begins(buf, near.start()):
-                partial = near.start()
-                break
-        return self.before(buf, pos, partial)
+        for near in self._near.finditer(buf, max(pos, len(buf) - self.width)):
+            if self.is_prefix(buf, near.start()):
+                return self.with_lead(buf, pos, near.start())
+        return self.with_lead(buf, pos, len(buf))
 
-    def plain(self, text: str) -> int:
-        """As partial; -1 when there may be a whole marker, which takes a closer look."""
-        partial = len(text)
-        if text[-1:] not in self._leads and self._near.search(text) is None:
-            return partial
-        for match in self._near.finditer(text):
-            if self.begins(text, match.start()):
-                partial = match.start()
-                break
-            if self._words.match(text, match.start()):
+    def safe_prefix_end(self, text: str) -> int:
+        """As `partial_match`; -1 if there may be a whole marker, which takes a closer look."""
+        for near in self._near.finditer(text):
+            if self.is_prefix(text, near.start()):
+                return self.with_lead(text, 0, near.start())
+            if self._find.match(text, near.start()):
                 return -1
-        return self.before(text, 0, partial)
+        return self.with_lead(text, 0, len(text)) if text[-1:] in self.leads else len(text)
 
-    def before(self, buf: str, pos: int, start: int) -> int:
+    def with_lead(self, buf: str, pos: int, start: int) -> int:
         """Where the white space begins that may belong to a marker at `start`."""
-        if buf[start - 1 : start] not in self._leads:  # every part of a lead is in there
+        leads = self.leads
+        if start == pos or buf[start - 1] not in leads:
             return start
-        if self._lead_width == 1:
-            return start - (start > pos)
-        at = max(pos, start - self._lead_width)
-        while at < start and buf[at:start] not in self._leads:
+        size = len(leads)
+        if size == 1:
+            return start - 1
+        at = max(pos, start - size)
+        while buf[at:start] not in leads:
             at += 1
         return at
 
 
-NO_MARKS = Marks()
-_WORD_END = r"(?!\w)"
+NO_MARKERS = Scanner()
 
 
-class Usual:
-    """What usually stands between two calls, or two pairs, up to a name in the second."""
+class ExpectedText:
+    """The usual text between two calls or pairs, up to a name in the second."""
 
     def __init__(self, text: str) -> None:
         self.text = text
 
-    def begun(self, buf: str, start: int) -> bool:
-        """Is there no more of it, and of a plain word behind it, from `start` on?"""
+    def is_incomplete(self, buf: str, start: int) -> bool:
+        """Whether there is no more from `start` on than a part of it, or all of it and a plain word."""
         text, size = buf[start:], len(self.text)
         return self.text.startswith(text) or (text[:size] == self.text and bool(PLAIN_WORD.fullmatch(text, size)))
 
 
-def _pieces(core: str) -> list[str]:
-    return [piece for word in core.split() for piece in re.split(SEAM, word)]
-
-
-def _near(core: str, free: bool) -> str:
-    """`free`: white space between its signs is."""
-    signs = "".join(core.split())[:NEAR]
-    rest, space = "", r"\s*" * free
-    for sign in reversed(signs[1:]):
-        rest = rf"{space}(?:\Z|{re.escape(sign)}{rest})"
-    return re.escape(signs[0]) + f"(?={rest})" * bool(rest)
-
-
-def _pattern(core: str) -> str:
-    pattern, before = "", ""
-    for piece in _pieces(core):
-        least = int(before.isalnum() and piece[0].isalnum())
-        pattern += (rf"\s{{{least},{GAP}}}" if before else "") + re.escape(piece)
-        before = piece[-1]
-    return pattern
-
-
-def is_cut(core: str, rest: str) -> bool:
-    """Is this the beginning of a marker, cut off?  White space stands where the marker may have some."""
-    at = 0
-    for piece in _pieces(core):
-        if not rest.startswith(piece, at):
-            return piece.startswith(rest[at:])
-        at += len(piece)
-        at += len(rest) - at - len(rest[at:].lstrip())
+def is_truncated(core: str, text: str) -> bool:
+    """Whether the text is the beginning of a marker, but not all of it.  A space in `core` is any white space or none;
+    at its end the marker is a word, of which the next character shows whether it goes on."""
+    if " " not in core:
+        return core.startswith(text) and core != text
+    at = end = 0
+    for piece in core.split(" "):
+        if not piece:
+            return end == len(text)
+        if not text.startswith(piece, at):
+            return piece.startswith(text[at:])
+        end = at + len(piece)
+        at = len(text) - len(text[end:].lstrip())
     return False
 
 
-def lead_in(text: str, lead: str) -> int:
-    """How much of the end of `text` is white space of the marker after it."""
+def trailing_overlap(text: str, lead: str) -> int:
+    """How many characters at the end of `text` are white space of the marker after it."""
     if text.endswith(lead):
         return len(lead)
     return next((n for n in range(min(len(text), len(lead)), 0, -1) if text.endswith(lead[-n:])), 0)
@@ -412,7 +362,7 @@ class Reader(Copied):
     FOLLOWED: ClassVar[bool] = False
     follow: tuple[Pattern, ...] = ()  # what may follow the value: a pattern, and one for the output's end
 
-    def __init__(self, styles: tuple[Style, Style, Style], breaks: Marks = NO_MARKS) -> None:
+    def __init__(self, styles: tuple[Style, Style, Style], breaks: Scanner = NO_MARKERS) -> None:
         self.breaks, self.first = breaks, breaks.first
         self.styles, self.style = styles, styles[0]
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
@@ -460,9 +410,9 @@ class Reader(Copied):
         text: str = match.group()
         end: int = match.end()
         if text[0] in self.first and self.stack:
-            if not final and self.breaks.begins(buf, pos):
+            if not final and self.breaks.is_prefix(buf, pos):
                 return -1
-            if self.breaks.find(buf, pos, anchored=True):
+            if self.breaks.match(buf, pos):
                 self._repaired("missing closing bracket")
                 self._pop()
                 return pos
@@ -645,7 +595,7 @@ class Reader(Copied):
         mark = self.breaks.find(buf, pos, stop=end + self.breaks.width)
         if mark is not None and mark.start < end:
             return int(mark.start)
-        return pos if not final and self.breaks.partial(buf, pos) < end else end
+        return pos if not final and self.breaks.partial_match(buf, pos) < end else end
 
     def _inside(self, buf: str, pos: int, final: bool, string: Quoting) -> int:
         """Text of a string, up to something that is not plain."""
@@ -910,10 +860,11 @@ def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequenc
 
 NON_SPACE = Pattern(r"\S|\Z")
 PENDING_LIMIT = 1024  # more than this much pending text is looked at again only when it has doubled
+OPENER_KINDS = ("call", "line", "whole")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 LATE = "text after the output was finished"
-NO_MARK = Mark("", 0, 0, "", "")
+NO_MATCH = Match("", 0, 0)
 
 
 def at_line_start(text: str, before: bool) -> bool:
@@ -936,13 +887,13 @@ class Machine(Copied):
     KEEPS_PENDING: ClassVar[bool] = False  # `feed` looks after what is pending inside of text
     SPACE: ClassVar[str] = ""  # what the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
-    OPENERS: ClassVar[Sequence[str]] = ()  # of calls
-    IN_REASONING: ClassVar[Marks] = NO_MARKS
-    IN_CONTENT: ClassVar[Marks] = NO_MARKS
-    AFTER_CALL: ClassVar[Marks] = NO_MARKS
-    AFTER_TURN: ClassVar[Marks] = NO_MARKS  # a call right behind the end of the turn is one of its calls all the same
+    OPENERS: ClassVar[Scanner] = NO_MARKERS  # of calls
+    IN_REASONING: ClassVar[Scanner] = NO_MARKERS
+    IN_CONTENT: ClassVar[Scanner] = NO_MARKERS
+    AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
+    AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call right after the end of the turn is one of its calls
     DISTINCT: ClassVar[bool] = True  # what opens calls is like nothing else, so what follows is a call
-    BREAKS: ClassVar[Marks] = NO_MARKS  # markers that no name holds, and no value outside of a string
+    BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that no name holds, and no value outside of a string
     USUAL_NEXT: ClassVar[Sequence[Any]] = ()  # what usually comes after a call
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
@@ -977,7 +928,7 @@ class Machine(Copied):
         self._final = False
         # Where in the turn the machine is.
         self._state: Callable[[Any], bool] = type(self)._content
-        self._mark = NO_MARK
+        self._mark = NO_MATCH
         self._skip = 0  # its length, and that of the white space before it
         self._open = False  # the last call is not complete
         self._closed = False  # its closing marker has come
@@ -1256,7 +1207,7 @@ class Machine(Copied):
             self._reasoning_marker()
             self._state = type(self)._reasoning
             return True
-        if kind in ("call", "line") and self._calls_on:
+        if kind in OPENER_KINDS and self._calls_on:
             return self._try_call("content")
         if kind:
             self._turn_marker("content")
@@ -1283,11 +1234,11 @@ class Machine(Copied):
 
     # Text and markers
 
-    def _text_to(self, marks: Marks, kind: str) -> str:
+    def _text_to(self, marks: Scanner, kind: str) -> str:
         """As _until; what opens reasoning or content may count before any of the text only."""
         return self._until(marks, kind)
 
-    def _until(self, marks: Marks, kind: str) -> str:
+    def _until(self, marks: Scanner, kind: str) -> str:
         """Emit the text before the next marker as `kind`; the marker's kind, "" where more input is needed."""
         if self._space:
             self._skip_space()
@@ -1295,8 +1246,8 @@ class Machine(Copied):
         mark = marks.find(buf, pos)
         if self.AT_LINES or self.AT_ENDS:
             mark = self._counting(marks, mark)
-        clear = mark is not None and not mark.longer  # nothing before its end can be undecided
-        partial = stop if clear else marks.partial(buf, pos) if mark is None or not self._final else stop
+        clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
+        partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
         if self._final and self._begins_call(partial):
             stop = partial
         if self._final:
@@ -1311,7 +1262,7 @@ class Machine(Copied):
             if not blank:
                 self._text(kind, end)
                 passed = kind != "pending" and self._out.fence is None and (self._reasoning_on or not self._opener)
-                self._goes_on(kind if passed else "", marks.plain)
+                self._goes_on(kind if passed else "", marks.safe_prefix_end)
             elif self._final and self._out.is_silent():
                 self._text(kind, end)
             elif self._final:
@@ -1320,56 +1271,53 @@ class Machine(Copied):
         # White space alone is the answer where the turn ends behind it, and holds nothing else.
         alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
         literal = self._is_text(mark)
-        lead = 0 if literal else end - pos if blank and not alone else lead_in(buf[pos:end], mark.lead)
+        lead = 0 if literal else end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
         if not blank or literal or alone:
             self._text(kind, end - lead)
         # A call may turn out to be text, and then the white space before it is text too.
-        self._pos = end - lead if mark.kind in ("call", "line") else end
+        self._pos = end - lead if mark.kind in OPENER_KINDS else end
         self._mark = mark
         self._skip = mark.end - self._pos
         return str(mark.kind)
 
-    def _counting(self, marks: Marks, mark: Mark | None) -> Mark | None:
+    def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
         """The mark, or the first after it, that counts where it stands: "line" at a line's start, "last" at the end,
         "sign" before the end or before another mark.
 
         One whose later pieces stand at a line's start counts as a whole.
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
-        while mark is not None and mark.kind in ("line", "last", "sign"):
-            if mark.kind == "line":
+        while mark is not None and mark.kind in ("line", "last", "sign", "plain"):
+            if mark.kind in ("line", "plain"):
                 line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
-                if line_start:
+                if line_start and mark.kind == "line":
                     return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
                 outer = mark if outer is None or mark.start >= outer.end else outer
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of what is none here
         return mark
 
-    def _next(self, marks: Marks, usual: Sequence[Any] = ()) -> str | None:
+    def _next(self, marks: Scanner, usual: Sequence[Any] = ()) -> str | None:
         """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed.
         `usual`: what usually comes, which may hold several of the markers."""
         if self._space:
             self._skip_space()
         buf, start = self._buf, NON_SPACE.search(self._buf, self._pos).start()
-        mark = marks.find(buf, start, anchored=True)
-        if not self._final and (mark is None or mark.longer):
+        mark = marks.match(buf, start)
+        if not self._final and (mark is None or mark.ambiguous):
             for text in usual if mark is None else ():
-                if text.begun(buf, start):
-                    self._undecided, self._undecided_from = text.begun, start
+                if text.is_incomplete(buf, start):
+                    self._undecided, self._undecided_from = text.is_incomplete, start
                     return None
-            begun = marks.begins(buf, start)
-            if begun or start == len(buf):
-                self._leave_open(start, begun)
+            if marks.is_prefix(buf, start):
+                self._undecided, self._undecided_from = marks.is_prefix, start
+                return None
+            if start == len(buf):
                 return None
         if mark is None:
             return ""
         self._mark = mark
         self._skip = mark.end - self._pos
         return str(mark.kind)
-
-    def _leave_open(self, start: int, text: str) -> None:
-        """The buffer has the beginning of this text from `start` on, and says nothing before all of it has come."""
-        self._undecided, self._undecided_from = (self._buf[self._pos : start] + text[:-1]).startswith, self._pos
 
     def _skip_space(self) -> None:
         while self._space and self._pos < len(self._buf):
@@ -1395,7 +1343,7 @@ class Machine(Copied):
         self._keep("content")
         return True
 
-    def _is_text(self, mark: Mark) -> bool:
+    def _is_text(self, mark: Match) -> bool:
         """Is it a marker of what shall stay in the content as it came?"""
         if mark.kind == "stray":
             return self._literal or not self._reasoning_on
@@ -1447,8 +1395,7 @@ class Machine(Copied):
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not (self._calls_on and self.DISTINCT):
             return False
-        whole = self._buf[pos:].lstrip()
-        return any(is_cut(opener.strip(), whole) for opener in self.OPENERS)
+        return self.OPENERS.is_truncated(self._buf, next_char(self._buf, pos), CALL_KINDS)
 
     def _cut_off(self) -> bool:
         """The output ends inside the markup of a call: what is left of it is no text."""
@@ -1482,13 +1429,13 @@ class Machine(Copied):
         self._state = type(self)._after_call
         return True
 
-    def _next_of_calls(self, marks: Marks) -> str | None:
+    def _next_of_calls(self, marks: Scanner) -> str | None:
         """As `_next`; a part of a marker of the calls, where the output ends, is no text."""
         kind, buf = self._next(marks, self.USUAL_NEXT), self._buf
         # What goes on behind a piece of a closer may be as much as there is of the whole.
         part = kind == "" or (kind in ("close", "closed") and next_char(buf, self._mark.end) < len(buf))
         least = 1 if self._unclosed and kind == "" else LEAST_CUT
-        if part and self._final and marks.begun(buf, self._pos, CALL_KINDS, least):
+        if part and self._final and marks.is_truncated(buf, next_char(buf, self._pos), CALL_KINDS, least):
             self._cut_off()
             return None
         return kind
@@ -1508,7 +1455,7 @@ OBJECT_END = Pattern(r"\s*\}")
 class CallReader(Reader):
     """Pauses at every key, and at the end of every value that plays a role in a call."""
 
-    def __init__(self, styles: tuple[Style, Style, Style], breaks: Marks = NO_MARKS) -> None:
+    def __init__(self, styles: tuple[Style, Style, Style], breaks: Scanner = NO_MARKERS) -> None:
         super().__init__(styles, breaks)
         self.fields: Mapping[tuple[str, ...], str] = {}
         self.path: list[str] = []
@@ -1718,7 +1665,8 @@ class UsualObjects(CallObjects):
         # to_arguments = "," key ":" "{"
         buf, text, end, reader = self._buf, self.TO_ARGUMENTS, self._pos + len(self.TO_ARGUMENTS), self._reader
         if not buf.startswith(text, self._pos) and text.startswith(buf[self._pos :]) and not self._final:
-            self._leave_open(self._pos, text)
+            # Until all of it has come, there is nothing to decide.
+            self._undecided, self._undecided_from = text[:-1].startswith, self._pos
             return False
         self._state = type(self)._object
         if isinstance(reader, CallReader) and buf.startswith(text, self._pos) and not self._may_break(end - 1):
@@ -1736,7 +1684,7 @@ class UsualObjects(CallObjects):
 
     def _may_break(self, pos: int) -> bool:
         """Does a marker begin here, or could one, that ends the call where it is?"""
-        return bool(self.BREAKS.begins(self._buf, pos)) or self.BREAKS.find(self._buf, pos, anchored=True) is not None
+        return self.BREAKS.is_prefix(self._buf, pos) or self.BREAKS.match(self._buf, pos) is not None
 
     def _object(self) -> bool:
         reader = self._reader
@@ -1873,17 +1821,27 @@ STYLE = Style(
 class StreamParser(UsualObjects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
-    HEADS = PROMPT_HEADS
-    ANCHORS = TURN_ANCHORS
+    HEADS = ("", "<musing>\n\n</musing>\n\n")
+    ANCHORS = ("<~assistant~>\n",)
     AROUND_REASONING = (("<musing>",), ("</musing>",))
     AT_LINES = True
-    # reasoning = text (REASONING_END content | CALL_START call)
-    IN_REASONING = Marks(reasoning_end=REASONING_END, end=TURN_END, line=CALL_START)
-    # content = (text | TURN_END)* (REASONING_START reasoning | CALL_START call)?
-    IN_CONTENT = Marks(
-        reasoning=REASONING_START, call=CALL_START, end=TURN_END, header=TURN_START, stray=STRAY, empty=EMPTY_CALL
+    # reasoning = text ("</musing>" content | "<fn>\n{" call)
+    IN_REASONING = Scanner(
+        ("reasoning_end", "</musing>", "\n", "\n\n", False), ("line", "<fn> {", "\n", "", False),
+        ("end", "<~/~>", "", "\n", False), find=r"<(?:(/musing>)|(fn>\s{0,64}\{)|(~/~>))", near=r"<(?=[/f\~]|\Z)",
+        width=71, leads="\n",
     )
-    OPENERS = CALL_START
+    # content = (text | "<~/~>")* ("<musing>" reasoning | "<fn>\n{" call)?
+    IN_CONTENT = Scanner(
+        ("header", "<~assistant~>", "", "\n", False), ("empty", "<fn> </fn>", "", "", False),
+        ("stray", "</musing>", "\n", "\n\n", False), ("reasoning", "<musing>", "", "\n", False),
+        ("call", "<fn> {", "\n", "", False), ("end", "<~/~>", "", "\n", False),
+        find=r"<(?:(~assistant~>)|(fn>\s{0,64}</fn>)|(/musing>)|(musing>)|(fn>\s{0,64}\{)|(~/~>))",
+        near=r"<(?=[/fm\~]|\Z)", width=75, leads="\n",
+    )
+    OPENERS = Scanner(
+        ("call", "<fn> {", "\n", "", False), find=r"<(fn>\s{0,64}\{)", near=r"<(?=[f]|\Z)", width=71, leads="\n"
+    )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
         ("name",): "name",
@@ -1899,23 +1857,26 @@ class StreamParser(UsualObjects):
     TO_ARGUMENTS = ', "arguments": {'
     USUAL_KEYS = ("name", "arguments")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Marks(mark=NEXT_CALL_START + ("</fn>", "<~assistant~>"))
-    USUAL_NEXT = (Usual('</fn>\n<fn>\n{"name": "'), Usual('<fn>\n{"name": "'))
-    CLOSED = True
-    # after_call = (CALL_END)* ((NEXT_CALL_START | CALL_START) call | content)
-    AFTER_CALL = Marks(
-        call=NEXT_CALL_START + CALL_START + tuple(f"{sign}\n{text}" for sign in ",;" for text in NEXT_CALL_START),
-        closed=("\n</fn>", "</fn>"),
-        close=CALL_END,
-        reasoning=REASONING_START,
-        end=TURN_END,
-        header=TURN_START,
-        stray=STRAY,
-        empty=EMPTY_CALL,
+    BREAKS = Scanner(
+        ("mark", "<~assistant~>", "", "", False), ("mark", "<fn> {", "", "", False), ("mark", "</fn>", "", "", False),
+        find=r"<(?:(~assistant~>)|(fn>\s{0,64}\{)|(/fn>))", near=r"<(?=[/f\~]|\Z)", width=71, first="<",
     )
-    AFTER_TURN = Marks(
-        call=CALL_START,
-        header=tuple(f"{start.rstrip()} {call.lstrip()}" for start in TURN_START for call in CALL_START),
+    USUAL_NEXT = (ExpectedText('</fn>\n<fn>\n{"name": "'), ExpectedText('<fn>\n{"name": "'))
+    CLOSED = True
+    # after_call = ("</fn>")* (("<fn>\n{" | "<fn>\n{") call | content)
+    AFTER_CALL = Scanner(
+        ("call", ", <fn> {", "", "", False), ("call", "; <fn> {", "", "", False),
+        ("header", "<~assistant~>", "", "\n", False), ("empty", "<fn> </fn>", "", "", False),
+        ("stray", "</musing>", "\n", "\n\n", False), ("reasoning", "<musing>", "", "\n", False),
+        ("call", "<fn> {", "", "", True), ("closed", "</fn>", "\n", "", True), ("end", "<~/~>", "", "\n", False),
+        find=(
+            r",(\s{0,64}<fn>\s{0,64}\{)|;(\s{0,64}<fn>\s{0,64}\{)|<(?:(~assistant~>)|(fn>\s{0,64}</fn>)|(/musing>)|(mu"
+            r"sing>)|(fn>\s{0,64}\{)|(/fn>)|(~/~>))"
+        ), near=r",|;|<(?=[/fm\~]|\Z)", width=137, leads="\n",
+    )
+    AFTER_TURN = Scanner(
+        ("header", "<~assistant~> <fn> {", "", "", False), ("call", "<fn> {", "\n", "", True),
+        find=r"<(?:(~assistant~>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}\{))", near=r"<(?=[f\~]|\Z)", width=149, leads="\n",
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

@@ -16,7 +16,7 @@ from tplc.backends.peg.cuts import pair_cuts
 from tplc.backends.peg.facts import Facts, longest_first
 from tplc.backends.peg.known_tools import KnownTools, Parameter
 from tplc.backends.peg.loose import VALUES, loose_rules, loose_top_list, string_pattern, top_word_pattern
-from tplc.backends.peg.patterns import either, exact, group, leaf, literal, marker, marker_core
+from tplc.backends.peg.patterns import either, leaf, literal, marker, marker_core
 from tplc.backends.peg.rules import Rule, Section, rule, sequence
 from tplc.backends.peg.schemas import schema_rules
 from tplc.backends.peg.styles import BoundedStyle, Styles
@@ -26,6 +26,7 @@ from tplc.ir.nodes import JSON_STYLE, Dialect, Elements
 from tplc.lower import PairForm
 from tplc.lower.bounds import KEY
 from tplc.lower.following import after_quoted, pattern_of
+from tplc.lower.lexemes import exact, group
 from tplc_runtime.raw import MOST_KEYS
 
 KEY_LIMIT = 512

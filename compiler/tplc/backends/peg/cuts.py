@@ -16,22 +16,11 @@ from collections.abc import Sequence
 from tplc.backends.peg.facts import Facts
 from tplc.backends.peg.known_tools import KnownTools
 from tplc.backends.peg.loose import open_rules, open_string_pattern
-from tplc.backends.peg.patterns import (
-    END,
-    any_of,
-    begun,
-    either,
-    exact,
-    group,
-    leaf,
-    literal,
-    marker,
-    marker_core,
-    marker_word,
-)
+from tplc.backends.peg.patterns import any_of, begun, either, leaf, literal, marker, marker_core, marker_word
 from tplc.backends.peg.rules import Rule, Section, rule, sequence
 from tplc.backends.peg.styles import BoundedStyle, breaks_pattern
 from tplc.lower import Acceptor, CallForm, PairForm, SlotEnd
+from tplc.lower.lexemes import END, exact, group
 from tplc_runtime.machine import LEAST_CUT, NAME_LIMIT
 
 

@@ -12,21 +12,17 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from tplc.backends.peg.patterns import (
-    SLOT_AGAIN,
     begun,
     either,
-    exact,
-    group,
     marker,
     marker_core,
-    signs_of,
     some_suffix,
 )
 from tplc.ir.markers import could_be_prose, is_distinctive, pieces_of
-from tplc.lower import Acceptor, CallForm, CallShape, Marker
-from tplc.lower.acceptor import Where
+from tplc.lower import Acceptor, CallForm, CallShape
+from tplc.lower.lexemes import MAX_INNER_SPACE, OPTIONAL_SPACE, SLOT_AGAIN, exact, first_characters, group
+from tplc.lower.states import texts_at
 from tplc_runtime.machine import LEAST_CUT, NAME_LIMIT
-from tplc_runtime.markers import GAP, SEAM
 
 NO_CALLS = CallForm(("",), "", "", (), CallShape("", (), ()), ("",), (), "line start", (), (), "", (), ())
 
@@ -75,6 +71,8 @@ class Facts:
     # And headers of calls whose end might open a message, with what they begin with.
     kept_header: str = ""
     kept_opener: str = ""
+    # A whole call of a known tool is a call inside of a line, too.
+    inline: bool = False
 
     @property
     def unopened(self) -> bool:
@@ -100,7 +98,7 @@ class Facts:
             return []
         cores = [text.strip() for text in self.calls.openers if text.strip()]
         most = 2 * max(map(len, self.calls.openers), default=0)
-        first = either(["".join(signs_of(core)[:LEAST_CUT]) for core in cores])
+        first = either([first_characters(core, LEAST_CUT) for core in cores])
         return [rf"{self.opener_lead}{group(first)}(?=.{{0,{most}}}\Z)"] if first else []
 
     @property
@@ -274,10 +272,6 @@ def content_close(acceptor: Acceptor, facts: Facts) -> str:
     return group(either([pattern_of(acceptor.content_marks), *signs]))
 
 
-def texts_at(markers: Iterable[Marker], where: Where) -> list[str]:
-    return [each.text for each in markers if each.where == where]
-
-
 def longest_first(texts: Iterable[str]) -> list[str]:
     return sorted(texts, key=lambda text: (-len(text.strip()), text))
 
@@ -302,8 +296,8 @@ def unlike(texts: Iterable[str]) -> list[str]:
 
 def _ahead(opener: str, first: str) -> str:
     """What has to come next; after white space where the opener ends with some."""
-    apart = opener[-1:].isspace() or len(re.split(SEAM, opener[-1:] + first[:1])) > 1
-    space = "" if opener.strip() and not apart else rf"\s{{0,{GAP}}}+"
+    apart = opener[-1:].isspace() or len(re.split(OPTIONAL_SPACE, opener[-1:] + first[:1])) > 1
+    space = "" if opener.strip() and not apart else rf"\s{{0,{MAX_INNER_SPACE}}}+"
     return f"(?={space}{exact(first)})" if first else ""
 
 

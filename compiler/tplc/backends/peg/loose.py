@@ -11,9 +11,10 @@ innermost bracket of its kind with all that is open inside; where none is open i
 
 from __future__ import annotations
 
-from tplc.backends.peg.patterns import any_of, either, exact, leaf, literal, none_of
+from tplc.backends.peg.patterns import any_of, either, leaf, literal, none_of
 from tplc.backends.peg.rules import Rule, rule
 from tplc.backends.peg.styles import BoundedStyle
+from tplc.lower.lexemes import exact
 from tplc_runtime.values import NUMBER
 
 VALUES = ("loose_object", "loose_list", "loose_string", "loose_word")

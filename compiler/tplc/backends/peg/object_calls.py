@@ -26,7 +26,7 @@ from tplc.backends.peg.loose import (
     string_pattern,
     unbroken,
 )
-from tplc.backends.peg.patterns import either, exact, leaf
+from tplc.backends.peg.patterns import either, leaf
 from tplc.backends.peg.rules import Rule, Section, rule, sequence
 from tplc.backends.peg.schemas import known_members
 from tplc.backends.peg.slots import closing, slot_rules
@@ -34,6 +34,7 @@ from tplc.backends.peg.styles import BoundedStyle
 from tplc.ir.nodes import Dialect, Slot
 from tplc.lower import CallForm
 from tplc.lower.call_objects import WRAPPER, other_names
+from tplc.lower.lexemes import exact
 
 QUOTES = ('"', "'")
 

@@ -11,9 +11,10 @@ What a schema does not know is read all the same: a grammar that parses is no ju
 from __future__ import annotations
 
 from tplc.backends.peg.known_tools import KnownTool, Parameter
-from tplc.backends.peg.patterns import exact, leaf, literal
+from tplc.backends.peg.patterns import leaf, literal
 from tplc.backends.peg.rules import Rule, rule
 from tplc.ir.nodes import Dialect, ValueStyle
+from tplc.lower.lexemes import exact
 
 KEY_QUOTES = ("", '"', "'")
 TYPE_RULES = {

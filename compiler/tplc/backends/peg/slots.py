@@ -11,13 +11,14 @@ from __future__ import annotations
 from tplc.backends.peg.arguments import arguments_ahead
 from tplc.backends.peg.facts import Facts, longest_first
 from tplc.backends.peg.known_tools import KnownTools
-from tplc.backends.peg.patterns import begun, either, exact, group, leaf, literal, marker, marker_word
+from tplc.backends.peg.patterns import begun, either, leaf, literal, marker, marker_word
 from tplc.backends.peg.rules import Rule, rule
 from tplc.backends.peg.styles import breaks_pattern
 from tplc.ir.markers import pieces_of
 from tplc.ir.nodes import SlotKind
 from tplc.lower import CallForm
 from tplc.lower.acceptor import WHITE_SPACE
+from tplc.lower.lexemes import exact, group
 
 NAME_LIMIT = 512
 LINE_END = r"[^\S\n]*+\n"

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tplc.backends.peg.patterns import either, group, marker_core
+from tplc.backends.peg.patterns import either, marker_core
 from tplc.ir.spellings import Spelling
 from tplc.lower import Acceptor
+from tplc.lower.lexemes import group
 from tplc_runtime.values import PlainStyle
 
 Styles = tuple["BoundedStyle", "BoundedStyle", "BoundedStyle"]

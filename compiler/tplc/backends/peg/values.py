@@ -13,9 +13,10 @@ that stands for the same thing in another style has a name that goes on with `_f
 
 from __future__ import annotations
 
-from tplc.backends.peg.patterns import either, exact, leaf, literal, none_of
+from tplc.backends.peg.patterns import either, leaf, literal, none_of
 from tplc.backends.peg.rules import Rule, rule
 from tplc.ir.nodes import Dialect, StringStyle, ValueStyle
+from tplc.lower.lexemes import exact
 
 NUMBER = r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?(?![\w.])"
 FOLLOWING = r"\s*+(?:[,\]}):]|\Z)"

@@ -1,6 +1,6 @@
 """Embed the runtime: the definitions a generated parser needs, and only those, as text.
 
-    names = {"Pairs"}  →  class Marks: …, class Machine: …, class Pairs(Machine): …
+    names = {"Pairs"}  →  class Scanner: …, class Machine: …, class Pairs(Machine): …
 
 Definitions keep the order they have in the runtime's files.  Of classes, methods and attributes that nothing refers to
 are left out, and so are methods of the parser's bases that others stand in for, and branches for what the format has
@@ -23,13 +23,14 @@ from itertools import pairwise
 FILES = (
     "message",
     "pattern",
-    "markers",
+    "scanner",
     "schema",
     "values",
     "signs",
     "fence",
     "transcript",
     "heads",
+    "whole",
     "machine",
     "objects",
     "callobjects",

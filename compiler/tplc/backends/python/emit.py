@@ -6,7 +6,7 @@ REASONING_START = ("<reason>",)
 …
 class StreamParser(Objects):
     # content = (text | REASONING_START reasoning | …)*
-    IN_CONTENT = Marks(reasoning=REASONING_START, …)
+    IN_CONTENT = Scanner((("reasoning", "", "", False), …), find="<(?:(reason>)|…)", …)
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from collections.abc import Sequence
 
 from tplc.backends.python.embed import Embedded, embed, imports_of, share
 from tplc.backends.python.feed import feed, keeps_pending
-from tplc.backends.python.literals import WIDTH, assignment, called, literal, mapping, texts
-from tplc.backends.python.tables import is_unopened, marker_groups, slots_rule, styles, tables
+from tplc.backends.python.literals import WIDTH, Expression, assignment, called, literal, mapping, raw, texts
+from tplc.backends.python.tables import marker_groups, scanner_call, slots_rule, styles, tables, with_texts
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.runtimes import RUNTIME, Runtime
 from tplc.ir.visible import one_line
 from tplc.lower import Acceptor, CallForm
 from tplc.lower.special import TokensOfFormat, special_tokens
+from tplc.lower.states import is_unopened
 from tplc.lower.stops import stops
 from tplc.version import VERSION
 
@@ -60,9 +61,6 @@ def emit(
         *_public(whole=whole, openai=openai),
         *_constants(ir, facts, special),
         *checked,
-        "",
-        "# The markers, each with its variants:",
-        *_markers(facts),
         *embedding,
         "",
         "",
@@ -127,7 +125,8 @@ def _docstring(ir: TemplateIR, facts: Acceptor) -> list[str]:
     parts = [*["reasoning"] * bool(facts.reasoning_ends), "content", *["tool calls"] * (facts.calls is not None)]
     of = " and ".join([part for part in (", ".join(parts[:-1]), parts[-1]) if part])
     summary = f"What a model answers whose chat template is {name}: a message with {of}."
-    lines = [summary, "", *_grammar(facts)]
+    groups = marker_groups(facts)
+    lines = [summary, "", *(with_texts(line, groups) for line in _grammar(facts))]
     return ['"""' + "\n".join(lines).replace('"""', r"\"\"\""), '"""', ""]
 
 
@@ -267,14 +266,12 @@ def _field(path: tuple[str, ...], role: str) -> str:
     return literal(".".join(path)) + ": " + role
 
 
-def _markers(facts: Acceptor) -> list[str]:
-    return [line for name, items in marker_groups(facts).items() for line in _texts(name, items)]
-
-
 def _class(facts: Acceptor, bases: Sequence[str], special: TokensOfFormat) -> list[str]:
     tokens = [token.text for token in special.markers]
     pending = ["    KEEPS_PENDING = True"] * keeps_pending(facts, tokens)
-    body = [*_CLASS_DOCSTRING, *pending, *tables(facts), *_of_tokens(facts, special)]
+    groups = marker_groups(facts)
+    rules = [with_texts(line, groups) if line.startswith("    # ") else line for line in tables(facts)]
+    body = [*_CLASS_DOCSTRING, *pending, *rules, *_of_tokens(facts, special)]
     body += feed(facts, tokens if special.all else None)
     above = styles(facts)
     return [*above, *["", ""] * bool(above), f"class StreamParser({', '.join(bases)}):", *body]
@@ -283,8 +280,9 @@ def _class(facts: Acceptor, bases: Sequence[str], special: TokensOfFormat) -> li
 def _of_tokens(facts: Acceptor, special: TokensOfFormat) -> list[str]:
     if not special.all:
         return []
-    given = ["TOKENS", *["END_TOKENS"] * bool(special.ends or special.shared)]
-    given += [str(texts(special.shared))] * bool(special.shared)
+    groups = called("", map(scanner_call, special.groups))
+    given: list[Expression] = [groups, scanner_call(special.lexemes_of_ends), raw(special.first)]
+    given += [texts(special.shared)] * bool(special.shared)
     lines = assignment("KNOWN_TOKENS", called("KnownTokens", given), 4)
     if special.opens:
         lines += assignment("TOKEN_OPENS", texts(special.opens), 4)

@@ -17,8 +17,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from tplc.backends.python.literals import WIDTH, literal, texts
-from tplc.backends.python.tables import texts_at
 from tplc.lower import Acceptor
+from tplc.lower.states import texts_at
 
 MOST_PENDING = 12  # kinds of pending text that `feed` looks for
 NOT_EMPTY = 'chunk != ""'  # twice as fast as the truth of a string
@@ -205,7 +205,7 @@ def _markers_in_text(facts: Acceptor) -> list[str]:
     markers = [*facts.reasoning_ends, *facts.ends, *facts.last_ends]
     markers += [*texts_at(facts.reasoning_starts, "anywhere"), *texts_at(facts.strays, "anywhere")]
     markers += [*texts_at(facts.content_starts, "anywhere"), *facts.content_ends, *facts.headers]
-    return [*markers, *(calls.openers if calls is not None else ())]
+    return [*markers, *((*calls.openers, *calls.plain) if calls is not None else ())]
 
 
 def _first(marker: str) -> str:

@@ -9,7 +9,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from unicodedata import combining, east_asian_width
 
@@ -21,6 +22,10 @@ def literal(text: str) -> str:
     """A string literal, in the quotes that need fewer escapes (double ones in doubt)."""
     quote = "'" if text.count('"') > text.count("'") else '"'
     return quote + "".join(_escaped(char, quote) for char in text) + quote
+
+
+def raw(pattern: str, name: str = "") -> Raw:
+    return Raw(pattern, name and f"{name}=")
 
 
 def _escaped(char: str, quote: str) -> str:
@@ -41,6 +46,7 @@ class Bracketed:
     function: str
     items: tuple[Expression, ...]
     name: str = ""  # as an argument: name=function(items)
+    packed: bool = False  # as many items in a line as fit
 
     def __str__(self) -> str:
         items = ", ".join(map(str, self.items))
@@ -49,7 +55,40 @@ class Bracketed:
         return f"{self.name}{self.function}({items}{',' * (not self.function and len(self.items) == 1)})"
 
 
-Expression = str | Bracketed
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """A pattern as a raw string, if that can be; a long one in several."""
+
+    pattern: str
+    name: str = ""  # as an argument
+
+    def __str__(self) -> str:
+        return self.name + _raw(self.pattern)
+
+    def lines(self, width: int) -> list[str]:
+        return [_raw(part) for part in _parts(self.pattern, width)]
+
+
+Expression = str | Bracketed | Raw
+
+
+def _raw(pattern: str) -> str:
+    plain = pattern.isprintable() and not ('"' in pattern and "'" in pattern)
+    if not plain or "\\" not in pattern:
+        return literal(pattern)
+    return f"r'{pattern}'" if '"' in pattern else f'r"{pattern}"'
+
+
+def _parts(pattern: str, width: int) -> Iterator[str]:
+    """The pattern in parts of about this width; no escape is torn apart."""
+    tokens = re.findall(r"\\.|[^\\]", pattern, re.DOTALL)
+    part = ""
+    for token in tokens:
+        if _width(part + token) > width:
+            yield part
+            part = ""
+        part += token
+    yield part
 
 
 def texts(items: Iterable[str], name: str = "") -> Bracketed:
@@ -57,8 +96,8 @@ def texts(items: Iterable[str], name: str = "") -> Bracketed:
     return Bracketed("", tuple(literal(item) for item in items), name and f"{name}=")
 
 
-def called(function: str, items: Iterable[Expression]) -> Bracketed:
-    return Bracketed(function, tuple(items))
+def called(function: str, items: Iterable[Expression], name: str = "") -> Bracketed:
+    return Bracketed(function, tuple(items), name)
 
 
 def mapping(pairs: Iterable[tuple[object, object]]) -> Bracketed:
@@ -73,6 +112,11 @@ def assignment(name: str, value: Expression, indent: int = 0) -> list[str]:
 def _lines(before: str, value: Expression, after: str, indent: int) -> list[str]:
     space = " " * indent
     line = f"{space}{before}{value}{after}"
+    if isinstance(value, Raw):
+        if _width(line) <= WIDTH:
+            return [line]
+        parts = value.lines(WIDTH - indent - 8)
+        return [f"{space}{before}{value.name}(", *(f"{space}    {part}" for part in parts), f"{space}){after}"]
     if _width(line) <= WIDTH or isinstance(value, str) or not value.items:
         return [line]
     opened, closed = "{}" if value.function == "{" else "()"
@@ -82,7 +126,20 @@ def _lines(before: str, value: Expression, after: str, indent: int) -> list[str]
     alone = len(value.items) == 1 and isinstance(value.items[0], str)
     if function and (_width(together) <= WIDTH or alone):
         return [first, together, last]
+    if value.packed:
+        return [first, *_filled(value.items, indent + 4), last]
     return [first, *(line for item in value.items for line in _lines("", item, ",", indent + 4)), last]
+
+
+def _filled(items: Iterable[Expression], indent: int) -> list[str]:
+    lines: list[str] = []
+    for item in items:
+        text = f"{item},"
+        if lines and _width(f"{lines[-1]} {text}") <= WIDTH:
+            lines[-1] += f" {text}"
+        else:
+            lines += _lines("", item, ",", indent)
+    return lines
 
 
 def _width(text: str) -> int:

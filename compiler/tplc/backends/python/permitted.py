@@ -40,7 +40,7 @@ MODULES: Mapping[str, frozenset[str] | None] = {
 }
 BUILTINS = frozenset(
     """AssertionError AttributeError ImportError IndexError KeyError NotImplementedError OSError OverflowError
-    RecursionError StopIteration TypeError UnicodeError ValueError __all__ __name__ __package__ abs all any
+    RecursionError StopIteration TypeError UnicodeError ValueError __all__ __name__ __package__ __slots__ abs all any
     ascii bool bytes callable chr dict divmod enumerate filter float frozenset getattr hasattr hash hex id int
     isinstance issubclass iter len list map max min next object oct ord pow property range repr reversed round
     set setattr slice sorted staticmethod classmethod str sum super tuple type zip""".split()

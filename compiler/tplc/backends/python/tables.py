@@ -3,7 +3,7 @@
 Acceptor(reasoning_starts=("<reason>",), …)
 →
     # content = (text | REASONING_START reasoning | …)*
-    IN_CONTENT = Marks(reasoning=REASONING_START, …)
+    IN_CONTENT = Scanner(("reasoning", "<reason>", "", "", False), …, find=r"<(?:(reason>)|…)", …)
 """
 
 from __future__ import annotations
@@ -11,24 +11,34 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from tplc.backends.python.literals import Expression, assignment, called, literal, mapping, texts
+from tplc.backends.python.literals import Bracketed, Expression, assignment, called, literal, mapping, raw, texts
 from tplc.ir.nodes import Text
 from tplc.ir.spellings import JSON_SIGNS, Spelling
 from tplc.lower import Acceptor, CallForm, Following, Marker, PairForm, SlotEnd
-from tplc.lower.acceptor import Where
+from tplc.lower.acceptor import CallStep
 from tplc.lower.bounds import KEY
 from tplc.lower.following import after_quoted, pattern_of, start_of
+from tplc.lower.lexemes import NOTHING, Lexeme, Lexemes, lexemes_of, plain_word
+from tplc.lower.states import (
+    StateName,
+    TurnState,
+    calls_end_reasoning,
+    closes_and_opens,
+    is_unopened,
+    opener_kind,
+    starts_with_closer,
+    states,
+    texts_at,
+)
 
 INDENT = 4
-Kinds = list[tuple[str, str | Sequence[str]]]  # of markers: each with the name of its constant, or with texts
-Groups = Mapping[str, Sequence[str]]  # the markers by the names of their constants
+# What a call may be truncated inside of, after the first.
+CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
 
 
 def marker_groups(facts: Acceptor) -> dict[str, Sequence[str]]:
-    """The format's markers, by the names that the parser has for them."""
+    """The format's markers, by the names that rules have for them."""
     groups: dict[str, Sequence[str]] = {
-        "TURN_ANCHORS": facts.anchors,
-        "PROMPT_HEADS": facts.heads,
         "TURN_START": facts.headers,
         "TURN_END": facts.ends,
         "OUTPUT_END": facts.last_ends,
@@ -40,7 +50,12 @@ def marker_groups(facts: Acceptor) -> dict[str, Sequence[str]]:
     }
     calls = facts.calls
     if calls is not None:
-        groups |= {"CALL_START": calls.openers, "NEXT_CALL_START": calls.inner, "CALL_SEPARATOR": calls.separators}
+        groups |= {
+            "CALL_START": calls.openers,
+            "PLAIN_START": calls.plain,
+            "NEXT_CALL_START": calls.inner,
+            "CALL_SEPARATOR": calls.separators,
+        }
         groups |= {name: slot.suffixes for slot, name in named_ends(calls.header)}
         groups |= {"CALL_END": calls.closers, "EMPTY_CALL": calls.empty}
         if calls.tail is not None:
@@ -71,35 +86,24 @@ def named_ends(slots: Sequence[SlotEnd], end: str = "_END") -> Iterator[tuple[Sl
         yield slot, slot.kind.upper() + "_AGAIN" * before + end
 
 
-def texts_at(markers: Iterable[Marker], where: Where) -> tuple[str, ...]:
-    return tuple(marker.text for marker in markers if marker.where == where)
-
-
 def _texts_of(markers: Iterable[Marker]) -> tuple[str, ...]:
     return tuple(marker.text for marker in markers)
-
-
-def is_unopened(facts: Acceptor) -> bool:
-    """Nothing opens reasoning: it is what stands before its end."""
-    return bool(facts.reasoning_ends) and not facts.reasoning_starts
 
 
 def tables(facts: Acceptor) -> list[str]:
     """The body of the parser's class, but for `feed`."""
     calls = facts.calls
-    opens, content = _opening(facts), _in_content(facts)
-    lines = [*_of_the_turn(facts), *_of_text(facts, opens, content)]
+    of_state = {state.name: state for state in states(facts)}
+    lines = [*_of_the_turn(facts), *_of_text(facts, of_state)]
     if calls is None:
         return lines
-    groups = marker_groups(facts)
-    lines += _of_calls(calls, groups)
+    lines += _of_calls(calls)
     if calls.pairs is not None:
-        lines += _of_pairs(calls.pairs)
+        lines += _of_pairs(calls.pairs, calls.breaks)
     lines += [_rule("after_call", _after_call_rule(calls))]
-    again: Kinds = [pair for pair in [*opens, *content] if pair[1] != "CALL_START"]
-    lines += _marks("AFTER_CALL", [*_after_calls(calls), *again])
-    if calls.openers and calls.where == "anywhere":
-        lines += assignment("AFTER_TURN", called("Marks", ["call=CALL_START", *_further(facts)]), INDENT)
+    lines += _scanner("AFTER_CALL", of_state["after_call"].lexemes)
+    if "over" in of_state:
+        lines += _scanner("AFTER_TURN", of_state["over"].lexemes)
     return lines
 
 
@@ -107,12 +111,20 @@ def _rule(state: str, rule: str) -> str:
     return f"    # {state} = {rule}"
 
 
+def with_texts(rule: str, groups: Mapping[str, Sequence[str]]) -> str:
+    """A rule with the texts of markers in place of their names: their first ones, as the template writes them."""
+    return re.sub(
+        r"\b[A-Z_]{4,}\b", lambda match: literal(groups[match[0]][0].strip()) if match[0] in groups else match[0], rule
+    )
+
+
 def _flags(flags: Mapping[str, bool]) -> list[str]:
     return [f"    {name} = True" for name, on in flags.items() if on]
 
 
 def _of_the_turn(facts: Acceptor) -> list[str]:
-    lines = ["    HEADS = PROMPT_HEADS", *["    ANCHORS = TURN_ANCHORS"] * bool(facts.anchors)]
+    lines = assignment("HEADS", texts(facts.heads), INDENT)
+    lines += assignment("ANCHORS", texts(facts.anchors), INDENT) if facts.anchors else []
     if facts.content_space:
         lines.append(f"    SPACE = {literal(facts.content_space)}")
     if facts.reasoning_starts:
@@ -125,32 +137,30 @@ def _of_the_turn(facts: Acceptor) -> list[str]:
             "AT_ENDS": bool(facts.last_ends or facts.content_signs),
             "REASONS": bool(facts.reasoning_starts),
             "PENDING_TEXT": is_unopened(facts),
-            "CLOSED_FIRST": _starts_with_closer(facts),
+            "CLOSED_FIRST": starts_with_closer(facts),
             "HEADERS_ALIKE": facts.headers_alike,
         }
     )
 
 
-def _of_text(facts: Acceptor, opens: Kinds, content: Kinds) -> list[str]:
+def _of_text(facts: Acceptor, of_state: Mapping[StateName, TurnState]) -> list[str]:
     lines = []
-    first, anywhere = [kind for kind, _ in _starts(facts, "before content")], _starts(facts, "anywhere")
-    if _starts_with_closer(facts):
-        lines.append(_rule("turn", "REASONING_END* content"))
-        lines += _marks("AT_START", [("reasoning_end", texts_at(facts.strays, "turn start")), *opens, *content])
-    if is_unopened(facts):
+    if "start" in of_state:
+        lines += [_rule("turn", "REASONING_END* content"), *_scanner("AT_START", of_state["start"].lexemes)]
+    if "pending" in of_state:
         lines.append(_rule("turn", "text REASONING_END content | content"))
-        known = anywhere if first else opens
-        lines += _marks("IN_REASONING", [("reasoning_end", "REASONING_END"), *known, *content])
-    elif facts.reasoning_ends:
-        by_call = _calls_end_reasoning(facts)
+        lines += _scanner("IN_REASONING", of_state["pending"].lexemes)
+    elif "reasoning" in of_state:
+        by_call = calls_end_reasoning(facts)
         rule = "text (REASONING_END content | CALL_START call)" if by_call else "text REASONING_END content"
-        lines += [_rule("reasoning", rule), *_marks("IN_REASONING", _ends_of_reasoning(facts))]
-    lines.append(_rule("content", _content_rule(facts)))
-    lines += _marks("IN_CONTENT", [*(anywhere if first else opens), *content])
-    if first:
+        lines += [_rule("reasoning", rule), *_scanner("IN_REASONING", of_state["reasoning"].lexemes)]
+    lines += [_rule("content", _content_rule(facts)), *_scanner("IN_CONTENT", of_state["content"].lexemes)]
+    if "before_content" in of_state:
+        starts = (("reasoning", facts.reasoning_starts), ("content", facts.content_starts))
+        first = [kind for kind, markers in starts if texts_at(markers, "before content")]
         lines.append(f"    # What opens {' or '.join(first)} is text once content has begun.")
         lines.append(f"    FIRST = {texts(first)}")
-        lines += _marks("BEFORE_CONTENT", [*opens, *content])
+        lines += _scanner("BEFORE_CONTENT", of_state["before_content"].lexemes)
     return lines
 
 
@@ -164,77 +174,42 @@ def _content_rule(facts: Acceptor) -> str:
     return rule + (f" ({' | '.join(then)})?" if then else "")
 
 
-def _ends_of_reasoning(facts: Acceptor) -> Kinds:
-    ends: Kinds = [("reasoning_end", "REASONING_END"), *([("end", "TURN_END")] if facts.ends else [])]
-    ends += [("last", "OUTPUT_END")] if facts.last_ends else []
-    return ends + ([("line", "CALL_START")] if _calls_end_reasoning(facts) else [])
-
-
-def _opening(facts: Acceptor) -> Kinds:
-    opens: Kinds = [("reasoning", "REASONING_START")] if facts.reasoning_starts else []
-    return opens + [("content", "CONTENT_START")] * bool(facts.content_starts)
-
-
-def _in_content(facts: Acceptor) -> Kinds:
-    calls = facts.calls
-    return [
-        *([("content_end", "CONTENT_END")] if facts.content_marks else []),
-        *([("sign", "CONTENT_SIGN")] if facts.content_signs else []),
-        *([(_opener_kind(calls), "CALL_START")] if calls is not None and calls.openers else []),
-        *([("end", "TURN_END")] if facts.ends else []),
-        *([("last", "OUTPUT_END")] if facts.last_ends else []),
-        *([("header", "TURN_START")] if facts.headers else []),
-        *([("stray", "STRAY")] if texts_at(facts.strays, "anywhere") else []),
-        *([("empty", "EMPTY_CALL")] if calls is not None and calls.empty else []),
-    ]
-
-
-def _starts(facts: Acceptor, where: Where) -> Kinds:
-    """What opens reasoning and content, where it counts there."""
-    kinds = (("reasoning", facts.reasoning_starts), ("content", facts.content_starts))
-    return [(kind, found) for kind, starts in kinds if (found := texts_at(starts, where))]
-
-
-def _starts_with_closer(facts: Acceptor) -> bool:
-    return bool(texts_at(facts.strays, "turn start")) and not is_unopened(facts)
-
-
-def _calls_end_reasoning(facts: Acceptor) -> bool:
-    return facts.calls is not None and facts.calls.in_reasoning is not None
-
-
 def _counts_at_lines(facts: Acceptor) -> bool:
     calls = facts.calls
-    return calls is not None and bool(calls.openers) and (_opener_kind(calls) == "line" or _calls_end_reasoning(facts))
-
-
-def _opener_kind(calls: CallForm) -> str:
-    return "call" if calls.where == "anywhere" else "line"
+    by_opener = calls is not None and bool(calls.openers) and opener_kind(calls) == "line"
+    return calls is not None and (
+        by_opener or bool(calls.plain) or (bool(calls.openers) and calls_end_reasoning(facts))
+    )
 
 
 # Calls
 
 
-def _of_calls(calls: CallForm, groups: Groups) -> list[str]:
+def _of_calls(calls: CallForm) -> list[str]:
     lines = []
     if calls.where == "line start":
         lines.append("    DISTINCT = False")
     elif calls.openers:
-        lines.append("    OPENERS = CALL_START")
+        lines += _scanner("OPENERS", lexemes_of([("call", calls.openers)]))
     if calls.fields:
         lines += _of_objects(calls)
     elif calls.header:
-        lines += [_rule("call", slots_rule(calls.header) + " arguments"), *_slots("HEADER", calls.header)]
+        lines += [_rule("call", slots_rule(calls.header) + " arguments"), *_slots("HEADER", calls.header, calls.breaks)]
         lines += _of_names(calls)
+    if calls.whole:
+        lines += assignment("WHOLE", _whole(calls), INDENT)
+        lines += [f"    LONE_OPENERS = {texts(text.strip() for text in calls.plain)}"] * bool(calls.plain)
     named = _named_styles(calls)
     if named:
         lines.append(f"    STYLES = ({', '.join(named[style] for style in calls.styles or ())})")
     if calls.breaks:
-        lines += assignment("BREAKS", called("Marks", [f"mark={_by_name(calls.breaks, groups)}"]), INDENT)
+        lines += _breaks(calls)
     if calls.usual_next:
-        lines += assignment("USUAL_NEXT", called("", [f"Usual({literal(text)})" for text in calls.usual_next]), INDENT)
+        lines += assignment(
+            "USUAL_NEXT", called("", [f"ExpectedText({literal(text)})" for text in calls.usual_next]), INDENT
+        )
     if calls.tail is not None:
-        lines += _slots("TAIL", calls.tail[1], "_AGAIN_END")
+        lines += _slots("TAIL", calls.tail[1], calls.breaks)
     closed = bool(calls.last or calls.tail is not None)
     return lines + _flags(
         {
@@ -243,10 +218,29 @@ def _of_calls(calls: CallForm, groups: Groups) -> list[str]:
             "TURN_CLOSED": bool(calls.turn_closers),
             "SEPARATED": bool(calls.separators) and not (calls.fields or calls.inner),
             "UNMARKED": calls.unmarked,
-            "BOTH": bool(_both(calls)),
+            "BOTH": bool(closes_and_opens(calls)),
             "COUNTED": any(slot.kind == "index" for slot in (*calls.header, *(calls.tail[1] if calls.tail else ()))),
         }
     )
+
+
+def _whole(calls: CallForm) -> Expression:
+    """A call as the template writes it."""
+    named = _named_styles(calls)
+    styles = f"styles=({', '.join(named[style] for style in calls.styles or ())})" if named else ""
+    return called("WholeCall", [*map(_step_of, calls.whole), *([styles] if styles else [])])
+
+
+def _step_of(step: CallStep) -> Expression:
+    kind = literal(step.kind)
+    if step.kind == "pairs":
+        return called(
+            "", [kind, *(called("", map(_step_of, row)) for row in (step.pair, step.between)), str(step.least)]
+        )
+    if step.kind in ("object", "value"):
+        return called("", [kind])
+    text = str(step.least) if step.kind == "line" else literal(step.text)
+    return called("", [kind, called("Pattern", [literal(step.pattern)]), text])
 
 
 def _of_names(calls: CallForm) -> list[str]:
@@ -267,7 +261,7 @@ def _in_format(text: str) -> str:
 
 def _of_objects(calls: CallForm) -> list[str]:
     lines = [_rule("call", (slots_rule(calls.header) + " object").strip())]
-    lines += _slots("HEADER", calls.header) if calls.header else []
+    lines += _slots("HEADER", calls.header, calls.breaks) if calls.header else []
     fields = mapping((texts(path), literal(role)) for path, role in (*calls.fields, *calls.wrapped))
     lines += [
         *assignment("FIELDS: ClassVar[Mapping[tuple[str, ...], str]]", fields, INDENT),
@@ -294,42 +288,6 @@ def _after_call_rule(calls: CallForm) -> str:
 
 def _one_of(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"({' | '.join(names)})"
-
-
-def _after_calls(calls: CallForm) -> Kinds:
-    starts = " + ".join(
-        name for name, items in (("NEXT_CALL_START", calls.inner), ("CALL_START", calls.openers)) if items
-    )
-    named = {"tail": "TAIL_START", "call": _with_joints(starts, calls), "separator": "CALL_SEPARATOR"}
-    named["close"] = "CALL_END"
-    kinds: Kinds = [(kind, named.get(kind, markers)) for kind, markers in calls.behind if markers]
-    # One marker is of one kind, the first.
-    at = kinds.index(("tail", "TAIL_START")) + 1 if calls.tail is not None else 0
-    return [*kinds[:at], *([("both", _both(calls))] if _both(calls) else []), *kinds[at:]]
-
-
-def _further(facts: Acceptor) -> list[Expression]:
-    """What opens a further message behind the turn's end, as an argument."""
-    if not facts.further:
-        return []
-    if facts.in_messages:
-        return ["header=TURN_START"]
-    both = '(f"{start.rstrip()} {call.lstrip()}" for start in TURN_START for call in CALL_START)'
-    return [f"header=tuple{both}"]
-
-
-def _both(calls: CallForm) -> tuple[str, ...]:
-    """Markers that close a call as well as open the next."""
-    cores = {text.strip() for text in calls.openers}
-    return tuple(text for text in calls.closers if text.strip() in cores)
-
-
-def _with_joints(starts: str, calls: CallForm) -> str:
-    """What opens a further call, also behind the signs that may stand before it."""
-    if not calls.usual_next:
-        return starts
-    joined = f'(f"{{sign}}\\n{{text}}" for sign in {literal(calls.joints)} for text in NEXT_CALL_START)'
-    return f"{starts} + tuple{joined}"
 
 
 def _named_styles(calls: CallForm) -> dict[Spelling, str]:
@@ -367,17 +325,19 @@ def _replaced(name: str, replaced: Sequence[tuple[str, str]]) -> list[str]:
 # Pairs
 
 
-def _of_pairs(pairs: PairForm) -> list[str]:
+def _of_pairs(pairs: PairForm, breaks: Sequence[str]) -> list[str]:
     start = "PAIR_START " if pairs.opens else ""
-    lines = [_rule("arguments", f"({start}{slots_rule(pairs.slots)} value)*"), *_slots("PAIR", pairs.slots)]
+    lines = [_rule("arguments", f"({start}{slots_rule(pairs.slots)} value)*"), *_slots("PAIR", pairs.slots, breaks)]
     kinds: dict[str, list[str]] = {}
     for kind, items in pairs.between:
         kinds.setdefault(kind, []).extend(items)
-    named = {"pair": "PAIR_START"}
-    lines += _marks("BETWEEN", [(kind, named.get(kind) or items) for kind, items in kinds.items()])
+    lines += _scanner("BETWEEN", lexemes_of(kinds.items()))
     if pairs.opens and not pairs.separator.strip():
-        lines.append(f"    USUAL_PAIR = (Usual({literal(pairs.opens[0].lstrip())}),)")
+        lines.append(f"    USUAL_PAIR = (ExpectedText({literal(pairs.opens[0].lstrip())}),)")
     lines += ["    PAIR_OPENS = False"] * (not pairs.opens) + ["    RESUMES = True"] * pairs.resumes
+    if pairs.resumes:
+        other = [text for kind, items in kinds.items() if kind != "skip" for text in items]
+        lines += _scanner("RESUMING", lexemes_of([("other", other)]))
     lines += ["    ARGUMENTS_OPEN = True"] * pairs.opens_at_once
     lines += _replaced("KEY_SIGNS", pairs.replaced) if pairs.replaced else []
     if pairs.quoted:
@@ -391,21 +351,22 @@ def _of_pairs(pairs: PairForm) -> list[str]:
     lines += [f"    WRAP = {texts(pairs.wrap)}"] if pairs.wrap else []
     if pairs.items is None:
         return lines
-    broken = ["broken=VALUE_END_AROUND_KEY[:1]"] if pairs.value_close else []
-    lines += assignment("ELEMENT", called("Marks", ["item=ITEM_START", "pair=PAIR_START", *broken]), INDENT)
-    return [*lines, "    AFTER_ITEM = ITEM_END[0]"]
+    elements = [("item", pairs.items[:1]), ("pair", pairs.opens), ("broken", (pairs.value_close or ())[:1])]
+    return [*lines, *_scanner("ELEMENT", lexemes_of(elements)), f"    AFTER_ITEM = {literal(pairs.items[1])}"]
 
 
 def _of_raw_values(pairs: PairForm) -> list[str]:
     """What ends a raw value."""
     if pairs.value_close is not None:
-        return ["    VALUE_CLOSE = VALUE_END_AROUND_KEY"]
+        return assignment("VALUE_CLOSE", texts(pairs.value_close), INDENT)
     if pairs.guessed:
         lines = assignment("AFTER_VALUE", called("Guess", map(literal, _guess(pairs.following))), INDENT)
     else:
-        lines = ["    AFTER_VALUE = Marks(end=VALUE_END)"]
+        lines = _scanner("AFTER_VALUE", lexemes_of([("end", pairs.value_ends)]))
     if pairs.next_pair is not None:
-        lines += ["    VALUE_CLOSERS = VALUE_END", f"    NEXT_PAIR = {texts(pairs.next_pair)}"]
+        before, after = pairs.next_pair
+        ends = [lexemes_of([("end", pairs.value_ends), ("next", [before])]), lexemes_of([("end", [after])])]
+        lines += assignment("NEXT_PAIR", called("", map(scanner_call, ends)), INDENT)
     lines += [f"    LITERALS = {literal(pairs.literals)}"] if pairs.literals else []
     if pairs.bare is not None:
         lines += assignment("BARE_END", called("Guess", map(literal, _guess(pairs.bare))), INDENT)
@@ -422,37 +383,46 @@ def _follow(following: Following) -> tuple[str, str]:
     return after_quoted(following, over=False), after_quoted(following, over=True)
 
 
-# Markers and slots
+# Scanners and slots
 
 
-def _marks(name: str, kinds: Kinds) -> list[str]:
-    return assignment(name, called("Marks", [_kind(kind, markers) for kind, markers in kinds]), INDENT)
+def _scanner(name: str, found: Lexemes) -> list[str]:
+    return assignment(name, scanner_call(found), INDENT)
 
 
-def _kind(kind: str, markers: str | Sequence[str]) -> Expression:
-    """The markers of one kind: the name of a constant, or texts."""
-    return f"{kind}={markers}" if isinstance(markers, str) else texts(markers, kind)
+def scanner_call(found: Lexemes, *, slot: bool = False) -> Bracketed:
+    """`slot`: a plain word may come before the markers."""
+    lexemes = zip(found.all, found.ambiguous, strict=True)
+    items: list[Expression] = [
+        *(_of_marker(*found) for found in lexemes),
+        raw(found.find, "find"),
+        raw(found.near, "near"),
+    ]
+    items += [f"width={found.width}"]
+    items += [f"leads={literal(found.leads)}"] if found.leads else []
+    if slot:
+        word, trails = plain_word(found)
+        if word != NOTHING:
+            after = ("None" if trail is None else literal(trail) for trail in trails)
+            items += [raw(word, "word"), called("", after, "trails=")]
+    return Bracketed("Scanner", tuple(items), packed=True)
 
 
-def _by_name(markers: Sequence[str], groups: Groups) -> str:
-    """Markers by the names of their groups, and those of no group as they are."""
-    left, named = list(markers), []
-    for name, items in groups.items():
-        if (
-            name not in ("TURN_ANCHORS", "PROMPT_HEADS")
-            and set(items) <= set(markers)
-            and not set(items).isdisjoint(left)
-        ):
-            named.append(name)
-            left = [text for text in left if text not in items]
-    return " + ".join([*named, *([str(texts(left))] if left else [])])
+def _of_marker(lexeme: Lexeme, ambiguous: bool) -> str:
+    return str(called("", [*map(literal, (lexeme.kind, lexeme.spelled, lexeme.lead, lexeme.trail)), str(ambiguous)]))
 
 
-def _slots(name: str, slots: Sequence[SlotEnd], end: str = "_END") -> list[str]:
+def _breaks(calls: CallForm) -> list[str]:
+    found = lexemes_of([("mark", calls.breaks)])
+    more = [f"first={literal(found.first)}", *["wordless=False"] * (not found.is_wordless)]
+    return assignment("BREAKS", Bracketed("Scanner", (*scanner_call(found).items, *more), packed=True), INDENT)
+
+
+def _slots(name: str, slots: Sequence[SlotEnd], breaks: Sequence[str]) -> list[str]:
+    # A plain word may hold a marker that begins with a character of words.
+    plain = lexemes_of([("mark", breaks)]).is_wordless
     items = []
-    for slot, name_of_end in named_ends(slots, end):
-        kinds: list[Expression] = [f"suffix={name_of_end}"] if slot.suffixes else []
-        kinds += [texts(slot.nexts, "next")] if slot.nexts else []
-        kinds += [texts(slot.bare, "bare")] if slot.bare else []
-        items.append(called("", [literal(slot.kind), called("Marks", kinds), literal(slot.stops)]))
+    for slot in slots:
+        found = lexemes_of([("suffix", slot.suffixes), ("next", slot.nexts), ("bare", slot.bare)])
+        items.append(called("", [literal(slot.kind), scanner_call(found, slot=plain), literal(slot.stops)]))
     return assignment(name, called("", items), INDENT)

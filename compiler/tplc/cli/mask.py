@@ -1,0 +1,178 @@
+"""`tplc mask SOURCE ROWS --tokenizer FOLDER -o FILE`: conversations to token ids and masks."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tplc.cli import inputs
+from tplc.cli.ending import unwinding
+from tplc.cli.options import MaskOptions
+from tplc.cli.progress import advancing, working
+from tplc.cli.shown import print_json
+from tplc.cli.training import parts_in
+from tplc.conversations.masks import straddling_in
+from tplc.conversations.rows import ERROR, MASKS, ConversationMasker
+from tplc.errors import SourceError, UsageError, Verdict
+from tplc.ir.visible import one_line
+from tplc.project.files import read_text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from tplc.batch.engines import Engine
+    from tplc.batch.files import RowFile
+
+ROW_SUFFIXES = (".parquet", ".jsonl")
+_MOST_SHOWN = 5
+
+
+class NoRowMasked(Verdict):
+    """The rows are written, and none of them has a mask."""
+
+
+@dataclass(slots=True)
+class _Counts:
+    rows: int = 0
+    masked: int = 0
+    tokens: int = 0
+    counted: int = 0
+
+    def add(self, table: pa.Table, errors: Counter[str]) -> None:
+        self.rows += table.num_rows
+        for mask, error in zip(table[MASKS].to_pylist(), table[ERROR].to_pylist(), strict=True):
+            if mask is not None:
+                self.masked += 1
+                self.tokens += len(mask)
+                self.counted += sum(mask)
+            elif error is not None:
+                errors[error] += 1
+
+
+def mask_command(options: MaskOptions) -> None:
+    from tplc.batch.engines import choose_engine
+    from tplc.batch.files import part_files
+
+    parts, straddling = parts_in(options.parts), straddling_in(options.straddling)
+    engine = choose_engine(options.engine, address=options.address, jobs=options.jobs, batch=options.batch_size)
+    template = inputs.load_template(options.source, options.template_name, options.special_tokens)
+    masker = ConversationMasker(
+        template.text,
+        _tokenizer_text(options.tokenizer),
+        name=template.name,
+        special_tokens=template.special_tokens,
+        messages=options.column,
+        tools=options.tools_column,
+        parts=parts,
+        straddling=straddling,
+        variables=inputs.variables(options.variables),
+    )
+    files = part_files(options.rows)
+    outputs = list(_outputs(options, files))
+    with working(f"learning {template.name}"):
+        masker.with_format()
+    counts, errors = _Counts(), Counter[str]()
+    start = time.monotonic()
+    rows = _rows(files)
+    with unwinding(), redirect_stdout(sys.stderr), advancing(f"masking ({engine.name})", rows) as progress:
+        for file, output in zip(files, outputs, strict=True):
+            _write(file, output, masker, engine, counts, errors, progress)
+    _report(options, counts, errors, outputs, engine.name, time.monotonic() - start)
+    if counts.rows and not counts.masked:
+        raise NoRowMasked(f"none of the {counts.rows:,} rows has a mask: {errors.most_common(1)[0][0]}")
+
+
+def _write(
+    file: RowFile,
+    output: str,
+    masker: ConversationMasker,
+    engine: Engine,
+    counts: _Counts,
+    errors: Counter[str],
+    progress: Callable[[int], None],
+) -> None:
+    from tplc.batch.files import PendingFile, make_folder
+
+    make_folder(output.rpartition("/")[0])
+    with PendingFile(output) as written:
+        for table in engine.tables(masker.table, file):  # type: ignore[arg-type]
+            written.add(table)
+            counts.add(table, errors)
+            progress(table.num_rows)
+
+
+def _tokenizer_text(path: str) -> str:
+    place = os.path.join(path, "tokenizer.json") if os.path.isdir(path) else path
+    if not os.path.isfile(place):
+        raise SourceError(path, "holds no tokenizer.json", "name a model's folder, or its tokenizer.json")
+    return read_text(place)
+
+
+def _outputs(options: MaskOptions, files: list[RowFile]) -> Iterator[str]:
+    """Where each file's rows are written; refuses what would overwrite files before any work."""
+    output = options.output
+    if output is None or output == "-":
+        raise UsageError("rows are written to a file or a folder: give -o FILE.parquet, FILE.jsonl, or a folder")
+    is_file = output.endswith(ROW_SUFFIXES)
+    if is_file and len(files) > 1:
+        raise UsageError(f"{options.rows} has {len(files)} files: give -o a folder")
+    base = options.rows.rstrip("/") + "/"
+    for file in files:
+        inside = file.stem.removeprefix(base) if file.path != options.rows else file.stem.rpartition("/")[2]
+        place = output if is_file else f"{output.rstrip('/')}/{inside}.parquet"
+        if os.path.realpath(place) == os.path.realpath(file.path):
+            raise UsageError(f"{place} is read, and would be overwritten: name another")
+        if os.path.exists(place) and not options.force:
+            raise UsageError(f"{place} already exists; use --force to overwrite it")
+        _check_columns(file, options)
+        yield place
+
+
+def _check_columns(file: RowFile, options: MaskOptions) -> None:
+    names = next(file.tables(1)).column_names
+    try:
+        ConversationMasker("{{ messages }}", "", messages=options.column, tools=options.tools_column).check(names)
+    except UsageError as error:
+        raise UsageError(f"{file.place}: {error}") from error
+
+
+def _rows(files: list[RowFile]) -> int | None:
+    found = [file.rows() for file in files]
+    known = [count for count in found if count is not None]
+    return sum(known) if len(known) == len(found) else None
+
+
+def _report(
+    options: MaskOptions, counts: _Counts, errors: Counter[str], outputs: list[str], engine: str, seconds: float
+) -> None:
+    if options.as_json:
+        print_json(
+            {
+                "rows": counts.rows,
+                "masked": counts.masked,
+                "tokens": counts.tokens,
+                "counted": counts.counted,
+                "errors": dict(errors.most_common()),
+                "engine": engine,
+                "seconds": round(seconds, 3),
+                "outputs": outputs,
+            }
+        )
+        return
+    if options.quiet:
+        return
+    rate = f", {counts.rows / seconds:,.0f} a second" if seconds > 0.1 else ""
+    share = f" ({counts.counted / counts.tokens:.0%})" if counts.tokens else ""
+    print(f"rows         {counts.rows:,}{rate}", file=sys.stderr)
+    print(f"masked       {counts.masked:,}", file=sys.stderr)
+    print(f"tokens       {counts.tokens:,}, {counts.counted:,} of them count{share}", file=sys.stderr)
+    for error, count in errors.most_common(_MOST_SHOWN):
+        print(f"no mask      {count:,}: {one_line(error)}", file=sys.stderr)
+    for output in outputs[:_MOST_SHOWN]:
+        print(f"wrote        {one_line(output)}", file=sys.stderr)

@@ -1,0 +1,271 @@
+r"""Markers as parsers search for them: the patterns that find a marker, and its truncated beginning.
+
+    lexemes_of([("call", ["\n<call>\n"]), ("end", ["<stop>"])])
+    →  find  <(?:(call>)|(stop>))        near  <(?=[cs]|\Z)
+
+This is the only place where a marker becomes a pattern.  A marker's core is the marker without its outer white space;
+only cores are searched for.  White space inside a core matches any run of white space (none, next to brackets);
+between brackets there may be some where the marker has none.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from tplc.lower.acceptor import AGAIN
+
+OPTIONAL_SPACE = r"(?<=[>\])}»])(?=[<\[({«])|(?<=\[)(?=\{)"  # where white space may stand: "<call>|[|{"
+MAX_INNER_SPACE = 64  # the most white space that is searched for at one place inside a marker
+MAX_NESTING = 40  # so many characters of a marker are nested in one another: engines read patterns by recursion
+END = r"\Z"
+NOTHING = "(?!)"
+NO_WORD_FOLLOWS = r"(?!\w)"
+SLOT_AGAIN = r"[^\n]*?"
+WORD_CHAR = re.compile(r"[\w.+-]")
+PLAIN_NAME = r"[\w.-]"
+CONTROL = {"\n": r"\n", "\t": r"\t", "\r": r"\r", "\f": r"\f", "\v": r"\v"}
+_SPECIAL = frozenset(r"\.^$*+?{}[]|()")
+
+
+@dataclass(frozen=True, slots=True)
+class Lexeme:
+    """A marker as it is searched for: its core, and the white space that the template writes around it."""
+
+    kind: str
+    core: str
+    lead: str = ""
+    trail: str = ""
+
+    @property
+    def is_whole_word(self) -> bool:
+        """Whether the core ends like a word with white space after it: it is not the beginning of a longer word."""
+        return ends_as_word(self.core, self.trail)
+
+    @property
+    def find(self) -> str:
+        return core_pattern(self.core) + NO_WORD_FOLLOWS * self.is_whole_word
+
+    @property
+    def spelled(self) -> str:
+        """The core with one space where white space may be; at its end, where none may be missing."""
+        return " ".join(piece for _, piece in pieces(self.core)) + " " * self.is_whole_word
+
+    @property
+    def squeezed(self) -> str:
+        return "".join(self.core.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Lexemes:
+    """What counts in one place.  `find` has a group for each lexeme, in their order, longer before shorter.
+
+    `near` matches where one may begin, by two characters, or by one at the text's end.  `ambiguous` are lexemes that
+    may be part of a longer one.  `leads` holds their leading white space.
+    """
+
+    all: tuple[Lexeme, ...]
+    find: str
+    near: str
+    ambiguous: tuple[bool, ...]
+    width: int  # as far from the text's end a truncated marker may begin
+    leads: str
+
+    @property
+    def first(self) -> str:
+        """The characters that markers begin with."""
+        return "".join(sorted({lexeme.core[0] for lexeme in self.all}))
+
+    @property
+    def is_wordless(self) -> bool:
+        """Whether no marker begins with a character of words or numbers."""
+        return not any(map(WORD_CHAR.match, self.first))
+
+
+def lexemes_of(kinds: Iterable[tuple[str, Iterable[str]]]) -> Lexemes:
+    """The lexemes of markers of several kinds; a core that comes again is of the first kind that has it."""
+    found: dict[str, Lexeme] = {}
+    for kind, texts in kinds:
+        for text in texts:
+            core = text.strip()
+            if core and core not in found:
+                lead, _, trail = text.partition(core)
+                found[core] = Lexeme(kind, core, lead[-MAX_INNER_SPACE:], trail)
+    longest_first = sorted(found.values(), key=lambda lexeme: -len(lexeme.core))
+    firsts = sorted({lexeme.core[0] for lexeme in longest_first})
+    lexemes = tuple(lexeme for first in firsts for lexeme in longest_first if lexeme.core[0] == first)
+    widths = (len(lexeme.core) + MAX_INNER_SPACE * (len(pieces(lexeme.core)) - 1) for lexeme in lexemes)
+    squeezed = [lexeme.squeezed for lexeme in lexemes]
+    return Lexemes(
+        all=lexemes,
+        find=_factored([(lexeme.core[0], f"({lexeme.find})") for lexeme in lexemes]),
+        near=_near(lexemes),
+        ambiguous=tuple(
+            lexeme.is_whole_word or sum(text in other for other in squeezed) > 1
+            for lexeme, text in zip(lexemes, squeezed, strict=True)
+        ),
+        width=max(widths, default=0) + 1,
+        leads=_joined({lexeme.lead for lexeme in lexemes}),
+    )
+
+
+def _factored(groups: Sequence[tuple[str, str]]) -> str:
+    """Alternatives by their first characters, which are searched for far faster that way: <(?:(call>)|(stop>))"""
+    by_first: dict[str, list[str]] = {}
+    for first, pattern in groups:
+        sign = exact(first)
+        by_first.setdefault(sign, []).append("(" + pattern.removeprefix("(").removeprefix(sign))
+    return "|".join(f"{sign}{group('|'.join(rests))}" for sign, rests in by_first.items()) or NOTHING
+
+
+def _joined(leads: set[str]) -> str:
+    """White space of which every part of every lead is a part."""
+    longest = [lead for lead in sorted(leads) if not any(lead != other and lead in other for other in leads)]
+    return "\0".join(filter(None, longest))
+
+
+def _near(lexemes: Sequence[Lexeme]) -> str:
+    seconds: dict[str, list[str]] = {}
+    for lexeme in lexemes:
+        seconds.setdefault(lexeme.core[0], []).append(lexeme.spelled[1:2])
+    alternatives = []
+    for first, found in seconds.items():
+        chars = "".join(sorted({*found} - {""}))
+        # White space may follow, or nothing that counts.
+        free = "" in found or " " in chars
+        alternatives.append(exact(first) + ("" if free else rf"(?=[{_in_class(chars)}]|\Z)"))
+    return "|".join(alternatives) or NOTHING
+
+
+def _in_class(chars: str) -> str:
+    return "".join("\\" + char if char in r"\]^-[&~|" else exact(char) if char.isspace() else char for char in chars)
+
+
+def ends_as_word(core: str, trail: str) -> bool:
+    return bool(trail) and core[-1].isalnum()
+
+
+def core_pattern(core: str) -> str:
+    """The pattern of a marker without its outer white space: inside it any white space will do."""
+    return "".join(space + exact(piece) for space, piece in pieces(core))
+
+
+def pieces(core: str) -> list[tuple[str, str]]:
+    """A core's pieces, each with the pattern of the white space before it."""
+    words = re.split(rf"\s+|{OPTIONAL_SPACE}", core.strip())
+    return [(_space_between(before, piece), piece) for before, piece in zip(["", *words], words, strict=False)]
+
+
+def _space_between(before: str, after: str) -> str:
+    if not before:
+        return ""
+    least = int(is_word_char(before[-1]) and is_word_char(after[0]))
+    return rf"\s{{{least},{MAX_INNER_SPACE}}}"
+
+
+def is_word_char(char: str) -> bool:
+    return char.isalnum() or char == "_"
+
+
+def plain_word(found: Lexemes) -> tuple[str, tuple[str | None, ...]]:
+    """The pattern of a slot's plain word up to the text's end, or to a marker that is not ambiguous.
+
+    For each of those markers the white space after it follows; None if the marker is not part of the slot.
+    """
+    clear = [
+        lexeme
+        for lexeme, ambiguous in zip(found.all, found.ambiguous, strict=True)
+        if not (ambiguous or lexeme.kind == "bare")
+    ]
+    if not found.is_wordless:
+        return NOTHING, ()
+    ends = _factored([(lexeme.core[0], f"({lexeme.find})") for lexeme in clear])
+    trails = tuple(None if lexeme.kind == "next" else lexeme.trail for lexeme in clear)
+    return rf"{PLAIN_NAME}{{0,64}}\Z|({PLAIN_NAME}{{1,64}})(?:{ends})", trails
+
+
+def first_characters(core: str, count: int) -> str:
+    """The pattern of a core's first characters."""
+    return "".join(space + exact(char) for space, char in _characters(core)[:count])
+
+
+# Truncated markers
+
+
+def truncated_pattern(cores: Iterable[str], *, least: int = 1) -> str:
+    """The beginning of a core where the text ends, but no whole one: at least so many characters of it."""
+    texts = [_truncatable(core) for core in dict.fromkeys(cores)]
+    tree = _tree(texts, least=least)
+    return tree + END if tree else NOTHING
+
+
+def _truncatable(core: str) -> list[tuple[str, str]]:
+    """The characters that may be there of a truncated core, each with the white space before it.
+
+    The last character, which is left out, leaves the white space before it.
+    """
+    chars = _characters(core)
+    return [*chars[:-1], *([(chars[-1][0], "")] if chars[-1][0] else [])]
+
+
+def _characters(core: str) -> list[tuple[str, str]]:
+    """The characters of a core's pieces, each with the white space before it."""
+    return [(space if at == 0 else "", char) for space, piece in pieces(core) for at, char in enumerate(piece)]
+
+
+def _tree(texts: Sequence[Sequence[tuple[str, str]]], *, least: int, depth: int = 0) -> str:
+    """What goes on, as a tree: each character once.
+
+    "<call", "<cut"  →  <(?:c(?:a(?:l(?:l)?)?|u(?:t)?)?)?
+    """
+    nexts: dict[tuple[str, str], list[Sequence[tuple[str, str]]]] = {}
+    for text in texts:
+        if text and len(text) >= least:
+            nexts.setdefault(text[0], []).append(text[1:])
+    branches = []
+    for (space, char), rests in nexts.items():
+        if depth >= MAX_NESTING:
+            branches += [_flat([(space, char), *rest]) for rest in rests]
+            continue
+        rest = exact(char) + (_tree(rests, least=least - 1, depth=depth + 1) if char else "")
+        # White space after a piece may be all that has come.
+        branches.append(f"{space}(?:{rest})?" if space and char and least <= 0 else space + rest)
+    if least > 0:
+        return group("|".join(branches))
+    return f"(?:{'|'.join(branches)})?" if branches else ""
+
+
+def _flat(text: Sequence[tuple[str, str]]) -> str:
+    """The same without nesting: once the end has come, it is there for every character that follows."""
+    (space, first), *rest = text
+    return space + exact(first) + "".join(f"{space}(?:{exact(char)}|{END})" for space, char in rest if char)
+
+
+# Texts as patterns
+
+
+def exact(text: str) -> str:
+    """The pattern of exactly this text."""
+    return "".join(map(_in_pattern, text))
+
+
+def group(pattern: str) -> str:
+    return f"(?:{pattern})" if "|" in pattern else pattern
+
+
+def _in_pattern(char: str) -> str:
+    if char == AGAIN:
+        return SLOT_AGAIN
+    if char in _SPECIAL:
+        return "\\" + char
+    return CONTROL.get(char) or printable(char)
+
+
+def printable(char: str) -> str:
+    """The character, or its escape where it can't be seen."""
+    if char in string.printable or (char.isprintable() and not char.isspace()):
+        return char
+    code = ord(char)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -1,0 +1,132 @@
+r"""What counts in each state of a turn: its lexemes by kind, in order of priority.
+
+reasoning "<r>" … "</r>", call "<call>", end "<end>"
+→  content    text content          reasoning "<r>", call "<call>", end "<end>", stray "</r>"
+   reasoning  text reasoning        reasoning_end "</r>", end "<end>", line "<call>"
+   …
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from tplc.lower.acceptor import Acceptor, CallForm, Marker, Where
+from tplc.lower.lexemes import Lexemes, lexemes_of
+
+StateName = Literal[
+    "start",  # closers of reasoning that nothing opened come first
+    "pending",  # its end shows whether the text is reasoning
+    "reasoning",
+    "before_content",  # as long as no content has come, where more counts then
+    "content",
+    "after_call",
+    "over",  # after the end of the turn
+]
+Kinds = tuple[tuple[str, tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True)
+class TurnState:
+    name: StateName
+    kinds: Kinds
+
+    @cached_property
+    def lexemes(self) -> Lexemes:
+        return lexemes_of(self.kinds)
+
+
+def states(acceptor: Acceptor) -> tuple[TurnState, ...]:
+    """The states that the format has, in the order in which an output comes through them."""
+    opens, content = _opening(acceptor), _in_content(acceptor)
+    first, anywhere = _starts(acceptor, "before content"), _starts(acceptor, "anywhere")
+    known = anywhere if first else opens
+    found: list[tuple[StateName, Kinds]] = []
+    if starts_with_closer(acceptor):
+        closers = texts_at(acceptor.strays, "turn start")
+        found.append(("start", (("reasoning_end", closers), *opens, *content)))
+    if is_unopened(acceptor):
+        found.append(("pending", (("reasoning_end", acceptor.reasoning_ends), *known, *content)))
+    elif acceptor.reasoning_ends:
+        found.append(("reasoning", _ends_of_reasoning(acceptor)))
+    found.append(("content", (*known, *content)))
+    if first:
+        found.append(("before_content", (*opens, *content)))
+    calls = acceptor.calls
+    if calls is not None:
+        found.append(("after_call", (*_after_call(calls), *opens, *(pair for pair in content if pair[0] not in CALLS))))
+        if calls.openers and calls.where == "anywhere":
+            found.append(("over", (("call", calls.openers), ("header", acceptor.further))))
+    return tuple(TurnState(name, tuple(kind for kind in kinds if kind[1])) for name, kinds in found)
+
+
+CALLS = ("call", "line", "plain")
+
+
+def _opening(acceptor: Acceptor) -> Kinds:
+    starts = (("reasoning", acceptor.reasoning_starts), ("content", acceptor.content_starts))
+    return tuple((kind, tuple(start.text for start in found)) for kind, found in starts if found)
+
+
+def _starts(acceptor: Acceptor, where: Where) -> Kinds:
+    """What opens reasoning and content, if it counts there."""
+    starts = (("reasoning", acceptor.reasoning_starts), ("content", acceptor.content_starts))
+    return tuple((kind, found) for kind, markers in starts if (found := texts_at(markers, where)))
+
+
+def _in_content(acceptor: Acceptor) -> Kinds:
+    calls = acceptor.calls
+    return (
+        ("content_end", acceptor.content_marks),
+        ("sign", acceptor.content_signs),
+        (opener_kind(calls), calls.openers) if calls is not None else ("call", ()),
+        ("plain", calls.plain if calls is not None else ()),
+        ("end", acceptor.ends),
+        ("last", acceptor.last_ends),
+        ("header", acceptor.headers),
+        ("stray", texts_at(acceptor.strays, "anywhere")),
+        ("empty", calls.empty if calls is not None else ()),
+    )
+
+
+def _ends_of_reasoning(acceptor: Acceptor) -> Kinds:
+    openers = acceptor.calls.openers if acceptor.calls is not None and calls_end_reasoning(acceptor) else ()
+    ends = (("reasoning_end", acceptor.reasoning_ends), ("end", acceptor.ends), ("last", acceptor.last_ends))
+    return (*ends, ("line", openers))
+
+
+def _after_call(calls: CallForm) -> Kinds:
+    """A marker is of the first kind that has it: one that closes a call and opens the next comes before both."""
+    kinds = dict(calls.behind)
+    if not calls.usual_next:
+        kinds["call"] = (*calls.inner, *calls.openers)
+    return (("tail", kinds.pop("tail")), ("both", closes_and_opens(calls)), *kinds.items())
+
+
+def closes_and_opens(calls: CallForm) -> tuple[str, ...]:
+    """Markers that close a call and open the next."""
+    cores = {text.strip() for text in calls.openers}
+    return tuple(text for text in calls.closers if text.strip() in cores)
+
+
+def texts_at(markers: Iterable[Marker], where: Where) -> tuple[str, ...]:
+    return tuple(marker.text for marker in markers if marker.where == where)
+
+
+def is_unopened(acceptor: Acceptor) -> bool:
+    """Whether nothing opens reasoning: it is the text before its end."""
+    return bool(acceptor.reasoning_ends) and not acceptor.reasoning_starts
+
+
+def starts_with_closer(acceptor: Acceptor) -> bool:
+    return bool(texts_at(acceptor.strays, "turn start")) and not is_unopened(acceptor)
+
+
+def calls_end_reasoning(acceptor: Acceptor) -> bool:
+    return acceptor.calls is not None and acceptor.calls.in_reasoning is not None
+
+
+def opener_kind(calls: CallForm) -> str:
+    return "call" if calls.where == "anywhere" else "line"

@@ -1,0 +1,365 @@
+"""What is measured of conversations: `python -m tests.conversations.report PART`.
+
+pairs FOLDER    templates that TRL's authors tagged by hand (FOLDER/NAME.jinja, FOLDER/NAME_training.jinja): masks
+                derived from the original beside those that transformers makes of the tags
+tags            tags for the templates in ../shared: written and verified, or refused
+append-only     whether they only append, against renders, and how many variants do
+speed           conversations masked in a second, beside rendering prefixes
+extend          a conversation of 200 turns, extended and rendered anew
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.conftest import ROOT, SHARED
+from tplc.conversations import ConversationTemplate
+from tplc.conversations.append_only import append_only, append_only_template
+from tplc.conversations.battery import Conversation, accepted
+from tplc.conversations.extend import PromptExtender, PromptSetting
+from tplc.conversations.masks import selected
+from tplc.conversations.rows import ConversationMasker
+from tplc.conversations.training import training_template
+from tplc.errors import RenderFailed, TemplateRaised, TplcError
+
+TOKENS = {"bos_token": "<BOS>", "eos_token": "<EOS>"}
+Ranges = list[tuple[int, int]]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("part", choices=["pairs", "tags", "append-only", "speed", "extend"])
+    parser.add_argument("folder", nargs="?", help="of the pairs")
+    parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--count", type=int, default=2000)
+    options = parser.parse_args()
+    parts: dict[str, Callable[[argparse.Namespace], None]] = {
+        "pairs": pairs,
+        "tags": tags,
+        "append-only": appending,
+        "speed": speed,
+        "extend": extend,
+    }
+    parts[options.part](options)
+
+
+def templates(options: argparse.Namespace) -> Iterator[tuple[str, str]]:
+    found = sorted(
+        [*SHARED.glob("templates/*.jinja"), *SHARED.glob("more/templates/*.jinja")], key=lambda one: one.stem
+    )
+    for path in found[options.first :: options.every]:
+        if options.only in path.stem:
+            yield path.stem, path.read_text(encoding="utf-8")
+
+
+def opened(name: str, source: str) -> ConversationTemplate:
+    return ConversationTemplate(source, name=name, special_tokens=TOKENS)
+
+
+def conversations(template: ConversationTemplate) -> list[Conversation]:
+    def is_rendered(one: Conversation) -> bool:
+        try:
+            template.render(one.messages, tools=one.tools)
+        except (RenderFailed, TemplateRaised):
+            return False
+        return True
+
+    return accepted(template.ir, is_rendered)
+
+
+# Pairs
+
+
+def pairs(options: argparse.Namespace) -> None:
+    total: Counter[str] = Counter()
+    for tagged in sorted(Path(options.folder).glob("*_training.jinja")):
+        name = tagged.stem.removesuffix("_training")
+        original = tagged.with_name(f"{name}.jinja")
+        if options.only not in name or not original.is_file():
+            continue
+        counts, notes = pair(name, original.read_text(encoding="utf-8"), tagged.read_text(encoding="utf-8"))
+        total.update(counts)
+        print(f"{name:<28}", ", ".join(f"{count} {what}" for what, count in counts.items()))
+        for note in notes:
+            print("     ", note)
+        sys.stdout.flush()
+    print("all:", dict(total))
+
+
+def pair(name: str, original: str, tagged: str) -> tuple[Counter[str], list[str]]:
+    """Up to 30 conversations; those that the tags' author writes otherwise are compared on the author's own text."""
+    counts: Counter[str] = Counter()
+    notes: dict[str, str] = {}
+    with opened(name, original) as template, opened(name, tagged) as other:
+        for one in _spread(conversations(template), 30):
+            text, ranges = by_transformers(tagged, one)
+            try:
+                read = template.read(one.messages, tools=one.tools)
+                where = "equal"
+                if read.text != text:
+                    read, where = other.read(one.messages, tools=one.tools), "equal in their text"
+            except TplcError as error:
+                counts["undecided"] += 1
+                notes.setdefault("undecided", f"{one.title}: {error}")
+                continue
+            ours, theirs = characters(selected(read.spans)), characters(ranges)
+            if ours == theirs:
+                counts[where] += 1
+                continue
+            counts["different"] += 1
+            for who, more in (("only theirs", theirs - ours), ("only ours", ours - theirs)):
+                for shown in set(runs(text, more)):
+                    notes.setdefault(f"{who} {shown}", f"{who}: {shown} (in: {one.title})")
+    return counts, list(notes.values())
+
+
+def _spread(found: list[Conversation], most: int) -> list[Conversation]:
+    """So many of all kinds."""
+    return [found[index * len(found) // most] for index in range(most)] if len(found) > most else found
+
+
+def by_transformers(source: str, one: Conversation) -> tuple[str, Ranges]:
+    from transformers.utils.chat_template_utils import render_jinja_template
+
+    (text,), (ranges,) = render_jinja_template(
+        [list(one.messages)],
+        tools=list(one.tools) or None,
+        chat_template=source,
+        return_assistant_tokens_mask=True,
+        **TOKENS,
+    )
+    return text, ranges
+
+
+def characters(ranges: Sequence[tuple[int, int]]) -> set[int]:
+    return {at for start, stop in ranges for at in range(start, stop)}
+
+
+def runs(text: str, places: set[int]) -> Iterator[str]:
+    at = -1
+    for place in sorted(places):
+        if place != at:
+            end = place
+            while end in places:
+                end += 1
+            yield json.dumps(text[place:end][:60], ensure_ascii=False)
+            at = end
+        at = max(at, place + 1)
+
+
+# Tags
+
+
+def tags(options: argparse.Namespace) -> None:
+    total: Counter[str] = Counter()
+    for name, source in templates(options):
+        try:
+            with opened(name, source) as template:
+                made = training_template(template)
+                wrong = _unlike_transformers(template, made.text)
+        except TplcError as error:
+            text = str(error)
+            why = "has tags already" if "generation tags already" in text else type(error).__name__
+            total[why] += 1
+            print(f"{name}: {why}: {text[:220]}", flush=True)
+            continue
+        total["written, and transformers' masks are equal" if not wrong else "transformers' masks differ"] += 1
+        if made.other_masks:
+            total["of these, with other masks under some variables"] += 1
+        if wrong:
+            print(f"{name}: transformers gives another mask: {wrong}", flush=True)
+    print(dict(total))
+
+
+def _unlike_transformers(template: ConversationTemplate, tagged: str) -> str:
+    for one in conversations(template):
+        read = template.read(one.messages, tools=one.tools)
+        try:
+            text, ranges = by_transformers(tagged, one)
+        except Exception as error:  # noqa: BLE001 - whatever it raises is what it gives
+            try:
+                by_transformers(template.source, one)
+            except Exception:  # noqa: BLE001 - nor does it render the template itself
+                continue
+            return f"{one.title}: {error}"
+        if text == read.text and characters(ranges) != characters(selected(read.spans)):
+            return one.title
+    return ""
+
+
+# Append-only
+
+
+def appending(options: argparse.Namespace) -> None:
+    total: Counter[str] = Counter()
+    for name, source in templates(options):
+        try:
+            with opened(name, source) as template:
+                verdict = append_only(template)
+                wrong = brute_force(template)
+                kinds = {kind: kind not in verdict.rewritten for kind in verdict.kinds}
+                if any(kinds[kind] != wrong[kind] for kind in kinds):
+                    total["verdict differs from renders"] += 1
+                    print(f"{name}: {kinds} but {wrong}", flush=True)
+                total["append-only" if verdict.holds else "not append-only"] += 1
+                for kind in verdict.kinds:
+                    total[f"{kind}: {'append-only' if kinds[kind] else 'not'}"] += 1
+                if not verdict.holds:
+                    try:
+                        made = append_only_template(template)
+                    except TplcError as error:
+                        total["no variant"] += 1
+                        print(f"{name}: no variant: {error}"[:260], flush=True)
+                        continue
+                    with opened(name, made.text) as variant:
+                        total["variants that verify" if append_only(variant).holds else "variants that do not"] += 1
+        except TplcError as error:
+            total["not learned"] += 1
+            print(f"{name}: {error}"[:160], flush=True)
+    print(dict(total))
+
+
+def brute_force(template: ConversationTemplate) -> dict[str, bool]:
+    """Every prompt with its answer against every later prompt, with nothing shared with the checker but renders."""
+    found: dict[str, bool] = {}
+    for one in conversations(template):
+        keys = {key for message in one.messages if message["role"] == "assistant" for key in message}
+        kind = "reasoning" if keys - {"role", "content", "tool_calls"} else "tools" if one.tools else "text"
+        answers = [index for index, message in enumerate(one.messages) if message["role"] == "assistant"]
+        for at, index in enumerate(answers):
+            try:
+                prompt = template.render(one.messages[:index], tools=one.tools, add_generation_prompt=True)
+                past = template.render(one.messages[: index + 1], tools=one.tools)
+            except TplcError:
+                continue
+            for later in answers[at + 1 : at + 2]:
+                try:
+                    text = template.render(one.messages[:later], tools=one.tools, add_generation_prompt=True)
+                except TplcError:
+                    continue
+                begins = past if past[: len(prompt)] == prompt else prompt
+                found[kind] = found.get(kind, True) and text[: len(begins)] == begins
+    return {kind: found.get(kind, True) for kind in ("text", "tools", "reasoning")}
+
+
+# Speed
+
+
+def tokenizer_text(texts: Sequence[str]) -> str:
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=4000, show_progress=False, initial_alphabet=pre_tokenizers.ByteLevel.alphabet()
+    )
+    tokenizer.train_from_iterator(texts, trainer)
+    return str(tokenizer.to_str())
+
+
+def talk(number: int, turns: int) -> list[dict[str, Any]]:
+    words = ("rain", "harbour", "maybe", "so", "Tromsø", "they said:", "42", "first,", "then", "it is.")
+    messages: list[dict[str, Any]] = []
+    for turn in range(turns):
+        text = " ".join(words[(number * 7 + turn * 3 + at * at) % len(words)] for at in range(60))
+        messages.append({"role": ("user", "assistant")[turn % 2], "content": f"{text} {number}"})
+    return messages
+
+
+def by_prefixes(template: ConversationTemplate, messages: list[dict[str, Any]]) -> tuple[str, Ranges]:
+    """The way of trainers: each answer between the renders of the messages before it, and of those up to it."""
+    ranges = []
+    for index, message in enumerate(messages):
+        if message["role"] == "assistant":
+            start = len(template.render(messages[:index], add_generation_prompt=True))
+            ranges.append((start, len(template.render(messages[: index + 1]))))
+    return template.render(messages), ranges
+
+
+def speed(options: argparse.Namespace) -> None:
+    from tokenizers import Tokenizer
+
+    source = (ROOT / "examples" / "tagged-json" / "template.jinja").read_text(encoding="utf-8")
+    text = tokenizer_text([one["content"] for number in range(50) for one in talk(number, 8)])
+    tokenizer = Tokenizer.from_str(text)
+    for turns in (8, 32):
+        masker = ConversationMasker(source, text).with_format()
+        template = masker.open()
+        rows = [talk(number, turns) for number in range(options.count * 8 // turns)]
+        masker({"messages": rows[:2]})
+        start = time.perf_counter()
+        masks = [mask for at in range(0, len(rows), 1000) for mask in masker({"messages": rows[at : at + 1000]})["assistant_masks"]]  # fmt: skip  # noqa: E501
+        ours = time.perf_counter() - start
+        few = rows[: max(1, len(rows) // 10)]
+        start = time.perf_counter()
+        others = []
+        for messages in few:
+            written, ranges = by_prefixes(template, messages)
+            encoding = tokenizer.encode(written, add_special_tokens=False)
+            inside = characters(ranges)
+            others.append([int(any(at in inside for at in range(a, b))) for a, b in encoding.offsets])
+        theirs = (time.perf_counter() - start) * len(rows) / len(few)
+        start = time.perf_counter()
+        for messages in few:
+            by_prefixes(template, messages)
+        renders = (time.perf_counter() - start) * len(rows) / len(few)
+        start = time.perf_counter()
+        for messages in few:
+            template.read(messages)
+        spans = (time.perf_counter() - start) * len(rows) / len(few)
+        assert masks[: len(few)] == others
+        rate = len(rows) / ours
+        print(
+            f"{turns} turns: {len(rows):,} conversations, {rate:,.0f} a second (200,000 in {200_000 / rate:,.0f} s); "
+            f"prefixes {len(rows) / theirs:,.0f} a second: {theirs / ours:.1f} times faster; "
+            f"without tokenizing {renders / spans:.1f} times",
+            flush=True,
+        )
+
+
+# Extending
+
+
+def extend(options: argparse.Namespace) -> None:
+    for name in ("tagged-json", "forced-closed"):
+        source = (ROOT / "examples" / name / "template.jinja").read_text(encoding="utf-8")
+        with opened(name, source) as template:
+
+            def render(messages: Any, setting: PromptSetting, prompt: bool, template: Any = template) -> str:
+                return str(template.render(messages, tools=setting.tools, add_generation_prompt=prompt))
+
+            extender = PromptExtender(render, template.ir)
+            messages = talk(1, 400)
+            _, state = extender.start(messages[:1], PromptSetting())
+            extender.extend(state, messages[1])  # the probes are asked once
+            start = time.perf_counter()
+            text, state = extender.start(messages[:1], PromptSetting())
+            whole = 0
+            for message in messages[1:]:
+                grown = extender.extend(state, message)
+                text, state = (grown.added if grown.is_whole else text + grown.added), grown.state
+                whole += grown.is_whole
+            ours = time.perf_counter() - start
+            start = time.perf_counter()
+            for count in range(1, len(messages) + 1):
+                again = render(messages[:count], PromptSetting(), messages[count - 1]["role"] != "assistant")
+            theirs = time.perf_counter() - start
+            assert text == again
+            print(
+                f"{name}: 200 turns extended in {ours:.2f} s ({whole} whole renders), rendered anew in {theirs:.2f} s",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()
