@@ -23,6 +23,7 @@ from tplc.conversations.extend import ExtendedPrompt, PromptExtender, PromptSett
 from tplc.errors import RenderFailed, RequestError, TemplateRaised, UsageError
 from tplc.ir.nodes import Captured, GenerationPrompt, Json, TemplateIR, Token, Tolerance
 from tplc.ir.stand_ins import without_stand_ins
+from tplc.ir.tokens import stop_token_ids
 from tplc.serving.added import added, behind_mark, marked_at_its_end
 from tplc.serving.messages import messages_for
 from tplc.serving.request import ChatRequest, Message, read_messages, read_request, unknown_variables
@@ -53,7 +54,9 @@ class Prepared:
     """`grammar` is "" when nothing is constrained; `grammar_triggers` are (type, value) pairs that a lazy one
     waits for.  Members are called as requests and engines call them; `stops` and `triggers` are their names in 0.1.
 
-    `parser` holds the keywords of `parse` and `StreamParser`.  `warnings` name variables that have no effect.
+    `stop_token_ids` are the tokens that end an answer, by their numbers; none if the tokenizer is not known.
+    `parser` holds the keywords of `parse` and `StreamParser`.
+    `warnings` name variables that have no effect.
     """
 
     prompt: str
@@ -64,6 +67,7 @@ class Prepared:
     stop: tuple[str, ...]
     parser: dict[str, Any]
     warnings: tuple[str, ...] = ()
+    stop_token_ids: tuple[int, ...] = ()
 
     @property
     def stops(self) -> tuple[str, ...]:
@@ -81,6 +85,7 @@ class Prepared:
             "grammar_triggers": [{"type": kind, "value": value} for kind, value in self.grammar_triggers],
             "preserved_tokens": list(self.preserved_tokens),
             "stop": list(self.stop),
+            "stop_token_ids": list(self.stop_token_ids),
             "parser": self.parser,
         }
 
@@ -166,6 +171,7 @@ class ChatTemplate:
                 "parse_tool_calls": calls,
             },
             warnings=warnings,
+            stop_token_ids=stop_token_ids(self.ir, self._stops),
         )
 
     def format_single(
