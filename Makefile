@@ -11,8 +11,9 @@ DEMO := examples/$(EXAMPLE)
 PYTEST := $(BIN)/python -m pytest
 # How many tests run side by side; 0: in this process.
 WORKERS ?= auto
+DEMO_VENV ?= $(OUT)/demo
 # A command as a person would type it, then what it prints.
-show = printf '\n$$ %s\n' '$(1)'; PATH="$(CURDIR)/$(BIN):$$PATH" $(SHELL) -c '$(1)'
+show = printf '\n$$ %s\n' '$(1)'; PATH="$(CURDIR)/$(DEMO_VENV)/bin:$$PATH" $(SHELL) -c '$(1)'
 
 SERVERS := $(OUT)/servers
 # The versions that plug-ins are made for, and what their parsers import; torch of the CPU where pip knows of one.
@@ -20,7 +21,7 @@ VLLM ?= vllm==0.33.0
 SGLANG ?= sglang==0.5.23
 OF_SERVERS = torch==2.13.0 transformers==5.19.0 xgrammar==0.2.8 'llguidance<1.8' openai openai-harmony pydantic msgspec cbor2 \
 	psutil pyzmq aiohttp requests fastapi pillow pybase64 cachetools prometheus-client cloudpickle uvloop py-cpuinfo \
-	partial-json-parser regex ijson mistral-common IPython orjson numpy pytest pytest-timeout \
+	partial-json-parser regex ijson mistral-common IPython orjson numpy einops compressed-tensors anthropic pytest pytest-timeout \
 	trl==1.16.0
 
 .PHONY: help setup test slow lint format types golden golden-check examples bench hostile coverage lines random random-wild mutations round-trip excused kept prose slips special round-trip-tokens docs pictures grammars hand-written lark targets engines servers servers-wild million native schema-suite llama-checker agreement cuts fuzz demo check dist clean
@@ -180,7 +181,14 @@ cuts: $(READY)  ## rendered calls of the examples and the templates in ../shared
 fuzz: $(READY)  ## a million random and mutated outputs through all examples' parsers (ARGS="--count 50000")
 	$(BIN)/python -m tests.fuzz $(ARGS)
 
-demo: $(READY)  ## compile an example, parse a model's output with it, show a grammar
+# Its own environment: what `pip install tplc` brings, and nothing that development needs.
+$(DEMO_VENV)/.ready: pyproject.toml
+	@echo "installing tplc in $(DEMO_VENV) (some 50 MB)"
+	@$(PYTHON) -m venv $(DEMO_VENV)
+	@$(DEMO_VENV)/bin/python -m pip install --disable-pip-version-check --no-compile --editable . | grep --line-buffered -oE "^(Collecting|Installing) [^ ]+"
+	@touch $@
+
+demo: $(DEMO_VENV)/.ready  ## compile an example, parse a model's output with it, show a grammar (installs 50 MB)
 	@mkdir -p $(OUT)
 	@$(call show,tplc compile $(DEMO)/template.jinja -o $(OUT)/parser.py)
 	@$(call show,cat $(DEMO)/outputs/call.txt)

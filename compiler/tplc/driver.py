@@ -76,7 +76,8 @@ class GrammarOptions:
     """What a grammar or a structural tag is made for; the profile of a response template; how a parser is shipped.
     `reasoning`: whether a tag holds for the reasoning too, or for what follows it; `legacy`: a tag of the old form.
     `tokens`: those that a tokenizer was given, None where it is not known.  `command`: what makes the file anew, for
-    its header.  `plugin_name`: what a server calls the parsers of a plug-in."""
+    its header.  `plugin_name`: what a server calls the parsers of a plug-in; `on_incomplete`: what one does with a
+    call that an answer ends in."""
 
     tools: tuple[Mapping[str, Json], ...] = ()
     tool_choice: str = "auto"
@@ -93,6 +94,7 @@ class GrammarOptions:
     tokens: tuple[AddedToken, ...] | None = None
     command: str = ""
     plugin_name: str = ""
+    on_incomplete: Literal["drop", "keep"] = "drop"
 
 
 def compile_template(
@@ -227,6 +229,13 @@ def make_limits(asked: Mapping[str, float]) -> Limits:
         if not value > 0 or (whole and value < 1):
             raise UsageError(f"limit {name}={value:g}: expected {'1 or more' if whole else 'a number above 0'}")
     return Limits(**{**usual, **{name: type(usual[name])(value) for name, value in asked.items()}})
+
+
+def template_variables(source_text: str) -> frozenset[str]:
+    """Returns the names of the variables that a template reads and doesn't set itself."""
+    from tplc.learn.candidates import undeclared
+
+    return undeclared(source_text)
 
 
 def learn_format(
@@ -413,7 +422,13 @@ def generate(ir: TemplateIR, target: Target, options: GrammarOptions | None = No
     if target == "vllm" or target == "sglang":
         from tplc.targets.plugins import plugin
 
-        return plugin(ir, target, name=options.plugin_name or "tplc", command=options.command)
+        return plugin(
+            ir,
+            target,
+            name=options.plugin_name or "tplc",
+            command=options.command,
+            on_incomplete=options.on_incomplete,
+        )
     if target == "gbnf":
         text = make_grammar(ir, options).text
         return grammar_header(ir, options.command) + (
@@ -444,6 +459,7 @@ def structural_tag(
     tool_choice: str = "auto",
     parallel_tool_calls: bool | None = None,
     json_schema: Json | None = None,
+    any_order: bool = False,
     reasoning: Literal["inside", "outside"] = "inside",
     head: str | None = None,
 ) -> dict[str, Json]:
@@ -461,6 +477,7 @@ def structural_tag(
         tool_choice=tool_choice,
         parallel_tool_calls=parallel_tool_calls,
         json_schema=json_schema,
+        any_order=any_order,
         reasoning=reasoning,
     )
     return _tag(ir if head is None else with_head(ir, head), options)

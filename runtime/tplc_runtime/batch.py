@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 
+from .message import checked_text
 from .schema import Parameters, parameters_of
 
 TYPE_CHECKING = False
@@ -45,13 +46,15 @@ def rows_of(
     read: dict[str, tuple[Parameters, str]] = {}
     usual = tools_of(tools if rows is None else None, read)
     found: list[Row | None] = []
+    if isinstance(texts, (str, bytes)):
+        raise TypeError(f"texts: expected a list of texts, got {type(texts).__name__}")
     for at, text in enumerate(texts):
         if text is None:
             found.append(None)
             continue
         known, problem = usual if rows is None else tools_of(rows[at], read)
         stream = parser(tools=known, prompt=prompts if prompts is None or isinstance(prompts, str) else prompts[at])
-        stream.feed(text)
+        stream.feed(checked_text(f"texts[{at}]", text) if text.__class__ is not str else text)
         stream.finish()
         found.append(_row(stream, problem))
     return found

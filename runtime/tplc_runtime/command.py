@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
     from .message import Delta
@@ -23,12 +23,7 @@ def run_command(parser: Callable[..., Any]) -> None:
     )
     arguments.add_argument("--stream", action="store_true", help="print the deltas of each line instead of the message")
     options = arguments.parse_args()
-    try:
-        from signal import SIG_DFL, SIGPIPE, signal
-
-        signal(SIGPIPE, SIG_DFL)  # whoever reads may have read enough, as `head` does
-    except ImportError:  # there is none on Windows
-        pass
+    end_with_the_reader()
     tools = prompt = None
     try:
         if options.tools:
@@ -40,16 +35,37 @@ def run_command(parser: Callable[..., Any]) -> None:
     except (OSError, ValueError, RecursionError) as error:
         arguments.error(f"{options.tools if tools is None and options.tools else options.prompt}: {error}")
     stream = parser(tools=tools, prompt=prompt, continue_final_message=options.continue_final_message)
-
-    def show(deltas: list[Delta]) -> None:
-        for delta in deltas if options.stream else ():
-            print(json.dumps(delta), flush=True)
-
-    with open(0, encoding="utf-8", errors="surrogateescape", newline="", closefd=False) as output:
-        for line in output:
-            show(stream.feed(line))
-    show(stream.finish())
-    if not options.stream:
-        print(json.dumps(stream.message, indent=2))
+    if sys.stdout is None:
+        arguments.error("standard output is closed")
+    try:
+        with open(0, encoding="utf-8", newline="", closefd=False) as output:
+            for deltas in all_deltas(stream, output):
+                for delta in deltas if options.stream else ():
+                    print(json.dumps(delta), flush=True)
+        if not options.stream:
+            print(json.dumps(stream.message, indent=2))
+        sys.stdout.flush()
+    except UnicodeError:
+        arguments.error("standard input: this is not UTF-8 text")
+    except OSError as error:
+        sys.stdout = None  # what is left in it would be tried again at the end
+        arguments.error(f"standard input or standard output: {error.strerror}")
     for diagnostic in stream.diagnostics:
         print(f"{diagnostic.offset}: {diagnostic.text}", file=sys.stderr)
+
+
+def all_deltas(stream: Any, lines: Iterable[str]) -> Iterator[list[Delta]]:
+    """Feed lines to a parser; yield what is new with each of them, and at the end."""
+    for line in lines:
+        yield stream.feed(line)
+    yield stream.finish()
+
+
+def end_with_the_reader() -> None:
+    """End quietly if whoever reads standard output has read enough, as `head` does."""
+    try:
+        from signal import SIG_DFL, SIGPIPE, signal
+
+        signal(SIGPIPE, SIG_DFL)
+    except ImportError:  # there is none on Windows
+        pass

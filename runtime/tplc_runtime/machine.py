@@ -10,7 +10,7 @@ import re
 
 from .batch import rows_of
 from .heads import continued_head, known_head
-from .message import Copied, Diagnostic
+from .message import Copied, Diagnostic, checked_text
 from .pattern import Pattern
 from .scanner import NO_MARKERS, PLAIN_WORD, RESPELLED, Match, Scanner, is_truncated, trailing_overlap
 from .schema import parameters_of, properties_of, tool_named
@@ -39,6 +39,7 @@ CUT_KINDS = ("end", "reasoning_end", "content_end")
 LEFT_SIGNS = Pattern(r"[}\])]|`{1,3}")
 MOST_ODD = 64  # of names that hold what ends names, so many are looked for
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
+LATE = "text after the output was finished"
 NO_MATCH = Match("", 0, 0)
 
 
@@ -170,7 +171,7 @@ class Machine(Copied):
         self._plain_value = self._plain_text = False
         self._plain_to: Callable[[str], int] = len
         self._passed: list[str] = []
-        self._consume_head(prompt, continue_final_message)
+        self._consume_head(None if prompt is None else checked_text("prompt", prompt), continue_final_message)
 
     @classmethod
     def parse(
@@ -199,7 +200,7 @@ class Machine(Copied):
             json_content=json_content,
             continue_final_message=continue_final_message,
         )
-        parser.feed(text, special=special)
+        parser.feed(checked_text("text", text), special=special)
         parser.finish()
         return parser.message
 
@@ -216,6 +217,15 @@ class Machine(Copied):
         `prompts` and `tools` (also as JSON text): one for all, or a list with one for each text.  None gives None.
         """
         return rows_of(cls, texts, prompts, tools)
+
+    def __copy__(self) -> Any:
+        return self.copy()
+
+    def __deepcopy__(self, memo: object) -> Any:
+        return self.copy()
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a parser cannot be pickled: keep the text that it was fed, and feed that to a new one")
 
     # The prompt
 
@@ -273,6 +283,8 @@ class Machine(Copied):
 
     def _more(self, chunk: str) -> list[Delta]:
         """A chunk that is not plain: where it only goes on with the text, that is passed on without any state."""
+        if self._final:
+            return self._late(chunk)
         if self.CALLS and self._through is not None:
             return self._through(self, chunk)
         if self._undecided is not None:
@@ -298,6 +310,13 @@ class Machine(Copied):
         if self.CALLS and kind == "arguments":
             return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(text)}}]}]
         return [{kind: text}]
+
+    def _late(self, chunk: str) -> list[Delta]:
+        """What is fed after `finish` is no part of the answer; nothing of it is lost."""
+        if chunk and (not self.diagnostics or self.diagnostics[-1].text != LATE):
+            self._note(LATE)
+        self._out.texts["trailing"].append(chunk)
+        return []
 
     def _regular(self, chunk: str) -> list[Delta]:
         """More of arguments in JSON as it should be: no state has to look at it."""
@@ -356,9 +375,6 @@ class Machine(Copied):
         self._out.emit("arguments", "{}" if inside is None else inside)
 
     def _advance(self, chunk: str) -> list[Delta]:
-        if self._final and chunk:
-            self._note("text after the output was finished")
-            return []
         if self._passed:
             self._settle()
         self._within, self._undecided, self._through = "", None, None

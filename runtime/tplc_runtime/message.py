@@ -23,6 +23,14 @@ else:
 Diagnostic = namedtuple("Diagnostic", "offset text")
 
 
+def checked_text(name: str, value: object) -> str:
+    """Return the text, also that of a subclass; raise TypeError for anything else, with the argument's name."""
+    if isinstance(value, str):
+        return str(value)
+    hint = ": decode the bytes first" if isinstance(value, bytes) else ""
+    raise TypeError(f"{name}: expected text (str), got {'None' if value is None else type(value).__name__}{hint}")
+
+
 class Copied:
     """A copy has lists, and parts that can be copied, of its own."""
 

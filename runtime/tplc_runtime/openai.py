@@ -44,6 +44,7 @@ class Completion:
         self.created = int(time.time())
         self.model = model
         self.usage: Mapping[str, Any] | None = None
+        self.error: dict[str, Any] | None = None  # what the engine reported, or what is wrong with its events
         self._stream = stream
         self._include_usage = include_usage
         self._reasoning_key = reasoning_key
@@ -51,7 +52,17 @@ class Completion:
         self._choices: dict[int, Choice] = {}
 
     def read(self, event: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """The chunks for an event of the engine's completions; those with `choices: []` bring usage."""
+        """The chunks for an event of the engine's completions; those with `choices: []` bring usage.
+
+        An error, of the engine or in its event, is passed on as `{"error": …}`, at which clients raise.  Nothing
+        follows it.
+        """
+        if self.error is not None:
+            return []
+        problem = error_in(event)
+        if problem is not None:
+            self.error = problem
+            return [{"error": problem}]
         self.usage = event.get("usage") or self.usage
         chunks: list[dict[str, Any]] = []
         for part in event.get("choices") or ():
@@ -68,13 +79,15 @@ class Completion:
         """The chunks for a piece of text of one choice; `special` as parsers take it."""
         new = index not in self._choices
         choice = self._choices.setdefault(index, Choice(self.PARSER(**self._keywords), self._stream))
-        deltas: list[Delta] = [{"role": "assistant", "content": ""}] if new else []
+        deltas: list[Delta] = [{"role": "assistant", "content": None}] if new else []
         if text and choice.finish_reason is None:
             deltas += choice.shown(choice.parser.feed(text, special=special), self._reasoning_key)
         return [self._chunk(index, delta) for delta in deltas]
 
     def finish(self) -> list[dict[str, Any]]:
         """The last chunks, of the choices that the engine gave no reason for, and the usage where it is asked for."""
+        if self.error is not None:
+            return []
         if not self._choices:
             self._choices[0] = Choice(self.PARSER(**self._keywords), self._stream)
         chunks = [chunk for index in sorted(self._choices) for chunk in self._ended(index, None)]
@@ -85,6 +98,8 @@ class Completion:
     def response(self) -> dict[str, Any]:
         """The whole answer, finished if it is not."""
         self.finish()
+        if self.error is not None:
+            return {"error": self.error}
         choices = [
             {
                 "index": index,
@@ -162,6 +177,39 @@ class Choice:
         if self._stream or written is None:
             return self._ids.setdefault(index, written or call_id())
         return written
+
+
+def error_in(event: Any) -> dict[str, Any] | None:
+    """The error that an event of an engine reports, or what is wrong with the event, as clients expect it."""
+    problem = ""
+    if not isinstance(event, dict):
+        problem = f"expected an event with choices, got {type(event).__name__}"
+    elif event.get("error"):
+        error = event["error"]
+        return dict(error) if isinstance(error, dict) and "message" in error else engine_error(str(error))
+    elif not isinstance(event.get("choices") or [], (list, tuple)):
+        problem = f"choices: expected a list, got {type(event['choices']).__name__}"
+    else:
+        for place, part in enumerate(event.get("choices") or ()):
+            problem = problem or wrong_part(f"choices[{place}]", part)
+    return engine_error(problem) if problem else None
+
+
+def wrong_part(place: str, part: Any) -> str:
+    """What is wrong with one of an event's choices; "" if nothing is."""
+    if not isinstance(part, dict):
+        return f"{place}: expected an object, got {type(part).__name__}"
+    if "text" not in part and ("delta" in part or "message" in part):
+        return f"{place}: has no text: this is an event of chat completions; ask the engine for text completions"
+    if not isinstance(part.get("text") or "", str):
+        return f"{place}.text: expected text, got {type(part['text']).__name__}"
+    if not isinstance(part.get("index") or 0, int):
+        return f"{place}.index: expected a whole number, got {type(part['index']).__name__}"
+    return ""
+
+
+def engine_error(message: str) -> dict[str, Any]:
+    return {"message": message, "type": "engine_error", "param": None, "code": None}
 
 
 def call_id() -> str:

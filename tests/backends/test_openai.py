@@ -58,7 +58,7 @@ def test_a_stream(size: int) -> None:
         (chat.id, "chat.completion.chunk", chat.created, "m")
     }
     first, *rest = deltas(chunks)
-    assert first == {"role": "assistant", "content": ""}
+    assert first == {"role": "assistant", "content": None}
     assert "".join(delta.get("content", "") for delta in rest) == "I look."
     calls = [call for delta in rest for call in delta.get("tool_calls", [])]
     assert [sorted(call) for call in calls[1:]] == [["function", "index"]] * (len(calls) - 1)
@@ -121,8 +121,8 @@ def test_several_choices() -> None:
     chat = completion()
     both = zip(events("One.", 1), events(CALL, 40, "length", index=1), strict=False)
     chunks = [chunk for pair in both for event in pair for chunk in chat.read(event)] + chat.finish()
-    assert "".join(delta.get("content", "") for delta in deltas(chunks)) == "One."
-    assert [delta for delta in deltas(chunks, 1) if "role" in delta] == [{"role": "assistant", "content": ""}]
+    assert "".join(delta.get("content") or "" for delta in deltas(chunks)) == "One."
+    assert [delta for delta in deltas(chunks, 1) if "role" in delta] == [{"role": "assistant", "content": None}]
     answer = chat.response()["choices"]
     assert [(choice["index"], choice["message"]["content"]) for choice in answer] == [(0, "One."), (1, "I look.")]
 
@@ -236,3 +236,41 @@ def test_the_real_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         with pytest.raises(openai.BadRequestError):
             client.chat.completions.create(**{**ASKED, "tools": [{"type": "function", "function": {}}]})
         client.close()
+
+
+ERRORS = [
+    ({"error": {"message": "no memory", "code": 500}}, {"message": "no memory", "code": 500}),
+    ({"error": "no memory"}, "no memory"),
+    (["choices"], "expected an event with choices, got list"),
+    ({"choices": "text"}, "choices: expected a list, got str"),
+    ({"choices": ["text"]}, "choices[0]: expected an object, got str"),
+    ({"choices": [{"text": "Hi."}, {"index": 1, "text": 7}]}, "choices[1].text: expected text, got int"),
+    ({"choices": [{"index": "first", "text": "Hi."}]}, "choices[0].index: expected a whole number, got str"),
+    (
+        {"choices": [{"index": 0, "delta": {"content": "Hi."}}]},
+        "choices[0]: has no text: this is an event of chat completions; ask the engine for text completions",
+    ),
+]
+
+
+@pytest.mark.parametrize(("event", "wanted"), ERRORS, ids=[str(event) for event, _ in ERRORS])
+def test_an_error_of_the_engine_is_passed_on_and_ends_the_stream(event: Any, wanted: Any) -> None:
+    if isinstance(wanted, str):
+        wanted = {"message": wanted, "type": "engine_error", "param": None, "code": None}
+    chat = completion(include_usage=True)
+    chat.read({"choices": [{"index": 0, "text": "Wel"}]})
+    assert chat.read(event) == [{"error": wanted}]
+    assert chat.error == wanted
+    assert (chat.read({"choices": [{"index": 0, "text": "l"}]}), chat.finish(), chat.response()) == (
+        [],
+        [],
+        {"error": wanted},
+    )
+
+
+def test_calls_alone_have_no_content_in_a_stream() -> None:
+    chat = completion()
+    call = CALL.partition("\n")[2]
+    chunks = [chunk for event in events(call, 5) for chunk in chat.read(event)] + chat.finish()
+    assert {delta["content"] for delta in deltas(chunks) if "content" in delta} == {None}
+    assert chat.response()["choices"][0]["message"]["content"] is None

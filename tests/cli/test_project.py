@@ -452,14 +452,14 @@ def test_a_manifest_above(run: Run, project: Path, monkeypatch: pytest.MonkeyPat
             '[models.a]\nsource = "a"\n  output = [\n    "a.py"]\n',
             "tplc.toml:3:3: models.a: no such key: output (did you mean outputs?); there are source, template-name, "
             "outputs, special-tokens, tolerances, catalogue, no-catalogue, examples, tools, json-schema, tool-choice, "
-            "profile, openai, main, runtime, native, limits, seed, thorough, allow-unverified, strict",
+            "profile, openai, main, runtime, native, limits, seed, thorough, allow-unverified, strict, on-incomplete",
         ),
         (
             'models.a = {source = "a", output = "b"}\n',
             "tplc.toml:1:8: models.a: no such key: output (did you mean "
             "outputs?); there are source, template-name, "
             "outputs, special-tokens, tolerances, catalogue, no-catalogue, examples, tools, json-schema, tool-choice, "
-            "profile, openai, main, runtime, native, limits, seed, thorough, allow-unverified, strict",
+            "profile, openai, main, runtime, native, limits, seed, thorough, allow-unverified, strict, on-incomplete",
         ),
         (
             '[options]\nlimits = {patience = 3}\n[models.a]\nsource = "a"\noutputs = ["a.py"]\n',
@@ -642,3 +642,14 @@ def test_init_elsewhere(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch
     assert [m.source for m in models] == ["../hut.jinja", "org/small", str(project / "inn.jinja")]
     monkeypatch.chdir(project / "sub")
     assert run("build", "hut").out.startswith("built    hut: hut_parser.py (")
+
+
+@pytest.mark.parametrize("source", ["models/hut/hut.jinja", "models/hut"])
+def test_annotations_of_templates_in_folders(run: Run, tmp_path: Path, source: str) -> None:
+    folder = tmp_path / "models" / "hut"
+    folder.mkdir(parents=True)
+    name = "hut.jinja" if source.endswith(".jinja") else "chat_template.jinja"
+    (folder / name).write_text("\n{% if %}")
+    (tmp_path / "tplc.toml").write_text(f'[models.hut]\nsource = "{source}"\noutputs = ["hut.py"]\n')
+    [line] = run("check", "--format", "github").out.splitlines()
+    assert line.startswith(f"::error file=models/hut/{name},line=2,col=7::hut: failed: ")

@@ -16,8 +16,8 @@ from tplc.ir.nodes import TemplateIR
 PROPERTIES = 50
 FEW, MANY = 3, 12
 # Calls of Python functions for each property.
-MOST_CALLS = 600
-MOST_CHARACTERS = 200
+MOST_CALLS = 640
+MOST_CHARACTERS = 280
 DIALECTS = {"tagged-json", "python-literals", "parameter-tags", "keyword-calls", "string-delimiters", "nested-elements"}
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -162,3 +165,104 @@ def test_whether_prompts_reason_is_said_in_the_servers_words() -> None:
         ] + (registered(name).StreamParser.AROUND_REASONING[1])
         ids = parser.get_self_opened_think_start_token_ids(tiny_tokenizer())
         assert (ids is None) == opened
+
+
+@cache
+def of_the_server(name: str) -> Any:
+    """A function of the server's own source: the whole of that file wants libraries of a GPU."""
+    spec = importlib.util.find_spec("sglang.srt.entrypoints.openai")
+    assert spec is not None and spec.origin is not None
+    tree = ast.parse((Path(spec.origin).parent / "serving_chat.py").read_text(encoding="utf-8"))
+    [function] = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == name]
+    space: dict[str, Any] = {"ChatCompletionRequest": Any}
+    exec(compile(ast.Module([function], []), name, "exec"), space)
+    return space[name]
+
+
+PLACE = {
+    "type": "function",
+    "function": {"name": "look", "parameters": {"type": "object", "properties": {"place": {"type": "string"}}}},
+}
+
+
+@pytest.mark.parametrize("keeping", ["drop", "keep"])
+def test_a_call_that_is_cut_is_marked(keeping: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server asks for these indices before it reports `tool_calls` as the reason of a finish."""
+    _incomplete_tool_call_indices = of_the_server("_incomplete_tool_call_indices")
+    monkeypatch.setattr(registered("tagged-json"), "ON_INCOMPLETE", keeping)
+    answer = Answer(
+        CALL + '\n<fn>\n{"name": "look", "arguments": {"place": "Oslo and th', "<~assistant~>\n", (PLACE,), {}
+    )
+    for text, indices in ((answer.text, {1}), (CALL, set())):
+        parser = call_parser("tagged-json", answer)
+        found = [parser.parse_stream_chunk(text[at : at + 7])[1] for at in range(0, len(text), 7)]
+        found.append(parser.parse_stream_end()[1])
+        assert _incomplete_tool_call_indices(parser) == indices
+        pieces = [call.parameters for calls in found for call in calls if call.tool_index == 1]
+        if indices:
+            cut = '{"place": "Oslo and th'
+            assert "".join(pieces) == (cut + '"}' if keeping == "keep" else cut)
+    parser = call_parser("tagged-json", answer)
+    _, calls = parser.parse_non_stream(answer.text)
+    kept = ["{}", '{"place": "Oslo and th"}'] if keeping == "keep" else ["{}"]
+    assert [call.parameters for call in calls] == kept
+    assert _incomplete_tool_call_indices(parser) == ({1} if keeping == "keep" else set())
+
+
+SHARED = Path(__file__).resolve().parents[3] / "shared" / "templates"
+
+
+def switched_templates() -> list[str]:
+    """Templates whose generation prompt is switched by one of the servers' own words."""
+    if not SHARED.is_dir():
+        return []
+    words = ("enable_thinking", "thinking")
+    return sorted(path.name for path in SHARED.glob("*.jinja") if any(w in path.read_text("utf-8") for w in words))
+
+
+@pytest.mark.parametrize("file", switched_templates())
+def test_the_server_tells_whether_a_request_reasons(file: str) -> None:
+    """By default, switched on, and switched off: `force_reasoning` is what the prompt of the template asks for."""
+    from tplc.targets.plugins import plugin
+
+    ir = learned(file)
+    if ir is None or not any(
+        dict(prompt.context).keys() & {"thinking", "enable_thinking"} for prompt in ir.turn.prompts
+    ):
+        pytest.skip("no prompt is switched")
+    space: dict[str, Any] = {"__name__": file}
+    exec(compile(plugin(ir, "sglang", name="switched"), file, "exec"), space)
+    space["register"]()
+    detector = space["FormatReasoningDetector"]
+    server = SimpleNamespace(
+        reasoning_parser="switched",
+        template_manager=SimpleNamespace(reasoning_config=None),
+        _reasoning_detector=detector(),
+    )
+    [switch] = {name for prompt in ir.turn.prompts for name in dict(prompt.context)} & {"thinking", "enable_thinking"}
+    default = ir.turn.prompts[0].head
+    heads = {None: default, True: default, False: default}
+    heads |= {dict(p.context)[switch]: p.head for p in ir.turn.prompts[1:] if switch in dict(p.context)}
+    for value, head in heads.items():
+        request = SimpleNamespace(
+            chat_template_kwargs=None if value is None else {switch: value}, reasoning_effort=None
+        )
+        reasons = of_the_server("_get_reasoning_from_request")(server, request)
+        parser = detector(force_reasoning=reasons, tool_call_parser_active=False)
+        text = "Hm." + ir.reasoning.end + "Yes." if space["reasoning_open"](head) else "Yes."
+        result = parser.detect_and_parse(text)
+        wanted = ("Hm.", "Yes.") if space["reasoning_open"](head) else ("", "Yes.")
+        assert (result.reasoning_text.strip(), result.normal_text.strip()) == wanted, (value, head)
+
+
+@cache
+def learned(file: str) -> Any:
+    from tplc import driver
+    from tplc.errors import TplcError
+
+    source = (SHARED / file).read_text(encoding="utf-8")
+    try:
+        with driver.open_renderer(source, name=file) as renderer:
+            return driver.tolerate(driver.learn_format(renderer, name=file, source_text=source))
+    except TplcError:
+        return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -55,13 +56,13 @@ def begun(name: str, answer: Answer, special: tuple[str, ...] = (), **options: A
     return parser, parser.adjust_request(request), ids
 
 
-def whole(name: str, answer: Answer) -> Read:
+def whole(name: str, answer: Answer, *, check_ids: bool = True) -> Read:
     _, request, prompt = begun(name, answer)
     parser = parser_class(name)(tokenizer(()), request.tools, chat_template_kwargs={})
     parser.set_prompt_token_ids(prompt)
     reasoning, content, calls = parser.parse(answer.text, request, enable_auto_tools=True)
     ids = [call["id"] for call in answer.message["tool_calls"]]
-    assert all(wanted in (None, call.id) for call, wanted in zip(calls or [], ids, strict=True))
+    assert not check_ids or all(wanted in (None, call.id) for call, wanted in zip(calls or [], ids, strict=True))
     return reasoning or "", content or "", [(call.name, call.arguments) for call in calls or []]
 
 
@@ -223,3 +224,96 @@ def test_nothing_is_lost_at_the_end(text: str) -> None:
 def test_calls_that_nobody_asked_for_are_dropped() -> None:
     _, (reasoning, content, calls) = by("tagged-json", THOUGHT + "Hi." + CALL, tool_choice="none")
     assert (reasoning, content, calls) == ("Hm.", "Hi.", [])
+
+
+PLACE = {
+    "type": "function",
+    "function": {"name": "look", "parameters": {"type": "object", "properties": {"place": {"type": "string"}}}},
+}
+# Every way in which an answer can end inside a call, in a format that has JSON arguments and in one that has raw text.
+CUT_CALLS = {
+    "tagged-json": '<fn>\n{"name": "look", "arguments": {"place": "Oslo and th',
+    "parameter-tags": "<deed>\n<do=look>\n<with=place>\nOslo and th",
+}
+
+
+@pytest.fixture
+def keeping(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> str:
+    """What the plug-ins do with a call that an answer ends in."""
+    for name in CUT_CALLS:
+        monkeypatch.setattr(plugin_module(name, "vllm"), "ON_INCOMPLETE", request.param)
+    return str(request.param)
+
+
+@pytest.mark.parametrize("name", CUT_CALLS)
+@pytest.mark.parametrize("keeping", ["drop", "keep"], indirect=True)
+def test_a_call_that_is_cut_is_not_run(name: str, keeping: str) -> None:
+    """An engine reports `stop` if the model ends its answer inside a call: then nothing but this protects a client."""
+    from vllm.entrypoints.serve.utils.tool_calls_utils import resolve_finish_reason
+
+    prompt = ir_of(name).turn.prompts[0].text
+    answer = Answer("Hi. " + CUT_CALLS[name], prompt, (PLACE,), {})
+    _, request, _ = begun(name, answer)
+    kept = [("look", '{"place": "Oslo and th"}')]
+    reasoning, content, calls = whole(name, Answer(answer.text, prompt, (PLACE,), {"tool_calls": []}), check_ids=False)
+    assert ((reasoning + content).strip(), calls) == ("Hi.", kept if keeping == "keep" else [])
+    reason = resolve_finish_reason("stop", request, bool(calls))
+    assert reason == ("tool_calls" if keeping == "keep" else "stop")
+    for size in CUTS:
+        reasoning, content, [(called, arguments)] = streamed(name, answer, size)
+        assert ((reasoning + content).strip(), called) == ("Hi.", "look")
+        if keeping == "keep":
+            assert arguments == kept[0][1]
+        else:
+            with pytest.raises(json.JSONDecodeError):
+                json.loads(arguments)
+
+
+@pytest.mark.parametrize("special", [(), ("<musing>", "</musing>")])
+def test_reasoning_tokens_are_counted(special: tuple[str, ...]) -> None:
+    tokens = tokenizer(special)
+    thought = "Hm, is Łódź far?"
+    for prompt, text in (
+        ("<~assistant~>\n", THOUGHT.replace("Hm.", thought) + "Yes." + CALL),
+        ("<~assistant~>\n", "Yes."),
+    ):
+        request = request_of([LOOK])
+        parser = parser_class("tagged-json", special)(tokens, request.tools, chat_template_kwargs={})
+        parser.set_prompt_token_ids(tokens.encode(prompt, add_special_tokens=False))
+        ids = tokens.encode(text, add_special_tokens=False)
+        wanted = len(tokens.encode(thought, add_special_tokens=False)) if thought in text else 0
+        assert parser.count_reasoning_tokens(ids) == wanted
+        counts = [parser.count_reasoning_tokens(ids[:n]) for n in range(len(ids) + 1)]  # as it streams
+        assert counts == sorted(counts)
+        assert counts[-1] == wanted
+
+
+def test_a_model_that_vllm_reads_by_a_parser_of_its_own(tmp_path: Any) -> None:
+    """vLLM takes Harmony's parser by the model's type; with another type in its place it takes the plug-in."""
+    from vllm.config import ModelConfig
+    from vllm.parser.parser_manager import ParserManager
+
+    name = "channels"
+    plugin_module(name, "vllm")
+    with pytest.raises(TypeError, match="Harmony requires GptOssReasoningParser, got FormatReasoningParser"):
+        ParserManager.get_parser(name, name, True, "model", is_harmony=True, tokenizer=tokenizer(()))
+    config = {
+        "architectures": ["GptOssForCausalLM"],
+        "model_type": "gpt_oss",
+        "hidden_size": 64,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "vocab_size": 300,
+        "quantization_config": {"quant_method": "mxfp4"},
+    }
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    options = {"model": str(tmp_path), "skip_tokenizer_init": True, "dtype": "bfloat16"}
+    assert ModelConfig(**options).hf_config.model_type == "gpt_oss"
+    usual = ModelConfig(**options).quantization
+    # What vLLM sets itself for that type has to be said then.
+    overrides = {"model_type": "gpt_oss_by_template", "quantization_config": {"quant_method": "gpt_oss_mxfp4"}}
+    given = ModelConfig(**options, hf_overrides=overrides)
+    assert given.hf_config.model_type == "gpt_oss_by_template"  # all that vLLM asks before it takes Harmony's parser
+    assert given.architectures == ["GptOssForCausalLM"]
+    assert given.quantization == usual

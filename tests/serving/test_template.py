@@ -419,3 +419,35 @@ def test_a_message_that_vanishes_is_refused() -> None:
         template.prepare({"messages": messages})
     problem = "the template writes nothing of a message in the role developer"
     assert str(caught.value) == f"request: messages[0]: {problem}"
+
+
+EFFORT = """\
+{%- for m in messages %}{{ '<' + m.role + '>' + (m.content or '') + '<end>' }}{% endfor %}
+{%- if reasoning_effort is defined %}{{ '<effort>' + reasoning_effort + '<end>' }}{% endif %}
+{%- if add_generation_prompt %}{{ '<assistant>' }}{% endif %}"""
+
+
+@pytest.mark.parametrize(
+    ("members", "shown"),
+    [
+        ({"reasoning_effort": "high"}, "<effort>high<end>"),
+        ({"reasoning_effort": None}, ""),
+        ({"reasoning_effort": "high", "chat_template_kwargs": {"reasoning_effort": "low"}}, "<effort>low<end>"),
+        ({"temperature": 1, "model": "m"}, ""),
+    ],
+)
+def test_members_that_a_template_reads_are_its_variables(members: dict[str, Any], shown: str) -> None:
+    with ChatTemplate(EFFORT) as template:
+        prepared = template.prepare({"messages": ASKED, **members})
+    assert prepared.prompt == f"<user>Hello.<end>{shown}<assistant>"
+    assert prepared.warnings == ()
+
+
+def test_variables_that_a_template_does_not_read_are_reported() -> None:
+    with ChatTemplate(EFFORT) as template:
+        asked = {"reasoning_efort": "high", "enable_thinking": True, "reasoning_effort": "low"}
+        prepared = template.prepare({"messages": ASKED, "chat_template_kwargs": asked})
+    assert prepared.warnings == (
+        "chat_template_kwargs.reasoning_efort: the template does not read it: did you mean reasoning_effort?",
+        "chat_template_kwargs.enable_thinking: the template does not read it",
+    )

@@ -132,9 +132,16 @@ _PLACE = re.compile(r"([^:\n]+):(\d+)(?::(\d+))?: ")
 
 def _in_template(model: Model, name: str, line: int | str, column: int | str | None) -> SourcePlace | None:
     """A place in the template's file; None where the template lies in a file that has other lines, or in none."""
-    path = model.resolve(name)
-    own = os.path.isfile(path) and not name.endswith(_OTHER_LINES)
-    return (path, int(line), int(column or 0)) if own and int(line) else None
+    from tplc.sources.folder import TEMPLATE_FILE
+
+    # A template is called by the name of its file, or of the model's folder, wherever that is.
+    source = model.resolve(model.source)
+    named = [source, os.path.join(source, TEMPLATE_FILE)] if os.path.basename(source) == name else []
+    paths = [*named, os.path.join(source, name), model.resolve(name)]
+    path = next(filter(os.path.isfile, paths), None)
+    if path is None or path.endswith(_OTHER_LINES) or not int(line):
+        return None
+    return path, int(line), int(column or 0)
 
 
 def init_command(sources: Sequence[str], path: str, *, force: bool) -> None:

@@ -141,6 +141,8 @@ def _write_rule(options: CompileOptions, rule: str) -> None:
 def _write(
     options: CompileOptions, target: driver.Target, request: driver.GrammarOptions, text: str, config: str
 ) -> None:
+    if _is_only_shown(options):
+        return
     if options.into is not None:
         write_output(options.into, with_member(config, "response_template", json.loads(text), options.into))
         return
@@ -157,6 +159,11 @@ def _write(
     write_output(options.output, text)
     if compiled:
         write_bytes(extension, compiled)
+
+
+def _is_only_shown(options: CompileOptions) -> bool:
+    """Whether nobody can use the artifact: it would scroll by on a terminal."""
+    return options.output == "-" and options.into is None and sys.stdout.isatty()
 
 
 def _command(options: CompileOptions, target: driver.Target, request: driver.GrammarOptions) -> str:
@@ -259,6 +266,7 @@ def _grammar_options(options: CompileOptions, target: driver.Target) -> driver.G
         profile=_profile(options, target),
         parser=parser,
         plugin_name=plugin_name,
+        on_incomplete=_on_incomplete(options),
         tools=tuple(read_tools(options.tools)) if options.tools else (),
         tool_choice=options.tool_choice,
         parallel_tool_calls=options.parallel,
@@ -279,6 +287,14 @@ def _plugin_name(options: CompileOptions, target: driver.Target) -> str:
     from tplc.targets.plugins import checked_name, default_name
 
     return default_name(options.output, options.source, server) if options.name is None else checked_name(options.name)
+
+
+def _on_incomplete(options: CompileOptions) -> Literal["drop", "keep"]:
+    if options.on_incomplete == "drop":
+        return "drop"
+    if options.on_incomplete != "keep":
+        raise UsageError(f"--on-incomplete {options.on_incomplete}: expected drop or keep")
+    return "keep"
 
 
 def _parser(options: CompileOptions) -> driver.ParserOptions:
@@ -385,5 +401,7 @@ def _report(
         print_rows([*token_rows(ir), *unknown_rows(grammar), *warning_rows(warnings)], sys.stderr)
     else:
         print_report(ir, grammar, where, warnings, not_expressed)
+        if wrote and _is_only_shown(options):
+            print("tplc: nothing written: give -o FILE, or pipe the output to a file or a command", file=sys.stderr)
         if not wrote:
             print("tplc: nothing written: verification failed (--allow-unverified writes it marked)", file=sys.stderr)

@@ -27,6 +27,10 @@ def profiles(incomplete: str) -> list[str]:
     return _fitting(PROFILES, incomplete)
 
 
+def on_incomplete(incomplete: str) -> list[str]:
+    return _fitting(("drop", "keep"), incomplete)
+
+
 def runtimes(incomplete: str) -> list[str]:
     from tplc.ir.runtimes import Runtime
 

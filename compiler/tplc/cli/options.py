@@ -263,6 +263,17 @@ class CompileOptions:
         For(PLUGINS),
         AS_TYPED,
     ] = None
+    on_incomplete: Annotated[
+        str,
+        typer.Option(
+            "--on-incomplete",
+            metavar="WHAT",
+            autocompletion=complete.on_incomplete,
+            help="drop or keep a call that an answer ends in.",
+        ),
+        For(PLUGINS),
+        AS_TYPED,
+    ] = "drop"
     runtime: Annotated[
         str,
         typer.Option(

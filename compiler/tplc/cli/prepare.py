@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 
 from tplc.cli import inputs
@@ -9,6 +10,7 @@ from tplc.cli.options import Variants
 from tplc.cli.progress import working
 from tplc.cli.shown import print_json
 from tplc.errors import RequestError, SourceError, UsageError
+from tplc.ir.visible import shown
 from tplc.project.declared import Declared, telling_places
 from tplc.project.files import json_of
 from tplc.serving import ChatTemplate, read_request
@@ -41,6 +43,8 @@ def prepare_command(
             prepared = template.prepare(request)
     except RequestError as error:
         raise SourceError(name, f"{error.path}: {error.problem}" if error.path else error.problem) from error
+    for warning in prepared.warnings:
+        print(f"warning: {shown(warning)}", file=sys.stderr)
     print_json(prepared.to_json())
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from tplc.backends.response_template import CannotExpress, response_template
@@ -97,8 +97,10 @@ def _format(ir: TemplateIR, markers: Sequence[MarkerTokens], *, known: bool) -> 
 def _vllm(ir: TemplateIR, source: str, name: str, markers: Sequence[MarkerTokens]) -> Iterator[Advice]:
     place, file = "vLLM", f"{name}_vllm.py"
     calls, reasons = ir.tools.format != "none", _reasons(ir)
+    fields = _fields(ir)
     built_in = ["vllm serve MODEL"]
-    built_in += ["--enable-auto-tool-choice --tool-call-parser hf"] * calls + ["--reasoning-parser hf"] * reasons
+    built_in += ["--enable-auto-tool-choice --tool-call-parser hf"] * ("tool_calls" in fields)
+    built_in += ["--reasoning-parser hf"] * ("thinking" in fields)
     plugged = ["vllm serve MODEL"]
     plugged += [f"--enable-auto-tool-choice --tool-parser-plugin {file} --tool-call-parser {name}"] * calls
     plugged += [f"--reasoning-parser-plugin {file} --reasoning-parser {name}"] * reasons
@@ -133,13 +135,15 @@ def _vllm(ir: TemplateIR, source: str, name: str, markers: Sequence[MarkerTokens
 def _sglang(ir: TemplateIR, source: str, name: str, markers: Sequence[MarkerTokens]) -> Iterator[Advice]:
     place = "SGLang"
 
-    def launched(parser: str) -> str:
-        options = [f"--tool-call-parser {parser}"] * (ir.tools.format != "none")
-        options += [f"--reasoning-parser {parser}"] * _reasons(ir)
+    def launched(parser: str, calls: bool, reasons: bool) -> str:
+        options = [f"--tool-call-parser {parser}"] * calls + [f"--reasoning-parser {parser}"] * reasons
         return " ".join(["python -m sglang.launch_server --model-path MODEL", *options])
 
-    plugged = f"{launched(name)}, with the file in an installed package (docs/servers.md): no option takes it"
-    yield from _served(ir, source, place, launched("response_template"), "sglang", f"-o {name}_sglang.py", plugged)
+    fields = _fields(ir)
+    built_in = launched("response_template", "tool_calls" in fields, "thinking" in fields)
+    named = launched(name, ir.tools.format != "none", _reasons(ir))
+    plugged = f"{named}, with the file in an installed package (docs/servers.md): no option takes it"
+    yield from _served(ir, source, place, built_in, "sglang", f"-o {name}_sglang.py", plugged)
     yield from _kept(place, markers)
     if any(marker.tokens for marker in markers):
         yield Advice(
@@ -233,6 +237,15 @@ def _inexpressible(ir: TemplateIR) -> str | None:
     except CannotExpress as error:
         return error.feature
     return None
+
+
+def _fields(ir: TemplateIR) -> Collection[str]:
+    """The fields of the format's response template: servers refuse an option whose field isn't there."""
+    try:
+        fields = response_template(ir, "servers").template["fields"]
+    except CannotExpress:
+        return ()
+    return [*fields] if isinstance(fields, dict) else ()
 
 
 def _is_plain(ir: TemplateIR) -> bool:

@@ -102,6 +102,13 @@ def read_source(source: str) -> Read:
     return Read(undeclared, tuple(tree.find_all(nodes.Node)))
 
 
+def undeclared(source: str) -> frozenset[str]:
+    try:
+        return read_source(source).undeclared
+    except (TemplateError, RecursionError):  # the renderer reports it
+        return frozenset()
+
+
 def candidates(source: str) -> Candidates:
     try:
         return _candidates(read_source(source))

@@ -360,6 +360,7 @@ def _grammar_options(model: Model) -> driver.GrammarOptions:
         json_schema=read_schema(model.input(model.json_schema)) if model.json_schema else None,
         command=model.command,
         plugin_name=model.name,
+        on_incomplete=model.on_incomplete,
     )
 
 

@@ -76,6 +76,7 @@ class Model:
     thorough: bool = False
     allow_unverified: bool = False
     strict: bool = False
+    on_incomplete: Literal["drop", "keep"] = "drop"
     manifest: str = NAME
 
     def resolve(self, path: str) -> str:

@@ -9,8 +9,9 @@ Members that say nothing about prompt or grammar (model, temperature, …) are n
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Any
 
 from tplc.errors import RequestError
@@ -19,6 +20,12 @@ from tplc.ir.nodes import Json
 Message = Mapping[str, Json]
 # What a render is given anyway: not for chat_template_kwargs.
 _RESERVED = ("messages", "tools", "add_generation_prompt")
+# Members of a request that have a meaning of their own, and are no variables of a template.
+_WITH_A_MEANING = (
+    "chat_template_kwargs continue_final_message grammar json_schema parallel_tool_calls response_format stop stream "
+    "tool_choice"
+)
+OWN_MEMBERS = frozenset([*_RESERVED, *_WITH_A_MEANING.split()])
 _ANY_OBJECT: Json = {"type": "object"}
 _MOST_SHOWN = 40
 
@@ -37,6 +44,25 @@ class ChatRequest:
     add_generation_prompt: bool = True
     continue_final_message: bool = False
     stop: tuple[str, ...] = ()
+
+    def with_members(self, body: Mapping[str, Any], names: Collection[str]) -> ChatRequest:
+        """The request with members of its body as variables of the template, which `names` lists.
+
+        `{"reasoning_effort": "high"}` is such a member.  `chat_template_kwargs` take precedence.
+        """
+        known = {name for name, _ in self.variables} | OWN_MEMBERS
+        found = [(name, body[name]) for name in sorted(body) if name in names and name not in known]
+        return replace(self, variables=(*self.variables, *((n, value) for n, value in found if value is not None)))
+
+
+def unknown_variables(variables: Collection[str], names: Collection[str]) -> Iterator[str]:
+    """Yield a warning for each of `chat_template_kwargs` that the template doesn't read."""
+    for name in variables:
+        if name in names:
+            continue
+        near = get_close_matches(name, sorted(names), n=1)
+        meant = f": did you mean {near[0]}?" if near else ""
+        yield f"chat_template_kwargs.{name}: the template does not read it{meant}"
 
 
 def read_request(body: Mapping[str, Any]) -> ChatRequest:

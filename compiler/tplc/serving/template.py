@@ -26,7 +26,7 @@ from tplc.ir.stand_ins import without_stand_ins
 from tplc.ir.tokens import stop_token_ids
 from tplc.serving.added import added, behind_mark, marked_at_its_end
 from tplc.serving.messages import messages_for
-from tplc.serving.request import ChatRequest, Message, read_messages, read_request
+from tplc.serving.request import ChatRequest, Message, read_messages, read_request, unknown_variables
 from tplc.serving.unshown import refuse_failing_parts, refuse_unshown
 from tplc_runtime.heads import known_head
 
@@ -56,6 +56,7 @@ class Prepared:
 
     `stop_token_ids` are the tokens that end an answer, by their numbers; none if the tokenizer is not known.
     `parser` holds the keywords of `parse` and `StreamParser`.
+    `warnings` name variables that have no effect.
     """
 
     prompt: str
@@ -65,6 +66,7 @@ class Prepared:
     preserved_tokens: tuple[str, ...]
     stop: tuple[str, ...]
     parser: dict[str, Any]
+    warnings: tuple[str, ...] = ()
     stop_token_ids: tuple[int, ...] = ()
 
     @property
@@ -135,6 +137,7 @@ class ChatTemplate:
         self.ir = ir or _learned(source, name, tokens, added_tokens, tolerances, catalogue, limits)
         self._ends = tuple(end for end in map(without_stand_ins, self.ir.turn.ends) if end.strip())
         self._stops = driver.stops(self.ir)
+        self._variables = driver.template_variables(source)
         self._renderer = driver.open_renderer(source, name=name, special_tokens=tokens, limits=limits, probing=False)
 
     def close(self) -> None:
@@ -149,6 +152,8 @@ class ChatTemplate:
     def prepare(self, body: Mapping[str, Any]) -> Prepared:
         """Raises RequestError for a request that is not right, or that this template cannot do."""
         request = read_request(body)
+        warnings = tuple(unknown_variables(dict(request.variables), self._variables))
+        request = request.with_members(body, self._variables)
         self._refuse_impossible(request)
         prompt = self._continued(request) if request.continue_final_message else self._prompt(request)
         calls = bool(request.tools) and request.tool_choice != "none"
@@ -165,6 +170,7 @@ class ChatTemplate:
                 **self._head_keywords(request, prompt),
                 "parse_tool_calls": calls,
             },
+            warnings=warnings,
             stop_token_ids=stop_token_ids(self.ir, self._stops),
         )
 

@@ -3,6 +3,8 @@
 Acceptor(calls=None, ends=("<end>",), …)
 →
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
+        if chunk.__class__ is not str:
+            chunk = checked_text("chunk", chunk)
         if self._plain_text and "<" not in chunk and chunk != "":
             self._passed.append(chunk)
             return [{self._within: chunk}]
@@ -31,6 +33,8 @@ def feed(facts: Acceptor, tokens: Sequence[str] | None = None) -> list[str]:
         "",
         *_signature(),
         '        """What is new with this chunk; `special`: see `parse`."""',
+        "        if chunk.__class__ is not str:",
+        '            chunk = checked_text("chunk", chunk)',
         "        # Most chunks are passed on as they came: no character of them could begin or end anything.",
     ]
     word, is_text = "if", " and not special" * (tokens is not None)

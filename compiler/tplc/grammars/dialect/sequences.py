@@ -28,6 +28,7 @@ class TooManyStates(Exception):
 class Member:
     expr: Expr
     required: bool
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)

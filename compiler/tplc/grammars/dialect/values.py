@@ -290,7 +290,7 @@ class Values:
                 continue
             expr = NEVER if reader.is_void(member) else write(self._key(name, key_styles), member)
             if expr != NEVER:
-                named.append(Member(expr, required))
+                named.append(Member(expr, required, name))
             elif required:
                 return NEVER
         other = self._others(shape, listed, hint, write, key_styles)
@@ -305,7 +305,20 @@ class Values:
             if free is not None:
                 return free
         if several and self._reading.any_order:
-            self._report.tighter("properties", path, "in the schema's order: any order would take too many rules")
+            # One rule for each member: both orders refer to it.
+            named = [replace(one, expr=self._rules.add(f"{hint}-member", one.expr)) for one in members.named]
+            members = replace(members, named=tuple(named))
+            by_name = tuple(sorted(named, key=lambda member: member.name))
+            what = "in the schema's order, or sorted by name: any order would take too many rules"
+            self._report.tighter("properties", path, what)
+            if by_name != members.named:
+                return alt(
+                    self._in_order(members, hint, path),
+                    self._in_order(replace(members, named=by_name), f"{hint}-sorted", path),
+                )
+        return self._in_order(members, hint, path)
+
+    def _in_order(self, members: ObjectMembers, hint: str, path: str) -> Expr:
         try:
             return in_order(self._rules, hint, members)
         except TooManyStates:

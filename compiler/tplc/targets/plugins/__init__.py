@@ -22,6 +22,7 @@ from tplc.targets.plugins.join import ModuleText, join, piece
 
 Server = Literal["vllm", "sglang"]
 SERVERS: tuple[Server, ...] = get_args(Server)
+OnIncomplete = Literal["drop", "keep"]
 # The versions that `make servers` tests with.
 VERSIONS: Mapping[Server, str] = {"vllm": "vLLM 0.33", "sglang": "SGLang 0.5.23"}
 _LONGEST_NAME = 100
@@ -42,8 +43,11 @@ class NothingToParse(TplcError):
         return f"{self.name}: writes neither calls nor reasoning, so {VERSIONS[self.server]} needs no plug-in for it"
 
 
-def plugin(ir: TemplateIR, server: Server, *, name: str, command: str = "") -> str:
-    """The text of the file.  `name` is what the server's options call its parsers."""
+def plugin(
+    ir: TemplateIR, server: Server, *, name: str, command: str = "", on_incomplete: OnIncomplete = "drop"
+) -> str:
+    """The text of the file.  `name` is what the server's options call its parsers; `on_incomplete` says what becomes of
+    a call that an answer ends in."""
     acceptor, name = lower(ir), checked_name(name)
     if acceptor.calls is None and not acceptor.reasoning_ends:
         raise NothingToParse(ir.provenance.name, server)
@@ -52,7 +56,7 @@ def plugin(ir: TemplateIR, server: Server, *, name: str, command: str = "") -> s
     return join(
         parser,
         (
-            heading + _names(ir, acceptor, name),
+            heading + _names(ir, acceptor, name, on_incomplete),
             *(_of_tokens(ir, acceptor) if server == "vllm" else ()),
             piece("answer"),
             piece(f"for_{server}"),
@@ -83,7 +87,7 @@ def default_name(output: str, source: str, server: Server) -> str:
     return kept[:_LONGEST_NAME].strip("_-") or "tplc"
 
 
-def _names(ir: TemplateIR, acceptor: Acceptor, name: str) -> str:
+def _names(ir: TemplateIR, acceptor: Acceptor, name: str, on_incomplete: OnIncomplete) -> str:
     """What the classes take from the format, beside its parser."""
     opened = next((start.text for start in acceptor.reasoning_starts), "")
     closed = next(iter(acceptor.reasoning_ends), "")
@@ -93,7 +97,9 @@ def _names(ir: TemplateIR, acceptor: Acceptor, name: str) -> str:
         f"PARSES_REASONING = {bool(acceptor.reasoning_ends)}",
         f"REASONING_MARKERS = {texts((opened, closed))}",
         f"AFTER_REASONING = {literal(_after_reasoning(acceptor))}",
-        f"REASONING_SWITCH = {literal(_switch(ir))}",
+        f"REASONING_SWITCH = {literal(_switch(ir, acceptor))}",
+        f"SWITCHED_HEADS = {texts(_switched_heads(ir, acceptor))}",
+        f"ON_INCOMPLETE = {literal(on_incomplete)}  # what becomes of a call that an answer ends in: drop, or keep",
     ]
     return "\n".join(lines)
 
@@ -112,9 +118,36 @@ def _after_reasoning(acceptor: Acceptor) -> str:
     return f"{next(iter(acceptor.anchors), '')}…{acceptor.reasoning_ends[0]}"
 
 
-def _switch(ir: TemplateIR) -> str:
-    names = {name for prompt in ir.turn.prompts for name, _ in prompt.context}
-    return next((name for name in _SWITCHES if name in names), "always")
+def _switch(ir: TemplateIR, acceptor: Acceptor) -> str:
+    """SGLang's word for when a prompt asks for reasoning: `enable_thinking` unless a request says False,
+    `explicit_enable_thinking` only if it says True."""
+    others = ir.turn.prompts[1:]
+    switched = {name: value for prompt in others for name, value in prompt.context}
+    name = next((name for name in _SWITCHES if name in switched), None)
+    if name is not None:
+        # A prompt that the switch turns on differs from the default one, so by default it is off.
+        on = any((name, True) in prompt.context for prompt in others)
+        return f"explicit_{name}" if on else name
+    reasoning = [_asks_for_reasoning(acceptor, prompt.head) for prompt in ir.turn.prompts]
+    return "explicit_thinking" if any(reasoning) and not reasoning[0] else "always"
+
+
+def _switched_heads(ir: TemplateIR, acceptor: Acceptor) -> tuple[str, ...]:
+    """What prompts hold of the answer if the switch is on, and if it is off; nothing where SGLang knows no switch."""
+    switch = _switch(ir, acceptor)
+    name = switch.removeprefix("explicit_")
+    default, *others = ir.turn.prompts
+    found = {value: prompt.head for prompt in others for key, value in prompt.context if key == name}
+    if name not in _SWITCHES or not found:
+        return ()
+    heads = {True: default.head, False: default.head, **found}
+    return heads[True], default.head if switch != name else heads[False]
+
+
+def _asks_for_reasoning(acceptor: Acceptor, head: str) -> bool:
+    """Whether a prompt that holds this of the answer leaves reasoning open, or to the model."""
+    ended = max((head.rfind(end.strip()) for end in acceptor.reasoning_ends), default=-1)
+    return ended <= max((head.rfind(start.text.strip()) for start in acceptor.reasoning_starts), default=-1)
 
 
 def _raw(text: str) -> str:

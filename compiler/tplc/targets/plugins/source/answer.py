@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import logging
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any
@@ -17,6 +18,7 @@ from tplc.targets.plugins.source.parser import (
     AFTER_REASONING,
     IR,
     NAME,
+    ON_INCOMPLETE,
     PARSES_REASONING,
     REASONING_MARKERS,
     StreamParser,
@@ -108,15 +110,28 @@ class Rest:
 
     def finish(self) -> list[dict[str, Any]]:
         deltas = self._shown(self._stream.finish())
-        if self._stream.incomplete:
-            # The servers have no place for it in an answer.
-            logger.debug("%s: an answer ends inside a call or its reasoning", NAME)
+        if self.is_inside_call:
+            logger.warning("%s: an answer ends inside a call of %s", NAME, self._last_call()["function"]["name"])
+            if ON_INCOMPLETE == "drop":
+                # Without what the parser closes, the arguments that were sent are no JSON, so nobody runs them.
+                deltas = [delta for delta in deltas if "tool_calls" not in delta]
         return deltas
+
+    @property
+    def is_inside_call(self) -> bool:
+        """Whether the answer has ended inside the arguments of its last call."""
+        return self._stream.incomplete and self._stream._open
+
+    def _last_call(self) -> Mapping[str, Any]:
+        calls: list[Mapping[str, Any]] = list(self._stream.message["tool_calls"])
+        return calls[-1]
 
     def read(self, text: str) -> Mapping[str, Any]:
         """The message of a text as a whole."""
         deltas = [*self.feed(text), *self.finish()]
         message = self._stream.message
+        if self.is_inside_call and ON_INCOMPLETE == "drop":
+            message["tool_calls"] = message["tool_calls"][:-1]
         if not self._reasoning and message["reasoning_content"]:
             message["content"] = parted(deltas)[1]
         return message
@@ -130,6 +145,42 @@ class Rest:
         if self._inside:
             return {"content": opened * (not inside) + delta["reasoning_content"]}
         return {**delta, "content": closed + delta.get("content", "")} if inside else delta
+
+
+class ReasoningCount:
+    """Counts the tokens of an answer that hold some of its reasoning; markers around it don't count."""
+
+    def __init__(self, prompt: str, *, continued: bool = False) -> None:
+        self._stream = StreamParser(prompt=prompt, continue_final_message=continued, parse_tool_calls=False)
+        self._text = ""
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+        self._spans: list[tuple[int, int]] = []
+
+    def feed(self, piece: str) -> None:
+        """Take the text of the next token."""
+        self._starts.append(len(self._text))
+        self._text += piece
+        self._ends.append(len(self._text))
+        for delta in self._stream.feed(piece):
+            reasoning: str = delta.get("reasoning_content") or ""
+            start, end = self._spans[-1] if self._spans else (-1, 0)
+            at = self._text.find(reasoning, end)
+            if at < 0 or not reasoning:
+                continue
+            if at == end and start >= 0:
+                self._spans[-1] = (start, at + len(reasoning))
+            else:
+                self._spans.append((at, at + len(reasoning)))
+
+    @property
+    def tokens(self) -> int:
+        """The number of tokens so far."""
+        return len(self._ends)
+
+    @property
+    def reasoning_tokens(self) -> int:
+        return sum(bisect_left(self._starts, end) - bisect_right(self._ends, start) for start, end in self._spans)
 
 
 def reasoning_ended(head: str) -> bool:
@@ -184,6 +235,7 @@ def _tag_text(tools: str, choice: str, parallel: bool, head: str | None) -> str:
             tools=[{"type": "function", "function": function} for function in json.loads(tools)],
             tool_choice=choice,
             parallel_tool_calls=None if parallel else False,
+            any_order=True,
             reasoning="outside" if head is None else "inside",
             head=head,
         )

@@ -22,9 +22,11 @@ from tplc.targets.plugins.source.answer import (
 )
 from tplc.targets.plugins.source.parser import (
     NAME,
+    ON_INCOMPLETE,
     PARSES_CALLS,
     PARSES_REASONING,
     REASONING_SWITCH,
+    SWITCHED_HEADS,
     StreamParser,
 )
 
@@ -34,13 +36,21 @@ class FormatDetector(BaseFormatDetector):
 
     _rest: Rest | None = None
 
+    def __init__(self) -> None:
+        super().__init__()
+        # The server reports no `tool_calls` as the reason of a finish where one of these is in an answer.
+        self.incomplete_tool_call_indices: set[int] = set()
+
     def has_tool_call(self, text: str) -> bool:
         """Whether there is anything to parse: without it the server takes the text as it came, markers and all."""
         message = Rest([], reasoning=False).read(text)
         return bool(message["tool_calls"]) or message["content"] != text
 
     def detect_and_parse(self, text: str, tools: Sequence[Any]) -> StreamingParseResult:
-        message = Rest(_dumped(tools), reasoning=False).read(text)
+        rest = Rest(_dumped(tools), reasoning=False)
+        message = rest.read(text)
+        if rest.is_inside_call and ON_INCOMPLETE == "keep":
+            self.incomplete_tool_call_indices.add(len(message["tool_calls"]) - 1)
         calls = [
             ToolCallItem(tool_index=index, name=call["function"]["name"], parameters=call["function"]["arguments"])
             for index, call in enumerate(message["tool_calls"])
@@ -52,7 +62,12 @@ class FormatDetector(BaseFormatDetector):
         return self._result(self._rest.feed(new_text))
 
     def finish(self, tools: Sequence[Any]) -> StreamingParseResult:
-        return StreamingParseResult() if self._rest is None else self._result(self._rest.finish())
+        if self._rest is None:
+            return StreamingParseResult()
+        result = self._result(self._rest.finish())
+        if self._rest.is_inside_call:
+            self.incomplete_tool_call_indices.add(len(self.prev_tool_call_arr) - 1)
+        return result
 
     def supports_structural_tag(self) -> bool:
         return False  # not of the old kind, JSON between two texts; see get_structural_tag
@@ -155,6 +170,8 @@ def _prompt(reasons: bool) -> str:
     Where a prompt can open reasoning, one that holds nothing of it asks for none; else it leaves that to the model.
     """
     heads = StreamParser.HEADS
+    if SWITCHED_HEADS:
+        return ANCHORS[0] + SWITCHED_HEADS[not reasons]
     opened, ended = [*filter(reasoning_open, heads)], [*filter(reasoning_ended, heads)]
     if reasons:
         fitting = opened or [head for head in heads if head not in ended]

@@ -17,6 +17,7 @@ from tplc.targets.plugins.source.answer import (
     ANCHORS,
     ENFORCES,
     Parting,
+    ReasoningCount,
     Rest,
     parted,
     reasoning_ended,
@@ -110,6 +111,7 @@ class FormatReasoningParser(ReasoningParser):
         self._continued = bool(variables.get("continue_final_message"))
         self._prompt = ANCHORS[0] + StreamParser.HEADS[0]
         self._parting: Parting | None = None
+        self._counted: ReasoningCount | None = None
         self._tokens = TokenText(self.model_tokenizer)
         self._handed_on = 0  # characters of the chunk in which reasoning ended
 
@@ -154,6 +156,14 @@ class FormatReasoningParser(ReasoningParser):
             if len(self._decoded(input_ids[start:])) >= self._handed_on:
                 return input_ids[start:]
         return []
+
+    def count_reasoning_tokens(self, token_ids: Sequence[int]) -> int:
+        counted = self._counted
+        if counted is None or counted.tokens > len(token_ids):
+            counted = self._counted = ReasoningCount(self._prompt, continued=self._continued)
+        for token in token_ids[counted.tokens :]:
+            counted.feed(self._decoded([token]))
+        return counted.reasoning_tokens
 
     def extract_reasoning(self, model_output: str, request: Any) -> tuple[str | None, str | None]:
         parting = self._begun()

@@ -27,5 +27,9 @@ PARSES_REASONING: bool
 REASONING_MARKERS: tuple[str, str]
 # What a prompt holds that ends behind the reasoning, where nothing opens that and all text may be some; else "".
 AFTER_REASONING: str
-# What switches reasoning, of the servers' own words: always, thinking or enable_thinking.
+# What switches reasoning, in SGLang's words: always, thinking, enable_thinking, or one of these after "explicit_".
 REASONING_SWITCH: str
+# What a prompt holds of the answer if the switch is on, and if it is off; () where nothing switches.
+SWITCHED_HEADS: tuple[str, ...]
+# What becomes of a call that an answer ends in: "drop" or "keep".
+ON_INCOMPLETE: str

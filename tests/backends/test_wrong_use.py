@@ -1,0 +1,91 @@
+"""A parser that is used wrongly says so: wrong types, text after the end, copies and pickles."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import re
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from tests.example_case import committed_parser, load_examples
+
+NAMES = [example.name for example in load_examples()]
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def parser(request: pytest.FixtureRequest) -> ModuleType:
+    return committed_parser(request.param)
+
+
+def _text(stream: Any) -> str:
+    """What is text in any format, whatever its prompts open."""
+    message = stream.message
+    calls = "".join(call["function"]["arguments"] for call in message["tool_calls"])
+    return (message["reasoning_content"] or "") + (message["content"] or "") + calls + stream.trailing
+
+
+WRONG = [(None, "None"), (b"text", "bytes: decode the bytes first"), (["text"], "list"), (7, "int")]
+
+
+@pytest.mark.parametrize(("value", "kind"), WRONG, ids=[kind for _, kind in WRONG])
+def test_wrong_types_name_the_argument(parser: ModuleType, value: Any, kind: str) -> None:
+    wrong = re.escape(f"expected text (str), got {kind}")
+    with pytest.raises(TypeError, match=f"^text: {wrong}$"):
+        parser.parse(value)
+    if value is not None:
+        with pytest.raises(TypeError, match=f"^prompt: {wrong}$"):
+            parser.parse("Hi.", prompt=value)
+        with pytest.raises(TypeError, match=rf"^texts\[1\]: {wrong}$"):
+            parser.parse_many(["Hi.", value])
+    stream = parser.StreamParser()
+    for before in ("", "Hi", " you"):  # in every way that text takes through the parser
+        stream.feed(before)
+        with pytest.raises(TypeError, match=f"^chunk: {wrong}$"):
+            stream.feed(value)
+    stream.finish()
+    assert _text(stream) == "Hi you"
+
+
+def test_one_text_is_no_list_of_texts(parser: ModuleType) -> None:
+    with pytest.raises(TypeError, match=r"^texts: expected a list of texts, got str$"):
+        parser.parse_many("Hi.")
+
+
+def test_text_of_another_class(parser: ModuleType) -> None:
+    class Text(str):
+        __slots__ = ()
+
+    assert parser.parse(Text("Hi.")) == parser.parse("Hi.")
+
+
+def test_text_after_the_end_is_reported_and_kept(parser: ModuleType) -> None:
+    stream = parser.StreamParser()
+    stream.feed("Hi.")
+    stream.finish()
+    message, trailing, before = stream.message, stream.trailing, len(stream.diagnostics)
+    assert [stream.feed(text) for text in ("", " more", "", " and more")] == [[]] * 4
+    assert stream.finish() == []
+    assert stream.message == message
+    assert stream.trailing == trailing + " more and more"
+    late = stream.diagnostics[before:]
+    assert [(one.offset >= 3, one.text) for one in late] == [(True, "text after the output was finished")]
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy], ids=["copy", "deepcopy"])
+def test_a_copy_goes_on_by_itself(parser: ModuleType, copied: Any) -> None:
+    stream = parser.StreamParser()
+    stream.feed("Hi")
+    twin = copied(stream)
+    twin.feed(" you")
+    stream.feed(" there")
+    for one in (stream, twin):
+        one.finish()
+    assert [_text(one) for one in (stream, twin)] == ["Hi there", "Hi you"]
+
+
+def test_a_pickle_is_refused(parser: ModuleType) -> None:
+    with pytest.raises(TypeError, match=r"^a parser cannot be pickled: keep the text that it was fed, and feed that "):
+        pickle.dumps(parser.StreamParser())
