@@ -6,9 +6,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import sys
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import _lru_cache_wrapper, cache
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,7 @@ import typer.main
 from tplc import bounds
 
 ROOT = Path(__file__).resolve().parent.parent
+MOST_RESIDENT = 250  # megabytes
 SHARED = Path(os.environ.get("TPLC_SHARED", ROOT.parent / "shared"))
 
 
@@ -27,6 +30,27 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_runtest_setup() -> None:
     """Whoever runs a command has its limits enforced from then on, in the whole process: the next test is another."""
     bounds._enforced = False
+
+
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Formats, parsers and grammars are kept for the tests of a module.  Those of all modules together take more than
+    half a gigabyte, and every process that a later test forks begins with that."""
+    is_last = nextitem is None or nextitem.location[0] != item.location[0]
+    if is_last and resident_megabytes() > MOST_RESIDENT:
+        for name in [name for name in sys.modules if name.partition(".")[0] in ("tests", "tplc")]:
+            for kept in vars(sys.modules[name]).values():
+                if isinstance(kept, _lru_cache_wrapper):
+                    kept.cache_clear()
+        gc.collect()
+
+
+def resident_megabytes() -> float:
+    """Return the memory of this process; 0 where the system does not say."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    except OSError:
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1024 / 1024
 
 
 @pytest.fixture(scope="session")

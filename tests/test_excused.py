@@ -46,6 +46,34 @@ def test_reasoning_excuses_no_wrong_arguments(value: str, *, reasoning: bool) ->
     assert result.messages > result.passed
 
 
+@pytest.mark.parametrize(
+    ("value", "cause"),
+    [
+        (
+            "(v | string | e)",
+            'the template escapes HTML in values: "say \\"hi\\" to them" is written "say &#34;hi&#34; to them"',
+        ),
+        ("(v | string | urlencode)", "the template percent-encodes in values: "),
+        ("(v | string | indent(4))", "the template indents by 4 in values: "),
+    ],
+)
+def test_a_refusal_names_the_transformation(value: str, cause: str) -> None:
+    found = driver.compile_template(template(value, reasoning=True), name="changed.jinja").verification.failures
+    assert found[0].startswith("cause: " + cause)
+
+
+def test_a_form_that_is_chosen_by_the_name_is_found_out() -> None:
+    call = (
+        "{%- set n = c.function.name.split('.') %}{{- '<call ' ~ ('server=\"' ~ n[0] ~ '\" tool=\"' ~ n[1] "
+        "if n | length > 1 else 'tool=\"' ~ n[0]) ~ '\">' ~ (c.function.arguments | tojson) ~ '</call>' }}"
+    )
+    found = driver.compile_template(template("v", reasoning=False, call=call), name="dots.jinja").verification
+    assert not found.verified
+    assert found.failures[0].startswith(
+        "cause: calls of some names are written in another form: files.first, files-second, files/third in "
+    )
+
+
 def run(source: str, parse: Any) -> tuple[TemplateIR, Verification]:
     ir = driver.compile_template(source, name="pairs.jinja")
     with driver.open_renderer(source, name="pairs.jinja") as renderer:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.hostile.measured import Measured, measured
 from tplc.bounds import bounded, enforce, undisturbed
 from tplc.cli.watched import CAN_WATCH
 from tplc.driver import compile_template
@@ -54,43 +55,25 @@ LARGE = [
 
 @pytest.mark.parametrize(("opener", "error"), LARGE)
 def test_large_markers(opener: str, error: str) -> None:
-    done, seconds, megabytes = compiled(with_opener(opener), "total_seconds=60")
+    done = compiled(with_opener(opener), "total_seconds=60")
     assert (done.returncode, done.stdout) == (1, "")
     assert error in done.stderr
     assert "Traceback" not in done.stderr
-    assert megabytes < MEGABYTES
-    assert seconds < 60 + 10
+    assert done.megabytes < MEGABYTES
+    assert done.seconds < 60 + 10
 
 
 def test_the_longest_marker_that_is_taken() -> None:
-    done, _, megabytes = compiled(with_opener("'<' + 'a' * 900 + '>'"))
+    done = compiled(with_opener("'<' + 'a' * 900 + '>'"))
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
-    assert megabytes < 300
+    assert done.megabytes < 300
 
 
-def compiled(source: str, *limits: str) -> tuple[subprocess.CompletedProcess[str], float, float]:
-    """The command, the seconds of the processor that it took, and the most that one of its processes took of memory."""
-    program = (
-        "import resource, subprocess, sys\n"
-        "resource.setrlimit(resource.RLIMIT_AS, (3_000_000_000, 3_000_000_000))\n"
-        "code = subprocess.run([sys.executable, '-m', 'tplc', *sys.argv[1:]]).returncode\n"
-        "used = resource.getrusage(resource.RUSAGE_CHILDREN)\n"
-        "print(used.ru_utime + used.ru_stime, used.ru_maxrss)\n"
-        "raise SystemExit(code)\n"
-    )
+def compiled(source: str, *limits: str) -> Measured:
+    """What compiling a template took, for which the limits are other than the usual ones."""
     options = [word for limit in limits for word in ("--limit", limit)]
-    done = subprocess.run(
-        [sys.executable, "-c", program, "compile", "-", "-o", os.devnull, "-t", "python", "-q", *options],
-        input=source,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=300,
-    )
-    *out, used = done.stdout.splitlines()
-    done.stdout = "\n".join(out)
-    seconds, kilobytes = used.split()
-    return done, float(seconds), int(kilobytes) / 1024
+    arguments = ("compile", "-", "-o", os.devnull, "-t", "python", "-q", *options)
+    return measured(*arguments, given=source, most_bytes=3_000_000_000)
 
 
 @pytest.fixture

@@ -9,10 +9,13 @@ nothing better is known, it is the part of a message that every failure has, and
 
 from __future__ import annotations
 
+import html
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from urllib.parse import quote
 
 from tplc.errors import BadMessage
 from tplc.ir.nodes import Layout, PairArguments, Slot, TemplateIR, Text
@@ -55,7 +58,7 @@ def causes(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
     weak = [] if read else list(_weak_places(ir))
     yield from weak
     if not counted and not weak:
-        found = [*_taken_for_markers(ir, tried), *_unexplained(ir, tried)]
+        found = [*_transformed(tried)] or [*_by_name(tried), *_taken_for_markers(ir, tried), *_unexplained(ir, tried)]
         yield from found or _common(tried)
 
 
@@ -92,6 +95,56 @@ def _taken_for_markers(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
     for path, marker in (("turn.end", end.strip()) for end in ir.turn.ends):
         if marker and failed and all(marker in text for text in map(_texts, failed)):
             yield f"{path} {quoted(marker)} stands in the text itself, and nothing tells it from the end of the turn"
+
+
+# What templates do to a text, that no format of ours undoes.
+_TRANSFORMATIONS: Mapping[str, Callable[[str], str]] = {
+    "escapes HTML": lambda text: html.escape(text, quote=False).replace('"', "&#34;").replace("'", "&#39;"),
+    "escapes HTML with named quotes": lambda text: html.escape(text),
+    "percent-encodes": quote,
+    "writes capital letters": str.upper,
+    "writes small letters": str.lower,
+    "leaves out white space at the ends": str.strip,
+    "writes JSON strings": lambda text: json.dumps(text)[1:-1],
+    **{
+        f"indents by {size}": partial(lambda size, text: text.replace("\n", "\n" + " " * size), size)
+        for size in (1, 2, 3, 4, 6, 8)
+    },
+}
+
+
+def _transformed(tried: Sequence[Tried]) -> Iterator[str]:
+    """The transformation of the texts in one part that explains a message which does not come back."""
+    found: dict[str, tuple[str, str, str]] = {}
+    for one in tried:
+        for part, text in _texts_by_part(one.case) if not one.passed else ():
+            for name, change in _TRANSFORMATIONS.items():
+                written = change(text)
+                if written.strip() and text not in one.turn and written in one.turn:
+                    found.setdefault(part, (name, text, written))
+    for part, (name, text, written) in found.items():
+        yield f"the template {name} in {part}: {quoted(_short(text))} is written {quoted(_short(written))}"
+
+
+def _texts_by_part(case: Case) -> Iterator[tuple[str, str]]:
+    yield "reasoning", case.reasoning
+    yield "content", case.content
+    for call in case.calls:
+        yield from (("values", value) for _, value in call.arguments if isinstance(value, str))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 2 * _AROUND else text[: 2 * _AROUND] + "…"
+
+
+def _by_name(tried: Sequence[Tried]) -> Iterator[str]:
+    """A form of calls that is chosen by the tool's name: nothing fails but messages with signs in such names."""
+    failed = [one for one in tried if not one.passed]
+    named = [[call.name for call in one.case.calls if not call.name.isidentifier()] for one in failed]
+    if failed and all(named):
+        one = min(failed, key=lambda one: len(one.turn))
+        names = ", ".join(call.name for call in one.case.calls)
+        yield f"calls of some names are written in another form: {names} in {quoted(one.turn[:_LONGEST])}"
 
 
 def _texts(one: Tried) -> str:
