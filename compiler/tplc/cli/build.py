@@ -111,7 +111,7 @@ def _print_findings(findings: Sequence[OutputState], manifest_path: str) -> None
 
 
 def _annotate(findings: Sequence[OutputState], manifest: Manifest) -> None:
-    """The same for GitHub: what is not as it should be, beside the output, or beside the line of the template."""
+    """The same as GitHub annotations, at the output or at the template's line."""
     models = {model.name: model for model in manifest.models}
     for name, group in groupby(findings, key=lambda finding: finding.model):
         own, model = list(group), models[name]
@@ -196,7 +196,7 @@ def _key(name: str) -> str:
 
 
 def _check_source(source: str) -> None:
-    """What is listed by mistake is told now, and not by the first build."""
+    """Checks a new manifest, so that mistakes are reported now and not by the first build."""
     from tplc.sources import check_name
 
     if source == "-":
@@ -224,7 +224,7 @@ def _jobs(jobs: int | None) -> int:
 
 
 def _annotation(kind: str, place: SourcePlace, message: str) -> str:
-    """A workflow command: what GitHub shows beside the file, at the line if one is known."""
+    """Returns a workflow command, which GitHub shows at the file, and at the line if it is known."""
     path, line, column = place
     at = (f",line={line}" if line else "") + (f",col={column}" if line and column else "")
     return f"::{kind} file={_for_workflow(path, _IN_PROPERTIES)}{at}::{_for_workflow(message, _IN_MESSAGES)}"

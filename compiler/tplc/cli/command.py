@@ -25,7 +25,7 @@ class Command(TyperCommand):
                 parameter.get_help_record = partial(_record, parameter)  # type: ignore[method-assign]
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
-        if not ctx.resilient_parsing:  # a shell that completes is told nothing
+        if not ctx.resilient_parsing:  # completion in a shell must not print errors
             self._check_once(ctx, args)
         return super().parse_args(ctx, args)
 

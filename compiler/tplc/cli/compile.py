@@ -248,7 +248,7 @@ def _used(options: CompileOptions, template: TemplateSource) -> list[str]:
 
 
 def _asked(options: CompileOptions) -> list[str]:
-    """Files that are read beside the template's own."""
+    """Returns the files that are read in addition to the template's own."""
     asked = [path for path in (options.tools, options.json_schema) if path not in (None, "-")]
     variants = [*options.variants.tolerances, *(file for path in options.variants.catalogue for file in files_in(path))]
     asked += [options.tokenizer] if options.tokenizer is not None and os.path.isfile(options.tokenizer) else []

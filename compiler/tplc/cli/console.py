@@ -1,4 +1,4 @@
-"""Where commands write for people: in colours on a terminal, and without a single escape code elsewhere.
+"""Consoles for people: colours on a terminal, no escape codes elsewhere.
 
 NO_COLOR is minded (https://no-color.org): then there is no bold, no dim and no progress either.
 """

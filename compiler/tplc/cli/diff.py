@@ -31,7 +31,7 @@ _SHA256 = re.compile(r"\b[0-9a-f]{64}\b")
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two: its format, its parser, or both.  An artifact has a format where its IR is beside it."""
+    """One of the two: its format, its parser, or both.  An artifact has a format where its IR is next to it."""
 
     name: str
     ir: TemplateIR | None

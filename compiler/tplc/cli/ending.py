@@ -1,4 +1,4 @@
-"""Being told to end is heard of as an error: what is half written goes, and then the process ends as it was told.
+"""Turn signals that end the process into an exception, so that half-written files are removed first.
 
 with unwinding():
     …   SIGTERM: the blocks inside end one by one, and the process by SIGTERM

@@ -138,13 +138,13 @@ def text_of(path: str, what: str) -> str:
 
 
 def tell(path: str, what: str) -> None:
-    """Whoever has to type what is read next is told so."""
+    """Asks for input on a terminal: prints what to paste and how to end it."""
     if path == "-" and sys.stdin.isatty():
         print(f"Paste {what}, then press Ctrl-D on a line of its own:", file=sys.stderr)
 
 
 def check_standard_input(arguments: Mapping[str, str], options: Mapping[str, Sequence[str | None]]) -> None:
-    """It can be read once.  Options are read before anything else: a terminal is told of them here."""
+    """Refuses two uses of standard input, which can be read once, and asks for options that read from a terminal."""
     asked = {what: [path] for what, path in arguments.items()} | dict(options)
     named = [what for what, paths in asked.items() for path in paths if path == "-"]
     if len(named) > 1:

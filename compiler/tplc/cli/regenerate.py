@@ -1,4 +1,4 @@
-"""The command in a generated file's header, which makes the file anew.
+"""Write the command for a generated file's header that regenerates the file.
 
 Run in the folder of the file.  The same template and options give the same bytes, wherever the folder is: paths are
 told from the file's folder, and those of elsewhere on this machine by their last name.

@@ -143,7 +143,7 @@ def _check(options: RowOptions) -> None:
 
 
 def _check_lines(options: RowOptions, columns: Columns) -> None:
-    """What can be told of a file of lines without a package that may not be there: what is wrong comes before what is
+    """What can be known of a file of lines without a package that may not be there: what is wrong comes before what is
     missing."""
     from tplc.batch.lines import head
     from tplc.batch.run import is_there
@@ -152,7 +152,7 @@ def _check_lines(options: RowOptions, columns: Columns) -> None:
         return
     if options.output and os.path.isfile(options.output) and not (options.force or options.resume):
         if os.path.samefile(options.output, options.rows):
-            return  # that is told, and not that it is there
+            return  # that is reported first, not that the output exists
         raise is_there(options.output)
     first = head(lambda: open(options.rows, "rb"), columns)  # noqa: SIM115 - what reads it closes it
     for problem in columns.missing(list(first.kinds)) if first.rows else ():
@@ -190,7 +190,7 @@ def _parsers(options: RowOptions) -> dict[str, str]:
 
 
 def _place_of_parsers(options: RowOptions) -> str:
-    """A file in the folder where parsers may have their runtime beside them."""
+    """A file in the folder where parsers may have their runtime next to them."""
     return options.source if options.parser_column is None else os.path.join(options.source, "parser.py")
 
 

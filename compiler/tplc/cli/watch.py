@@ -27,7 +27,7 @@ def watch(command: Sequence[str], files: Callable[[], Sequence[str]]) -> None:
     print(f"watching {_named(files())}; Ctrl-C ends it", file=sys.stderr)
     for run in count():
         before = _state(files())
-        # By itself: it has its own limits, and what it leaves behind is gone.
+        # In a process of its own: it has its own limits and its resources are freed.
         code = subprocess.run([sys.executable, "-m", "tplc", *command], check=False).returncode
         if code == WRONG_USAGE and run == 0:
             raise SystemExit(code)

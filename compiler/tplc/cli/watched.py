@@ -1,7 +1,7 @@
-"""A command in a process of its own, and one beside it that sees how it ends.
+"""Run a command in a process of its own, and watch from a second process how it ends.
 
 The command bounds itself (`tplc.bounds`) and tells its errors.  One that is killed, or hears of its time no more,
-is told of here: `tplc: hut.jinja: limit exceeded: total_seconds (5)`.
+is reported here: `tplc: hut.jinja: limit exceeded: total_seconds (5)`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
 CAN_WATCH = sys.platform != "win32" and hasattr(os, "fork") and hasattr(os, "pidfd_open")
-# Seconds that a command has to tell of its end itself.
+# Seconds that a command has to report its end itself.
 _GRACE = 3.0
 # Seconds in which interrupts are one.
 _SAME = 2.0
@@ -46,7 +46,7 @@ def split() -> None:
 
 
 def _end_with(watcher: int) -> None:
-    """Whoever kills the process that watches means the command: it is told to end, and can clean up."""
+    """Ends the command if the watching process is killed, so that it can clean up."""
     with suppress(ImportError, OSError, AttributeError):
         import ctypes
 
