@@ -16,7 +16,6 @@ from typing import Any
 
 from tplc.errors import RenderFailed, TemplateRaised
 from tplc.ir.nodes import Ambiguity, CallId, Json, TemplateIR, Verification
-from tplc.lower import lower
 from tplc.render import Renderer
 from tplc.verify.artifact import Artifact, load_artifact
 from tplc.verify.battery import SHAPES, Case, Shape, battery, random_cases
@@ -388,6 +387,8 @@ class _RoundTrip:
 
     def _is_known_by_its_tool(self, case: Case, message: Mapping[str, Any]) -> bool:
         """Whether a call right behind the content is text as long as no tool of that name is known."""
+        from tplc.lower import lower
+
         calls = lower(self.ir).calls
         in_lines = calls is not None and calls.where == "line start" and bool(calls.whole)
         is_text = not message["tool_calls"] and (message["content"] or "").startswith(case.content or "\0")
