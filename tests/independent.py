@@ -31,6 +31,7 @@ from tests.conftest import SHARED
 from tplc.driver import compile_template, generate
 from tplc.errors import TplcError
 from tplc.ir.markers import common_suffix
+from tplc.ir.nodes import TemplateIR
 from tplc.learn.align import reads_well
 from tplc.verify.artifact import load_module
 
@@ -152,12 +153,17 @@ def check(path: Path) -> Result:
         return Result(path.stem, False, 0, {}, ())
     if not ir.verification.verified:
         return Result(path.stem, False, 0, {}, ())
+    return round_trip(source, ir, parser, [*messages(ir.reasoning.key)])
+
+
+def round_trip(source: str, ir: TemplateIR, parser: ModuleType, tried: Sequence[dict[str, Any]]) -> Result:
+    """Whether these messages come back from what plain Jinja renders of them."""
     context = dict(ir.turn.prompts[0].context) if ir.turn.prompts else {}
     trip = _Trip(source, parser, context, "text" if ir.capabilities.string_arguments else "object", ir.reasoning.key)
     trip.either = any(ambiguity.kind == "content or reasoning" for ambiguity in ir.verification.ambiguities)
-    for message in messages(ir.reasoning.key):
+    for message in tried:
         trip.run(message, ids=ir.tools.call_id.position != "none")
-    return Result(path.stem, True, trip.counts.pop("equal", 0), dict(trip.counts), tuple(trip.wrong))
+    return Result(ir.provenance.name, True, trip.counts.pop("equal", 0), dict(trip.counts), tuple(trip.wrong))
 
 
 class _Trip:

@@ -30,7 +30,7 @@ ALLOWED = {
     "render": {"bounds", "errors", "ir"},
     "learn": {"errors", "ir", "messages", "examples", "render"},
     "audit": {"errors", "ir", "messages", "learn", "lower", "render"},
-    "verify": {"errors", "ir", "messages", "examples", "render"},
+    "verify": {"errors", "ir", "messages", "examples", "lower", "render"},
     "lessons": {"errors", "ir", "learn", "verify"},
     "lower": {"errors", "ir"},
     "catalogue": {"errors", "ir"},

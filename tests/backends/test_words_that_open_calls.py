@@ -10,7 +10,7 @@ import pytest
 
 from tests.fluent import Case, Engines
 from tplc.backends.peg.engine import PegEngine
-from tplc.driver import generate, learn_format, open_renderer
+from tplc.driver import compile_template, generate, learn_format, open_renderer
 from tplc.lower import lower
 from tplc.verify.artifact import load_module
 
@@ -127,6 +127,13 @@ def test_a_whole_call_of_a_known_tool_is_one_in_a_line(kind: str) -> None:
     of.output(f"Ok{call}").tools(TOOLS).expect(content=f"Ok{call}")
     cut = call[:-3]
     of.output(f"Ok. {cut}").tools(TOOLS).expect(content=f"Ok. {cut}")
+
+
+@pytest.mark.parametrize("kind", INLINE)
+def test_formats_that_need_tools_for_calls_in_lines_verify(kind: str) -> None:
+    opened, call, closed = CALLS[kind]
+    source = TURN.replace("@OPEN@", opened).replace("@CALL@", call).replace("@CLOSE@", closed)
+    assert compile_template(source, name=kind).verification.failures == ()
 
 
 @pytest.mark.parametrize("kind", INLINE)

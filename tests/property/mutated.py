@@ -92,6 +92,19 @@ def _double(source: str, rng: random.Random) -> str | None:
     return source.replace(token, f"{token}<|{Markers(rng).word()}|>") if found else None
 
 
+def _word_for_call(source: str, rng: random.Random) -> str | None:
+    """A mark of calls is an ordinary word."""
+    found = [token for token in tokens(source) if re.search("call|tool|function|invoke", token, re.IGNORECASE)]
+    return source.replace(rng.choice(found), rng.choice(["call ", "use: ", "tools."])) if found else None
+
+
+def _escape(source: str, rng: random.Random) -> str | None:
+    """Values pass through a filter that escapes them."""
+    found = [match.end() for match in re.finditer(r"(?:arguments|value|v)\s*\|\s*tojson\b(?:\([^()]*\))?", source)]
+    at = rng.choice(found) if found else 0
+    return source[:at] + rng.choice([" | e", " | urlencode"]) + source[at:] if found else None
+
+
 KINDS: dict[str, Callable[[str, random.Random], str | None]] = {
     "rename": _rename,
     "reshape": _reshape,
@@ -100,4 +113,6 @@ KINDS: dict[str, Callable[[str, random.Random], str | None]] = {
     "separate": _separate,
     "move": _move,
     "double": _double,
+    "word": _word_for_call,
+    "escape": _escape,
 }

@@ -3,7 +3,8 @@
     python -m tests.property.report_mutations [--every N] [--kind WORD] [--seed N] [--processes N] [--verbose]
 
 There is no telling which mutation makes a format ambiguous, so the rate of "drop" and "swap" is no aim by itself; a
-refusal that tells no cause is a defect whatever was done.
+refusal that tells no cause is a defect whatever was done.  What verifies reads messages that plain Jinja renders: a
+mutation where one comes back otherwise is verified but wrong.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from dataclasses import dataclass
 from tests.coverage_report import read_index
 from tests.parser_cache import read_source, special_tokens
 from tests.property.mutated import KINDS, Mutation, mutations
+from tests.property.report_wild import read_back
 from tplc.driver import compile_template
 from tplc.errors import InvalidIR, TplcError
 
@@ -29,9 +31,12 @@ class Outcome:
     kind: str
     verified: bool
     told: str
+    wrong: tuple[str, ...] = ()  # messages that a verified parser reads otherwise
 
     @property
     def group(self) -> str:
+        if self.wrong:
+            return "verified but wrong"
         return "verified" if self.verified else "refused with a cause" if self.told else "failed without a cause"
 
 
@@ -44,7 +49,8 @@ def compile_mutation(name: str, mutation: Mutation) -> Outcome:
     except TplcError as error:
         return Outcome(name, mutation.kind, False, str(error))
     told = next((line for line in ir.verification.failures if line.startswith("cause: ")), "")
-    return Outcome(name, mutation.kind, ir.verification.verified, told)
+    wrong = read_back(mutation.source, ir) if ir.verification.verified else ()
+    return Outcome(name, mutation.kind, ir.verification.verified, told, wrong)
 
 
 def compile_mutations(name: str, seed: int, kind: str) -> list[Outcome]:
@@ -68,6 +74,8 @@ def main(arguments: list[str]) -> int:
     for outcome in outcomes:
         if options.verbose and not outcome.verified:
             print(f"{outcome.name} ({outcome.kind}): {outcome.told[:300] or 'NO CAUSE TOLD'}")
+        if options.verbose and outcome.wrong:
+            print(f"{outcome.name} ({outcome.kind}): WRONG {outcome.wrong[0][:500]}")
     print(table(outcomes))
     return 0
 
@@ -76,7 +84,11 @@ def table(outcomes: Iterable[Outcome]) -> str:
     outcomes = list(outcomes)
     good = Counter(outcome.kind for outcome in outcomes if outcome.verified)
     groups = Counter(outcome.group for outcome in outcomes)
-    lines = [f"{kind:<12} {good[kind]:>4} of {count}" for kind, count in Counter(o.kind for o in outcomes).items()]
+    wrong = Counter(outcome.kind for outcome in outcomes if outcome.wrong)
+    lines = [
+        f"{kind:<12} {good[kind]:>4} of {count}" + f", {wrong[kind]} of them wrong" * bool(wrong[kind])
+        for kind, count in Counter(o.kind for o in outcomes).items()
+    ]
     told = ", ".join(f"{count} {group}" for group, count in sorted(groups.items(), reverse=True))
     return "\n".join([*lines, f"all: {told or 'none'} of {len(outcomes)}"])
 

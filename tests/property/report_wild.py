@@ -2,8 +2,10 @@
 
     python -m tests.property.report_wild [--first N] [--count N] [--kept] [--processes N] [--verbose]
 
-`--kept` takes the 200 seeds that no fix is made for.  A failure that tells no cause is counted by itself: it is a
-defect whatever the design.
+`--kept` takes the 200 seeds that no fix is made for.  Seeds from 20,000 on write calls that look like text, change
+values, or differ by them (written_calls.py).  A failure that tells no cause is counted by itself: it is a defect
+whatever the design.  What verifies reads messages that plain Jinja renders, with prose, dotted names and signs that
+filters escape among them: a design where one comes back otherwise is verified but wrong.
 """
 
 from __future__ import annotations
@@ -11,15 +13,26 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
+from tests.independent import messages, round_trip
 from tests.property.wild_design import wild_template
-from tplc.driver import compile_template
+from tplc.driver import compile_template, generate
 from tplc.errors import InvalidIR, TplcError
+from tplc.ir.nodes import TemplateIR
+from tplc.verify.artifact import load_module
 
 KEPT = range(10_000, 10_200)
+PROSE = (
+    "I recall this: {x} yes.",
+    "Don't call us: we call you. Use tools.f({}) there.",
+    "Mail me@home#1 {x}; fn:f is one.",
+)
+NAMES = ("maps.find", "maps.find.all", "find-it", "a/b", "v2")
+VALUES = ('say "hi" & <b>it</b>', "50% off?", "a | b", "-k=v", "x) (ping", "1, n=2", "</p>", "12", "true")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,25 +42,51 @@ class Outcome:
     ambiguous: str
     verified: bool
     told: str  # the cause or refusal that is told; "" for none
+    wrong: tuple[str, ...] = ()  # messages that a verified parser reads otherwise
 
     @property
     def group(self) -> str:
+        if self.wrong:
+            return "verified but wrong"
         return "verified" if self.verified else "refused with a cause" if self.told else "failed without a cause"
 
 
 def compile_wild(seed: int) -> Outcome:
     template = wild_template(seed)
-    told = ""
+    told, wrong = "", tuple[str, ...]()
     try:
-        result = compile_template(template.source, name=f"wild-{seed}.jinja").verification
+        ir = compile_template(template.source, name=f"wild-{seed}.jinja")
+        result = ir.verification
         verified = result.verified
+        wrong = read_back(template.source, ir) if verified else ()
         told = next((line for line in result.failures if line.startswith("cause: ")), "")
     except InvalidIR as error:
         verified = False
         print(f"seed {seed}: {error}", file=sys.stderr)
     except TplcError as error:
         verified, told = False, str(error)
-    return Outcome(seed, template.kinds, template.ambiguous, verified, told)
+    return Outcome(seed, template.kinds, template.ambiguous, verified, told, wrong)
+
+
+def read_back(source: str, ir: TemplateIR) -> tuple[str, ...]:
+    """The messages that come back otherwise."""
+    return round_trip(source, ir, load_module(generate(ir, "python")), [*further_messages(ir.reasoning.key)]).wrong
+
+
+def further_messages(key: str) -> Iterator[dict[str, Any]]:
+    """Prose around calls, names of several words, and values that filters change."""
+    yield from messages(key)
+    for number, content in enumerate(PROSE):
+        yield {"role": "assistant", "content": content}
+        yield {"role": "assistant", "content": content, "tool_calls": [_call(number, "pin", {"at": content, "n": 1})]}
+    for number, name in enumerate(NAMES):
+        yield {"role": "assistant", "content": "", "tool_calls": [_call(number, name, {"q": "a b"})]}
+    for number, value in enumerate(VALUES):
+        yield {"role": "assistant", "content": "", "tool_calls": [_call(number, "pin", {"at": value, "and": 2})]}
+
+
+def _call(number: int, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    return {"id": f"wild0000{number}", "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
 def main(arguments: list[str]) -> int:
@@ -64,6 +103,8 @@ def main(arguments: list[str]) -> int:
     for outcome in outcomes:
         if options.verbose and not outcome.verified:
             print(f"seed {outcome.seed}: {' + '.join(outcome.kinds)}: {outcome.told[:300] or 'NO CAUSE TOLD'}")
+        if options.verbose and outcome.wrong:
+            print(f"seed {outcome.seed}: {' + '.join(outcome.kinds)}: WRONG {outcome.wrong[0][:500]}")
     print(table(outcomes))
     return 0
 
@@ -71,8 +112,12 @@ def main(arguments: list[str]) -> int:
 def table(outcomes: Iterable[Outcome]) -> str:
     outcomes = list(outcomes)
     kinds = Counter(kind for outcome in outcomes for kind in outcome.kinds)
+    wrong = Counter(kind for outcome in outcomes if outcome.wrong for kind in outcome.kinds)
     good = Counter(kind for outcome in outcomes if outcome.verified for kind in outcome.kinds)
-    lines = [f"{kind:<32} {good[kind]:>4} of {kinds[kind]}" for kind in sorted(kinds)]
+    lines = [
+        f"{kind:<32} {good[kind]:>4} of {kinds[kind]}" + f", {wrong[kind]} of them wrong" * bool(wrong[kind])
+        for kind in sorted(kinds)
+    ]
     for ambiguous in (False, True):
         groups = Counter(outcome.group for outcome in outcomes if bool(outcome.ambiguous) == ambiguous)
         told = ", ".join(f"{count} {group}" for group, count in sorted(groups.items(), reverse=True))

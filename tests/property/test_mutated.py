@@ -23,6 +23,7 @@ MUTATIONS = [
     Mutation("separate", "{{ '<|user|>' ~ m.content ~ '</s_end>' }}{{ '[CALL]' }}"),
     Mutation("move", "{{ '\\n<|user|>' ~ m.content ~ '</s_end>' }}{{ '[CALL]' }}"),
     Mutation("double", "{{ '<|user|><|vokpluska|>\\n' ~ m.content ~ '</s_end>' }}{{ '[CALL]' }}"),
+    Mutation("word", "{{ '<|user|>\\n' ~ m.content ~ '</s_end>' }}{{ 'tools.' }}"),
 ]
 WHOLE = (ROOT / "tests" / "cases" / "learn" / "content-opener-ends-reasoning.jinja").read_text(encoding="utf-8")
 
@@ -33,7 +34,11 @@ def test_mutations() -> None:
     assert list(mutations("{{ messages[0].content }}", random.Random(1))) == []
 
 
-@pytest.mark.parametrize("mutation", [*mutations(WHOLE, random.Random(3))], ids=lambda mutation: mutation.kind)
+# What is escaped may be refused.
+LEARNED = [mutation for mutation in mutations(WHOLE, random.Random(3)) if mutation.kind != "escape"]
+
+
+@pytest.mark.parametrize("mutation", LEARNED, ids=lambda mutation: mutation.kind)
 def test_mutations_are_learned(mutation: Mutation) -> None:
     result = compile_template(mutation.source, name=f"{mutation.kind}.jinja").verification
     assert (result.verified, result.failures) == (True, ())
@@ -43,10 +48,11 @@ def test_table() -> None:
     outcomes = [
         Outcome("a", "rename", True, ""),
         Outcome("b", "rename", False, "cause: so it is"),
+        Outcome("c", "rename", True, "", ("want this, got that",)),
         Outcome("a", "drop", False, ""),
     ]
     assert table(outcomes).splitlines() == [
-        "rename          1 of 2",
+        "rename          2 of 3, 1 of them wrong",
         "drop            0 of 1",
-        "all: 1 verified, 1 refused with a cause, 1 failed without a cause of 3",
+        "all: 1 verified but wrong, 1 verified, 1 refused with a cause, 1 failed without a cause of 4",
     ]

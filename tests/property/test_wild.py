@@ -9,7 +9,8 @@ import pytest
 
 from tests.property.report_wild import KEPT, Outcome, compile_wild, table
 from tests.property.wild_calls import FAMILIES
-from tests.property.wild_design import TWISTS, wild_template
+from tests.property.wild_design import FIRST_WRITTEN, TWISTS, wild_template
+from tests.property.written_calls import CONSTRUCTIONS
 from tplc.render import Renderer
 
 SEEDS = range(300)
@@ -27,7 +28,12 @@ def test_seeds_cover_the_kinds() -> None:
     assert len(kinds) == len(FAMILIES) + len(TWISTS) + 1  # and no calls
 
 
-@pytest.mark.parametrize("seed", range(0, 60, 3))
+def test_later_seeds_write_calls_that_look_like_text() -> None:
+    kinds = {kind for seed in range(FIRST_WRITTEN, FIRST_WRITTEN + 300) for kind in wild_template(seed).kinds}
+    assert len(kinds) == len(CONSTRUCTIONS) + len(TWISTS) + 2  # escaped content, and no calls
+
+
+@pytest.mark.parametrize("seed", [*range(0, 60, 3), *range(FIRST_WRITTEN, FIRST_WRITTEN + 20)])
 def test_templates_render(seed: int) -> None:
     call = {"id": "call00001", "type": "function", "function": {"name": "look", "arguments": {"at": "it", "n": 2}}}
     answer = {"role": "assistant", "content": "So.", "reasoning_content": "Hm.", "tool_calls": [call]}
@@ -47,11 +53,12 @@ def test_table() -> None:
         Outcome(1, ("lines", "mode"), "", True, ""),
         Outcome(2, ("lines",), "", False, "cause: so it is"),
         Outcome(3, ("fence",), "no end", False, ""),
+        Outcome(4, ("mode",), "", True, "", ("want this, got that",)),
     ]
     assert table(outcomes).splitlines() == [
         "fence                               0 of 1",
         "lines                               1 of 2",
-        "mode                                1 of 1",
-        "unambiguous: 1 verified, 1 refused with a cause of 2",
+        "mode                                2 of 2, 1 of them wrong",
+        "unambiguous: 1 verified but wrong, 1 verified, 1 refused with a cause of 3",
         "ambiguous: 1 failed without a cause of 1",
     ]

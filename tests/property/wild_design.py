@@ -14,6 +14,9 @@ from dataclasses import dataclass, field
 
 from tests.property.random_markers import Markers
 from tests.property.wild_calls import FAMILIES, Calls, text
+from tests.property.written_calls import CONSTRUCTIONS
+
+FIRST_WRITTEN = 20_000  # seeds from here on write calls that look like text, change values, or differ by them
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +58,15 @@ class Plan:
 def wild_template(seed: int) -> WildTemplate:
     rng = random.Random(f"wild {seed}")
     marks = Markers(rng)
-    family = rng.choice([*FAMILIES, None]) if rng.random() < 0.95 else None
+    families = FAMILIES if seed < FIRST_WRITTEN else CONSTRUCTIONS
+    family = rng.choice([*families, None]) if rng.random() < 0.95 else None
     calls = family(rng, marks) if family else None
     header = text(marks.one())
     reasoning = marks.pair() if rng.random() < 0.5 else None
     plan = Plan(rng, marks, header, marks.pair(), marks.pair(), calls, reasoning, end=text(marks.one()))
     plan.kinds.append(calls.kind if calls else "no calls")
-    for twist in rng.sample(TWISTS, rng.choice([0, 1, 1, 1, 2])):
+    twists = TWISTS if seed < FIRST_WRITTEN else (*TWISTS, escaped_content)
+    for twist in rng.sample(twists, rng.choice([0, 1, 1, 1, 2] if seed < FIRST_WRITTEN else [0, 0, 1, 1])):
         twist(plan)
     return WildTemplate(seed, _source(plan), tuple(plan.kinds), plan.ambiguous)
 
@@ -238,6 +243,12 @@ def two_sections(plan: Plan) -> None:
     one = "{%- if n > 0 -%}" + plan.end + plan.header + "{%- endif -%}" + plan.calls.start + plan.calls.one
     plan.calls = Calls(plan.calls.kind, one + plan.calls.end)
     plan.kinds.append("a section for each call")
+
+
+def escaped_content(plan: Plan) -> None:
+    """Text passes through a filter that escapes it."""
+    plan.content = plan.content.replace("{{- content -}}", "{{- content | e -}}", 1)
+    plan.kinds.append("escaped content")
 
 
 TWISTS: tuple[Callable[[Plan], None], ...] = (

@@ -439,10 +439,21 @@ class _RoundTrip:
         other = as_case(case.title, message)
         if other is not None and same_untyped(self.ir, case, other):
             return None
+        if self._is_known_by_its_tool(case, message):
+            return None
         if self.expectations.untyped:
             self.expectations.shown.setdefault(self.expectations.untyped, NotAsked(case, feed.text, str(found)))
             return None
         return f"without tools: {found}"
+
+    def _is_known_by_its_tool(self, case: Case, message: Mapping[str, Any]) -> bool:
+        """Whether a call right behind the content is text as long as no tool of that name is known."""
+        from tplc.lower import lower
+
+        calls = lower(self.ir).calls
+        in_lines = calls is not None and calls.where == "line start" and bool(calls.whole)
+        is_text = not message["tool_calls"] and (message["content"] or "").startswith(case.content or "\0")
+        return in_lines and bool(case.calls) and is_text
 
     def _fail(self, case: Case, context: Context, text: str, problem: str) -> None:
         self.tally.failures.append(self._failure(case, context, text, problem))
