@@ -1,6 +1,6 @@
 """What it costs to distinguish tokens: content in chunks of four characters, with ranges and without.
 
-    python -m tests.special.cost
+python -m tests.special.cost
 """
 
 from __future__ import annotations
