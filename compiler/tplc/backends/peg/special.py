@@ -37,7 +37,7 @@ def guarded(tokens: TokensOfFormat, text: str, special: Sequence[Sequence[int]] 
     scanners = [_scanner(found) for found in tokens.groups]
     guard = Guard(KnownTokens(scanners, _scanner(tokens.lexemes_of_ends), tokens.first, tokens.shared))
     found = guard.guarded(text, special) + guard.finished()
-    return _without_bare_openers(found, texts, tokens.bare_openers), guard.rest or ""
+    return _without_bare_openers(found, texts, tokens.bare_openers), guard.rest
 
 
 def _scanner(found: Lexemes) -> Scanner:
