@@ -115,7 +115,10 @@ def pair(name: str, original: str, tagged: str) -> tuple[Counter[str], list[str]
             if ours == theirs:
                 counts[where] += 1
                 continue
-            counts["different"] += 1
+            supplied = characters(
+                [(span.start, span.stop) for span in read.spans if span.part == "header" and span.role == "assistant"]
+            )
+            counts["train on what the prompt supplies" if ours < theirs <= ours | supplied else "different"] += 1
             for who, more in (("only theirs", theirs - ours), ("only ours", ours - theirs)):
                 for shown in set(runs(text, more)):
                     notes.setdefault(f"{who} {shown}", f"{who}: {shown} (in: {one.title})")
@@ -145,15 +148,12 @@ def characters(ranges: Sequence[tuple[int, int]]) -> set[int]:
 
 
 def runs(text: str, places: set[int]) -> Iterator[str]:
-    at = -1
-    for place in sorted(places):
-        if place != at:
-            end = place
-            while end in places:
-                end += 1
-            yield json.dumps(text[place:end][:60], ensure_ascii=False)
-            at = end
-        at = max(at, place + 1)
+    """The stretches of text that these characters make."""
+    for start in sorted(place for place in places if place - 1 not in places):
+        stop = start
+        while stop in places:
+            stop += 1
+        yield json.dumps(text[start:stop][:60], ensure_ascii=False)
 
 
 # Tags
