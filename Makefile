@@ -24,7 +24,7 @@ OF_SERVERS = torch==2.13.0 transformers==5.19.0 xgrammar==0.2.8 'llguidance<1.8'
 	partial-json-parser regex ijson mistral-common IPython orjson numpy pytest pytest-timeout \
 	trl==1.16.0
 
-.PHONY: help setup test slow lint format types golden golden-check examples bench hostile coverage lines random random-wild mutations training round-trip kept prose docs pictures grammars hand-written lark targets engines servers servers-wild million native schema-suite llama-checker agreement cuts fuzz demo check dist clean
+.PHONY: help setup test slow lint format types golden golden-check examples bench hostile coverage lines random random-wild mutations training round-trip kept prose special round-trip-tokens docs pictures grammars hand-written lark targets engines servers servers-wild million native schema-suite llama-checker agreement cuts fuzz demo check dist clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -96,6 +96,9 @@ prose: $(READY)  ## texts that hold no call, through the examples' and generated
 
 patterns: $(READY)  ## no regular expression takes more than linear time: all of them, those of grammars too
 	TPLC_ALL_PATTERNS=1 $(PYTEST) tests/hostile/test_patterns.py $(ARGS)
+
+round-trip-tokens: $(READY)  ## 10,000 random texts through the detokenizer, with ten tokenizers (ARGS="--count 500")
+	$(BIN)/python -m tests.special.round_trip $(ARGS)
 
 special: $(READY)  ## special tokens and text that spells them, for the templates in ../shared (ARGS="--only WORD --every 10 --mixed 30")
 	$(BIN)/python -m tests.special.sweep $(ARGS)

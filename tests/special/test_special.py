@@ -10,6 +10,7 @@ from tests.backends.parsers import parser_for
 from tests.servers.answers import ir_of
 from tests.special.fed import EOS, Answer, Ranges, cuts, mixed, read, tokens_in, turns, with_tokens
 from tests.special.sweep import of_prose
+from tplc.backends.peg.engine import PegEngine
 from tplc.lower import lower
 
 # One for each class that parsers stand on.
@@ -54,6 +55,16 @@ def test_every_chunking_gives_the_same(name: str) -> None:
         assert once.message == once.deltas, (text, special)
         for size in (1, 2, 5):
             assert read(parser, text, special, cuts(text, size)) == once, (text, special, size)
+
+
+@EVERY
+def test_the_peg_says_the_same(name: str) -> None:
+    ir, rng = with_tokens(ir_of(name)), random.Random(name)
+    parser, engine, texts = parser_for(ir), PegEngine(ir), [text for _, text in turns(ir)]
+    prose = [(f"So: {text}", special) for text in texts for special in ((), tokens_in(text, tuple(parser.TOKENS)))]
+    for text, special in [*prose, *(mixed(rng, tuple(parser.TOKENS), texts, 5) for _ in range(25))]:
+        found, wanted = engine.read(text, special=special), read(parser, text, special)
+        assert (found.message, found.incomplete) == (wanted.message, wanted.incomplete), (text, special)
 
 
 def test_without_ranges_all_is_as_before() -> None:

@@ -94,7 +94,7 @@ class _Reader:
         self.ir = template.ir
         self.markers = list(_markers(template, tools))
         self.prompts = sorted({prompt.text for prompt in self.ir.turn.prompts if prompt.text}, key=len, reverse=True)
-        self.stream = driver.artifact_of(self.ir).stream
+        self.stream: Any = driver.artifact_of(self.ir).stream
         self.tools = tools
         is_delimited = any(one.header.strip() for one in self.markers if not one.first and one.role == _ASSISTANT)
         for one in self.markers:
@@ -190,9 +190,7 @@ class _Reader:
         return message
 
     def unread(self, text: str, at: int) -> Undecided:
-        return Undecided(
-            self.name, None, f"no message is delimited at character {at}: {text[at : at + _SHOWN]!r}"
-        )
+        return Undecided(self.name, None, f"no message is delimited at character {at}: {text[at : at + _SHOWN]!r}")
 
 
 def _call(call: Mapping[str, Any], index: int, *, objects: bool) -> dict[str, Any]:

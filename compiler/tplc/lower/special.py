@@ -14,6 +14,7 @@ from tplc.ir.markers import common_prefix
 from tplc.ir.nodes import TemplateIR, Token
 from tplc.ir.tokens import texts_in, tokens_in
 from tplc.lower.acceptor import Acceptor
+from tplc.lower.lexemes import Lexemes, lexemes_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,18 +22,39 @@ class TokensOfFormat:
     """`markers` are the tokens that stand in markers; `ends` are those that end an answer and stand in none.
 
     `shared` are the beginnings of tokens with which other parts of markers begin as well: as the end of an output,
-    such text may be a truncated marker though no token was truncated.  `opens` are the tokens in what opens calls.
+    such text may be a truncated marker though no token was truncated.  `opens` are the tokens in what opens calls, and
+    `bare_openers` what opens them without a token, if others have one.
     """
 
     markers: tuple[Token, ...] = ()
     ends: tuple[Token, ...] = ()
     shared: tuple[str, ...] = ()
     opens: tuple[str, ...] = ()
+    bare_openers: tuple[str, ...] = ()
 
     @property
     def all(self) -> tuple[Token, ...]:
         """All tokens, by their text."""
         return tuple(sorted((*self.markers, *self.ends), key=lambda token: token.text))
+
+    @property
+    def groups(self) -> tuple[Lexemes, ...]:
+        """What finds the tokens.  Of tokens that begin alike a search finds the longest alone, so the shorter ones are
+        searched for apart."""
+        tokens, ends = [token.text for token in self.markers], [token.text for token in self.ends]
+        apart = [one for one in tokens if any(other != one and other.startswith(one) for other in (*tokens, *ends))]
+        together = lexemes_of([("token", [one for one in tokens if one not in apart]), ("end", ends)])
+        return together, *(lexemes_of([("token", [one])]) for one in apart)
+
+    @property
+    def lexemes_of_ends(self) -> Lexemes:
+        """What finds the tokens that end an answer."""
+        return lexemes_of([("end", [token.text for token in self.ends])])
+
+    @property
+    def first(self) -> str:
+        """A pattern of what a token begins with, or what a guard is."""
+        return "[" + "".join(sorted({re.escape(char) for group in self.groups for char in group.first})) + "\\udfff]"
 
 
 def special_tokens(ir: TemplateIR, acceptor: Acceptor) -> TokensOfFormat:
@@ -46,7 +68,8 @@ def special_tokens(ir: TemplateIR, acceptor: Acceptor) -> TokensOfFormat:
     calls = acceptor.calls
     openers = (*calls.openers, *calls.starts) if calls is not None else ()
     opens = tuple(text for text in known if any(text in opener for opener in openers))
-    return TokensOfFormat(markers, ends, tuple(sorted({*_shared(texts, known)})), opens)
+    bare = {opener.strip() for opener in openers if not any(text in opener for text in opens)} if opens else set()
+    return TokensOfFormat(markers, ends, tuple(sorted({*_shared(texts, known)})), opens, tuple(sorted(bare - {""})))
 
 
 def _shared(texts: Sequence[str], tokens: Sequence[str]) -> Iterator[str]:

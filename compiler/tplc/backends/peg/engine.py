@@ -11,18 +11,20 @@ import json
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from parsimonious.grammar import Grammar
 
 from tplc.backends.peg import generate
+from tplc.backends.peg.special import Parsed, guarded, unguarded_result
 from tplc.backends.peg.styles import styles_of
 from tplc.errors import TplcError
 from tplc.ir.markers import common_prefix
 from tplc.ir.nodes import Json, TemplateIR, Text
 from tplc.lower import CallForm, lower
+from tplc.lower.special import special_tokens
 from tplc_runtime.heads import continued_head, known_head
 from tplc_runtime.peg_mapper import NOT_PREFILLED, Mapped, Node, Prefilled, map_tree
 from tplc_runtime.signs import Signs
@@ -67,21 +69,13 @@ class OutputCutOff(TplcError):
         self.size = size
 
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
-    """`trailing`: a call that the output's end cut before it had a name."""
-
-    message: Message
-    incomplete: bool
-    trailing: str = ""
-
-
 class PegEngine:
     """The grammars of one format, made as they are needed."""
 
     def __init__(self, ir: TemplateIR) -> None:
         self.ir = ir
         self.acceptor = lower(ir)
+        self.tokens = special_tokens(ir, self.acceptor)
         self.styles = styles_of(self.acceptor)
         calls = self.acceptor.calls
         pairs = calls.pairs if calls is not None else None
@@ -102,8 +96,9 @@ class PegEngine:
         json_schema: Json | None = None,
         partial: bool = True,
         continue_final_message: bool = False,
+        special: Sequence[Sequence[int]] | None = None,
     ) -> Message:
-        """The message that an output means.
+        """The message that an output means.  `special`: the ranges of it that came from special tokens.
 
         Raises InputTooLarge and InputTooDeep; and OutputCutOff when `partial` is false.
         """
@@ -117,6 +112,7 @@ class PegEngine:
             json_content=json_content,
             json_schema=json_schema,
             continue_final_message=continue_final_message,
+            special=special,
         )
         if parsed.incomplete and not partial:
             raise OutputCutOff(len(text))
@@ -134,9 +130,11 @@ class PegEngine:
         json_content: bool = False,
         json_schema: Json | None = None,
         continue_final_message: bool = False,
+        special: Sequence[Sequence[int]] | None = None,
     ) -> Parsed:
-        """`json_schema`: of the response format, where the answer has one."""
+        """`json_schema`: of the response format, where the answer has one.  `special`: as for `parse`."""
         head = head_of(self.ir, prompt, continued=continue_final_message)
+        text, after_end = guarded(self.tokens, text, special)
         whole = head + text
         if len(whole) > SIZE_LIMIT:
             raise InputTooLarge(len(whole))
@@ -160,7 +158,8 @@ class PegEngine:
         if head and not echo:
             prefilled = self.prefilled_in(head, result, lambda part: mapped(syntax_tree(grammar, part)))
             result = mapped(tree, prefilled)
-        return Parsed(result.message, result.incomplete, result.trailing)
+        found = unguarded_result(Parsed(result.message, result.incomplete, result.trailing))
+        return replace(found, trailing=found.trailing + after_end) if after_end else found
 
     def prefilled_in(self, head: str, whole: Mapped, mapped: Callable[[str], Mapped]) -> Prefilled:
         """What of the message the prompt holds.

@@ -22,7 +22,6 @@ from tplc.ir.nodes import TemplateIR
 from tplc.ir.runtimes import RUNTIME, Runtime
 from tplc.ir.visible import one_line
 from tplc.lower import Acceptor, CallForm
-from tplc.lower.lexemes import Lexemes, lexemes_of
 from tplc.lower.special import TokensOfFormat, special_tokens
 from tplc.lower.states import is_unopened
 from tplc.lower.stops import stops
@@ -281,10 +280,8 @@ def _class(facts: Acceptor, bases: Sequence[str], special: TokensOfFormat) -> li
 def _of_tokens(facts: Acceptor, special: TokensOfFormat) -> list[str]:
     if not special.all:
         return []
-    ends = [token.text for token in special.ends]
-    groups = _token_groups([token.text for token in special.markers], ends)
-    firsts = raw("[" + "".join(sorted({re.escape(first) for group in groups for first in group.first})) + "\\udfff]")
-    given: list[Expression] = [called("", map(scanner_call, groups)), scanner_call(lexemes_of([("end", ends)])), firsts]
+    groups = called("", map(scanner_call, special.groups))
+    given: list[Expression] = [groups, scanner_call(special.lexemes_of_ends), raw(special.first)]
     given += [texts(special.shared)] * bool(special.shared)
     lines = assignment("KNOWN_TOKENS", called("KnownTokens", given), 4)
     if special.opens:
@@ -292,13 +289,6 @@ def _of_tokens(facts: Acceptor, special: TokensOfFormat) -> list[str]:
     if facts.calls is not None and facts.calls.pairs is not None and facts.calls.pairs.items:
         lines.append("    TRANSCRIPT = GuardedPendingTranscript")
     return lines
-
-
-def _token_groups(tokens: Sequence[str], ends: Sequence[str]) -> list[Lexemes]:
-    """Of tokens that begin alike a search finds the longest alone, so the shorter ones are searched for apart."""
-    apart = [one for one in tokens if any(other != one and other.startswith(one) for other in (*tokens, *ends))]
-    together = lexemes_of([("token", [one for one in tokens if one not in apart]), ("end", ends)])
-    return [together, *(lexemes_of([("token", [one])]) for one in apart)]
 
 
 UNFORMATTED = "# fmt: off"  # a formatter would make another file of it, and so an edited one

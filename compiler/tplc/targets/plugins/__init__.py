@@ -17,7 +17,8 @@ from tplc.errors import TplcError, UsageError
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.serialize import dumps
 from tplc.lower import Acceptor, lower
-from tplc.targets.plugins.join import join, piece
+from tplc.lower.special import special_tokens
+from tplc.targets.plugins.join import ModuleText, join, piece
 
 Server = Literal["vllm", "sglang"]
 SERVERS: tuple[Server, ...] = get_args(Server)
@@ -50,7 +51,13 @@ def plugin(ir: TemplateIR, server: Server, *, name: str, command: str = "") -> s
     heading = "# What follows is the plug-in: the same for all formats, but for these names.\n\n"
     return join(
         parser,
-        (heading + _names(ir, acceptor, name), piece("answer"), piece(f"for_{server}"), f"IR = {_raw(dumps(ir))}"),
+        (
+            heading + _names(ir, acceptor, name),
+            *(_of_tokens(ir, acceptor) if server == "vllm" else ()),
+            piece("answer"),
+            piece(f"for_{server}"),
+            f"IR = {_raw(dumps(ir))}",
+        ),
         _usage(acceptor, server, name),
     )
 
@@ -89,6 +96,13 @@ def _names(ir: TemplateIR, acceptor: Acceptor, name: str) -> str:
         f"REASONING_SWITCH = {literal(_switch(ir))}",
     ]
     return "\n".join(lines)
+
+
+def _of_tokens(ir: TemplateIR, acceptor: Acceptor) -> tuple[ModuleText | str, ...]:
+    """What follows the ids that the server gives with its text."""
+    if special_tokens(ir, acceptor).all:
+        return piece("tokens", "tplc_runtime"), piece("token_text")
+    return "TOKENS: dict[str, int | None] = {}", piece("plain_text"), "TokenText = PlainText"
 
 
 def _after_reasoning(acceptor: Acceptor) -> str:

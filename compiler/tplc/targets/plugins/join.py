@@ -29,9 +29,9 @@ class ModuleText:
 
 
 @cache
-def piece(name: str) -> ModuleText:
-    """A module of `source/`."""
-    text = (resources.files("tplc.targets.plugins.source") / f"{name}.py").read_text(encoding="utf-8")
+def piece(name: str, package: str = "tplc.targets.plugins.source") -> ModuleText:
+    """A module of `source/`, or of the runtime."""
+    text = (resources.files(package) / f"{name}.py").read_text(encoding="utf-8")
     body = [node for node in ast.parse(text).body if not _is_text(node)]
     taken = [node for node in body if isinstance(node, ast.Import | ast.ImportFrom)]
     first = next(node for node in body if node not in taken)

@@ -32,6 +32,8 @@ except ImportError:
     ENFORCES = False
     logger.warning("%s: tplc is not installed here: calls are parsed, but not enforced (required, named, strict)", NAME)
 
+# The (start, end) ranges of a text that came from special tokens.
+Ranges = Sequence[tuple[int, int]]
 ANY_OBJECT: Mapping[str, Any] = {"type": "object"}
 # What a turn starts after.
 ANCHORS = tuple(StreamParser.ANCHORS) or ("",)
@@ -48,18 +50,18 @@ class Parting:
         self._hands_on = hands_on
         self.done = False
 
-    def feed(self, text: str) -> tuple[str, str]:
-        """What is reasoning of a chunk and of what was pending, and what is not."""
+    def feed(self, text: str, special: Ranges | None = None) -> tuple[str, str]:
+        """What is reasoning of a chunk and of what was pending, and what is not.  `special`: as parsers take it."""
         if self.done:
             return "", text
         before = self._stream.copy()
-        reasoning, rest = parted(self._stream.feed(text))
+        reasoning, rest = parted(self._stream.feed(text, special=special))
         if not rest or not self._hands_on:
             return reasoning, rest
         # Where in the chunk the rest begins is told by its characters one by one.
         self._stream, reasoning = before, ""
         for at, char in enumerate(text, 1):
-            more, rest = parted(self._stream.feed(char))
+            more, rest = parted(self._stream.feed(char, special=_of_char(special, at - 1)))
             reasoning += more
             if rest:
                 self.done = True
@@ -72,6 +74,11 @@ class Parting:
             return "", ""
         self.done = True
         return parted(self._stream.finish())
+
+
+def _of_char(special: Ranges | None, at: int) -> Ranges | None:
+    """The ranges within a chunk, relative to its character at this place."""
+    return None if special is None else [(0, 1)] if any(start <= at < end for start, end in special) else []
 
 
 def parted(deltas: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
@@ -96,8 +103,8 @@ class Rest:
         self._reasoning = reasoning
         self._inside = False  # of reasoning that stays in the content
 
-    def feed(self, text: str) -> list[dict[str, Any]]:
-        return self._shown(self._stream.feed(text))
+    def feed(self, text: str, special: Ranges | None = None) -> list[dict[str, Any]]:
+        return self._shown(self._stream.feed(text, special=special))
 
     def finish(self) -> list[dict[str, Any]]:
         deltas = self._shown(self._stream.finish())

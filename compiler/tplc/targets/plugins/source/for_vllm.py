@@ -23,7 +23,8 @@ from tplc.targets.plugins.source.answer import (
     reasoning_open,
     request_tag,
 )
-from tplc.targets.plugins.source.parser import NAME, PARSES_CALLS, PARSES_REASONING, StreamParser
+from tplc.targets.plugins.source.parser import NAME, PARSES_CALLS, PARSES_REASONING, TOKENS, StreamParser
+from tplc.targets.plugins.source.token_text import TokenText
 from tplc_runtime.heads import continued_head, known_head
 
 
@@ -39,6 +40,7 @@ class FormatToolParser(ToolParser):
     skip_reasoning_parsing = False
 
     _rest: Rest | None = None
+    _tokens: TokenText | None = None
 
     def adjust_request(self, request: Any) -> Any:
         request = super().adjust_request(request)
@@ -84,7 +86,8 @@ class FormatToolParser(ToolParser):
         request: Any,
     ) -> protocol.DeltaMessage | None:
         self._rest = self._rest or self._begun(request)
-        return _joined(self._rest.feed(delta_text))
+        self._tokens = self._tokens or TokenText(self.model_tokenizer)
+        return _joined(self._rest.feed(*self._tokens.ranges(delta_text, delta_token_ids)))
 
     def finish_streaming(self) -> protocol.DeltaMessage | None:
         return None if self._rest is None else _joined(self._rest.finish())
@@ -107,6 +110,8 @@ class FormatReasoningParser(ReasoningParser):
         self._continued = bool(variables.get("continue_final_message"))
         self._prompt = ANCHORS[0] + StreamParser.HEADS[0]
         self._parting: Parting | None = None
+        self._tokens = TokenText(self.model_tokenizer)
+        self._handed_on = 0  # characters of the chunk in which reasoning ended
 
     @property
     def reasoning_start_str(self) -> str | None:
@@ -131,6 +136,9 @@ class FormatReasoningParser(ReasoningParser):
     def is_reasoning_end_streaming(self, input_ids: Sequence[int], delta_ids: Iterable[int]) -> bool:
         """Whether an end marker ends in the new tokens; it may begin in those before."""
         new, ends = list(delta_ids), StreamParser.AROUND_REASONING[1]
+        numbers = [self.vocab.get(end) for end in ends if end in TOKENS]
+        if numbers and len(numbers) == len(ends) and None not in numbers:
+            return not set(new).isdisjoint(numbers)  # text that spells one ends nothing
         longest = max((len(end.encode()) for end in ends), default=0)
         text = self._decoded(input_ids[-(len(new) + longest) :])
         fresh = len(self._decoded(new))
@@ -141,7 +149,11 @@ class FormatReasoningParser(ReasoningParser):
         return PARSES_CALLS and self._parting is not None and self._parting.done
 
     def extract_content_ids(self, input_ids: list[int]) -> list[int]:
-        return []  # by text, and not by tokens
+        """The ids of what was handed on; none if they do not tell, and then it is read by its text."""
+        for start in range(len(input_ids) - 1, -1, -1) if TOKENS and self._handed_on else ():
+            if len(self._decoded(input_ids[start:])) >= self._handed_on:
+                return input_ids[start:]
+        return []
 
     def extract_reasoning(self, model_output: str, request: Any) -> tuple[str | None, str | None]:
         parting = self._begun()
@@ -167,7 +179,9 @@ class FormatReasoningParser(ReasoningParser):
         delta_token_ids: Sequence[int],
     ) -> protocol.DeltaMessage | None:
         self._parting = self._parting or self._begun()
-        return _message(*self._parting.feed(delta_text))
+        reasoning, rest = self._parting.feed(*self._tokens.ranges(delta_text, delta_token_ids))
+        self._handed_on = len(rest) * self._parting.done
+        return _message(reasoning, rest)
 
     def finish_streaming(self) -> protocol.DeltaMessage | None:
         if self._parting is None or self._parting.done:

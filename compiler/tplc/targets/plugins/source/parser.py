@@ -15,6 +15,8 @@ class StreamParser(Machine):
         raise NotImplementedError
 
 
+# The tokens of the format with their numbers; none if its tokenizer was not known.
+TOKENS: dict[str, int | None]
 # What the parsers are registered as.
 NAME: str
 # The format, as JSON.

@@ -1,0 +1,77 @@
+"""Keep text that spells special tokens apart from the tokens, for an engine that reads whole texts.
+
+guarded(tokens <call>, "<call>a", [])        →  "<call" GUARD ">a": nothing finds a marker there
+guarded(tokens <call>, "<call>a", [(0, 6)])  →  "<call>a"
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tplc.lower.lexemes import Lexemes
+from tplc.lower.special import TokensOfFormat
+from tplc_runtime.scanner import Scanner
+from tplc_runtime.special import GUARD, Guard, KnownTokens, unguarded
+
+if TYPE_CHECKING:
+    from tplc_runtime.message import Message
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """`trailing`: a call that the output's end cut before it had a name."""
+
+    message: Message
+    incomplete: bool
+    trailing: str = ""
+
+
+def guarded(tokens: TokensOfFormat, text: str, special: Sequence[Sequence[int]] | None) -> tuple[str, str]:
+    """Returns the text with guards, and what follows a token that ends the answer."""
+    if special is None or not tokens.all:
+        return text, ""
+    texts = [token.text for token in tokens.markers]
+    scanners = [_scanner(found) for found in tokens.groups]
+    guard = Guard(KnownTokens(scanners, _scanner(tokens.lexemes_of_ends), tokens.first, tokens.shared))
+    found = guard.guarded(text, special) + guard.finished()
+    return _without_bare_openers(found, texts, tokens.bare_openers), guard.rest or ""
+
+
+def _scanner(found: Lexemes) -> Scanner:
+    marks = zip(found.all, found.ambiguous, strict=True)
+    markers = [(one.kind, one.spelled, one.lead, one.trail, ambiguous) for one, ambiguous in marks]
+    return Scanner(*markers, find=found.find, near=found.near, width=found.width, leads=found.leads)
+
+
+def unguarded_result(parsed: Parsed) -> Parsed:
+    message = parsed.message
+    for call in message["tool_calls"]:
+        call["id"] = None if call["id"] is None else unguarded(call["id"])
+        call["function"]["name"] = unguarded(call["function"]["name"])
+        call["function"]["arguments"] = unguarded(call["function"]["arguments"])
+    content, reasoning = message["content"], message["reasoning_content"]
+    message["content"] = None if content is None else unguarded(content)
+    message["reasoning_content"] = None if reasoning is None else unguarded(reasoning)
+    return Parsed(message, parsed.incomplete, unguarded(parsed.trailing))
+
+
+def _without_bare_openers(text: str, tokens: Sequence[str], openers: Sequence[str]) -> str:
+    """Guards also what opens calls without a token, after text that spells one: such text talks of its format."""
+    if not openers or GUARD not in text:
+        return text
+    either = sorted({*tokens, *openers, GUARD}, key=len, reverse=True)
+    talks = False
+
+    def seen(match: re.Match[str]) -> str:
+        nonlocal talks
+        found = match[0]
+        if found in openers and talks:
+            return found[:-1] + GUARD + found[-1]
+        if found not in openers:
+            talks = found == GUARD
+        return found
+
+    return re.sub("|".join(map(re.escape, either)), seen, text)

@@ -1,0 +1,14 @@
+"""In place of `token_text`, for formats of which no tokens are known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+
+class PlainText:
+    def __init__(self, tokenizer: Any) -> None:
+        """Nothing of the tokenizer is asked."""
+
+    def ranges(self, text: str, ids: Sequence[int]) -> tuple[str, list[tuple[int, int]] | None]:
+        return text, None
