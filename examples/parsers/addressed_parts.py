@@ -52,14 +52,13 @@ class StreamParser(RawPairs):
     REASONS = True
     # reasoning = text "<:more:>" content
     IN_REASONING = Scanner(
-        ("reasoning_end", "<:more:>", "", "", False), ("end", "<:over:>", "", "", False),
-        find="<(?:(:more:>)|(:over:>))", near=r"<(?=[:]|\Z)", width=9,
+        ("reasoning_end", "<:more:>", "", "", 0), ("end", "<:over:>", "", "", 0), find="<(?:(:more:>)|(:over:>))",
+        near=r"<(?=[:]|\Z)", width=9,
     )
     # content = (text | "to user:>" | "<:over:>")* ("to self:>" reasoning | "to" call)?
     IN_CONTENT = Scanner(
-        ("header", "<:from assistant", "", "", False), ("end", "<:over:>", "", "", False),
-        ("stray", "<:more:>", "", "", False), ("reasoning", "to self:>", " ", "", False),
-        ("content", "to user:>", " ", "", False), ("line", "to ", " ", " ", True),
+        ("header", "<:from assistant", "", "", 0), ("end", "<:over:>", "", "", 0), ("stray", "<:more:>", "", "", 0),
+        ("reasoning", "to self:>", " ", "", 0), ("content", "to user:>", " ", "", 0), ("line", "to ", " ", " ", 2),
         find=r"<(?:(:from\s{1,64}assistant)|(:over:>)|(:more:>))|t(?:(o\s{1,64}self:>)|(o\s{1,64}user:>)|(o(?!\w)))",
         near=r"<(?=[:]|\Z)|t(?=[o]|\Z)", width=81, leads=" ",
     )
@@ -69,16 +68,15 @@ class StreamParser(RawPairs):
         (
             "name",
             Scanner(
-                ("suffix", ':> <run name="', "", "", False), find=r':(>\s{0,64}<run\s{1,64}name=")',
-                near=r":(?=[>]|\Z)", width=142, word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?::(>\s{0,64}<run\s{1,64}name="))',
-                trails=("",),
+                ("suffix", ':> <run name="', "", "", 0), find=r':(>\s{0,64}<run\s{1,64}name=")', near=r":(?=[>]|\Z)",
+                width=142, word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?::(>\s{0,64}<run\s{1,64}name="))', trails=("",),
             ),
             "",
         ),
         (
             "name",
             Scanner(
-                ("suffix", '">', "", "\n", False), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
+                ("suffix", '">', "", "\n", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
                 word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("\n",),
             ),
             "",
@@ -86,9 +84,8 @@ class StreamParser(RawPairs):
     )
     ONLY_TOOLS = True
     BREAKS = Scanner(
-        ("mark", "<:from assistant", "", "", False), ("mark", "<:over:>", "", "", False),
-        ("mark", "</run>", "", "", False), find=r"<(?:(:from\s{1,64}assistant)|(:over:>)|(/run>))",
-        near=r"<(?=[/:]|\Z)", width=81, first="<",
+        ("mark", "<:from assistant", "", "", 0), ("mark", "<:over:>", "", "", 0), ("mark", "</run>", "", "", 0),
+        find=r"<(?:(:from\s{1,64}assistant)|(:over:>)|(/run>))", near=r"<(?=[/:]|\Z)", width=81, first="<",
     )
     USUAL_NEXT = (ExpectedText("</run><:more:><:from assistant to "), ExpectedText("<:more:><:from assistant to "))
     CLOSED = True
@@ -97,16 +94,16 @@ class StreamParser(RawPairs):
         (
             "key",
             Scanner(
-                ("suffix", '">', "", "", False), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
+                ("suffix", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
                 word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("",),
             ),
             "",
         ),
     )
     BETWEEN = Scanner(
-        ("next", "<:more:> <:from assistant ", "", " ", True), ("pair", '<given name="', "", "", False),
-        ("skip", "</given>", "", "", False), ("next", "<:over:>", "", "", False), ("next", "</run>", "", "", False),
-        ("next", "to ", " ", " ", True),
+        ("next", "<:more:> <:from assistant ", "", " ", 2), ("pair", '<given name="', "", "", 0),
+        ("skip", "</given>", "", "", 0), ("next", "<:over:>", "", "", 0), ("next", "</run>", "", "", 0),
+        ("next", "to ", " ", " ", 2),
         find=(
             r'<(?:(:more:>\s{0,64}<:from\s{1,64}assistant(?!\w))|(given\s{1,64}name=")|(/given>)|(:over:>)|(/run>))|t('
             r"o(?!\w))"
@@ -115,29 +112,28 @@ class StreamParser(RawPairs):
     USUAL_PAIR = (ExpectedText('<given name="'),)
     RESUMES = True
     RESUMING = Scanner(
-        ("other", "<:more:> <:from assistant ", "", " ", True), ("other", '<given name="', "", "", False),
-        ("other", "<:over:>", "", "", False), ("other", "</run>", "", "", False), ("other", "to ", " ", " ", True),
+        ("other", "<:more:> <:from assistant ", "", " ", 2), ("other", '<given name="', "", "", 0),
+        ("other", "<:over:>", "", "", 0), ("other", "</run>", "", "", 0), ("other", "to ", " ", " ", 2),
         find=r'<(?:(:more:>\s{0,64}<:from\s{1,64}assistant(?!\w))|(given\s{1,64}name=")|(:over:>)|(/run>))|t(o(?!\w))',
         near=r"<(?=[/:g]|\Z)|t(?=[o]|\Z)", width=153, leads=" ",
     )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
-    AFTER_VALUE = Scanner(("end", "</given>", "", "", False), find="<(/given>)", near=r"<(?=[/]|\Z)", width=9)
+    AFTER_VALUE = Scanner(("end", "</given>", "", "", 0), find="<(/given>)", near=r"<(?=[/]|\Z)", width=9)
     NEXT_PAIR = (
         Scanner(
-            ("next", '<given name="', "\n", "", False), ("end", "</given>", "", "", False),
+            ("next", '<given name="', "\n", "", 0), ("end", "</given>", "", "", 0),
             find=r'<(?:(given\s{1,64}name=")|(/given>))', near=r"<(?=[/g]|\Z)", width=78, leads="\n",
         ),
-        Scanner(("end", '">', "", "", False), find='"(>)', near=r'"(?=[>]|\Z)', width=3),
+        Scanner(("end", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3),
     )
     # after_call = ("</run>" | "<:more:><:from assistant")* (("to" | "to") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", to ", "", " ", True), ("call", "; to ", "", " ", True),
-        ("separator", "<:more:> <:from assistant ", "", " ", True), ("header", "<:from assistant", "", "", True),
-        ("end", "<:over:>", "", "", False), ("stray", "<:more:>", "", "", True), ("closed", "</run>", "", "", False),
-        ("reasoning", "to self:>", " ", "", False), ("content", "to user:>", " ", "", False),
-        ("call", "to ", "", " ", True),
+        ("call", ", to ", "", " ", 2), ("call", "; to ", "", " ", 2),
+        ("separator", "<:more:> <:from assistant ", "", " ", 2), ("header", "<:from assistant", "", "", 1),
+        ("end", "<:over:>", "", "", 0), ("stray", "<:more:>", "", "", 2), ("closed", "</run>", "", "", 0),
+        ("reasoning", "to self:>", " ", "", 0), ("content", "to user:>", " ", "", 0), ("call", "to ", "", " ", 2),
         find=(
             r",(\s{0,64}to(?!\w))|;(\s{0,64}to(?!\w))|<(?:(:more:>\s{0,64}<:from\s{1,64}assistant(?!\w))|(:from\s{1,64"
             r"}assistant)|(:over:>)|(:more:>)|(/run>))|t(?:(o\s{1,64}self:>)|(o\s{1,64}user:>)|(o(?!\w)))"

@@ -69,14 +69,14 @@ class StreamParser(UsualObjects):
     AT_LINES = True
     # content = (text | "{{END}}")* ("{{DO}} [{" call)?
     IN_CONTENT = Scanner(
-        ("empty", "{{DO}} [ ]", "", "", False), ("call", "{{DO}} [ {", " ", "", False),
-        ("empty", "{{DO}} ]", "", "", False), ("end", "{{END}}", "", "", False),
+        ("empty", "{{DO}} [ ]", "", "", 0), ("call", "{{DO}} [ {", " ", "", 0), ("empty", "{{DO}} ]", "", "", 0),
+        ("end", "{{END}}", "", "", 0),
         find=r"\{(?:(\{DO\}\}\s{0,64}\[\s{0,64}\])|(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}\])|(\{END\}\}))",
         near=r"\{(?=[{]|\Z)", width=139, leads=" ",
     )
     OPENERS = Scanner(
-        ("call", "{{DO}} [ {", " ", "", False), find=r"\{(\{DO\}\}\s{0,64}\[\s{0,64}\{)", near=r"\{(?=[{]|\Z)",
-        width=138, leads=" ",
+        ("call", "{{DO}} [ {", " ", "", 0), find=r"\{(\{DO\}\}\s{0,64}\[\s{0,64}\{)", near=r"\{(?=[{]|\Z)", width=138,
+        leads=" ",
     )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
@@ -96,23 +96,23 @@ class StreamParser(UsualObjects):
     USUAL_KEYS = ("name", "arguments")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "{{DO}} [ {", "", "", False), ("mark", "{{END}}", "", "", False),
+        ("mark", "{{DO}} [ {", "", "", 0), ("mark", "{{END}}", "", "", 0),
         find=r"\{(?:(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{END\}\}))", near=r"\{(?=[{]|\Z)", width=138, first="{",
     )
     USUAL_NEXT = (ExpectedText(', {"id": "'),)
     # after_call = ("]" | ",")* (("{" | "{{DO}} [{") call | content)
     AFTER_CALL = Scanner(
-        ("separator", ",", "", " ", False), ("call", "; {", "", "", False), ("close", "]", "", "", True),
-        ("empty", "{{DO}} [ ]", "", "", False), ("call", "{{DO}} [ {", " ", "", False),
-        ("empty", "{{DO}} ]", "", "", False), ("end", "{{END}}", "", "", False), ("call", "{", "", "", True),
+        ("separator", ",", "", " ", 0), ("call", "; {", "", "", 0), ("close", "]", "", "", 1),
+        ("empty", "{{DO}} [ ]", "", "", 0), ("call", "{{DO}} [ {", " ", "", 0), ("empty", "{{DO}} ]", "", "", 0),
+        ("end", "{{END}}", "", "", 0), ("call", "{", "", "", 2),
         find=(
             r",()|;(\s{0,64}\{)|\]()|\{(?:(\{DO\}\}\s{0,64}\[\s{0,64}\])|(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,"
             r"64}\])|(\{END\}\})|())"
         ), near=r",|;|\]|\{", width=139, leads=" ",
     )
     AFTER_TURN = Scanner(
-        ("call", "{{DO}} [ {", " ", "", False), find=r"\{(\{DO\}\}\s{0,64}\[\s{0,64}\{)", near=r"\{(?=[{]|\Z)",
-        width=138, leads=" ",
+        ("call", "{{DO}} [ {", " ", "", 0), find=r"\{(\{DO\}\}\s{0,64}\[\s{0,64}\{)", near=r"\{(?=[{]|\Z)", width=138,
+        leads=" ",
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

@@ -68,7 +68,7 @@ class StreamParser(UsualObjects):
     AT_LINES = True
     # content = (text | "/over/")* ("[{" call)?
     IN_CONTENT = Scanner(
-        ("header", "/helper/", "", " ", False), ("end", "/over/", " ", "\n", False), ("line", "[ {", "", "", False),
+        ("header", "/helper/", "", " ", 0), ("end", "/over/", " ", "\n", 0), ("line", "[ {", "", "", 0),
         find=r"/(?:(helper/)|(over/))|\[(\s{0,64}\{)", near=r"/(?=[ho]|\Z)|\[", width=67, leads=" ",
     )
     DISTINCT = False
@@ -84,16 +84,16 @@ class StreamParser(UsualObjects):
     USUAL_KEYS = ("name", "arguments")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "/helper/", "", "", False), ("mark", "/over/", "", "", False), find="/(?:(helper/)|(over/))",
+        ("mark", "/helper/", "", "", 0), ("mark", "/over/", "", "", 0), find="/(?:(helper/)|(over/))",
         near=r"/(?=[ho]|\Z)", width=9, first="/",
     )
     USUAL_NEXT = (ExpectedText(', {"name": "'),)
     # after_call = ("]" | ",")* (("{" | "[{") call | content)
     AFTER_CALL = Scanner(
-        ("separator", ",", "", " ", False), ("header", "/helper/", "", " ", False), ("end", "/over/", " ", "\n", False),
-        ("call", "; {", "", "", False), ("call", "[ {", "", "", False), ("close", "]", "", "", False),
-        ("call", "{", "", "", True), find=r",()|/(?:(helper/)|(over/))|;(\s{0,64}\{)|\[(\s{0,64}\{)|\]()|\{()",
-        near=r",|/(?=[ho]|\Z)|;|\[|\]|\{", width=68, leads=" ",
+        ("separator", ",", "", " ", 0), ("header", "/helper/", "", " ", 0), ("end", "/over/", " ", "\n", 0),
+        ("call", "; {", "", "", 0), ("call", "[ {", "", "", 0), ("close", "]", "", "", 0), ("call", "{", "", "", 1),
+        find=r",()|/(?:(helper/)|(over/))|;(\s{0,64}\{)|\[(\s{0,64}\{)|\]()|\{()", near=r",|/(?=[ho]|\Z)|;|\[|\]|\{",
+        width=68, leads=" ",
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

@@ -67,9 +67,8 @@ class StreamParser(UsualObjects):
     AT_LINES = True
     # content = (text | "|end of turn|")* ("{" call)?
     IN_CONTENT = Scanner(
-        ("line", "{", "", "", False), ("end", "|end of turn|", "", "", False),
-        ("header", "|assistant|", "", "\n", False), find=r"\{()|\|(?:(end\s{1,64}of\s{1,64}turn\|)|(assistant\|))",
-        near=r"\{|\|(?=[ae]|\Z)", width=142,
+        ("line", "{", "", "", 0), ("end", "|end of turn|", "", "", 0), ("header", "|assistant|", "", "\n", 0),
+        find=r"\{()|\|(?:(end\s{1,64}of\s{1,64}turn\|)|(assistant\|))", near=r"\{|\|(?=[ae]|\Z)", width=142,
     )
     DISTINCT = False
     # call = object
@@ -84,14 +83,14 @@ class StreamParser(UsualObjects):
     USUAL_KEYS = ("name", "parameters")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "|end of turn|", "", "", False), ("mark", "|assistant|", "", "", False),
+        ("mark", "|end of turn|", "", "", 0), ("mark", "|assistant|", "", "", 0),
         find=r"\|(?:(end\s{1,64}of\s{1,64}turn\|)|(assistant\|))", near=r"\|(?=[ae]|\Z)", width=142, first="|",
     )
     USUAL_NEXT = (ExpectedText('{"name": "'),)
     # after_call = (("{" | "{") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", {", "", "", False), ("call", "; {", "", "", False), ("call", "{", "", "", True),
-        ("end", "|end of turn|", "", "", False), ("header", "|assistant|", "", "\n", False),
+        ("call", ", {", "", "", 0), ("call", "; {", "", "", 0), ("call", "{", "", "", 1),
+        ("end", "|end of turn|", "", "", 0), ("header", "|assistant|", "", "\n", 0),
         find=r",(\s{0,64}\{)|;(\s{0,64}\{)|\{()|\|(?:(end\s{1,64}of\s{1,64}turn\|)|(assistant\|))",
         near=r",|;|\{|\|(?=[ae]|\Z)", width=142,
     )

@@ -66,7 +66,7 @@ class StreamParser(QuotedPairs):
     AT_ENDS = True
     # content = text ("[" call)?
     IN_CONTENT = Scanner(
-        ("line", "[", "", "", False), ("header", "~bot~", "", "\n", False), ("last", "~~", "", "\n", False),
+        ("line", "[", "", "", 0), ("header", "~bot~", "", "\n", 0), ("last", "~~", "", "\n", 0),
         find=r"\[()|~(?:(bot~)|(~))", near=r"\[|~(?=[b\~]|\Z)", width=6,
     )
     DISTINCT = False
@@ -75,7 +75,7 @@ class StreamParser(QuotedPairs):
         (
             "name",
             Scanner(
-                ("suffix", "(", "", "", False), find=r"\(()", near=r"\(", width=2,
+                ("suffix", "(", "", "", 0), find=r"\(()", near=r"\(", width=2,
                 word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\(())", trails=("",),
             ),
             "",
@@ -83,7 +83,7 @@ class StreamParser(QuotedPairs):
     )
     ONLY_TOOLS = True
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(("mark", "~bot~", "", "", False), find="~(bot~)", near=r"~(?=[b]|\Z)", width=6, first="~")
+    BREAKS = Scanner(("mark", "~bot~", "", "", 0), find="~(bot~)", near=r"~(?=[b]|\Z)", width=6, first="~")
     CLOSED = True
     SEPARATED = True
     # arguments = (key "=" value)*
@@ -91,16 +91,15 @@ class StreamParser(QuotedPairs):
         (
             "key",
             Scanner(
-                ("suffix", "=", "", "", False), find="=()", near="=", width=2,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:=())", trails=("",),
+                ("suffix", "=", "", "", 0), find="=()", near="=", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:=())",
+                trails=("",),
             ),
             "",
         ),
     )
     BETWEEN = Scanner(
-        ("next", ")", "", "", False), ("skip", ",", "", " ", False), ("next", "[", "", "", False),
-        ("next", "]", "", "", False), ("next", "~~", "", "\n", False), find=r"\)()|,()|\[()|\]()|~(~)",
-        near=r"\)|,|\[|\]|~(?=[\~]|\Z)", width=3,
+        ("next", ")", "", "", 0), ("skip", ",", "", " ", 0), ("next", "[", "", "", 0), ("next", "]", "", "", 0),
+        ("next", "~~", "", "\n", 0), find=r"\)()|,()|\[()|\]()|~(~)", near=r"\)|,|\[|\]|~(?=[\~]|\Z)", width=3,
     )
     PAIR_OPENS = False
     FOLLOW = (
@@ -113,8 +112,8 @@ class StreamParser(QuotedPairs):
     )
     # after_call = (")" | ",")* ("[" call | content)
     AFTER_CALL = Scanner(
-        ("closed", ")", "", "", False), ("separator", ",", "", " ", False), ("call", "[", "", "", False),
-        ("closed", "]", "", "", False), ("header", "~bot~", "", "\n", False), ("last", "~~", "", "\n", False),
+        ("closed", ")", "", "", 0), ("separator", ",", "", " ", 0), ("call", "[", "", "", 0),
+        ("closed", "]", "", "", 0), ("header", "~bot~", "", "\n", 0), ("last", "~~", "", "\n", 0),
         find=r"\)()|,()|\[()|\]()|~(?:(bot~)|(~))", near=r"\)|,|\[|\]|~(?=[b\~]|\Z)", width=6,
     )
 

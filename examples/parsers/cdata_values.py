@@ -51,37 +51,35 @@ class StreamParser(Wraps):
     REASONS = True
     # reasoning = text ("</quiet>" content | '<act name="' call)
     IN_REASONING = Scanner(
-        ("line", '<act name="', "\n", "", False), ("reasoning_end", "</quiet>", "\n", "\n\n", False),
-        ("end", "<-/->", "", "\n", False), find=r'<(?:(act\s{1,64}name=")|(/quiet>)|(-/->))', near=r"<(?=[\-/a]|\Z)",
+        ("line", '<act name="', "\n", "", 0), ("reasoning_end", "</quiet>", "\n", "\n\n", 0),
+        ("end", "<-/->", "", "\n", 0), find=r'<(?:(act\s{1,64}name=")|(/quiet>)|(-/->))', near=r"<(?=[\-/a]|\Z)",
         width=76, leads="\n",
     )
     # content = (text | "<-/->")* ("<quiet>" reasoning | '<act name="' call)?
     IN_CONTENT = Scanner(
-        ("empty", '<act name=" </act>', "", "", False), ("header", "<-assistant->", "", "\n", False),
-        ("call", '<act name="', "\n", "", True), ("stray", "</quiet>", "\n", "\n\n", False),
-        ("reasoning", "<quiet>", "", "\n", False), ("end", "<-/->", "", "\n", False),
+        ("empty", '<act name=" </act>', "", "", 0), ("header", "<-assistant->", "", "\n", 0),
+        ("call", '<act name="', "\n", "", 2), ("stray", "</quiet>", "\n", "\n\n", 0),
+        ("reasoning", "<quiet>", "", "\n", 0), ("end", "<-/->", "", "\n", 0),
         find=r'<(?:(act\s{1,64}name="\s{0,64}</act>)|(-assistant->)|(act\s{1,64}name=")|(/quiet>)|(quiet>)|(-/->))',
         near=r"<(?=[\-/aq]|\Z)", width=147, leads="\n",
     )
     OPENERS = Scanner(
-        ("call", '<act name="', "\n", "", False), find=r'<(act\s{1,64}name=")', near=r"<(?=[a]|\Z)", width=76,
-        leads="\n",
+        ("call", '<act name="', "\n", "", 0), find=r'<(act\s{1,64}name=")', near=r"<(?=[a]|\Z)", width=76, leads="\n"
     )
     # call = name '">' arguments
     HEADER = (
         (
             "name",
             Scanner(
-                ("suffix", '">', "", "", False), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
+                ("suffix", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
                 word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("",),
             ),
             "",
         ),
     )
     BREAKS = Scanner(
-        ("mark", "<-assistant->", "", "", False), ("mark", '<act name="', "", "", False),
-        ("mark", "</act>", "", "", False), find=r'<(?:(-assistant->)|(act\s{1,64}name=")|(/act>))',
-        near=r"<(?=[\-/a]|\Z)", width=76, first="<",
+        ("mark", "<-assistant->", "", "", 0), ("mark", '<act name="', "", "", 0), ("mark", "</act>", "", "", 0),
+        find=r'<(?:(-assistant->)|(act\s{1,64}name=")|(/act>))', near=r"<(?=[\-/a]|\Z)", width=76, first="<",
     )
     USUAL_NEXT = (ExpectedText('</act>\n<act name="'), ExpectedText('<act name="'))
     CLOSED = True
@@ -90,45 +88,43 @@ class StreamParser(Wraps):
         (
             "key",
             Scanner(
-                ("suffix", '">', "", "", False), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
+                ("suffix", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
                 word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("",),
             ),
             "",
         ),
     )
     BETWEEN = Scanner(
-        ("next", '<act name="', "\n", "", False), ("pair", '<arg key="', "", "", False),
-        ("skip", "</arg>", "", "", False), ("next", "</act>", "", "", False), ("next", "<-/->", "", "\n", False),
+        ("next", '<act name="', "\n", "", 0), ("pair", '<arg key="', "", "", 0), ("skip", "</arg>", "", "", 0),
+        ("next", "</act>", "", "", 0), ("next", "<-/->", "", "\n", 0),
         find=r'<(?:(act\s{1,64}name=")|(arg\s{1,64}key=")|(/arg>)|(/act>)|(-/->))', near=r"<(?=[\-/a]|\Z)", width=76,
         leads="\n",
     )
     USUAL_PAIR = (ExpectedText('<arg key="'),)
     RESUMES = True
     RESUMING = Scanner(
-        ("other", '<act name="', "\n", "", False), ("other", '<arg key="', "", "", False),
-        ("other", "</act>", "", "", False), ("other", "<-/->", "", "\n", False),
-        find=r'<(?:(act\s{1,64}name=")|(arg\s{1,64}key=")|(/act>)|(-/->))', near=r"<(?=[\-/a]|\Z)", width=76,
-        leads="\n",
+        ("other", '<act name="', "\n", "", 0), ("other", '<arg key="', "", "", 0), ("other", "</act>", "", "", 0),
+        ("other", "<-/->", "", "\n", 0), find=r'<(?:(act\s{1,64}name=")|(arg\s{1,64}key=")|(/act>)|(-/->))',
+        near=r"<(?=[\-/a]|\Z)", width=76, leads="\n",
     )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
-    AFTER_VALUE = Scanner(("end", "</arg>", "", "", False), find="<(/arg>)", near=r"<(?=[/]|\Z)", width=7)
+    AFTER_VALUE = Scanner(("end", "</arg>", "", "", 0), find="<(/arg>)", near=r"<(?=[/]|\Z)", width=7)
     WRAP = ("<[RAW[", "]RAW]>")
     # after_call = ("</act>")* (('<act name="' | '<act name="') call | content)
     AFTER_CALL = Scanner(
-        ("call", ', <act name="', "", "", False), ("call", '; <act name="', "", "", False),
-        ("empty", '<act name=" </act>', "", "", False), ("header", "<-assistant->", "", "\n", False),
-        ("call", '<act name="', "", "", True), ("stray", "</quiet>", "\n", "\n\n", False),
-        ("reasoning", "<quiet>", "", "\n", False), ("closed", "</act>", "", "", True),
-        ("end", "<-/->", "", "\n", False),
+        ("call", ', <act name="', "", "", 0), ("call", '; <act name="', "", "", 0),
+        ("empty", '<act name=" </act>', "", "", 0), ("header", "<-assistant->", "", "\n", 0),
+        ("call", '<act name="', "", "", 2), ("stray", "</quiet>", "\n", "\n\n", 0),
+        ("reasoning", "<quiet>", "", "\n", 0), ("closed", "</act>", "", "", 1), ("end", "<-/->", "", "\n", 0),
         find=(
             r',(\s{0,64}<act\s{1,64}name=")|;(\s{0,64}<act\s{1,64}name=")|<(?:(act\s{1,64}name="\s{0,64}</act>)|(-assi'
             r'stant->)|(act\s{1,64}name=")|(/quiet>)|(quiet>)|(/act>)|(-/->))'
         ), near=r",|;|<(?=[\-/aq]|\Z)", width=147, leads="\n",
     )
     AFTER_TURN = Scanner(
-        ("header", '<-assistant-> <act name="', "", "", False), ("call", '<act name="', "\n", "", True),
+        ("header", '<-assistant-> <act name="', "", "", 0), ("call", '<act name="', "\n", "", 1),
         find=r'<(?:(-assistant->\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name="))', near=r"<(?=[\-a]|\Z)", width=154,
         leads="\n",
     )

@@ -67,9 +67,9 @@ class StreamParser(Objects):
     HEADERS_ALIKE = True
     # reasoning = text ("{stop}" content | "{to}fn." call)
     IN_REASONING = Scanner(
-        ("line", "{channel}reply{to}fn.", "", "", False), ("line", "{channel}notes{to}fn.", "", "", False),
-        ("line", "{channel}work{to}fn.", "", "", False), ("line", "{to}fn.", "", "", True),
-        ("reasoning_end", "{stop}", "", "", False), ("end", "{done}", "", "", False),
+        ("line", "{channel}reply{to}fn.", "", "", 0), ("line", "{channel}notes{to}fn.", "", "", 0),
+        ("line", "{channel}work{to}fn.", "", "", 0), ("line", "{to}fn.", "", "", 1),
+        ("reasoning_end", "{stop}", "", "", 0), ("end", "{done}", "", "", 0),
         find=(
             r"\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(to\}fn\.)|(stop\})"
             r"|(done\}))"
@@ -77,12 +77,12 @@ class StreamParser(Objects):
     )
     # content = (text | "{channel}reply{body}" | "{done}")* ("{channel}notes{body}" reasoning | "{to}fn." call)?
     IN_CONTENT = Scanner(
-        ("call", "{channel}reply{to}fn.", "", "", False), ("call", "{channel}notes{to}fn.", "", "", False),
-        ("reasoning", "{channel}notes{body}", "", "", False), ("content", "{channel}reply{body}", "", "", False),
-        ("call", "{channel}work{to}fn.", "", "", False), ("content", "{channel}work{body}", "", "", False),
-        ("header", "{start}assistant", "", "", False), ("empty", "{to}fn. {invoke}", "", "", False),
-        ("empty", "{to} {invoke}", "", "", False), ("call", "{to}fn.", "", "", True), ("end", "{done}", "", "", False),
-        ("stray", "{stop}", "", "", False),
+        ("call", "{channel}reply{to}fn.", "", "", 0), ("call", "{channel}notes{to}fn.", "", "", 0),
+        ("reasoning", "{channel}notes{body}", "", "", 0), ("content", "{channel}reply{body}", "", "", 0),
+        ("call", "{channel}work{to}fn.", "", "", 0), ("content", "{channel}work{body}", "", "", 0),
+        ("header", "{start}assistant", "", "", 0), ("empty", "{to}fn. {invoke}", "", "", 0),
+        ("empty", "{to} {invoke}", "", "", 0), ("call", "{to}fn.", "", "", 2), ("end", "{done}", "", "", 0),
+        ("stray", "{stop}", "", "", 0),
         find=(
             r"\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}notes\{body\})|(channel\}reply\{bod"
             r"y\})|(channel\}work\{to\}fn\.)|(channel\}work\{body\})|(start\}assistant)|(to\}fn\.\s{0,64}\{invoke\})|("
@@ -90,8 +90,8 @@ class StreamParser(Objects):
         ), near=r"\{(?=[cdst]|\Z)", width=81,
     )
     OPENERS = Scanner(
-        ("call", "{channel}reply{to}fn.", "", "", False), ("call", "{channel}notes{to}fn.", "", "", False),
-        ("call", "{channel}work{to}fn.", "", "", False), ("call", "{to}fn.", "", "", True),
+        ("call", "{channel}reply{to}fn.", "", "", 0), ("call", "{channel}notes{to}fn.", "", "", 0),
+        ("call", "{channel}work{to}fn.", "", "", 0), ("call", "{to}fn.", "", "", 1),
         find=r"\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(to\}fn\.))",
         near=r"\{(?=[ct]|\Z)", width=22,
     )
@@ -100,24 +100,23 @@ class StreamParser(Objects):
         (
             "name",
             Scanner(
-                ("suffix", "{channel}reply{body}", "", "", False), ("suffix", "{channel}notes{body}", "", "", False),
-                ("suffix", "{channel}work{body}", "", "", False), ("suffix", "{body}", "", "", True),
-                ("bare", "{", "", "", True),
+                ("suffix", "{channel}reply{body}", "", "", 0), ("suffix", "{channel}notes{body}", "", "", 0),
+                ("suffix", "{channel}work{body}", "", "", 0), ("suffix", "{body}", "", "", 1), ("bare", "{", "", "", 2),
                 find=r"\{(?:(channel\}reply\{body\})|(channel\}notes\{body\})|(channel\}work\{body\})|(body\})|())",
                 near=r"\{", width=21,
                 word=(
                     r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{(?:(channel\}reply\{body\})|(channel\}notes\{body\})|(channel"
-                    r"\}work\{body\})))"
-                ), trails=("", "", ""),
+                    r"\}work\{body\})|(body\})))"
+                ), trails=("", "", "", ""),
             ),
             "",
         ),
     )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "{channel}reply{to}fn.", "", "", False), ("mark", "{channel}notes{to}fn.", "", "", False),
-        ("mark", "{channel}work{to}fn.", "", "", False), ("mark", "{start}assistant", "", "", False),
-        ("mark", "{invoke}", "", "", False), ("mark", "{to}fn.", "", "", True), ("mark", "{done}", "", "", False),
+        ("mark", "{channel}reply{to}fn.", "", "", 0), ("mark", "{channel}notes{to}fn.", "", "", 0),
+        ("mark", "{channel}work{to}fn.", "", "", 0), ("mark", "{start}assistant", "", "", 0),
+        ("mark", "{invoke}", "", "", 0), ("mark", "{to}fn.", "", "", 1), ("mark", "{done}", "", "", 0),
         find=(
             r"\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(start\}assistant)|"
             r"(invoke\})|(to\}fn\.)|(done\}))"
@@ -127,16 +126,16 @@ class StreamParser(Objects):
     CLOSED = True
     # after_call = ("{invoke}" | "{start}assistant")* (("{to}fn." | "{to}fn.") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", {channel}reply{to}fn.", "", "", False), ("call", ", {channel}notes{to}fn.", "", "", False),
-        ("call", ", {channel}work{to}fn.", "", "", False), ("call", ", {to}fn.", "", "", False),
-        ("call", "; {channel}reply{to}fn.", "", "", False), ("call", "; {channel}notes{to}fn.", "", "", False),
-        ("call", "; {channel}work{to}fn.", "", "", False), ("call", "; {to}fn.", "", "", False),
-        ("call", "{channel}reply{to}fn.", "", "", True), ("call", "{channel}notes{to}fn.", "", "", True),
-        ("call", "{channel}work{to}fn.", "", "", True), ("reasoning", "{channel}notes{body}", "", "", False),
-        ("content", "{channel}reply{body}", "", "", False), ("content", "{channel}work{body}", "", "", False),
-        ("separator", "{start}assistant", "", "", False), ("empty", "{to}fn. {invoke}", "", "", False),
-        ("empty", "{to} {invoke}", "", "", False), ("closed", "{invoke}", "", "", True),
-        ("call", "{to}fn.", "", "", True), ("end", "{done}", "", "", False), ("stray", "{stop}", "", "", False),
+        ("call", ", {channel}reply{to}fn.", "", "", 0), ("call", ", {channel}notes{to}fn.", "", "", 0),
+        ("call", ", {channel}work{to}fn.", "", "", 0), ("call", ", {to}fn.", "", "", 0),
+        ("call", "; {channel}reply{to}fn.", "", "", 0), ("call", "; {channel}notes{to}fn.", "", "", 0),
+        ("call", "; {channel}work{to}fn.", "", "", 0), ("call", "; {to}fn.", "", "", 0),
+        ("call", "{channel}reply{to}fn.", "", "", 1), ("call", "{channel}notes{to}fn.", "", "", 1),
+        ("call", "{channel}work{to}fn.", "", "", 1), ("reasoning", "{channel}notes{body}", "", "", 0),
+        ("content", "{channel}reply{body}", "", "", 0), ("content", "{channel}work{body}", "", "", 0),
+        ("separator", "{start}assistant", "", "", 0), ("empty", "{to}fn. {invoke}", "", "", 0),
+        ("empty", "{to} {invoke}", "", "", 0), ("closed", "{invoke}", "", "", 1), ("call", "{to}fn.", "", "", 2),
+        ("end", "{done}", "", "", 0), ("stray", "{stop}", "", "", 0),
         find=(
             r",(?:(\s{0,64}\{channel\}reply\{to\}fn\.)|(\s{0,64}\{channel\}notes\{to\}fn\.)|(\s{0,64}\{channel\}work\{"
             r"to\}fn\.)|(\s{0,64}\{to\}fn\.))|;(?:(\s{0,64}\{channel\}reply\{to\}fn\.)|(\s{0,64}\{channel\}notes\{to\}"
@@ -147,12 +146,12 @@ class StreamParser(Objects):
         ), near=r",|;|\{(?=[cdist]|\Z)", width=88,
     )
     AFTER_TURN = Scanner(
-        ("header", "{start}assistant {channel}reply{to}fn.", "", "", False),
-        ("header", "{start}assistant {channel}notes{to}fn.", "", "", False),
-        ("header", "{start}assistant {channel}work{to}fn.", "", "", False),
-        ("header", "{start}assistant {to}fn.", "", "", False), ("call", "{channel}reply{to}fn.", "", "", True),
-        ("call", "{channel}notes{to}fn.", "", "", True), ("call", "{channel}work{to}fn.", "", "", True),
-        ("call", "{to}fn.", "", "", True),
+        ("header", "{start}assistant {channel}reply{to}fn.", "", "", 0),
+        ("header", "{start}assistant {channel}notes{to}fn.", "", "", 0),
+        ("header", "{start}assistant {channel}work{to}fn.", "", "", 0),
+        ("header", "{start}assistant {to}fn.", "", "", 0), ("call", "{channel}reply{to}fn.", "", "", 1),
+        ("call", "{channel}notes{to}fn.", "", "", 1), ("call", "{channel}work{to}fn.", "", "", 1),
+        ("call", "{to}fn.", "", "", 1),
         find=(
             r"\{(?:(start\}assistant\s{0,64}\{channel\}reply\{to\}fn\.)|(start\}assistant\s{0,64}\{channel\}notes\{to"
             r"\}fn\.)|(start\}assistant\s{0,64}\{channel\}work\{to\}fn\.)|(start\}assistant\s{0,64}\{to\}fn\.)|(channe"

@@ -66,19 +66,18 @@ class StreamParser(Objects):
     REASONS = True
     # reasoning = text ("〔/思考〕" content | "〔调用〕〔一个〕function〔名〕" call)
     IN_REASONING = Scanner(
-        ("line", "〔调用〕〔一个〕function〔名〕", "", "", False), ("line", "〔一个〕function〔名〕", "", "", True),
-        ("reasoning_end", "〔/思考〕", "", "", False), ("end", "〔完〕", "", "", False),
+        ("line", "〔调用〕〔一个〕function〔名〕", "", "", 0), ("line", "〔一个〕function〔名〕", "", "", 1),
+        ("reasoning_end", "〔/思考〕", "", "", 0), ("end", "〔完〕", "", "", 0),
         find="〔(?:(调用〕〔一个〕function〔名〕)|(一个〕function〔名〕)|(/思考〕)|(完〕))", near=r"〔(?=[/一完调]|\Z)",
         width=20,
     )
     # content = (text | "〔完〕")* ("〔思考〕" reasoning | "〔调用〕〔一个〕function〔名〕" call)?
     IN_CONTENT = Scanner(
-        ("empty", "〔调用〕〔一个〕function〔名〕 ```〔/一个〕〔/调用〕", "", "", False),
-        ("empty", "〔一个〕function〔名〕 ```〔/一个〕", "", "", True),
-        ("call", "〔调用〕〔一个〕function〔名〕", "", "", True), ("call", "〔一个〕function〔名〕", "", "", True),
-        ("empty", "〔调用〕 〔/调用〕", "", "", False), ("stray", "〔/思考〕", "", "", False),
-        ("reasoning", "〔思考〕", "", "\n", False), ("header", "〔助手〕", "", "", False),
-        ("end", "〔完〕", "", "", False),
+        ("empty", "〔调用〕〔一个〕function〔名〕 ```〔/一个〕〔/调用〕", "", "", 0),
+        ("empty", "〔一个〕function〔名〕 ```〔/一个〕", "", "", 1),
+        ("call", "〔调用〕〔一个〕function〔名〕", "", "", 2), ("call", "〔一个〕function〔名〕", "", "", 2),
+        ("empty", "〔调用〕 〔/调用〕", "", "", 0), ("stray", "〔/思考〕", "", "", 0),
+        ("reasoning", "〔思考〕", "", "\n", 0), ("header", "〔助手〕", "", "", 0), ("end", "〔完〕", "", "", 0),
         find=(
             r"〔(?:(调用〕〔一个〕function〔名〕\s{0,64}```〔/一个〕〔/调用〕)|(一个〕function〔名〕\s{0,64}```〔/一个"
             r"〕)|(调用〕〔一个〕function〔名〕)|(一个〕function〔名〕)|(调用〕\s{0,64}〔/调用〕)|(/思考〕)|(思考〕)|("
@@ -86,7 +85,7 @@ class StreamParser(Objects):
         ), near=r"〔(?=[/一助完思调]|\Z)", width=98,
     )
     OPENERS = Scanner(
-        ("call", "〔调用〕〔一个〕function〔名〕", "", "", False), ("call", "〔一个〕function〔名〕", "", "", True),
+        ("call", "〔调用〕〔一个〕function〔名〕", "", "", 0), ("call", "〔一个〕function〔名〕", "", "", 1),
         find="〔(?:(调用〕〔一个〕function〔名〕)|(一个〕function〔名〕))", near=r"〔(?=[一调]|\Z)", width=20,
     )
     # call = name "```json" arguments
@@ -94,7 +93,7 @@ class StreamParser(Objects):
         (
             "name",
             Scanner(
-                ("suffix", "```json ", "\n", "\n", True), ("bare", "{", "", "", False), find=r"`(``json(?!\w))|\{()",
+                ("suffix", "```json ", "\n", "\n", 2), ("bare", "{", "", "", 0), find=r"`(``json(?!\w))|\{()",
                 near=r"`(?=[`]|\Z)|\{", width=8, leads="\n", word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:(?!))", trails=(),
             ),
             "",
@@ -102,9 +101,9 @@ class StreamParser(Objects):
     )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "```〔/一个〕", "", "", False), ("mark", "〔调用〕〔一个〕function〔名〕", "", "", False),
-        ("mark", "〔一个〕function〔名〕", "", "", True), ("mark", "〔/调用〕", "", "", False),
-        ("mark", "〔助手〕", "", "", False), ("mark", "〔完〕", "", "", False),
+        ("mark", "```〔/一个〕", "", "", 0), ("mark", "〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("mark", "〔一个〕function〔名〕", "", "", 1), ("mark", "〔/调用〕", "", "", 0),
+        ("mark", "〔助手〕", "", "", 0), ("mark", "〔完〕", "", "", 0),
         find="`(``〔/一个〕)|〔(?:(调用〕〔一个〕function〔名〕)|(一个〕function〔名〕)|(/调用〕)|(助手〕)|(完〕))",
         near=r"`(?=[`]|\Z)|〔(?=[/一助完调]|\Z)", width=20, first="`〔",
     )
@@ -112,14 +111,14 @@ class StreamParser(Objects):
     CLOSED = True
     # after_call = ("```〔/一个〕")* (("〔一个〕function〔名〕" | "〔调用〕〔一个〕function〔名〕") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", 〔一个〕function〔名〕", "", "", False), ("call", "; 〔一个〕function〔名〕", "", "", False),
-        ("closed", "```〔/一个〕", "\n", "", True),
-        ("empty", "〔调用〕〔一个〕function〔名〕 ```〔/一个〕〔/调用〕", "", "", False),
-        ("empty", "〔一个〕function〔名〕 ```〔/一个〕", "", "", True),
-        ("call", "〔调用〕〔一个〕function〔名〕", "", "", True), ("call", "〔一个〕function〔名〕", "", "", True),
-        ("empty", "〔调用〕 〔/调用〕", "", "", False), ("closed", "〔/调用〕", "", "", True),
-        ("stray", "〔/思考〕", "", "", False), ("reasoning", "〔思考〕", "", "\n", False),
-        ("header", "〔助手〕", "", "", False), ("end", "〔完〕", "", "", False),
+        ("call", ", 〔一个〕function〔名〕", "", "", 0), ("call", "; 〔一个〕function〔名〕", "", "", 0),
+        ("closed", "```〔/一个〕", "\n", "", 1),
+        ("empty", "〔调用〕〔一个〕function〔名〕 ```〔/一个〕〔/调用〕", "", "", 0),
+        ("empty", "〔一个〕function〔名〕 ```〔/一个〕", "", "", 1),
+        ("call", "〔调用〕〔一个〕function〔名〕", "", "", 2), ("call", "〔一个〕function〔名〕", "", "", 2),
+        ("empty", "〔调用〕 〔/调用〕", "", "", 0), ("closed", "〔/调用〕", "", "", 1),
+        ("stray", "〔/思考〕", "", "", 0), ("reasoning", "〔思考〕", "", "\n", 0), ("header", "〔助手〕", "", "", 0),
+        ("end", "〔完〕", "", "", 0),
         find=(
             r",(\s{0,64}〔一个〕function〔名〕)|;(\s{0,64}〔一个〕function〔名〕)|`(``〔/一个〕)|〔(?:(调用〕〔一个〕f"
             r"unction〔名〕\s{0,64}```〔/一个〕〔/调用〕)|(一个〕function〔名〕\s{0,64}```〔/一个〕)|(调用〕〔一个〕fu"
@@ -128,9 +127,9 @@ class StreamParser(Objects):
         ), near=r",|;|`(?=[`]|\Z)|〔(?=[/一助完思调]|\Z)", width=98, leads="\n",
     )
     AFTER_TURN = Scanner(
-        ("header", "〔助手〕 〔调用〕〔一个〕function〔名〕", "", "", False),
-        ("header", "〔助手〕 〔一个〕function〔名〕", "", "", False),
-        ("call", "〔调用〕〔一个〕function〔名〕", "", "", True), ("call", "〔一个〕function〔名〕", "", "", True),
+        ("header", "〔助手〕 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("header", "〔助手〕 〔一个〕function〔名〕", "", "", 0), ("call", "〔调用〕〔一个〕function〔名〕", "", "", 1),
+        ("call", "〔一个〕function〔名〕", "", "", 1),
         find=(
             r"〔(?:(助手〕\s{0,64}〔调用〕〔一个〕function〔名〕)|(助手〕\s{0,64}〔一个〕function〔名〕)|(调用〕〔一个"
             "〕function〔名〕)|(一个〕function〔名〕))"

@@ -68,27 +68,26 @@ class StreamParser(CallObjects):
     REASONS = True
     # reasoning = text ("[[/depth]]" content | "[[call" call)
     IN_REASONING = Scanner(
-        ("reasoning_end", "[[/depth]]", " ", "\n", False), ("line", "[[call ", "", " ", True),
-        ("end", "[[.]]", " ", "\n", False), find=r"\[(?:(\[/depth\]\])|(\[call(?!\w))|(\[\.\]\]))",
-        near=r"\[(?=[\[]|\Z)", width=11, leads=" ",
+        ("reasoning_end", "[[/depth]]", " ", "\n", 0), ("line", "[[call ", "", " ", 2), ("end", "[[.]]", " ", "\n", 0),
+        find=r"\[(?:(\[/depth\]\])|(\[call(?!\w))|(\[\.\]\]))", near=r"\[(?=[\[]|\Z)", width=11, leads=" ",
     )
     # content = (text | "[[.]]")* ("[[depth]]" reasoning | "[[call" call)?
     IN_CONTENT = Scanner(
-        ("empty", "[[call [[/call]]", "", "", False), ("header", "[[assistant]]", "", " ", False),
-        ("stray", "[[/depth]]", " ", "\n", False), ("reasoning", "[[depth]]", "", " ", False),
-        ("call", "[[call ", "", " ", True), ("end", "[[.]]", " ", "\n", False),
+        ("empty", "[[call [[/call]]", "", "", 0), ("header", "[[assistant]]", "", " ", 0),
+        ("stray", "[[/depth]]", " ", "\n", 0), ("reasoning", "[[depth]]", "", " ", 0), ("call", "[[call ", "", " ", 2),
+        ("end", "[[.]]", " ", "\n", 0),
         find=(
             r"\[(?:(\[call\s{0,64}\[\[/call\]\])|(\[assistant\]\])|(\[/depth\]\])|(\[depth\]\])|(\[call(?!\w))|(\[\.\]"
             r"\]))"
         ), near=r"\[(?=[\[]|\Z)", width=81, leads=" ",
     )
-    OPENERS = Scanner(("call", "[[call ", "", " ", True), find=r"\[(\[call(?!\w))", near=r"\[(?=[\[]|\Z)", width=7)
+    OPENERS = Scanner(("call", "[[call ", "", " ", 2), find=r"\[(\[call(?!\w))", near=r"\[(?=[\[]|\Z)", width=7)
     # call = index "]] {" object
     HEADER = (
         (
             "index",
             Scanner(
-                ("suffix", "]] {", "", "", False), ("bare", "{", "", "", True), find=r"\](\]\s{0,64}\{)|\{()",
+                ("suffix", "]] {", "", "", 0), ("bare", "{", "", "", 1), find=r"\](\]\s{0,64}\{)|\{()",
                 near=r"\](?=[\]]|\Z)|\{", width=69, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\](\]\s{0,64}\{))",
                 trails=("",),
             ),
@@ -100,27 +99,25 @@ class StreamParser(CallObjects):
     CLOSERS = (" [[/call]]", "[[/call]]")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "[[assistant]]", "", "", False), ("mark", "[[/call]", "", "", False),
-        ("mark", "[[call", "", "", False), find=r"\[(?:(\[assistant\]\])|(\[/call\])|(\[call))", near=r"\[(?=[\[]|\Z)",
-        width=14, first="[",
+        ("mark", "[[assistant]]", "", "", 0), ("mark", "[[/call]", "", "", 0), ("mark", "[[call", "", "", 0),
+        find=r"\[(?:(\[assistant\]\])|(\[/call\])|(\[call))", near=r"\[(?=[\[]|\Z)", width=14, first="[",
     )
     USUAL_NEXT = (ExpectedText("[[/call]][[call "), ExpectedText("[[call "))
     CLOSED = True
     COUNTED = True
     # after_call = ("[[/call]]")* (("[[call" | "[[call") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", [[call ", "", " ", True), ("call", "; [[call ", "", " ", True),
-        ("empty", "[[call [[/call]]", "", "", False), ("header", "[[assistant]]", "", " ", False),
-        ("stray", "[[/depth]]", " ", "\n", False), ("closed", "[[/call]]", " ", "", True),
-        ("reasoning", "[[depth]]", "", " ", False), ("close", "[[/call]", " ", "", True),
-        ("call", "[[call ", "", " ", True), ("end", "[[.]]", " ", "\n", False), ("close", "]", "", "", True),
+        ("call", ", [[call ", "", " ", 2), ("call", "; [[call ", "", " ", 2), ("empty", "[[call [[/call]]", "", "", 0),
+        ("header", "[[assistant]]", "", " ", 0), ("stray", "[[/depth]]", " ", "\n", 0),
+        ("closed", "[[/call]]", " ", "", 1), ("reasoning", "[[depth]]", "", " ", 0), ("close", "[[/call]", " ", "", 2),
+        ("call", "[[call ", "", " ", 2), ("end", "[[.]]", " ", "\n", 0), ("close", "]", "", "", 1),
         find=(
             r",(\s{0,64}\[\[call(?!\w))|;(\s{0,64}\[\[call(?!\w))|\[(?:(\[call\s{0,64}\[\[/call\]\])|(\[assistant\]\])"
             r"|(\[/depth\]\])|(\[/call\]\])|(\[depth\]\])|(\[/call\])|(\[call(?!\w))|(\[\.\]\]))|\]()"
         ), near=r",|;|\[(?=[\[]|\Z)|\]", width=81, leads=" ",
     )
     AFTER_TURN = Scanner(
-        ("header", "[[assistant]] [[call ", "", " ", True), ("call", "[[call ", "", " ", True),
+        ("header", "[[assistant]] [[call ", "", " ", 2), ("call", "[[call ", "", " ", 2),
         find=r"\[(?:(\[assistant\]\]\s{0,64}\[\[call(?!\w))|(\[call(?!\w)))", near=r"\[(?=[\[]|\Z)", width=85,
     )
 

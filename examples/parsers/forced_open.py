@@ -55,13 +55,13 @@ class StreamParser(Objects):
     REASONS = True
     # reasoning = text "</sketch>" content
     IN_REASONING = Scanner(
-        ("reasoning_end", "</sketch>", "", "", False), ("end", ">.<", "", "\n", False), find=r"<(/sketch>)|>(\.<)",
+        ("reasoning_end", "</sketch>", "", "", 0), ("end", ">.<", "", "\n", 0), find=r"<(/sketch>)|>(\.<)",
         near=r"<(?=[/]|\Z)|>(?=[.]|\Z)", width=10,
     )
     # content = (text | ">.<")* ("<sketch>" reasoning | "@@" call)?
     IN_CONTENT = Scanner(
-        ("stray", "</sketch>", "", "", False), ("reasoning", "<sketch>", "", "\n", False),
-        ("header", ">assistant<", "", "\n", False), ("end", ">.<", "", "\n", False), ("line", "@@", "\n", "", False),
+        ("stray", "</sketch>", "", "", 0), ("reasoning", "<sketch>", "", "\n", 0),
+        ("header", ">assistant<", "", "\n", 0), ("end", ">.<", "", "\n", 0), ("line", "@@", "\n", "", 0),
         find=r"<(?:(/sketch>)|(sketch>))|>(?:(assistant<)|(\.<))|@(@)", near=r"<(?=[/s]|\Z)|>(?=[.a]|\Z)|@(?=[@]|\Z)",
         width=12, leads="\n",
     )
@@ -71,7 +71,7 @@ class StreamParser(Objects):
         (
             "name",
             Scanner(
-                ("next", "{", "", "", False), find=r"\{()", near=r"\{", width=2,
+                ("next", "{", "", "", 0), find=r"\{()", near=r"\{", width=2,
                 word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{())", trails=(None,),
             ),
             "",
@@ -79,15 +79,13 @@ class StreamParser(Objects):
     )
     ONLY_TOOLS = True
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
-        ("mark", ">assistant<", "", "", False), find=">(assistant<)", near=r">(?=[a]|\Z)", width=12, first=">"
-    )
+    BREAKS = Scanner(("mark", ">assistant<", "", "", 0), find=">(assistant<)", near=r">(?=[a]|\Z)", width=12, first=">")
     CLOSED = True
     BOTH = True
     # after_call = ("@@")* (("@@" | "@@") call | content)
     AFTER_CALL = Scanner(
-        ("stray", "</sketch>", "", "", False), ("reasoning", "<sketch>", "", "\n", False),
-        ("header", ">assistant<", "", "\n", False), ("end", ">.<", "", "\n", False), ("both", "@@", " ", "", False),
+        ("stray", "</sketch>", "", "", 0), ("reasoning", "<sketch>", "", "\n", 0),
+        ("header", ">assistant<", "", "\n", 0), ("end", ">.<", "", "\n", 0), ("both", "@@", " ", "", 0),
         find=r"<(?:(/sketch>)|(sketch>))|>(?:(assistant<)|(\.<))|@(@)", near=r"<(?=[/s]|\Z)|>(?=[.a]|\Z)|@(?=[@]|\Z)",
         width=12, leads=" ",
     )

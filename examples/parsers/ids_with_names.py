@@ -64,10 +64,10 @@ class StreamParser(Objects):
     AT_LINES = True
     # content = (text | "[=close=]")* ("[=ask=][=one=]functions." call)?
     IN_CONTENT = Scanner(
-        ("empty", "[=ask=] [=one=] [=/one=] [=/ask=]", "", "", False),
-        ("call", "[=ask=] [=one=]functions.", "", "", False), ("call", "[=one=]functions.", "", "", True),
-        ("empty", "[=ask=] [=/ask=]", "", "", False), ("empty", "[=one=] [=/one=]", "", "", True),
-        ("header", "[=assistant=]", "", "", False), ("end", "[=close=]", "", "", False),
+        ("empty", "[=ask=] [=one=] [=/one=] [=/ask=]", "", "", 0), ("call", "[=ask=] [=one=]functions.", "", "", 0),
+        ("call", "[=one=]functions.", "", "", 1), ("empty", "[=ask=] [=/ask=]", "", "", 0),
+        ("empty", "[=one=] [=/one=]", "", "", 1), ("header", "[=assistant=]", "", "", 0),
+        ("end", "[=close=]", "", "", 0),
         find=(
             r"\[(?:(=ask=\]\s{0,64}\[=one=\]\s{0,64}\[=/one=\]\s{0,64}\[=/ask=\])|(=ask=\]\s{0,64}\[=one=\]functions\."
             r")|(=one=\]functions\.)|(=ask=\]\s{0,64}\[=/ask=\])|(=one=\]\s{0,64}\[=/one=\])|(=assistant=\])|(=close="
@@ -75,7 +75,7 @@ class StreamParser(Objects):
         ), near=r"\[(?=[=]|\Z)", width=224,
     )
     OPENERS = Scanner(
-        ("call", "[=ask=] [=one=]functions.", "", "", False), ("call", "[=one=]functions.", "", "", True),
+        ("call", "[=ask=] [=one=]functions.", "", "", 0), ("call", "[=one=]functions.", "", "", 1),
         find=r"\[(?:(=ask=\]\s{0,64}\[=one=\]functions\.)|(=one=\]functions\.))", near=r"\[(?=[=]|\Z)", width=89,
     )
     # call = name ":" index "[=given=]" arguments
@@ -83,15 +83,15 @@ class StreamParser(Objects):
         (
             "name",
             Scanner(
-                ("suffix", ":", "", "", False), find=":()", near=":", width=2,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?::())", trails=("",),
+                ("suffix", ":", "", "", 0), find=":()", near=":", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?::())",
+                trails=("",),
             ),
             "",
         ),
         (
             "index",
             Scanner(
-                ("suffix", "[=given=]", "", "", False), ("bare", "{", "", "", False), find=r"\[(=given=\])|\{()",
+                ("suffix", "[=given=]", "", "", 0), ("bare", "{", "", "", 0), find=r"\[(=given=\])|\{()",
                 near=r"\[(?=[=]|\Z)|\{", width=10, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(=given=\]))", trails=("",),
             ),
             "",
@@ -100,9 +100,9 @@ class StreamParser(Objects):
     CALL_ID = "functions.{name}:{index}"
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "[=ask=] [=one=]functions.", "", "", False), ("mark", "[=one=]functions.", "", "", True),
-        ("mark", "[=assistant=]", "", "", False), ("mark", "[=close=]", "", "", False),
-        ("mark", "[=/one=]", "", "", False), ("mark", "[=/ask=]", "", "", False),
+        ("mark", "[=ask=] [=one=]functions.", "", "", 0), ("mark", "[=one=]functions.", "", "", 1),
+        ("mark", "[=assistant=]", "", "", 0), ("mark", "[=close=]", "", "", 0), ("mark", "[=/one=]", "", "", 0),
+        ("mark", "[=/ask=]", "", "", 0),
         find=(
             r"\[(?:(=ask=\]\s{0,64}\[=one=\]functions\.)|(=one=\]functions\.)|(=assistant=\])|(=close=\])|(=/one=\])|("
             r"=/ask=\]))"
@@ -113,12 +113,11 @@ class StreamParser(Objects):
     COUNTED = True
     # after_call = ("[=/one=]")* (("[=one=]functions." | "[=ask=][=one=]functions.") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", [=one=]functions.", "", "", False), ("call", "; [=one=]functions.", "", "", False),
-        ("empty", "[=ask=] [=one=] [=/one=] [=/ask=]", "", "", False),
-        ("call", "[=ask=] [=one=]functions.", "", "", False), ("call", "[=one=]functions.", "", "", True),
-        ("empty", "[=ask=] [=/ask=]", "", "", False), ("empty", "[=one=] [=/one=]", "", "", True),
-        ("header", "[=assistant=]", "", "", False), ("end", "[=close=]", "", "", False),
-        ("closed", "[=/one=]", "", "", True), ("closed", "[=/ask=]", "", "", True),
+        ("call", ", [=one=]functions.", "", "", 0), ("call", "; [=one=]functions.", "", "", 0),
+        ("empty", "[=ask=] [=one=] [=/one=] [=/ask=]", "", "", 0), ("call", "[=ask=] [=one=]functions.", "", "", 0),
+        ("call", "[=one=]functions.", "", "", 1), ("empty", "[=ask=] [=/ask=]", "", "", 0),
+        ("empty", "[=one=] [=/one=]", "", "", 1), ("header", "[=assistant=]", "", "", 0),
+        ("end", "[=close=]", "", "", 0), ("closed", "[=/one=]", "", "", 1), ("closed", "[=/ask=]", "", "", 1),
         find=(
             r",(\s{0,64}\[=one=\]functions\.)|;(\s{0,64}\[=one=\]functions\.)|\[(?:(=ask=\]\s{0,64}\[=one=\]\s{0,64}\["
             r"=/one=\]\s{0,64}\[=/ask=\])|(=ask=\]\s{0,64}\[=one=\]functions\.)|(=one=\]functions\.)|(=ask=\]\s{0,64}"
@@ -126,9 +125,9 @@ class StreamParser(Objects):
         ), near=r",|;|\[(?=[=]|\Z)", width=224,
     )
     AFTER_TURN = Scanner(
-        ("header", "[=assistant=] [=ask=] [=one=]functions.", "", "", False),
-        ("header", "[=assistant=] [=one=]functions.", "", "", False),
-        ("call", "[=ask=] [=one=]functions.", "", "", True), ("call", "[=one=]functions.", "", "", True),
+        ("header", "[=assistant=] [=ask=] [=one=]functions.", "", "", 0),
+        ("header", "[=assistant=] [=one=]functions.", "", "", 0), ("call", "[=ask=] [=one=]functions.", "", "", 1),
+        ("call", "[=one=]functions.", "", "", 1),
         find=(
             r"\[(?:(=assistant=\]\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}\[=one=\]functio"
             r"ns\.)|(=ask=\]\s{0,64}\[=one=\]functions\.)|(=one=\]functions\.))"

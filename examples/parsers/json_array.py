@@ -69,23 +69,22 @@ class StreamParser(UsualObjects):
     REASONS = True
     # reasoning = text ("«/aside»" content | "«wishes»[{" call)
     IN_REASONING = Scanner(
-        ("line", "«wishes» [ {", "", "", False), ("reasoning_end", "«/aside»", "", "", False),
-        ("end", "«/»", "", "\n", False), find=r"«(?:(wishes»\s{0,64}\[\s{0,64}\{)|(/aside»)|(/»))",
-        near=r"«(?=[/w]|\Z)", width=139,
+        ("line", "«wishes» [ {", "", "", 0), ("reasoning_end", "«/aside»", "", "", 0), ("end", "«/»", "", "\n", 0),
+        find=r"«(?:(wishes»\s{0,64}\[\s{0,64}\{)|(/aside»)|(/»))", near=r"«(?=[/w]|\Z)", width=139,
     )
     # content = (text | "«/»")* ("«aside»" reasoning | "«wishes»[{" call)?
     IN_CONTENT = Scanner(
-        ("empty", "«wishes» [ ] «/wishes»", "", "", False), ("empty", "«wishes» ] «/wishes»", "", "", False),
-        ("empty", "«wishes» «/wishes»", "", "", False), ("header", "«assistant»", "", " ", False),
-        ("call", "«wishes» [ {", "", "", False), ("stray", "«/aside»", "", "", False),
-        ("reasoning", "«aside»", "", "", False), ("end", "«/»", "", "\n", False),
+        ("empty", "«wishes» [ ] «/wishes»", "", "", 0), ("empty", "«wishes» ] «/wishes»", "", "", 0),
+        ("empty", "«wishes» «/wishes»", "", "", 0), ("header", "«assistant»", "", " ", 0),
+        ("call", "«wishes» [ {", "", "", 0), ("stray", "«/aside»", "", "", 0), ("reasoning", "«aside»", "", "", 0),
+        ("end", "«/»", "", "\n", 0),
         find=(
             r"«(?:(wishes»\s{0,64}\[\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}"
             r"«/wishes»)|(assistant»)|(wishes»\s{0,64}\[\s{0,64}\{)|(/aside»)|(aside»)|(/»))"
         ), near=r"«(?=[/aw]|\Z)", width=213,
     )
     OPENERS = Scanner(
-        ("call", "«wishes» [ {", "", "", False), find=r"«(wishes»\s{0,64}\[\s{0,64}\{)", near=r"«(?=[w]|\Z)", width=139
+        ("call", "«wishes» [ {", "", "", 0), find=r"«(wishes»\s{0,64}\[\s{0,64}\{)", near=r"«(?=[w]|\Z)", width=139
     )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
@@ -103,20 +102,19 @@ class StreamParser(UsualObjects):
     USUAL_KEYS = ("name", "arguments")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "] «/wishes»", "", "", False), ("mark", "«assistant»", "", "", False),
-        ("mark", "«wishes» [ {", "", "", False), ("mark", "«/wishes»", "", "", True), ("mark", "«/»", "", "", False),
+        ("mark", "] «/wishes»", "", "", 0), ("mark", "«assistant»", "", "", 0), ("mark", "«wishes» [ {", "", "", 0),
+        ("mark", "«/wishes»", "", "", 1), ("mark", "«/»", "", "", 0),
         find=r"\](\s{0,64}«/wishes»)|«(?:(assistant»)|(wishes»\s{0,64}\[\s{0,64}\{)|(/wishes»)|(/»))",
         near=r"\]|«(?=[/aw]|\Z)", width=139, first="]«",
     )
     USUAL_NEXT = (ExpectedText(', {"name": "'),)
     # after_call = ("]«/wishes»" | ",")* (("{" | "«wishes»[{") call | content)
     AFTER_CALL = Scanner(
-        ("separator", ",", "", " ", False), ("call", "; {", "", "", False), ("close", "] «/wishes»", "", "", True),
-        ("close", "]", "", "", True), ("call", "{", "", "", True), ("empty", "«wishes» [ ] «/wishes»", "", "", False),
-        ("empty", "«wishes» ] «/wishes»", "", "", False), ("empty", "«wishes» «/wishes»", "", "", False),
-        ("header", "«assistant»", "", " ", False), ("call", "«wishes» [ {", "", "", False),
-        ("close", "«/wishes»", "", "", True), ("stray", "«/aside»", "", "", False),
-        ("reasoning", "«aside»", "", "", False), ("end", "«/»", "", "\n", False),
+        ("separator", ",", "", " ", 0), ("call", "; {", "", "", 0), ("close", "] «/wishes»", "", "", 1),
+        ("close", "]", "", "", 2), ("call", "{", "", "", 1), ("empty", "«wishes» [ ] «/wishes»", "", "", 0),
+        ("empty", "«wishes» ] «/wishes»", "", "", 0), ("empty", "«wishes» «/wishes»", "", "", 0),
+        ("header", "«assistant»", "", " ", 0), ("call", "«wishes» [ {", "", "", 0), ("close", "«/wishes»", "", "", 1),
+        ("stray", "«/aside»", "", "", 0), ("reasoning", "«aside»", "", "", 0), ("end", "«/»", "", "\n", 0),
         find=(
             r",()|;(\s{0,64}\{)|\](?:(\s{0,64}«/wishes»)|())|\{()|«(?:(wishes»\s{0,64}\[\s{0,64}\]\s{0,64}«/wishes»)|("
             r"wishes»\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}«/wishes»)|(assistant»)|(wishes»\s{0,64}\[\s{0,64}\{"
@@ -124,7 +122,7 @@ class StreamParser(UsualObjects):
         ), near=r",|;|\]|\{|«(?=[/aw]|\Z)", width=213,
     )
     AFTER_TURN = Scanner(
-        ("header", "«assistant» «wishes» [ {", "", "", False), ("call", "«wishes» [ {", "", "", True),
+        ("header", "«assistant» «wishes» [ {", "", "", 0), ("call", "«wishes» [ {", "", "", 1),
         find=r"«(?:(assistant»\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{))",
         near=r"«(?=[aw]|\Z)", width=215,
     )

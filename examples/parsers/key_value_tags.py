@@ -51,27 +51,26 @@ class StreamParser(RawPairs):
     REASONS = True
     # reasoning = text ("[/mull]" content | "[ability]" call)
     IN_REASONING = Scanner(
-        ("line", "[ability]", "\n", "", False), ("end", "[@user@]", "", "", False),
-        ("reasoning_end", "[/mull]", "", "\n", False), find=r"\[(?:(ability\])|(@user@\])|(/mull\]))",
-        near=r"\[(?=[/@a]|\Z)", width=10, leads="\n",
+        ("line", "[ability]", "\n", "", 0), ("end", "[@user@]", "", "", 0), ("reasoning_end", "[/mull]", "", "\n", 0),
+        find=r"\[(?:(ability\])|(@user@\])|(/mull\]))", near=r"\[(?=[/@a]|\Z)", width=10, leads="\n",
     )
     # content = (text | "[@user@]")* ("[mull]" reasoning | "[ability]" call)?
     IN_CONTENT = Scanner(
-        ("empty", "[ability] [/ability]", "", "", False), ("call", "[ability]", "\n", "", True),
-        ("end", "[@user@]", "", "", False), ("header", "[@bot@]", "", "", False), ("stray", "[/mull]", "", "\n", False),
-        ("reasoning", "[mull]", "\n", "", False),
+        ("empty", "[ability] [/ability]", "", "", 0), ("call", "[ability]", "\n", "", 2),
+        ("end", "[@user@]", "", "", 0), ("header", "[@bot@]", "", "", 0), ("stray", "[/mull]", "", "\n", 0),
+        ("reasoning", "[mull]", "\n", "", 0),
         find=r"\[(?:(ability\]\s{0,64}\[/ability\])|(ability\])|(@user@\])|(@bot@\])|(/mull\])|(mull\]))",
         near=r"\[(?=[/@am]|\Z)", width=85, leads="\n",
     )
     OPENERS = Scanner(
-        ("call", "[ability]", "\n", "", False), find=r"\[(ability\])", near=r"\[(?=[a]|\Z)", width=10, leads="\n"
+        ("call", "[ability]", "\n", "", 0), find=r"\[(ability\])", near=r"\[(?=[a]|\Z)", width=10, leads="\n"
     )
     # call = name arguments
     HEADER = (
         (
             "name",
             Scanner(
-                ("next", "[/ability]", "", "", False), ("next", "[k]", "", "", False), find=r"\[(?:(/ability\])|(k\]))",
+                ("next", "[/ability]", "", "", 0), ("next", "[k]", "", "", 0), find=r"\[(?:(/ability\])|(k\]))",
                 near=r"\[(?=[/k]|\Z)", width=11, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(?:(/ability\])|(k\])))",
                 trails=(None, None),
             ),
@@ -79,9 +78,9 @@ class StreamParser(RawPairs):
         ),
     )
     BREAKS = Scanner(
-        ("mark", "[/ability]", "", "", False), ("mark", "[ability]", "", "", False),
-        ("mark", "[@user@]", "", "", False), ("mark", "[@bot@]", "", "", False),
-        find=r"\[(?:(/ability\])|(ability\])|(@user@\])|(@bot@\]))", near=r"\[(?=[/@a]|\Z)", width=11, first="[",
+        ("mark", "[/ability]", "", "", 0), ("mark", "[ability]", "", "", 0), ("mark", "[@user@]", "", "", 0),
+        ("mark", "[@bot@]", "", "", 0), find=r"\[(?:(/ability\])|(ability\])|(@user@\])|(@bot@\]))",
+        near=r"\[(?=[/@a]|\Z)", width=11, first="[",
     )
     USUAL_NEXT = (ExpectedText("[/ability]\n[ability]"), ExpectedText("[ability]"))
     CLOSED = True
@@ -90,48 +89,48 @@ class StreamParser(RawPairs):
         (
             "key",
             Scanner(
-                ("suffix", "[/k] [v]", "", "", False), find=r"\[(/k\]\s{0,64}\[v\])", near=r"\[(?=[/]|\Z)", width=73,
+                ("suffix", "[/k] [v]", "", "", 0), find=r"\[(/k\]\s{0,64}\[v\])", near=r"\[(?=[/]|\Z)", width=73,
                 word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(/k\]\s{0,64}\[v\]))", trails=("",),
             ),
             "",
         ),
     )
     BETWEEN = Scanner(
-        ("next", "[/ability]", "", "", False), ("next", "[ability]", "\n", "", False),
-        ("next", "[@user@]", "", "", False), ("skip", "[/v]", "", "", False), ("pair", "[k]", "", "", False),
+        ("next", "[/ability]", "", "", 0), ("next", "[ability]", "\n", "", 0), ("next", "[@user@]", "", "", 0),
+        ("skip", "[/v]", "", "", 0), ("pair", "[k]", "", "", 0),
         find=r"\[(?:(/ability\])|(ability\])|(@user@\])|(/v\])|(k\]))", near=r"\[(?=[/@ak]|\Z)", width=11, leads="\n",
     )
     USUAL_PAIR = (ExpectedText("[k]"),)
     RESUMES = True
     RESUMING = Scanner(
-        ("other", "[/ability]", "", "", False), ("other", "[ability]", "\n", "", False),
-        ("other", "[@user@]", "", "", False), ("other", "[k]", "", "", False),
-        find=r"\[(?:(/ability\])|(ability\])|(@user@\])|(k\]))", near=r"\[(?=[/@ak]|\Z)", width=11, leads="\n",
+        ("other", "[/ability]", "", "", 0), ("other", "[ability]", "\n", "", 0), ("other", "[@user@]", "", "", 0),
+        ("other", "[k]", "", "", 0), find=r"\[(?:(/ability\])|(ability\])|(@user@\])|(k\]))", near=r"\[(?=[/@ak]|\Z)",
+        width=11, leads="\n",
     )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
-    AFTER_VALUE = Scanner(("end", "[/v]", "", "", False), find=r"\[(/v\])", near=r"\[(?=[/]|\Z)", width=5)
+    AFTER_VALUE = Scanner(("end", "[/v]", "", "", 0), find=r"\[(/v\])", near=r"\[(?=[/]|\Z)", width=5)
     NEXT_PAIR = (
         Scanner(
-            ("end", "[/v]", "", "", False), ("next", "[k]", "\n", "", False), find=r"\[(?:(/v\])|(k\]))",
-            near=r"\[(?=[/k]|\Z)", width=5, leads="\n",
+            ("end", "[/v]", "", "", 0), ("next", "[k]", "\n", "", 0), find=r"\[(?:(/v\])|(k\]))", near=r"\[(?=[/k]|\Z)",
+            width=5, leads="\n",
         ),
-        Scanner(("end", "[/k] [v]", "", "", False), find=r"\[(/k\]\s{0,64}\[v\])", near=r"\[(?=[/]|\Z)", width=73),
+        Scanner(("end", "[/k] [v]", "", "", 0), find=r"\[(/k\]\s{0,64}\[v\])", near=r"\[(?=[/]|\Z)", width=73),
     )
     # after_call = ("[/ability]")* (("[ability]" | "[ability]") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", [ability]", "", "", False), ("call", "; [ability]", "", "", False),
-        ("empty", "[ability] [/ability]", "", "", False), ("closed", "[/ability]", "", "", True),
-        ("call", "[ability]", "", "", True), ("end", "[@user@]", "", "", False), ("header", "[@bot@]", "", "", False),
-        ("stray", "[/mull]", "", "\n", False), ("reasoning", "[mull]", "\n", "", False),
+        ("call", ", [ability]", "", "", 0), ("call", "; [ability]", "", "", 0),
+        ("empty", "[ability] [/ability]", "", "", 0), ("closed", "[/ability]", "", "", 1),
+        ("call", "[ability]", "", "", 2), ("end", "[@user@]", "", "", 0), ("header", "[@bot@]", "", "", 0),
+        ("stray", "[/mull]", "", "\n", 0), ("reasoning", "[mull]", "\n", "", 0),
         find=(
             r",(\s{0,64}\[ability\])|;(\s{0,64}\[ability\])|\[(?:(ability\]\s{0,64}\[/ability\])|(/ability\])|(ability"
             r"\])|(@user@\])|(@bot@\])|(/mull\])|(mull\]))"
         ), near=r",|;|\[(?=[/@am]|\Z)", width=85, leads="\n",
     )
     AFTER_TURN = Scanner(
-        ("header", "[@bot@] [ability]", "", "", False), ("call", "[ability]", "\n", "", True),
+        ("header", "[@bot@] [ability]", "", "", 0), ("call", "[ability]", "\n", "", 1),
         find=r"\[(?:(@bot@\]\s{0,64}\[ability\])|(ability\]))", near=r"\[(?=[@a]|\Z)", width=82, leads="\n",
     )
 

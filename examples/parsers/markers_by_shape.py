@@ -69,25 +69,21 @@ class StreamParser(UsualObjects):
     REASONS = True
     # reasoning = text ("(~/muse~)" content | "(~do~){" call)
     IN_REASONING = Scanner(
-        ("reasoning_end", "(~/muse~)", "", "\n", False), ("end", "(~end~)", "", "", False),
-        ("line", "(~do~) {", "", "", False), find=r"\((?:(~/muse~\))|(~end~\))|(~do~\)\s{0,64}\{))",
-        near=r"\((?=[\~]|\Z)", width=72,
+        ("reasoning_end", "(~/muse~)", "", "\n", 0), ("end", "(~end~)", "", "", 0), ("line", "(~do~) {", "", "", 0),
+        find=r"\((?:(~/muse~\))|(~end~\))|(~do~\)\s{0,64}\{))", near=r"\((?=[\~]|\Z)", width=72,
     )
     # content = (text | "(~answer~)" | "(~/aside~)" | "(~end~)")* ("(~muse~)" reasoning | "(~do~){" call)?
     IN_CONTENT = Scanner(
-        ("empty", "(~do~) (~/do~)", "", "", False), ("header", "(~assistant~)", "", "", False),
-        ("content", "(~answer~)", "", "", False), ("content_end", "(~/aside~)", "", "", False),
-        ("content", "(~aside~)", "\n\n", "", False), ("stray", "(~/muse~)", "", "\n", False),
-        ("reasoning", "(~muse~)", "", "", False), ("call", "(~do~) {", "", "", False),
-        ("end", "(~end~)", "", "", False),
+        ("empty", "(~do~) (~/do~)", "", "", 0), ("header", "(~assistant~)", "", "", 0),
+        ("content", "(~answer~)", "", "", 0), ("content_end", "(~/aside~)", "", "", 0),
+        ("content", "(~aside~)", "\n\n", "", 0), ("stray", "(~/muse~)", "", "\n", 0),
+        ("reasoning", "(~muse~)", "", "", 0), ("call", "(~do~) {", "", "", 0), ("end", "(~end~)", "", "", 0),
         find=(
             r"\((?:(~do~\)\s{0,64}\(~/do~\))|(~assistant~\))|(~answer~\))|(~/aside~\))|(~aside~\))|(~/muse~\))|(~muse~"
             r"\))|(~do~\)\s{0,64}\{)|(~end~\)))"
         ), near=r"\((?=[\~]|\Z)", width=79, leads="\n\n",
     )
-    OPENERS = Scanner(
-        ("call", "(~do~) {", "", "", False), find=r"\((~do~\)\s{0,64}\{)", near=r"\((?=[\~]|\Z)", width=72
-    )
+    OPENERS = Scanner(("call", "(~do~) {", "", "", 0), find=r"\((~do~\)\s{0,64}\{)", near=r"\((?=[\~]|\Z)", width=72)
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("call",): "name", ("with",): "arguments"}
     OPENED = "{"
@@ -97,27 +93,26 @@ class StreamParser(UsualObjects):
     USUAL_KEYS = ("call", "with")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "(~assistant~)", "", "", False), ("mark", "(~/do~)", "", "", False),
-        ("mark", "(~do~) {", "", "", False), ("mark", "(~end~)", "", "", False),
-        find=r"\((?:(~assistant~\))|(~/do~\))|(~do~\)\s{0,64}\{)|(~end~\)))", near=r"\((?=[\~]|\Z)", width=72,
-        first="(",
+        ("mark", "(~assistant~)", "", "", 0), ("mark", "(~/do~)", "", "", 0), ("mark", "(~do~) {", "", "", 0),
+        ("mark", "(~end~)", "", "", 0), find=r"\((?:(~assistant~\))|(~/do~\))|(~do~\)\s{0,64}\{)|(~end~\)))",
+        near=r"\((?=[\~]|\Z)", width=72, first="(",
     )
     USUAL_NEXT = (ExpectedText(', {"call": "'),)
     # after_call = ("(~/do~)" | ",")* (("{" | "(~do~){") call | content)
     AFTER_CALL = Scanner(
-        ("empty", "(~do~) (~/do~)", "", "", False), ("header", "(~assistant~)", "", "", False),
-        ("content", "(~answer~)", "", "", False), ("content_end", "(~/aside~)", "", "", False),
-        ("content", "(~aside~)", "\n\n", "", False), ("stray", "(~/muse~)", "", "\n", False),
-        ("reasoning", "(~muse~)", "", "", False), ("call", "(~do~) {", "", "", False),
-        ("close", "(~/do~)", "", "", True), ("end", "(~end~)", "", "", False), ("separator", ",", "", " ", False),
-        ("call", "; {", "", "", False), ("call", "{", "", "", True),
+        ("empty", "(~do~) (~/do~)", "", "", 0), ("header", "(~assistant~)", "", "", 0),
+        ("content", "(~answer~)", "", "", 0), ("content_end", "(~/aside~)", "", "", 0),
+        ("content", "(~aside~)", "\n\n", "", 0), ("stray", "(~/muse~)", "", "\n", 0),
+        ("reasoning", "(~muse~)", "", "", 0), ("call", "(~do~) {", "", "", 0), ("close", "(~/do~)", "", "", 1),
+        ("end", "(~end~)", "", "", 0), ("separator", ",", "", " ", 0), ("call", "; {", "", "", 0),
+        ("call", "{", "", "", 1),
         find=(
             r"\((?:(~do~\)\s{0,64}\(~/do~\))|(~assistant~\))|(~answer~\))|(~/aside~\))|(~aside~\))|(~/muse~\))|(~muse~"
             r"\))|(~do~\)\s{0,64}\{)|(~/do~\))|(~end~\)))|,()|;(\s{0,64}\{)|\{()"
         ), near=r"\((?=[\~]|\Z)|,|;|\{", width=79, leads="\n\n",
     )
     AFTER_TURN = Scanner(
-        ("header", "(~assistant~) (~do~) {", "", "", False), ("call", "(~do~) {", "", "", True),
+        ("header", "(~assistant~) (~do~) {", "", "", 0), ("call", "(~do~) {", "", "", 1),
         find=r"\((?:(~assistant~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}\{))", near=r"\((?=[\~]|\Z)", width=150,
     )
 

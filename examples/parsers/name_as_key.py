@@ -69,9 +69,9 @@ class StreamParser(CallObjects):
     CLOSED_FIRST = True
     # turn = "scratch)"* content
     AT_START = Scanner(
-        ("header", "%answer%", "", "\n", False), ("last", "%%", "", "\n", False),
-        ("empty", "(use [ ] use)", "", "", False), ("reasoning", "(scratch ", "", " ", True),
-        ("call", "(use [ {", "", "", False), ("reasoning_end", "scratch)", " ", "\n", False),
+        ("header", "%answer%", "", "\n", 0), ("last", "%%", "", "\n", 0), ("empty", "(use [ ] use)", "", "", 0),
+        ("reasoning", "(scratch ", "", " ", 2), ("call", "(use [ {", "", "", 0),
+        ("reasoning_end", "scratch)", " ", "\n", 0),
         find=(
             r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\]\s{0,64}use\))|(scratch(?!\w))|(use\s{0,64}\[\s{0,64}\{)"
             r")|s(cratch\))"
@@ -79,30 +79,29 @@ class StreamParser(CallObjects):
     )
     # reasoning = text ("scratch)" content | "(use [{" call)
     IN_REASONING = Scanner(
-        ("last", "%%", "", "\n", False), ("line", "(use [ {", "", "", False),
-        ("reasoning_end", "scratch)", " ", "\n", False), find=r"%(%)|\((use\s{0,64}\[\s{0,64}\{)|s(cratch\))",
-        near=r"%(?=[%]|\Z)|\((?=[u]|\Z)|s(?=[c]|\Z)", width=136, leads=" ",
+        ("last", "%%", "", "\n", 0), ("line", "(use [ {", "", "", 0), ("reasoning_end", "scratch)", " ", "\n", 0),
+        find=r"%(%)|\((use\s{0,64}\[\s{0,64}\{)|s(cratch\))", near=r"%(?=[%]|\Z)|\((?=[u]|\Z)|s(?=[c]|\Z)", width=136,
+        leads=" ",
     )
     # content = text ("(scratch" reasoning | "(use [{" call)?
     IN_CONTENT = Scanner(
-        ("header", "%answer%", "", "\n", False), ("last", "%%", "", "\n", False),
-        ("empty", "(use [ ] use)", "", "", False), ("call", "(use [ {", "", "", False),
+        ("header", "%answer%", "", "\n", 0), ("last", "%%", "", "\n", 0), ("empty", "(use [ ] use)", "", "", 0),
+        ("call", "(use [ {", "", "", 0),
         find=r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\]\s{0,64}use\))|(use\s{0,64}\[\s{0,64}\{))",
         near=r"%(?=[%a]|\Z)|\((?=[u]|\Z)", width=206,
     )
     # What opens reasoning is text once content has begun.
     FIRST = ("reasoning",)
     BEFORE_CONTENT = Scanner(
-        ("header", "%answer%", "", "\n", False), ("last", "%%", "", "\n", False),
-        ("empty", "(use [ ] use)", "", "", False), ("reasoning", "(scratch ", "", " ", True),
-        ("call", "(use [ {", "", "", False),
+        ("header", "%answer%", "", "\n", 0), ("last", "%%", "", "\n", 0), ("empty", "(use [ ] use)", "", "", 0),
+        ("reasoning", "(scratch ", "", " ", 2), ("call", "(use [ {", "", "", 0),
         find=(
             r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\]\s{0,64}use\))|(scratch(?!\w))|(use\s{0,64}\[\s{0,64}\{)"
             ")"
         ), near=r"%(?=[%a]|\Z)|\((?=[su]|\Z)", width=206,
     )
     OPENERS = Scanner(
-        ("call", "(use [ {", "", "", False), find=r"\((use\s{0,64}\[\s{0,64}\{)", near=r"\((?=[u]|\Z)", width=136
+        ("call", "(use [ {", "", "", 0), find=r"\((use\s{0,64}\[\s{0,64}\{)", near=r"\((?=[u]|\Z)", width=136
     )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("*",): "arguments"}
@@ -110,24 +109,23 @@ class StreamParser(CallObjects):
     CLOSERS = ("] use)",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "%answer%", "", "", False), ("mark", "(use [ {", "", "", False), ("mark", "] use)", "", "", False),
+        ("mark", "%answer%", "", "", 0), ("mark", "(use [ {", "", "", 0), ("mark", "] use)", "", "", 0),
         find=r"%(answer%)|\((use\s{0,64}\[\s{0,64}\{)|\](\s{0,64}use\))", near=r"%(?=[a]|\Z)|\((?=[u]|\Z)|\]",
         width=136, first="%(]",
     )
     USUAL_NEXT = (ExpectedText(', {"'),)
     # after_call = ("] use)" | ",")* (("{" | "(use [{") call | content)
     AFTER_CALL = Scanner(
-        ("header", "%answer%", "", "\n", False), ("last", "%%", "", "\n", False),
-        ("empty", "(use [ ] use)", "", "", False), ("reasoning", "(scratch ", "", " ", True),
-        ("call", "(use [ {", "", "", False), ("separator", ",", "", " ", False), ("call", "; {", "", "", False),
-        ("close", "] use)", "", "", True), ("close", "]", "", "", True), ("call", "{", "", "", True),
+        ("header", "%answer%", "", "\n", 0), ("last", "%%", "", "\n", 0), ("empty", "(use [ ] use)", "", "", 0),
+        ("reasoning", "(scratch ", "", " ", 2), ("call", "(use [ {", "", "", 0), ("separator", ",", "", " ", 0),
+        ("call", "; {", "", "", 0), ("close", "] use)", "", "", 1), ("close", "]", "", "", 2), ("call", "{", "", "", 1),
         find=(
             r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\]\s{0,64}use\))|(scratch(?!\w))|(use\s{0,64}\[\s{0,64}\{)"
             r")|,()|;(\s{0,64}\{)|\](?:(\s{0,64}use\))|())|\{()"
         ), near=r"%(?=[%a]|\Z)|\((?=[su]|\Z)|,|;|\]|\{", width=206,
     )
     AFTER_TURN = Scanner(
-        ("header", "%answer% (use [ {", "", "", False), ("call", "(use [ {", "", "", True),
+        ("header", "%answer% (use [ {", "", "", 0), ("call", "(use [ {", "", "", 1),
         find=r"%(answer%\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|\((use\s{0,64}\[\s{0,64}\{)",
         near=r"%(?=[a]|\Z)|\((?=[u]|\Z)", width=209,
     )

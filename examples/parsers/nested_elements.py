@@ -60,19 +60,18 @@ class StreamParser(ElementPairs):
     REASONS = True
     # reasoning = text ("^</inner voice>" content | '^<jobs>\n^<job of="' call)
     IN_REASONING = Scanner(
-        ("line", '^<jobs> ^<job of="', "", "", False), ("reasoning_end", "^</inner voice>", "", "", False),
-        ("line", '^<job of="', "", "", True), ("end", "^[.]^", "", "\n", False),
+        ("line", '^<jobs> ^<job of="', "", "", 0), ("reasoning_end", "^</inner voice>", "", "", 0),
+        ("line", '^<job of="', "", "", 1), ("end", "^[.]^", "", "\n", 0),
         find=r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of=")|(</inner\s{1,64}voice>)|(<job\s{1,64}of=")|(\[\.\]\^))',
         near=r"\^(?=[<\[]|\Z)", width=147,
     )
     # content = (text | "^[.]^")* ("^<inner voice>" reasoning | '^<jobs>\n^<job of="' call)?
     IN_CONTENT = Scanner(
-        ("empty", '^<jobs> ^<job of=" ^</job> ^</jobs>', "", "", False),
-        ("empty", "^<jobs> ^</job> ^</jobs>", "", "", False), ("call", '^<jobs> ^<job of="', "", "", True),
-        ("empty", '^<job of=" ^</job>', "", "", True), ("empty", "^<jobs> ^</jobs>", "", "", False),
-        ("stray", "^</inner voice>", "", "", False), ("reasoning", "^<inner voice>", "", "", False),
-        ("header", "^[assistant]^", "", "", False), ("call", '^<job of="', "", "", True),
-        ("end", "^[.]^", "", "\n", False),
+        ("empty", '^<jobs> ^<job of=" ^</job> ^</jobs>', "", "", 0), ("empty", "^<jobs> ^</job> ^</jobs>", "", "", 0),
+        ("call", '^<jobs> ^<job of="', "", "", 2), ("empty", '^<job of=" ^</job>', "", "", 1),
+        ("empty", "^<jobs> ^</jobs>", "", "", 0), ("stray", "^</inner voice>", "", "", 0),
+        ("reasoning", "^<inner voice>", "", "", 0), ("header", "^[assistant]^", "", "", 0),
+        ("call", '^<job of="', "", "", 2), ("end", "^[.]^", "", "\n", 0),
         find=(
             r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^</job>\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^</job>\s{0,64}'
             r'\^</jobs>)|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="\s{0,64}\^</job>)|(<jobs>\s{0,64}\^</jobs'
@@ -80,7 +79,7 @@ class StreamParser(ElementPairs):
         ), near=r"\^(?=[<\[]|\Z)", width=292,
     )
     OPENERS = Scanner(
-        ("call", '^<jobs> ^<job of="', "", "", False), ("call", '^<job of="', "", "", True),
+        ("call", '^<jobs> ^<job of="', "", "", 0), ("call", '^<job of="', "", "", 1),
         find=r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="))', near=r"\^(?=[<]|\Z)", width=147,
     )
     # call = name '">' arguments
@@ -88,15 +87,15 @@ class StreamParser(ElementPairs):
         (
             "name",
             Scanner(
-                ("suffix", '">', "", "", False), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
+                ("suffix", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
                 word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("",),
             ),
             "",
         ),
     )
     BREAKS = Scanner(
-        ("mark", '^<jobs> ^<job of="', "", "", False), ("mark", "^[assistant]^", "", "", False),
-        ("mark", '^<job of="', "", "", True), ("mark", "^</jobs>", "", "", False), ("mark", "^</job>", "", "", False),
+        ("mark", '^<jobs> ^<job of="', "", "", 0), ("mark", "^[assistant]^", "", "", 0),
+        ("mark", '^<job of="', "", "", 1), ("mark", "^</jobs>", "", "", 0), ("mark", "^</job>", "", "", 0),
         find=r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^)|(<job\s{1,64}of=")|(</jobs>)|(</job>))',
         near=r"\^(?=[<\[]|\Z)", width=147, first="^",
     )
@@ -107,16 +106,16 @@ class StreamParser(ElementPairs):
         (
             "key",
             Scanner(
-                ("suffix", ">", "", "", False), find=">()", near=">", width=2,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())", trails=("",),
+                ("suffix", ">", "", "", 0), find=">()", near=">", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())",
+                trails=("",),
             ),
             "",
         ),
     )
     BETWEEN = Scanner(
-        ("next", '^<jobs> ^<job of="', "", "", False), ("next", '^<job of="', "", "", True),
-        ("next", "^</jobs>", "\n", "", False), ("next", "^</job>", "", "", False), ("next", "^[.]^", "", "\n", False),
-        ("broken", "^</", "", "", True), ("pair", "^<", "", "", True),
+        ("next", '^<jobs> ^<job of="', "", "", 0), ("next", '^<job of="', "", "", 1), ("next", "^</jobs>", "\n", "", 0),
+        ("next", "^</job>", "", "", 0), ("next", "^[.]^", "", "\n", 0), ("broken", "^</", "", "", 2),
+        ("pair", "^<", "", "", 2),
         find=r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of=")|(</jobs>)|(</job>)|(\[\.\]\^)|(</)|(<))',
         near=r"\^(?=[<\[]|\Z)", width=147, leads="\n",
     )
@@ -127,19 +126,19 @@ class StreamParser(ElementPairs):
     )
     VALUE_CLOSE = ("^</", ">")
     ELEMENT = Scanner(
-        ("item", "^<each>", "", "", False), ("broken", "^</", "", "", False), ("pair", "^<", "", "", True),
+        ("item", "^<each>", "", "", 0), ("broken", "^</", "", "", 0), ("pair", "^<", "", "", 2),
         find=r"\^(?:(<each>)|(</)|(<))", near=r"\^(?=[<]|\Z)", width=8,
     )
     AFTER_ITEM = "^</each>"
     # after_call = ("^</job>")* (('^<job of="' | '^<jobs>\n^<job of="') call | content)
     AFTER_CALL = Scanner(
-        ("call", ', ^<job of="', "", "", False), ("call", '; ^<job of="', "", "", False),
-        ("empty", '^<jobs> ^<job of=" ^</job> ^</jobs>', "", "", False),
-        ("empty", "^<jobs> ^</job> ^</jobs>", "", "", False), ("call", '^<jobs> ^<job of="', "", "", True),
-        ("empty", '^<job of=" ^</job>', "", "", True), ("empty", "^<jobs> ^</jobs>", "", "", False),
-        ("stray", "^</inner voice>", "", "", False), ("reasoning", "^<inner voice>", "", "", False),
-        ("header", "^[assistant]^", "", "", False), ("call", '^<job of="', "", "", True),
-        ("closed", "^</jobs>", "\n", "", True), ("closed", "^</job>", "", "", True), ("end", "^[.]^", "", "\n", False),
+        ("call", ', ^<job of="', "", "", 0), ("call", '; ^<job of="', "", "", 0),
+        ("empty", '^<jobs> ^<job of=" ^</job> ^</jobs>', "", "", 0), ("empty", "^<jobs> ^</job> ^</jobs>", "", "", 0),
+        ("call", '^<jobs> ^<job of="', "", "", 2), ("empty", '^<job of=" ^</job>', "", "", 1),
+        ("empty", "^<jobs> ^</jobs>", "", "", 0), ("stray", "^</inner voice>", "", "", 0),
+        ("reasoning", "^<inner voice>", "", "", 0), ("header", "^[assistant]^", "", "", 0),
+        ("call", '^<job of="', "", "", 2), ("closed", "^</jobs>", "\n", "", 1), ("closed", "^</job>", "", "", 1),
+        ("end", "^[.]^", "", "\n", 0),
         find=(
             r',(\s{0,64}\^<job\s{1,64}of=")|;(\s{0,64}\^<job\s{1,64}of=")|\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,6'
             r'4}\^</job>\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^</job>\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^<job\s{1,64}of="'
@@ -148,9 +147,8 @@ class StreamParser(ElementPairs):
         ), near=r",|;|\^(?=[<\[]|\Z)", width=292, leads="\n",
     )
     AFTER_TURN = Scanner(
-        ("header", '^[assistant]^ ^<jobs> ^<job of="', "", "", False),
-        ("header", '^[assistant]^ ^<job of="', "", "", False), ("call", '^<jobs> ^<job of="', "", "", True),
-        ("call", '^<job of="', "", "", True),
+        ("header", '^[assistant]^ ^<jobs> ^<job of="', "", "", 0), ("header", '^[assistant]^ ^<job of="', "", "", 0),
+        ("call", '^<jobs> ^<job of="', "", "", 1), ("call", '^<job of="', "", "", 1),
         find=(
             r'\^(?:(\[assistant\]\^\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}\^<job\s{1,64}o'
             r'f=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="))'

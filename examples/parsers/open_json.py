@@ -67,12 +67,11 @@ class StreamParser(UsualObjects):
     AT_LINES = True
     # content = (text | "[=stop=]")* ("[=request=]{" call)?
     IN_CONTENT = Scanner(
-        ("header", "[=assistant=]", "", "", False), ("call", "[=request=] {", "", "", False),
-        ("end", "[=stop=]", "", "", False), find=r"\[(?:(=assistant=\])|(=request=\]\s{0,64}\{)|(=stop=\]))",
-        near=r"\[(?=[=]|\Z)", width=77,
+        ("header", "[=assistant=]", "", "", 0), ("call", "[=request=] {", "", "", 0), ("end", "[=stop=]", "", "", 0),
+        find=r"\[(?:(=assistant=\])|(=request=\]\s{0,64}\{)|(=stop=\]))", near=r"\[(?=[=]|\Z)", width=77,
     )
     OPENERS = Scanner(
-        ("call", "[=request=] {", "", "", False), find=r"\[(=request=\]\s{0,64}\{)", near=r"\[(?=[=]|\Z)", width=77
+        ("call", "[=request=] {", "", "", 0), find=r"\[(=request=\]\s{0,64}\{)", near=r"\[(?=[=]|\Z)", width=77
     )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("function",): "name", ("input",): "arguments"}
@@ -82,23 +81,21 @@ class StreamParser(UsualObjects):
     USUAL_KEYS = ("function", "input")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "[=assistant=]", "", "", False), ("mark", "[=request=] {", "", "", False),
-        ("mark", "[=stop=]", "", "", False), find=r"\[(?:(=assistant=\])|(=request=\]\s{0,64}\{)|(=stop=\]))",
-        near=r"\[(?=[=]|\Z)", width=77, first="[",
+        ("mark", "[=assistant=]", "", "", 0), ("mark", "[=request=] {", "", "", 0), ("mark", "[=stop=]", "", "", 0),
+        find=r"\[(?:(=assistant=\])|(=request=\]\s{0,64}\{)|(=stop=\]))", near=r"\[(?=[=]|\Z)", width=77, first="[",
     )
     USUAL_NEXT = (ExpectedText('[=request=]{"function": "'),)
     # after_call = (("[=request=]{" | "[=request=]{") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", [=request=] {", "", "", False), ("call", "; [=request=] {", "", "", False),
-        ("header", "[=assistant=]", "", "", False), ("call", "[=request=] {", "", "", True),
-        ("end", "[=stop=]", "", "", False),
+        ("call", ", [=request=] {", "", "", 0), ("call", "; [=request=] {", "", "", 0),
+        ("header", "[=assistant=]", "", "", 0), ("call", "[=request=] {", "", "", 1), ("end", "[=stop=]", "", "", 0),
         find=(
             r",(\s{0,64}\[=request=\]\s{0,64}\{)|;(\s{0,64}\[=request=\]\s{0,64}\{)|\[(?:(=assistant=\])|(=request=\]"
             r"\s{0,64}\{)|(=stop=\]))"
         ), near=r",|;|\[(?=[=]|\Z)", width=143,
     )
     AFTER_TURN = Scanner(
-        ("header", "[=assistant=] [=request=] {", "", "", False), ("call", "[=request=] {", "", "", True),
+        ("header", "[=assistant=] [=request=] {", "", "", 0), ("call", "[=request=] {", "", "", 1),
         find=r"\[(?:(=assistant=\]\s{0,64}\[=request=\]\s{0,64}\{)|(=request=\]\s{0,64}\{))", near=r"\[(?=[=]|\Z)",
         width=155,
     )

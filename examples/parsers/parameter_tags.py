@@ -51,39 +51,39 @@ class StreamParser(RawPairs):
     REASONS = True
     # reasoning = text ("</musings>" content | "<deed>\n<do=" call)
     IN_REASONING = Scanner(
-        ("line", "<deed> <do=", "\n\n", "", False), ("reasoning_end", "</musings>", "\n", "\n\n", False),
-        ("line", "<do=", "", "", True), ("end", "<:>", "", "\n", False),
+        ("line", "<deed> <do=", "\n\n", "", 0), ("reasoning_end", "</musings>", "\n", "\n\n", 0),
+        ("line", "<do=", "", "", 1), ("end", "<:>", "", "\n", 0),
         find=r"<(?:(deed>\s{0,64}<do=)|(/musings>)|(do=)|(:>))", near=r"<(?=[/:d]|\Z)", width=76, leads="\n\n",
     )
     # content = (text | "<:>")* ("<musings>" reasoning | "<deed>\n<do=" call)?
     IN_CONTENT = Scanner(
-        ("empty", "<deed> <do= </do> </deed>", "", "", False), ("empty", "<deed> </do> </deed>", "", "", False),
-        ("empty", "<deed> </deed>", "", "", False), ("header", "<:assistant:>", "", "\n", False),
-        ("call", "<deed> <do=", "\n\n", "", True), ("stray", "</musings>", "\n", "\n\n", False),
-        ("reasoning", "<musings>", "", "\n", False), ("call", "<do=", "", "", True), ("end", "<:>", "", "\n", False),
+        ("empty", "<deed> <do= </do> </deed>", "", "", 0), ("empty", "<deed> </do> </deed>", "", "", 0),
+        ("empty", "<deed> </deed>", "", "", 0), ("header", "<:assistant:>", "", "\n", 0),
+        ("call", "<deed> <do=", "\n\n", "", 2), ("stray", "</musings>", "\n", "\n\n", 0),
+        ("reasoning", "<musings>", "", "\n", 0), ("call", "<do=", "", "", 1), ("end", "<:>", "", "\n", 0),
         find=(
             r"<(?:(deed>\s{0,64}<do=\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}</"
             r"deed>)|(:assistant:>)|(deed>\s{0,64}<do=)|(/musings>)|(musings>)|(do=)|(:>))"
         ), near=r"<(?=[/:dm]|\Z)", width=218, leads="\n\n",
     )
     OPENERS = Scanner(
-        ("call", "<deed> <do=", "\n\n", "", False), ("call", "<do=", "", "", True),
-        find=r"<(?:(deed>\s{0,64}<do=)|(do=))", near=r"<(?=[d]|\Z)", width=76, leads="\n\n",
+        ("call", "<deed> <do=", "\n\n", "", 0), ("call", "<do=", "", "", 1), find=r"<(?:(deed>\s{0,64}<do=)|(do=))",
+        near=r"<(?=[d]|\Z)", width=76, leads="\n\n",
     )
     # call = name ">" arguments
     HEADER = (
         (
             "name",
             Scanner(
-                ("suffix", ">", "", "\n", False), find=">()", near=">", width=2,
+                ("suffix", ">", "", "\n", 0), find=">()", near=">", width=2,
                 word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())", trails=("\n",),
             ),
             "",
         ),
     )
     BREAKS = Scanner(
-        ("mark", "<:assistant:>", "", "", False), ("mark", "<deed> <do=", "", "", False),
-        ("mark", "</deed>", "", "", False), ("mark", "</do>", "", "", False), ("mark", "<do=", "", "", True),
+        ("mark", "<:assistant:>", "", "", 0), ("mark", "<deed> <do=", "", "", 0), ("mark", "</deed>", "", "", 0),
+        ("mark", "</do>", "", "", 0), ("mark", "<do=", "", "", 1),
         find=r"<(?:(:assistant:>)|(deed>\s{0,64}<do=)|(/deed>)|(/do>)|(do=))", near=r"<(?=[/:d]|\Z)", width=76,
         first="<",
     )
@@ -94,50 +94,48 @@ class StreamParser(RawPairs):
         (
             "key",
             Scanner(
-                ("suffix", ">", "", "\n", False), find=">()", near=">", width=2,
+                ("suffix", ">", "", "\n", 0), find=">()", near=">", width=2,
                 word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())", trails=("\n",),
             ),
             "",
         ),
     )
     BETWEEN = Scanner(
-        ("next", "</do> </deed>", "", "", False), ("next", "<deed> <do=", "\n\n", "", False),
-        ("skip", "</with>", "", "", False), ("next", "</deed>", "", "", True), ("pair", "<with=", "", "", False),
-        ("next", "</do>", "", "", True), ("next", "<do=", "", "", True), ("next", "<:>", "", "\n", False),
+        ("next", "</do> </deed>", "", "", 0), ("next", "<deed> <do=", "\n\n", "", 0), ("skip", "</with>", "", "", 0),
+        ("next", "</deed>", "", "", 1), ("pair", "<with=", "", "", 0), ("next", "</do>", "", "", 2),
+        ("next", "<do=", "", "", 1), ("next", "<:>", "", "\n", 0),
         find=r"<(?:(/do>\s{0,64}</deed>)|(deed>\s{0,64}<do=)|(/with>)|(/deed>)|(with=)|(/do>)|(do=)|(:>))",
         near=r"<(?=[/:dw]|\Z)", width=78, leads="\n\n",
     )
     USUAL_PAIR = (ExpectedText("<with="),)
     RESUMES = True
     RESUMING = Scanner(
-        ("other", "</do> </deed>", "", "", False), ("other", "<deed> <do=", "\n\n", "", False),
-        ("other", "</deed>", "", "", True), ("other", "<with=", "", "", False), ("other", "</do>", "", "", True),
-        ("other", "<do=", "", "", True), ("other", "<:>", "", "\n", False),
+        ("other", "</do> </deed>", "", "", 0), ("other", "<deed> <do=", "\n\n", "", 0), ("other", "</deed>", "", "", 1),
+        ("other", "<with=", "", "", 0), ("other", "</do>", "", "", 2), ("other", "<do=", "", "", 1),
+        ("other", "<:>", "", "\n", 0),
         find=r"<(?:(/do>\s{0,64}</deed>)|(deed>\s{0,64}<do=)|(/deed>)|(with=)|(/do>)|(do=)|(:>))",
         near=r"<(?=[/:dw]|\Z)", width=78, leads="\n\n",
     )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
-    AFTER_VALUE = Scanner(
-        ("end", "</with>", "\n", "", False), find="<(/with>)", near=r"<(?=[/]|\Z)", width=8, leads="\n"
-    )
+    AFTER_VALUE = Scanner(("end", "</with>", "\n", "", 0), find="<(/with>)", near=r"<(?=[/]|\Z)", width=8, leads="\n")
     NEXT_PAIR = (
         Scanner(
-            ("end", "</with>", "\n", "", False), ("next", "<with=", "\n", "", False), find="<(?:(/with>)|(with=))",
+            ("end", "</with>", "\n", "", 0), ("next", "<with=", "\n", "", 0), find="<(?:(/with>)|(with=))",
             near=r"<(?=[/w]|\Z)", width=8, leads="\n",
         ),
-        Scanner(("end", ">", "", "\n", False), find=">()", near=">", width=2),
+        Scanner(("end", ">", "", "\n", 0), find=">()", near=">", width=2),
     )
     # after_call = ("</do>\n</deed>")* (("<deed>\n<do=" | "<deed>\n<do=") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", <deed> <do=", "", "", False), ("call", "; <deed> <do=", "", "", False),
-        ("empty", "<deed> <do= </do> </deed>", "", "", False), ("empty", "<deed> </do> </deed>", "", "", False),
-        ("empty", "<deed> </deed>", "", "", False), ("closed", "</do> </deed>", "", "", True),
-        ("header", "<:assistant:>", "", "\n", False), ("call", "<deed> <do=", "", "", True),
-        ("stray", "</musings>", "\n", "\n\n", False), ("reasoning", "<musings>", "", "\n", False),
-        ("closed", "</deed>", "", "", True), ("close", "</do>", "", "", True), ("call", "<do=", "", "", True),
-        ("end", "<:>", "", "\n", False),
+        ("call", ", <deed> <do=", "", "", 0), ("call", "; <deed> <do=", "", "", 0),
+        ("empty", "<deed> <do= </do> </deed>", "", "", 0), ("empty", "<deed> </do> </deed>", "", "", 0),
+        ("empty", "<deed> </deed>", "", "", 0), ("closed", "</do> </deed>", "", "", 1),
+        ("header", "<:assistant:>", "", "\n", 0), ("call", "<deed> <do=", "", "", 2),
+        ("stray", "</musings>", "\n", "\n\n", 0), ("reasoning", "<musings>", "", "\n", 0),
+        ("closed", "</deed>", "", "", 1), ("close", "</do>", "", "", 2), ("call", "<do=", "", "", 1),
+        ("end", "<:>", "", "\n", 0),
         find=(
             r",(\s{0,64}<deed>\s{0,64}<do=)|;(\s{0,64}<deed>\s{0,64}<do=)|<(?:(deed>\s{0,64}<do=\s{0,64}</do>\s{0,64}<"
             r"/deed>)|(deed>\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}</deed>)|(/do>\s{0,64}</deed>)|(:assistant:>)|"
@@ -145,8 +143,8 @@ class StreamParser(RawPairs):
         ), near=r",|;|<(?=[/:dm]|\Z)", width=218, leads="\n",
     )
     AFTER_TURN = Scanner(
-        ("header", "<:assistant:> <deed> <do=", "", "", False), ("header", "<:assistant:> <do=", "", "", False),
-        ("call", "<deed> <do=", "\n\n", "", True), ("call", "<do=", "", "", True),
+        ("header", "<:assistant:> <deed> <do=", "", "", 0), ("header", "<:assistant:> <do=", "", "", 0),
+        ("call", "<deed> <do=", "\n\n", "", 1), ("call", "<do=", "", "", 1),
         find=r"<(?:(:assistant:>\s{0,64}<deed>\s{0,64}<do=)|(:assistant:>\s{0,64}<do=)|(deed>\s{0,64}<do=)|(do=))",
         near=r"<(?=[:d]|\Z)", width=154, leads="\n\n",
     )

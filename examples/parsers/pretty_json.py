@@ -68,16 +68,15 @@ class StreamParser(UsualObjects):
     AT_LINES = True
     # content = (text | "<FIN>")* ("Steps:\n```json\n[\n    {" call)?
     IN_CONTENT = Scanner(
-        ("end", "<FIN>", "", "", False), ("header", "<SAY>", "", "", False),
-        ("call", "Steps: ```json [ {", "\n", "", False), ("empty", "Steps: ```json [ ] ```", "", "", False),
-        ("call", "```json [ {", "", "", True),
+        ("end", "<FIN>", "", "", 0), ("header", "<SAY>", "", "", 0), ("call", "Steps: ```json [ {", "\n", "", 0),
+        ("empty", "Steps: ```json [ ] ```", "", "", 0), ("call", "```json [ {", "", "", 1),
         find=(
             r"<(?:(FIN>)|(SAY>))|S(?:(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64"
             r"}\]\s{0,64}```))|`(``json\s{0,64}\[\s{0,64}\{)"
         ), near=r"<(?=[FS]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=279, leads="\n",
     )
     OPENERS = Scanner(
-        ("call", "Steps: ```json [ {", "\n", "", False), ("call", "```json [ {", "", "", True),
+        ("call", "Steps: ```json [ {", "\n", "", 0), ("call", "```json [ {", "", "", 1),
         find=r"S(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|`(``json\s{0,64}\[\s{0,64}\{)",
         near=r"S(?=[t]|\Z)|`(?=[`]|\Z)", width=215, leads="\n",
     )
@@ -89,27 +88,26 @@ class StreamParser(UsualObjects):
     USUAL_KEYS = ("step", "with")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "<FIN>", "", "", False), ("mark", "<SAY>", "", "", False),
-        ("mark", "Steps: ```json [ {", "", "", False), ("mark", "```json [ {", "", "", True),
+        ("mark", "<FIN>", "", "", 0), ("mark", "<SAY>", "", "", 0), ("mark", "Steps: ```json [ {", "", "", 0),
+        ("mark", "```json [ {", "", "", 1),
         find=r"<(?:(FIN>)|(SAY>))|S(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|`(``json\s{0,64}\[\s{0,64}\{)",
         near=r"<(?=[FS]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=215, first="<S`", wordless=False,
     )
     USUAL_NEXT = (ExpectedText(',\n    {\n        "step": "'),)
     # after_call = ("]\n```" | ",")* (("{" | "Steps:\n```json\n[\n    {") call | content)
     AFTER_CALL = Scanner(
-        ("separator", ",", "", "\n    ", False), ("call", "; {", "", "", False), ("end", "<FIN>", "", "", False),
-        ("header", "<SAY>", "", "", False), ("call", "Steps: ```json [ {", "\n", "", False),
-        ("empty", "Steps: ```json [ ] ```", "", "", False), ("close", "] ```", "\n", "", True),
-        ("close", "]", "", "", True), ("call", "```json [ {", "", "", True), ("close", "```", "", "", True),
-        ("call", "{", "", "", True),
+        ("separator", ",", "", "\n    ", 0), ("call", "; {", "", "", 0), ("end", "<FIN>", "", "", 0),
+        ("header", "<SAY>", "", "", 0), ("call", "Steps: ```json [ {", "\n", "", 0),
+        ("empty", "Steps: ```json [ ] ```", "", "", 0), ("close", "] ```", "\n", "", 1), ("close", "]", "", "", 2),
+        ("call", "```json [ {", "", "", 1), ("close", "```", "", "", 2), ("call", "{", "", "", 1),
         find=(
             r",()|;(\s{0,64}\{)|<(?:(FIN>)|(SAY>))|S(?:(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```jso"
             r"n\s{0,64}\[\s{0,64}\]\s{0,64}```))|\](?:(\s{0,64}```)|())|`(?:(``json\s{0,64}\[\s{0,64}\{)|(``))|\{()"
         ), near=r",|;|<(?=[FS]|\Z)|S(?=[t]|\Z)|\]|`(?=[`]|\Z)|\{", width=279, leads="\n",
     )
     AFTER_TURN = Scanner(
-        ("header", "<SAY> Steps: ```json [ {", "", "", False), ("header", "<SAY> ```json [ {", "", "", False),
-        ("call", "Steps: ```json [ {", "\n", "", True), ("call", "```json [ {", "", "", True),
+        ("header", "<SAY> Steps: ```json [ {", "", "", 0), ("header", "<SAY> ```json [ {", "", "", 0),
+        ("call", "Steps: ```json [ {", "\n", "", 1), ("call", "```json [ {", "", "", 1),
         find=(
             r"<(?:(SAY>\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(SAY>\s{0,64}```json\s{0,64}\[\s{0,64}\{))|S"
             r"(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|`(``json\s{0,64}\[\s{0,64}\{)"

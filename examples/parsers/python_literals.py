@@ -53,16 +53,16 @@ class StreamParser(Objects):
     AT_LINES = True
     # content = (text | "<[.]")* ("[run]{'callable': '" call)?
     IN_CONTENT = Scanner(
-        ("end", "<[.]", "", "", False), ("empty", "[run] {'callable': ' } [ran]", "", "", False),
-        ("call", "[run] {'callable': '", "", "", True), ("header", "[assistant]>", "", "", False),
-        ("empty", "[run] } [ran]", "", "", False),
+        ("end", "<[.]", "", "", 0), ("empty", "[run] {'callable': ' } [ran]", "", "", 0),
+        ("call", "[run] {'callable': '", "", "", 2), ("header", "[assistant]>", "", "", 0),
+        ("empty", "[run] } [ran]", "", "", 0),
         find=(
             r"<(\[\.\])|\[(?:(run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\}\s{0,64}\[ran\])|(run\]\s{0,64}\{'callable'"
             r":\s{0,64}')|(assistant\]>)|(run\]\s{0,64}\}\s{0,64}\[ran\]))"
         ), near=r"<(?=[\[]|\Z)|\[(?=[ar]|\Z)", width=283,
     )
     OPENERS = Scanner(
-        ("call", "[run] {'callable': '", "", "", False), find=r"\[(run\]\s{0,64}\{'callable':\s{0,64}')",
+        ("call", "[run] {'callable': '", "", "", 0), find=r"\[(run\]\s{0,64}\{'callable':\s{0,64}')",
         near=r"\[(?=[r]|\Z)", width=148,
     )
     # call = name "', 'kwargs':" arguments
@@ -70,17 +70,17 @@ class StreamParser(Objects):
         (
             "name",
             Scanner(
-                ("suffix", "', 'kwargs':", "", " ", False), ("bare", "{", "", "", False),
-                find=r"'(,\s{0,64}'kwargs':)|\{()", near=r"'(?=[,]|\Z)|\{", width=77,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:'(,\s{0,64}'kwargs':))", trails=(" ",),
+                ("suffix", "', 'kwargs':", "", " ", 0), ("bare", "{", "", "", 0), find=r"'(,\s{0,64}'kwargs':)|\{()",
+                near=r"'(?=[,]|\Z)|\{", width=77, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:'(,\s{0,64}'kwargs':))",
+                trails=(" ",),
             ),
             "",
         ),
     )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "[run] {'callable': '", "", "", False), ("mark", "[assistant]>", "", "", False),
-        ("mark", "[ran]", "", "", True), ("mark", "} [ran]", "", "", False),
+        ("mark", "[run] {'callable': '", "", "", 0), ("mark", "[assistant]>", "", "", 0), ("mark", "[ran]", "", "", 1),
+        ("mark", "} [ran]", "", "", 0),
         find=r"\[(?:(run\]\s{0,64}\{'callable':\s{0,64}')|(assistant\]>)|(ran\]))|\}(\s{0,64}\[ran\])",
         near=r"\[(?=[ar]|\Z)|\}", width=148, first="[}",
     )
@@ -88,11 +88,11 @@ class StreamParser(Objects):
     CLOSED = True
     # after_call = ("}[ran]")* (("[run]{'callable': '" | "[run]{'callable': '") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", [run] {'callable': '", "", "", False), ("call", "; [run] {'callable': '", "", "", False),
-        ("end", "<[.]", "", "", False), ("empty", "[run] {'callable': ' } [ran]", "", "", False),
-        ("call", "[run] {'callable': '", "", "", True), ("header", "[assistant]>", "", "", False),
-        ("empty", "[run] } [ran]", "", "", False), ("closed", "[ran]", "", "", True),
-        ("closed", "} [ran]", "", "", True), ("close", "}", "", "", True),
+        ("call", ", [run] {'callable': '", "", "", 0), ("call", "; [run] {'callable': '", "", "", 0),
+        ("end", "<[.]", "", "", 0), ("empty", "[run] {'callable': ' } [ran]", "", "", 0),
+        ("call", "[run] {'callable': '", "", "", 2), ("header", "[assistant]>", "", "", 0),
+        ("empty", "[run] } [ran]", "", "", 0), ("closed", "[ran]", "", "", 1), ("closed", "} [ran]", "", "", 1),
+        ("close", "}", "", "", 2),
         find=(
             r",(\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|;(\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|<(\[\."
             r"\])|\[(?:(run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\}\s{0,64}\[ran\])|(run\]\s{0,64}\{'callable':\s{0,"
@@ -100,7 +100,7 @@ class StreamParser(Objects):
         ), near=r",|;|<(?=[\[]|\Z)|\[(?=[ar]|\Z)|\}", width=283,
     )
     AFTER_TURN = Scanner(
-        ("header", "[assistant]> [run] {'callable': '", "", "", False), ("call", "[run] {'callable': '", "", "", True),
+        ("header", "[assistant]> [run] {'callable': '", "", "", 0), ("call", "[run] {'callable': '", "", "", 1),
         find=r"\[(?:(assistant\]>\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{0,64}\{'callable':\s{0,64}'))",
         near=r"\[(?=[ar]|\Z)", width=225,
     )

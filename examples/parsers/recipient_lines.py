@@ -65,38 +65,35 @@ class StreamParser(Objects):
     AT_ENDS = True
     # content = (text | "==> everyone")* ("==>" call)?
     IN_CONTENT = Scanner(
-        ("header", "#:assistant ", "", "\n", True), ("last", ":#", "", "\n", False),
-        ("content", "==> everyone ", "", "\n", True), ("call", "==>", "", " ", True),
-        find=r"#(:assistant(?!\w))|:(#)|=(?:(=>\s{0,64}everyone(?!\w))|(=>))",
+        ("header", "#:assistant ", "", "\n", 2), ("last", ":#", "", "\n", 0), ("content", "==> everyone ", "", "\n", 2),
+        ("call", "==>", "", " ", 2), find=r"#(:assistant(?!\w))|:(#)|=(?:(=>\s{0,64}everyone(?!\w))|(=>))",
         near=r"#(?=[:]|\Z)|:(?=[#]|\Z)|=(?=[=]|\Z)", width=77,
     )
-    OPENERS = Scanner(("call", "==>", "", " ", False), find="=(=>)", near=r"=(?=[=]|\Z)", width=4)
+    OPENERS = Scanner(("call", "==>", "", " ", 0), find="=(=>)", near=r"=(?=[=]|\Z)", width=4)
     # call = name arguments
     HEADER = (
         (
             "name",
             Scanner(
-                ("next", "{", "", "", False), find=r"\{()", near=r"\{", width=2,
+                ("next", "{", "", "", 0), find=r"\{()", near=r"\{", width=2,
                 word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{())", trails=(None,),
             ),
             "",
         ),
     )
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
-        ("mark", "#:assistant", "", "", False), find="#(:assistant)", near=r"#(?=[:]|\Z)", width=12, first="#"
-    )
+    BREAKS = Scanner(("mark", "#:assistant", "", "", 0), find="#(:assistant)", near=r"#(?=[:]|\Z)", width=12, first="#")
     USUAL_NEXT = (ExpectedText("==> "),)
     # after_call = (("==>" | "==>") call | content)
     AFTER_CALL = Scanner(
-        ("header", "#:assistant ", "", "\n", True), ("call", ", ==>", "", " ", False), ("last", ":#", "", "\n", False),
-        ("call", "; ==>", "", " ", False), ("content", "==> everyone ", "", "\n", True), ("call", "==>", "", " ", True),
+        ("header", "#:assistant ", "", "\n", 2), ("call", ", ==>", "", " ", 0), ("last", ":#", "", "\n", 0),
+        ("call", "; ==>", "", " ", 0), ("content", "==> everyone ", "", "\n", 2), ("call", "==>", "", " ", 2),
         find=r"#(:assistant(?!\w))|,(\s{0,64}==>)|:(#)|;(\s{0,64}==>)|=(?:(=>\s{0,64}everyone(?!\w))|(=>))",
         near=r"#(?=[:]|\Z)|,|:(?=[#]|\Z)|;|=(?=[=]|\Z)", width=77,
     )
     AFTER_TURN = Scanner(
-        ("header", "#:assistant ==>", "", " ", False), ("call", "==>", "", " ", True),
-        find=r"#(:assistant\s{0,64}==>)|=(=>)", near=r"#(?=[:]|\Z)|=(?=[=]|\Z)", width=80,
+        ("header", "#:assistant ==>", "", " ", 0), ("call", "==>", "", " ", 1), find=r"#(:assistant\s{0,64}==>)|=(=>)",
+        near=r"#(?=[:]|\Z)|=(?=[=]|\Z)", width=80,
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

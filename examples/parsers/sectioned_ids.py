@@ -64,17 +64,17 @@ class StreamParser(Objects):
     AT_LINES = True
     # content = (text | "<!.!>")* ("<!calls!><!call!>tools." call)?
     IN_CONTENT = Scanner(
-        ("empty", "<!calls!> <!call!> <!/call!> <!/calls!>", "", "", False),
-        ("call", "<!calls!> <!call!>tools.", "", "", False), ("empty", "<!calls!> <!/calls!>", "", "", False),
-        ("empty", "<!call!> <!/call!>", "", "", True), ("call", "<!call!>tools.", "", "", True),
-        ("header", "<!assistant!>", "", "", False), ("end", "<!.!>", "", "", False),
+        ("empty", "<!calls!> <!call!> <!/call!> <!/calls!>", "", "", 0),
+        ("call", "<!calls!> <!call!>tools.", "", "", 0), ("empty", "<!calls!> <!/calls!>", "", "", 0),
+        ("empty", "<!call!> <!/call!>", "", "", 1), ("call", "<!call!>tools.", "", "", 1),
+        ("header", "<!assistant!>", "", "", 0), ("end", "<!.!>", "", "", 0),
         find=(
             r"<(?:(!calls!>\s{0,64}<!call!>\s{0,64}<!/call!>\s{0,64}<!/calls!>)|(!calls!>\s{0,64}<!call!>tools\.)|(!ca"
             r"lls!>\s{0,64}<!/calls!>)|(!call!>\s{0,64}<!/call!>)|(!call!>tools\.)|(!assistant!>)|(!\.!>))"
         ), near=r"<(?=[!]|\Z)", width=230,
     )
     OPENERS = Scanner(
-        ("call", "<!calls!> <!call!>tools.", "", "", False), ("call", "<!call!>tools.", "", "", True),
+        ("call", "<!calls!> <!call!>tools.", "", "", 0), ("call", "<!call!>tools.", "", "", 1),
         find=r"<(?:(!calls!>\s{0,64}<!call!>tools\.)|(!call!>tools\.))", near=r"<(?=[!]|\Z)", width=88,
     )
     # call = name ":" index "<!args!>" arguments
@@ -82,15 +82,15 @@ class StreamParser(Objects):
         (
             "name",
             Scanner(
-                ("suffix", ":", "", "", False), find=":()", near=":", width=2,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?::())", trails=("",),
+                ("suffix", ":", "", "", 0), find=":()", near=":", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?::())",
+                trails=("",),
             ),
             "",
         ),
         (
             "index",
             Scanner(
-                ("suffix", "<!args!>", "", "", False), ("bare", "{", "", "", False), find=r"<(!args!>)|\{()",
+                ("suffix", "<!args!>", "", "", 0), ("bare", "{", "", "", 0), find=r"<(!args!>)|\{()",
                 near=r"<(?=[!]|\Z)|\{", width=9, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:<(!args!>))", trails=("",),
             ),
             "",
@@ -99,9 +99,8 @@ class StreamParser(Objects):
     CALL_ID = "tools.{name}:{index}"
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "<!calls!> <!call!>tools.", "", "", False), ("mark", "<!call!>tools.", "", "", True),
-        ("mark", "<!assistant!>", "", "", False), ("mark", "<!/calls!>", "", "", False),
-        ("mark", "<!/call!>", "", "", False),
+        ("mark", "<!calls!> <!call!>tools.", "", "", 0), ("mark", "<!call!>tools.", "", "", 1),
+        ("mark", "<!assistant!>", "", "", 0), ("mark", "<!/calls!>", "", "", 0), ("mark", "<!/call!>", "", "", 0),
         find=r"<(?:(!calls!>\s{0,64}<!call!>tools\.)|(!call!>tools\.)|(!assistant!>)|(!/calls!>)|(!/call!>))",
         near=r"<(?=[!]|\Z)", width=88, first="<",
     )
@@ -110,12 +109,12 @@ class StreamParser(Objects):
     COUNTED = True
     # after_call = ("<!/call!>")* (("<!call!>tools." | "<!calls!><!call!>tools.") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", <!call!>tools.", "", "", False), ("call", "; <!call!>tools.", "", "", False),
-        ("empty", "<!calls!> <!call!> <!/call!> <!/calls!>", "", "", False),
-        ("call", "<!calls!> <!call!>tools.", "", "", False), ("empty", "<!calls!> <!/calls!>", "", "", False),
-        ("empty", "<!call!> <!/call!>", "", "", True), ("call", "<!call!>tools.", "", "", True),
-        ("header", "<!assistant!>", "", "", False), ("closed", "<!/calls!>", "", "", True),
-        ("closed", "<!/call!>", "", "", True), ("end", "<!.!>", "", "", False),
+        ("call", ", <!call!>tools.", "", "", 0), ("call", "; <!call!>tools.", "", "", 0),
+        ("empty", "<!calls!> <!call!> <!/call!> <!/calls!>", "", "", 0),
+        ("call", "<!calls!> <!call!>tools.", "", "", 0), ("empty", "<!calls!> <!/calls!>", "", "", 0),
+        ("empty", "<!call!> <!/call!>", "", "", 1), ("call", "<!call!>tools.", "", "", 1),
+        ("header", "<!assistant!>", "", "", 0), ("closed", "<!/calls!>", "", "", 1), ("closed", "<!/call!>", "", "", 1),
+        ("end", "<!.!>", "", "", 0),
         find=(
             r",(\s{0,64}<!call!>tools\.)|;(\s{0,64}<!call!>tools\.)|<(?:(!calls!>\s{0,64}<!call!>\s{0,64}<!/call!>\s{0"
             r",64}<!/calls!>)|(!calls!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!/calls!>)|(!call!>\s{0,64}<!/call!>"
@@ -123,9 +122,9 @@ class StreamParser(Objects):
         ), near=r",|;|<(?=[!]|\Z)", width=230,
     )
     AFTER_TURN = Scanner(
-        ("header", "<!assistant!> <!calls!> <!call!>tools.", "", "", False),
-        ("header", "<!assistant!> <!call!>tools.", "", "", False), ("call", "<!calls!> <!call!>tools.", "", "", True),
-        ("call", "<!call!>tools.", "", "", True),
+        ("header", "<!assistant!> <!calls!> <!call!>tools.", "", "", 0),
+        ("header", "<!assistant!> <!call!>tools.", "", "", 0), ("call", "<!calls!> <!call!>tools.", "", "", 1),
+        ("call", "<!call!>tools.", "", "", 1),
         find=(
             r"<(?:(!assistant!>\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(!assistant!>\s{0,64}<!call!>tools\.)|(!calls"
             r"!>\s{0,64}<!call!>tools\.)|(!call!>tools\.))"

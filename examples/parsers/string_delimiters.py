@@ -68,30 +68,29 @@ class StreamParser(Objects):
     CLOSED_FIRST = True
     # turn = "~)"* content
     AT_START = Scanner(
-        ("header", "(|assistant ", "", "\n", True), ("reasoning", "(~musing ", "", "\n", True),
-        ("call", "(!ask:", "", "", False), ("last", "|)", "", "\n", False), ("reasoning_end", "~)", "\n", "", False),
+        ("header", "(|assistant ", "", "\n", 2), ("reasoning", "(~musing ", "", "\n", 2), ("call", "(!ask:", "", "", 0),
+        ("last", "|)", "", "\n", 0), ("reasoning_end", "~)", "\n", "", 0),
         find=r"\((?:(\|assistant(?!\w))|(~musing(?!\w))|(!ask:))|\|(\))|~(\))",
         near=r"\((?=[!\|\~]|\Z)|\|(?=[)]|\Z)|~(?=[)]|\Z)", width=12, leads="\n",
     )
     # reasoning = text ("~)" content | "(!ask:" call)
     IN_REASONING = Scanner(
-        ("line", "(!ask:", "", "", False), ("last", "|)", "", "\n", False), ("reasoning_end", "~)", "\n", "", False),
+        ("line", "(!ask:", "", "", 0), ("last", "|)", "", "\n", 0), ("reasoning_end", "~)", "\n", "", 0),
         find=r"\((!ask:)|\|(\))|~(\))", near=r"\((?=[!]|\Z)|\|(?=[)]|\Z)|~(?=[)]|\Z)", width=7, leads="\n",
     )
     # content = text ("(~musing" reasoning | "(!ask:" call)?
     IN_CONTENT = Scanner(
-        ("header", "(|assistant ", "", "\n", True), ("reasoning", "(~musing ", "", "\n", True),
-        ("call", "(!ask:", "", "", False), ("last", "|)", "", "\n", False),
-        find=r"\((?:(\|assistant(?!\w))|(~musing(?!\w))|(!ask:))|\|(\))", near=r"\((?=[!\|\~]|\Z)|\|(?=[)]|\Z)",
-        width=12,
+        ("header", "(|assistant ", "", "\n", 2), ("reasoning", "(~musing ", "", "\n", 2), ("call", "(!ask:", "", "", 0),
+        ("last", "|)", "", "\n", 0), find=r"\((?:(\|assistant(?!\w))|(~musing(?!\w))|(!ask:))|\|(\))",
+        near=r"\((?=[!\|\~]|\Z)|\|(?=[)]|\Z)", width=12,
     )
-    OPENERS = Scanner(("call", "(!ask:", "", "", False), find=r"\((!ask:)", near=r"\((?=[!]|\Z)", width=7)
+    OPENERS = Scanner(("call", "(!ask:", "", "", 0), find=r"\((!ask:)", near=r"\((?=[!]|\Z)", width=7)
     # call = name arguments
     HEADER = (
         (
             "name",
             Scanner(
-                ("next", "{", "", "", False), find=r"\{()", near=r"\{", width=2,
+                ("next", "{", "", "", 0), find=r"\{()", near=r"\{", width=2,
                 word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{())", trails=(None,),
             ),
             "",
@@ -99,20 +98,20 @@ class StreamParser(Objects):
     )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "(|assistant", "", "", False), find=r"\((?:(\|assistant))", near=r"\((?=[\|]|\Z)", width=12, first="("
+        ("mark", "(|assistant", "", "", 0), find=r"\((?:(\|assistant))", near=r"\((?=[\|]|\Z)", width=12, first="("
     )
     USUAL_NEXT = (ExpectedText("!)(!ask:"), ExpectedText("(!ask:"))
     CLOSED = True
     # after_call = ("!)")* (("(!ask:" | "(!ask:") call | content)
     AFTER_CALL = Scanner(
-        ("closed", "!)", "", "", False), ("header", "(|assistant ", "", "\n", True),
-        ("reasoning", "(~musing ", "", "\n", True), ("call", "(!ask:", "", "", True),
-        ("call", ", (!ask:", "", "", False), ("call", "; (!ask:", "", "", False), ("last", "|)", "", "\n", False),
+        ("closed", "!)", "", "", 0), ("header", "(|assistant ", "", "\n", 2), ("reasoning", "(~musing ", "", "\n", 2),
+        ("call", "(!ask:", "", "", 1), ("call", ", (!ask:", "", "", 0), ("call", "; (!ask:", "", "", 0),
+        ("last", "|)", "", "\n", 0),
         find=r"!(\))|\((?:(\|assistant(?!\w))|(~musing(?!\w))|(!ask:))|,(\s{0,64}\(!ask:)|;(\s{0,64}\(!ask:)|\|(\))",
         near=r"!(?=[)]|\Z)|\((?=[!\|\~]|\Z)|,|;|\|(?=[)]|\Z)", width=73,
     )
     AFTER_TURN = Scanner(
-        ("header", "(|assistant (!ask:", "", "", False), ("call", "(!ask:", "", "", True),
+        ("header", "(|assistant (!ask:", "", "", 0), ("call", "(!ask:", "", "", 1),
         find=r"\((?:(\|assistant\s{0,64}\(!ask:)|(!ask:))", near=r"\((?=[!\|]|\Z)", width=83,
     )
 

@@ -66,22 +66,22 @@ class StreamParser(Objects):
     REASONS = True
     # reasoning = text ("§/muse§" content | "§call§" call)
     IN_REASONING = Scanner(
-        ("reasoning_end", "§/muse§", "", "", False), ("line", "§call§", "", "", False), ("end", "§end§", "", "", False),
+        ("reasoning_end", "§/muse§", "", "", 0), ("line", "§call§", "", "", 0), ("end", "§end§", "", "", 0),
         find="§(?:(/muse§)|(call§)|(end§))", near=r"§(?=[/ce]|\Z)", width=8,
     )
     # content = (text | "§end§")* ("§muse§" reasoning | "§call§" call)?
     IN_CONTENT = Scanner(
-        ("header", "§assistant§", "", "", False), ("stray", "§/muse§", "", "", False),
-        ("reasoning", "§muse§", "", "", False), ("call", "§call§", "", "", False), ("end", "§end§", "", "", False),
+        ("header", "§assistant§", "", "", 0), ("stray", "§/muse§", "", "", 0), ("reasoning", "§muse§", "", "", 0),
+        ("call", "§call§", "", "", 0), ("end", "§end§", "", "", 0),
         find="§(?:(assistant§)|(/muse§)|(muse§)|(call§)|(end§))", near=r"§(?=[/acem]|\Z)", width=12,
     )
-    OPENERS = Scanner(("call", "§call§", "", "", False), find="§(call§)", near=r"§(?=[c]|\Z)", width=7)
+    OPENERS = Scanner(("call", "§call§", "", "", 0), find="§(call§)", near=r"§(?=[c]|\Z)", width=7)
     # call = name "§with§" arguments
     HEADER = (
         (
             "name",
             Scanner(
-                ("bare", "{", "", "", False), ("suffix", "§with§", "", "", False), find=r"\{()|§(with§)",
+                ("bare", "{", "", "", 0), ("suffix", "§with§", "", "", 0), find=r"\{()|§(with§)",
                 near=r"\{|§(?=[w]|\Z)", width=7, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:§(with§))", trails=("",),
             ),
             "",
@@ -89,20 +89,20 @@ class StreamParser(Objects):
     )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "§assistant§", "", "", False), ("mark", "§call§", "", "", False), ("mark", "§end§", "", "", False),
+        ("mark", "§assistant§", "", "", 0), ("mark", "§call§", "", "", 0), ("mark", "§end§", "", "", 0),
         find="§(?:(assistant§)|(call§)|(end§))", near=r"§(?=[ace]|\Z)", width=12, first="§",
     )
     USUAL_NEXT = (ExpectedText("§call§"),)
     # after_call = (("§call§" | "§call§") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", §call§", "", "", False), ("call", "; §call§", "", "", False),
-        ("header", "§assistant§", "", "", False), ("stray", "§/muse§", "", "", False), ("call", "§call§", "", "", True),
-        ("reasoning", "§muse§", "", "", False), ("end", "§end§", "", "", False),
+        ("call", ", §call§", "", "", 0), ("call", "; §call§", "", "", 0), ("header", "§assistant§", "", "", 0),
+        ("stray", "§/muse§", "", "", 0), ("call", "§call§", "", "", 1), ("reasoning", "§muse§", "", "", 0),
+        ("end", "§end§", "", "", 0),
         find=r",(\s{0,64}§call§)|;(\s{0,64}§call§)|§(?:(assistant§)|(/muse§)|(call§)|(muse§)|(end§))",
         near=r",|;|§(?=[/acem]|\Z)", width=73,
     )
     AFTER_TURN = Scanner(
-        ("header", "§assistant§ §call§", "", "", False), ("call", "§call§", "", "", True),
+        ("header", "§assistant§ §call§", "", "", 0), ("call", "§call§", "", "", 1),
         find=r"§(?:(assistant§\s{0,64}§call§)|(call§))", near=r"§(?=[ac]|\Z)", width=83,
     )
 

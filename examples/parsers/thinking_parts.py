@@ -66,22 +66,22 @@ class StreamParser(Objects):
     REASONS = True
     # reasoning = text ("[/PONDER]" content | "[NEED]" call)
     IN_REASONING = Scanner(
-        ("reasoning_end", "[/PONDER]", "", "", False), ("line", "[NEED]", "", "", False),
-        ("end", "[END]", "", "", False), find=r"\[(?:(/PONDER\])|(NEED\])|(END\]))", near=r"\[(?=[/EN]|\Z)", width=10,
+        ("reasoning_end", "[/PONDER]", "", "", 0), ("line", "[NEED]", "", "", 0), ("end", "[END]", "", "", 0),
+        find=r"\[(?:(/PONDER\])|(NEED\])|(END\]))", near=r"\[(?=[/EN]|\Z)", width=10,
     )
     # content = (text | "[END]")* ("[PONDER]" reasoning | "[NEED]" call)?
     IN_CONTENT = Scanner(
-        ("stray", "[/PONDER]", "", "", False), ("reasoning", "[PONDER]", "", "", False),
-        ("call", "[NEED]", "", "", False), ("end", "[END]", "", "", False),
-        find=r"\[(?:(/PONDER\])|(PONDER\])|(NEED\])|(END\]))", near=r"\[(?=[/ENP]|\Z)", width=10,
+        ("stray", "[/PONDER]", "", "", 0), ("reasoning", "[PONDER]", "", "", 0), ("call", "[NEED]", "", "", 0),
+        ("end", "[END]", "", "", 0), find=r"\[(?:(/PONDER\])|(PONDER\])|(NEED\])|(END\]))", near=r"\[(?=[/ENP]|\Z)",
+        width=10,
     )
-    OPENERS = Scanner(("call", "[NEED]", "", "", False), find=r"\[(NEED\])", near=r"\[(?=[N]|\Z)", width=7)
+    OPENERS = Scanner(("call", "[NEED]", "", "", 0), find=r"\[(NEED\])", near=r"\[(?=[N]|\Z)", width=7)
     # call = name "[GIVEN]" arguments
     HEADER = (
         (
             "name",
             Scanner(
-                ("suffix", "[GIVEN]", "", "", False), ("bare", "{", "", "", False), find=r"\[(GIVEN\])|\{()",
+                ("suffix", "[GIVEN]", "", "", 0), ("bare", "{", "", "", 0), find=r"\[(GIVEN\])|\{()",
                 near=r"\[(?=[G]|\Z)|\{", width=8, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(GIVEN\]))", trails=("",),
             ),
             "",
@@ -89,18 +89,18 @@ class StreamParser(Objects):
     )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "[NEED]", "", "", False), ("mark", "[END]", "", "", False), find=r"\[(?:(NEED\])|(END\]))",
+        ("mark", "[NEED]", "", "", 0), ("mark", "[END]", "", "", 0), find=r"\[(?:(NEED\])|(END\]))",
         near=r"\[(?=[EN]|\Z)", width=7, first="[",
     )
     USUAL_NEXT = (ExpectedText("[NEED]"),)
     # after_call = (("[NEED]" | "[NEED]") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", [NEED]", "", "", False), ("call", "; [NEED]", "", "", False), ("stray", "[/PONDER]", "", "", False),
-        ("reasoning", "[PONDER]", "", "", False), ("call", "[NEED]", "", "", True), ("end", "[END]", "", "", False),
+        ("call", ", [NEED]", "", "", 0), ("call", "; [NEED]", "", "", 0), ("stray", "[/PONDER]", "", "", 0),
+        ("reasoning", "[PONDER]", "", "", 0), ("call", "[NEED]", "", "", 1), ("end", "[END]", "", "", 0),
         find=r",(\s{0,64}\[NEED\])|;(\s{0,64}\[NEED\])|\[(?:(/PONDER\])|(PONDER\])|(NEED\])|(END\]))",
         near=r",|;|\[(?=[/ENP]|\Z)", width=73,
     )
-    AFTER_TURN = Scanner(("call", "[NEED]", "", "", False), find=r"\[(NEED\])", near=r"\[(?=[N]|\Z)", width=7)
+    AFTER_TURN = Scanner(("call", "[NEED]", "", "", 0), find=r"\[(NEED\])", near=r"\[(?=[N]|\Z)", width=7)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

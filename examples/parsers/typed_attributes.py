@@ -52,18 +52,17 @@ class StreamParser(RawPairs):
     REASONS = True
     # reasoning = text ("⟨/ponder⟩" content | '⟨steps⟩\n⟨step name="' call)
     IN_REASONING = Scanner(
-        ("line", '⟨steps⟩ ⟨step name="', "\n\n", "", False), ("line", '⟨step name="', "", "", True),
-        ("reasoning_end", "⟨/ponder⟩", "", "", False), ("end", "⟪stop⟫", "", "", False),
+        ("line", '⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("line", '⟨step name="', "", "", 1),
+        ("reasoning_end", "⟨/ponder⟩", "", "", 0), ("end", "⟪stop⟫", "", "", 0),
         find=r'⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name=")|(/ponder⟩))|⟪(stop⟫)',
         near=r"⟨(?=[/s]|\Z)|⟪(?=[s]|\Z)", width=149, leads="\n\n",
     )
     # content = (text | "⟪stop⟫")* ("⟨ponder⟩" reasoning | '⟨steps⟩\n⟨step name="' call)?
     IN_CONTENT = Scanner(
-        ("empty", '⟨steps⟩ ⟨step name=" ⟨/step⟩ ⟨/steps⟩', "", "", False),
-        ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", True), ("empty", '⟨step name=" ⟨/step⟩', "", "", True),
-        ("empty", "⟨steps⟩ ⟨/steps⟩", "", "", False), ("call", '⟨step name="', "", "", True),
-        ("stray", "⟨/ponder⟩", "", "", False), ("reasoning", "⟨ponder⟩", "", "", False),
-        ("end", "⟪stop⟫", "", "", False),
+        ("empty", '⟨steps⟩ ⟨step name=" ⟨/step⟩ ⟨/steps⟩', "", "", 0), ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
+        ("empty", '⟨step name=" ⟨/step⟩', "", "", 1), ("empty", "⟨steps⟩ ⟨/steps⟩", "", "", 0),
+        ("call", '⟨step name="', "", "", 2), ("stray", "⟨/ponder⟩", "", "", 0), ("reasoning", "⟨ponder⟩", "", "", 0),
+        ("end", "⟪stop⟫", "", "", 0),
         find=(
             r'⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨/step⟩\s{0,64}⟨/steps⟩)|(steps⟩\s{0,64}⟨step\s{1,64}name='
             r'")|(step\s{1,64}name="\s{0,64}⟨/step⟩)|(steps⟩\s{0,64}⟨/steps⟩)|(step\s{1,64}name=")|(/ponder⟩)|(ponder⟩'
@@ -71,7 +70,7 @@ class StreamParser(RawPairs):
         ), near=r"⟨(?=[/ps]|\Z)|⟪(?=[s]|\Z)", width=294, leads="\n\n",
     )
     OPENERS = Scanner(
-        ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", False), ("call", '⟨step name="', "", "", True),
+        ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("call", '⟨step name="', "", "", 1),
         find=r'⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="))', near=r"⟨(?=[s]|\Z)", width=149,
         leads="\n\n",
     )
@@ -80,15 +79,15 @@ class StreamParser(RawPairs):
         (
             "name",
             Scanner(
-                ("suffix", '"⟩', "", "\n", False), find='"(⟩)', near=r'"(?=[⟩]|\Z)', width=3,
+                ("suffix", '"⟩', "", "\n", 0), find='"(⟩)', near=r'"(?=[⟩]|\Z)', width=3,
                 word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(⟩))', trails=("\n",),
             ),
             "",
         ),
     )
     BREAKS = Scanner(
-        ("mark", '⟨steps⟩ ⟨step name="', "", "", False), ("mark", '⟨step name="', "", "", True),
-        ("mark", "⟨/steps⟩", "", "", False), ("mark", "⟨/step⟩", "", "", False), ("mark", "⟪stop⟫", "", "", False),
+        ("mark", '⟨steps⟩ ⟨step name="', "", "", 0), ("mark", '⟨step name="', "", "", 1),
+        ("mark", "⟨/steps⟩", "", "", 0), ("mark", "⟨/step⟩", "", "", 0), ("mark", "⟪stop⟫", "", "", 0),
         find=r'⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name=")|(/steps⟩)|(/step⟩))|⟪(stop⟫)',
         near=r"⟨(?=[/s]|\Z)|⟪(?=[s]|\Z)", width=149, first="⟨⟪",
     )
@@ -99,7 +98,7 @@ class StreamParser(RawPairs):
         (
             "key",
             Scanner(
-                ("suffix", '" text="', "", "", False), find=r'"(\s{0,64}text=")', near='"', width=73,
+                ("suffix", '" text="', "", "", 0), find=r'"(\s{0,64}text=")', near='"', width=73,
                 word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(\s{0,64}text="))', trails=("",),
             ),
             "",
@@ -107,16 +106,16 @@ class StreamParser(RawPairs):
         (
             "type",
             Scanner(
-                ("suffix", '"⟩', "", "", False), find='"(⟩)', near=r'"(?=[⟩]|\Z)', width=3,
+                ("suffix", '"⟩', "", "", 0), find='"(⟩)', near=r'"(?=[⟩]|\Z)', width=3,
                 word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(⟩))', trails=("",),
             ),
             "",
         ),
     )
     BETWEEN = Scanner(
-        ("next", '⟨steps⟩ ⟨step name="', "\n\n", "", False), ("next", '⟨step name="', "", "", True),
-        ("pair", '⟨arg name="', "", "", False), ("next", "⟨/steps⟩", "\n", "", False),
-        ("next", "⟨/step⟩", "", "", False), ("skip", "⟨/arg⟩", "", "", False), ("next", "⟪stop⟫", "", "", False),
+        ("next", '⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("next", '⟨step name="', "", "", 1),
+        ("pair", '⟨arg name="', "", "", 0), ("next", "⟨/steps⟩", "\n", "", 0), ("next", "⟨/step⟩", "", "", 0),
+        ("skip", "⟨/arg⟩", "", "", 0), ("next", "⟪stop⟫", "", "", 0),
         find=(
             r'⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name=")|(arg\s{1,64}name=")|(/steps⟩)|(/step⟩)|(/ar'
             "g⟩))|⟪(stop⟫)"
@@ -125,9 +124,9 @@ class StreamParser(RawPairs):
     USUAL_PAIR = (ExpectedText('⟨arg name="'),)
     RESUMES = True
     RESUMING = Scanner(
-        ("other", '⟨steps⟩ ⟨step name="', "\n\n", "", False), ("other", '⟨step name="', "", "", True),
-        ("other", '⟨arg name="', "", "", False), ("other", "⟨/steps⟩", "\n", "", False),
-        ("other", "⟨/step⟩", "", "", False), ("other", "⟪stop⟫", "", "", False),
+        ("other", '⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("other", '⟨step name="', "", "", 1),
+        ("other", '⟨arg name="', "", "", 0), ("other", "⟨/steps⟩", "\n", "", 0), ("other", "⟨/step⟩", "", "", 0),
+        ("other", "⟪stop⟫", "", "", 0),
         find=(
             r'⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name=")|(arg\s{1,64}name=")|(/steps⟩)|(/step⟩))|⟪(s'
             "top⟫)"
@@ -136,13 +135,13 @@ class StreamParser(RawPairs):
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
-    AFTER_VALUE = Scanner(("end", "⟨/arg⟩", "", "", False), find="⟨(/arg⟩)", near=r"⟨(?=[/]|\Z)", width=7)
+    AFTER_VALUE = Scanner(("end", "⟨/arg⟩", "", "", 0), find="⟨(/arg⟩)", near=r"⟨(?=[/]|\Z)", width=7)
     NEXT_PAIR = (
         Scanner(
-            ("next", '⟨arg name="', "\n", "", False), ("end", "⟨/arg⟩", "", "", False),
+            ("next", '⟨arg name="', "\n", "", 0), ("end", "⟨/arg⟩", "", "", 0),
             find=r'⟨(?:(arg\s{1,64}name=")|(/arg⟩))', near=r"⟨(?=[/a]|\Z)", width=76, leads="\n",
         ),
-        Scanner(("end", '" text="', "", "", False), find=r'"(\s{0,64}text=")', near='"', width=73),
+        Scanner(("end", '" text="', "", "", 0), find=r'"(\s{0,64}text=")', near='"', width=73),
     )
     TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]] = {
         "yes": ("string",),
@@ -150,12 +149,11 @@ class StreamParser(RawPairs):
     }
     # after_call = ("⟨/step⟩")* (('⟨step name="' | '⟨steps⟩\n⟨step name="') call | content)
     AFTER_CALL = Scanner(
-        ("call", ', ⟨step name="', "", "", False), ("call", '; ⟨step name="', "", "", False),
-        ("empty", '⟨steps⟩ ⟨step name=" ⟨/step⟩ ⟨/steps⟩', "", "", False),
-        ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", True), ("empty", '⟨step name=" ⟨/step⟩', "", "", True),
-        ("empty", "⟨steps⟩ ⟨/steps⟩", "", "", False), ("call", '⟨step name="', "", "", True),
-        ("stray", "⟨/ponder⟩", "", "", False), ("closed", "⟨/steps⟩", "\n", "", True),
-        ("reasoning", "⟨ponder⟩", "", "", False), ("closed", "⟨/step⟩", "", "", True), ("end", "⟪stop⟫", "", "", False),
+        ("call", ', ⟨step name="', "", "", 0), ("call", '; ⟨step name="', "", "", 0),
+        ("empty", '⟨steps⟩ ⟨step name=" ⟨/step⟩ ⟨/steps⟩', "", "", 0), ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
+        ("empty", '⟨step name=" ⟨/step⟩', "", "", 1), ("empty", "⟨steps⟩ ⟨/steps⟩", "", "", 0),
+        ("call", '⟨step name="', "", "", 2), ("stray", "⟨/ponder⟩", "", "", 0), ("closed", "⟨/steps⟩", "\n", "", 1),
+        ("reasoning", "⟨ponder⟩", "", "", 0), ("closed", "⟨/step⟩", "", "", 1), ("end", "⟪stop⟫", "", "", 0),
         find=(
             r',(\s{0,64}⟨step\s{1,64}name=")|;(\s{0,64}⟨step\s{1,64}name=")|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0'
             r',64}⟨/step⟩\s{0,64}⟨/steps⟩)|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="\s{0,64}⟨/step⟩)|(st'
@@ -163,7 +161,7 @@ class StreamParser(RawPairs):
         ), near=r",|;|⟨(?=[/ps]|\Z)|⟪(?=[s]|\Z)", width=294, leads="\n\n",
     )
     AFTER_TURN = Scanner(
-        ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", False), ("call", '⟨step name="', "", "", True),
+        ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("call", '⟨step name="', "", "", 1),
         find=r'⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="))', near=r"⟨(?=[s]|\Z)", width=149,
         leads="\n\n",
     )

@@ -67,25 +67,25 @@ class StreamParser(QuotedPairs):
     AT_LINES = True
     # content = (text | "⟪stop⟫")* ("⟨do" call)?
     IN_CONTENT = Scanner(
-        ("empty", "⟨do ⟩", "", "", False), ("call", "⟨do ", "", " ", True), ("header", "⟪assistant⟫", "", "", False),
-        ("end", "⟪stop⟫", "", "", False), find=r"⟨(?:(do\s{0,64}⟩)|(do(?!\w)))|⟪(?:(assistant⟫)|(stop⟫))",
+        ("empty", "⟨do ⟩", "", "", 0), ("call", "⟨do ", "", " ", 2), ("header", "⟪assistant⟫", "", "", 0),
+        ("end", "⟪stop⟫", "", "", 0), find=r"⟨(?:(do\s{0,64}⟩)|(do(?!\w)))|⟪(?:(assistant⟫)|(stop⟫))",
         near=r"⟨(?=[d]|\Z)|⟪(?=[as]|\Z)", width=70,
     )
-    OPENERS = Scanner(("call", "⟨do ", "", " ", True), find=r"⟨(do(?!\w))", near=r"⟨(?=[d]|\Z)", width=4)
+    OPENERS = Scanner(("call", "⟨do ", "", " ", 2), find=r"⟨(do(?!\w))", near=r"⟨(?=[d]|\Z)", width=4)
     # call = name arguments
     HEADER = (
         (
             "name",
             Scanner(
-                ("next", "⟩", "", "", False), find="⟩()", near="⟩", width=2,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:⟩())", trails=(None,),
+                ("next", "⟩", "", "", 0), find="⟩()", near="⟩", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:⟩())",
+                trails=(None,),
             ),
             " \t\n",
         ),
     )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "⟨do", "", "", False), ("mark", "⟪assistant⟫", "", "", False), ("mark", "⟪stop⟫", "", "", False),
+        ("mark", "⟨do", "", "", 0), ("mark", "⟪assistant⟫", "", "", 0), ("mark", "⟪stop⟫", "", "", 0),
         find="⟨(do)|⟪(?:(assistant⟫)|(stop⟫))", near=r"⟨(?=[d]|\Z)|⟪(?=[as]|\Z)", width=12, first="⟨⟪",
     )
     USUAL_NEXT = (ExpectedText("⟩⟨do "), ExpectedText("⟨do "))
@@ -99,7 +99,7 @@ class StreamParser(QuotedPairs):
         ),
     )
     BETWEEN = Scanner(
-        ("next", "⟨do ", "", " ", True), ("next", "⟩", "", "", False), ("next", "⟪stop⟫", "", "", False),
+        ("next", "⟨do ", "", " ", 2), ("next", "⟩", "", "", 0), ("next", "⟪stop⟫", "", "", 0),
         find=r"⟨(do(?!\w))|⟩()|⟪(stop⟫)", near=r"⟨(?=[d]|\Z)|⟩|⟪(?=[s]|\Z)", width=7,
     )
     PAIR_OPENS = False
@@ -109,14 +109,14 @@ class StreamParser(QuotedPairs):
     )
     # after_call = ("⟩")* (("⟨do" | "⟨do") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", ⟨do ", "", " ", True), ("call", "; ⟨do ", "", " ", True), ("empty", "⟨do ⟩", "", "", False),
-        ("call", "⟨do ", "", " ", True), ("closed", "⟩", "", "", True), ("header", "⟪assistant⟫", "", "", False),
-        ("end", "⟪stop⟫", "", "", False),
+        ("call", ", ⟨do ", "", " ", 2), ("call", "; ⟨do ", "", " ", 2), ("empty", "⟨do ⟩", "", "", 0),
+        ("call", "⟨do ", "", " ", 2), ("closed", "⟩", "", "", 1), ("header", "⟪assistant⟫", "", "", 0),
+        ("end", "⟪stop⟫", "", "", 0),
         find=r",(\s{0,64}⟨do(?!\w))|;(\s{0,64}⟨do(?!\w))|⟨(?:(do\s{0,64}⟩)|(do(?!\w)))|⟩()|⟪(?:(assistant⟫)|(stop⟫))",
         near=r",|;|⟨(?=[d]|\Z)|⟩|⟪(?=[as]|\Z)", width=70,
     )
     AFTER_TURN = Scanner(
-        ("call", "⟨do ", "", " ", True), ("header", "⟪assistant⟫ ⟨do ", "", " ", True),
+        ("call", "⟨do ", "", " ", 2), ("header", "⟪assistant⟫ ⟨do ", "", " ", 2),
         find=r"⟨(do(?!\w))|⟪(assistant⟫\s{0,64}⟨do(?!\w))", near=r"⟨(?=[d]|\Z)|⟪(?=[a]|\Z)", width=80,
     )
 

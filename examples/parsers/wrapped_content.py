@@ -69,24 +69,21 @@ class StreamParser(UsualObjects):
     REASONS = True
     # reasoning = text ("<#/plan#>" content | "<#acts#>\n{" call)
     IN_REASONING = Scanner(
-        ("line", "<#acts#> {", "", "", False), ("reasoning_end", "<#/plan#>", "", "", False),
-        ("end", "<#over#>", "", "", False), find=r"<(?:(#acts#>\s{0,64}\{)|(#/plan#>)|(#over#>))", near=r"<(?=[#]|\Z)",
-        width=75,
+        ("line", "<#acts#> {", "", "", 0), ("reasoning_end", "<#/plan#>", "", "", 0), ("end", "<#over#>", "", "", 0),
+        find=r"<(?:(#acts#>\s{0,64}\{)|(#/plan#>)|(#over#>))", near=r"<(?=[#]|\Z)", width=75,
     )
     # content = (text | "<#answer#>" | "<#/answer#>" | "<#over#>")* ("<#plan#>" reasoning | "<#acts#>\n{" call)?
     IN_CONTENT = Scanner(
-        ("empty", "<#acts#> <#/acts#>", "", "", False), ("header", "<#assistant#>", "", "", False),
-        ("content_end", "<#/answer#>", "", "", False), ("content", "<#answer#>", "", "", False),
-        ("call", "<#acts#> {", "", "", False), ("stray", "<#/plan#>", "", "", False),
-        ("reasoning", "<#plan#>", "", "", False), ("end", "<#over#>", "", "", False),
+        ("empty", "<#acts#> <#/acts#>", "", "", 0), ("header", "<#assistant#>", "", "", 0),
+        ("content_end", "<#/answer#>", "", "", 0), ("content", "<#answer#>", "", "", 0),
+        ("call", "<#acts#> {", "", "", 0), ("stray", "<#/plan#>", "", "", 0), ("reasoning", "<#plan#>", "", "", 0),
+        ("end", "<#over#>", "", "", 0),
         find=(
             r"<(?:(#acts#>\s{0,64}<#/acts#>)|(#assistant#>)|(#/answer#>)|(#answer#>)|(#acts#>\s{0,64}\{)|(#/plan#>)|(#"
             "plan#>)|(#over#>))"
         ), near=r"<(?=[#]|\Z)", width=83,
     )
-    OPENERS = Scanner(
-        ("call", "<#acts#> {", "", "", False), find=r"<(#acts#>\s{0,64}\{)", near=r"<(?=[#]|\Z)", width=75
-    )
+    OPENERS = Scanner(("call", "<#acts#> {", "", "", 0), find=r"<(#acts#>\s{0,64}\{)", near=r"<(?=[#]|\Z)", width=75)
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("tool",): "name", ("input",): "arguments"}
     OPENED = "{"
@@ -96,25 +93,25 @@ class StreamParser(UsualObjects):
     USUAL_KEYS = ("tool", "input")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "<#assistant#>", "", "", False), ("mark", "<#acts#> {", "", "", False),
-        ("mark", "<#/acts#>", "", "", False), ("mark", "<#over#>", "", "", False),
-        find=r"<(?:(#assistant#>)|(#acts#>\s{0,64}\{)|(#/acts#>)|(#over#>))", near=r"<(?=[#]|\Z)", width=75, first="<",
+        ("mark", "<#assistant#>", "", "", 0), ("mark", "<#acts#> {", "", "", 0), ("mark", "<#/acts#>", "", "", 0),
+        ("mark", "<#over#>", "", "", 0), find=r"<(?:(#assistant#>)|(#acts#>\s{0,64}\{)|(#/acts#>)|(#over#>))",
+        near=r"<(?=[#]|\Z)", width=75, first="<",
     )
     USUAL_NEXT = (ExpectedText('{"tool": "'),)
     # after_call = ("<#/acts#>")* (("{" | "<#acts#>\n{") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", {", "", "", False), ("call", "; {", "", "", False), ("empty", "<#acts#> <#/acts#>", "", "", False),
-        ("header", "<#assistant#>", "", "", False), ("content_end", "<#/answer#>", "", "", False),
-        ("call", "<#acts#> {", "", "", False), ("content", "<#answer#>", "", "", False),
-        ("close", "<#/acts#>", "\n", "", True), ("stray", "<#/plan#>", "", "", False),
-        ("reasoning", "<#plan#>", "", "", False), ("end", "<#over#>", "", "", False), ("call", "{", "", "", True),
+        ("call", ", {", "", "", 0), ("call", "; {", "", "", 0), ("empty", "<#acts#> <#/acts#>", "", "", 0),
+        ("header", "<#assistant#>", "", "", 0), ("content_end", "<#/answer#>", "", "", 0),
+        ("call", "<#acts#> {", "", "", 0), ("content", "<#answer#>", "", "", 0), ("close", "<#/acts#>", "\n", "", 1),
+        ("stray", "<#/plan#>", "", "", 0), ("reasoning", "<#plan#>", "", "", 0), ("end", "<#over#>", "", "", 0),
+        ("call", "{", "", "", 1),
         find=(
             r",(\s{0,64}\{)|;(\s{0,64}\{)|<(?:(#acts#>\s{0,64}<#/acts#>)|(#assistant#>)|(#/answer#>)|(#acts#>\s{0,64}"
             r"\{)|(#answer#>)|(#/acts#>)|(#/plan#>)|(#plan#>)|(#over#>))|\{()"
         ), near=r",|;|<(?=[#]|\Z)|\{", width=83, leads="\n",
     )
     AFTER_TURN = Scanner(
-        ("header", "<#assistant#> <#acts#> {", "", "", False), ("call", "<#acts#> {", "", "", True),
+        ("header", "<#assistant#> <#acts#> {", "", "", 0), ("call", "<#acts#> {", "", "", 1),
         find=r"<(?:(#assistant#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}\{))", near=r"<(?=[#]|\Z)", width=153,
     )
 

@@ -266,7 +266,7 @@ class UsualObjects(CallObjects):
 
     def _may_break(self, pos: int) -> bool:
         """Does a marker begin here, or could one, that ends the call where it is?"""
-        return self.BREAKS.is_prefix(self._buf, pos) or self.BREAKS.match(self._buf, pos) is not None
+        return self.BREAKS.prefix_of(self._buf, pos) != "" or self.BREAKS.match(self._buf, pos) is not None
 
     def _object(self) -> bool:
         reader = self._reader

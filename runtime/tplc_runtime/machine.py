@@ -12,7 +12,7 @@ from .batch import rows_of
 from .heads import continued_head, known_head
 from .message import Copied, Diagnostic
 from .pattern import Pattern
-from .scanner import NO_MARKERS, PLAIN_WORD, Match, Scanner, trailing_overlap
+from .scanner import NO_MARKERS, PLAIN_WORD, Match, Scanner, is_truncated, trailing_overlap
 from .schema import parameters_of, properties_of
 from .transcript import Transcript
 from .values import LONGEST_SIGN, unwrapped
@@ -475,7 +475,7 @@ class Machine(Copied):
         mark = self.AFTER_CALL.match(self._buf, start)
         if mark is not None and mark.kind in CLOSER_KINDS:
             return ""
-        if begun or self.AFTER_CALL.is_prefix(self._buf, start):
+        if begun or self.AFTER_CALL.prefix_of(self._buf, start):
             return "" if self._final else "more"
         return what
 
@@ -628,7 +628,7 @@ class Machine(Copied):
         if mark.kind == "last":
             return None
         behind = marks.match(buf, at)
-        if not self._final and marks.is_prefix(buf, at):
+        if not self._final and marks.prefix_of(buf, at):
             return mark
         apart = behind is not None and (behind.kind != "line" or "\n" in buf[mark.end : at])
         if behind is not None and apart and behind.kind not in ("last", "sign"):
@@ -649,16 +649,24 @@ class Machine(Copied):
                 if text.is_incomplete(buf, start):
                     self._undecided, self._undecided_from = text.is_incomplete, start
                     return None
-            if marks.is_prefix(buf, start):
-                self._undecided, self._undecided_from = marks.is_prefix, start
-                return None
             if start == len(buf):
+                return None
+            core = marks.prefix_of(buf, start)
+            if core:
+                self._leave_open(start, core)
                 return None
         if mark is None:
             return ""
         self._mark = mark
         self._skip = mark.end - self._pos
         return str(mark.kind)
+
+    def _leave_open(self, start: int, core: str) -> None:
+        """The text from `start` on is the beginning of this marker: until all of it has come, nothing is decided."""
+        if " " in core:
+            self._undecided, self._undecided_from = lambda buf, at: is_truncated(core, buf[at:]), start
+        else:
+            self._undecided, self._undecided_from = (self._buf[self._pos : start] + core[:-1]).startswith, self._pos
 
     def _skip_space(self) -> None:
         while self._space and self._pos < len(self._buf):
@@ -854,7 +862,7 @@ class Machine(Copied):
             at = next_char(buf, pos + len(name)) if buf.startswith(name, pos) else -1
             if at >= 0 and ends.match(buf, at) is not None:
                 return len(name)
-            left = at == len(buf) or ends.is_prefix(buf, at) if at >= 0 else name.startswith(buf[pos:])
+            left = at == len(buf) or ends.prefix_of(buf, at) != "" if at >= 0 else name.startswith(buf[pos:])
             if left and not self._final:
                 return -1
         return 0

@@ -45,7 +45,7 @@ class Pairs(Machine):
             return ""
         if start == len(buf):
             return "" if self._final else "more"
-        return self._lack_of("an argument", start, self.BETWEEN.is_prefix(buf, start))
+        return self._lack_of("an argument", start, self.BETWEEN.prefix_of(buf, start) != "")
 
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end

@@ -82,7 +82,7 @@ class KnownPairs:
     def _is_prefix(self, buf: str, pos: int) -> bool:
         rest = buf[pos:]
         return any(
-            key.startswith(rest) or (rest.startswith(key) and self.key_end.is_prefix(buf, pos + len(key)))
+            key.startswith(rest) or (rest.startswith(key) and self.key_end.prefix_of(buf, pos + len(key)) != "")
             for key in self.keys
         )
 

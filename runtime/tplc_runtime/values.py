@@ -196,7 +196,7 @@ class Reader(Copied):
         text: str = match.group()
         end: int = match.end()
         if text[0] in self.first and self.stack:
-            if not final and self.breaks.is_prefix(buf, pos):
+            if not final and self.breaks.prefix_of(buf, pos):
                 return -1
             if self.breaks.match(buf, pos):
                 self._repaired("missing closing bracket")

@@ -62,14 +62,14 @@ class Lexeme:
 class Lexemes:
     """What counts in one place.  `find` has a group for each lexeme, in their order, longer before shorter.
 
-    `near` matches where one may begin, by two characters, or by one at the text's end.  `ambiguous` are lexemes that
-    may be part of a longer one.  `leads` holds their leading white space.
+    `near` matches where one may begin, by two characters, or by one at the text's end.  `ambiguous` says which are
+    part of a longer one (1), or its beginning (2).  `leads` holds their leading white space.
     """
 
     all: tuple[Lexeme, ...]
     find: str
     near: str
-    ambiguous: tuple[bool, ...]
+    ambiguous: tuple[int, ...]
     width: int  # as far from the text's end a truncated marker may begin
     leads: str
 
@@ -102,13 +102,17 @@ def lexemes_of(kinds: Iterable[tuple[str, Iterable[str]]]) -> Lexemes:
         all=lexemes,
         find=_factored([(lexeme.core[0], f"({lexeme.find})") for lexeme in lexemes]),
         near=_near(lexemes),
-        ambiguous=tuple(
-            lexeme.is_whole_word or sum(text in other for other in squeezed) > 1
-            for lexeme, text in zip(lexemes, squeezed, strict=True)
-        ),
+        ambiguous=tuple(_ambiguity(lexeme, squeezed) for lexeme in lexemes),
         width=max(widths, default=0) + 1,
         leads=_joined({lexeme.lead for lexeme in lexemes}),
     )
+
+
+def _ambiguity(lexeme: Lexeme, squeezed: Sequence[str]) -> int:
+    text = lexeme.squeezed
+    if lexeme.is_whole_word or sum(other.startswith(text) for other in squeezed) > 1:
+        return 2
+    return int(sum(text in other for other in squeezed) > 1)
 
 
 def _factored(groups: Sequence[tuple[str, str]]) -> str:
@@ -170,14 +174,14 @@ def is_word_char(char: str) -> bool:
 
 
 def plain_word(found: Lexemes) -> tuple[str, tuple[str | None, ...]]:
-    """The pattern of a slot's plain word up to the text's end, or to a marker that is not ambiguous.
+    """The pattern of a slot's plain word up to the text's end, or to a marker that no other begins with.
 
     For each of those markers the white space after it follows; None if the marker is not part of the slot.
     """
     clear = [
         lexeme
         for lexeme, ambiguous in zip(found.all, found.ambiguous, strict=True)
-        if not (ambiguous or lexeme.kind == "bare")
+        if ambiguous < 2 and lexeme.kind != "bare"
     ]
     if not found.is_wordless:
         return NOTHING, ()

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         {"role": str, "content": "str | None", "reasoning_content": "str | None", "tool_calls": "list[ToolCall]"},
     )
     Delta = dict[str, Any]
-    Marker = tuple[str, str, str, str, bool]
+    Marker = tuple[str, str, str, str, int]
     Row = dict[str, Any]
 else:
     Delta = Function = Marker = Message = Row = ToolCall = dict  # as what they describe is
@@ -98,11 +98,11 @@ class Match:
 
 class Scanner:
     """The markers that count in one place: for each its kind, its core with a space where white space may be, the white
-    space before and after it, and whether it is ambiguous.
+    space before and after it, and whether it may be part of a longer one (1) or its beginning (2).
 
     `find` has a group for each of them; `near` matches where one may begin.  `width`: so far from the end a truncated
     marker may begin.  `leads` holds their leading white space.  `word`, of a slot: a plain word up to the text's end or
-    to a marker that is not ambiguous; `trails` is the white space after those, None for one that is not of the slot.
+    to a marker that no other begins with; `trails` is the white space after each, None for what is not of the slot.
     `first`: what markers begin with; `wordless`: none begins with a character of words.
     """
 
@@ -129,7 +129,7 @@ class Scanner:
         if match is None:
             return None
         kind, _, lead, trail, ambiguous = self.markers[match.lastindex - 1]
-        return Match(kind, match.start(), match.end(), lead, trail, ambiguous)
+        return Match(kind, match.start(), match.end(), lead, trail, ambiguous > 0)
 
     def match(self, buf: str, pos: int) -> Match | None:
         """The longest marker at `pos`."""
@@ -137,29 +137,42 @@ class Scanner:
         if match is None:
             return None
         kind, _, lead, trail, ambiguous = self.markers[match.lastindex - 1]
-        return Match(kind, pos, match.end(), lead, trail, ambiguous)
+        return Match(kind, pos, match.end(), lead, trail, ambiguous > 1)
 
-    def is_prefix(self, buf: str, pos: int) -> bool:
-        """Whether the text from `pos` to the end could become a marker."""
+    def prefix_of(self, buf: str, pos: int) -> str:
+        """A marker that the text from `pos` to the end could become; "" if there is none."""
         if len(buf) - pos > self.width or self._near.match(buf, pos) is None:
-            return False
+            return ""
         tail = buf[pos:]
-        return any(is_truncated(core, tail) for _, core, _, _, _ in self.markers)
+        for marker in self.markers:
+            core = marker[1]
+            if core.startswith(tail):
+                if core != tail:
+                    return core
+            elif " " in core and is_truncated(core, tail):
+                return core
+        return ""
 
     def partial_match(self, buf: str, pos: int) -> int:
         """Where text begins that could still become a marker, or be white space that belongs to one."""
-        for near in self._near.finditer(buf, max(pos, len(buf) - self.width)):
-            if self.is_prefix(buf, near.start()):
-                return self.with_lead(buf, pos, near.start())
+        near = self._near.search(buf, max(pos, len(buf) - self.width))
+        while near is not None:
+            start = near.start()
+            if self.prefix_of(buf, start):
+                return self.with_lead(buf, pos, start)
+            near = self._near.search(buf, start + 1)
         return self.with_lead(buf, pos, len(buf))
 
     def safe_prefix_end(self, text: str) -> int:
         """As `partial_match`; -1 if there may be a whole marker, which takes a closer look."""
-        for near in self._near.finditer(text):
-            if self.is_prefix(text, near.start()):
-                return self.with_lead(text, 0, near.start())
-            if self._find.match(text, near.start()):
+        near = self._near.search(text)
+        while near is not None:
+            start = near.start()
+            if self.prefix_of(text, start):
+                return self.with_lead(text, 0, start)
+            if self._find.match(text, start):
                 return -1
+            near = self._near.search(text, start + 1)
         return self.with_lead(text, 0, len(text)) if text[-1:] in self.leads else len(text)
 
     def with_lead(self, buf: str, pos: int, start: int) -> int:
@@ -182,8 +195,6 @@ NO_MARKERS = Scanner()
 def is_truncated(core: str, text: str) -> bool:
     """Whether the text is the beginning of a marker, but not all of it.  A space in `core` is any white space or none;
     at its end the marker is a word, of which the next character shows whether it goes on."""
-    if " " not in core:
-        return core.startswith(text) and core != text
     at = end = 0
     for piece in core.split(" "):
         if not piece:
@@ -810,7 +821,7 @@ class StreamParser(Machine):
     ANCHORS = ("--- answer ---\n",)
     # content = (text | "--- over ---")*
     IN_CONTENT = Scanner(
-        ("header", "--- answer ---", "", "\n", False), ("end", "--- over ---", "\n", "\n", False),
+        ("header", "--- answer ---", "", "\n", 0), ("end", "--- over ---", "\n", "\n", 0),
         find=r"-(?:(--\s{0,64}answer\s{0,64}---)|(--\s{0,64}over\s{0,64}---))", near=r"-(?=[\-]|\Z)", width=143,
         leads="\n",
     )

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         {"role": str, "content": "str | None", "reasoning_content": "str | None", "tool_calls": "list[ToolCall]"},
     )
     Delta = dict[str, Any]
-    Marker = tuple[str, str, str, str, bool]
+    Marker = tuple[str, str, str, str, int]
     Row = dict[str, Any]
 else:
     Delta = Function = Marker = Message = Row = ToolCall = dict  # as what they describe is
@@ -107,11 +107,11 @@ class Match:
 
 class Scanner:
     """The markers that count in one place: for each its kind, its core with a space where white space may be, the white
-    space before and after it, and whether it is ambiguous.
+    space before and after it, and whether it may be part of a longer one (1) or its beginning (2).
 
     `find` has a group for each of them; `near` matches where one may begin.  `width`: so far from the end a truncated
     marker may begin.  `leads` holds their leading white space.  `word`, of a slot: a plain word up to the text's end or
-    to a marker that is not ambiguous; `trails` is the white space after those, None for one that is not of the slot.
+    to a marker that no other begins with; `trails` is the white space after each, None for what is not of the slot.
     `first`: what markers begin with; `wordless`: none begins with a character of words.
     """
 
@@ -138,7 +138,7 @@ class Scanner:
         if match is None:
             return None
         kind, _, lead, trail, ambiguous = self.markers[match.lastindex - 1]
-        return Match(kind, match.start(), match.end(), lead, trail, ambiguous)
+        return Match(kind, match.start(), match.end(), lead, trail, ambiguous > 0)
 
     def match(self, buf: str, pos: int) -> Match | None:
         """The longest marker at `pos`."""
@@ -146,14 +146,21 @@ class Scanner:
         if match is None:
             return None
         kind, _, lead, trail, ambiguous = self.markers[match.lastindex - 1]
-        return Match(kind, pos, match.end(), lead, trail, ambiguous)
+        return Match(kind, pos, match.end(), lead, trail, ambiguous > 1)
 
-    def is_prefix(self, buf: str, pos: int) -> bool:
-        """Whether the text from `pos` to the end could become a marker."""
+    def prefix_of(self, buf: str, pos: int) -> str:
+        """A marker that the text from `pos` to the end could become; "" if there is none."""
         if len(buf) - pos > self.width or self._near.match(buf, pos) is None:
-            return False
+            return ""
         tail = buf[pos:]
-        return any(is_truncated(core, tail) for _, core, _, _, _ in self.markers)
+        for marker in self.markers:
+            core = marker[1]
+            if core.startswith(tail):
+                if core != tail:
+                    return core
+            elif " " in core and is_truncated(core, tail):
+                return core
+        return ""
 
     def is_truncated(self, buf: str, pos: int, kinds: Sequence[str], least: int = 1) -> bool:
         """Whether a marker of these kinds is truncated at the output's end: at least so many characters are there."""
@@ -163,18 +170,24 @@ class Scanner:
 
     def partial_match(self, buf: str, pos: int) -> int:
         """Where text begins that could still become a marker, or be white space that belongs to one."""
-        for near in self._near.finditer(buf, max(pos, len(buf) - self.width)):
-            if self.is_prefix(buf, near.start()):
-                return self.with_lead(buf, pos, near.start())
+        near = self._near.search(buf, max(pos, len(buf) - self.width))
+        while near is not None:
+            start = near.start()
+            if self.prefix_of(buf, start):
+                return self.with_lead(buf, pos, start)
+            near = self._near.search(buf, start + 1)
         return self.with_lead(buf, pos, len(buf))
 
     def safe_prefix_end(self, text: str) -> int:
         """As `partial_match`; -1 if there may be a whole marker, which takes a closer look."""
-        for near in self._near.finditer(text):
-            if self.is_prefix(text, near.start()):
-                return self.with_lead(text, 0, near.start())
-            if self._find.match(text, near.start()):
+        near = self._near.search(text)
+        while near is not None:
+            start = near.start()
+            if self.prefix_of(text, start):
+                return self.with_lead(text, 0, start)
+            if self._find.match(text, start):
                 return -1
+            near = self._near.search(text, start + 1)
         return self.with_lead(text, 0, len(text)) if text[-1:] in self.leads else len(text)
 
     def with_lead(self, buf: str, pos: int, start: int) -> int:
@@ -209,8 +222,6 @@ class ExpectedText:
 def is_truncated(core: str, text: str) -> bool:
     """Whether the text is the beginning of a marker, but not all of it.  A space in `core` is any white space or none;
     at its end the marker is a word, of which the next character shows whether it goes on."""
-    if " " not in core:
-        return core.startswith(text) and core != text
     at = end = 0
     for piece in core.split(" "):
         if not piece:
@@ -402,7 +413,7 @@ class Reader(Copied):
         text: str = match.group()
         end: int = match.end()
         if text[0] in self.first and self.stack:
-            if not final and self.breaks.is_prefix(buf, pos):
+            if not final and self.breaks.prefix_of(buf, pos):
                 return -1
             if self.breaks.match(buf, pos):
                 self._repaired("missing closing bracket")
@@ -1284,16 +1295,24 @@ class Machine(Copied):
                 if text.is_incomplete(buf, start):
                     self._undecided, self._undecided_from = text.is_incomplete, start
                     return None
-            if marks.is_prefix(buf, start):
-                self._undecided, self._undecided_from = marks.is_prefix, start
-                return None
             if start == len(buf):
+                return None
+            core = marks.prefix_of(buf, start)
+            if core:
+                self._leave_open(start, core)
                 return None
         if mark is None:
             return ""
         self._mark = mark
         self._skip = mark.end - self._pos
         return str(mark.kind)
+
+    def _leave_open(self, start: int, core: str) -> None:
+        """The text from `start` on is the beginning of this marker: until all of it has come, nothing is decided."""
+        if " " in core:
+            self._undecided, self._undecided_from = lambda buf, at: is_truncated(core, buf[at:]), start
+        else:
+            self._undecided, self._undecided_from = (self._buf[self._pos : start] + core[:-1]).startswith, self._pos
 
     def _skip_space(self) -> None:
         while self._space and self._pos < len(self._buf):
@@ -1660,7 +1679,7 @@ class UsualObjects(CallObjects):
 
     def _may_break(self, pos: int) -> bool:
         """Does a marker begin here, or could one, that ends the call where it is?"""
-        return self.BREAKS.is_prefix(self._buf, pos) or self.BREAKS.match(self._buf, pos) is not None
+        return self.BREAKS.prefix_of(self._buf, pos) != "" or self.BREAKS.match(self._buf, pos) is not None
 
     def _object(self) -> bool:
         reader = self._reader
@@ -1785,20 +1804,19 @@ class StreamParser(UsualObjects):
     AT_LINES = True
     # reasoning = text ("</musing>" content | "<fn>\n{" call)
     IN_REASONING = Scanner(
-        ("reasoning_end", "</musing>", "\n", "\n\n", False), ("line", "<fn> {", "\n", "", False),
-        ("end", "<~/~>", "", "\n", False), find=r"<(?:(/musing>)|(fn>\s{0,64}\{)|(~/~>))", near=r"<(?=[/f\~]|\Z)",
-        width=71, leads="\n",
+        ("reasoning_end", "</musing>", "\n", "\n\n", 0), ("line", "<fn> {", "\n", "", 0), ("end", "<~/~>", "", "\n", 0),
+        find=r"<(?:(/musing>)|(fn>\s{0,64}\{)|(~/~>))", near=r"<(?=[/f\~]|\Z)", width=71, leads="\n",
     )
     # content = (text | "<~/~>")* ("<musing>" reasoning | "<fn>\n{" call)?
     IN_CONTENT = Scanner(
-        ("header", "<~assistant~>", "", "\n", False), ("empty", "<fn> </fn>", "", "", False),
-        ("stray", "</musing>", "\n", "\n\n", False), ("reasoning", "<musing>", "", "\n", False),
-        ("call", "<fn> {", "\n", "", False), ("end", "<~/~>", "", "\n", False),
+        ("header", "<~assistant~>", "", "\n", 0), ("empty", "<fn> </fn>", "", "", 0),
+        ("stray", "</musing>", "\n", "\n\n", 0), ("reasoning", "<musing>", "", "\n", 0),
+        ("call", "<fn> {", "\n", "", 0), ("end", "<~/~>", "", "\n", 0),
         find=r"<(?:(~assistant~>)|(fn>\s{0,64}</fn>)|(/musing>)|(musing>)|(fn>\s{0,64}\{)|(~/~>))",
         near=r"<(?=[/fm\~]|\Z)", width=75, leads="\n",
     )
     OPENERS = Scanner(
-        ("call", "<fn> {", "\n", "", False), find=r"<(fn>\s{0,64}\{)", near=r"<(?=[f]|\Z)", width=71, leads="\n"
+        ("call", "<fn> {", "\n", "", 0), find=r"<(fn>\s{0,64}\{)", near=r"<(?=[f]|\Z)", width=71, leads="\n"
     )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
@@ -1816,24 +1834,24 @@ class StreamParser(UsualObjects):
     USUAL_KEYS = ("name", "arguments")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "<~assistant~>", "", "", False), ("mark", "<fn> {", "", "", False), ("mark", "</fn>", "", "", False),
+        ("mark", "<~assistant~>", "", "", 0), ("mark", "<fn> {", "", "", 0), ("mark", "</fn>", "", "", 0),
         find=r"<(?:(~assistant~>)|(fn>\s{0,64}\{)|(/fn>))", near=r"<(?=[/f\~]|\Z)", width=71, first="<",
     )
     USUAL_NEXT = (ExpectedText('</fn>\n<fn>\n{"name": "'), ExpectedText('<fn>\n{"name": "'))
     CLOSED = True
     # after_call = ("</fn>")* (("<fn>\n{" | "<fn>\n{") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", <fn> {", "", "", False), ("call", "; <fn> {", "", "", False),
-        ("header", "<~assistant~>", "", "\n", False), ("empty", "<fn> </fn>", "", "", False),
-        ("stray", "</musing>", "\n", "\n\n", False), ("reasoning", "<musing>", "", "\n", False),
-        ("call", "<fn> {", "", "", True), ("closed", "</fn>", "\n", "", True), ("end", "<~/~>", "", "\n", False),
+        ("call", ", <fn> {", "", "", 0), ("call", "; <fn> {", "", "", 0), ("header", "<~assistant~>", "", "\n", 0),
+        ("empty", "<fn> </fn>", "", "", 0), ("stray", "</musing>", "\n", "\n\n", 0),
+        ("reasoning", "<musing>", "", "\n", 0), ("call", "<fn> {", "", "", 1), ("closed", "</fn>", "\n", "", 1),
+        ("end", "<~/~>", "", "\n", 0),
         find=(
             r",(\s{0,64}<fn>\s{0,64}\{)|;(\s{0,64}<fn>\s{0,64}\{)|<(?:(~assistant~>)|(fn>\s{0,64}</fn>)|(/musing>)|(mu"
             r"sing>)|(fn>\s{0,64}\{)|(/fn>)|(~/~>))"
         ), near=r",|;|<(?=[/fm\~]|\Z)", width=137, leads="\n",
     )
     AFTER_TURN = Scanner(
-        ("header", "<~assistant~> <fn> {", "", "", False), ("call", "<fn> {", "\n", "", True),
+        ("header", "<~assistant~> <fn> {", "", "", 0), ("call", "<fn> {", "\n", "", 1),
         find=r"<(?:(~assistant~>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}\{))", near=r"<(?=[f\~]|\Z)", width=149, leads="\n",
     )
 

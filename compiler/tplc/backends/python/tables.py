@@ -3,7 +3,7 @@
 Acceptor(reasoning_starts=("<reason>",), …)
 →
     # content = (text | REASONING_START reasoning | …)*
-    IN_CONTENT = Scanner(("reasoning", "<reason>", "", "", False), …, find=r"<(?:(reason>)|…)", …)
+    IN_CONTENT = Scanner(("reasoning", "<reason>", "", "", 0), …, find=r"<(?:(reason>)|…)", …)
 """
 
 from __future__ import annotations
@@ -408,7 +408,7 @@ def scanner_call(found: Lexemes, *, slot: bool = False) -> Bracketed:
     return Bracketed("Scanner", tuple(items), packed=True)
 
 
-def _of_marker(lexeme: Lexeme, ambiguous: bool) -> str:
+def _of_marker(lexeme: Lexeme, ambiguous: int) -> str:
     return str(called("", [*map(literal, (lexeme.kind, lexeme.spelled, lexeme.lead, lexeme.trail)), str(ambiguous)]))
 
 
