@@ -76,19 +76,19 @@ def parse_conversation(
     return ParsedConversation(tuple(messages), tuple(ambiguous), prompted)
 
 
-_READERS: WeakKeyDictionary[ConversationTemplate, dict[str, _Reader]] = WeakKeyDictionary()
+_KNOWN_READERS: WeakKeyDictionary[ConversationTemplate, dict[str, _RenderReader]] = WeakKeyDictionary()
 
 
-def _reader(template: ConversationTemplate, tools: Sequence[Mapping[str, Json]] | None) -> _Reader:
+def _reader(template: ConversationTemplate, tools: Sequence[Mapping[str, Json]] | None) -> _RenderReader:
     """The reader of a template with these tools, learned once."""
-    known = _READERS.setdefault(template, {})
+    known = _KNOWN_READERS.setdefault(template, {})
     key = json.dumps(tools)
     if key not in known:
-        known[key] = _Reader(template, tools)
+        known[key] = _RenderReader(template, tools)
     return known[key]
 
 
-class _Reader:
+class _RenderReader:
     def __init__(self, template: ConversationTemplate, tools: Sequence[Mapping[str, Json]] | None) -> None:
         self.name = template.name
         self.ir = template.ir
