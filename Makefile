@@ -7,6 +7,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 OUT ?= build
 EXAMPLE ?= tagged-json
+PARTS ?= pairs tags append-only speed extend
 DEMO := examples/$(EXAMPLE)
 PYTEST := $(BIN)/python -m pytest
 # How many tests run side by side; 0: in this process.
@@ -24,7 +25,7 @@ OF_SERVERS = torch==2.13.0 transformers==5.19.0 xgrammar==0.2.8 'llguidance<1.8'
 	partial-json-parser regex ijson mistral-common IPython orjson numpy einops compressed-tensors anthropic pytest pytest-timeout \
 	trl==1.16.0
 
-.PHONY: help setup test slow lint format types golden golden-check examples bench hostile coverage lines random random-wild mutations round-trip excused kept prose slips special round-trip-tokens docs pictures grammars hand-written lark targets engines servers servers-wild million native schema-suite llama-checker agreement cuts fuzz demo check dist clean random-order nightly special-cost
+.PHONY: help setup test slow lint format types golden golden-check examples bench hostile coverage lines random random-wild mutations round-trip excused kept prose slips special round-trip-tokens docs pictures grammars hand-written lark targets engines servers servers-wild million native schema-suite llama-checker agreement cuts fuzz demo check dist clean random-order nightly special-cost training
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -128,6 +129,12 @@ hand-written: $(READY)  ## response templates that TRL's authors wrote by hand b
 	@[ -d $(OUT)/trl/trl ] || { $(BIN)/python -m pip download --quiet --disable-pip-version-check --no-deps \
 		--dest $(OUT)/trl "trl==1.16.0" && $(BIN)/python -m zipfile -e $(OUT)/trl/trl-1.16.0-py3-none-any.whl $(OUT)/trl; }
 	$(BIN)/python -m tests.targets.hand_written $(OUT)/trl $(ARGS)
+
+training: $(READY)  ## masks, tags and append-only verdicts of the templates in ../shared and of TRL's pairs, and speed (PARTS="pairs tags append-only speed extend")
+	@mkdir -p $(OUT)/trl
+	@[ -d $(OUT)/trl/trl ] || { $(BIN)/python -m pip download --quiet --disable-pip-version-check --no-deps \
+		--dest $(OUT)/trl "trl==1.16.0" && $(BIN)/python -m zipfile -e $(OUT)/trl/trl-1.16.0-py3-none-any.whl $(OUT)/trl; }
+	@for part in $(PARTS); do $(BIN)/python -m tests.conversations.report $$part $(OUT)/trl/trl/chat_templates $(ARGS) || exit 1; done
 
 lark: $(READY)  ## Lark grammars of the templates in ../shared against their renders (ARGS="--every 10 --only WORD")
 	$(BIN)/python -m tests.lark.renders ../shared/templates $(ARGS)

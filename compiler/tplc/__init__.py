@@ -17,6 +17,7 @@ TYPE_CHECKING = False  # as typing's, whose import would take longer than the in
 if TYPE_CHECKING:
     from tplc.backends.gbnf import grammar
     from tplc.conversations import ConversationTemplate, conversation_spans, token_mask
+    from tplc.conversations.parse import parse_conversation
     from tplc.driver import compile_template, generate, load_ir, structural_tag
     from tplc.errors import TplcError
     from tplc.explain.turn_spans import spans
@@ -35,6 +36,7 @@ __all__ = [
     "generate",
     "grammar",
     "load_ir",
+    "parse_conversation",
     "prepare",
     "spans",
     "structural_tag",
@@ -52,6 +54,7 @@ _HOMES = {
     "generate": "tplc.driver",
     "grammar": "tplc.backends.gbnf",
     "load_ir": "tplc.driver",
+    "parse_conversation": "tplc.conversations.parse",
     "prepare": "tplc.serving",
     "spans": "tplc.explain.turn_spans",
     "structural_tag": "tplc.driver",

@@ -139,6 +139,39 @@ def test_a_text_that_the_template_reacts_to_is_kept_in_the_shape() -> None:
     ]
 
 
+def test_a_header_that_a_prompt_lacks_is_no_answer() -> None:
+    template = (
+        "{% for m in messages %}{% if m.role == 'tool' %}<r>{{ m.content }}</r>{% else %}<|{{ m.role }}|>"
+        "{{ m.content }}<end>{% endif %}{% endfor %}"
+        "{% if add_generation_prompt and messages[-1].role != 'tool' %}<|assistant|>{% endif %}"
+    )
+    messages = [
+        {"role": "user", "content": "a"},
+        {"role": "assistant", "content": "b"},
+        {"role": "tool", "content": "c"},
+        {"role": "assistant", "content": "d"},
+    ]
+    assert shown(template, messages)[-3:] == [
+        "3 assistant header '<|assistant|>'",
+        "3 assistant content * 'd'",
+        "3 assistant end * '<end>'",
+    ]
+
+
+def test_arguments_that_are_written_as_a_string() -> None:
+    template = (
+        "{% for m in messages %}<|{{ m.role }}|>{{ m.content or '' }}{% for c in m.tool_calls or [] %}<call>"
+        "{{ c.function.name }}({{ c.function.arguments | tojson }})</call>{% endfor %}<end>{% endfor %}"
+        "{% if add_generation_prompt %}<|assistant|>{% endif %}"
+    )
+    call = {"type": "function", "function": {"name": "f", "arguments": '{"a": "b"}'}}
+    messages = [{"role": "user", "content": "a"}, {"role": "assistant", "content": None, "tool_calls": [call]}]
+    found = shown(template, messages)
+    assert found[3] == "1 assistant header '<|assistant|>'"
+    assert found[-1] == "1 assistant end * '<end>'"
+    assert all(line.startswith("1 assistant ") and " *" in line for line in found[4:])
+
+
 def test_what_cannot_be_decided_is_said() -> None:
     template = "{% for m in messages %}<|{{ m.role }}|>{{ m.content | upper }}<end>{% endfor %}<|assistant|>"
     with pytest.raises(TplcError):

@@ -14,7 +14,13 @@ import pytest
 
 from tests.conftest import ROOT
 
-SCRIPTS = {"with_transformers": "transformers", "rollout": "transformers", "with_trl": "trl"}
+SCRIPTS = {
+    "with_transformers": "transformers",
+    "rollout": "transformers",
+    "with_trl": "trl",
+    "with_sft": "trl",
+    "turns": "transformers",
+}
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
@@ -30,5 +36,6 @@ def test_script(name: str, golden: Callable[[Path, str], None], tmp_path: Path) 
     done = subprocess.run(command, capture_output=True, text=True, timeout=250, env=environment, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     # Members come in another order from version to version.
-    shown = [json.dumps(json.loads(line), sort_keys=True, ensure_ascii=False) for line in done.stdout.splitlines()]
+    lines = [line for line in done.stdout.splitlines() if line.startswith('{"')]
+    shown = [json.dumps(json.loads(line), sort_keys=True, ensure_ascii=False) for line in lines]
     golden(ROOT / "tests" / "cases" / "training" / f"{name}.jsonl", "\n".join(shown) + "\n")

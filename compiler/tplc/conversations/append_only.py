@@ -27,6 +27,7 @@ TurnKind = Literal["text", "tools", "reasoning"]
 KINDS: tuple[TurnKind, ...] = get_args(TurnKind)
 _SHOWN = 60
 _MOST_CHANGES = 3
+_MOST_TRIED_FIRST = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +118,20 @@ def _past(renderer: Renderer, step: _Step) -> str | None:
     return prompt
 
 
-def _rewritten(renderer: Renderer, step: _Step) -> Rewritten | None:
+def _both(renderer: Renderer, step: _Step) -> tuple[str, str] | None:
+    """The past and the next prompt, if that does not begin with it."""
     past = _past(renderer, step)
-    following = _render(renderer, step.conversation, step.following, prompt=True)
+    following = _render(renderer, step.conversation, step.following, prompt=True) if past is not None else None
     if past is None or following is None or following.startswith(past):
         return None
+    return past, following
+
+
+def _rewritten(renderer: Renderer, step: _Step) -> Rewritten | None:
+    found = _both(renderer, step)
+    if found is None:
+        return None
+    past, following = found
     at = len(common_prefix(past, following))
     message = 0
     for index in range(step.answer + 1):
@@ -165,7 +175,7 @@ def append_only_template(template: ConversationTemplate) -> AppendOnlyTemplate:
 
 def _failing(renderer: Renderer, steps: Sequence[_Step], among: Sequence[int] | None = None) -> list[int]:
     chosen = range(len(steps)) if among is None else among
-    return [index for index in chosen if _rewritten(renderer, steps[index]) is not None]
+    return [index for index in chosen if _both(renderer, steps[index]) is not None]
 
 
 def _last_turn(renderer: Renderer, step: _Step) -> tuple[str | None, str | None]:
@@ -192,7 +202,9 @@ def _tried(
         with driver.open_renderer(
             text, name=template.name, special_tokens=template.renderer.special_tokens, probing=False
         ) as renderer:
-            if len(_failing(renderer, steps, failing)) >= fewer:
+            # Most conditions change nothing, which a few steps show.
+            few = failing[:_MOST_TRIED_FIRST]
+            if len(_failing(renderer, steps, few)) == len(few) or len(_failing(renderer, steps, failing)) >= fewer:
                 return None
             left = _failing(renderer, steps)
             if len(left) >= fewer:

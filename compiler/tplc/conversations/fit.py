@@ -30,7 +30,8 @@ def split(text: str, pattern: re.Pattern[str], slots: Mapping[str, WordSlot]) ->
     """Return the pieces of a shape's render: odd ones are words.  What is cut off a word is no word."""
     for word, slot in slots.items():
         if slot.written:
-            text = text.replace(slot.written, word)
+            # As it is, or as a JSON string holds it.
+            text = text.replace(slot.written, word).replace(json.dumps(slot.written)[1:-1], word)
     pieces = [""]
     for index, piece in enumerate(pattern.split(text)):
         if index % 2 and piece in slots:

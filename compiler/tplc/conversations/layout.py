@@ -228,7 +228,12 @@ class _Laying:
     # Parts
 
     def generated(self, index: int, start: int, stop: int) -> Iterator[Stretch]:
-        for part, first, last in _without_headers(self.parts(start, stop)):
+        parts = self.parts(start, stop)
+        if parts and parts[0][0] == "header":
+            # The prompt for this position lacks it; a header is no answer all the same.
+            yield self.stretch(start, parts[0][2], index, "header")
+            parts = parts[1:]
+        for part, first, last in _without_headers(parts):
             for call, a, b in (
                 self.calls(index, first, last) if part in ("call", "arguments") else [(None, first, last)]
             ):
