@@ -3041,7 +3041,7 @@ class Wraps(RawPairs):
         return True
 
 
-GUARD = "\udfff"  # a lone surrogate: no decoder gives one
+GUARD = chr(0xDFFF)  # a lone surrogate: no decoder gives one, and mypyc takes no literal of one
 LONGEST_SHOWN = 64  # characters of a special token that a diagnostic shows
 MOST_NOTES = 100
 NOT_PROSE = ("arguments", "value", "trailing")
@@ -3075,7 +3075,7 @@ class Guard(Copied):
         self.delayed = 0  # so many characters of it are not passed on: a token that ends the answer may begin with them
         self.special = False  # whether the last character was of a special token,
         self.run = 0  # and so many of the tail's last characters
-        self.rest: str | None = None  # what follows the token that ended the answer
+        self.ended, self.rest = False, ""  # whether a token ended the answer, and what follows it
         self.seen = self.passed = 0  # characters that came, and that were passed on with guards
         self.places: list[int] = []
         self.notes: list[Diagnostic] = []  # of special tokens that are no markers, to be taken
@@ -3103,7 +3103,8 @@ class Guard(Copied):
         self._note_unknown(text, before, runs, known, stop)
         self._keep_tail(text, runs)
         if end is not None:
-            self.rest, self.tail, self.delayed, self.special = text[end[1] :], "", 0, False
+            self.ended, self.rest = True, text[end[1] :]
+            self.tail, self.delayed, self.special = "", 0, False
         return self._passed_on(text, start, stop - self.delayed, breaks)
 
     def finished(self) -> str:
@@ -3117,6 +3118,10 @@ class Guard(Copied):
         self.tail, self.special = "", False
         self.passed += len(text)
         return text
+
+    def has_ended(self) -> bool:
+        """Whether a token ended the answer; asked again after more has come, where a type checker knows no better."""
+        return self.ended
 
     def _runs(self, special: Sequence[Sequence[int]], old: int, stop: int) -> list[tuple[int, int]]:
         """The special ranges, in the text with the tail before it."""
@@ -3219,7 +3224,8 @@ class Guard(Copied):
 class GuardedTranscript(Transcript):
     """`guarded`: what is emitted may hold guards.  `spells_tokens`: text of the answer spells a token."""
 
-    guarded = spells_tokens = False
+    guarded = False
+    spells_tokens = False
 
     def emit(self, kind: str, text: str) -> None:
         if self.guarded and GUARD in text:
@@ -3234,7 +3240,8 @@ class GuardedTranscript(Transcript):
 class GuardedPendingTranscript(PendingTranscript):
     """As GuardedTranscript, for nested elements."""
 
-    guarded = spells_tokens = False
+    guarded = False
+    spells_tokens = False
 
     def emit(self, kind: str, text: str) -> None:
         if self.guarded and GUARD in text:
@@ -3259,7 +3266,7 @@ class SpecialTokens(Machine):
             guard = self._guard = Guard(self.KNOWN_TOKENS)
             out: Any = self._out
             out.guarded = True
-        if guard.rest is not None:
+        if guard.ended:
             return self._behind_end(chunk)
         if not self._parts:  # chunks were passed on since, perhaps, which the guard has not seen
             self._settle()
@@ -3268,7 +3275,7 @@ class SpecialTokens(Machine):
         text = guard.guarded(chunk, special)
         self._take_notes(guard)
         deltas = self._more_guarded(text)
-        if guard.rest is not None:
+        if guard.has_ended():
             return deltas + self.finish() + self._behind_end(guard.rest)
         if guard.tail or guard.special:
             self._plain_text = self._plain_value = False
