@@ -23,7 +23,7 @@ OF_SERVERS = torch==2.13.0 transformers==5.19.0 xgrammar==0.2.8 'llguidance<1.8'
 	partial-json-parser regex ijson mistral-common IPython orjson numpy pytest pytest-timeout \
 	trl==1.16.0
 
-.PHONY: help setup test slow lint format types golden golden-check examples bench hostile coverage lines random random-wild mutations round-trip kept docs pictures grammars hand-written lark targets engines servers servers-wild million native schema-suite llama-checker agreement cuts fuzz demo check dist clean
+.PHONY: help setup test slow lint format types golden golden-check examples bench hostile coverage lines random random-wild mutations round-trip kept prose docs pictures grammars hand-written lark targets engines servers servers-wild million native schema-suite llama-checker agreement cuts fuzz demo check dist clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -89,6 +89,9 @@ round-trip: $(READY)  ## the templates in ../shared rendered by plain Jinja, and
 
 kept: $(READY)  ## words of markers in the templates in ../shared, and markers in prompts: nothing lost, nothing steered (ARGS="--only WORD --every 10")
 	$(BIN)/python -m tests.kept.sweep $(ARGS)
+
+prose: $(READY)  ## texts that hold no call, through the examples' and generated formats: how many become calls (ARGS="--designs 300")
+	$(BIN)/python -m tests.kept.plain_text $(ARGS)
 
 patterns: $(READY)  ## no regular expression takes more than linear time: all of them, those of grammars too
 	TPLC_ALL_PATTERNS=1 $(PYTEST) tests/hostile/test_patterns.py $(ARGS)

@@ -1022,11 +1022,100 @@ def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequenc
     return prompt[start:]
 
 
+NO, MORE = -1, -2  # no whole call stands here; more input is needed to say that
+NAME_PART = Pattern(r"[\w.:/-]{0,64}")
+KEY_PART = Pattern(r"[^\s=:,(){}\[\]]{0,64}")
+LITERAL_WORD = Pattern(r"[-+\w.]*")
+LONGEST_TEXT = 512  # what is no longer than that on its line may still go on
+
+
+class WholeCall:
+    """The steps of a call: (kind, pattern, text without white space), and ("pairs", steps, steps between, least)."""
+
+    def __init__(self, *steps: Any, styles: tuple[Style, ...] = ()) -> None:
+        self.steps, self.styles = steps, styles
+
+    def end(self, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
+        """Where the call that begins here ends.  `names`: those of the tools; any, if there are none."""
+        return self._row(self.steps, buf, pos, final, names)
+
+    def _row(self, steps: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
+        for step in steps:
+            kind = step[0]
+            if kind == "pairs":
+                pos = self._pairs(step, buf, pos, final, names)
+            elif kind in ("object", "value"):
+                pos = _value(kind, buf, pos, final, self.styles)
+            else:
+                pos = _text(step, buf, pos, final, names)
+            if pos < 0:
+                return NO if final else pos
+        return pos
+
+    def _pairs(self, step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
+        _, pair, between, least = step
+        count = 0
+        while True:
+            steps = (*between, *pair) if count else pair
+            end = self._row(steps, buf, pos, final, names)
+            if end == MORE:
+                return MORE
+            if end == NO:
+                return pos if count >= least else NO
+            pos, count = end, count + 1
+
+
+def _value(kind: str, buf: str, pos: int, final: bool, styles: tuple[Style, ...]) -> int:
+    if pos == len(buf):
+        return MORE
+    top = styles[0]
+    token = top.tokens.get(top.token.match(buf, pos).group())
+    if kind == "object" and token != "{":
+        return NO
+    if token not in ("{", "[", '"'):
+        return _literal(buf, pos, final, top)
+    reader = Reader((top, styles[1], styles[2]))
+    end = reader.read(buf, pos, final)
+    if reader.repair:
+        return NO
+    if reader.want:
+        return MORE
+    return NO if styles[2].is_json and json_end(buf, pos) != end else end
+
+
+def _literal(buf: str, pos: int, final: bool, style: Style) -> int:
+    """A number or a word for true, false or null ends where its syntax does."""
+    word = LITERAL_WORD.match(buf, pos).end()
+    if word == len(buf) and not final:
+        return MORE if word - pos < LONGEST_TEXT else NO
+    match = style.literal.match(buf, pos)
+    return word if match is not None and match.end() == word > pos else NO
+
+
+def _text(step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
+    kind, pattern, text = step
+    match = pattern.match(buf, pos)
+    rest = buf[pos : pos + LONGEST_TEXT]
+    if kind == "line":
+        return MORE if not final and "\n" not in rest and len(rest) < text else match.end() if match else NO
+    if kind == "raw":
+        return match.end() if match else MORE if "\n" not in rest and len(rest) < LONGEST_TEXT else NO
+    if match is not None:
+        return NO if kind == "name" and names and match.group() not in names else int(match.end())
+    if kind != "text":
+        part = (KEY_PART if kind == "key" else NAME_PART).match(rest).group()
+        if kind == "name" and names and not any(name.startswith(part) or part.startswith(name) for name in names):
+            return NO
+        rest = rest[len(part) :]
+    return MORE if text.startswith("".join(rest.split())) and len(rest) < LONGEST_TEXT else NO
+
+
 NON_SPACE = Pattern(r"\S|\Z")
 ONE_WORD = Pattern(r"[\w.:/-]+")
 NAME_LIMIT = 512  # a longer name is no name
 PENDING_LIMIT = 1024  # more than this much pending text is looked at again only when it has doubled
 CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
+OPENER_KINDS = ("call", "line", "whole")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
 MOST_ODD = 64  # of names that hold what ends names, so many are looked for
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
@@ -1037,6 +1126,10 @@ def at_line_start(text: str, before: bool) -> bool:
     """Is there nothing but white space on the line after `text`?  `before`: was there, before it?"""
     _, newline, line = text.rpartition("\n")
     return (bool(newline) or before) and not line.strip()
+
+
+def is_word(char: str) -> bool:
+    return char.isalnum() or char == "_"
 
 
 def next_char(buf: str, pos: int) -> int:
@@ -1050,6 +1143,8 @@ class Machine(Copied):
     ANCHORS: ClassVar[Sequence[str]] = ()
     CALLS: ClassVar[bool] = False  # there are some
     AT_LINES: ClassVar[bool] = False  # some markers count at a line's start alone,
+    WHOLE: ClassVar[Any] = None  # what is like any text opens a call where one comes as the template writes it
+    LONE_OPENERS: ClassVar[Sequence[str]] = ()  # what opens calls so at a line's start alone, as its section is missing
     AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
     REASONS: ClassVar[bool] = False  # something opens reasoning
     PENDING_TEXT: ClassVar[bool] = False  # nothing does: of which kind text is, its end tells
@@ -1087,6 +1182,8 @@ class Machine(Copied):
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
     _reader: Reader | None = None  # and what reads one
     _written = ""  # what the arguments begin with
+    _in_word = False  # the text before ends with a word
+    _alone = False  # the section of the last call is missing
     _kept = False  # the name of a call that stays text comes, and the rest of its header
     ENDS_TURN: ClassVar[bool] = False  # a call's closer may be what ends the turn, so that it may be cut off
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that hold what ends others
@@ -1241,6 +1338,8 @@ class Machine(Copied):
             self._base += len(text)
             if self.AT_LINES and kind not in ("arguments", "value"):
                 self._line_start = at_line_start(text, self._line_start)
+            if self.WHOLE:
+                self._in_word = is_word(text[-1])
             self._out.texts[kind].append(self._json(text) if kind == "arguments" else text)
 
     def _more(self, chunk: str) -> list[Delta]:
@@ -1371,6 +1470,8 @@ class Machine(Copied):
         text = self._buf[self._pos : end]
         if self.AT_LINES:
             self._line_start = at_line_start(text, self._line_start)
+        if self.WHOLE and text:
+            self._in_word = is_word(text[-1])
         self._out.emit(kind, text if self._echo else text[max(0, -self._base - self._pos) :])
         self._pos = end
 
@@ -1395,7 +1496,7 @@ class Machine(Copied):
     def _pending_text(self) -> bool:
         # turn = text REASONING_END content | content
         kind = self._text_to(self.IN_REASONING, "pending")
-        if self.CALLS and kind in ("call", "line") and self._calls_on:
+        if self.CALLS and kind in OPENER_KINDS and self._calls_on:
             return self._try_call("pending")
         if kind == "reasoning_end":
             self._out.release("reasoning_content")
@@ -1426,7 +1527,7 @@ class Machine(Copied):
             self._reasoning_marker()
             self._state = type(self)._reasoning
             return True
-        if self.CALLS and kind in ("call", "line") and self._calls_on:
+        if self.CALLS and kind in OPENER_KINDS and self._calls_on:
             return self._try_call("content")
         if kind:
             self._turn_marker("content")
@@ -1466,6 +1567,10 @@ class Machine(Copied):
         kind = self._next_of_calls(self.AFTER_CALL)
         if kind is None:
             return False
+        if self.LONE_OPENERS and self._alone and kind == "call":
+            mark = self._mark
+            # One like it is in a section no more than the last one was.
+            kind = "" if self._buf[mark.start : mark.end] in self.LONE_OPENERS else kind
         if kind == "call":
             return self._try_call("content")
         if kind in ("close", "closed", "separator"):
@@ -1529,6 +1634,8 @@ class Machine(Copied):
             mark = self._counting(marks, mark)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
+        if self.WHOLE and mark is not None and mark.kind == "plain" and not self._final:
+            partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self.AT_ENDS and mark is not None and mark.kind in ("last", "sign") and not self._final:
             partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self.CALLS and self._final and self._begins_call(partial):
@@ -1558,7 +1665,7 @@ class Machine(Copied):
         if not blank or literal or alone:
             self._text(kind, end - lead)
         # A call may turn out to be text, and then the white space before it is text too.
-        self._pos = end - lead if mark.kind in ("call", "line") else end
+        self._pos = end - lead if mark.kind in OPENER_KINDS else end
         self._mark = mark
         self._skip = mark.end - self._pos
         return str(mark.kind)
@@ -1570,18 +1677,31 @@ class Machine(Copied):
         One whose later pieces stand at a line's start counts as a whole.
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
-        while mark is not None and mark.kind in ("line", "last", "sign"):
-            if self.AT_ENDS and mark.kind != "line":
+        while mark is not None and mark.kind in ("line", "last", "sign", "plain"):
+            if self.AT_ENDS and mark.kind != "line" and mark.kind != "plain":
                 counting = self._at_end(marks, mark)
                 if counting is not None:
                     return counting
-            if self.AT_LINES and mark.kind == "line":
+            if self.AT_LINES and mark.kind in ("line", "plain"):
                 line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
-                if line_start:
+                if self.WHOLE and (mark.kind == "plain") == line_start:
+                    counting = self._as_whole_call(mark)
+                    if counting is not None:
+                        return counting
+                if line_start and mark.kind == "line":
                     return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
                 outer = mark if outer is None or mark.start >= outer.end else outer
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of what is none here
         return mark
+
+    def _as_whole_call(self, mark: Match) -> Match | None:
+        """The mark as one that opens a call where a whole one stands; "plain" as long as that is not decided."""
+        before = is_word(self._buf[mark.start - 1]) if mark.start > self._pos else self._in_word
+        named = self._tools or mark.kind == "plain"
+        if not (self._calls_on and named) or (before and is_word(self._buf[mark.start])):
+            return None
+        end = self.WHOLE.end(self._buf, mark.start, self._final, self._tools)
+        return mark.of_kind("plain" if end == MORE else "whole") if end >= 0 or end == MORE else None
 
     def _at_end(self, marks: Scanner, mark: Match) -> Match | None:
         """The mark as what it counts for at the end, or before another; as it is where that is not decided."""
@@ -1645,6 +1765,8 @@ class Machine(Copied):
             self._kept = False
         if self.AT_LINES:
             self._line_start = self._line_start or fresh or self._mark.kind == "content"
+        if self.WHOLE:
+            self._in_word = False
 
     def _keep(self, kind: str) -> None:
         """The marker is text."""
@@ -1843,6 +1965,8 @@ class Machine(Copied):
         """What comes (after _skip characters of opener) may be a call; if not, it is text of this kind."""
         self._back = type(self)._content if self._state == type(self)._after_call else self._state
         self._back_kind = kind
+        if self.WHOLE:
+            self._alone = self._mark.kind == "whole"
         self._state = type(self)._call
         return True
 
@@ -1880,6 +2004,8 @@ class Machine(Copied):
 
     def _close_call(self) -> bool:
         self._open, self._closed, self._fresh, self._line_start, self._space = False, False, True, True, ""
+        if self.WHOLE:
+            self._in_word = False
         self._unclosed = self.CLOSED
         self._state = type(self)._after_call
         return True

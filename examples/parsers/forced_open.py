@@ -53,19 +53,19 @@ class StreamParser(Objects):
     AROUND_REASONING = (("<sketch>",), ("</sketch>",))
     AT_LINES = True
     REASONS = True
-    # reasoning = text ("</sketch>" content | "@@" call)
+    # reasoning = text "</sketch>" content
     IN_REASONING = Scanner(
-        ("reasoning_end", "</sketch>", "", "", 0), ("end", ">.<", "", "\n", 0), ("line", "@@", "\n", "", 0),
-        find=r"<(/sketch>)|>(\.<)|@(@)", near=r"<(?=[/]|\Z)|>(?=[.]|\Z)|@(?=[@]|\Z)", width=10, leads="\n",
+        ("reasoning_end", "</sketch>", "", "", 0), ("end", ">.<", "", "\n", 0), find=r"<(/sketch>)|>(\.<)",
+        near=r"<(?=[/]|\Z)|>(?=[.]|\Z)", width=10,
     )
     # content = (text | ">.<")* ("<sketch>" reasoning | "@@" call)?
     IN_CONTENT = Scanner(
         ("stray", "</sketch>", "", "", 0), ("reasoning", "<sketch>", "", "\n", 0),
-        ("header", ">assistant<", "", "\n", 0), ("end", ">.<", "", "\n", 0), ("call", "@@", "\n", "", 0),
+        ("header", ">assistant<", "", "\n", 0), ("end", ">.<", "", "\n", 0), ("line", "@@", "\n", "", 0),
         find=r"<(?:(/sketch>)|(sketch>))|>(?:(assistant<)|(\.<))|@(@)", near=r"<(?=[/s]|\Z)|>(?=[.a]|\Z)|@(?=[@]|\Z)",
         width=12, leads="\n",
     )
-    OPENERS = Scanner(("call", "@@", "\n", "", 0), find="@(@)", near=r"@(?=[@]|\Z)", width=3, leads="\n")
+    DISTINCT = False
     # call = name arguments
     HEADER = (
         (
@@ -77,6 +77,7 @@ class StreamParser(Objects):
             "",
         ),
     )
+    ONLY_TOOLS = True
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(("mark", ">assistant<", "", "", 0), find=">(assistant<)", near=r">(?=[a]|\Z)", width=12, first=">")
     CLOSED = True
@@ -87,10 +88,6 @@ class StreamParser(Objects):
         ("header", ">assistant<", "", "\n", 0), ("end", ">.<", "", "\n", 0), ("both", "@@", " ", "", 0),
         find=r"<(?:(/sketch>)|(sketch>))|>(?:(assistant<)|(\.<))|@(@)", near=r"<(?=[/s]|\Z)|>(?=[.a]|\Z)|@(?=[@]|\Z)",
         width=12, leads=" ",
-    )
-    AFTER_TURN = Scanner(
-        ("header", ">assistant< @@", "", "", 0), ("call", "@@", "\n", "", 1), find=r">(assistant<\s{0,64}@@)|@(@)",
-        near=r">(?=[a]|\Z)|@(?=[@]|\Z)", width=79, leads="\n",
     )
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

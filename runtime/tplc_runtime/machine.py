@@ -16,6 +16,7 @@ from .scanner import NO_MARKERS, PLAIN_WORD, Match, Scanner, is_truncated, trail
 from .schema import parameters_of, properties_of
 from .transcript import Transcript
 from .values import LONGEST_SIGN, unwrapped
+from .whole import MORE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ ONE_WORD = Pattern(r"[\w.:/-]+")
 NAME_LIMIT = 512  # a longer name is no name
 PENDING_LIMIT = 1024  # more than this much pending text is looked at again only when it has doubled
 CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
+OPENER_KINDS = ("call", "line", "whole")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
 MOST_ODD = 64  # of names that hold what ends names, so many are looked for
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
@@ -41,6 +43,10 @@ def at_line_start(text: str, before: bool) -> bool:
     """Is there nothing but white space on the line after `text`?  `before`: was there, before it?"""
     _, newline, line = text.rpartition("\n")
     return (bool(newline) or before) and not line.strip()
+
+
+def is_word(char: str) -> bool:
+    return char.isalnum() or char == "_"
 
 
 def next_char(buf: str, pos: int) -> int:
@@ -54,6 +60,8 @@ class Machine(Copied):
     ANCHORS: ClassVar[Sequence[str]] = ()
     CALLS: ClassVar[bool] = False  # there are some
     AT_LINES: ClassVar[bool] = False  # some markers count at a line's start alone,
+    WHOLE: ClassVar[Any] = None  # what is like any text opens a call where one comes as the template writes it
+    LONE_OPENERS: ClassVar[Sequence[str]] = ()  # what opens calls so at a line's start alone, as its section is missing
     AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
     REASONS: ClassVar[bool] = False  # something opens reasoning
     PENDING_TEXT: ClassVar[bool] = False  # nothing does: of which kind text is, its end tells
@@ -91,6 +99,8 @@ class Machine(Copied):
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
     _reader: Reader | None = None  # and what reads one
     _written = ""  # what the arguments begin with
+    _in_word = False  # the text before ends with a word
+    _alone = False  # the section of the last call is missing
     _kept = False  # the name of a call that stays text comes, and the rest of its header
     ENDS_TURN: ClassVar[bool] = False  # a call's closer may be what ends the turn, so that it may be cut off
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that hold what ends others
@@ -245,6 +255,8 @@ class Machine(Copied):
             self._base += len(text)
             if self.AT_LINES and kind not in ("arguments", "value"):
                 self._line_start = at_line_start(text, self._line_start)
+            if self.WHOLE:
+                self._in_word = is_word(text[-1])
             self._out.texts[kind].append(self._json(text) if kind == "arguments" else text)
 
     def _more(self, chunk: str) -> list[Delta]:
@@ -375,6 +387,8 @@ class Machine(Copied):
         text = self._buf[self._pos : end]
         if self.AT_LINES:
             self._line_start = at_line_start(text, self._line_start)
+        if self.WHOLE and text:
+            self._in_word = is_word(text[-1])
         self._out.emit(kind, text if self._echo else text[max(0, -self._base - self._pos) :])
         self._pos = end
 
@@ -399,7 +413,7 @@ class Machine(Copied):
     def _pending_text(self) -> bool:
         # turn = text REASONING_END content | content
         kind = self._text_to(self.IN_REASONING, "pending")
-        if self.CALLS and kind in ("call", "line") and self._calls_on:
+        if self.CALLS and kind in OPENER_KINDS and self._calls_on:
             return self._try_call("pending")
         if kind == "reasoning_end":
             self._out.release("reasoning_content")
@@ -430,7 +444,7 @@ class Machine(Copied):
             self._reasoning_marker()
             self._state = type(self)._reasoning
             return True
-        if self.CALLS and kind in ("call", "line") and self._calls_on:
+        if self.CALLS and kind in OPENER_KINDS and self._calls_on:
             return self._try_call("content")
         if kind:
             self._turn_marker("content")
@@ -470,6 +484,10 @@ class Machine(Copied):
         kind = self._next_of_calls(self.AFTER_CALL)
         if kind is None:
             return False
+        if self.LONE_OPENERS and self._alone and kind == "call":
+            mark = self._mark
+            # One like it is in a section no more than the last one was.
+            kind = "" if self._buf[mark.start : mark.end] in self.LONE_OPENERS else kind
         if kind == "call":
             return self._try_call("content")
         if kind in ("close", "closed", "separator"):
@@ -533,6 +551,8 @@ class Machine(Copied):
             mark = self._counting(marks, mark)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
+        if self.WHOLE and mark is not None and mark.kind == "plain" and not self._final:
+            partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self.AT_ENDS and mark is not None and mark.kind in ("last", "sign") and not self._final:
             partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self.CALLS and self._final and self._begins_call(partial):
@@ -562,7 +582,7 @@ class Machine(Copied):
         if not blank or literal or alone:
             self._text(kind, end - lead)
         # A call may turn out to be text, and then the white space before it is text too.
-        self._pos = end - lead if mark.kind in ("call", "line") else end
+        self._pos = end - lead if mark.kind in OPENER_KINDS else end
         self._mark = mark
         self._skip = mark.end - self._pos
         return str(mark.kind)
@@ -574,18 +594,31 @@ class Machine(Copied):
         One whose later pieces stand at a line's start counts as a whole.
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
-        while mark is not None and mark.kind in ("line", "last", "sign"):
-            if self.AT_ENDS and mark.kind != "line":
+        while mark is not None and mark.kind in ("line", "last", "sign", "plain"):
+            if self.AT_ENDS and mark.kind != "line" and mark.kind != "plain":
                 counting = self._at_end(marks, mark)
                 if counting is not None:
                     return counting
-            if self.AT_LINES and mark.kind == "line":
+            if self.AT_LINES and mark.kind in ("line", "plain"):
                 line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
-                if line_start:
+                if self.WHOLE and (mark.kind == "plain") == line_start:
+                    counting = self._as_whole_call(mark)
+                    if counting is not None:
+                        return counting
+                if line_start and mark.kind == "line":
                     return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
                 outer = mark if outer is None or mark.start >= outer.end else outer
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of what is none here
         return mark
+
+    def _as_whole_call(self, mark: Match) -> Match | None:
+        """The mark as one that opens a call where a whole one stands; "plain" as long as that is not decided."""
+        before = is_word(self._buf[mark.start - 1]) if mark.start > self._pos else self._in_word
+        named = self._tools or mark.kind == "plain"
+        if not (self._calls_on and named) or (before and is_word(self._buf[mark.start])):
+            return None
+        end = self.WHOLE.end(self._buf, mark.start, self._final, self._tools)
+        return mark.of_kind("plain" if end == MORE else "whole") if end >= 0 or end == MORE else None
 
     def _at_end(self, marks: Scanner, mark: Match) -> Match | None:
         """The mark as what it counts for at the end, or before another; as it is where that is not decided."""
@@ -649,6 +682,8 @@ class Machine(Copied):
             self._kept = False
         if self.AT_LINES:
             self._line_start = self._line_start or fresh or self._mark.kind == "content"
+        if self.WHOLE:
+            self._in_word = False
 
     def _keep(self, kind: str) -> None:
         """The marker is text."""
@@ -847,6 +882,8 @@ class Machine(Copied):
         """What comes (after _skip characters of opener) may be a call; if not, it is text of this kind."""
         self._back = type(self)._content if self._state == type(self)._after_call else self._state
         self._back_kind = kind
+        if self.WHOLE:
+            self._alone = self._mark.kind == "whole"
         self._state = type(self)._call
         return True
 
@@ -884,6 +921,8 @@ class Machine(Copied):
 
     def _close_call(self) -> bool:
         self._open, self._closed, self._fresh, self._line_start, self._space = False, False, True, True, ""
+        if self.WHOLE:
+            self._in_word = False
         self._unclosed = self.CLOSED
         self._state = type(self)._after_call
         return True

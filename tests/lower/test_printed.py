@@ -58,6 +58,7 @@ def changes(node: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 DERIVED = (
     ".calls.shape",
     ".calls.object_",
+    ".calls.whole.text",
     ".calls.pairs.following",
     ".calls.pairs.words",
     ".calls.pairs.value_ends",

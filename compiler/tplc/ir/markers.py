@@ -5,6 +5,7 @@ only_punctuation("\n>>")  →  True        only_punctuation("(~why")  →  False
 could_be_prose("Done.")  →  True        could_be_prose("<done>")  →  False
 ends_in_text(" ==\n")  →  True          ends_in_text("<:>")  →  False
 only_words(" to ")  →  True              only_words("to[")  →  False
+is_ordinary("tools.")  →  True           is_ordinary("<|tool|>")  →  False
 is_distinctive("</call>")  →  True       is_distinctive('"name": ')  →  False
 pieces_of("</a>\n</b><c>")  →  ["</a>", "</b>", "<c>"]
 """
@@ -18,10 +19,14 @@ import unicodedata
 # JSON's own signs and field names say nothing about a template: `{"name": "` could stand in any answer.
 FIELD_NAME = re.compile(r"""(["'])\w*\1\s*:?""")
 _LEAST_DISTINCTIVE = 3
+_MOST_ORDINARY_SIGNS = 2
 _SIGNS = frozenset(string.punctuation + string.whitespace)
 _SIGNS_OF_PROSE = frozenset(".,;:!?'\"()-…·–—‘’“”„¿¡。、，；：！？「」『』（）،؟")
 # What stands between words only, as in "and/or".
 _BETWEEN_WORDS = re.compile(r"(?<=\w)[/&%_](?=\w)")
+# What code and addresses hold singly between words: `x = f`, `me@home`, `#1`.
+_SINGLE_SIGN = re.compile(r"(?<![^\w\s.,;:!?'\"()-])[=@#$/&%](?![^\w\s.,;:!?'\"()-])")
+_ROW_OF_SIGNS = re.compile(r"[^\w\s]{2}")
 # What headings, lists and emphasis put around words.
 _MARKDOWN = re.compile(r"^(?:#{1,6}\s|[-+*>]\s|={1,2}\s)?[*_`]{0,3}|(?:\s={1,2}|[*_`]{1,3}:?)$")
 
@@ -63,6 +68,18 @@ def _stands_in_prose(char: str) -> bool:
 def only_words(marker: str) -> bool:
     """Whether a marker is made of words alone, as any sentence is: `to `, `call:`, `name =`."""
     return re.fullmatch(r"\w+(\s+\w+)*\s*[:=]?", marker.strip()) is not None
+
+
+def is_ordinary(marker: str) -> bool:
+    """Whether a marker is made of ordinary characters: words with single signs between them, or one or two signs.
+
+    Prose, addresses, and source code hold such a text anywhere, so it marks something at a stated position only.
+    """
+    core = marker.strip()
+    if only_punctuation(core):
+        return len(core) <= _MOST_ORDINARY_SIGNS
+    plain = _SINGLE_SIGN.sub(" ", FIELD_NAME.sub("", core))
+    return only_words(core) or (could_be_prose(plain) and _ROW_OF_SIGNS.search(plain) is None)
 
 
 def is_distinctive(text: str) -> bool:

@@ -124,6 +124,22 @@ class CallShape:
 
 
 @dataclass(frozen=True, slots=True)
+class CallStep:
+    """A piece of a whole call; `pattern` matches it, or what stands behind it (`name`, `id`, `index`, `key`, `raw`).
+
+    `text`: the same without its white space, as far as it is one text.  `object` and `value` are in the dialect.
+    `pairs`: at least `least` times `pair`, with `between` between two of them.
+    """
+
+    kind: Literal["text", "name", "id", "index", "object", "pairs", "key", "value", "raw", "line"]
+    pattern: str = ""
+    text: str = ""
+    least: int = 0
+    pair: tuple[CallStep, ...] = ()
+    between: tuple[CallStep, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class CallForm:
     """Calls as they are written: `section_starts[0]` call (`separator` call)* `section_end`, each in the layout `call`;
     and as they are read.
@@ -131,6 +147,10 @@ class CallForm:
     `openers` end where the first slot begins, or with what opens the call's object; they count `where` that says.
 
     `inner` and `separators` count after a call, `closers` also where no call is open (see `Acceptor.strays`).
+
+    `plain` openers are made of ordinary characters, and the section that the template writes before them is missing:
+    they count where a line begins, and a `whole` call comes.  Where all `openers` count at the start of a line only,
+    a whole call of a known tool is a call inside a line as well.
     """
 
     section_starts: tuple[str, ...]  # with variants, the template's own first; as `starts`, of the shape's opener
@@ -164,6 +184,8 @@ class CallForm:
     encoded: bool = False  # arguments are an object written inside a JSON string
     replaced: tuple[tuple[str, str], ...] = ()  # what stands in a name for another sign, and that sign
     styles: tuple[Spelling, Spelling, Spelling] | None = None
+    plain: tuple[str, ...] = ()
+    whole: tuple[CallStep, ...] = ()  # a call exactly as the template writes it; () where no row of steps is that
 
     @property
     def closers(self) -> tuple[str, ...]:

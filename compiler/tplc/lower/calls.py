@@ -13,11 +13,12 @@ from tplc.lower.acceptor import CallForm, CallShape, Where
 from tplc.lower.call_objects import CallObject, object_head, object_of, opening_of, wrapped_fields
 from tplc.lower.closers import breaks_of, closers_of, empty_calls, last_of, with_space
 from tplc.lower.layouts import merged, not_blank, text_at, unique
-from tplc.lower.openers import Openers, openers_of, spaced, starts_of
+from tplc.lower.openers import Openers, is_telling, openers_of, spaced, starts_of
 from tplc.lower.pairs import pairs_of
 from tplc.lower.shapes import object_shape, shape_of, with_id
 from tplc.lower.slots import after_arguments, before_object, before_pairs, header_of, id_layout
 from tplc.lower.tolerated import Tolerated
+from tplc.lower.whole_call import whole_call_of
 
 # What models write between calls, whatever the template does.
 _JOINTS = ",;"
@@ -26,12 +27,23 @@ _JOINTS = ",;"
 def calls_of(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
     called = object_of(ir.tools)
     form = _header_calls(ir, tolerated) if called is None else _object_calls(ir, called, tolerated)
+    # Where the template writes content, and the calls in the same line, lines say nothing.
+    in_line = ir.content.with_calls == "before" or any(map(is_telling, form.openers))
+    in_line = in_line and not any("\n" in _lead(text) for text in form.openers)
+    sought = form.plain or (form.where == "line start" and in_line)
+    whole = whole_call_of(ir, form, section=not form.plain) if sought else ()
     return replace(
         form,
         in_reasoning=form.in_reasoning or ("line start" if _end_reasoning(ir) else None),
+        plain=form.plain if whole else (),
+        whole=whole,
         breaks=breaks_of([*form.closers, *form.openers, *ir.turn.ends, ir.turn.header]),
         ends_turn=form.ends_turn and ir.content.with_calls != "after",
     )
+
+
+def _lead(text: str) -> str:
+    return text[: len(text) - len(text.lstrip())]
 
 
 def _end_reasoning(ir: TemplateIR) -> bool:
@@ -94,7 +106,8 @@ def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated) -> 
     section = tolerated.usual("tools.section_start")
     sections = unique([*tolerated.forms["tools.section_start"], *spaced(section, tolerated.texts(section))])
     starts = starts_of(shape.opener, first, tolerated)
-    openers = openers_of(sections, starts, first, tolerated)
+    name_end = shape.slots[0][1] if shape.slots else ""
+    openers = openers_of(sections, starts, first, name_end, tolerated)
     separators = not_blank(tolerated.texts(tools.separator))
     signs = [sign for sign in _JOINTS if not any(text.strip() == sign for text in separators)]
     return CallForm(
@@ -106,6 +119,7 @@ def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated) -> 
         starts=starts,
         openers=openers.outside,
         where=openers.where,
+        plain=openers.plain,
         in_reasoning=_in_reasoning(openers, tolerated),
         inner=openers.inside,
         separators=separators,

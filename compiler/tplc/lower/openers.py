@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tplc.ir.markers import FIELD_NAME, could_be_prose, is_distinctive, only_words, pieces_of
+from tplc.ir.markers import FIELD_NAME, could_be_prose, is_distinctive, is_ordinary, only_words, pieces_of
 from tplc.lower.acceptor import Where
 from tplc.lower.layouts import not_blank, unique
 from tplc.lower.tolerated import Tolerated
@@ -18,9 +18,12 @@ _SYNTAX = frozenset("[]{}(),:\"'=`; \t\n\r")
 
 @dataclass(frozen=True, slots=True)
 class Openers:
+    """`plain`: those outside that lack their section, and are made of ordinary characters."""
+
     outside: tuple[str, ...]
     inside: tuple[str, ...]
     where: Where
+    plain: tuple[str, ...] = ()
 
 
 def starts_of(opener: str, first: str, tolerated: Tolerated) -> tuple[str, ...]:
@@ -35,17 +38,27 @@ def spaced(marker: str, texts: Iterable[str]) -> tuple[str, ...]:
     return unique(text if text[-1:].isspace() or not text.strip() else text + space for text in texts)
 
 
-def openers_of(sections: tuple[str, ...], starts: tuple[str, ...], first: str, tolerated: Tolerated) -> Openers:
-    """`first`: what comes next in any case, before the call's first slot: an id's first text, an object's opening."""
+def openers_of(
+    sections: tuple[str, ...], starts: tuple[str, ...], first: str, name_end: str, tolerated: Tolerated
+) -> Openers:
+    """`first`: what comes next in any case, before the call's first slot: an id's first text, an object's opening.
+    `name_end`: the text behind that slot."""
     inside = unique([*(start + first for start in starts), *tolerated.texts(starts[0] + first)])
-    outside = [section + text for section in sections for text in inside]
+    whole = [section + text for section in sections for text in inside]
+    rests: list[str] = []
     if "omitted_openers" in tolerated.kinds:
-        outside += [rest for opener in outside for rest in rests_of(opener)]
-        outside += [text for text in inside if is_distinctive(text)]
-    outside = [opener for opener in outside if opener.strip()]
+        rests = [rest for opener in whole for rest in rests_of(opener)]
+        rests += [text for text in inside if is_distinctive(text)]
+    whole, rests = list(not_blank(whole)), list(not_blank(rests))
+    # A header that ends in a marker of its own is like no text, whatever it begins with.
+    plain = {text for text in (*whole, *rests) if is_ordinary(text) and not is_distinctive(name_end)}
     # What could stand in any answer counts where a line begins only.
-    where: Where = "anywhere" if any(map(is_telling, outside)) else "line start"
-    return Openers(unique(outside), not_blank(inside), where)
+    where: Where = (
+        "anywhere" if any(text not in plain and is_telling(text) for text in (*whole, *rests)) else "line start"
+    )
+    cores = {text.strip() for text in whole} if where == "line start" else set()
+    alone = unique(text for text in (*whole, *rests) if text in plain and text.strip() not in cores)
+    return Openers(unique(text for text in (*whole, *rests) if text not in alone), not_blank(inside), where, alone)
 
 
 def rests_of(text: str) -> list[str]:

@@ -12,7 +12,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from tplc.ir.printed import printed_layout, quoted
 from tplc.ir.spellings import Spelling
 from tplc.ir.visible import one_line
-from tplc.lower.acceptor import LINE_END, WHITE_SPACE, Acceptor, CallForm, Following, Marker, PairForm, SlotEnd
+from tplc.lower.acceptor import (
+    LINE_END,
+    WHITE_SPACE,
+    Acceptor,
+    CallForm,
+    CallStep,
+    Following,
+    Marker,
+    PairForm,
+    SlotEnd,
+)
 
 _SIGNS = "[ , ] { : , }"
 _STOPS = {LINE_END: "line end", WHITE_SPACE: "white space"}
@@ -49,6 +59,7 @@ def _calls(calls: CallForm) -> Iterator[str]:
     yield from _texts("calls.section_start", calls.section_starts[1:])
     yield from _texts("calls.start", calls.starts)
     yield from (f"calls.opener = {quoted(text)} {calls.where}{reasoning}" for text in calls.openers)
+    yield from (f"calls.opener = {quoted(text)} line start, before a whole call" for text in calls.plain)
     yield from (f"calls.inner = {quoted(text)} after a call" for text in calls.inner)
     yield from (f"calls.separator = {quoted(text)} after a call" for text in calls.separators)
     yield from _slots("calls.header", calls.header)
@@ -57,6 +68,8 @@ def _calls(calls: CallForm) -> Iterator[str]:
     if calls.fields:
         yield f"calls.object = {quoted(calls.object_open)}"
         yield from (f"calls.field {'.'.join(path)} = {role}" for path, role in (*calls.fields, *calls.wrapped))
+    if calls.whole:
+        yield f"calls.whole = {' '.join(map(_step, calls.whole))}"
     yield from _texts("calls.closer", calls.call_closers)
     yield from _texts("calls.section_closer", calls.section_closers)
     yield from (f"calls.last = {quoted(text)} ends a call" for text in calls.last)
@@ -75,6 +88,13 @@ def _calls(calls: CallForm) -> Iterator[str]:
     if calls.pairs is not None:
         yield from _pairs(calls.pairs)
     yield from _styles(calls.styles or ())
+
+
+def _step(step: CallStep) -> str:
+    if step.kind == "pairs":
+        between = " ".join(map(_step, step.between))
+        return f"({' '.join(map(_step, step.pair))} {between}){'*+'[step.least]}"
+    return f"{step.kind} {quoted(step.pattern)}" if step.pattern else step.kind
 
 
 def _pairs(pairs: PairForm) -> Iterator[str]:

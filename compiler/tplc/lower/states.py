@@ -147,7 +147,7 @@ def _transition(state: StateName, kind: str) -> Transition | Choice:
     return Transition(("drop",), "after_call")
 
 
-CALLS = ("call", "line")
+CALLS = ("call", "line", "plain")
 
 
 def _opening(acceptor: Acceptor) -> Kinds:
@@ -167,6 +167,7 @@ def _in_content(acceptor: Acceptor) -> Kinds:
         ("content_end", acceptor.content_marks),
         ("sign", acceptor.content_signs),
         (opener_kind(calls), calls.openers) if calls is not None else ("call", ()),
+        ("plain", calls.plain if calls is not None else ()),
         ("end", acceptor.ends),
         ("last", acceptor.last_ends),
         ("header", acceptor.headers),

@@ -375,6 +375,7 @@ def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequenc
 
 NON_SPACE = Pattern(r"\S|\Z")
 PENDING_LIMIT = 1024  # more than this much pending text is looked at again only when it has doubled
+OPENER_KINDS = ("call", "line", "whole")
 NO_MATCH = Match("", 0, 0)
 
 
@@ -655,7 +656,7 @@ class Machine(Copied):
         if not blank or literal or alone:
             self._text(kind, end - lead)
         # A call may turn out to be text, and then the white space before it is text too.
-        self._pos = end - lead if mark.kind in ("call", "line") else end
+        self._pos = end - lead if mark.kind in OPENER_KINDS else end
         self._mark = mark
         self._skip = mark.end - self._pos
         return str(mark.kind)

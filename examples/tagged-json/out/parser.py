@@ -863,6 +863,7 @@ def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequenc
 
 NON_SPACE = Pattern(r"\S|\Z")
 PENDING_LIMIT = 1024  # more than this much pending text is looked at again only when it has doubled
+OPENER_KINDS = ("call", "line", "whole")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 NO_MATCH = Match("", 0, 0)
@@ -1193,7 +1194,7 @@ class Machine(Copied):
             self._reasoning_marker()
             self._state = type(self)._reasoning
             return True
-        if kind in ("call", "line") and self._calls_on:
+        if kind in OPENER_KINDS and self._calls_on:
             return self._try_call("content")
         if kind:
             self._turn_marker("content")
@@ -1261,7 +1262,7 @@ class Machine(Copied):
         if not blank or literal or alone:
             self._text(kind, end - lead)
         # A call may turn out to be text, and then the white space before it is text too.
-        self._pos = end - lead if mark.kind in ("call", "line") else end
+        self._pos = end - lead if mark.kind in OPENER_KINDS else end
         self._mark = mark
         self._skip = mark.end - self._pos
         return str(mark.kind)
@@ -1273,10 +1274,10 @@ class Machine(Copied):
         One whose later pieces stand at a line's start counts as a whole.
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
-        while mark is not None and mark.kind in ("line", "last", "sign"):
-            if mark.kind == "line":
+        while mark is not None and mark.kind in ("line", "last", "sign", "plain"):
+            if mark.kind in ("line", "plain"):
                 line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
-                if line_start:
+                if line_start and mark.kind == "line":
                     return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
                 outer = mark if outer is None or mark.start >= outer.end else outer
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of what is none here

@@ -20,6 +20,7 @@ from tplc.backends.peg.patterns import any_of, begun, either, leaf, literal
 from tplc.backends.peg.rules import Rule, Section, rule, sequence
 from tplc.backends.peg.slots import closing, slot_rules
 from tplc.backends.peg.styles import styles_of
+from tplc.backends.peg.whole_calls import whole_call
 from tplc.ir.nodes import Dialect
 from tplc.lower import CallShape
 
@@ -34,6 +35,7 @@ def call_sections(dialect: Dialect, facts: Facts, known: KnownTools, *, parallel
         section_section(facts, parallel=parallel, apart=apart(facts)),
         call,
         cut_section(facts, known, styles[2]),
+        Section("A call exactly as the template writes it.", (*whole_call(facts, dialect, known),)),
         *argument_sections(dialect, facts, known, styles),
     ]
 

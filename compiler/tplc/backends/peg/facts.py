@@ -71,6 +71,8 @@ class Facts:
     # And headers of calls whose end might open a message, with what they begin with.
     kept_header: str = ""
     kept_opener: str = ""
+    # A whole call of a known tool is a call inside of a line, too.
+    inline: bool = False
 
     @property
     def unopened(self) -> bool:

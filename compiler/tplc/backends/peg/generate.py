@@ -10,6 +10,7 @@ Without tools the grammar is general; with tools their names are literals, and t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from tplc.backends.peg.calls import call_sections
@@ -37,6 +38,7 @@ def generate(
     if not parse_tool_calls:
         facts = without_calls(facts)
     known = known_tools(tools, closed=facts.bare or facts.calls.faint, written=partial(ir.tools.written, "name"))
+    facts = replace(facts, inline=facts.bare and bool(known and facts.calls.whole))
     answer = [response_section(json_schema, facts)] if json_schema is not None else []
     turn = turn_sections(ir.reasoning.mode, facts, in_format=bool(answer))
     dialect = ir.tools.dialect if facts.acceptor.calls is not None else None

@@ -14,6 +14,7 @@ from tplc.backends.peg.cuts import cut_names
 from tplc.backends.peg.facts import Facts
 from tplc.backends.peg.patterns import either, leaf, marker_core, some_prefix, up_to
 from tplc.backends.peg.rules import Rule, Section, rule, sequence
+from tplc.backends.peg.whole_calls import calls_first, inline_starts, line_rules, names_of_lines, plain_starts
 from tplc.ir.nodes import ReasoningMode
 from tplc.lower import CallForm
 
@@ -47,6 +48,7 @@ def turn_section(facts: Facts, *, in_format: bool) -> Section:
         rule("turn", sequence(*first, "part*")),
         *_part_rules(facts, parts, markers, text),
         *_bare_call_rules(facts),
+        *line_rules(facts),
         *_marker_rules(facts),
         rule("cut", leaf(r"\Z")),
     ]
@@ -56,8 +58,9 @@ def turn_section(facts: Facts, *, in_format: bool) -> Section:
 def _part_rules(facts: Facts, parts: Sequence[str], markers: Sequence[str], text: Sequence[str]) -> Iterator[Rule]:
     """A part, and what of one may stand before it."""
     if not facts.reasoning_open_first and not facts.content_open_first:
-        bare = [*(name if name == OVER else f"{name} tool_calls_first?" for name in markers), *text]
-        yield rule("part", *(bare if facts.bare else parts))
+        calls = calls_first(facts)
+        bare = [*(name if name == OVER else f"{name} {calls}?" for name in markers), *text]
+        yield rule("part", *(bare if calls else parts))
         return
     strays = f"({leaf(SPACE)} stray_closer)* " if facts.stray else ""
     yield rule("part", *(_then_first(part, facts) for part in parts))
@@ -108,6 +111,7 @@ def _markers(facts: Facts) -> list[str]:
         ("turn_header", facts.turn_header),
         ("reasoning_for_word" if facts.reasoning_open_first else "reasoning", facts.reasoning_open_anywhere),
         ("call_line" if facts.bare else "tool_calls", facts.call_starts),
+        *((name, True) for name in names_of_lines(facts)),
         *((name, True) for name in cut_names(facts)),
         ("empty_call", facts.empty),
         ("content_open", facts.content_open),
@@ -129,10 +133,11 @@ def _thinking_first(facts: Facts) -> str:
 
 def _first(facts: Facts) -> str:
     """What counts before content begins only."""
+    calls = calls_first(facts)
     first = [
         *(["reasoning_for_start"] if facts.reasoning_open_first else []),
-        *(["tool_calls_first"] if facts.bare else []),
-        *(["content_open_for_start tool_calls_first"] if facts.bare and facts.content_open_first else []),
+        *([calls] if calls else []),
+        *([f"content_open_for_start {calls}"] if calls and facts.content_open_first else []),
     ]
     times = "*" if len(first) > 1 or facts.reasoning_open_first else "?"
     any_of = f"({' / '.join(first)}){times}" if len(first) > 1 else first[0] + times if first else ""
@@ -144,7 +149,7 @@ def _then_first(part: str, facts: Facts) -> str:
     if part == OVER:
         return part
     if part in ("content_open", "stray_closer"):
-        return f"{part} tool_calls_first?" if facts.bare else part
+        return f"{part} {calls_first(facts)}?" if calls_first(facts) else part
     if part.startswith(("content", "talk")) and part != "content_close":
         return part
     name, failed = (part.removesuffix(" failed_call?"), " failed_call /") if part.endswith("?") else (part, "")
@@ -218,10 +223,12 @@ def _thinking_aloud(facts: Facts) -> Section:
         ("turn_end", facts.turn_end),
         ("content_open", facts.content_open),
         ("call_line" if facts.bare else "tool_calls", facts.call_starts),
+        *((name, True) for name in names_of_lines(facts)),
         *((name, True) for name in cut_names(facts)),
     )
     guards = [f"!{name}" for name, present in named if present]
     calls = facts.line_starts if facts.bare else facts.call_starts
+    calls = [*calls, *plain_starts(facts), *inline_starts(facts)]
     stops = [facts.reasoning_close, facts.turn_end, facts.content_open, *calls, facts.stray]
     guards += ["!stray_closer"] if facts.stray else []
     rules = [
@@ -247,6 +254,7 @@ def _thinking_aloud(facts: Facts) -> Section:
 
 def content_section(facts: Facts) -> Section:
     calls = facts.line_starts if facts.bare else facts.call_starts
+    calls = [*calls, *plain_starts(facts), *inline_starts(facts)]
     opened = facts.reasoning_open_anywhere
     texts = [facts.content_open, facts.content_close, facts.empty, facts.stray, *facts.begun_stops]
     stops = [facts.turn_end, facts.turn_header, opened, *calls, *texts]
@@ -257,7 +265,7 @@ def content_section(facts: Facts) -> Section:
         rules.insert(0, rule("content_open", leaf(facts.content_open)))
     if facts.content_close:
         rules.append(rule("content_close", leaf(facts.content_close)))
-    if facts.bare:
+    if calls_first(facts):
         rules.append(rule("content_for_indent", leaf(INDENT)))
     if not _talk(facts):
         return Section(CONTENT, (*rules,))

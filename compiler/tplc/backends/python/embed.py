@@ -30,6 +30,7 @@ FILES = (
     "fence",
     "transcript",
     "heads",
+    "whole",
     "machine",
     "objects",
     "callobjects",

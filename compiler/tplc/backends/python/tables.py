@@ -15,6 +15,7 @@ from tplc.backends.python.literals import Bracketed, Expression, assignment, cal
 from tplc.ir.nodes import Text
 from tplc.ir.spellings import JSON_SIGNS, Spelling
 from tplc.lower import Acceptor, CallForm, Following, Marker, PairForm, SlotEnd
+from tplc.lower.acceptor import CallStep
 from tplc.lower.bounds import KEY
 from tplc.lower.following import after_quoted, pattern_of, start_of
 from tplc.lower.lexemes import NOTHING, Lexeme, Lexemes, lexemes_of, plain_word
@@ -49,7 +50,12 @@ def marker_groups(facts: Acceptor) -> dict[str, Sequence[str]]:
     }
     calls = facts.calls
     if calls is not None:
-        groups |= {"CALL_START": calls.openers, "NEXT_CALL_START": calls.inner, "CALL_SEPARATOR": calls.separators}
+        groups |= {
+            "CALL_START": calls.openers,
+            "PLAIN_START": calls.plain,
+            "NEXT_CALL_START": calls.inner,
+            "CALL_SEPARATOR": calls.separators,
+        }
         groups |= {name: slot.suffixes for slot, name in named_ends(calls.header)}
         groups |= {"CALL_END": calls.closers, "EMPTY_CALL": calls.empty}
         if calls.tail is not None:
@@ -170,7 +176,10 @@ def _content_rule(facts: Acceptor) -> str:
 
 def _counts_at_lines(facts: Acceptor) -> bool:
     calls = facts.calls
-    return calls is not None and bool(calls.openers) and (opener_kind(calls) == "line" or calls_end_reasoning(facts))
+    by_opener = calls is not None and bool(calls.openers) and opener_kind(calls) == "line"
+    return calls is not None and (
+        by_opener or bool(calls.plain) or (bool(calls.openers) and calls_end_reasoning(facts))
+    )
 
 
 # Calls
@@ -187,6 +196,9 @@ def _of_calls(calls: CallForm) -> list[str]:
     elif calls.header:
         lines += [_rule("call", slots_rule(calls.header) + " arguments"), *_slots("HEADER", calls.header, calls.breaks)]
         lines += _of_names(calls)
+    if calls.whole:
+        lines += assignment("WHOLE", _whole(calls), INDENT)
+        lines += [f"    LONE_OPENERS = {texts(text.strip() for text in calls.plain)}"] * bool(calls.plain)
     named = _named_styles(calls)
     if named:
         lines.append(f"    STYLES = ({', '.join(named[style] for style in calls.styles or ())})")
@@ -210,6 +222,25 @@ def _of_calls(calls: CallForm) -> list[str]:
             "COUNTED": any(slot.kind == "index" for slot in (*calls.header, *(calls.tail[1] if calls.tail else ()))),
         }
     )
+
+
+def _whole(calls: CallForm) -> Expression:
+    """A call as the template writes it."""
+    named = _named_styles(calls)
+    styles = f"styles=({', '.join(named[style] for style in calls.styles or ())})" if named else ""
+    return called("WholeCall", [*map(_step_of, calls.whole), *([styles] if styles else [])])
+
+
+def _step_of(step: CallStep) -> Expression:
+    kind = literal(step.kind)
+    if step.kind == "pairs":
+        return called(
+            "", [kind, *(called("", map(_step_of, row)) for row in (step.pair, step.between)), str(step.least)]
+        )
+    if step.kind in ("object", "value"):
+        return called("", [kind])
+    text = str(step.least) if step.kind == "line" else literal(step.text)
+    return called("", [kind, called("Pattern", [literal(step.pattern)]), text])
 
 
 def _of_names(calls: CallForm) -> list[str]:

@@ -1,0 +1,119 @@
+r"""A call exactly as the template writes it, as steps: what looks like text has to read as one to be a call.
+
+"call " NAME ": " ARGUMENTS "\n"  →  text call\s{1,16}, a name before :\s{0,16}, text :\s{0,16}, an object, line end
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from tplc.ir.markers import is_distinctive
+from tplc.ir.nodes import Layout, ObjectArguments, Slot, TemplateIR, Text, Tools
+from tplc.lower.acceptor import CallForm, CallStep, PairForm
+from tplc.lower.bounds import INDENT, KEY, SOME_SPACE, SPACE
+from tplc.lower.layouts import merged, text_at
+from tplc.lower.lexemes import core_pattern
+from tplc_runtime.pattern import LONGEST_KEY, MOST_SPACE
+
+LINE_END, END = r"\n", r"\Z"
+NAME = rf"(?!\d)[\w.:/-]{{1,{LONGEST_KEY}}}?"
+LONGEST_RAW = 512
+
+
+def whole_call_of(ir: TemplateIR, form: CallForm, *, section: bool) -> tuple[CallStep, ...]:
+    """Returns the steps; none if the template writes something in a call that no step stands for.
+
+    `section`: with what opens the section before it, and closes that or separates calls behind it.
+    """
+    tools = ir.tools
+    layout = merged((Text(tools.section_start), *tools.call) if section else tools.call)
+    kinds = [item.kind for item in layout if isinstance(item, Slot)]
+    if kinds.count("name") != 1 or kinds.count("arguments") != 1 or tools.signs("name") or tools.signs("key"):
+        return ()
+    at = layout.index(Slot("arguments"))
+    arguments = _arguments(tools, form.pairs, text_at(layout, at + 1))
+    if not arguments or any(isinstance(item, Slot) for item in layout[at + 1 :]) or not text_at(layout, 0).strip():
+        return ()
+    steps = [_step(layout, index, form.pairs, tools) for index in range(at)]
+    closer = text_at(layout, at + 1)
+    behind = text_steps(closer) if closer.strip() else []
+    return (*steps, *arguments, *behind, *_after(ir, closer, section=section))
+
+
+def text_steps(text: str) -> list[CallStep]:
+    return [CallStep("text", pattern_of(text), "".join(text.split()))] if text else []
+
+
+def pattern_of(text: str) -> str:
+    """The regular expression of a text: some white space for its own, which may be missing beside signs."""
+    core = text.strip()
+    if not core:
+        return SOME_SPACE
+    trail = "" if text[-1] == core[-1] else SOME_SPACE if core[-1].isalnum() else SPACE
+    return SPACE * text[0].isspace() + core_pattern(core) + trail
+
+
+def _step(layout: Layout, index: int, pairs: PairForm | None, tools: Tools) -> CallStep:
+    """A text, or a word up to what the template writes behind it."""
+    item = layout[index]
+    if isinstance(item, Text):
+        return text_steps(item.text)[0]
+    behind = text_at(layout, index + 1) or _opened(tools, pairs)
+    kind = item.kind
+    assert kind in ("name", "id", "index")
+    return CallStep(kind, f"{NAME}(?={pattern_of(behind)})", "".join(behind.split()))
+
+
+def _opened(tools: Tools, pairs: PairForm | None) -> str:
+    """What the arguments begin with, behind any white space."""
+    if pairs is not None:
+        return pairs.start + text_at(pairs.pair, 0)
+    return " " + (tools.dialect.in_object.object_open.strip() if tools.dialect else "{")
+
+
+def _arguments(tools: Tools, pairs: PairForm | None, behind: str) -> list[CallStep]:
+    """`behind`: the text after them."""
+    if pairs is None:
+        plain = isinstance(tools.arguments, ObjectArguments) and not tools.arguments.encoded
+        return [CallStep("object")] if plain else []
+    if pairs.value_close is not None or pairs.items or pairs.wrap or pairs.types:
+        return []
+    pair = [step for index in range(len(pairs.pair)) for step in _of_pair(pairs, index, behind)]
+    if not {"key"} < {step.kind for step in pair}:
+        return []
+    # Without any argument, only what closes them or the call shows that it is a call.
+    least = 0 if (pairs.end + behind).strip() else 1
+    between = tuple(text_steps(pairs.separator))
+    whole = CallStep("pairs", least=least, pair=tuple(pair), between=between)
+    return [*text_steps(pairs.start), whole, *text_steps(pairs.end)]
+
+
+def _of_pair(pairs: PairForm, index: int, behind: str) -> list[CallStep]:
+    item, text = pairs.pair[index], text_at(pairs.pair, index + 1)
+    if isinstance(item, Text):
+        return text_steps(item.text)
+    if item.kind == "key":
+        return [CallStep("key", f"{KEY}(?={pattern_of(text)})", "".join(text.split()))] if text.strip() else []
+    if pairs.quoted:
+        return [CallStep("value")]
+    ends = [text] if text else [end for end in (pairs.separator, pairs.end, behind) if end]
+    return [CallStep("raw", rf"[^\n]{{1,{LONGEST_RAW}}}?(?={'|'.join(map(pattern_of, ends or [LINE_END]))})")]
+
+
+def _after(ir: TemplateIR, closer: str, *, section: bool) -> list[CallStep]:
+    """What has to come behind the call: what closes the section, or a line's end where the template writes one."""
+    tools = ir.tools
+    nexts = [tools.section_end, tools.separator] if section else []
+    ends = [text for text in nexts if text.strip()]
+    if ends:
+        return [_line(f"{SPACE}(?:{'|'.join(map(pattern_of, ends))})", ends)]
+    spaces = [text[: len(text) - len(text.lstrip())] for text in (closer + tools.separator, closer + tools.section_end)]
+    if closer.strip() or "\n" not in "".join(spaces):
+        return []
+    ends = sorted({text.strip() for text in (tools.section_end, *ir.turn.ends) if is_distinctive(text)})
+    return [_line(f"{INDENT}(?:{'|'.join([LINE_END, END, *map(re.escape, ends)])})", ends)]
+
+
+def _line(pattern: str, ends: Sequence[str]) -> CallStep:
+    return CallStep("line", pattern, least=MOST_SPACE * 2 + max(map(len, ends), default=1))

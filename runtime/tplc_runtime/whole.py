@@ -1,0 +1,104 @@
+r"""Does a whole call stand here, exactly as the template writes it?  Asked where its opener is like any text.
+
+WholeCall(("text", Pattern("call "), "call"), ("name", Pattern(r"\w+?(?=: )"), ":"), …).end('call f: {"a": 1}\n', 0, …)
+→  18
+"""
+
+from __future__ import annotations
+
+from .pattern import Pattern
+from .values import Reader, json_end
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from typing import Any
+
+    from .values import Style
+
+NO, MORE = -1, -2  # no whole call stands here; more input is needed to say that
+NAME_PART = Pattern(r"[\w.:/-]{0,64}")
+KEY_PART = Pattern(r"[^\s=:,(){}\[\]]{0,64}")
+LITERAL_WORD = Pattern(r"[-+\w.]*")
+LONGEST_TEXT = 512  # what is no longer than that on its line may still go on
+
+
+class WholeCall:
+    """The steps of a call: (kind, pattern, text without white space), and ("pairs", steps, steps between, least)."""
+
+    def __init__(self, *steps: Any, styles: tuple[Style, ...] = ()) -> None:
+        self.steps, self.styles = steps, styles
+
+    def end(self, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
+        """Where the call that begins here ends.  `names`: those of the tools; any, if there are none."""
+        return self._row(self.steps, buf, pos, final, names)
+
+    def _row(self, steps: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
+        for step in steps:
+            kind = step[0]
+            if kind == "pairs":
+                pos = self._pairs(step, buf, pos, final, names)
+            elif kind in ("object", "value"):
+                pos = _value(kind, buf, pos, final, self.styles)
+            else:
+                pos = _text(step, buf, pos, final, names)
+            if pos < 0:
+                return NO if final else pos
+        return pos
+
+    def _pairs(self, step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
+        _, pair, between, least = step
+        count = 0
+        while True:
+            steps = (*between, *pair) if count else pair
+            end = self._row(steps, buf, pos, final, names)
+            if end == MORE:
+                return MORE
+            if end == NO:
+                return pos if count >= least else NO
+            pos, count = end, count + 1
+
+
+def _value(kind: str, buf: str, pos: int, final: bool, styles: tuple[Style, ...]) -> int:
+    if pos == len(buf):
+        return MORE
+    top = styles[0]
+    token = top.tokens.get(top.token.match(buf, pos).group())
+    if kind == "object" and token != "{":
+        return NO
+    if token not in ("{", "[", '"'):
+        return _literal(buf, pos, final, top)
+    reader = Reader((top, styles[1], styles[2]))
+    end = reader.read(buf, pos, final)
+    if reader.repair:
+        return NO
+    if reader.want:
+        return MORE
+    return NO if styles[2].is_json and json_end(buf, pos) != end else end
+
+
+def _literal(buf: str, pos: int, final: bool, style: Style) -> int:
+    """A number or a word for true, false or null ends where its syntax does."""
+    word = LITERAL_WORD.match(buf, pos).end()
+    if word == len(buf) and not final:
+        return MORE if word - pos < LONGEST_TEXT else NO
+    match = style.literal.match(buf, pos)
+    return word if match is not None and match.end() == word > pos else NO
+
+
+def _text(step: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
+    kind, pattern, text = step
+    match = pattern.match(buf, pos)
+    rest = buf[pos : pos + LONGEST_TEXT]
+    if kind == "line":
+        return MORE if not final and "\n" not in rest and len(rest) < text else match.end() if match else NO
+    if kind == "raw":
+        return match.end() if match else MORE if "\n" not in rest and len(rest) < LONGEST_TEXT else NO
+    if match is not None:
+        return NO if kind == "name" and names and match.group() not in names else int(match.end())
+    if kind != "text":
+        part = (KEY_PART if kind == "key" else NAME_PART).match(rest).group()
+        if kind == "name" and names and not any(name.startswith(part) or part.startswith(name) for name in names):
+            return NO
+        rest = rest[len(part) :]
+    return MORE if text.startswith("".join(rest.split())) and len(rest) < LONGEST_TEXT else NO

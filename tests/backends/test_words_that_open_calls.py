@@ -1,0 +1,143 @@
+"""Calls that words open: no text becomes one, and a call of a known tool is one in the middle of a line as well."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import pytest
+
+from tests.fluent import Case, Engines
+from tplc.backends.peg.engine import PegEngine
+from tplc.driver import generate, learn_format, open_renderer
+from tplc.lower import lower
+from tplc.verify.artifact import load_module
+
+TURN = """\
+{%- for m in messages %}{%- if m.role == "assistant" %}{{- "<|a|>" + (m.content or "") }}\
+{%- if m.tool_calls %}{{- "@OPEN@" }}{%- for c in m.tool_calls %}@CALL@{%- endfor %}{{- "@CLOSE@" }}{%- endif %}\
+{{- "<|e|>" }}{%- else %}{{- "<|" + m.role + "|>" + m.content + "<|e|>" }}{%- endif %}{%- endfor %}\
+{%- if add_generation_prompt %}{{- "<|a|>" }}{%- endif %}
+"""
+CALLS = {
+    # In a section: what opens it, one call, what closes it.
+    "colon": (
+        r"<|calls|>\n",
+        '{{- "call " + c.function.name + ": " + (c.function.arguments | tojson) + "\\n" }}',
+        "<|/calls|>",
+    ),
+    "lines": (
+        "<|calls|>",
+        '{{- "call " + c.function.name + ":\\n" }}{%- for k, v in c.function.arguments.items() %}'
+        '{{- k + " = " + (v | tojson) + "\\n" }}{%- endfor %}',
+        "<|/calls|>",
+    ),
+    "dotted": (
+        "<|calls|>",
+        '{{- "tools." + c.function.name + "(" + (c.function.arguments | tojson) + ");" }}',
+        "<|/calls|>",
+    ),
+    # Behind the content, in no section.
+    "bare colon": ("", '{{- "fn:" + c.function.name + " " + (c.function.arguments | tojson) + ";" }}', ""),
+    "bare dotted": ("", '{{- "tools." + c.function.name + "(" + (c.function.arguments | tojson) + ");" }}', ""),
+    "bare sign": (
+        "",
+        '{{- "@" + c.function.name + "#" + loop.index | string + " " + (c.function.arguments | tojson) }}',
+        "",
+    ),
+}
+TOOLS = [
+    {
+        "type": "function",
+        "function": {"name": name, "parameters": {"type": "object", "properties": {"q": {"type": "string"}}}},
+    }
+    for name in ("look", "look_up")
+]
+LOOK = [("look", {"q": "a"})]
+UP = [("look_up", {"q": "b"})]
+
+
+@cache
+def case(kind: str) -> Case:
+    opened, call, closed = CALLS[kind]
+    source = TURN.replace("@OPEN@", opened).replace("@CALL@", call).replace("@CLOSE@", closed)
+    with open_renderer(source, name=kind) as renderer:
+        ir = learn_format(renderer, name=kind, source_text=source)
+    return Case(Engines(ir, load_module(generate(ir, "python")), PegEngine(ir)))
+
+
+TEXTS = [
+    "I recall this: {x} yes",
+    "I recall this: yes",
+    "Don't call us: we call you.",
+    "Don't\ncall us: we call you.",
+    "I call it:\n x = 1\n",
+    "Do so:\ncall look: yes\n",
+    "call look: {q: a}\n",
+    "call me: {} later\n",
+    "Use tools.f({…}); or tools.look({q: 1}); there.",
+    "mytools.look({x});",
+    "Mail me@home#1 {x}",
+    "me@look#1 {}",
+    "Ok.fn:look is a name, fn:look",
+    "(fn:look)",
+    "afn:look {x};",
+]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("kind", CALLS)
+def test_text_stays_text(kind: str, text: str) -> None:
+    case(kind).output(text).expect(content=text)
+    case(kind).output(text).tools(TOOLS).expect(content=text)
+
+
+WHOLE = {
+    "colon": ('call look: {"q": "a"}\n', 'call look_up: {"q": "b"}\n'),
+    "lines": ('call look:\nq = "a"\n', 'call look_up:\nq = "b"\n'),
+    "dotted": ('tools.look({"q": "a"});', 'tools.look_up({"q": "b"});'),
+}
+
+
+@pytest.mark.parametrize("kind", WHOLE)
+def test_without_its_section_a_whole_call_is_one_on_its_line(kind: str) -> None:
+    first, second = WHOLE[kind]
+    of = case(kind)
+    cut = kind == "lines"  # another pair may follow
+    of.output(first).expect(calls=LOOK, incomplete=cut)
+    of.output(f"So:\n{first}").tools(TOOLS).expect(content="So:\n", calls=LOOK, incomplete=cut)
+    of.output(f"<|calls|>{first}{second}<|/calls|>").expect(calls=[*LOOK, *UP])
+    of.output(f"So: {first}").tools(TOOLS).expect(content=f"So: {first}")
+    of.output(first.replace("look", "find")).tools(TOOLS).expect(content=first.replace("look", "find"))
+
+
+INLINE = {"bare colon": 'fn:look {"q": "a"};', "bare dotted": 'tools.look({"q": "a"});'}
+
+
+@pytest.mark.parametrize("kind", INLINE)
+def test_a_whole_call_of_a_known_tool_is_one_in_a_line(kind: str) -> None:
+    of, call = case(kind), INLINE[kind]
+    assert lower(of.engines.ir).calls.where == "line start"  # type: ignore[union-attr]
+    of.output(f"Ok.{call}").tools(TOOLS).expect(content="Ok.", calls=LOOK)
+    of.output(f"Ok.{call}").expect(content=f"Ok.{call}")
+    of.output(f"Ok.{call}{call}").tools(TOOLS).expect(content="Ok.", calls=[*LOOK, *LOOK])
+    other = call.replace("look", "find")
+    of.output(f"Ok. {other} no").tools(TOOLS).expect(content=f"Ok. {other} no")
+    of.output(f"Ok{call}").tools(TOOLS).expect(content=f"Ok{call}")
+    cut = call[:-3]
+    of.output(f"Ok. {cut}").tools(TOOLS).expect(content=f"Ok. {cut}")
+
+
+@pytest.mark.parametrize("kind", INLINE)
+def test_text_is_held_back_while_it_may_become_a_known_call(kind: str) -> None:
+    call = INLINE[kind]
+    name = call.index("look")
+    held = {text: _deltas(kind, text) for text in (call[:name] + "lo", call[:name] + "find")}
+    assert held == {call[:name] + "lo": "Ok.", call[:name] + "find": f"Ok.{call[:name]}find"}
+
+
+def _deltas(kind: str, text: str) -> str:
+    parser = case(kind).engines.parser.StreamParser(tools=TOOLS)
+    deltas: Sequence[dict[str, Any]] = [delta for char in f"Ok.{text}" for delta in parser.feed(char)]
+    return "".join(delta.get("content", "") for delta in deltas)

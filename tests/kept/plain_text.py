@@ -1,0 +1,134 @@
+"""Texts that hold no call, through parsers: none may read one in them, and none may lose a character.
+
+    python -m tests.kept.plain_text [--designs N] [--first N] [--only WORD]
+
+The texts are prose, source code, letters, configuration, pages, logs (tests/cases/prose, and tests/fluent.py), also one
+paragraph at a time; and sentences with what opens calls in the format: in a word, in a line, at a line's start.
+`make prose` prints how many of them become calls, over the examples and over generated designs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from tests.conftest import ROOT
+from tests.fuzz.formats import formats
+from tests.property.wild_design import wild_template
+from tplc.driver import generate, learn_format, open_renderer, tolerate
+from tplc.errors import TplcError
+from tplc.ir.nodes import TemplateIR
+from tplc.lower import lower
+from tplc.verify.artifact import load_module
+
+FOLDER = ROOT / "tests" / "cases" / "prose"
+TOOLS = [
+    {"type": "function", "function": {"name": name, "parameters": {"type": "object", "properties": {key: {}}}}}
+    for name, key in (("get_forecast", "city"), ("send_note", "text"))
+]
+# Words with single signs between them, or one sign.
+ORDINARY = re.compile(r"[@#$%&=:]|\w+(?:[ ]*[.:;=@#$/&%(-]?[ ]*\w+)*[ ]?[.:;=@#$/&%(-]?")
+SENTENCES = (
+    "I re{opener}this: {{x}} yes.",
+    "Don't {opener}us: we {opener}you.",
+    "So {opener}it. And {opener}them {{x}};",
+    "Well:\n{opener}me: maybe {{not}}.",
+    "{opener}nobody: x = 1\nat all",
+    "It says un{opener}f(a) here,\n  {opener}f is a name, {opener}g = one.",
+)
+
+
+@cache
+def texts() -> tuple[str, ...]:
+    """The texts whole, and paragraph by paragraph."""
+    whole = [path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.txt"))]
+    whole.append((ROOT / "tests" / "fluent.py").read_text(encoding="utf-8"))
+    pieces = [piece for text in whole for piece in re.split(r"\n{2,}", text)]
+    return tuple(dict.fromkeys(text for text in [*whole, *pieces] if text.strip()))
+
+
+def sentences(ir: TemplateIR) -> Iterator[str]:
+    """Texts with the openers that are made of ordinary characters, where these open nothing."""
+    calls = lower(ir).calls
+    openers = dict.fromkeys(text.strip(" ") for text in (*calls.openers, *calls.inner)) if calls else {}
+    for opener in openers:
+        if ORDINARY.fullmatch(opener):
+            yield from (sentence.format(opener=opener + " " * opener[-1].isalnum()) for sentence in SENTENCES)
+
+
+@dataclass(slots=True)
+class Counts:
+    read: int = 0
+    kinds: Counter[str] = field(default_factory=Counter)
+    shown: list[str] = field(default_factory=list)
+
+    def add(self, name: str, text: str, problem: str) -> None:
+        self.read += 1
+        self.kinds[problem.partition(":")[0]] += bool(problem)
+        if problem:
+            self.shown.append(f"{name}: {text[:80]!r}: {problem}")
+
+
+def problem_in(message: dict[str, Any], text: str) -> str:
+    """What is wrong with the message that was read from a text that is an answer, and nothing else; "" for nothing."""
+    if message["tool_calls"]:
+        return "a call: " + json.dumps([call["function"] for call in message["tool_calls"]])
+    kept = (message["reasoning_content"] or "") + (message["content"] or "")
+    return "" if kept == text or kept.strip() == text.strip() else f"lost: {kept[-200:]!r}"
+
+
+def read_all(name: str, ir: TemplateIR, parse: Any, counts: Counts) -> None:
+    opened = (
+        lower(ir).heads[0].strip() in {text.strip() for text in lower(ir).calls.openers} if lower(ir).calls else False
+    )
+    for text in [*texts(), *sentences(ir)]:
+        for tools in (None, TOOLS):
+            # A prompt may end with what opens a call; these texts go on from one that does not.
+            message = parse(text, tools=tools, prompt="" if opened else None)
+            counts.add(name, text, problem_in(message, text))
+
+
+def designs(numbers: Sequence[int]) -> Iterator[tuple[str, TemplateIR]]:
+    for number in numbers:
+        template = wild_template(number)
+        name = f"wild-{number} ({template.summary})"
+        try:
+            with open_renderer(template.source, name=name) as renderer:
+                yield name, tolerate(learn_format(renderer, name=name, source_text=template.source))
+        except TplcError:
+            continue
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(description="Texts without calls, through parsers.")
+    parser.add_argument("--designs", type=int, default=100, help="so many generated designs")
+    parser.add_argument("--first", type=int, default=20_000)
+    parser.add_argument("--only", default="", help="formats whose name holds this")
+    parser.add_argument("--show", type=int, default=20)
+    options = parser.parse_args(arguments)
+    found = [(one.name, one.ir) for one in formats()]
+    groups = {"examples": found, "designs": designs(range(options.first, options.first + options.designs))}
+    wrong = 0
+    for group, members in groups.items():
+        counts, formats_read = Counts(), 0
+        for name, ir in members:
+            if options.only in name:
+                formats_read += 1
+                read_all(name, ir, load_module(generate(ir, "python")).parse, counts)
+        for line in counts.shown[: options.show]:
+            print(line[:400])
+        told = ", ".join(f"{kind} in {count}" for kind, count in sorted(counts.kinds.items()) if kind)
+        print(f"{group}: {formats_read} formats, {counts.read} texts read: {told or 'all as they are'}")
+        wrong += sum(count for kind, count in counts.kinds.items() if kind)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
