@@ -83,7 +83,6 @@ class _Interpreter:
             found = self._next(state)
             if found is None:
                 return state.otherwise or name
-            self.pos = found.start
         else:
             first = self._first_of_content() if self.is_fresh and name in ("content", "pending") else None
             found = first or self._find(state)
@@ -100,7 +99,8 @@ class _Interpreter:
             on = transition.option == "parse_reasoning" and self.parse_reasoning
             transition = transition.on if on else transition.off
         if self._is_name_end(found):
-            return self._keep(found, state.text or "content") or state.name
+            self._keep(found, state.text or "content")
+            return state.name
         if transition.note and not (transition.only_after_text and self.is_fresh):
             self._note(transition.note)
         for action in transition.actions:

@@ -116,8 +116,12 @@ def _state(name: StateName, kinds: Kinds) -> TurnState:
 
 
 def _transition(state: StateName, kind: str) -> Transition | Choice:
-    here: StateName = "content" if state in ("before_content", "after_call", "over") else state
+    here: StateName = "content" if state == "before_content" else state
     keep = Transition(("keep",), "content" if state == "reasoning" else here)
+    if state == "over":
+        return Choice("parse_tool_calls", Transition((), "content"), Transition((), "over"))
+    if state == "after_call" and kind not in OF_CALLS:
+        return Transition((), "content")
     if kind in CALLS:
         return Choice("parse_tool_calls", Transition(("open call",), "call"), keep)
     if state == "start":
@@ -148,6 +152,7 @@ def _transition(state: StateName, kind: str) -> Transition | Choice:
 
 
 CALLS = ("call", "line", "plain")
+OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close")
 
 
 def _opening(acceptor: Acceptor) -> Kinds:
