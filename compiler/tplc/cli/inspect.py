@@ -25,6 +25,8 @@ from tplc.ir.printed import lines, printed
 from tplc.ir.serialize import dumps
 from tplc.ir.visible import shown
 from tplc.ir.write import write_parts
+from tplc.lower import lower
+from tplc.lower.printed_states import printed_states, states_graph
 from tplc.project.beside import is_ir
 from tplc.project.declared import telling_places
 
@@ -66,8 +68,11 @@ def inspect_command(
     as_json: bool,
     as_text: bool,
     as_peg: bool,
+    as_states: bool,
+    as_dot: bool,
 ) -> None:
-    forms = [name for name, asked in (("--json", as_json), ("--text", as_text), ("--peg", as_peg)) if asked]
+    asked = {"--json": as_json, "--text": as_text, "--peg": as_peg, "--states": as_states, "--dot": as_dot}
+    forms = [name for name, wanted in asked.items() if wanted]
     if len(forms) > 1:
         raise UsageError(f"{forms[0]} and {forms[1]} are two forms: one of them")
     warnings: list[TemplateWarning] = []
@@ -81,6 +86,9 @@ def inspect_command(
         return
     if as_peg:
         sys.stdout.write(driver.generate(ir, "peg"))
+        return
+    if as_states or as_dot:
+        sys.stdout.write((printed_states if as_states else states_graph)(lower(ir)))
         return
     console = new_console(soft_wrap=False)
     for table in _tables(ir):
